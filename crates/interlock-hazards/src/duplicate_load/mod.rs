@@ -1,0 +1,20 @@
+//! `duplicate-load`: its page is `doc.md`.
+
+mod remedy;
+
+use interlock_model::{HazardId, Severity};
+
+use crate::{Face, Hazard};
+
+/// What the catalogue knows of `duplicate-load`.
+pub const HAZARD: Hazard = Hazard {
+    id: HazardId::from_static("duplicate-load"),
+    title: "Two misses load the same thing twice",
+    severity: Severity::Low,
+    deduction: 5,
+    cwe: &[362, 1050],
+    faces: &[Face::Scan, Face::Prove, Face::Guard, Face::Sync],
+    page: include_str!("doc.md"),
+    remedy: remedy::remedy,
+    example: remedy::EXAMPLE,
+};

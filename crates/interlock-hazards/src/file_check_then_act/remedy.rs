@@ -1,0 +1,19 @@
+//! How `file-check-then-act` is stopped.
+
+use interlock_model::{Primitive, Remedy, Site};
+
+use crate::{Example, policies};
+
+/// The site of the page.
+pub(super) const EXAMPLE: Example =
+    Example { tools: &["create_report"], readers: &[], keys: &["report:{args.name}"] };
+
+pub(super) fn remedy(site: &Site) -> Remedy {
+    Remedy {
+        code: "Leave the test out and let the act decide: create with an exclusive flag, and work on \
+               the open handle instead of the name."
+            .into(),
+        policy: vec![policies::exclusive_change(site)],
+        primitive: Some(Primitive::Files),
+    }
+}

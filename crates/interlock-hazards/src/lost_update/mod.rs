@@ -1,0 +1,20 @@
+//! `lost-update`: its page is `doc.md`.
+
+mod remedy;
+
+use interlock_model::{HazardId, Severity};
+
+use crate::{Face, Hazard};
+
+/// What the catalogue knows of `lost-update`.
+pub const HAZARD: Hazard = Hazard {
+    id: HazardId::from_static("lost-update"),
+    title: "Read, changed and written back over someone else's change",
+    severity: Severity::High,
+    deduction: 15,
+    cwe: &[362],
+    faces: &[Face::Scan, Face::Prove, Face::Guard, Face::Sync],
+    page: include_str!("doc.md"),
+    remedy: remedy::remedy,
+    example: remedy::EXAMPLE,
+};

@@ -1,0 +1,20 @@
+//! `missing-idempotency-key`: its page is `doc.md`.
+
+mod remedy;
+
+use interlock_model::{HazardId, Severity};
+
+use crate::{Face, Hazard};
+
+/// What the catalogue knows of `missing-idempotency-key`.
+pub const HAZARD: Hazard = Hazard {
+    id: HazardId::from_static("missing-idempotency-key"),
+    title: "An external effect that a retry repeats",
+    severity: Severity::High,
+    deduction: 15,
+    cwe: &[837],
+    faces: &[Face::Scan, Face::Prove, Face::Guard, Face::Sync],
+    page: include_str!("doc.md"),
+    remedy: remedy::remedy,
+    example: remedy::EXAMPLE,
+};

@@ -1,0 +1,20 @@
+//! `no-caller-limit`: its page is `doc.md`.
+
+mod remedy;
+
+use interlock_model::{HazardId, Severity};
+
+use crate::{Face, Hazard};
+
+/// What the catalogue knows of `no-caller-limit`.
+pub const HAZARD: Hazard = Hazard {
+    id: HazardId::from_static("no-caller-limit"),
+    title: "Nothing bounds one caller's parallel calls",
+    severity: Severity::Medium,
+    deduction: 10,
+    cwe: &[770, 400],
+    faces: &[Face::Scan, Face::Prove, Face::Guard, Face::Sync],
+    page: include_str!("doc.md"),
+    remedy: remedy::remedy,
+    example: remedy::EXAMPLE,
+};

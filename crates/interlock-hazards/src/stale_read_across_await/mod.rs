@@ -1,0 +1,20 @@
+//! `stale-read-across-await`: its page is `doc.md`.
+
+mod remedy;
+
+use interlock_model::{HazardId, Severity};
+
+use crate::{Face, Hazard};
+
+/// What the catalogue knows of `stale-read-across-await`.
+pub const HAZARD: Hazard = Hazard {
+    id: HazardId::from_static("stale-read-across-await"),
+    title: "Shared state read before a suspension, trusted after it",
+    severity: Severity::High,
+    deduction: 15,
+    cwe: &[367, 362],
+    faces: &[Face::Scan, Face::Prove, Face::Guard, Face::Sync],
+    page: include_str!("doc.md"),
+    remedy: remedy::remedy,
+    example: remedy::EXAMPLE,
+};

@@ -1,0 +1,20 @@
+//! `unprotected-multi-step`: its page is `doc.md`.
+
+mod remedy;
+
+use interlock_model::{HazardId, Severity};
+
+use crate::{Face, Hazard};
+
+/// What the catalogue knows of `unprotected-multi-step`.
+pub const HAZARD: Hazard = Hazard {
+    id: HazardId::from_static("unprotected-multi-step"),
+    title: "Records that change together, with nothing to bind them",
+    severity: Severity::High,
+    deduction: 15,
+    cwe: &[362, 460],
+    faces: &[Face::Scan, Face::Prove, Face::Guard, Face::Sync],
+    page: include_str!("doc.md"),
+    remedy: remedy::remedy,
+    example: remedy::EXAMPLE,
+};

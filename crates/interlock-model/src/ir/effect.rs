@@ -1,0 +1,292 @@
+//! One step of a function.
+
+use crate::Span;
+
+use super::{
+    AccessPath, Aspect, Condition, Finish, FunctionId, Hold, Lock, Name, Resource, Term, Transaction, Value,
+    Via, WriteMode,
+};
+
+/// Steps in evaluation order.
+pub type Block = Vec<Effect>;
+
+/// A step, and where it stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Effect {
+    /// Where.
+    pub span: Span,
+    /// What.
+    pub op: Op,
+}
+
+/// What a step does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Op {
+    /// State comes in.
+    Read {
+        /// What was seen.
+        into: Value,
+        /// Of what.
+        of: Resource,
+        /// Which side of it.
+        aspect: Aspect,
+        /// Whether the store keeps it locked until the transaction ends: `FOR UPDATE`.
+        locking: bool,
+        /// Which way the statement goes.
+        via: Option<Via>,
+    },
+    /// State goes out.
+    Write {
+        /// To what.
+        to: Resource,
+        /// The values that what is written depends on.
+        from: Vec<Value>,
+        /// How it meets other writes.
+        mode: WriteMode,
+        /// What tells whether it took effect: the row count, the previous value.
+        outcome: Option<Value>,
+        /// Which way the statement goes.
+        via: Option<Via>,
+    },
+    /// State goes away.
+    Delete {
+        /// What.
+        of: Resource,
+        /// Only where this holds.
+        when: Option<Condition>,
+        /// What tells whether it took effect.
+        outcome: Option<Value>,
+        /// Which way the statement goes.
+        via: Option<Via>,
+    },
+    /// One name takes the place of another, in one step.
+    Rename {
+        /// What moves.
+        from: Resource,
+        /// What it replaces.
+        to: Resource,
+    },
+
+    /// A value is computed from others.
+    Derive {
+        /// The value.
+        into: Value,
+        /// What it depends on.
+        from: Vec<Value>,
+    },
+    /// Values decide which way to go.
+    Check {
+        /// The values.
+        on: Vec<Value>,
+        /// The way if they say yes.
+        then: Block,
+        /// The way if they say no.
+        otherwise: Block,
+    },
+
+    /// Other calls of the same thread may run here.
+    Suspend,
+    /// Time passes; other calls run.
+    Sleep {
+        /// How the delay behaves from try to try.
+        backoff: Backoff,
+        /// Whether chance spreads it.
+        jitter: bool,
+    },
+    /// Something starts and is not waited for.
+    Spawn {
+        /// When it starts.
+        start: Start,
+        /// What it does.
+        body: Block,
+    },
+    /// Several things run side by side, and all are waited for.
+    Together {
+        /// What they do.
+        branches: Vec<Block>,
+    },
+
+    /// A lock is taken.
+    Acquire {
+        /// Which.
+        lock: Lock,
+        /// How.
+        hold: Hold,
+        /// What tells whether it was got, where that is not waited for.
+        outcome: Option<Value>,
+    },
+    /// A lock is given back.
+    Release {
+        /// Which.
+        lock: Lock,
+    },
+    /// A transaction starts.
+    Begin {
+        /// Which.
+        transaction: Transaction,
+    },
+    /// A transaction ends.
+    End {
+        /// The connection it ends on.
+        via: Via,
+        /// How.
+        finish: Finish,
+    },
+
+    /// A connection, process or listener starts to exist.
+    Open {
+        /// What holds it.
+        handle: AccessPath,
+    },
+    /// It is torn down.
+    Close {
+        /// What held it.
+        handle: AccessPath,
+    },
+    /// A call counts itself in, so that a close can wait for it.
+    CountIn {
+        /// The wait group or counter.
+        group: AccessPath,
+    },
+    /// It counts itself out.
+    CountOut {
+        /// The wait group or counter.
+        group: AccessPath,
+    },
+    /// Waits until nobody is counted in.
+    Drain {
+        /// The wait group or counter.
+        group: AccessPath,
+    },
+
+    /// The world outside is asked or told something.
+    External {
+        /// What the answer is.
+        into: Option<Value>,
+        /// Whom.
+        service: Term,
+        /// Whether it takes effect there.
+        change: Change,
+        /// What makes a repetition harmless.
+        idempotency: Option<Value>,
+        /// The connection it goes over.
+        over: Option<AccessPath>,
+    },
+    /// Another function runs.
+    Call {
+        /// What it returns.
+        into: Option<Value>,
+        /// Which.
+        callee: Callee,
+        /// With what.
+        arguments: Vec<Argument>,
+    },
+
+    /// Steps that repeat.
+    Loop {
+        /// How often at most.
+        bound: Bound,
+        /// The steps.
+        body: Block,
+    },
+    /// Steps whose failure is caught or whose end is guaranteed.
+    Try {
+        /// The steps.
+        body: Block,
+        /// What runs when one of them fails; `None` where failures pass on.
+        catch: Option<Block>,
+        /// What runs in every case: `finally`, `defer`, a destructor.
+        finally: Block,
+    },
+    /// The block is left.
+    Exit(Exit),
+}
+
+/// How a delay behaves from try to try.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Backoff {
+    /// Always the same.
+    Fixed,
+    /// Longer each time.
+    Growing,
+}
+
+/// When a spawned block starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Start {
+    /// At once.
+    Now,
+    /// After some time.
+    Timer,
+    /// When something happens: a signal, a message, a close.
+    Event,
+}
+
+/// Whether the world outside is different afterwards.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Change {
+    /// It was only asked.
+    None,
+    /// Something happened there: a charge, a mail, an order.
+    Effect,
+}
+
+/// Which function a call reaches.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Callee {
+    /// One of the program's.
+    Function(FunctionId),
+    /// What a value holds: a parameter that is called back.
+    Value(Value),
+    /// One that is known by name only.
+    Named(Name),
+}
+
+/// What a call hands over.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Argument {
+    /// Something with a name.
+    Term(Term),
+    /// A function to be called back.
+    Function(FunctionId),
+}
+
+/// How often a loop runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Bound {
+    /// Once for each of some things.
+    Each,
+    /// At most a number of times.
+    Limited,
+    /// Until it works.
+    Unlimited,
+}
+
+/// How a block is left early.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Exit {
+    /// The function returns values.
+    Return(Vec<Value>),
+    /// It fails.
+    Throw,
+    /// The loop ends.
+    Break,
+    /// The loop goes on with its next turn.
+    Continue,
+}
+
+impl Op {
+    /// The blocks inside it, in the order in which they stand.
+    pub fn blocks(&self) -> impl Iterator<Item = &Block> {
+        let (first, rest): (Vec<&Block>, &[Block]) = match self {
+            Self::Check { then, otherwise, .. } => (vec![then, otherwise], &[]),
+            Self::Spawn { body, .. } | Self::Loop { body, .. } => (vec![body], &[]),
+            Self::Together { branches } => (vec![], branches),
+            Self::Try { body, catch, finally } => {
+                ([Some(body), catch.as_ref(), Some(finally)].into_iter().flatten().collect(), &[])
+            }
+            _ => (vec![], &[]),
+        };
+        first.into_iter().chain(rest)
+    }
+}

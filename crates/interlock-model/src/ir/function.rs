@@ -1,0 +1,102 @@
+//! A function: its steps, the values they pass on, and who calls it when.
+
+use crate::Span;
+
+use super::{Block, Effect, Name, Value};
+
+/// A function of the program, as an index into [`Program::functions`](super::Program::functions).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FunctionId(pub u32);
+
+/// A function, method or closure, lowered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Function {
+    /// Its name, qualified as its language does: `Manager.Close`.
+    pub name: Name,
+    /// Where it stands.
+    pub span: Span,
+    /// When it runs.
+    pub role: Role,
+    /// Where another call can come in.
+    pub interleaving: Interleaving,
+    /// Its parameters; the receiver is [`Root::This`](super::Root::This), not one of them.
+    pub parameters: Vec<Value>,
+    /// Every value of the function.
+    pub values: Vec<ValueInfo>,
+    /// Its steps.
+    pub body: Block,
+}
+
+/// When a function runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Role {
+    /// A client calls it, as these tools, any number of times at once.
+    Handler(Vec<Tool>),
+    /// Before the server accepts calls.
+    StartUp,
+    /// When something in the program calls it.
+    Helper,
+}
+
+/// A tool as its server announces it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tool {
+    /// Its name.
+    pub name: Name,
+    /// Whether it says that it changes nothing.
+    pub read_only: bool,
+    /// Whether it says that calling it again changes nothing more.
+    pub idempotent: bool,
+}
+
+/// Where another call can come in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Interleaving {
+    /// At suspensions only: an event loop.
+    AtSuspension,
+    /// Between any two steps: threads, goroutines, a multi-threaded runtime.
+    Anywhere,
+}
+
+/// How clients reach a server. A server on standard streams runs once per client, so files and databases are shared between
+/// processes; one on the network runs once for all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Transport {
+    /// Standard input and output.
+    Stdio,
+    /// HTTP.
+    Http,
+}
+
+/// What is known of a value besides its uses.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ValueInfo {
+    /// What the source calls it; unique in its function.
+    pub name: Name,
+    /// Where it comes from.
+    pub origin: Origin,
+}
+
+/// Where a value comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Origin {
+    /// The caller's arguments.
+    Argument,
+    /// Who the caller is, as verified by the server.
+    Caller,
+    /// A step of this function.
+    Step,
+}
+
+impl Function {
+    /// All steps, outer before inner, in the order in which they stand.
+    pub fn effects(&self) -> impl Iterator<Item = &Effect> {
+        let mut pending: Vec<&Effect> = self.body.iter().rev().collect();
+        std::iter::from_fn(move || {
+            let effect = pending.pop()?;
+            let inner: Vec<&Effect> = effect.op.blocks().flatten().collect();
+            pending.extend(inner.into_iter().rev());
+            Some(effect)
+        })
+    }
+}

@@ -1,0 +1,126 @@
+//! What keeps another call out: locks and transactions, with what is needed to judge how far they reach.
+
+use super::{AccessPath, Term};
+
+/// A lock, by identity. Two effects are under the same lock only if object, key and scope agree.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Lock {
+    /// The lock object. One that starts at a local value is made anew by every call and keeps nobody out.
+    pub object: AccessPath,
+    /// Which of many, for a keyed lock.
+    pub key: Option<Term>,
+    /// How many it lets in.
+    pub kind: LockKind,
+    /// Whom it keeps out.
+    pub scope: Scope,
+    /// Its time limit, if it has one.
+    pub lease: Option<Lease>,
+}
+
+/// How many holders a lock lets in at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum LockKind {
+    /// One, or many readers.
+    Mutex,
+    /// A number of permits: bounds the work, protects no state.
+    Semaphore,
+}
+
+/// Whom a lock keeps out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Scope {
+    /// Calls of the same process.
+    InProcess,
+    /// Calls of every process that uses the resource.
+    CrossProcess,
+}
+
+/// A lock that is lost when its time is up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Lease {
+    /// Whether it is prolonged while the work runs.
+    pub renewed: bool,
+    /// Whether the guarded write proves that the lease still stands.
+    pub fenced: bool,
+}
+
+/// In which way a lock is held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Hold {
+    /// Alone.
+    Exclusive,
+    /// With other readers.
+    Shared,
+}
+
+/// A stretch of statements that take effect together.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Transaction {
+    /// The connection it is opened on. Statements that go another way are not in it.
+    pub via: Via,
+    /// What it promises about rows that were read in it.
+    pub isolation: Isolation,
+}
+
+/// Which way a statement goes.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Via {
+    /// One connection.
+    Client(AccessPath),
+    /// A pool that may send each statement over another connection: a `BEGIN` through it covers nothing.
+    Pool(AccessPath),
+}
+
+/// What happens to a row that was read in a transaction and is changed by another before the commit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Isolation {
+    /// The change is seen by the next statement; the judgement is stale. MySQL's REPEATABLE READ writes behave so too.
+    ReadCommitted,
+    /// A write to the changed row fails: snapshot isolation, PostgreSQL's REPEATABLE READ, MongoDB.
+    FirstUpdaterWins,
+    /// There is no other writer: SQLite's BEGIN IMMEDIATE, Redis' MULTI.
+    SingleWriter,
+    /// As if one after another.
+    Serializable,
+}
+
+/// How a transaction ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Finish {
+    /// It takes effect.
+    Commit,
+    /// It never was.
+    Rollback,
+}
+
+impl Lock {
+    /// A mutex for the calls of one process.
+    #[must_use]
+    pub const fn in_process(object: AccessPath) -> Self {
+        Self { object, key: None, kind: LockKind::Mutex, scope: Scope::InProcess, lease: None }
+    }
+
+    /// A lock that other processes respect as well.
+    #[must_use]
+    pub fn cross_process(object: AccessPath) -> Self {
+        Self { scope: Scope::CrossProcess, ..Self::in_process(object) }
+    }
+
+    /// The one lock of many that belongs to a key.
+    #[must_use]
+    pub fn keyed(self, key: impl Into<Term>) -> Self {
+        Self { key: Some(key.into()), ..self }
+    }
+
+    /// The same lock with a time limit.
+    #[must_use]
+    pub fn leased(self, lease: Lease) -> Self {
+        Self { lease: Some(lease), ..self }
+    }
+
+    /// The same lock, letting several in.
+    #[must_use]
+    pub fn semaphore(self) -> Self {
+        Self { kind: LockKind::Semaphore, ..self }
+    }
+}

@@ -1,0 +1,92 @@
+//! What calls can meet at, what may be asked of it, and how it may be changed.
+
+use super::{AccessPath, Name, Term, Value};
+
+/// A thing that outlives the call, so that another call can see it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Resource {
+    /// A file or folder, by its path.
+    File(Term),
+    /// Rows of a table, or documents of a collection.
+    Row {
+        /// The table or collection.
+        table: Term,
+        /// Which of them; [`Term::Any`] for all.
+        key: Term,
+        /// The columns or fields concerned; empty for the whole.
+        columns: Vec<Name>,
+    },
+    /// Memory that several calls reach: a field, a map entry, a global.
+    Shared(AccessPath),
+    /// A key of a key-value store such as Redis.
+    Key(Term),
+    /// A remote service, by name or address.
+    Service(Term),
+    /// What says whether calls may still start.
+    Flag(AccessPath),
+    /// A pipe, socket or standard stream that frames go out on.
+    Stream(AccessPath),
+}
+
+/// What a read asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Aspect {
+    /// What is in it.
+    Content,
+    /// Whether it is there.
+    Existence,
+    /// Its size, times or permissions.
+    Metadata,
+    /// Where its name leads: whether it is a link, its real path.
+    Target,
+}
+
+/// How a write takes effect when others write too.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum WriteMode {
+    /// Whatever was there is replaced.
+    Blind,
+    /// Only where the condition still holds.
+    Conditional(Condition),
+    /// Only if there is nothing yet: `wx`, `O_EXCL`, an insert into a unique key.
+    Exclusive,
+    /// Creates it, or is content that it is there: `mkdir -p`, `ON CONFLICT DO NOTHING`.
+    Ensure,
+    /// Adds at the end and leaves the rest.
+    Append,
+    /// Computed by the store from what is there: an increment, a compare-and-swap, a script.
+    Atomic,
+    /// Sets only how long it lives.
+    Expiry,
+}
+
+/// What a conditional statement demands of the state it finds.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Condition {
+    /// The columns or fields it looks at, besides the key.
+    pub columns: Vec<Name>,
+    /// The values it compares them with.
+    pub values: Vec<Value>,
+}
+
+impl Resource {
+    /// A whole row or document.
+    #[must_use]
+    pub fn row(table: impl Into<Term>, key: impl Into<Term>) -> Self {
+        Self::columns(table, key, [])
+    }
+
+    /// Some columns or fields of a row or document.
+    #[must_use]
+    pub fn columns<const N: usize>(table: impl Into<Term>, key: impl Into<Term>, columns: [&str; N]) -> Self {
+        Self::Row { table: table.into(), key: key.into(), columns: columns.map(Name::from).into() }
+    }
+}
+
+impl Condition {
+    /// A condition on columns, compared with values.
+    #[must_use]
+    pub fn on<const N: usize>(columns: [&str; N], values: impl Into<Vec<Value>>) -> Self {
+        Self { columns: columns.map(Name::from).into(), values: values.into() }
+    }
+}

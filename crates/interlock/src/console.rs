@@ -1,0 +1,72 @@
+//! Where the program writes, and what may be assumed of whoever reads it.
+
+use std::{
+    env,
+    io::{self, BufWriter, IsTerminal, StdoutLock, Write},
+};
+
+use anstyle::{AnsiColor, Style};
+
+/// The two standard streams, with what is known of their readers.
+pub(crate) struct Console {
+    out: BufWriter<StdoutLock<'static>>,
+    look: Look,
+    colours_errors: bool,
+}
+
+/// How text may look.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Look {
+    /// Whether a person reads it as it is written.
+    pub(crate) terminal: bool,
+    /// Whether colour is welcome.
+    pub(crate) colour: bool,
+    /// How many columns prose may take.
+    pub(crate) width: usize,
+}
+
+/// Beyond this, lines of prose are hard to follow, however wide the window is.
+const WIDEST: usize = 100;
+
+impl Console {
+    /// The streams of this process. Colour only on a terminal that knows it, and never with `NO_COLOR`.
+    #[expect(clippy::disallowed_methods, reason = "the binary is the place where the environment is read")]
+    pub(crate) fn of_this_process() -> Self {
+        let stdout = io::stdout();
+        let set = |name| env::var_os(name).is_some_and(|value| !value.is_empty());
+        let wanted = !set("NO_COLOR") && env::var_os("TERM").is_none_or(|term| term != "dumb");
+        let terminal = stdout.is_terminal();
+        let width =
+            terminal_size::terminal_size_of(&stdout).map_or(WIDEST, |(width, _)| usize::from(width.0));
+        let look = Look { terminal, colour: wanted && terminal, width: width.clamp(20, WIDEST) };
+        let colours_errors = wanted && io::stderr().is_terminal();
+        Self { out: BufWriter::new(stdout.lock()), look, colours_errors }
+    }
+
+    /// How standard output may look.
+    pub(crate) fn look(&self) -> Look {
+        self.look
+    }
+
+    /// Whether colour is welcome on standard error.
+    pub(crate) fn colours_errors(&self) -> bool {
+        self.colours_errors
+    }
+
+    /// Says what went wrong, cause by cause. There is nobody left to tell if that fails too.
+    pub(crate) fn complain(&mut self, error: &anyhow::Error) {
+        let _ = self.flush();
+        let red = if self.colours_errors { AnsiColor::Red.on_default().bold() } else { Style::new() };
+        let _ = writeln!(io::stderr(), "{red}error:{red:#} {error:#}");
+    }
+}
+
+impl Write for Console {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.out.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}

@@ -1,0 +1,29 @@
+//! How the program ends. Scripts read these numbers, so they never change.
+
+use std::process::ExitCode;
+
+/// What the help says about exit codes.
+pub(crate) const HELP: &str = "\
+Exit codes:
+  0  clean, or held
+  1  hazards found, broken or latent
+  2  Interlock failed or was misused
+  3  unknown, or nothing to check";
+
+/// The outcome of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// Nothing to complain of.
+    Clean,
+    /// Interlock failed, or was misused.
+    Failed,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(match exit {
+            Exit::Clean => 0,
+            Exit::Failed => 2,
+        })
+    }
+}

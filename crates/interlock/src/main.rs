@@ -1,0 +1,74 @@
+//! The `interlock` program: one file per verb.
+//!
+//! This is the only crate that prints, reads the environment or decides how the process ends; every other one takes what it needs
+//! as an argument and returns what it found.
+
+mod console;
+mod exit;
+mod terminal;
+mod verbs;
+
+use std::{
+    io::{self, Write},
+    process::ExitCode,
+};
+
+use clap::{ArgMatches, ColorChoice, Command};
+
+use crate::{console::Console, exit::Exit};
+
+fn main() -> ExitCode {
+    let mut console = Console::of_this_process();
+    let exit = match command(&console).try_get_matches() {
+        Ok(matches) => run(&matches, &mut console),
+        Err(usage) => {
+            // Help that nobody reads to the end is no failure, so a closed pipe is not one either.
+            let _ = usage.print();
+            if usage.use_stderr() { Exit::Failed } else { Exit::Clean }
+        }
+    };
+    exit.into()
+}
+
+fn run(matches: &ArgMatches, console: &mut Console) -> Exit {
+    let outcome = verbs::run(matches, console).and_then(|exit| Ok(console.flush().map(|()| exit)?));
+    outcome.unwrap_or_else(|error| {
+        if reader_is_gone(&error) {
+            return Exit::Clean;
+        }
+        console.complain(&error);
+        Exit::Failed
+    })
+}
+
+fn command(console: &Console) -> Command {
+    let colour = if console.colours_errors() { ColorChoice::Auto } else { ColorChoice::Never };
+    Command::new("interlock")
+        .version(env!("CARGO_PKG_VERSION"))
+        .about("Finds, proves and stops race conditions in MCP servers")
+        .color(colour)
+        .max_term_width(100)
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .disable_help_subcommand(true)
+        .subcommands(verbs::commands())
+        .after_help(exit::HELP)
+}
+
+/// Whether what failed was only a write to somebody who has stopped reading, such as `head`.
+fn reader_is_gone(error: &anyhow::Error) -> bool {
+    error
+        .chain()
+        .filter_map(|cause| cause.downcast_ref::<io::Error>())
+        .any(|e| e.kind() == io::ErrorKind::BrokenPipe)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        command(&Console::of_this_process()).debug_assert();
+    }
+}

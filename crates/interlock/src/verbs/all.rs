@@ -1,0 +1,6 @@
+//! Written by `cargo xtask gen` from the module lines of `mod.rs`; do not edit.
+
+use super::Verb;
+
+/// Every verb, in the order of the modules.
+pub(super) static ALL: &[Verb] = &[super::completions::VERB, super::explain::VERB];

@@ -1,0 +1,53 @@
+//! The derived pages. They are written by the program itself, so that the documentation says what the program says.
+
+use anyhow::{Context, Result};
+
+use crate::{root::Root, run::Run};
+
+/// A page and what makes its text.
+pub(super) struct Page {
+    pub(super) path: &'static str,
+    pub(super) text: fn(&Root) -> Result<String>,
+}
+
+/// The pages. Adding one is one line.
+pub(super) const PAGES: &[Page] = &[Page { path: "docs/hazards.md", text: hazards }];
+
+/// The index of the hazards: the program's own table, with a way to each page.
+fn hazards(root: &Root) -> Result<String> {
+    let table = interlock(root, &["explain", "--format", "markdown"])?;
+    let rows: Vec<String> = table.lines().map(linked).collect();
+    Ok(format!("# The hazards\n\nWritten by `cargo xtask gen`; do not edit.\n\n{}\n", rows.join("\n")))
+}
+
+/// A row whose name leads to its page.
+fn linked(row: &str) -> String {
+    match row.strip_prefix("| `").and_then(|rest| rest.split_once('`')) {
+        Some((id, rest)) => {
+            format!("| [`{id}`](../crates/interlock-hazards/src/{}/doc.md){rest}", id.replace('-', "_"))
+        }
+        None => row.to_owned(),
+    }
+}
+
+/// What our own program prints.
+fn interlock(root: &Root, args: &[&str]) -> Result<String> {
+    Run::new(root, "cargo")
+        .args(["run", "--quiet", "--locked", "--package", "interlock", "--"])
+        .args(args)
+        .text()
+        .context("failed to run the program that writes this page")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_leads_to_its_page_and_the_head_stays_as_it_is() {
+        let row = "[`lost-update`](../crates/interlock-hazards/src/lost_update/doc.md)";
+        assert_eq!(linked("| `lost-update` | high |"), format!("| {row} | high |"));
+        assert_eq!(linked("| hazard | severity |"), "| hazard | severity |");
+        assert_eq!(linked("|---|---|"), "|---|---|");
+    }
+}

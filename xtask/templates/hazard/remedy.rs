@@ -1,0 +1,16 @@
+//! How `{id}` is stopped.
+
+use interlock_model::{Primitive, Remedy, Site};
+
+use crate::Example;
+
+/// The site of the page.
+pub(super) const EXAMPLE: Example = Example { tools: &[], readers: &[], keys: &[] };
+
+pub(super) fn remedy(_site: &Site) -> Remedy {
+    Remedy {
+        code: "(write here) How the code is written right.".into(),
+        policy: vec![],
+        primitive: Some(Primitive::KeyedLock),
+    }
+}
