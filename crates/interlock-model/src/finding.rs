@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{Confidence, HazardId, Reach, Remedy, Severity, Verdict};
+use crate::{Confidence, Explored, HazardId, Reach, Remedy, Severity, Verdict};
 
 /// One place where a hazard stands, as a reader of a report sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,6 +53,8 @@ pub struct Fingerprint(pub String);
 pub struct Proof {
     /// Its verdict.
     pub verdict: Verdict,
+    /// How much was tried.
+    pub explored: Explored,
     /// The replay file that shows it again.
     pub replay: Option<String>,
 }

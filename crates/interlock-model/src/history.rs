@@ -27,9 +27,7 @@ pub struct CallRecord {
     pub arguments: Value,
     /// When the last byte of the request left.
     pub sent: Moment,
-    /// When the answer was complete; `None` if none came.
-    pub answered: Option<Moment>,
-    /// The answer.
+    /// What came back.
     pub answer: Answer,
 }
 
@@ -37,11 +35,24 @@ pub struct CallRecord {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Answer {
     /// The tool's result.
-    Result(Value),
+    Result {
+        /// When it was complete.
+        at: Moment,
+        /// What it says.
+        value: Value,
+    },
     /// The tool's refusal, or an error of the protocol.
-    Error(Value),
-    /// None, and why: the process is gone, the deadline passed.
-    Missing(String),
+    Error {
+        /// When it was complete.
+        at: Moment,
+        /// What it says.
+        value: Value,
+    },
+    /// None: the process is gone, the deadline passed.
+    Missing {
+        /// Why.
+        reason: String,
+    },
 }
 
 /// One operation of a call underneath: where the stale window opens and closes.
@@ -68,12 +79,23 @@ pub enum TickKind {
     Wait,
 }
 
+impl Answer {
+    /// When the answer was complete; `None` if there is none.
+    #[must_use]
+    pub fn at(&self) -> Option<Moment> {
+        match self {
+            Self::Result { at, .. } | Self::Error { at, .. } => Some(*at),
+            Self::Missing { .. } => None,
+        }
+    }
+}
+
 impl History {
     /// Whether one call was answered before another was sent, so that every legal order must keep them in that order.
     #[must_use]
     pub fn precedes(&self, first: usize, second: usize) -> bool {
         match (self.calls.get(first), self.calls.get(second)) {
-            (Some(first), Some(second)) => first.answered.is_some_and(|answered| answered < second.sent),
+            (Some(first), Some(second)) => first.answer.at().is_some_and(|at| at < second.sent),
             _ => false,
         }
     }
@@ -98,8 +120,10 @@ mod tests {
             tool: "add_note".into(),
             arguments: Value::Null,
             sent: Moment::from_millis(sent),
-            answered: answered.map(Moment::from_millis),
-            answer: Answer::Result(Value::Null),
+            answer: match answered {
+                Some(at) => Answer::Result { at: Moment::from_millis(at), value: Value::Null },
+                None => Answer::Missing { reason: "the process is gone".into() },
+            },
         }
     }
 

@@ -26,55 +26,14 @@ pub struct Remedy {
     pub primitive: Option<Primitive>,
 }
 
-/// The parts of `interlock-sync`, by what they guarantee.
+/// A part of `interlock-sync`, by the name that its documentation and the hazards' pages use: `keyed lock`.
+///
+/// The model knows that there are such parts, not which: the library is where one is added.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Primitive {
-    /// One holder per key, in order of arrival.
-    KeyedLock,
-    /// A record that is written only if it is still the one that was read.
-    VersionedRecord,
-    /// A lock with a time limit, and a token that proves it at the write.
-    Lease,
-    /// Compare and count in one step.
-    RateLimit,
-    /// At most so many at once, per caller.
-    InFlightLimit,
-    /// One effect per key, its answer replayed.
-    Idempotency,
-    /// No call after close; close waits for those inside.
-    Gate,
-    /// Files that are created, replaced and compared atomically, inside one root.
-    Files,
-    /// A counter per session that loses nothing.
-    SessionCounter,
-    /// One load per key, shared by all who wait.
-    SingleFlight,
-    /// Bounded tries with growing, jittered delay.
-    Retry,
-}
-
-impl Primitive {
-    /// What it is called in prose.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::KeyedLock => "keyed lock",
-            Self::VersionedRecord => "versioned record",
-            Self::Lease => "lease",
-            Self::RateLimit => "rate limit",
-            Self::InFlightLimit => "in-flight limit",
-            Self::Idempotency => "idempotency",
-            Self::Gate => "gate",
-            Self::Files => "files under a root",
-            Self::SessionCounter => "session counter",
-            Self::SingleFlight => "single flight",
-            Self::Retry => "retry policy",
-        }
-    }
-}
+pub struct Primitive(pub &'static str);
 
 impl fmt::Display for Primitive {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
+        f.pad(self.0)
     }
 }

@@ -1,4 +1,8 @@
 //! Where the program writes, and what may be assumed of whoever reads it.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the binary is where the environment is read and people are spoken to"
+)]
 
 use std::{
     env,
@@ -6,6 +10,7 @@ use std::{
 };
 
 use anstyle::{AnsiColor, Style};
+use clap::builder::StyledStr;
 
 /// The two standard streams, with what is known of their readers.
 pub(crate) struct Console {
@@ -30,7 +35,6 @@ const WIDEST: usize = 100;
 
 impl Console {
     /// The streams of this process. Colour only on a terminal that knows it, and never with `NO_COLOR`.
-    #[expect(clippy::disallowed_methods, reason = "the binary is the place where the environment is read")]
     pub(crate) fn of_this_process() -> Self {
         let stdout = io::stdout();
         let set = |name| env::var_os(name).is_some_and(|value| !value.is_empty());
@@ -48,9 +52,15 @@ impl Console {
         self.look
     }
 
-    /// Whether colour is welcome on standard error.
-    pub(crate) fn colours_errors(&self) -> bool {
-        self.colours_errors
+    /// Writes what the command line's parser has to say, such as help. It would look at the environment by itself; we have done that.
+    pub(crate) fn write_styled(&mut self, text: &StyledStr) -> io::Result<()> {
+        let text = rendered(text, self.look.colour);
+        self.write_all(text.as_bytes())
+    }
+
+    /// Says what the parser refuses.
+    pub(crate) fn complain_with(&self, text: &StyledStr) {
+        let _ = io::stderr().write_all(rendered(text, self.colours_errors).as_bytes());
     }
 
     /// Says what went wrong, cause by cause. There is nobody left to tell if that fails too.
@@ -59,6 +69,10 @@ impl Console {
         let red = if self.colours_errors { AnsiColor::Red.on_default().bold() } else { Style::new() };
         let _ = writeln!(io::stderr(), "{red}error:{red:#} {error:#}");
     }
+}
+
+fn rendered(text: &StyledStr, colour: bool) -> String {
+    if colour { text.ansi().to_string() } else { text.to_string() }
 }
 
 impl Write for Console {

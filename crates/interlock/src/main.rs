@@ -13,25 +13,30 @@ use std::{
     process::ExitCode,
 };
 
-use clap::{ArgMatches, ColorChoice, Command};
+use anyhow::Result;
+use clap::Command;
 
 use crate::{console::Console, exit::Exit};
 
 fn main() -> ExitCode {
     let mut console = Console::of_this_process();
-    let exit = match command(&console).try_get_matches() {
-        Ok(matches) => run(&matches, &mut console),
-        Err(usage) => {
-            // Help that nobody reads to the end is no failure, so a closed pipe is not one either.
-            let _ = usage.print();
-            if usage.use_stderr() { Exit::Failed } else { Exit::Clean }
+    let exit = match command().try_get_matches() {
+        Ok(matches) => finish(verbs::run(&matches, &mut console), &mut console),
+        Err(usage) if usage.use_stderr() => {
+            console.complain_with(&usage.render());
+            Exit::Failed
         }
+        Err(help) => finish(
+            console.write_styled(&help.render()).map(|()| Exit::Clean).map_err(Into::into),
+            &mut console,
+        ),
     };
     exit.into()
 }
 
-fn run(matches: &ArgMatches, console: &mut Console) -> Exit {
-    let outcome = verbs::run(matches, console).and_then(|exit| Ok(console.flush().map(|()| exit)?));
+/// Writes out what is left and says how the process ends. Output that nobody reads to the end is no failure.
+fn finish(outcome: Result<Exit>, console: &mut Console) -> Exit {
+    let outcome = outcome.and_then(|exit| Ok(console.flush().map(|()| exit)?));
     outcome.unwrap_or_else(|error| {
         if reader_is_gone(&error) {
             return Exit::Clean;
@@ -41,12 +46,10 @@ fn run(matches: &ArgMatches, console: &mut Console) -> Exit {
     })
 }
 
-fn command(console: &Console) -> Command {
-    let colour = if console.colours_errors() { ColorChoice::Auto } else { ColorChoice::Never };
+fn command() -> Command {
     Command::new("interlock")
         .version(env!("CARGO_PKG_VERSION"))
         .about("Finds, proves and stops race conditions in MCP servers")
-        .color(colour)
         .max_term_width(100)
         .subcommand_required(true)
         .arg_required_else_help(true)
@@ -69,6 +72,6 @@ mod tests {
 
     #[test]
     fn the_command_line_is_well_formed() {
-        command(&Console::of_this_process()).debug_assert();
+        command().debug_assert();
     }
 }

@@ -17,7 +17,10 @@ pub(super) const PAGES: &[Page] = &[Page { path: "docs/hazards.md", text: hazard
 fn hazards(root: &Root) -> Result<String> {
     let table = interlock(root, &["explain", "--format", "markdown"])?;
     let rows: Vec<String> = table.lines().map(linked).collect();
-    Ok(format!("# The hazards\n\nWritten by `cargo xtask gen`; do not edit.\n\n{}\n", rows.join("\n")))
+    Ok(format!(
+        "# The hazards\n\nWritten by `cargo xtask gen`; do not edit. Which faces exist today stands in the [README](../README.md).\n\n{}\n",
+        rows.join("\n")
+    ))
 }
 
 /// A row whose name leads to its page.

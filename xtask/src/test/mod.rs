@@ -49,7 +49,9 @@ const PARTS: &[Part] = &[
     part("lint", |at| {
         cargo(at.root, &["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"])
     }),
-    part("tests", |at| cargo(at.root, &["test", "--workspace", "--all-targets", "--locked"])),
+    part("tests", |at| {
+        cargo(at.root, &["test", "--workspace", "--all-targets", "--locked", "--no-fail-fast"])
+    }),
     part("doctests", |at| cargo(at.root, &["test", "--workspace", "--doc", "--locked"])),
     part("docs", docs),
     part("tidy", |at| tidy::run(at.root)),

@@ -49,7 +49,7 @@ fn members(root: &Root) -> Result<Vec<Member>> {
     let metadata = MetadataCommand::new()
         .current_dir(root.path())
         .no_deps()
-        .other_options(["--locked", "--offline"].map(str::to_owned))
+        .other_options(["--offline".to_owned()])
         .exec()
         .context("failed to read the manifests; `cargo metadata --no-deps` says why")?;
     let member = |package: &cargo_metadata::Package| Member {

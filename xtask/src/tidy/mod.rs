@@ -4,6 +4,7 @@
 mod edges;
 mod layers;
 mod lengths;
+mod manifests;
 mod opening;
 mod paths;
 mod prose;
@@ -40,6 +41,7 @@ struct Problem {
 /// The checks. Adding one is one file and one line.
 const CHECKS: &[Check] = &[
     Check { name: "edges", run: edges::check },
+    Check { name: "manifests", run: manifests::check },
     Check { name: "purity", run: purity::check },
     Check { name: "opening", run: opening::check },
     Check { name: "prose", run: prose::check },

@@ -11,13 +11,16 @@ const HOMES: &[&str] = &[concat!("/", "home/"), concat!("/", "root/"), concat!("
 /// The files that people write by hand.
 const EXTENSIONS: &[&str] = &["rs", "md", "toml", "sh"];
 
-/// Looks through every line.
+/// Looks through every line, for people's folders and for the folder that this checkout lies in.
 pub(super) fn check(workspace: &Workspace) -> Result<Report> {
     let mut problems = Vec::new();
-    for file in workspace.with_extension(EXTENSIONS) {
+    let here = workspace.root.path().display().to_string();
+    let scripts = workspace.files.iter().map(String::as_str).filter(|file| file.starts_with(".ci/"));
+    for file in workspace.with_extension(EXTENSIONS).chain(scripts) {
         for (index, line) in workspace.root.read(file)?.lines().enumerate() {
-            if let Some(home) = home_in(line) {
-                let text = format!("names a folder below `{home}`, which only its writer's machine has");
+            let folder = home_in(line).or_else(|| line.contains(&here).then_some(&here));
+            if let Some(folder) = folder {
+                let text = format!("names a folder below `{folder}`, which only its writer's machine has");
                 problems.push(Problem::new(file, index + 1, text));
             }
         }

@@ -12,14 +12,45 @@ use super::{
 };
 use crate::workspace::Workspace;
 
-/// Parts of the standard library, as the beginning of a path.
-const PATHS: &[&[&str]] =
-    &[&["std", "fs"], &["std", "net"], &["std", "process"], &["std", "env"], &["std", "thread"]];
+/// The parts of the standard library that only compute. A list of what is allowed, because the others are many and grow.
+const COMPUTES: &[&str] = &[
+    "any",
+    "array",
+    "borrow",
+    "cell",
+    "char",
+    "cmp",
+    "collections",
+    "convert",
+    "default",
+    "error",
+    "fmt",
+    "hash",
+    "iter",
+    "marker",
+    "mem",
+    "num",
+    "ops",
+    "option",
+    "primitive",
+    "ptr",
+    "rc",
+    "result",
+    "slice",
+    "str",
+    "string",
+    "sync",
+    "time",
+    "vec",
+];
 
-/// Names that are refused wherever they stand.
-const NAMES: &[&str] = &["Instant", "SystemTime", "tokio", "rand"];
+/// The standard library by all its names.
+const STANDARD: &[&str] = &["std", "core", "alloc"];
 
-/// Looks through the sources of the pure crates, their tests included.
+/// Names that are refused wherever they stand: the clock, chance and tasks.
+const NAMES: &[&str] = &["Instant", "SystemTime", "RandomState", "tokio", "rand"];
+
+/// Looks through the sources of the pure crates, unit tests included; what stands in `tests/` may use what it likes.
 pub(super) fn check(workspace: &Workspace) -> Result<Report> {
     let mut problems = Vec::new();
     for layer in LAYERS.iter().filter(|layer| layer.pure.is_some()) {
@@ -40,16 +71,31 @@ pub(super) fn check(workspace: &Workspace) -> Result<Report> {
 
 /// The line and name of everything that a pure crate may not mention.
 fn impurities(source: &str) -> Vec<(usize, String)> {
-    paths(&code_only(source))
-        .iter()
-        .filter_map(|named| refused(named).map(|name| (named.line, name)))
-        .collect()
+    let named = paths(&code_only(source));
+    let by_path = named.iter().filter_map(|named| refused(named).map(|name| (named.line, name)));
+    // `use std as other` would hide what comes after it.
+    let by_alias = named.windows(2).filter_map(|pair| match pair {
+        [library, word] if renames(library, word) => {
+            Some((word.line, format!("{} as", library.path.join("::"))))
+        }
+        _ => None,
+    });
+    by_path.chain(by_alias).collect()
+}
+
+fn renames(library: &Named, word: &Named) -> bool {
+    let is_standard = matches!(library.path.as_slice(), [name] if STANDARD.contains(&name.as_str()));
+    is_standard && word.path.last().is_some_and(|word| word == "as")
 }
 
 /// A path is refused at the word that makes it so; the words after that are not counted again.
 fn refused(named: &Named) -> Option<String> {
     let path: Vec<&str> = named.path.iter().map(String::as_str).collect();
-    let is_refused = PATHS.contains(&path.as_slice()) || path.last().is_some_and(|last| NAMES.contains(last));
+    let is_refused = match path.as_slice() {
+        [standard, part] if STANDARD.contains(standard) => !COMPUTES.contains(part),
+        [.., last] => NAMES.contains(last),
+        [] => false,
+    };
     is_refused.then(|| path.join("::"))
 }
 
@@ -68,11 +114,18 @@ mod tests {
         found("use std::fmt;\nlet x = std::fs::read(path);", &[(2, "std::fs")]);
         found("use std::{collections::BTreeMap, env, fmt};", &[(1, "std::env")]);
         found("::std::thread::spawn(f);", &[(1, "std::thread")]);
+        found(
+            "use std::{io::stdin, os::unix::net, path::Path};",
+            &[(1, "std::io"), (1, "std::os"), (1, "std::path")],
+        );
+        found("alloc::vec::Vec::new(); core::fmt::x", &[]);
+        found("use std as s;", &[(1, "std as")]);
     }
 
     #[test]
     fn clock_chance_and_tasks_are_reported_by_name() {
         found("use std::time::{Duration, Instant};", &[(1, "std::time::Instant")]);
+        found("std::collections::hash_map::RandomState", &[(1, "std::collections::hash_map::RandomState")]);
         found("tokio::spawn(x);\nrand::random()", &[(1, "tokio"), (2, "rand")]);
     }
 

@@ -1,6 +1,6 @@
 //! How `{id}` is stopped.
 
-use interlock_model::{Primitive, Remedy, Site};
+use interlock_model::{Remedy, Site};
 
 use crate::Example;
 
@@ -8,9 +8,5 @@ use crate::Example;
 pub(super) const EXAMPLE: Example = Example { tools: &[], readers: &[], keys: &[] };
 
 pub(super) fn remedy(_site: &Site) -> Remedy {
-    Remedy {
-        code: "(write here) How the code is written right.".into(),
-        policy: vec![],
-        primitive: Some(Primitive::KeyedLock),
-    }
+    Remedy { code: "(write here) How the code is written right.".into(), policy: vec![], primitive: None }
 }

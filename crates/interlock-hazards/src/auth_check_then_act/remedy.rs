@@ -14,6 +14,6 @@ pub(super) fn remedy(site: &Site) -> Remedy {
                row count of zero as a refusal."
             .into(),
         policy: vec![policies::exclusive_change(site)],
-        primitive: Some(Primitive::VersionedRecord),
+        primitive: Some(Primitive("versioned record")),
     }
 }

@@ -14,6 +14,6 @@ pub(super) fn remedy(site: &Site) -> Remedy {
                let close wait for the count."
             .into(),
         policy: vec![policies::exclusive(site)],
-        primitive: Some(Primitive::Gate),
+        primitive: Some(Primitive("gate")),
     }
 }

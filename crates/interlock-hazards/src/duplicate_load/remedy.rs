@@ -15,6 +15,6 @@ pub(super) fn remedy(site: &Site) -> Remedy {
                caller waits for it."
             .into(),
         policy: vec![ToolPolicy { timeout: Some(Duration::from_secs(60)), ..policies::exclusive(site) }],
-        primitive: Some(Primitive::SingleFlight),
+        primitive: Some(Primitive("single flight")),
     }
 }

@@ -14,6 +14,6 @@ pub(super) fn remedy(site: &Site) -> Remedy {
                the open handle instead of the name."
             .into(),
         policy: vec![policies::exclusive_change(site)],
-        primitive: Some(Primitive::Files),
+        primitive: Some(Primitive("files under a root")),
     }
 }

@@ -13,6 +13,6 @@ pub(super) fn remedy(site: &Site) -> Remedy {
                a queue."
             .into(),
         policy: vec![policies::exclusive(site)],
-        primitive: Some(Primitive::KeyedLock),
+        primitive: Some(Primitive("keyed lock")),
     }
 }

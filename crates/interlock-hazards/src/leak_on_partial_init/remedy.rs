@@ -11,6 +11,6 @@ pub(super) fn remedy(_site: &Site) -> Remedy {
     Remedy {
         code: "Register the close of each thing before the next one is opened.".into(),
         policy: vec![],
-        primitive: Some(Primitive::Gate),
+        primitive: Some(Primitive("gate")),
     }
 }

@@ -16,6 +16,6 @@ pub(super) fn remedy(site: &Site) -> Remedy {
                write refuse an older one."
             .into(),
         policy: vec![ToolPolicy { timeout: Some(Duration::from_secs(90)), ..policies::exclusive(site) }],
-        primitive: Some(Primitive::Lease),
+        primitive: Some(Primitive("lease")),
     }
 }

@@ -13,6 +13,6 @@ pub(super) fn remedy(_site: &Site) -> Remedy {
                past it."
             .into(),
         policy: vec![],
-        primitive: Some(Primitive::KeyedLock),
+        primitive: Some(Primitive("keyed lock")),
     }
 }

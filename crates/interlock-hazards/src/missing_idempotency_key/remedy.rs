@@ -19,6 +19,6 @@ pub(super) fn remedy(site: &Site) -> Remedy {
                return or the invitation."
             .into(),
         policy: vec![ToolPolicy { idempotency: Some(key), ..policies::of_tools(site) }],
-        primitive: Some(Primitive::Idempotency),
+        primitive: Some(Primitive("idempotency")),
     }
 }

@@ -20,6 +20,6 @@ pub(super) fn remedy(site: &Site) -> Remedy {
             timeout: Some(Duration::from_secs(30)),
             ..policies::of_tools(site)
         }],
-        primitive: Some(Primitive::InFlightLimit),
+        primitive: Some(Primitive("in-flight limit")),
     }
 }

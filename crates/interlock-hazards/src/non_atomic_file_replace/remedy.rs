@@ -12,6 +12,6 @@ pub(super) fn remedy(site: &Site) -> Remedy {
     Remedy {
         code: "Write to a random name in the same directory, sync it, and rename it over the file.".into(),
         policy: vec![policies::exclusive(site)],
-        primitive: Some(Primitive::Files),
+        primitive: Some(Primitive("files under a root")),
     }
 }

@@ -11,6 +11,6 @@ pub(super) fn remedy(site: &Site) -> Remedy {
     Remedy {
         code: "Count, compare and set the expiry in one step of the store, such as one Lua script.".into(),
         policy: vec![ToolPolicy { rate: Some(policies::SIXTY_A_MINUTE), ..policies::of_tools(site) }],
-        primitive: Some(Primitive::RateLimit),
+        primitive: Some(Primitive("rate limit")),
     }
 }

@@ -19,6 +19,6 @@ pub(super) fn remedy(site: &Site) -> Remedy {
             timeout: Some(Duration::from_secs(30)),
             ..policies::exclusive(site)
         }],
-        primitive: Some(Primitive::Retry),
+        primitive: Some(Primitive("retry policy")),
     }
 }

@@ -13,6 +13,6 @@ pub(super) fn remedy(site: &Site) -> Remedy {
                over both."
             .into(),
         policy: vec![policies::exclusive_change(site)],
-        primitive: Some(Primitive::SessionCounter),
+        primitive: Some(Primitive("session counter")),
     }
 }

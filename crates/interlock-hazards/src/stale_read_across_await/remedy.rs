@@ -13,6 +13,6 @@ pub(super) fn remedy(site: &Site) -> Remedy {
                use."
             .into(),
         policy: vec![policies::exclusive_change(site)],
-        primitive: Some(Primitive::VersionedRecord),
+        primitive: Some(Primitive("versioned record")),
     }
 }

@@ -12,6 +12,6 @@ pub(super) fn remedy(site: &Site) -> Remedy {
     Remedy {
         code: "Make all the changes in one transaction on one connection, or in one statement.".into(),
         policy: vec![policies::exclusive_change(site)],
-        primitive: Some(Primitive::VersionedRecord),
+        primitive: Some(Primitive("versioned record")),
     }
 }

@@ -16,6 +16,6 @@ pub(super) fn remedy(site: &Site) -> Remedy {
                the removal."
             .into(),
         policy: vec![ToolPolicy { timeout: Some(Duration::from_secs(30)), ..policies::exclusive(site) }],
-        primitive: Some(Primitive::KeyedLock),
+        primitive: Some(Primitive("keyed lock")),
     }
 }

@@ -13,10 +13,13 @@ pub(super) fn remedy(site: &Site) -> Remedy {
         code: "Give the record a version, hand it out with every read, and write only over the version \
                that the caller names."
             .into(),
-        policy: vec![
-            policies::observing(site),
-            ToolPolicy { requires_fresh: Some(site.keys.clone()), ..policies::exclusive_change(site) },
-        ],
-        primitive: Some(Primitive::VersionedRecord),
+        policy: policies::observing(site)
+            .into_iter()
+            .chain([ToolPolicy {
+                requires_fresh: Some(policies::keys(site)),
+                ..policies::exclusive_change(site)
+            }])
+            .collect(),
+        primitive: Some(Primitive("versioned record")),
     }
 }

@@ -5,7 +5,7 @@ mod pages;
 use std::{collections::BTreeSet, fs, path::Path};
 
 use interlock_hazards::{ALL, Face, find, nearest};
-use interlock_model::Severity;
+use interlock_model::{Severity, Site};
 
 #[test]
 fn every_folder_is_a_hazard_and_every_hazard_a_folder() {
@@ -62,5 +62,21 @@ fn every_remedy_is_one_sentence_on_the_code() {
     for hazard in ALL {
         let code = hazard.example_remedy().code;
         assert!(code.ends_with('.') && code.matches(". ").count() == 0, "{}: {code}", hazard.id);
+    }
+}
+
+#[test]
+fn a_remedy_for_an_unknown_site_never_matches_nothing_or_takes_a_lock_back() {
+    for hazard in ALL {
+        for rule in (hazard.remedy)(&Site::default()).policy {
+            assert!(!rule.matches.is_empty(), "{}: {rule}", hazard.id);
+            let lists = [
+                rule.lock.as_ref(),
+                rule.changes.as_ref(),
+                rule.observes.as_ref(),
+                rule.requires_fresh.as_ref(),
+            ];
+            assert!(lists.into_iter().flatten().all(|keys| !keys.is_empty()), "{}: {rule}", hazard.id);
+        }
     }
 }

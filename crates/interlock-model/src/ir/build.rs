@@ -1,6 +1,6 @@
 //! Building functions step by step: what front ends and tests write IR with.
 
-use crate::{FileId, Span};
+use crate::Span;
 
 use super::{
     AccessPath, Argument, Aspect, Block, Bound, Callee, Effect, Exit, Function, Hold, Interleaving, Lock,
@@ -28,6 +28,8 @@ impl FunctionBuilder {
             span: Span::default(),
             role: Role::Helper,
             interleaving: Interleaving::AtSuspension,
+            unwinds: true,
+            captures: vec![],
             parameters: vec![],
             values: vec![],
             body: vec![],
@@ -66,6 +68,21 @@ impl FunctionBuilder {
         self
     }
 
+    /// Leaves failures to checks and exits: Go, Rust.
+    #[must_use]
+    pub fn fails_explicitly(mut self) -> Self {
+        self.0.unwinds = false;
+        self
+    }
+
+    /// Takes something along from the function around it, and says what it is called here.
+    pub fn capture(&mut self, name: &str) -> Value {
+        let mut body = Body { values: &mut self.0.values, span: self.0.span, block: vec![] };
+        let value = body.declare(name, Origin::Capture);
+        self.0.captures.push(value);
+        value
+    }
+
     /// Adds the parameters and the steps; the closure is given the parameters as values.
     #[must_use]
     pub fn body<const N: usize>(
@@ -95,12 +112,6 @@ impl Body<'_> {
         self
     }
 
-    /// The file that [`Body::line`] counts in.
-    #[must_use]
-    pub fn file(&self) -> FileId {
-        self.span.file
-    }
-
     /// A new value. A name that is taken gets a number, so that the text form tells them apart.
     pub fn declare(&mut self, name: &str, origin: Origin) -> Value {
         let taken = |candidate: &str| self.values.iter().any(|value| &*value.name == candidate);
@@ -113,7 +124,7 @@ impl Body<'_> {
         } else {
             name.into()
         };
-        self.values.push(ValueInfo { name, origin });
+        self.values.push(ValueInfo { name, origin, bounded: false });
         Value(u32::try_from(self.values.len() - 1).unwrap_or(u32::MAX))
     }
 
@@ -153,10 +164,24 @@ impl Body<'_> {
         outcome
     }
 
-    /// Computes a value from others.
+    /// Computes a value from others, in a way that is not looked into.
     pub fn derive(&mut self, name: &str, from: impl Into<Vec<Value>>) -> Value {
         let into = self.declare(name, Origin::Step);
-        self.push(Op::Derive { into, from: from.into() });
+        self.push(Op::Derive { into, from: from.into(), term: Term::Unknown });
+        into
+    }
+
+    /// Gives something a name of its own.
+    pub fn bind(&mut self, name: &str, term: impl Into<Term>, from: impl Into<Vec<Value>>) -> Value {
+        let into = self.declare(name, Origin::Step);
+        self.push(Op::Derive { into, from: from.into(), term: term.into() });
+        into
+    }
+
+    /// Makes something that no other call can see yet.
+    pub fn make(&mut self, name: &str) -> Value {
+        let into = self.declare(name, Origin::Step);
+        self.push(Op::New { into });
         into
     }
 
@@ -198,7 +223,7 @@ impl Body<'_> {
     pub fn repeat(&mut self, bound: Bound, body: impl FnOnce(&mut Body<'_>)) {
         let span = self.span;
         let body = self.nested(body);
-        self.block.push(Effect { span, op: Op::Loop { bound, body } });
+        self.block.push(Effect { span, op: Op::Loop { bound, item: None, body } });
     }
 
     /// Guarantees an end, whatever happens before it.

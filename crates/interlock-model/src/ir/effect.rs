@@ -73,6 +73,14 @@ pub enum Op {
         into: Value,
         /// What it depends on.
         from: Vec<Value>,
+        /// What it is called, where that is understood: a field of a document, a path put together, a name with a random part.
+        /// [`Term::Unknown`] otherwise.
+        term: Term,
+    },
+    /// A value comes into being here: a lock, a map, an object. Until it is stored or handed on, no other call can see it.
+    New {
+        /// The value.
+        into: Value,
     },
     /// Values decide which way to go.
     Check {
@@ -167,8 +175,8 @@ pub enum Op {
         service: Term,
         /// Whether it takes effect there.
         change: Change,
-        /// What makes a repetition harmless.
-        idempotency: Option<Value>,
+        /// What makes a repetition harmless, if it is the same then.
+        idempotency: Option<Term>,
         /// The connection it goes over.
         over: Option<AccessPath>,
     },
@@ -186,6 +194,8 @@ pub enum Op {
     Loop {
         /// How often at most.
         bound: Bound,
+        /// What it is at, in a loop over things.
+        item: Option<Value>,
         /// The steps.
         body: Block,
     },
@@ -194,12 +204,21 @@ pub enum Op {
         /// The steps.
         body: Block,
         /// What runs when one of them fails; `None` where failures pass on.
-        catch: Option<Block>,
+        catch: Option<Catch>,
         /// What runs in every case: `finally`, `defer`, a destructor.
         finally: Block,
     },
     /// The block is left.
     Exit(Exit),
+}
+
+/// What runs when a step of a [`Op::Try`] fails.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Catch {
+    /// What went wrong, where the source looks at it.
+    pub error: Option<Value>,
+    /// The steps.
+    pub body: Block,
 }
 
 /// How a delay behaves from try to try.
@@ -227,8 +246,10 @@ pub enum Start {
 pub enum Change {
     /// It was only asked.
     None,
-    /// Something happened there: a charge, a mail, an order.
+    /// Something happened there that must not happen twice: a charge, a mail, an order.
     Effect,
+    /// It cannot be told: a plain POST.
+    Unknown,
 }
 
 /// Which function a call reaches.
@@ -248,7 +269,12 @@ pub enum Argument {
     /// Something with a name.
     Term(Term),
     /// A function to be called back.
-    Function(FunctionId),
+    Closure {
+        /// Which.
+        function: FunctionId,
+        /// What it takes along from here, in the order of its [`captures`](super::Function::captures).
+        captures: Vec<Term>,
+    },
 }
 
 /// How often a loop runs.
@@ -283,7 +309,8 @@ impl Op {
             Self::Spawn { body, .. } | Self::Loop { body, .. } => (vec![body], &[]),
             Self::Together { branches } => (vec![], branches),
             Self::Try { body, catch, finally } => {
-                ([Some(body), catch.as_ref(), Some(finally)].into_iter().flatten().collect(), &[])
+                let catch = catch.as_ref().map(|catch| &catch.body);
+                ([Some(body), catch, Some(finally)].into_iter().flatten().collect(), &[])
             }
             _ => (vec![], &[]),
         };

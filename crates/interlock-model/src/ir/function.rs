@@ -19,6 +19,11 @@ pub struct Function {
     pub role: Role,
     /// Where another call can come in.
     pub interleaving: Interleaving,
+    /// Whether a step that fails leaves it by itself, as an exception does. Where it does not, as in Go and Rust, failures are checks
+    /// and exits like any other.
+    pub unwinds: bool,
+    /// What it took along from the function around it, for a closure.
+    pub captures: Vec<Value>,
     /// Its parameters; the receiver is [`Root::This`](super::Root::This), not one of them.
     pub parameters: Vec<Value>,
     /// Every value of the function.
@@ -75,6 +80,8 @@ pub struct ValueInfo {
     pub name: Name,
     /// Where it comes from.
     pub origin: Origin,
+    /// Whether it can only be one of a few: an enum, a boolean. A map keyed by it does not grow.
+    pub bounded: bool,
 }
 
 /// Where a value comes from.
@@ -84,6 +91,10 @@ pub enum Origin {
     Argument,
     /// Who the caller is, as verified by the server.
     Caller,
+    /// Which session or connection the call belongs to.
+    Session,
+    /// The function around this one.
+    Capture,
     /// A step of this function.
     Step,
 }

@@ -7,10 +7,10 @@
 //! Order is evaluation order, also inside an expression. `x += await f()` becomes
 //!
 //! ```text
-//! x = read shared x
+//! x = read shared ::x
 //! y = call f()
 //! suspend
-//! write blind shared x from x, y
+//! write blind shared ::x from x, y
 //! ```
 //!
 //! which shows the stale read. [`Program`]'s `Display` is the stable text form that tests compare.
@@ -30,9 +30,9 @@ mod build;
 mod text;
 
 pub use build::{Body, FunctionBuilder};
-pub use effect::{Argument, Backoff, Block, Bound, Callee, Change, Effect, Exit, Op, Start};
+pub use effect::{Argument, Backoff, Block, Bound, Callee, Catch, Change, Effect, Exit, Op, Start};
 pub use function::{Function, FunctionId, Interleaving, Origin, Role, Tool, Transport, ValueInfo};
-pub use program::{Note, Program, Server};
+pub use program::{Limit, Limited, Note, Program, Server, Table};
 pub use protection::{Finish, Hold, Isolation, Lease, Lock, LockKind, Scope, Transaction, Via};
-pub use resource::{Aspect, Condition, Resource, WriteMode};
+pub use resource::{Aspect, Comparator, Comparison, Condition, Resource, WriteMode};
 pub use term::{AccessPath, Field, Fresh, Name, Root, Term, Value};

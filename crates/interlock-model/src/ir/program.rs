@@ -2,7 +2,7 @@
 
 use crate::{FileId, Span};
 
-use super::{Function, FunctionId, Name, Transport};
+use super::{AccessPath, Function, FunctionId, Name, Transport};
 
 /// The lowered tree: what rules look at.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -13,6 +13,10 @@ pub struct Program {
     pub functions: Vec<Function>,
     /// The servers that the tree starts.
     pub servers: Vec<Server>,
+    /// The tables and collections that the tree declares, where it does.
+    pub tables: Vec<Table>,
+    /// The shared maps and lists that do not grow with every key.
+    pub limited: Vec<Limited>,
     /// What was not understood, so that a report can say so.
     pub notes: Vec<Note>,
 }
@@ -24,8 +28,37 @@ pub struct Server {
     pub span: Span,
     /// How clients reach it.
     pub transport: Transport,
+    /// The handlers that it serves.
+    pub handlers: Vec<FunctionId>,
     /// Whether something bounds each caller before a handler runs.
     pub limited: bool,
+}
+
+/// A table or collection as the tree declares it: a model class, a document type, a `CREATE TABLE`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Table {
+    /// Its name in statements.
+    pub name: Name,
+    /// Its columns or fields.
+    pub columns: Vec<Name>,
+}
+
+/// A shared map or list that does not grow with every key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limited {
+    /// Where it is found.
+    pub path: AccessPath,
+    /// What limits it.
+    pub by: Limit,
+}
+
+/// What keeps a collection from growing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Limit {
+    /// A number of entries or their age.
+    Capacity,
+    /// An entry goes when nobody holds what it leads to.
+    Weakness,
 }
 
 /// Something that lowering met and did not understand.

@@ -2,10 +2,10 @@
 
 use super::{AccessPath, Term};
 
-/// A lock, by identity. Two effects are under the same lock only if object, key and scope agree.
+/// A lock. Two effects are under the same one only if they [name the same](Lock::is_the_same_as).
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Lock {
-    /// The lock object. One that starts at a local value is made anew by every call and keeps nobody out.
+    /// The lock object. One that this call has [made](super::Op::New) and shown to nobody keeps nobody out.
     pub object: AccessPath,
     /// Which of many, for a keyed lock.
     pub key: Option<Term>,
@@ -82,6 +82,8 @@ pub enum Isolation {
     SingleWriter,
     /// As if one after another.
     Serializable,
+    /// Whatever the engine does by default, where the source does not say which engine it is.
+    Unknown,
 }
 
 /// How a transaction ends.
@@ -94,6 +96,17 @@ pub enum Finish {
 }
 
 impl Lock {
+    /// Whether it is sure to be the same lock, however it is held and whatever its time limit.
+    #[must_use]
+    pub fn is_the_same_as(&self, other: &Self) -> bool {
+        let same_key = match (&self.key, &other.key) {
+            (Some(key), Some(other)) => key.names_the_same_as(other),
+            (None, None) => true,
+            _ => false,
+        };
+        same_key && self.scope == other.scope && self.object.names_the_same_as(&other.object)
+    }
+
     /// A mutex for the calls of one process.
     #[must_use]
     pub const fn in_process(object: AccessPath) -> Self {

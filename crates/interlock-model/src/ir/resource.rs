@@ -1,6 +1,6 @@
 //! What calls can meet at, what may be asked of it, and how it may be changed.
 
-use super::{AccessPath, Name, Term, Value};
+use super::{AccessPath, Name, Term};
 
 /// A thing that outlives the call, so that another call can see it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -20,8 +20,6 @@ pub enum Resource {
     Shared(AccessPath),
     /// A key of a key-value store such as Redis.
     Key(Term),
-    /// A remote service, by name or address.
-    Service(Term),
     /// What says whether calls may still start.
     Flag(AccessPath),
     /// A pipe, socket or standard stream that frames go out on.
@@ -52,21 +50,44 @@ pub enum WriteMode {
     Exclusive,
     /// Creates it, or is content that it is there: `mkdir -p`, `ON CONFLICT DO NOTHING`.
     Ensure,
-    /// Adds at the end and leaves the rest.
+    /// Adds at the end in one piece, and leaves the rest.
     Append,
-    /// Computed by the store from what is there: an increment, a compare-and-swap, a script.
+    /// Adds at the end, perhaps in pieces: a buffered or partial write, with room for another writer in between.
+    Pieces,
+    /// Computed by the store from what is there: an increment, a script.
     Atomic,
     /// Sets only how long it lives.
     Expiry,
 }
 
-/// What a conditional statement demands of the state it finds.
+/// What a conditional statement demands of the state it finds: all of these.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub struct Condition {
-    /// The columns or fields it looks at, besides the key.
-    pub columns: Vec<Name>,
-    /// The values it compares them with.
-    pub values: Vec<Value>,
+pub struct Condition(pub Vec<Comparison>);
+
+/// One demand of a [`Condition`].
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Comparison {
+    /// The column or field.
+    pub column: Name,
+    /// How it is compared.
+    pub how: Comparator,
+    /// With what.
+    pub with: Term,
+}
+
+/// How two things are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Comparator {
+    /// `=`
+    Equal,
+    /// `<>`
+    Different,
+    /// `<` or `<=`
+    AtMost,
+    /// `>` or `>=`
+    AtLeast,
+    /// Any other way.
+    Other,
 }
 
 impl Resource {
@@ -84,9 +105,9 @@ impl Resource {
 }
 
 impl Condition {
-    /// A condition on columns, compared with values.
+    /// A condition with one demand.
     #[must_use]
-    pub fn on<const N: usize>(columns: [&str; N], values: impl Into<Vec<Value>>) -> Self {
-        Self { columns: columns.map(Name::from).into(), values: values.into() }
+    pub fn on(column: &str, how: Comparator, with: impl Into<Term>) -> Self {
+        Self(vec![Comparison { column: column.into(), how, with: with.into() }])
     }
 }

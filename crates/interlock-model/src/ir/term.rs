@@ -1,7 +1,7 @@
 //! How the IR names things: values of a function, access paths from a root, and terms that are put together from both.
 //!
-//! Names are symbolic. Two effects touch the same thing when their terms are equal after the caller's terms have been put in
-//! for the parameters, so nothing here may depend on where a helper happens to be called from.
+//! Names are symbolic. Two effects touch the same thing when their terms [name the same](Term::names_the_same_as) after the
+//! caller's terms have been put in for the parameters, so nothing here may depend on where a helper is called from.
 
 use std::sync::Arc;
 
@@ -21,13 +21,15 @@ pub enum Term {
     Path(AccessPath),
     /// Parts one after another: a template string, a joined path.
     Join(Vec<Term>),
+    /// The directory in which a path lies.
+    Parent(Box<Term>),
     /// Something that differs from use to use.
     Fresh(Fresh),
     /// The system's folder for temporary files: another directory than the one that counts.
     TempDir,
     /// Everything of the kind: a whole table, any key.
     Any,
-    /// Not understood. Equal to nothing, itself included, in the eyes of a rule.
+    /// Not understood.
     Unknown,
 }
 
@@ -73,7 +75,39 @@ pub enum Field {
     At(Term),
 }
 
+impl Term {
+    /// Whether two terms are sure to name the same thing. What is not understood names nothing in particular, and what is fresh
+    /// differs from use to use, so neither is the same as itself; bind it to a value to speak of one use twice.
+    #[must_use]
+    pub fn names_the_same_as(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Unknown, _) | (_, Self::Unknown) => false,
+            (Self::Fresh(Fresh::ProcessId), Self::Fresh(Fresh::ProcessId)) => true,
+            (Self::Fresh(_), _) | (_, Self::Fresh(_)) => false,
+            (Self::Join(parts), Self::Join(others)) => {
+                parts.len() == others.len()
+                    && parts.iter().zip(others).all(|(one, two)| one.names_the_same_as(two))
+            }
+            (Self::Parent(path), Self::Parent(other)) => path.names_the_same_as(other),
+            (Self::Path(path), Self::Path(other)) => path.names_the_same_as(other),
+            _ => self == other,
+        }
+    }
+}
+
 impl AccessPath {
+    /// Whether two paths are sure to lead to the same place.
+    #[must_use]
+    pub fn names_the_same_as(&self, other: &Self) -> bool {
+        let same = |(one, two): (&Field, &Field)| match (one, two) {
+            (Field::At(index), Field::At(other)) => index.names_the_same_as(other),
+            _ => one == two,
+        };
+        self.root == other.root
+            && self.fields.len() == other.fields.len()
+            && self.fields.iter().zip(&other.fields).all(same)
+    }
+
     /// A path that starts at a module-level name.
     #[must_use]
     pub fn global(name: impl Into<Name>) -> Self {
@@ -122,5 +156,33 @@ impl From<AccessPath> for Term {
 impl From<&str> for Term {
     fn from(literal: &str) -> Self {
         Self::Literal(literal.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_fresh_or_unknown_is_not_the_same_as_itself() {
+        let same = |term: Term| term.names_the_same_as(&term.clone());
+        assert!(same("a".into()) && same(Value(1).into()) && same(Term::TempDir) && same(Term::Any));
+        assert!(same(Term::Fresh(Fresh::ProcessId)), "all calls of a process share it");
+        for fresh in [Fresh::Random, Fresh::Counter, Fresh::Time] {
+            assert!(!same(Term::Fresh(fresh)));
+            assert!(!same(Term::Join(vec!["a".into(), Term::Fresh(fresh)])));
+        }
+        assert!(!same(Term::Unknown));
+        assert!(!same(AccessPath::this().at(Term::Unknown).into()));
+        assert!(!same(Term::Parent(Box::new(Term::Unknown))));
+    }
+
+    #[test]
+    fn paths_are_the_same_step_by_step() {
+        let path = |key: &str| AccessPath::global("m").field("x").at(key);
+        assert!(path("k").names_the_same_as(&path("k")));
+        assert!(!path("k").names_the_same_as(&path("l")));
+        assert!(!path("k").names_the_same_as(&path("k").field("y")));
+        assert!(!path("k").names_the_same_as(&AccessPath::this().field("x").at("k")));
     }
 }

@@ -30,6 +30,12 @@ pub enum InvalidKey {
 }
 
 impl KeyTemplate {
+    /// A key that is the same for every call. Braces in it are text.
+    #[must_use]
+    pub fn fixed(text: &str) -> Self {
+        Self(vec![KeyPart::Text(text.to_owned())])
+    }
+
     /// The parts in order; no two texts follow each other.
     #[must_use]
     pub fn parts(&self) -> &[KeyPart] {

@@ -30,12 +30,13 @@ fn a_suspension_between_get_and_set_is_what_lets_another_call_in() {
     check(
         &increment(true, |f| f),
         expect![[r#"
+            server.ts
             1     fn increment(session) handles increment_usage
-            2       count = read shared sessions[session]
+            2       count = read shared ::sessions[session]
             3       logged = call 'log'()
             3       suspend
-            4       next = from count
-            4       write blind shared sessions[session] from next
+            4       next = derived from count
+            4       write blind shared ::sessions[session] from next
         "#]],
     );
     assert!(ask::another_call_fits_between(&increment(true, |f| f), "increment", shared));
@@ -64,11 +65,12 @@ fn an_awaited_operand_comes_after_the_read_of_its_target() {
     check(
         &add,
         expect![[r#"
+            server.ts
             1     fn add() handles add
-            2       x = read shared x
+            2       x = read shared ::x
             2       more = call 'f'()
             2       suspend
-            2       write blind shared x from x, more
+            2       write blind shared ::x from x, more
         "#]],
     );
     assert!(ask::another_call_fits_between(&add, "add", shared));

@@ -2,8 +2,8 @@
 
 use expect_test::expect;
 use interlock_model::ir::{
-    AccessPath, Aspect, Condition, Finish, Isolation, Op, Origin, Program, Resource, Transaction, Via,
-    WriteMode,
+    AccessPath, Aspect, Comparator, Condition, Finish, Isolation, Op, Origin, Program, Resource, Transaction,
+    Via, WriteMode,
 };
 
 use crate::{ask, check, function, program};
@@ -34,7 +34,7 @@ fn spend(repeats_condition: bool, tx: Tx) -> Program {
         b.suspend();
         b.line(4).check([balance, amount], |_| {}, |b| b.throw());
         let mode = if repeats_condition {
-            WriteMode::Conditional(Condition::on(["balance"], [amount]))
+            WriteMode::Conditional(Condition::on("balance", Comparator::AtLeast, amount))
         } else {
             WriteMode::Blind
         };
@@ -53,13 +53,14 @@ fn an_update_says_whether_it_repeats_what_was_judged() {
     check(
         &spend(false, Tx::None),
         expect![[r#"
+            server.ts
             1     fn spend(user, amount) handles spend_credits
-            3       balance = read row "accounts"[user].{balance} via pool pool
+            3       balance = read row "accounts"[user].{balance} via pool ::pool
             3       suspend
             4       check balance, amount
                     else
             4         throw
-            5       rows = write blind row "accounts"[user].{balance} from balance, amount via pool pool
+            5       rows = write blind row "accounts"[user].{balance} from balance, amount via pool ::pool
             5       suspend
             6       check rows
                     else
@@ -69,13 +70,14 @@ fn an_update_says_whether_it_repeats_what_was_judged() {
     check(
         &spend(true, Tx::None),
         expect![[r#"
+            server.ts
             1     fn spend(user, amount) handles spend_credits
-            3       balance = read row "accounts"[user].{balance} via pool pool
+            3       balance = read row "accounts"[user].{balance} via pool ::pool
             3       suspend
             4       check balance, amount
                     else
             4         throw
-            5       rows = write conditional row "accounts"[user].{balance} when balance against amount from balance, amount via pool pool
+            5       rows = write conditional row "accounts"[user].{balance} when balance >= amount from balance, amount via pool ::pool
             5       suspend
             6       check rows
                     else
@@ -89,20 +91,21 @@ fn a_transaction_says_which_statements_are_in_it_and_which_rows_it_locks() {
     check(
         &spend(false, Tx::OnOneClient { locking: true }),
         expect![[r#"
+            server.ts
             1     fn spend(user, amount) handles spend_credits
-            2       begin read-committed via client
+            2       begin read-committed via ::client
             2       suspend
-            3       balance = read row "accounts"[user].{balance} for update via client
+            3       balance = read row "accounts"[user].{balance} for update via ::client
             3       suspend
             4       check balance, amount
                     else
             4         throw
-            5       rows = write blind row "accounts"[user].{balance} from balance, amount via client
+            5       rows = write blind row "accounts"[user].{balance} from balance, amount via ::client
             5       suspend
             6       check rows
                     else
             6         throw
-            7       commit via client
+            7       commit via ::client
             7       suspend
         "#]],
     );
@@ -138,7 +141,7 @@ fn closes_the_gap(program: &Program) -> bool {
             Op::Write {
                 mode: WriteMode::Conditional(condition), to: Resource::Row { columns, .. }, ..
             } => {
-                return condition.columns.iter().any(|column| columns.contains(column));
+                return condition.0.iter().any(|demand| columns.contains(&demand.column));
             }
             Op::Write { via, .. } => return locked && via.as_ref() == transaction,
             _ => {}

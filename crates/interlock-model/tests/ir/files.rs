@@ -24,6 +24,7 @@ fn the_write_after_the_check_says_whether_it_is_exclusive() {
     check(
         &create_report(WriteMode::Blind),
         expect![[r#"
+            server.ts
             3     fn createReport(path, text) handles create_report
             4       exists = read existence of file path
             4       suspend
@@ -37,6 +38,7 @@ fn the_write_after_the_check_says_whether_it_is_exclusive() {
     check(
         &create_report(WriteMode::Exclusive),
         expect![[r#"
+            server.ts
             3     fn createReport(path, text) handles create_report
             4       exists = read existence of file path
             4       suspend
@@ -70,43 +72,50 @@ fn a_path_says_where_it_leads_and_how_unique_its_name_is() {
         function(line, name).body(["path", "text"], |b, [path, text]| {
             let real = b.read_as("real", Resource::File(path.into()), Aspect::Target, None);
             b.check([real], |_| {}, |b| b.throw());
-            let temp = Resource::File(temp(path.into()));
+            let temp = b.bind("temp", temp(path.into()), [path]);
+            let temp = Resource::File(temp.into());
             b.write(temp.clone(), [text], WriteMode::Exclusive);
             b.push(Op::Rename { from: temp, to: Resource::File(path.into()) });
         })
     };
     check(
         &program([
-            replace(1, "good", |path| Term::Join(vec![path, ".".into(), Term::Fresh(Random)])),
+            replace(1, "good", |path| {
+                Term::Join(vec![Term::Parent(Box::new(path)), "/".into(), Term::Fresh(Random)])
+            }),
             replace(2, "sharedName", |path| Term::Join(vec![path, ".".into(), Term::Fresh(ProcessId)])),
             replace(3, "otherDirectory", |_| {
                 Term::Join(vec![Term::TempDir, "/".into(), Term::Fresh(Random)])
             }),
         ]),
         expect![[r#"
+            server.ts
             1     fn good(path, text)
             1       real = read target of file path
             1       check real
                     else
             1         throw
-            1       write exclusive file path + "." + random from text
-            1       rename file path + "." + random to file path
+            1       temp = parent(path) + "/" + random from path
+            1       write exclusive file temp from text
+            1       rename file temp to file path
 
             2     fn sharedName(path, text)
             2       real = read target of file path
             2       check real
                     else
             2         throw
-            2       write exclusive file path + "." + pid from text
-            2       rename file path + "." + pid to file path
+            2       temp = path + "." + pid from path
+            2       write exclusive file temp from text
+            2       rename file temp to file path
 
             3     fn otherDirectory(path, text)
             3       real = read target of file path
             3       check real
                     else
             3         throw
-            3       write exclusive file tempdir + "/" + random from text
-            3       rename file tempdir + "/" + random to file path
+            3       temp = tempdir + "/" + random from path
+            3       write exclusive file temp from text
+            3       rename file temp to file path
         "#]],
     );
 }

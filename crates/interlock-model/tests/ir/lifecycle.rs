@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 use interlock_model::ir::{
-    AccessPath, Body, Bound, Callee, Change, Hold, Lock, Op, Program, Resource, WriteMode,
+    AccessPath, Body, Bound, Callee, Change, Hold, Lock, Op, Origin, Program, Resource, WriteMode,
 };
 
 use crate::{ask, check, function, program};
@@ -21,34 +21,43 @@ fn manager(kind: Manager) -> Program {
     let this = |name: &str| AccessPath::this().field(name);
     let lock = Lock::in_process(this("mu"));
     let flag = || Resource::Flag(this("closed"));
-    let call = function(1, "Manager.CallTool").interleaves_anywhere().body(["name"], |b, [name]| {
-        b.line(2).acquire(&lock, Hold::Shared);
-        let closed = b.line(3).read("closed", flag());
-        b.check(
-            [closed],
-            |b| {
-                b.line(4).release(&lock);
-                b.throw();
-            },
-            |_| {},
-        );
-        if kind == Manager::CountsLate {
-            b.line(5).release(&lock);
-        }
-        b.line(6).push(Op::CountIn { group: this("wg") });
-        if kind != Manager::CountsLate {
-            b.line(7).release(&lock);
-        }
-        b.line(8).try_finally(
-            |b| {
-                let over = Some(this("session"));
-                let service = name.into();
-                b.push(Op::External { into: None, service, change: Change::Effect, idempotency: None, over });
-            },
-            |b| b.line(9).push(Op::CountOut { group: this("wg") }),
-        );
-    });
-    let close = function(12, "Manager.Close").interleaves_anywhere().body([], |b, []| {
+    let call = function(1, "Manager.CallTool").interleaves_anywhere().fails_explicitly().body(
+        ["name"],
+        |b, [name]| {
+            b.line(2).acquire(&lock, Hold::Shared);
+            let closed = b.line(3).read("closed", flag());
+            b.check(
+                [closed],
+                |b| {
+                    b.line(4).release(&lock);
+                    b.throw();
+                },
+                |_| {},
+            );
+            if kind == Manager::CountsLate {
+                b.line(5).release(&lock);
+            }
+            b.line(6).push(Op::CountIn { group: this("wg") });
+            if kind != Manager::CountsLate {
+                b.line(7).release(&lock);
+            }
+            b.line(8).try_finally(
+                |b| {
+                    let over = Some(this("session"));
+                    let service = name.into();
+                    b.push(Op::External {
+                        into: None,
+                        service,
+                        change: Change::Effect,
+                        idempotency: None,
+                        over,
+                    });
+                },
+                |b| b.line(9).push(Op::CountOut { group: this("wg") }),
+            );
+        },
+    );
+    let close = function(12, "Manager.Close").interleaves_anywhere().fails_explicitly().body([], |b, []| {
         if kind != Manager::SwapsOutside {
             b.line(13).acquire(&lock, Hold::Exclusive);
         }
@@ -68,7 +77,8 @@ fn a_flag_swapped_without_the_lock_lets_a_call_count_in_after_the_wait() {
     check(
         &manager(Manager::SwapsOutside),
         expect![[r#"
-            1     fn Manager.CallTool(name), interleaves anywhere
+            server.ts
+            1     fn Manager.CallTool(name), interleaves anywhere, fails explicitly
             2       acquire shared this.mu
             3       closed = read flag this.closed
             3       check closed
@@ -82,7 +92,7 @@ fn a_flag_swapped_without_the_lock_lets_a_call_count_in_after_the_wait() {
                     finally
             9         count out this.wg
 
-            12    fn Manager.Close(), interleaves anywhere
+            12    fn Manager.Close(), interleaves anywhere, fails explicitly
             14      before = write atomic flag this.closed
             16      check before
                     then
@@ -113,7 +123,9 @@ fn start_up_says_what_is_open_when_a_later_step_fails() {
         let clients = || AccessPath::global("clients");
         program([function(1, "connectAll").at_start_up().body(["urls"], |b, [_]| {
             let open = |b: &mut Body<'_>| {
-                b.line(2).repeat(Bound::Each, |b| b.line(3).push(Op::Open { handle: clients().at("url") }));
+                let url = b.line(2).declare("url", Origin::Step);
+                let body = b.nested(|b| b.line(3).push(Op::Open { handle: clients().at(url) }));
+                b.line(2).push(Op::Loop { bound: Bound::Each, item: Some(url), body });
             };
             let serve = |b: &mut Body<'_>| {
                 b.line(5).call("served", Callee::Named("serve".into()), []);
@@ -136,25 +148,27 @@ fn start_up_says_what_is_open_when_a_later_step_fails() {
     check(
         &connect(true),
         expect![[r#"
+            server.ts
             1     fn connectAll(urls) at start-up
-            2       loop over each
-            3         open clients["url"]
+            2       loop over each url
+            3         open ::clients[url]
             4       try
             5         served = call 'serve'()
                     finally
-            7         close clients
+            7         close ::clients
         "#]],
     );
     check(
         &connect(false),
         expect![[r#"
+            server.ts
             1     fn connectAll(urls) at start-up
             2       try
-            2         loop over each
-            3           open clients["url"]
+            2         loop over each url
+            3           open ::clients[url]
             5         served = call 'serve'()
                     finally
-            7         close clients
+            7         close ::clients
         "#]],
     );
 }

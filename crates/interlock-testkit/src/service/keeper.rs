@@ -12,12 +12,14 @@ use std::{
 
 use tempfile::TempDir;
 
-/// `$1` is the signal that ends the server, `$2` its folder, the rest its command line. It says the server's process id.
+/// `$1` is the signal that ends the server, `$2` its folder, the rest its command line. It says the server's process id. Ctrl-C reaches
+/// everyone on the terminal, the shell too, which has to outlive it to clean up.
 const SCRIPT: &str = r#"
 signal=$1 folder=$2; shift 2
 "$@" >"$folder/log" 2>&1 &
 server=$!
 echo "$server"
+trap '' INT TERM HUP
 cat >/dev/null
 kill -s "$signal" "$server"
 wait "$server"

@@ -27,7 +27,7 @@ fn run(matches: &ArgMatches, console: &mut Console) -> Result<Exit> {
     let Completions { shell } = Completions::from_arg_matches(matches)?;
     // Written whole, because the generator panics when its writer fails, and a closed pipe is no reason to.
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut crate::command(console), "interlock", &mut script);
+    clap_complete::generate(shell, &mut crate::command(), "interlock", &mut script);
     console.write_all(&script)?;
     Ok(Exit::Clean)
 }

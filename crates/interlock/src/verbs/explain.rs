@@ -1,9 +1,12 @@
 //! `interlock explain`: the catalogue, and one hazard's page.
 
-use std::{cmp::Reverse, io::Write};
+use std::{cmp::Reverse, ffi::OsStr, io::Write};
 
 use anyhow::{Result, anyhow};
-use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
+use clap::{
+    Arg, ArgMatches, Args, Command, FromArgMatches, ValueEnum,
+    builder::{PossibleValue, StringValueParser, TypedValueParser},
+};
 use interlock_hazards::{ALL, Face, Hazard, find, nearest};
 use interlock_model::Severity;
 use serde_json::{Value, json};
@@ -23,11 +26,34 @@ pub(super) const VERB: Verb = Verb { command, run };
                         interlock explain --format json | jq -r '.hazards[].id'")]
 struct Explain {
     /// The hazard to explain; without it, all are listed
-    #[arg(value_name = "HAZARD")]
+    #[arg(value_name = "HAZARD", value_parser = Name)]
     name: Option<String>,
     /// The form of the output
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
+}
+
+/// A hazard's name: any text, because we have more to say about a wrong one than the parser, with the right ones for completions.
+#[derive(Clone)]
+struct Name;
+
+impl TypedValueParser for Name {
+    type Value = String;
+
+    fn parse_ref(
+        &self,
+        command: &Command,
+        argument: Option<&Arg>,
+        text: &OsStr,
+    ) -> Result<String, clap::Error> {
+        StringValueParser::new().parse_ref(command, argument, text)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(
+            ALL.iter().map(|hazard| PossibleValue::new(hazard.id.as_str()).help(hazard.title).hide(true)),
+        ))
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -62,7 +88,9 @@ fn run(matches: &ArgMatches, console: &mut Console) -> Result<Exit> {
 
 fn look_up(name: &str) -> Result<&'static Hazard> {
     find(name).ok_or_else(|| {
-        let near = nearest(|known| Reverse((strsim::jaro_winkler(known, &name.to_lowercase()) * 1e6) as u64));
+        let wanted = name.to_lowercase().replace('_', "-");
+        // Part of a name is a better hint than any likeness of letters.
+        let near = nearest(|known| (!known.contains(&wanted), -strsim::jaro_winkler(known, &wanted)));
         let near = near.map(|hazard| format!("the nearest is `{}`; ", hazard.id)).unwrap_or_default();
         anyhow!("there is no hazard `{name}`: {near}`interlock explain` lists them all")
     })
@@ -153,7 +181,7 @@ fn entry(hazard: &Hazard) -> Value {
         "remedy": {
             "code": remedy.code,
             "policy": if policy.is_empty() { Value::Null } else { policy.into() },
-            "primitive": remedy.primitive.map(|primitive| primitive.name()),
+            "primitive": remedy.primitive.map(|primitive| primitive.0),
         },
         "page": hazard.page,
     })

@@ -34,6 +34,14 @@ fn a_full_disk_is_a_failure_that_is_told() {
 }
 
 #[test]
+fn help_that_cannot_be_written_is_a_failure_too() {
+    let full = File::options().write(true).open("/dev/full").expect("Linux has it");
+    let ended = Ended::from(interlock(&["--help"]).stdout(full).output().expect("the program starts"));
+    assert_eq!(ended.code, 2);
+    assert!(ended.stderr.starts_with("error: No space left on device"), "{}", ended.stderr);
+}
+
+#[test]
 fn colour_is_for_terminals_that_want_it() {
     for arguments in ["explain", "explain lost-update"] {
         assert!(has_colour(&on_a_terminal(arguments, &[])), "{arguments}");
@@ -54,6 +62,12 @@ fn errors_and_help_on_a_terminal_respect_no_color_too() {
         assert!(has_colour(&on_a_terminal(arguments, &[])), "{arguments}");
         assert!(!has_colour(&on_a_terminal(arguments, &[("NO_COLOR", "1")])), "{arguments}");
     }
+}
+
+#[test]
+fn a_pipe_gets_no_colour_from_a_program_whose_errors_go_to_a_terminal() {
+    let help = on_a_terminal("--help | cat", &[("CLICOLOR_FORCE", "1"), ("PATH", "/usr/bin:/bin")]);
+    assert!(!has_colour(&help), "{help:?}");
 }
 
 /// Runs the program on a terminal of its own, which `script` of util-linux makes.

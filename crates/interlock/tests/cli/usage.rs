@@ -1,5 +1,7 @@
 //! Help, version, completions and misuse.
 
+use std::process::Command;
+
 use crate::run;
 
 #[test]
@@ -39,4 +41,19 @@ fn every_shell_gets_completions_for_every_verb() {
         assert_eq!((script.code, script.stderr.as_str()), (0, ""), "{shell}");
         assert!(script.stdout.contains("explain") && script.stdout.contains("completions"), "{shell}");
     }
+}
+
+#[test]
+fn bash_completes_a_hazard_s_name() {
+    let script = run(&["completions", "bash"]).stdout;
+    let ask = "COMP_WORDS=(interlock explain lost-u); COMP_CWORD=2; _interlock interlock lost-u explain; echo ${COMPREPLY[@]}";
+    let bash =
+        Command::new("/bin/bash").args(["--norc", "-c", &format!("{script}\n{ask}")]).env_clear().output();
+    let bash = bash.expect("bash is there");
+    assert_eq!(
+        String::from_utf8_lossy(&bash.stdout).trim(),
+        "lost-update",
+        "{}",
+        String::from_utf8_lossy(&bash.stderr)
+    );
 }

@@ -1,0 +1,111 @@
+//! The stable text form of the IR: one line a step, its source line in front, blocks indented.
+//!
+//! Tests compare it and people read it in bug reports, so a change here shows up in every expectation; that is intended.
+
+mod name;
+mod step;
+
+use std::fmt::{self, Display, Formatter};
+
+use super::{Block, Catch, Effect, Function, Interleaving, Op, Program, Role, Table, Transport};
+
+impl Display for Program {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        for server in &self.servers {
+            let transport = match server.transport {
+                Transport::Stdio => "stdio",
+                Transport::Http => "http",
+            };
+            let limited = if server.limited { ", limited" } else { "" };
+            let handlers = server.handlers.iter().filter_map(|id| self.function(*id));
+            let handlers: String = handlers.map(|function| format!(" {}", function.name)).collect();
+            writeln!(f, "{:<4}  server on {transport}{limited}:{handlers}", server.span.line)?;
+        }
+        for Table { name, columns } in &self.tables {
+            writeln!(f, "      table {name:?}: {}", columns.join(", "))?;
+        }
+        let mut file = None;
+        for function in &self.functions {
+            if file.replace(function.span.file) == Some(function.span.file) {
+                writeln!(f)?;
+            } else {
+                let path = self.files.get(function.span.file.0 as usize);
+                writeln!(f, "{}", path.map_or("?", |path| path))?;
+            }
+            Printer { program: self, function }.function(f)?;
+        }
+        for note in &self.notes {
+            writeln!(f, "{:<4}  note: {}", note.span.line, note.text)?;
+        }
+        Ok(())
+    }
+}
+
+/// Prints one function; everything below it needs the function for its values' names and the program for its functions'.
+#[derive(Clone, Copy)]
+struct Printer<'p> {
+    program: &'p Program,
+    function: &'p Function,
+}
+
+impl Printer<'_> {
+    fn function(self, f: &mut Formatter<'_>) -> fmt::Result {
+        let Function { name, span, role, interleaving, parameters, .. } = self.function;
+        let captures = self.list(" with ", &self.function.captures);
+        write!(f, "{:<4}  fn {name}({}){captures}", span.line, self.values(parameters))?;
+        match role {
+            Role::Helper => {}
+            Role::StartUp => write!(f, " at start-up")?,
+            Role::Handler(tools) => {
+                for tool in tools {
+                    let read_only = if tool.read_only { " read-only" } else { "" };
+                    let idempotent = if tool.idempotent { " idempotent" } else { "" };
+                    write!(f, " handles {}{read_only}{idempotent}", tool.name)?;
+                }
+            }
+        }
+        let anywhere = if *interleaving == Interleaving::Anywhere { ", interleaves anywhere" } else { "" };
+        let explicitly = if self.function.unwinds { "" } else { ", fails explicitly" };
+        writeln!(f, "{anywhere}{explicitly}")?;
+        self.block(f, &self.function.body, 1)
+    }
+
+    fn block(self, f: &mut Formatter<'_>, block: &Block, depth: usize) -> fmt::Result {
+        block.iter().try_for_each(|effect| self.effect(f, effect, depth))
+    }
+
+    fn effect(self, f: &mut Formatter<'_>, effect: &Effect, depth: usize) -> fmt::Result {
+        writeln!(f, "{:<4}  {:indent$}{}", effect.span.line, "", self.op(&effect.op), indent = depth * 2)?;
+        match &effect.op {
+            Op::Check { then, otherwise, .. } => {
+                self.labelled(f, "then", then, depth)?;
+                self.labelled(f, "else", otherwise, depth)
+            }
+            Op::Try { body, catch, finally } => {
+                self.block(f, body, depth + 1)?;
+                if let Some(Catch { error, body }) = catch {
+                    let error = error.map(|error| format!(" {}", self.value(error))).unwrap_or_default();
+                    self.label(f, &format!("catch{error}"), depth)?;
+                    self.block(f, body, depth + 1)?;
+                }
+                self.labelled(f, "finally", finally, depth)
+            }
+            Op::Together { branches } => {
+                branches.iter().try_for_each(|branch| self.labelled(f, "branch", branch, depth))
+            }
+            other => other.blocks().try_for_each(|inner| self.block(f, inner, depth + 1)),
+        }
+    }
+
+    fn labelled(self, f: &mut Formatter<'_>, label: &str, block: &Block, depth: usize) -> fmt::Result {
+        if block.is_empty() {
+            return Ok(());
+        }
+        self.label(f, label, depth)?;
+        self.block(f, block, depth + 1)
+    }
+
+    fn label(self, f: &mut Formatter<'_>, label: &str, depth: usize) -> fmt::Result {
+        writeln!(f, "{:indent$}{label}", "", indent = 6 + depth * 2)
+    }
+}

@@ -1,0 +1,129 @@
+//! One step as a line.
+
+use super::Printer;
+use crate::ir::{Aspect, Backoff, Bound, Change, Exit, Finish, Hold, Isolation, Op, Start, Term, WriteMode};
+
+impl Printer<'_> {
+    pub(super) fn op(self, op: &Op) -> String {
+        match op {
+            Op::Read { into, of, aspect, locking, via } => {
+                let aspect = match aspect {
+                    Aspect::Content => "",
+                    Aspect::Existence => "existence of ",
+                    Aspect::Metadata => "metadata of ",
+                    Aspect::Target => "target of ",
+                };
+                let locking = if *locking { " for update" } else { "" };
+                format!(
+                    "{}read {aspect}{}{locking}{}",
+                    self.into(*into),
+                    self.resource(of),
+                    self.via(via.as_ref())
+                )
+            }
+            Op::Write { to, from, mode, outcome, via } => {
+                let (to, from) = (self.resource(to), self.list(" from ", from));
+                let (outcome, mode, when) =
+                    (self.maybe(*outcome), mode_name(mode), self.mode_condition(mode));
+                format!("{outcome}write {mode} {to}{when}{from}{}", self.via(via.as_ref()))
+            }
+            Op::Delete { of, when, outcome, via } => {
+                let when = when.as_ref().map(|when| self.condition(when)).unwrap_or_default();
+                format!(
+                    "{}delete {}{when}{}",
+                    self.maybe(*outcome),
+                    self.resource(of),
+                    self.via(via.as_ref())
+                )
+            }
+            Op::Rename { from, to } => format!("rename {} to {}", self.resource(from), self.resource(to)),
+            Op::Derive { into, from, term } => {
+                let term = if *term == Term::Unknown { "derived".into() } else { self.term(term) };
+                format!("{}{term}{}", self.into(*into), self.list(" from ", from))
+            }
+            Op::New { into } => format!("{}new", self.into(*into)),
+            Op::Check { on, .. } => format!("check{}", self.list(" ", on)),
+            Op::Suspend => "suspend".into(),
+            Op::Sleep { backoff, jitter } => {
+                let backoff = match backoff {
+                    Backoff::Fixed => "fixed",
+                    Backoff::Growing => "growing",
+                };
+                format!("sleep {backoff}{}", if *jitter { " with jitter" } else { "" })
+            }
+            Op::Spawn { start, .. } => match start {
+                Start::Now => "spawn".into(),
+                Start::Timer => "spawn on timer".into(),
+                Start::Event => "spawn on event".into(),
+            },
+            Op::Together { .. } => "together".into(),
+            Op::Acquire { lock, hold, outcome } => {
+                let hold = if *hold == Hold::Shared { "shared " } else { "" };
+                format!("{}acquire {hold}{}", self.maybe(*outcome), self.lock(lock))
+            }
+            Op::Release { lock } => format!("release {}", self.lock(lock)),
+            Op::Begin { transaction } => {
+                let isolation = match transaction.isolation {
+                    Isolation::ReadCommitted => "read-committed",
+                    Isolation::FirstUpdaterWins => "first-updater-wins",
+                    Isolation::SingleWriter => "single-writer",
+                    Isolation::Serializable => "serializable",
+                    Isolation::Unknown => "in unknown isolation",
+                };
+                format!("begin {isolation}{}", self.via(Some(&transaction.via)))
+            }
+            Op::End { via, finish } => {
+                let finish = if *finish == Finish::Commit { "commit" } else { "rollback" };
+                format!("{finish}{}", self.via(Some(via)))
+            }
+            Op::Open { handle } => format!("open {}", self.path(handle)),
+            Op::Close { handle } => format!("close {}", self.path(handle)),
+            Op::CountIn { group } => format!("count in {}", self.path(group)),
+            Op::CountOut { group } => format!("count out {}", self.path(group)),
+            Op::Drain { group } => format!("drain {}", self.path(group)),
+            Op::External { into, service, change, idempotency, over } => {
+                let verb = match change {
+                    Change::None => "ask",
+                    Change::Effect => "effect on",
+                    Change::Unknown => "send to",
+                };
+                let key = idempotency
+                    .as_ref()
+                    .map(|key| format!(" once per {}", self.term(key)))
+                    .unwrap_or_default();
+                let over = over.as_ref().map(|over| format!(" over {}", self.path(over))).unwrap_or_default();
+                format!("{}{verb} {}{key}{over}", self.maybe(*into), self.term(service))
+            }
+            Op::Call { into, callee, arguments } => {
+                let arguments: Vec<_> = arguments.iter().map(|argument| self.argument(argument)).collect();
+                format!("{}call {}({})", self.maybe(*into), self.callee(callee), arguments.join(", "))
+            }
+            Op::Loop { bound, item, .. } => {
+                let bound = match bound {
+                    Bound::Each => "loop over each",
+                    Bound::Limited => "loop a limited number of times",
+                    Bound::Unlimited => "loop without limit",
+                };
+                bound.to_owned() + &item.map(|item| format!(" {}", self.value(item))).unwrap_or_default()
+            }
+            Op::Try { .. } => "try".into(),
+            Op::Exit(Exit::Return(values)) => format!("return{}", self.list(" ", values)),
+            Op::Exit(Exit::Throw) => "throw".into(),
+            Op::Exit(Exit::Break) => "break".into(),
+            Op::Exit(Exit::Continue) => "continue".into(),
+        }
+    }
+}
+
+fn mode_name(mode: &WriteMode) -> &'static str {
+    match mode {
+        WriteMode::Blind => "blind",
+        WriteMode::Conditional(_) => "conditional",
+        WriteMode::Exclusive => "exclusive",
+        WriteMode::Ensure => "ensure",
+        WriteMode::Append => "append",
+        WriteMode::Pieces => "pieces",
+        WriteMode::Atomic => "atomic",
+        WriteMode::Expiry => "expiry",
+    }
+}
