@@ -51,8 +51,20 @@ pub(crate) const VERBS: Registry = Registry {
     doc: "Every verb, in the order of the modules.",
 };
 
+const BACKENDS: Registry = Registry {
+    source: "crates/interlock-store/src/lib.rs",
+    begin: "// backends: begin",
+    end: "// backends: end",
+    target: "crates/interlock-store/src/all.rs",
+    of: "crate::Backend",
+    constant: "BACKEND",
+    prefix: "crate",
+    visibility: "pub(crate)",
+    doc: "Every backend, in the order of the modules.",
+};
+
 /// The registries. Adding one is one entry.
-pub(super) const REGISTRIES: &[Registry] = &[HAZARDS, VERBS];
+pub(super) const REGISTRIES: &[Registry] = &[HAZARDS, VERBS, BACKENDS];
 
 impl Registry {
     /// The text that the target should have.

@@ -1,0 +1,7 @@
+//! Written by `cargo xtask gen` from the module lines of `lib.rs`; do not edit.
+
+use crate::Backend;
+
+/// Every backend, in the order of the modules.
+pub(crate) static ALL: &[Backend] =
+    &[crate::memory::BACKEND, crate::postgres::BACKEND, crate::redis::BACKEND, crate::sqlite::BACKEND];

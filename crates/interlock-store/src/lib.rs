@@ -1,0 +1,15 @@
+//! Stores for `interlock-sync`: one folder per backend, opened by URL.
+//!
+//! Every backend passes the same suite, `tests/conformance`. Adding one is a folder and a line; `cargo xtask gen` writes the list.
+
+mod all;
+mod open;
+
+// backends: begin
+pub mod memory;
+pub mod postgres;
+pub mod redis;
+pub mod sqlite;
+// backends: end
+
+pub use open::{Backend, OpenError, Options, open};

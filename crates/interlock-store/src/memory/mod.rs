@@ -1,0 +1,22 @@
+//! `memory:`, the store of `interlock-sync` itself: for one process, gone with it.
+
+use std::sync::Arc;
+
+use interlock_sync::memory::MemoryStore;
+
+use crate::{
+    Backend, OpenError, Options,
+    open::{Opening, without_secrets},
+};
+
+/// The entry in the list of backends.
+pub const BACKEND: Backend = Backend { schemes: &["memory"], example: "memory:", open };
+
+fn open(url: &str, options: &Options) -> Opening {
+    let opened = if url == "memory:" {
+        Ok(Arc::new(MemoryStore::new(options.clock.clone(), options.remember_ops)) as _)
+    } else {
+        Err(OpenError::Malformed { url: without_secrets(url), reason: "nothing may follow `memory:`".into() })
+    };
+    Box::pin(async { opened })
+}

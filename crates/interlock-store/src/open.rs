@@ -1,0 +1,122 @@
+//! From a state URL to a store.
+
+use std::{error::Error, future::Future, pin::Pin, sync::Arc, time::Duration};
+
+use interlock_sync::{
+    clock::{Clock, SystemClock},
+    store::Store,
+};
+
+use crate::all::ALL;
+
+/// A backend, as the list knows it.
+pub struct Backend {
+    /// The schemes of its URLs.
+    pub schemes: &'static [&'static str],
+    /// What a URL of it looks like.
+    pub example: &'static str,
+    /// Opens it.
+    pub(crate) open: fn(&str, &Options) -> Opening,
+}
+
+/// A store on its way.
+pub(crate) type Opening = Pin<Box<dyn Future<Output = Result<Arc<dyn Store>, OpenError>> + Send>>;
+
+/// What a store is opened with besides its URL.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Keeps what one application stores apart from the others in the same database: 1 to 63 letters, digits, `_` and `-`.
+    pub namespace: String,
+    /// How long the ids of applied mutations are remembered.
+    pub remember_ops: Duration,
+    /// The time of stores that live on this machine. Redis and PostgreSQL have their own.
+    pub clock: Arc<dyn Clock>,
+    /// How long one operation may take before its answer counts as lost.
+    pub timeout: Duration,
+}
+
+/// Why a store could not be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// No backend has this scheme.
+    #[error("`{url}` is no state URL; known are {known}")]
+    UnknownScheme {
+        /// What was given, without its secrets.
+        url: String,
+        /// What would have been understood.
+        known: String,
+    },
+    /// The URL of a known backend is malformed.
+    #[error("`{url}` is not understood: {reason}")]
+    Malformed {
+        /// What was given, without its secrets.
+        url: String,
+        /// Why.
+        reason: String,
+    },
+    /// The namespace cannot stand in every backend.
+    #[error("`{0}` is no namespace: 1 to 63 letters, digits, `_` and `-`")]
+    Namespace(String),
+    /// The backend is away or refuses.
+    #[error("failed to open `{url}`")]
+    Unreachable {
+        /// What was given, without its secrets.
+        url: String,
+        /// What the driver said.
+        #[source]
+        source: Box<dyn Error + Send + Sync>,
+    },
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            namespace: "interlock".into(),
+            remember_ops: Duration::from_secs(24 * 60 * 60),
+            clock: Arc::new(SystemClock),
+            timeout: Duration::from_secs(5),
+        }
+    }
+}
+
+/// Opens the store that a URL names: `memory:`, `sqlite:PATH`, `redis://…`, `postgres://…`.
+///
+/// # Errors
+///
+/// When the URL is not understood, or the backend is away.
+pub async fn open(url: &str, options: &Options) -> Result<Arc<dyn Store>, OpenError> {
+    let valid = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    if !(1..=63).contains(&options.namespace.len()) || !options.namespace.chars().all(valid) {
+        return Err(OpenError::Namespace(options.namespace.clone()));
+    }
+    let scheme = url.split_once(':').map_or("", |(scheme, _)| scheme);
+    let backend = ALL.iter().find(|backend| backend.schemes.contains(&scheme));
+    let backend = backend.ok_or_else(|| OpenError::UnknownScheme {
+        url: without_secrets(url),
+        known: ALL.iter().map(|backend| backend.example).collect::<Vec<_>>().join(", "),
+    })?;
+    (backend.open)(url, options).await
+}
+
+/// The URL without its password, for messages.
+pub(crate) fn without_secrets(url: &str) -> String {
+    match url.split_once("://").and_then(|(scheme, rest)| Some((scheme, rest.rsplit_once('@')?))) {
+        Some((scheme, (login, place))) => {
+            let user = login.split(':').next().unwrap_or_default();
+            format!("{scheme}://{user}:…@{place}")
+        }
+        None => url.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_names_no_password() {
+        assert_eq!(without_secrets("redis://:s3cret@host:1/0"), "redis://:…@host:1/0");
+        assert_eq!(without_secrets("postgres://u:p@ss@host/db"), "postgres://u:…@host/db");
+        assert_eq!(without_secrets("sqlite:/tmp/x"), "sqlite:/tmp/x");
+    }
+}

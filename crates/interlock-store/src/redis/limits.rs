@@ -1,0 +1,107 @@
+//! Rate limits and permits.
+
+use std::{num::NonZeroU32, time::Duration};
+
+use interlock_sync::store::{Key, OpId, PermitAnswer, PermitRequest, Quota, StoreError, Taken};
+
+use super::{answer::nonsense, span::micros, store::RedisStore};
+
+/// From here on, in µs, a bucket's times may pass what a script's numbers hold exactly: 35 years to fill it up.
+const LARGE: u64 = 1 << 50;
+
+pub(super) async fn take(
+    store: &RedisStore,
+    key: &Key,
+    quota: &Quota,
+    cost: u32,
+) -> Result<Taken, StoreError> {
+    let (Quota::Bucket { burst: most, .. } | Quota::Log { limit: most, .. }) = *quota;
+    if cost > most.get() {
+        // No state could change this, so there is nothing to ask.
+        return Ok(Taken::Refused { retry_after: None });
+    }
+    match *quota {
+        Quota::Bucket { burst, .. } => {
+            take_from_bucket(store, key, quota.interval_micros().max(1), burst, cost).await
+        }
+        Quota::Log { limit, window } => take_from_log(store, key, limit, window, cost).await,
+    }
+}
+
+async fn take_from_bucket(
+    store: &RedisStore,
+    key: &Key,
+    interval: u64,
+    burst: NonZeroU32,
+    cost: u32,
+) -> Result<Taken, StoreError> {
+    let capacity = interval.saturating_mul(u64::from(burst.get()));
+    let charge = interval.saturating_mul(u64::from(cost));
+    let room = capacity.saturating_sub(charge);
+    let scripts = &store.scripts;
+    let script = if capacity < LARGE { &scripts.take_bucket } else { &scripts.take_large_bucket };
+    let mut call = script.prepare_invoke();
+    call.key(store.keys.rate(key)).arg(capacity).arg(room).arg(charge);
+    let mut answer = store.link.run(&call).await?;
+    let (word, owed) = (answer.word()?, answer.number::<u64>()?);
+    match word.as_str() {
+        "granted" => {
+            let remaining = room.saturating_sub(owed) / interval;
+            Ok(Taken::Granted { remaining: u32::try_from(remaining).unwrap_or(u32::MAX) })
+        }
+        "refused" => {
+            Ok(Taken::Refused { retry_after: Some(Duration::from_micros(owed.saturating_sub(room))) })
+        }
+        other => Err(nonsense(other)),
+    }
+}
+
+async fn take_from_log(
+    store: &RedisStore,
+    key: &Key,
+    limit: NonZeroU32,
+    window: Duration,
+    cost: u32,
+) -> Result<Taken, StoreError> {
+    let mut call = store.scripts.take_log.prepare_invoke();
+    call.key(store.keys.rate(key)).arg(limit.get()).arg(micros(window)).arg(cost);
+    let mut answer = store.link.run(&call).await?;
+    match answer.word()?.as_str() {
+        "granted" => Ok(Taken::Granted { remaining: answer.number()? }),
+        "refused" => Ok(Taken::Refused { retry_after: Some(Duration::from_micros(answer.number()?)) }),
+        other => Err(nonsense(other)),
+    }
+}
+
+pub(super) async fn acquire_permit(
+    store: &RedisStore,
+    request: &PermitRequest,
+) -> Result<PermitAnswer, StoreError> {
+    let mut call = store.scripts.acquire_permit.prepare_invoke();
+    call.key(store.keys.permits(&request.key));
+    call.arg(request.holder.to_string()).arg(request.limit).arg(micros(request.ttl));
+    let mut answer = store.link.run(&call).await?;
+    let (word, in_use) = (answer.word()?, answer.number()?);
+    match word.as_str() {
+        "granted" => Ok(PermitAnswer::Granted { in_use }),
+        "full" => Ok(PermitAnswer::Full { in_use, retry_after: Duration::from_micros(answer.number()?) }),
+        other => Err(nonsense(other)),
+    }
+}
+
+pub(super) async fn renew_permit(
+    store: &RedisStore,
+    key: &Key,
+    holder: &OpId,
+    ttl: Duration,
+) -> Result<bool, StoreError> {
+    let mut call = store.scripts.renew_permit.prepare_invoke();
+    call.key(store.keys.permits(key)).arg(holder.to_string()).arg(micros(ttl));
+    store.link.run(&call).await?.yes()
+}
+
+pub(super) async fn release_permit(store: &RedisStore, key: &Key, holder: &OpId) -> Result<bool, StoreError> {
+    let mut call = store.scripts.release_permit.prepare_invoke();
+    call.key(store.keys.permits(key)).arg(holder.to_string());
+    store.link.run(&call).await?.yes()
+}

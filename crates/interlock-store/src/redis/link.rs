@@ -1,0 +1,176 @@
+//! The connection: shared by all callers, made anew when it is lost, and never sending anything twice.
+//!
+//! The driver's own manager does not resend either, but it folds a connection that could not be made and an answer that was lost into
+//! one error, and keeps a connection on which every answer times out. Here the two are apart, because the first leaves no doubt.
+
+use std::{
+    collections::HashMap,
+    fmt,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use interlock_sync::store::StoreError;
+use redis::{
+    AsyncConnectionConfig, Client, Cmd, ConnectionInfo, FromRedisValue, IntoConnectionInfo, ProtocolVersion,
+    PushInfo, PushKind, RedisResult, Script, ScriptInvocation, Value, aio::MultiplexedConnection,
+    io::tcp::TcpSettings,
+};
+
+use super::{answer::Answer, fold};
+
+/// How many commands may wait to be written; more wait for room.
+const QUEUE: usize = 1024;
+
+/// The oldest server that has everything the scripts use.
+const OLDEST: (u32, u32) = (6, 2);
+
+/// A way to the server.
+pub(super) struct Link {
+    client: Client,
+    place: String,
+    timeout: Duration,
+    line: Mutex<Option<Arc<Line>>>,
+    /// Held by the one that connects, so that many callers do not make many connections.
+    connecting: tokio::sync::Mutex<()>,
+}
+
+/// One connection, for as long as it lasts.
+struct Line {
+    connection: MultiplexedConnection,
+    usable: Arc<AtomicBool>,
+}
+
+impl Link {
+    /// A way to the server that a URL names, not yet gone. `place` is how messages call it.
+    pub(super) fn new(url: &str, place: String, timeout: Duration) -> RedisResult<Self> {
+        let client = Client::open(as_we_talk(url.into_connection_info()?))?;
+        let (line, connecting) = (Mutex::default(), tokio::sync::Mutex::default());
+        Ok(Self { client, place, timeout, line, connecting })
+    }
+
+    /// Runs a script.
+    pub(super) async fn run(&self, call: &ScriptInvocation<'_>) -> Result<Answer, StoreError> {
+        let line = self.connected().await?;
+        let mut connection = line.connection.clone();
+        let parts = call.invoke_async(&mut connection).await;
+        self.judge(&line, parts).map(Answer::new)
+    }
+
+    /// Makes a script known to the server.
+    pub(super) async fn load(&self, script: &Script) -> Result<(), StoreError> {
+        let line = self.connected().await?;
+        let hash = script.load_async(&mut line.connection.clone()).await;
+        self.judge(&line, hash).map(drop)
+    }
+
+    /// Runs a command.
+    pub(super) async fn ask<T: FromRedisValue>(&self, command: &Cmd) -> Result<T, StoreError> {
+        let line = self.connected().await?;
+        let answer = command.query_async(&mut line.connection.clone()).await;
+        self.judge(&line, answer)
+    }
+
+    fn judge<T>(&self, line: &Line, answer: RedisResult<T>) -> Result<T, StoreError> {
+        answer.map_err(|error| {
+            if fold::spoils_the_line(&error) {
+                line.usable.store(false, Ordering::Release);
+            }
+            fold::sent(error, &self.place)
+        })
+    }
+
+    /// The connection, or a new one if there is none. All its callers give up together after the time of one attempt.
+    ///
+    /// Whoever connects may be cancelled: the next in the queue then starts over.
+    async fn connected(&self) -> Result<Arc<Line>, StoreError> {
+        if let Some(line) = self.usable_line() {
+            return Ok(line);
+        }
+        let connect = async {
+            let _alone = self.connecting.lock().await;
+            if let Some(line) = self.usable_line() {
+                return Ok(line);
+            }
+            let line = Arc::new(self.connect().await?);
+            *self.line() = Some(Arc::clone(&line));
+            Ok(line)
+        };
+        tokio::time::timeout(self.timeout, connect).await.unwrap_or_else(|late| {
+            Err(StoreError::unavailable(format!("no connection to {} in time", self.place), late))
+        })
+    }
+
+    fn usable_line(&self) -> Option<Arc<Line>> {
+        self.line().as_ref().filter(|line| line.usable.load(Ordering::Acquire)).cloned()
+    }
+
+    /// Nothing can panic while this is held.
+    fn line(&self) -> MutexGuard<'_, Option<Arc<Line>>> {
+        self.line.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn connect(&self) -> Result<Line, StoreError> {
+        let usable = Arc::new(AtomicBool::new(true));
+        let config = AsyncConnectionConfig::new()
+            // The caller has its own limit around all of this.
+            .set_connection_timeout(None)
+            .set_response_timeout(Some(self.timeout))
+            .set_pipeline_buffer_size(QUEUE)
+            .set_push_sender(on_disconnect(Arc::clone(&usable)));
+        let connection = self.client.get_multiplexed_async_connection_with_config(&config).await;
+        let mut connection = connection.map_err(|error| fold::connecting(error, &self.place))?;
+        let hello = redis::cmd("HELLO").arg(3).take();
+        let hello = hello.query_async(&mut connection).await;
+        self.check(&hello.map_err(|error| fold::connecting(error, &self.place))?)?;
+        Ok(Line { connection, usable })
+    }
+
+    /// Whether the server is one that we can work with, by its own words.
+    fn check(&self, hello: &HashMap<String, Value>) -> Result<(), StoreError> {
+        let said = |what: &str| match hello.get(what) {
+            Some(Value::BulkString(bytes)) => String::from_utf8_lossy(bytes).into_owned(),
+            Some(Value::SimpleString(text)) => text.clone(),
+            _ => String::new(),
+        };
+        let (version, role) = (said("version"), said("role"));
+        let mut numbers = version.split('.').map(|number| number.parse().unwrap_or(0));
+        let place = &self.place;
+        if (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)) < OLDEST {
+            let (major, minor) = OLDEST;
+            let reason =
+                format!("{place} is of version {version}, and {major}.{minor} is the oldest that will do");
+            return Err(StoreError::Broken { reason, source: None });
+        }
+        if role != "master" {
+            let reason = format!("{place} is a {role} and not the primary");
+            return Err(StoreError::Unavailable { reason, source: None });
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Link {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Link").field("place", &self.place).finish_non_exhaustive()
+    }
+}
+
+/// In the protocol in which the driver hears of a lost connection also while nothing is under way, so that the next command is not
+/// handed to a dead one; and without waiting for more to fill a packet.
+fn as_we_talk(info: ConnectionInfo) -> ConnectionInfo {
+    let settings = info.redis_settings().clone().set_protocol(ProtocolVersion::RESP3);
+    info.set_redis_settings(settings).set_tcp_settings(TcpSettings::default().set_nodelay(true))
+}
+
+fn on_disconnect(usable: Arc<AtomicBool>) -> impl Fn(PushInfo) -> Result<(), ()> + Send + Sync + 'static {
+    move |push| {
+        if push.kind == PushKind::Disconnection {
+            usable.store(false, Ordering::Release);
+        }
+        Ok(())
+    }
+}

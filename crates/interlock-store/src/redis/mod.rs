@@ -1,0 +1,67 @@
+//! `redis://`, a store for many machines: Redis or Valkey from 6.2 on, one Lua script per operation, one round trip each.
+//!
+//! # What it keeps, and where
+//!
+//! Every key of a namespace starts with `interlock:{NAMESPACE}:`. The braces are a hash tag: in a cluster a namespace lies on one
+//! node, the one that the URL must name, and several namespaces spread.
+//!
+//! | key | type | holds | expires |
+//! |---|---|---|---|
+//! | `record:KEY` | hash | version, kind, content | never |
+//! | `records` | sorted set | the keys of all records, in order | never |
+//! | `version`, `sequence` | string | the last version of a record, the last place in a log | never |
+//! | `op:ID` | string | what a mutation did | after `remember_ops` |
+//! | `lease:KEY` | hash | fence, owner, end | 24 hours after the lease's end, because of the fence |
+//! | `rate:KEY` | string or sorted set | a bucket's moment, a log's grants | once it says nothing any more |
+//! | `permits:KEY` | sorted set | holders by the end of their time | with the last holder's time |
+//! | `attempt:KEY` | hash | how far an idempotent attempt got | when it is to be forgotten |
+//! | `log:KEY` | stream | the entries | never |
+//!
+//! Each expiry is set in the script that writes the key, so a client that dies leaves nothing behind for ever. Time is the server's
+//! (`TIME` inside the script). Versions and places are `max(last + 1, the server's time in µs)` like fences, and not a bare count,
+//! so that none is given out twice even by a server that has lost its last writes.
+//!
+//! # What it promises, and what Redis can take back
+//!
+//! As long as the server keeps its data, every operation takes effect at one moment and whole, for all clients. A command is never
+//! sent twice by itself: if its answer is lost, that is [`StoreError::InDoubt`], and asking again with the same op-id, owner or fence
+//! says what happened.
+//!
+//! But **an acknowledged write is only as safe as the server's own settings make it**:
+//!
+//! - `appendonly no`: a crash loses what was written since the last snapshot. `appendfsync everysec`, the usual setting: about the last
+//!   second. Only `appendfsync always` keeps what it has acknowledged through a power cut.
+//! - Replication is asynchronous. On a failover the new primary may lack the last acknowledged writes: **a lease can then be granted to a
+//!   second owner while the first one still believes in it, a debit can be undone, an op-id forgotten and its mutation applied again.** The
+//!   fence still rises, if the clocks of both servers agree, so a guarded write elsewhere that compares fences stays safe; the writes of
+//!   this store are fenced by the lease in the same server and share its fate.
+//! - A replica answers reads with old data. So a replica is refused when connecting; one that is demoted later refuses writes, but may
+//!   answer reads until the connection ends (Sentinel ends them).
+//!
+//! Money belongs in PostgreSQL, or behind `appendfsync always` without automatic failover.
+//!
+//! A server that evicts keys when its memory is full would forget leases, op-ids and records silently. So a server with `maxmemory` and
+//! another policy than `noeviction` is refused when opening. Where the account may not ask (`INFO`), this is left to its owner.
+//!
+//! [`StoreError::InDoubt`]: interlock_sync::store::StoreError::InDoubt
+
+mod open;
+
+mod attempts;
+mod leases;
+mod limits;
+mod logs;
+mod records;
+mod store;
+
+mod answer;
+mod fold;
+mod keys;
+mod link;
+mod scripts;
+mod span;
+
+#[cfg(test)]
+mod tests;
+
+pub use self::open::BACKEND;

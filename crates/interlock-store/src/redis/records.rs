@@ -1,0 +1,129 @@
+//! Versioned records.
+
+use interlock_sync::store::{
+    Applied, Change, Changed, Content, Expect, Fence, Key, Mutation, OpId, Outcome, Record, Refusal,
+    StoreError, Timestamp, Version,
+};
+use redis::ScriptInvocation;
+
+use super::{
+    answer::{self, Answer, nonsense},
+    span::millis,
+    store::RedisStore,
+};
+
+pub(super) async fn get(store: &RedisStore, key: &Key) -> Result<Option<Record>, StoreError> {
+    let command = redis::cmd("HMGET").arg(store.keys.record(key)).arg(&["version", "kind", "content"]).take();
+    match store.link.ask(&command).await? {
+        (Some(version), Some(kind), Some(content)) => {
+            let (version, kind, content): (u64, String, Vec<u8>) = (version, kind, content);
+            answer::record(version, &kind, content).map(Some)
+        }
+        _ => Ok(None),
+    }
+}
+
+pub(super) async fn list(
+    store: &RedisStore,
+    prefix: &str,
+    after: Option<&Key>,
+    limit: usize,
+) -> Result<Vec<(Key, Record)>, StoreError> {
+    let least = match after.map(Key::as_str).filter(|after| *after >= prefix) {
+        Some(after) => format!("({after}"),
+        None => format!("[{prefix}"),
+    };
+    // No text in UTF-8 has this byte, so everything that starts with the prefix sorts before it.
+    let greatest = [b"(", prefix.as_bytes(), b"\xff"].concat();
+    let mut call = store.scripts.list.prepare_invoke();
+    call.key(store.keys.records()).arg(least).arg(greatest);
+    call.arg(i64::try_from(limit).unwrap_or(i64::MAX)).arg(store.keys.record_prefix());
+    let mut answer = store.link.run(&call).await?;
+    let mut records = vec![];
+    while !answer.is_read() {
+        let key = answer.key()?;
+        let record = answer.record()?.ok_or_else(|| nonsense("a record without a version"))?;
+        records.push((key, record));
+    }
+    Ok(records)
+}
+
+pub(super) async fn mutate(store: &RedisStore, mutation: &Mutation) -> Result<Outcome, StoreError> {
+    let mut call = store.scripts.mutate.prepare_invoke();
+    call.key(store.keys.op(&mutation.op)).key(store.keys.version()).key(store.keys.records());
+    call.arg(millis(store.remember_ops));
+    call.arg(mutation.fence.as_ref().map_or(String::new(), |check| check.fence.0.to_string()));
+    add_change(store, &mut call, &mutation.change);
+    if let Some(check) = &mutation.fence {
+        call.key(store.keys.lease(&check.lease));
+    }
+    outcome(store.link.run(&call).await?)
+}
+
+pub(super) async fn applied(store: &RedisStore, op: &OpId) -> Result<Option<Applied>, StoreError> {
+    let report: Option<Vec<u8>> = store.link.ask(redis::cmd("GET").arg(store.keys.op(op))).await?;
+    report.map(|report| read_report(&report, true)).transpose()
+}
+
+fn add_change(store: &RedisStore, call: &mut ScriptInvocation<'_>, change: &Change) {
+    match change {
+        Change::Put { key, expect, content } => {
+            call.arg("put").key(store.keys.record(key)).arg(key.as_str()).arg(expected(*expect));
+            match content {
+                Content::Number(number) => call.arg("number").arg(*number),
+                Content::Bytes(bytes) => call.arg("bytes").arg(bytes.as_slice()),
+            };
+        }
+        Change::Delete { key, expect } => {
+            call.arg("delete").key(store.keys.record(key)).arg(key.as_str()).arg(expected(*expect));
+        }
+        Change::Add { key, delta, floor } => {
+            call.arg("add").key(store.keys.record(key)).arg(key.as_str());
+            call.arg(*delta).arg(floor.map_or(String::new(), |floor| floor.to_string()));
+        }
+        Change::Transfer { from, to, amount, floor } => {
+            call.arg("transfer").key(store.keys.record(from)).arg(from.as_str());
+            call.arg(*amount).arg(*floor).key(store.keys.record(to)).arg(to.as_str());
+        }
+    }
+}
+
+fn expected(expect: Expect) -> String {
+    match expect {
+        Expect::Absent => "absent".into(),
+        Expect::Present => "present".into(),
+        Expect::Any => "any".into(),
+        Expect::Version(Version(version)) => version.to_string(),
+    }
+}
+
+fn outcome(mut answer: Answer) -> Result<Outcome, StoreError> {
+    let refusal = match answer.word()?.as_str() {
+        "applied" => {
+            let replayed = answer.word()? == "1";
+            return read_report(&answer.bytes()?, replayed).map(Outcome::Applied);
+        }
+        "conflict" => Refusal::Conflict { key: answer.key()?, current: answer.record()? },
+        "missing" => Refusal::Missing { key: answer.key()? },
+        "short" => Refusal::Short { key: answer.key()?, available: answer.number()? },
+        "overflow" => Refusal::Overflow { key: answer.key()? },
+        "not-a-number" => Refusal::NotANumber { key: answer.key()? },
+        "fenced" => Refusal::Fenced { current: answer.number_if_any()?.map(Fence) },
+        other => return Err(nonsense(other)),
+    };
+    Ok(Outcome::Refused(refusal))
+}
+
+/// What is stored under an op-id: when, and then four lines per record.
+fn read_report(report: &[u8], replayed: bool) -> Result<Applied, StoreError> {
+    let mut lines = Answer::of_lines(report);
+    let at = Timestamp(lines.number()?);
+    let mut changed = vec![];
+    while !lines.is_read() {
+        let key = lines.key()?;
+        let from = lines.number_if_any()?.map(Version);
+        let to = lines.number_if_any()?.map(Version);
+        changed.push(Changed { key, from, to, number: lines.number_if_any()? });
+    }
+    Ok(Applied { at, changed, replayed })
+}

@@ -1,0 +1,109 @@
+//! The port, method by method; each one round trip.
+
+use std::time::Duration;
+
+use interlock_sync::store::{
+    Applied, Attempt, Begun, Ending, Fence, Key, LeaseAnswer, LeaseRequest, LogEntry, Mutation, OpId,
+    Outcome, PermitAnswer, PermitRequest, Quota, Record, Reply, Store, Taken, Timestamp,
+};
+
+use super::{attempts, keys::Keys, leases, limits, link::Link, logs, records, scripts::Scripts};
+
+/// A store on a Redis or Valkey server.
+#[derive(Debug)]
+pub(super) struct RedisStore {
+    pub(super) link: Link,
+    pub(super) keys: Keys,
+    pub(super) scripts: Scripts,
+    pub(super) remember_ops: Duration,
+}
+
+impl Store for RedisStore {
+    fn now(&self) -> Reply<'_, Timestamp> {
+        Box::pin(async {
+            let (seconds, micros): (u64, u64) = self.link.ask(&redis::cmd("TIME")).await?;
+            Ok(Timestamp(seconds.saturating_mul(1_000_000).saturating_add(micros)))
+        })
+    }
+
+    fn get<'a>(&'a self, key: &'a Key) -> Reply<'a, Option<Record>> {
+        Box::pin(records::get(self, key))
+    }
+
+    fn list<'a>(
+        &'a self,
+        prefix: &'a str,
+        after: Option<&'a Key>,
+        limit: usize,
+    ) -> Reply<'a, Vec<(Key, Record)>> {
+        Box::pin(records::list(self, prefix, after, limit))
+    }
+
+    fn mutate<'a>(&'a self, mutation: &'a Mutation) -> Reply<'a, Outcome> {
+        Box::pin(records::mutate(self, mutation))
+    }
+
+    fn applied<'a>(&'a self, op: &'a OpId) -> Reply<'a, Option<Applied>> {
+        Box::pin(records::applied(self, op))
+    }
+
+    fn acquire_lease<'a>(&'a self, request: &'a LeaseRequest) -> Reply<'a, LeaseAnswer> {
+        Box::pin(leases::acquire(self, request))
+    }
+
+    fn renew_lease<'a>(&'a self, key: &'a Key, fence: Fence, ttl: Duration) -> Reply<'a, bool> {
+        Box::pin(leases::set_end(self, key, fence, ttl))
+    }
+
+    fn release_lease<'a>(&'a self, key: &'a Key, fence: Fence) -> Reply<'a, bool> {
+        Box::pin(leases::set_end(self, key, fence, Duration::ZERO))
+    }
+
+    fn take<'a>(&'a self, key: &'a Key, quota: &'a Quota, cost: u32) -> Reply<'a, Taken> {
+        Box::pin(limits::take(self, key, quota, cost))
+    }
+
+    fn acquire_permit<'a>(&'a self, request: &'a PermitRequest) -> Reply<'a, PermitAnswer> {
+        Box::pin(limits::acquire_permit(self, request))
+    }
+
+    fn renew_permit<'a>(&'a self, key: &'a Key, holder: &'a OpId, ttl: Duration) -> Reply<'a, bool> {
+        Box::pin(limits::renew_permit(self, key, holder, ttl))
+    }
+
+    fn release_permit<'a>(&'a self, key: &'a Key, holder: &'a OpId) -> Reply<'a, bool> {
+        Box::pin(limits::release_permit(self, key, holder))
+    }
+
+    fn begin<'a>(&'a self, attempt: &'a Attempt) -> Reply<'a, Begun> {
+        Box::pin(attempts::begin(self, attempt))
+    }
+
+    fn dispatch<'a>(&'a self, key: &'a Key, fence: Fence, ttl: Duration) -> Reply<'a, bool> {
+        Box::pin(attempts::dispatch(self, key, fence, ttl))
+    }
+
+    fn finish<'a>(
+        &'a self,
+        key: &'a Key,
+        fence: Fence,
+        ending: &'a Ending,
+        keep: Duration,
+    ) -> Reply<'a, bool> {
+        Box::pin(attempts::finish(self, key, fence, ending, keep))
+    }
+
+    fn append<'a>(&'a self, log: &'a Key, entry: &'a [u8]) -> Reply<'a, u64> {
+        Box::pin(logs::append(self, log, entry))
+    }
+
+    fn read_log<'a>(&'a self, log: &'a Key, after: u64, limit: usize) -> Reply<'a, Vec<LogEntry>> {
+        Box::pin(logs::read(self, log, after, limit))
+    }
+
+    /// The server expires every key by itself, and a script looks past what is left of a key that still holds others. So there is
+    /// nothing to remove, and nothing to ask.
+    fn sweep(&self) -> Reply<'_, u64> {
+        Box::pin(async { Ok(0) })
+    }
+}

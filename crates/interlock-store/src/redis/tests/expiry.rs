@@ -1,0 +1,152 @@
+//! What a namespace leaves behind expires when it should, and what shall stay does not.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use interlock_sync::store::{
+    Attempt, Begun, Ending, Fingerprint, LeaseAnswer, LeaseRequest, OpId, PermitRequest, Quota,
+};
+use interlock_testkit::service::Redis;
+
+use super::{MINUTE, apply, command, key, open, operator, put, server};
+
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Every key of the server, without its prefix, with the time it has left; `None` if it stays for ever.
+fn left(redis: &Redis) -> BTreeMap<String, Option<Duration>> {
+    let mut operator = operator(redis);
+    let keys: Vec<String> = command("KEYS *").query(&mut operator).unwrap();
+    let time_left = |key: String| {
+        let millis: i64 = redis::cmd("PTTL").arg(&key).query(&mut operator).unwrap();
+        let name =
+            key.strip_prefix("interlock:{interlock}:").expect("all keys share the hash tag").to_owned();
+        (name, u64::try_from(millis).ok().map(Duration::from_millis))
+    };
+    keys.into_iter().map(time_left).collect()
+}
+
+/// The times that are left, checked against what they were set to: never more (but for rounding), and not much less.
+fn check(redis: &Redis, expected: &[(&str, Option<Duration>)]) {
+    let left = left(redis);
+    let names: Vec<&str> = left.keys().map(String::as_str).collect();
+    let mut wanted: Vec<&str> = expected.iter().map(|(name, _)| *name).collect();
+    wanted.sort_unstable();
+    assert_eq!(names, wanted);
+    for (name, expected) in expected {
+        let is_right = match (left[*name], *expected) {
+            (None, None) => true,
+            (Some(left), Some(set)) => {
+                left <= set + Duration::from_millis(2) && left > set.saturating_sub(MINUTE)
+            }
+            _ => false,
+        };
+        assert!(is_right, "{name} has {:?} left of {expected:?}", left[*name]);
+    }
+}
+
+#[tokio::test]
+async fn records_logs_and_counters_stay_and_op_ids_are_remembered_for_a_day() {
+    let redis = server();
+    let store = open(&redis.url()).await;
+    let make = put("alice", 1);
+    apply(&*store, &make).await;
+    store.append(&key("audit"), b"made").await.unwrap();
+    let op = format!("op:{}", make.op);
+    let forever = ["record:alice", "records", "version", "log:audit", "sequence"].map(|name| (name, None));
+    check(&redis, &[&forever[..], &[(&*op, Some(DAY))]].concat());
+}
+
+#[tokio::test]
+async fn leases_stay_a_day_longer_than_they_are_held() {
+    let redis = server();
+    let store = open(&redis.url()).await;
+    let request = |name: &str| LeaseRequest { key: key(name), owner: OpId::fresh(), ttl: MINUTE * 60 };
+    for name in ["held", "renewed", "released"] {
+        let LeaseAnswer::Granted { fence } = store.acquire_lease(&request(name)).await.unwrap() else {
+            panic!()
+        };
+        match name {
+            "renewed" => assert!(store.renew_lease(&key(name), fence, MINUTE * 120).await.unwrap()),
+            "released" => assert!(store.release_lease(&key(name), fence).await.unwrap()),
+            _ => {}
+        }
+    }
+    let hours = |hours| Some(DAY + MINUTE * 60 * hours);
+    check(&redis, &[("lease:held", hours(1)), ("lease:renewed", hours(2)), ("lease:released", hours(0))]);
+}
+
+#[tokio::test]
+async fn limits_stay_until_they_say_nothing_any_more() {
+    let redis = server();
+    let store = open(&redis.url()).await;
+    let (bucket, log) = (Quota::bucket(60, MINUTE * 60).unwrap(), Quota::log(2, MINUTE * 60).unwrap());
+    store.take(&key("bucket"), &bucket, 10).await.unwrap();
+    for _ in 0..3 {
+        store.take(&key("log"), &log, 1).await.unwrap();
+    }
+    // A refusal and a look cost nothing, and leave nothing.
+    store.take(&key("looked-bucket"), &bucket, 0).await.unwrap();
+    store.take(&key("looked-log"), &log, 0).await.unwrap();
+    // A changed quota leaves no row of the old kind behind.
+    store.take(&key("changed"), &bucket, 5).await.unwrap();
+    store.take(&key("changed"), &log, 1).await.unwrap();
+    store.take(&key("changed-back"), &log, 1).await.unwrap();
+    store.take(&key("changed-back"), &bucket, 5).await.unwrap();
+
+    let permit =
+        |name: &str, holder, ttl| PermitRequest { key: key(name), holder: OpId(holder), limit: 9, ttl };
+    for (name, holder, hours) in
+        [("two", 1, 3), ("two", 2, 1), ("one-left", 1, 3), ("one-left", 2, 1), ("gone", 1, 1)]
+    {
+        store.acquire_permit(&permit(name, holder, MINUTE * 60 * hours)).await.unwrap();
+    }
+    assert!(store.release_permit(&key("one-left"), &OpId(1)).await.unwrap());
+    assert!(store.release_permit(&key("gone"), &OpId(1)).await.unwrap());
+    store.acquire_permit(&permit("renewed", 1, MINUTE)).await.unwrap();
+    assert!(store.renew_permit(&key("renewed"), &OpId(1), MINUTE * 120).await.unwrap());
+
+    let minutes = |minutes| Some(MINUTE * minutes);
+    check(
+        &redis,
+        &[
+            ("rate:bucket", minutes(10)),
+            ("rate:log", minutes(60)),
+            ("rate:changed", minutes(60)),
+            ("rate:changed-back", minutes(5)),
+            ("permits:two", minutes(180)),
+            ("permits:one-left", minutes(60)),
+            ("permits:renewed", minutes(120)),
+        ],
+    );
+}
+
+#[tokio::test]
+async fn attempts_stay_until_they_are_to_be_forgotten() {
+    let redis = server();
+    let store = open(&redis.url()).await;
+    for (name, steps) in [("reserved", 1), ("dispatched", 2), ("ended", 3)] {
+        let (fingerprint, owner) = (Fingerprint([7; 32]), OpId::fresh());
+        let attempt = Attempt { key: key(name), fingerprint, owner, ttl: MINUTE, keep: MINUTE * 60 };
+        let Begun::Reserved { fence } = store.begin(&attempt).await.unwrap() else { panic!() };
+        assert!(steps < 2 || store.dispatch(&key(name), fence, MINUTE * 180).await.unwrap());
+        let ending = Ending::Completed(vec![]);
+        assert!(steps < 3 || store.finish(&key(name), fence, &ending, MINUTE * 120).await.unwrap());
+    }
+    let hours = |hours| Some(MINUTE * 60 * hours);
+    let expected =
+        [("attempt:reserved", hours(1)), ("attempt:dispatched", hours(3)), ("attempt:ended", hours(2))];
+    check(&redis, &expected);
+}
+
+/// Not a promise of ours but of the server's, on which everything here rests: a key whose time is up is gone.
+#[tokio::test]
+async fn an_op_id_whose_time_is_up_is_forgotten() {
+    let redis = server();
+    let options = crate::Options { remember_ops: Duration::from_millis(1), ..crate::Options::default() };
+    let store = crate::open(&redis.url(), &options).await.unwrap();
+    let make = put("alice", 1);
+    apply(&*store, &make).await;
+    while store.applied(&make.op).await.unwrap().is_some() {
+        tokio::task::yield_now().await;
+    }
+    check(&redis, &[("record:alice", None), ("records", None), ("version", None)]);
+}

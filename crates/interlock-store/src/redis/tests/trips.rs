@@ -1,0 +1,85 @@
+//! Every operation is one command, and so one round trip.
+
+use interlock_sync::store::{
+    Attempt, Begun, Ending, Fence, Fingerprint, LeaseAnswer, LeaseRequest, OpId, PermitRequest, Quota,
+};
+
+use super::{MINUTE, add, key, open, proxy::Proxy, put, server};
+
+#[tokio::test]
+async fn every_operation_is_one_round_trip() {
+    let redis = server();
+    let proxy = Proxy::to(redis.address());
+    let store = open(&proxy.url()).await;
+    let (k, holder) = (key("k"), OpId::fresh());
+    let counted = std::cell::Cell::new(proxy.questions());
+    let once = |what: &str| {
+        let before = counted.replace(proxy.questions());
+        assert_eq!(counted.get() - before, 1, "{what}");
+    };
+
+    store.now().await.unwrap();
+    once("now");
+    let make = put("k", 5);
+    store.mutate(&make).await.unwrap();
+    once("mutate");
+    store.mutate(&make).await.unwrap();
+    once("mutate, replayed");
+    store.mutate(&add("nobody", 1)).await.unwrap();
+    once("mutate, refused");
+    store.get(&k).await.unwrap();
+    once("get");
+    store.list("", None, 10).await.unwrap();
+    once("list");
+    store.applied(&make.op).await.unwrap();
+    once("applied");
+
+    let request = LeaseRequest { key: k.clone(), owner: OpId::fresh(), ttl: MINUTE };
+    let LeaseAnswer::Granted { fence } = store.acquire_lease(&request).await.unwrap() else { panic!() };
+    once("acquire_lease");
+    store.acquire_lease(&LeaseRequest { owner: OpId::fresh(), ..request }).await.unwrap();
+    once("acquire_lease, held");
+    store.mutate(&add("k", 1).under(k.clone(), fence)).await.unwrap();
+    once("mutate under a lease");
+    store.mutate(&add("k", 1).under(k.clone(), Fence(1))).await.unwrap();
+    once("mutate, fenced");
+    store.renew_lease(&k, fence, MINUTE).await.unwrap();
+    once("renew_lease");
+    store.release_lease(&k, fence).await.unwrap();
+    once("release_lease");
+
+    for quota in [Quota::bucket(1, MINUTE).unwrap(), Quota::log(1, MINUTE).unwrap()] {
+        store.take(&k, &quota, 1).await.unwrap();
+        once("take");
+        store.take(&k, &quota, 1).await.unwrap();
+        once("take, refused");
+    }
+    let request = PermitRequest { key: k.clone(), holder, limit: 1, ttl: MINUTE };
+    store.acquire_permit(&request).await.unwrap();
+    once("acquire_permit");
+    store.acquire_permit(&PermitRequest { holder: OpId::fresh(), ..request }).await.unwrap();
+    once("acquire_permit, full");
+    store.renew_permit(&k, &holder, MINUTE).await.unwrap();
+    once("renew_permit");
+    store.release_permit(&k, &holder).await.unwrap();
+    once("release_permit");
+
+    let (fingerprint, owner) = (Fingerprint([1; 32]), OpId::fresh());
+    let attempt = Attempt { key: k.clone(), fingerprint, owner, ttl: MINUTE, keep: MINUTE };
+    let Begun::Reserved { fence } = store.begin(&attempt).await.unwrap() else { panic!() };
+    once("begin");
+    store.dispatch(&k, fence, MINUTE).await.unwrap();
+    once("dispatch");
+    store.finish(&k, fence, &Ending::Completed(b"paid".to_vec()), MINUTE).await.unwrap();
+    once("finish");
+
+    let place = store.append(&k, b"entry").await.unwrap();
+    once("append");
+    assert_eq!(store.read_log(&k, 0, 10).await.unwrap()[0].sequence, place);
+    once("read_log");
+    assert!(store.read_log(&k, 0, 0).await.unwrap().is_empty());
+    assert!(store.read_log(&k, u64::MAX, usize::MAX).await.unwrap().is_empty());
+    assert!(store.list("", None, 0).await.unwrap().is_empty());
+    assert_eq!(store.list("", None, usize::MAX).await.unwrap().len(), 1);
+    assert_eq!(proxy.connections(), 1);
+}

@@ -1,0 +1,101 @@
+//! The callers' way to the one thread of a store that writes.
+
+use std::{
+    fmt, io,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use interlock_sync::{clock::Clock, store::StoreError};
+use rusqlite::Connection;
+use tokio::{sync::mpsc, time::timeout_at};
+
+use super::{
+    desk::Desk,
+    job::{Job, job},
+    patience::deadline,
+    readers::Readers,
+    tables::Tables,
+};
+
+/// How many operations may be handed over and not yet taken. Whoever comes then waits without having been sent.
+const QUEUE: usize = 1024;
+
+/// Hands operations to the thread, and waits for what became of them.
+pub(super) struct Writer {
+    jobs: mpsc::Sender<Job>,
+    timeout: Duration,
+    commits: Arc<AtomicU64>,
+}
+
+impl Writer {
+    /// Starts the thread. It ends when the writer is dropped and what was handed over is done, and closes the readers too.
+    pub(super) fn start(
+        connection: Connection,
+        space: i64,
+        clock: Arc<dyn Clock>,
+        timeout: Duration,
+        readers: Arc<Readers>,
+    ) -> io::Result<Self> {
+        let (sender, jobs) = mpsc::channel(QUEUE);
+        let commits = Arc::new(AtomicU64::new(0));
+        // The last quarter of a caller's time is for the commit.
+        let patience = timeout - timeout / 4;
+        let desk = Desk::new(connection, space, clock, jobs, patience, Arc::clone(&commits));
+        thread::Builder::new().name("interlock-sqlite".into()).spawn(move || {
+            desk.work();
+            // Closing the last connection writes to the file, which is no work for the thread that drops the store.
+            drop(readers);
+        })?;
+        Ok(Self { jobs: sender, timeout, commits })
+    }
+
+    /// Hands an operation over and waits for its commit.
+    ///
+    /// # Cancel safety
+    ///
+    /// Once it is handed over, which it is as soon as the queue has a place for it, the operation takes effect also if this future is
+    /// dropped. Dropped before that, it does not.
+    pub(super) async fn run<T, F>(&self, work: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Tables<'_>) -> rusqlite::Result<T> + Send + 'static,
+    {
+        let unsent = |reason: &str| StoreError::Unavailable { reason: reason.into(), source: None };
+        let lost = |reason: &str| StoreError::InDoubt { reason: reason.into(), source: None };
+        let since = Instant::now();
+        let deadline = deadline(self.timeout);
+        let place = match timeout_at(deadline, self.jobs.reserve()).await {
+            Ok(Ok(place)) => place,
+            Ok(Err(_closed)) => {
+                let reason = "the thread that writes has died".into();
+                return Err(StoreError::Broken { reason, source: None });
+            }
+            Err(_elapsed) => return Err(unsent("too many operations are waiting for the file")),
+        };
+        let (job, answer) = job(since, work);
+        place.send(job);
+        match timeout_at(deadline, answer).await {
+            Ok(Ok(answer)) => answer,
+            Ok(Err(_closed)) => Err(lost("the thread that writes has died")),
+            Err(_elapsed) => Err(lost("the commit has not come back in time")),
+        }
+    }
+
+    /// How many transactions were committed.
+    #[cfg(test)]
+    pub(super) fn commits(&self) -> u64 {
+        self.commits.load(Ordering::SeqCst)
+    }
+}
+
+impl fmt::Debug for Writer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let commits = self.commits.load(Ordering::SeqCst);
+        f.debug_struct("Writer").field("commits", &commits).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,51 @@
+//! The backends under check: what to start, and how a check gets a store of its own.
+
+use std::{
+    future::Future,
+    sync::{
+        LazyLock,
+        atomic::{AtomicU32, Ordering},
+    },
+    time::Duration,
+};
+
+use interlock_store::{Options, open};
+use interlock_testkit::service;
+
+use crate::Shared;
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Backend {
+    Memory,
+    Sqlite,
+    Redis,
+    Postgres,
+}
+
+/// One server for all checks of this process; it ends with the process.
+static REDIS: LazyLock<service::Redis> = LazyLock::new(|| service::Redis::start().expect("Redis starts"));
+static POSTGRES: LazyLock<service::Postgres> =
+    LazyLock::new(|| service::Postgres::start().expect("PostgreSQL starts"));
+
+/// Runs a check on a store that nobody else uses, on several threads.
+pub(crate) fn run<C, F>(backend: Backend, name: &str, check: C)
+where
+    C: FnOnce(Shared) -> F,
+    F: Future<Output = ()>,
+{
+    static RUNS: AtomicU32 = AtomicU32::new(0);
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let url = match backend {
+        Backend::Memory => "memory:".to_owned(),
+        Backend::Sqlite => format!("sqlite:{}", folder.path().join("state.db").display()),
+        Backend::Redis => REDIS.url(),
+        Backend::Postgres => POSTGRES.url(),
+    };
+    let namespace = format!("check-{}", RUNS.fetch_add(1, Ordering::Relaxed));
+    let options = Options { namespace, timeout: Duration::from_secs(30), ..Options::default() };
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(4).enable_all().build();
+    runtime.expect("a runtime").block_on(async {
+        let store = open(&url, &options).await.unwrap_or_else(|error| panic!("{name}: {error}: {error:?}"));
+        check(store).await;
+    });
+}

@@ -1,0 +1,18 @@
+//! The decisions of a store as pure functions: from what is stored and what is asked to an answer and what is stored next.
+//!
+//! Backends that run our code inside their critical section, the memory store and SQLite, share these. Redis and PostgreSQL decide in
+//! their own language, and the conformance suite holds them to the same answers.
+
+mod change;
+mod idempotency;
+mod lease;
+mod permit;
+mod rate;
+
+pub use self::{
+    change::{Edit, change},
+    idempotency::{AttemptRow, Phase, begin, dispatch, finish},
+    lease::{LeaseRow, acquire_lease, check_fence, release_lease, renew_lease},
+    permit::{PermitRow, acquire_permit, release_permit, renew_permit},
+    rate::{BucketRule, LogRule, RateRow, Rule, take},
+};

@@ -1,0 +1,88 @@
+//! What an effect is told, what it says, and what becomes of a request.
+
+use std::time::Duration;
+
+use crate::store::{Ending, Fence, StoreError};
+
+/// What an effect is told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EffectContext {
+    pub(super) provider_key: String,
+    pub(super) fence: Fence,
+}
+
+impl EffectContext {
+    /// The key to send to an external provider: 32 hexadecimal digits that depend on nothing but the idempotency key (and the purpose it
+    /// was set up with), so it is the same whenever and by whomever the call is sent again.
+    #[must_use]
+    pub fn provider_key(&self) -> &str {
+        &self.provider_key
+    }
+
+    /// The fence of this attempt, for those who log it or settle it later.
+    #[must_use]
+    pub fn fence(&self) -> Fence {
+        self.fence
+    }
+}
+
+/// Why an effect has no answer of success.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Failure {
+    /// It certainly did not happen, and shall not under this key: the answer is stored, and duplicates are told it.
+    Final(Vec<u8>),
+    /// It certainly did not happen, and may be tried again under this key: the key is free again.
+    Retryable(Vec<u8>),
+    /// Nobody can say whether it happened, for instance because the provider's answer was lost. The key is left in doubt.
+    Unknown,
+}
+
+/// What became of a request.
+#[derive(Debug)]
+#[must_use = "it says whether the effect happened"]
+pub enum Ran<E = Ending> {
+    /// The effect ran now, and this is how it ended.
+    Done {
+        /// How it ended.
+        ending: E,
+        /// Whether duplicates will be told.
+        kept: Kept,
+    },
+    /// The effect ran before, and this is how it ended then.
+    Replayed(E),
+    /// The key was used for another request.
+    Mismatch,
+    /// Somebody else was at it, and still was when the time to wait was up.
+    Running {
+        /// When to ask again at the latest; `None` if nobody can say.
+        retry_after: Option<Duration>,
+    },
+    /// The effect may have happened. To be settled by somebody who knows, with this fence; never run again by itself.
+    InDoubt {
+        /// The fence of the attempt that vanished.
+        fence: Fence,
+    },
+}
+
+/// Whether an ending was stored.
+#[derive(Debug)]
+pub enum Kept {
+    /// It was.
+    Yes,
+    /// It is not known to be: duplicates may be told that the key is in doubt.
+    No {
+        /// Why the store could not be asked; `None` if it refused, because somebody settled the attempt otherwise or it was forgotten.
+        error: Option<StoreError>,
+    },
+}
+
+impl<E> Ran<E> {
+    /// The ending, if there is one, now or from before.
+    #[must_use]
+    pub fn ending(self) -> Option<E> {
+        match self {
+            Self::Done { ending, .. } | Self::Replayed(ending) => Some(ending),
+            Self::Mismatch | Self::Running { .. } | Self::InDoubt { .. } => None,
+        }
+    }
+}

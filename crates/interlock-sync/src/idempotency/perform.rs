@@ -1,0 +1,96 @@
+//! From the reservation to the ending: the part of an attempt in which the effect runs.
+
+use std::{
+    future::{Future, pending},
+    sync::Arc,
+    time::Duration,
+};
+
+use tokio::time::{Instant, sleep};
+
+use super::{Failure, Idempotency, Kept, Ran};
+use crate::{
+    race::{First, race},
+    retry::retry_store,
+    store::{Ending, Fence, Key, StoreError},
+};
+
+/// How long a failure that may be tried again is told: no longer than every store can measure.
+const BRIEFLY: Duration = Duration::from_millis(1);
+
+/// An attempt that has its reservation.
+pub(super) struct Attempted<'a> {
+    pub(super) once: &'a Idempotency,
+    pub(super) key: &'a Key,
+    pub(super) fence: Fence,
+}
+
+impl Attempted<'_> {
+    /// Notes in the store that the effect is about to start; `false` if the reservation was lost, and then it must not.
+    pub(super) async fn is_dispatched(&self) -> Result<bool, StoreError> {
+        loop {
+            let sent = Instant::now();
+            let is_held = retry_store(&self.once.retry, || self.dispatch()).await?;
+            // An answer that took longer than the attempt may live says nothing about now: the key may be in doubt for others already.
+            if !is_held || sent.elapsed() < self.once.ttl {
+                return Ok(is_held);
+            }
+        }
+    }
+
+    /// Runs the effect, keeping the attempt alive, and stores its ending.
+    pub(super) async fn perform(self, effect: impl Future<Output = Result<Vec<u8>, Failure>>) -> Ran {
+        let outcome = match race(effect, self.keep_alive()).await {
+            First::Left(outcome) => outcome,
+            First::Right(never) => match never {},
+        };
+        match outcome {
+            Ok(answer) => self.finish(Ending::Completed(answer), self.once.keep).await,
+            Err(Failure::Final(answer)) => self.finish(Ending::Failed(answer), self.once.keep).await,
+            Err(Failure::Retryable(answer)) => self.finish(Ending::Failed(answer), BRIEFLY).await,
+            Err(Failure::Unknown) => Ran::InDoubt { fence: self.fence },
+        }
+    }
+
+    /// Gives a sign of life at every third of the attempt's time. If the store says that it is too late, the effect goes on all the same:
+    /// nobody else runs what was dispatched, and its ending can still be stored.
+    async fn keep_alive(&self) -> Never {
+        let ttl = self.once.ttl;
+        let mut pause = ttl / 3;
+        loop {
+            sleep(pause).await;
+            match race(self.dispatch(), sleep(ttl / 3)).await {
+                First::Left(Ok(true)) => pause = ttl / 3,
+                First::Left(Ok(false)) => return pending().await,
+                First::Left(Err(_)) | First::Right(()) => pause = ttl / 12,
+            }
+        }
+    }
+
+    fn dispatch(&self) -> crate::store::Reply<'_, bool> {
+        self.once.store.dispatch(self.key, self.fence, self.once.ttl)
+    }
+
+    /// Stores the ending in a task of its own, because it is known now and must not be lost with whoever waits here.
+    async fn finish(&self, ending: Ending, keep: Duration) -> Ran {
+        let ending = Arc::new(ending);
+        let (store, retry) = (Arc::clone(&self.once.store), self.once.retry.clone());
+        let (key, fence, stored) = (self.key.clone(), self.fence, Arc::clone(&ending));
+        let storing =
+            tokio::spawn(
+                async move { retry_store(&retry, || store.finish(&key, fence, &stored, keep)).await },
+            );
+        let kept = match storing.await {
+            Ok(Ok(true)) => Kept::Yes,
+            Ok(Ok(false)) => Kept::No { error: None },
+            Ok(Err(error)) => Kept::No { error: Some(error) },
+            Err(ended) => {
+                Kept::No { error: Some(StoreError::unavailable("the task that stores the ending", ended)) }
+            }
+        };
+        Ran::Done { ending: Arc::unwrap_or_clone(ending), kept }
+    }
+}
+
+/// What does not come to pass.
+enum Never {}

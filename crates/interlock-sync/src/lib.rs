@@ -1,0 +1,34 @@
+//! Atomic primitives that make the tool calls of an MCP server race-free, on one machine and on many.
+//!
+//! A primitive is a whole operation: there is no gap in it that a caller could fall into. What cannot be granted is refused with a value
+//! that says why, and when to come back. Those that work on a [`Store`](store::Store) mean the same on memory, SQLite, Redis and
+//! PostgreSQL; `interlock-store` opens one by URL.
+#![doc = include_str!("which.md")]
+
+#[cfg(target_os = "linux")]
+pub mod files;
+pub mod gate;
+pub mod idempotency;
+pub mod in_flight;
+pub mod lease;
+pub mod lock;
+pub mod once;
+pub mod rate;
+pub mod record;
+pub mod retry;
+pub mod session;
+pub mod single_flight;
+
+pub mod store;
+
+pub mod clock;
+pub mod decide;
+pub mod memory;
+
+mod prim;
+mod race;
+mod shards;
+mod table;
+#[cfg(test)]
+mod testing;
+mod wakes;

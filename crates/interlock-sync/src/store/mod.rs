@@ -1,0 +1,131 @@
+//! The port to a backend: whole atomic operations, each of them one step of the store and one round trip.
+//!
+//! Nothing here can be built from two calls without a gap between them, so a backend never sees half an operation: it runs each in
+//! a mutex, one transaction, one script or one statement. A refusal is a value that carries what the caller needs; [`StoreError`] is
+//! for when the store itself could not be asked or its answer was lost.
+//!
+//! | operations | for |
+//! |---|---|
+//! | [`get`](Store::get), [`list`](Store::list), [`mutate`](Store::mutate), [`applied`](Store::applied) | versioned records |
+//! | [`acquire_lease`](Store::acquire_lease), [`renew_lease`](Store::renew_lease), [`release_lease`](Store::release_lease) | locks with a time limit and a fencing token |
+//! | [`take`](Store::take) | rate limits |
+//! | [`acquire_permit`](Store::acquire_permit), [`renew_permit`](Store::renew_permit), [`release_permit`](Store::release_permit) | in-flight limits |
+//! | [`begin`](Store::begin), [`dispatch`](Store::dispatch), [`finish`](Store::finish) | idempotency |
+//! | [`append`](Store::append), [`read_log`](Store::read_log) | append-only logs |
+
+mod error;
+mod idempotency;
+mod key;
+mod lease;
+mod permit;
+mod rate;
+mod record;
+
+use std::{fmt, future::Future, pin::Pin, time::Duration};
+
+pub use self::{
+    error::StoreError,
+    idempotency::{Attempt, Begun, Ending, Fingerprint, Stored},
+    key::{InvalidKey, Key},
+    lease::{Fence, LeaseAnswer, LeaseRequest},
+    permit::{PermitAnswer, PermitRequest},
+    rate::{InvalidQuota, Quota, Taken},
+    record::{
+        Applied, Change, Changed, Content, Expect, FenceCheck, Mutation, OpId, Outcome, Record, Refusal,
+        Version,
+    },
+};
+pub use crate::clock::Timestamp;
+
+/// What an operation of a [`Store`] returns: boxed, so that a store can be chosen by URL at run time.
+pub type Reply<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
+
+/// An entry of an append-only log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LogEntry {
+    /// Its place; later entries have greater ones, and none is used twice.
+    pub sequence: u64,
+    /// When it was appended, by the store's clock.
+    pub at: Timestamp,
+    /// What was appended.
+    pub entry: Vec<u8>,
+}
+
+/// A backend. Every method takes effect at one moment between its call and its answer, for all callers in all processes.
+///
+/// # Cancel safety
+///
+/// Dropping a future may leave the operation applied or not. Mutations carry an [`OpId`], leases and permits an owner, so asking
+/// again is safe and says which.
+pub trait Store: fmt::Debug + Send + Sync + 'static {
+    /// The store's own clock. All time limits are judged by it.
+    fn now(&self) -> Reply<'_, Timestamp>;
+
+    /// The record, or `None`.
+    fn get<'a>(&'a self, key: &'a Key) -> Reply<'a, Option<Record>>;
+
+    /// At most `limit` records whose keys start with `prefix`, in order of their keys, after `after`.
+    fn list<'a>(
+        &'a self,
+        prefix: &'a str,
+        after: Option<&'a Key>,
+        limit: usize,
+    ) -> Reply<'a, Vec<(Key, Record)>>;
+
+    /// Changes records, all or nothing.
+    ///
+    /// A mutation whose [`OpId`] was applied before changes nothing and returns what it did then, marked as replayed. A refusal is
+    /// not remembered: nothing has happened, and the same id may be tried again.
+    fn mutate<'a>(&'a self, mutation: &'a Mutation) -> Reply<'a, Outcome>;
+
+    /// What a mutation did, if it was applied within the store's memory for op-ids (24 hours unless configured): how a lost answer
+    /// is resolved.
+    fn applied<'a>(&'a self, op: &'a OpId) -> Reply<'a, Option<Applied>>;
+
+    /// Takes a lease, if nobody holds it. The owner that holds it already gets its own grant again.
+    fn acquire_lease<'a>(&'a self, request: &'a LeaseRequest) -> Reply<'a, LeaseAnswer>;
+
+    /// Prolongs a lease from now on; `false` if it is not held with this fence any more.
+    fn renew_lease<'a>(&'a self, key: &'a Key, fence: Fence, ttl: Duration) -> Reply<'a, bool>;
+
+    /// Gives a lease back; `false` if it was not held with this fence any more.
+    fn release_lease<'a>(&'a self, key: &'a Key, fence: Fence) -> Reply<'a, bool>;
+
+    /// Tests a quota and counts in one step. `cost` units are taken, or none.
+    fn take<'a>(&'a self, key: &'a Key, quota: &'a Quota, cost: u32) -> Reply<'a, Taken>;
+
+    /// Takes a permit, if fewer than the limit are out. The holder that has one already keeps it, prolonged.
+    fn acquire_permit<'a>(&'a self, request: &'a PermitRequest) -> Reply<'a, PermitAnswer>;
+
+    /// Prolongs a permit from now on; `false` if the holder has none any more.
+    fn renew_permit<'a>(&'a self, key: &'a Key, holder: &'a OpId, ttl: Duration) -> Reply<'a, bool>;
+
+    /// Gives a permit back; `false` if the holder had none any more.
+    fn release_permit<'a>(&'a self, key: &'a Key, holder: &'a OpId) -> Reply<'a, bool>;
+
+    /// Reserves an idempotency key, or says what became of it.
+    fn begin<'a>(&'a self, attempt: &'a Attempt) -> Reply<'a, Begun>;
+
+    /// Notes that the effect is about to start, and prolongs the reservation; `false` if it is not held with this fence any more,
+    /// and then the effect must not start.
+    fn dispatch<'a>(&'a self, key: &'a Key, fence: Fence, ttl: Duration) -> Reply<'a, bool>;
+
+    /// Stores how the attempt ended, for `keep`; `false` if it is not held with this fence any more. An attempt that was dispatched
+    /// can be finished also after its time ran out.
+    fn finish<'a>(
+        &'a self,
+        key: &'a Key,
+        fence: Fence,
+        ending: &'a Ending,
+        keep: Duration,
+    ) -> Reply<'a, bool>;
+
+    /// Appends to a log and returns the entry's place.
+    fn append<'a>(&'a self, log: &'a Key, entry: &'a [u8]) -> Reply<'a, u64>;
+
+    /// At most `limit` entries of a log behind the place `after`.
+    fn read_log<'a>(&'a self, log: &'a Key, after: u64, limit: usize) -> Reply<'a, Vec<LogEntry>>;
+
+    /// Removes what has expired, and says how much that was. Stores also do this by themselves, now and then.
+    fn sweep(&self) -> Reply<'_, u64>;
+}

@@ -1,0 +1,239 @@
+//! Versioned records, and the changes that a store makes to them in one step.
+
+use std::fmt;
+
+use super::{Fence, Key, Timestamp};
+
+/// What a record held at one moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Record {
+    /// Raised by every change.
+    pub version: Version,
+    /// What it holds.
+    pub content: Content,
+}
+
+/// A version: unique in its store, and greater than all that were given out there before.
+///
+/// It is not a count per record, so that a record which was deleted and made again never shows a version that somebody still holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Version(pub u64);
+
+/// What a record holds.
+#[derive(Clone, PartialEq, Eq)]
+pub enum Content {
+    /// A number, which the store itself can add to.
+    Number(i64),
+    /// Anything else.
+    Bytes(Vec<u8>),
+}
+
+/// The identity of one intended operation. Sent again it is the same operation; meant again it has another.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct OpId(pub u128);
+
+/// A change of records that takes effect whole or not at all.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mutation {
+    /// Which operation it is.
+    pub op: OpId,
+    /// What it does.
+    pub change: Change,
+    /// The lease that must still be held when it takes effect.
+    pub fence: Option<FenceCheck>,
+}
+
+/// What a [`Mutation`] does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Change {
+    /// Writes a record.
+    Put {
+        /// Which.
+        key: Key,
+        /// Only if it is so now.
+        expect: Expect,
+        /// What it shall hold.
+        content: Content,
+    },
+    /// Removes a record.
+    Delete {
+        /// Which.
+        key: Key,
+        /// Only if it is so now; [`Expect::Absent`] is always refused.
+        expect: Expect,
+    },
+    /// Adds to a number, unless it would fall below the floor.
+    Add {
+        /// Which.
+        key: Key,
+        /// How much; a debit is negative.
+        delta: i64,
+        /// The least it may be afterwards. Ignored for a positive `delta`: a credit is never refused.
+        floor: Option<i64>,
+    },
+    /// Moves an amount from one number to another; both change or neither.
+    Transfer {
+        /// From which.
+        from: Key,
+        /// To which; the same as `from` changes nothing but the version.
+        to: Key,
+        /// How much; must be positive.
+        amount: i64,
+        /// The least that `from` may be afterwards.
+        floor: i64,
+    },
+}
+
+/// What must be so for a change to take effect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Expect {
+    /// There is no such record.
+    Absent,
+    /// It is there, in this version.
+    Version(Version),
+    /// It is there, in whatever version.
+    Present,
+    /// Anything: the last writer wins. For what nobody decides on.
+    Any,
+}
+
+/// A lease that must be held, with this fence, at the moment the change takes effect.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FenceCheck {
+    /// The lease's key.
+    pub lease: Key,
+    /// The fence it was granted with.
+    pub fence: Fence,
+}
+
+/// How a mutation came out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// It took effect.
+    Applied(Applied),
+    /// It did not, and this is why.
+    Refused(Refusal),
+}
+
+/// What a mutation did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Applied {
+    /// When, by the store's clock.
+    pub at: Timestamp,
+    /// The records it changed, in the order in which the change names them.
+    pub changed: Vec<Changed>,
+    /// Whether it had been applied before, and only its answer is given again.
+    pub replayed: bool,
+}
+
+/// What became of one record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Changed {
+    /// Which.
+    pub key: Key,
+    /// Its version before; `None` if it was made.
+    pub from: Option<Version>,
+    /// Its version now; `None` if it was removed.
+    pub to: Option<Version>,
+    /// What a number is now.
+    pub number: Option<i64>,
+}
+
+/// Why a mutation did not take effect.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Refusal {
+    /// The record is not as expected; this is how it is.
+    Conflict {
+        /// Which.
+        key: Key,
+        /// What it holds now.
+        current: Option<Record>,
+    },
+    /// There is no such record to add to or take from.
+    Missing {
+        /// Which.
+        key: Key,
+    },
+    /// It would fall below the floor.
+    Short {
+        /// Which.
+        key: Key,
+        /// What is there.
+        available: i64,
+    },
+    /// It would not fit a number of 64 bits.
+    Overflow {
+        /// Which.
+        key: Key,
+    },
+    /// It holds no number, or the amount is not positive.
+    NotANumber {
+        /// Which.
+        key: Key,
+    },
+    /// The lease is not held with this fence any more.
+    Fenced {
+        /// The fence of whoever holds it now, if anyone does.
+        current: Option<Fence>,
+    },
+}
+
+impl Mutation {
+    /// A mutation that no lease guards.
+    #[must_use]
+    pub fn new(op: OpId, change: Change) -> Self {
+        Self { op, change, fence: None }
+    }
+
+    /// The same, only while a lease is held.
+    #[must_use]
+    pub fn under(self, lease: Key, fence: Fence) -> Self {
+        Self { fence: Some(FenceCheck { lease, fence }), ..self }
+    }
+}
+
+impl Change {
+    /// The records it touches, in the order in which it names them.
+    pub fn keys(&self) -> impl Iterator<Item = &Key> {
+        let (first, second) = match self {
+            Self::Put { key, .. } | Self::Delete { key, .. } | Self::Add { key, .. } => (key, None),
+            Self::Transfer { from, to, .. } => (from, (to != from).then_some(to)),
+        };
+        std::iter::once(first).chain(second)
+    }
+}
+
+impl OpId {
+    /// A new operation: unpredictable, and never the same twice.
+    ///
+    /// # Panics
+    ///
+    /// When the operating system has no randomness to give, which Linux always has after boot.
+    #[must_use]
+    pub fn fresh() -> Self {
+        let mut bytes = [0; 16];
+        getrandom::fill(&mut bytes).expect("the operating system gives randomness");
+        Self(u128::from_le_bytes(bytes))
+    }
+}
+
+impl fmt::Display for OpId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:032x}", self.0)
+    }
+}
+
+impl fmt::Debug for OpId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl fmt::Debug for Content {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(number) => write!(f, "Number({number})"),
+            Self::Bytes(bytes) => write!(f, "Bytes({:?})", String::from_utf8_lossy(bytes)),
+        }
+    }
+}
