@@ -40,7 +40,8 @@ impl Instance {
             }
         };
         let instance = Self { processes, id, _file: file };
-        instance.clean_up(root)?;
+        // What cannot be removed now is left to the next start: it takes up room, and nothing worse.
+        let _ = instance.clean_up(root);
         Ok(instance)
     }
 
