@@ -9,6 +9,7 @@
 mod bench;
 mod generate;
 mod new;
+mod soak;
 mod test;
 mod tidy;
 
@@ -59,6 +60,8 @@ enum Command {
         /// Which one
         name: Option<String>,
     },
+    /// Break the stores in every way for minutes, and say what was injected and what held
+    Soak(soak::Soak),
 }
 
 fn main() -> ExitCode {
@@ -84,6 +87,7 @@ fn dispatch(cli: Cli) -> anyhow::Result<()> {
         Command::Gen { check: false } => generate::write(&root),
         Command::New { what } => new::run(&root, &what),
         Command::Bench { name } => bench::run(&root, name.as_deref()),
+        Command::Soak(soak) => soak::run(&root, &soak),
     }
 }
 

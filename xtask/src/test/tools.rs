@@ -47,6 +47,8 @@ const TOOLS: &[Tool] = &[
         ],
         from: Source::Debian("postgresql"),
     },
+    // Rust links with it; the stepped clocks of the fault tests are built with it too.
+    Tool { what: "cc", found: &[Found::OnPath("cc")], from: Source::Debian("gcc") },
     Tool { what: "cargo fmt", found: &[Found::CargoCommand("fmt")], from: Source::Rustup },
     Tool { what: "cargo clippy", found: &[Found::CargoCommand("clippy")], from: Source::Rustup },
 ];

@@ -5,24 +5,43 @@
 
 use std::{
     fs,
-    io::{self, BufRead, BufReader},
+    io::{self, BufRead, BufReader, Write},
     path::{Path, PathBuf},
-    process::{Child, ChildStdin, Command, Stdio},
+    process::{Child, ChildStdin, ChildStdout, Command, Stdio},
 };
 
 use tempfile::TempDir;
 
 /// `$1` is the signal that ends the server, `$2` its folder, the rest its command line. It says the server's process id. Ctrl-C reaches
-/// everyone on the terminal, the shell too, which has to outlive it to clean up.
+/// everyone on the terminal, the shell too, which has to outlive it to clean up; a server that is started again must not inherit that.
+///
+/// Orders come line by line. A server that is killed takes its children with it, as a machine would that lost its power.
 const SCRIPT: &str = r#"
 signal=$1 folder=$2; shift 2
-"$@" >"$folder/log" 2>&1 &
-server=$!
-echo "$server"
+serve() {
+  (trap - INT TERM HUP; exec "$@") >>"$folder/log" 2>&1 </dev/null &
+  server=$!
+  echo "$server"
+}
+serve "$@"
 trap '' INT TERM HUP
-cat >/dev/null
-kill -s "$signal" "$server"
-wait "$server"
+while read -r order; do
+  case $order in
+    kill)
+      [ -z "$server" ] || {
+        kill -s KILL "$server" $(cat "/proc/$server/task/$server/children" 2>/dev/null)
+        wait "$server"
+      }
+      server=
+      echo 0
+      ;;
+    start) serve "$@" ;;
+  esac
+done
+[ -z "$server" ] || {
+  kill -s "$signal" "$server"
+  wait "$server"
+}
 rm -rf -- "$folder"
 "#;
 
@@ -31,6 +50,7 @@ rm -rf -- "$folder"
 pub(super) struct Keeper {
     shell: Child,
     pipe: Option<ChildStdin>,
+    answers: BufReader<ChildStdout>,
     server: u32,
     folder: TempDir,
 }
@@ -61,15 +81,36 @@ impl Keeper {
             .stderr(Stdio::null())
             .spawn()?;
         let pipe = shell.stdin.take();
-        let mut line = String::new();
-        if let Some(stdout) = shell.stdout.take() {
-            BufReader::new(stdout).read_line(&mut line)?;
+        let Some(answers) = shell.stdout.take() else {
+            return Err(io::Error::other("the keeper has no standard output"));
+        };
+        let mut keeper = Self { shell, pipe, answers: BufReader::new(answers), server: 0, folder };
+        keeper.server = keeper.answer()?;
+        Ok(keeper)
+    }
+
+    /// Ends the server at once, without a chance to save anything, and keeps its folder.
+    pub(super) fn kill(&mut self) -> io::Result<()> {
+        self.order("kill").map(drop)
+    }
+
+    /// Starts the same command line again, in the same folder. The server before it must have ended.
+    pub(super) fn start_again(&mut self) -> io::Result<()> {
+        self.server = self.order("start")?;
+        Ok(())
+    }
+
+    fn order(&mut self, order: &str) -> io::Result<u32> {
+        if let Some(pipe) = &mut self.pipe {
+            writeln!(pipe, "{order}")?;
         }
-        let server = line
-            .trim()
-            .parse()
-            .map_err(|_| io::Error::other("the keeper did not say the server's process id"))?;
-        Ok(Self { shell, pipe, server, folder })
+        self.answer()
+    }
+
+    fn answer(&mut self) -> io::Result<u32> {
+        let mut line = String::new();
+        self.answers.read_line(&mut line)?;
+        line.trim().parse().map_err(|_| io::Error::other("the keeper did not say the server's process id"))
     }
 
     /// The server's process id.

@@ -3,6 +3,7 @@
 //! They end when the value is dropped, so also when a test fails; and when the test process is killed, because a keeper process
 //! watches a pipe that dies with it.
 
+mod clock;
 mod keeper;
 mod postgres;
 mod redis;
@@ -16,6 +17,16 @@ use std::{
 };
 
 pub use self::{postgres::Postgres, redis::Redis};
+
+/// How a server is set up.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Setup {
+    /// Whether what it has acknowledged is on the disk. PostgreSQL is always so; Redis writes and flushes its append-only file before
+    /// each answer.
+    pub durable: bool,
+    /// Whether it goes by a wall clock of its own, which can be shifted.
+    pub own_clock: bool,
+}
 
 /// Why a server could not be started.
 #[derive(Debug, thiserror::Error)]
@@ -54,6 +65,24 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// How often a start is tried: another process may take the free port before the server does.
 const ATTEMPTS: u32 = 3;
+
+/// Starts a server again that has ended. What is left of the one before may keep the place occupied for a moment.
+fn start_again(
+    program: &'static str,
+    keeper: &mut keeper::Keeper,
+    ready: impl Fn() -> bool,
+) -> Result<(), StartError> {
+    let start = Instant::now();
+    while start.elapsed() < PATIENCE {
+        keeper.start_again().map_err(refused("start it again"))?;
+        if becomes_ready(keeper, &ready) {
+            return Ok(());
+        }
+        // Nothing is left to end if it went by itself; it is collected all the same.
+        keeper.kill().map_err(refused("end what did not become ready"))?;
+    }
+    Err(StartError::NotReady { program, log: keeper.log() })
+}
 
 fn free_port() -> io::Result<SocketAddr> {
     TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()

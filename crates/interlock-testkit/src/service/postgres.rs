@@ -10,9 +10,11 @@ use std::{
 };
 
 use super::{
-    ATTEMPTS, StartError, becomes_ready, free_port,
+    ATTEMPTS, Setup, StartError, becomes_ready,
+    clock::{self, ShiftedClock},
+    free_port,
     keeper::{EndBy, Keeper},
-    on_path, refused,
+    on_path, refused, start_again,
 };
 
 /// A PostgreSQL server of this test's own: one empty database, one user `postgres`, no password, loopback only.
@@ -21,6 +23,7 @@ pub struct Postgres {
     keeper: Keeper,
     address: SocketAddr,
     programs: PathBuf,
+    clock: Option<ShiftedClock>,
 }
 
 impl Postgres {
@@ -30,6 +33,15 @@ impl Postgres {
     ///
     /// When it is not installed, or does not become ready.
     pub fn start() -> Result<Self, StartError> {
+        Self::start_as(Setup::default())
+    }
+
+    /// The same, set up otherwise.
+    ///
+    /// # Errors
+    ///
+    /// When it is not installed, or does not become ready.
+    pub fn start_as(setup: Setup) -> Result<Self, StartError> {
         let programs =
             programs().ok_or(StartError::Missing { program: "postgres", package: "postgresql" })?;
         let user = SystemUser::find().map_err(refused("find the user that PostgreSQL may run as"))?;
@@ -45,13 +57,13 @@ impl Postgres {
                 log = String::from_utf8_lossy(&made.stderr).into_owned();
                 continue;
             }
+            let clock = setup.own_clock.then(|| ShiftedClock::in_folder(folder.path())).transpose()?;
+            let prefix = clock.as_ref().map(ShiftedClock::prefix).unwrap_or_default();
             let command = serve(&user, &programs, &cluster, folder.path(), address);
-            let command: Vec<&str> = command.iter().map(String::as_str).collect();
+            let command: Vec<&str> = prefix.iter().chain(&command).map(String::as_str).collect();
             let keeper = Keeper::start(folder, EndBy::Quit, &command).map_err(refused("start postgres"))?;
-            let postgres = Self { keeper, address, programs: programs.clone() };
-            if becomes_ready(&postgres.keeper, || {
-                postgres.query("select 1").is_ok_and(|answer| answer == "1")
-            }) {
+            let postgres = Self { keeper, address, programs: programs.clone(), clock };
+            if becomes_ready(&postgres.keeper, || answers(&postgres.programs, address)) {
                 return Ok(postgres);
             }
             log = postgres.keeper.log();
@@ -68,7 +80,7 @@ impl Postgres {
     /// Its address as a state URL.
     #[must_use]
     pub fn url(&self) -> String {
-        format!("postgres://postgres@{}/postgres", self.address)
+        url(self.address)
     }
 
     /// Its process id.
@@ -83,16 +95,56 @@ impl Postgres {
     ///
     /// When the server is away or refuses the statement.
     pub fn query(&self, statement: &str) -> io::Result<String> {
-        let answer = Command::new(self.programs.join("psql"))
-            .args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-c", statement, &self.url()])
-            .stdin(Stdio::null())
-            .output()?;
-        if answer.status.success() {
-            Ok(String::from_utf8_lossy(&answer.stdout).trim_end().to_owned())
-        } else {
-            Err(io::Error::other(String::from_utf8_lossy(&answer.stderr).into_owned()))
-        }
+        query(&self.programs, self.address, statement)
     }
+
+    /// Kills it and its children: no farewell, nothing saved that was not before. Its folder and its port stay its own.
+    ///
+    /// # Errors
+    ///
+    /// When the keeper is gone.
+    pub fn kill(&mut self) -> io::Result<()> {
+        self.keeper.kill()
+    }
+
+    /// Starts it again after [`kill`](Self::kill), with what is in its folder and at the same address.
+    ///
+    /// # Errors
+    ///
+    /// When it does not become ready.
+    pub fn restart(&mut self) -> Result<(), StartError> {
+        let (programs, address) = (self.programs.clone(), self.address);
+        start_again("postgres", &mut self.keeper, || answers(&programs, address))
+    }
+
+    /// Lets its own wall clock show so many seconds more, or less, than the machine's.
+    ///
+    /// # Errors
+    ///
+    /// When it was not set up with a clock of its own.
+    pub fn shift_clock(&self, seconds: i64) -> io::Result<()> {
+        clock::shift(self.clock.as_ref(), seconds)
+    }
+}
+
+fn url(address: SocketAddr) -> String {
+    format!("postgres://postgres@{address}/postgres")
+}
+
+fn query(programs: &Path, address: SocketAddr, statement: &str) -> io::Result<String> {
+    let answer = Command::new(programs.join("psql"))
+        .args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-c", statement, &url(address)])
+        .stdin(Stdio::null())
+        .output()?;
+    if answer.status.success() {
+        Ok(String::from_utf8_lossy(&answer.stdout).trim_end().to_owned())
+    } else {
+        Err(io::Error::other(String::from_utf8_lossy(&answer.stderr).into_owned()))
+    }
+}
+
+fn answers(programs: &Path, address: SocketAddr) -> bool {
+    query(programs, address, "select 1").is_ok_and(|answer| answer == "1")
 }
 
 /// The account the server runs as: it refuses to be root.

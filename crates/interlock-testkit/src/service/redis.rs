@@ -1,22 +1,25 @@
 //! A throwaway Redis.
 
 use std::{
-    io::{Read, Write},
+    io::{self, Read, Write},
     net::{SocketAddr, TcpStream},
     time::Duration,
 };
 
 use super::{
-    ATTEMPTS, StartError, becomes_ready, free_port,
+    ATTEMPTS, Setup, StartError, becomes_ready,
+    clock::{self, ShiftedClock},
+    free_port,
     keeper::{EndBy, Keeper},
-    on_path, refused,
+    on_path, refused, start_again,
 };
 
-/// A Redis server of this test's own, empty, without persistence.
+/// A Redis server of this test's own, empty, without persistence unless it is set up to be durable.
 #[derive(Debug)]
 pub struct Redis {
     keeper: Keeper,
     address: SocketAddr,
+    clock: Option<ShiftedClock>,
 }
 
 impl Redis {
@@ -26,6 +29,15 @@ impl Redis {
     ///
     /// When it is not installed, or does not become ready.
     pub fn start() -> Result<Self, StartError> {
+        Self::start_as(Setup::default())
+    }
+
+    /// The same, set up otherwise.
+    ///
+    /// # Errors
+    ///
+    /// When it is not installed, or does not become ready.
+    pub fn start_as(setup: Setup) -> Result<Self, StartError> {
         let program = on_path("redis-server");
         let program =
             program.ok_or(StartError::Missing { program: "redis-server", package: "redis-server" })?;
@@ -35,13 +47,17 @@ impl Redis {
             let folder = tempfile::tempdir().map_err(refused("make a temporary folder"))?;
             let (program, port) = (program.to_string_lossy(), address.port().to_string());
             let dir = folder.path().to_string_lossy().into_owned();
-            let options =
-                ["--bind", "127.0.0.1", "--port", &port, "--dir", &dir, "--save", "", "--appendonly", "no"];
-            let command = [&[&*program], &options[..]].concat();
+            let clock = setup.own_clock.then(|| ShiftedClock::in_folder(folder.path())).transpose()?;
+            let prefix = clock.as_ref().map(ShiftedClock::prefix).unwrap_or_default();
+            let append = if setup.durable { "yes" } else { "no" };
+            let options = ["--bind", "127.0.0.1", "--port", &port, "--dir", &dir, "--save", ""];
+            let saving = ["--appendonly", append, "--appendfsync", "always"];
+            let command: Vec<&str> = prefix.iter().map(String::as_str).chain([&*program]).collect();
+            let command = [&command[..], &options, &saving].concat();
             let keeper =
                 Keeper::start(folder, EndBy::Kill, &command).map_err(refused("start redis-server"))?;
             if becomes_ready(&keeper, || answers(address)) {
-                return Ok(Self { keeper, address });
+                return Ok(Self { keeper, address, clock });
             }
             log = keeper.log();
         }
@@ -64,6 +80,34 @@ impl Redis {
     #[must_use]
     pub fn pid(&self) -> u32 {
         self.keeper.pid()
+    }
+
+    /// Kills it: no farewell, nothing saved that was not before. Its folder and its port stay its own.
+    ///
+    /// # Errors
+    ///
+    /// When the keeper is gone.
+    pub fn kill(&mut self) -> io::Result<()> {
+        self.keeper.kill()
+    }
+
+    /// Starts it again after [`kill`](Self::kill), with what is in its folder and at the same address.
+    ///
+    /// # Errors
+    ///
+    /// When it does not become ready.
+    pub fn restart(&mut self) -> Result<(), StartError> {
+        let address = self.address;
+        start_again("redis-server", &mut self.keeper, || answers(address))
+    }
+
+    /// Lets its own wall clock show so many seconds more, or less, than the machine's.
+    ///
+    /// # Errors
+    ///
+    /// When it was not set up with a clock of its own.
+    pub fn shift_clock(&self, seconds: i64) -> io::Result<()> {
+        clock::shift(self.clock.as_ref(), seconds)
     }
 }
 

@@ -2,14 +2,14 @@
 
 use std::{
     env,
-    io::{BufRead, BufReader},
-    net::TcpStream,
+    io::{BufRead, BufReader, Write},
+    net::{SocketAddr, TcpStream},
     path::PathBuf,
     process::{Command, Stdio},
     time::{Duration, Instant},
 };
 
-use interlock_testkit::service::{Postgres, Redis};
+use interlock_testkit::service::{Postgres, Redis, Setup};
 
 #[test]
 fn redis_answers_and_is_gone_when_dropped() {
@@ -43,6 +43,60 @@ fn postgres_answers_and_is_gone_when_dropped() {
 }
 
 #[test]
+fn a_killed_redis_that_is_durable_has_everything_when_it_is_started_again() {
+    let mut redis = Redis::start_as(Setup { durable: true, own_clock: true }).unwrap();
+    let (address, first) = (redis.address(), redis.pid());
+    assert_eq!(ask(address, "SET note kept"), "+OK");
+    redis.kill().unwrap();
+    assert!(!runs(first) && TcpStream::connect(address).is_err());
+    redis.restart().unwrap();
+    assert_ne!(redis.pid(), first);
+    assert_eq!(ask(address, "GETRANGE note 0 3"), "$4", "the length of what was noted");
+
+    let seconds = || ask(address, "EVAL \"return tonumber(redis.call('TIME')[1])\" 0");
+    let number = |text: String| text.trim_start_matches(':').parse::<i64>().unwrap();
+    let before = number(seconds());
+    redis.shift_clock(-7_200).unwrap();
+    assert!(number(seconds()) < before - 3_600);
+    redis.shift_clock(7_200).unwrap();
+    assert!(number(seconds()) > before + 3_600);
+    drop(redis);
+    assert!(TcpStream::connect(address).is_err());
+}
+
+#[test]
+fn a_killed_postgres_has_everything_when_it_is_started_again_and_its_clock_can_be_shifted() {
+    let mut postgres = Postgres::start_as(Setup { own_clock: true, ..Setup::default() }).unwrap();
+    postgres.query("create table notes as select 1 as id").unwrap();
+    let first = postgres.pid();
+    postgres.kill().unwrap();
+    assert!(!runs(first) && postgres.query("select 1").is_err());
+    postgres.restart().unwrap();
+    assert_eq!(postgres.query("select count(*) from notes").unwrap(), "1");
+
+    let years = |postgres: &Postgres| -> i64 {
+        postgres.query("select extract(year from clock_timestamp())::int").unwrap().parse().unwrap()
+    };
+    let before = years(&postgres);
+    postgres.shift_clock(-3 * 366 * 24 * 3_600).unwrap();
+    assert!(years(&postgres) < before);
+    postgres.shift_clock(3 * 366 * 24 * 3_600).unwrap();
+    assert!(years(&postgres) > before);
+    let pid = postgres.pid();
+    drop(postgres);
+    assert!(!runs(pid));
+}
+
+/// The first line of what Redis answers to a command.
+fn ask(address: SocketAddr, command: &str) -> String {
+    let mut stream = TcpStream::connect(address).expect("it listens");
+    stream.write_all(format!("{command}\r\n").as_bytes()).expect("it reads");
+    let mut line = String::new();
+    BufReader::new(stream).read_line(&mut line).expect("it answers");
+    line.trim_end().to_owned()
+}
+
+#[test]
 fn a_server_is_gone_when_its_test_fails() {
     let (sender, receiver) = std::sync::mpsc::channel();
     let failed = std::thread::spawn(move || {
@@ -62,8 +116,7 @@ fn a_server_is_gone_when_its_test_process_is_killed() {
     if env::var_os(HOLD).is_some() {
         let redis = Redis::start().unwrap();
         // Written past the test harness, which keeps what a test prints until it ends.
-        std::io::Write::write_all(&mut std::io::stderr(), format!("\nserver {}\n", redis.pid()).as_bytes())
-            .unwrap();
+        Write::write_all(&mut std::io::stderr(), format!("\nserver {}\n", redis.pid()).as_bytes()).unwrap();
         loop {
             std::thread::park();
         }
