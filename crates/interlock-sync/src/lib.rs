@@ -19,6 +19,8 @@ pub mod retry;
 pub mod session;
 pub mod single_flight;
 
+pub mod adapt;
+
 pub mod store;
 
 pub mod clock;

@@ -6,7 +6,7 @@
 
 use std::{
     env,
-    io::{self, BufWriter, IsTerminal, StdoutLock, Write},
+    io::{self, BufWriter, IsTerminal, Stdout, Write},
 };
 
 use anstyle::{AnsiColor, Style};
@@ -14,7 +14,8 @@ use clap::builder::StyledStr;
 
 /// The two standard streams, with what is known of their readers.
 pub(crate) struct Console {
-    out: BufWriter<StdoutLock<'static>>,
+    /// Not locked for good: a verb that serves on standard output writes to it from elsewhere.
+    out: BufWriter<Stdout>,
     look: Look,
     colours_errors: bool,
 }
@@ -44,7 +45,7 @@ impl Console {
             terminal_size::terminal_size_of(&stdout).map_or(WIDEST, |(width, _)| usize::from(width.0));
         let look = Look { terminal, colour: wanted && terminal, width: width.clamp(20, WIDEST) };
         let colours_errors = wanted && io::stderr().is_terminal();
-        Self { out: BufWriter::new(stdout.lock()), look, colours_errors }
+        Self { out: BufWriter::new(stdout), look, colours_errors }
     }
 
     /// How standard output may look.

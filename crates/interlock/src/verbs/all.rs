@@ -3,4 +3,5 @@
 use super::Verb;
 
 /// Every verb, in the order of the modules.
-pub(super) static ALL: &[Verb] = &[super::completions::VERB, super::explain::VERB];
+pub(super) static ALL: &[Verb] =
+    &[super::completions::VERB, super::explain::VERB, super::ledger::VERB, super::payment_provider::VERB];

@@ -5,6 +5,8 @@ mod all;
 // verbs: begin
 mod completions;
 mod explain;
+mod ledger;
+mod payment_provider;
 // verbs: end
 
 use anyhow::{Context, Result};

@@ -1,0 +1,189 @@
+//! Calls that say which call they are.
+
+use super::*;
+use crate::testing::{Fault, FaultyStore, Op};
+
+fn rule() -> Rule {
+    Rule::of("*").idempotency(KeySource::Meta).in_flight(1).lock("x")
+}
+
+#[tokio::test(start_paused = true)]
+async fn of_fifty_duplicates_one_runs_and_all_have_its_answer() {
+    for warden in both(&[rule()]) {
+        let work = Work::new();
+        let call = || tokio::spawn(run(arrive(&warden, "a", "t", json!({"n": 1}), Some("k")), &work));
+        let calls: Vec<_> = (0..50).map(|_| call()).collect();
+        settle().await;
+        assert_eq!(work.counts(), (1, 0), "those who wait for the answer take no place");
+        work.let_end(1);
+        let mut replayed = 0;
+        for call in calls {
+            match call.await.unwrap() {
+                Outcome::Answered(said) => assert_eq!(said, Said("answer 0".into())),
+                Outcome::Replayed(said) => {
+                    assert_eq!(said, Said("answer 0".into()));
+                    replayed += 1;
+                }
+                Outcome::Refused(refusal) => panic!("{refusal}"),
+            }
+        }
+        assert_eq!((replayed, work.counts()), (49, (1, 1)));
+        settle().await;
+        assert!(warden.is_idle());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_key_belongs_to_its_caller_its_tool_and_its_arguments() {
+    for warden in both(&[rule()]) {
+        let work = Work::new();
+        work.let_end(10);
+        let call = |caller: &str, tool: &str, arguments: Value, key: Option<&str>| {
+            run(arrive(&warden, caller, tool, arguments, key), &work)
+        };
+        assert!(matches!(call("a", "t", json!({"n": 1}), Some("k")).await, Outcome::Answered(_)));
+        assert!(matches!(call("b", "t", json!({"n": 1}), Some("k")).await, Outcome::Answered(_)));
+        assert!(matches!(call("a", "u", json!({"n": 1}), Some("k")).await, Outcome::Answered(_)));
+        assert!(matches!(call("a", "t", json!({"n": 1}), None).await, Outcome::Answered(_)));
+        assert_eq!(reason(call("a", "t", json!({"n": 2}), Some("k")).await), Reason::Mismatch);
+        assert_eq!(reason(call("a", "t", json!({"n": 2}), Some("")).await), Reason::Key);
+        assert!(matches!(call("a", "t", json!({"n": 1}), Some("k")).await, Outcome::Replayed(_)));
+        assert_eq!(work.counts(), (4, 4));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_argument_can_be_the_key() {
+    let source = KeySource::Argument("order.id".into());
+    let (warden, work) = (warden([Rule::of("*").idempotency(source)]), Work::new());
+    work.let_end(10);
+    let call = |arguments: Value| run(arrive(&warden, "a", "t", arguments, None), &work);
+    assert!(matches!(call(json!({"order": {"id": 7}})).await, Outcome::Answered(_)));
+    assert!(matches!(call(json!({"order": {"id": 7}})).await, Outcome::Replayed(_)));
+    assert!(matches!(call(json!({"order": {"id": 8}})).await, Outcome::Answered(_)));
+    assert!(matches!(call(json!({})).await, Outcome::Answered(_)));
+    assert_eq!(reason(call(json!({"order": {"id": []}})).await), Reason::Key);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_is_dropped_before_its_turn_leaves_its_key_to_the_next() {
+    for warden in both(&[rule()]) {
+        let (before, work) = (Work::new(), Work::new());
+        let in_the_way = tokio::spawn(run(arrive(&warden, "a", "t", json!({}), None), &before));
+        settle().await;
+        let dropped = tokio::spawn(run(arrive(&warden, "a", "t", json!({}), Some("k")), &work));
+        settle().await;
+        let duplicate = tokio::spawn(run(arrive(&warden, "a", "t", json!({}), Some("k")), &work));
+        settle().await;
+        dropped.abort();
+        settle().await;
+        before.let_end(1);
+        work.let_end(1);
+        assert!(matches!(in_the_way.await.unwrap(), Outcome::Answered(_)));
+        assert!(matches!(duplicate.await.unwrap(), Outcome::Answered(_)), "nothing was in doubt");
+        assert_eq!(work.counts(), (1, 1));
+        settle().await;
+        assert!(warden.is_idle());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refused_call_leaves_its_key_free() {
+    let policy = || Policy::builder().rule(rule()).wait(SECOND);
+    let store = MemoryStore::new(Arc::new(TokioClock::new()), Duration::from_secs(3600));
+    for policy in [policy(), policy().on(Arc::new(store))] {
+        let (warden, work) = (Warden::new(policy.build().unwrap()), Work::new());
+        let first = tokio::spawn(run(arrive(&warden, "a", "t", json!({}), None), &work));
+        settle().await;
+        let refused = run(arrive(&warden, "a", "t", json!({}), Some("k")), &work).await;
+        assert!(matches!(reason(refused), Reason::InFlight { .. }));
+        work.let_end(2);
+        assert!(matches!(first.await.unwrap(), Outcome::Answered(_)));
+        let again = run(arrive(&warden, "a", "t", json!({}), Some("k")), &work).await;
+        assert!(matches!(again, Outcome::Answered(_)));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_answer_of_a_call_that_was_dropped_while_it_ran_is_told_to_the_next() {
+    for warden in both(&[rule()]) {
+        let work = Work::new();
+        let first = tokio::spawn(run(arrive(&warden, "a", "t", json!({}), Some("k")), &work));
+        settle().await;
+        first.abort();
+        let second = tokio::spawn(run(arrive(&warden, "a", "t", json!({}), Some("k")), &work));
+        settle().await;
+        work.let_end(1);
+        assert!(matches!(second.await.unwrap(), Outcome::Replayed(_)));
+        assert_eq!(work.counts(), (1, 1));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_answer_of_a_call_whose_time_was_up_can_be_had_by_its_key() {
+    for warden in both(&[rule().timeout(SECOND)]) {
+        let work = Work::new();
+        let call = || run(arrive(&warden, "a", "t", json!({}), Some("k")), &work);
+        assert_eq!(reason(call().await), Reason::Timeout { after: SECOND, has_key: true });
+        work.let_end(1);
+        assert!(matches!(call().await, Outcome::Replayed(_)));
+        assert_eq!(work.counts(), (1, 1));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_panics_leaves_its_key_in_doubt() {
+    for warden in both(&[rule()]) {
+        let arrived = arrive(&warden, "a", "t", json!({}), Some("k"));
+        let call = arrived.run::<Said, _, _>(std::future::pending(), |_| async { panic!("on purpose") });
+        assert!(tokio::spawn(call).await.unwrap_err().is_panic());
+        let work = Work::new();
+        // A store knows that the attempt vanished only when its time is up.
+        let mut next = reason(run(arrive(&warden, "a", "t", json!({}), Some("k")), &work).await);
+        if matches!(next, Reason::Running { .. }) {
+            next = reason(run(arrive(&warden, "a", "t", json!({}), Some("k")), &work).await);
+        }
+        assert_eq!((next, work.counts()), (Reason::InDoubt, (0, 0)));
+        assert!(warden.is_idle());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_asks_for_more_is_not_over() {
+    for warden in both(&[rule()]) {
+        for said in ["more", "more", "done"] {
+            let arrived = arrive(&warden, "a", "t", json!({}), Some("k"));
+            let said = Said(said.into());
+            let answer = said.clone();
+            let outcome = arrived.run(std::future::pending(), |_| async { answer }).await;
+            assert!(matches!(outcome, Outcome::Answered(told) if told == said));
+        }
+        let arrived = arrive(&warden, "a", "t", json!({}), Some("k"));
+        let outcome = arrived.run(std::future::pending(), |_| async { Said("again".into()) }).await;
+        assert!(matches!(outcome, Outcome::Replayed(told) if told == Said("done".into())));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_store_that_is_away_refuses_and_nothing_runs() {
+    for (op, fault) in [
+        (Op::Take, Fault::Unavailable),
+        (Op::Take, Fault::LostAnswer),
+        (Op::Take, Fault::Hang),
+        (Op::Begin, Fault::Unavailable),
+        (Op::AcquirePermit, Fault::Unavailable),
+    ] {
+        let store = FaultyStore::new();
+        let rule = rule().rate(Quota::log(9, SECOND).unwrap());
+        let on: Arc<dyn crate::store::Store> = Arc::clone(&store) as _;
+        let warden = Warden::new(Policy::builder().rule(rule).on(on).build().unwrap());
+        // More often than anything is tried again.
+        (0..50).for_each(|_| store.plan(op, fault));
+        let (work, call) = (Work::new(), arrive(&warden, "a", "t", json!({}), Some("k")));
+        let refused = reason(run(call, &work).await);
+        assert!(matches!(refused, Reason::Store { is_retryable: true, .. }), "{op:?} {fault:?} {refused:?}");
+        assert_eq!(work.counts(), (0, 0));
+        settle().await;
+        assert!(warden.is_idle());
+    }
+}
