@@ -4,9 +4,9 @@
 use std::{path::Path, process::Command};
 
 use anyhow::{Context, Result};
-use cargo_metadata::MetadataCommand;
 
 use super::{
+    program::release_program,
     sample::{Plan, interleave, milliseconds, wall_time},
     table::{Peer, Row, Table},
 };
@@ -35,18 +35,9 @@ pub(super) fn run(root: &Root) -> Result<Table> {
         value: milliseconds(medians.peer),
     };
     let what = format!("interlock explain lost-update, median of {}", PLAN.rounds);
-    Ok(Table { rows: vec![Row { what, unit: "ms", ours: milliseconds(medians.ours), peer, aim: None }] })
-}
-
-/// Where cargo put a release build; the target folder may have been moved by the environment.
-fn release_program(root: &Root, name: &str) -> Result<String> {
-    let metadata = MetadataCommand::new()
-        .current_dir(root.path())
-        .no_deps()
-        .exec()
-        .context("failed to ask cargo for the target folder; `cargo metadata --no-deps` says why")?;
-    let file = format!("{name}{}", std::env::consts::EXE_SUFFIX);
-    Ok(metadata.target_directory.join("release").join(file).into_string())
+    Ok(Table {
+        rows: vec![Row { what, unit: "ms".to_owned(), ours: milliseconds(medians.ours), peer, aim: None }],
+    })
 }
 
 /// The compiler itself. What stands on the path may be rustup's stand-in, which would be measured along with it.

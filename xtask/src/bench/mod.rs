@@ -2,7 +2,9 @@
 //! something where the seconds do not; none of them asserts a time.
 
 mod explain;
+mod program;
 mod sample;
+mod sync;
 mod table;
 
 use anyhow::{Result, bail};
@@ -21,11 +23,18 @@ struct Bench {
 }
 
 /// The benchmarks. Adding one is one file and one line.
-const BENCHES: &[Bench] = &[Bench {
-    name: "explain",
-    about: "start, print a page that is built in, end: `interlock explain` beside `rustc --explain`",
-    run: explain::run,
-}];
+const BENCHES: &[Bench] = &[
+    Bench {
+        name: "explain",
+        about: "start, print a page that is built in, end: `interlock explain` beside `rustc --explain`",
+        run: explain::run,
+    },
+    Bench {
+        name: "sync",
+        about: "the primitives and stores beside tokio, governor, Redis, SQLite, pgbench and bare system calls",
+        run: sync::run,
+    },
+];
 
 /// Runs the one that is named, or lists them.
 pub(crate) fn run(root: &Root, name: Option<&str>) -> Result<()> {

@@ -12,7 +12,7 @@ pub(super) struct Table {
 /// One quantity, measured on both sides.
 pub(super) struct Row {
     pub(super) what: String,
-    pub(super) unit: &'static str,
+    pub(super) unit: String,
     pub(super) ours: f64,
     pub(super) peer: Peer,
     /// What we want the ratio to be, in words; no more than a wish.
@@ -62,7 +62,7 @@ mod tests {
     fn ours_stands_beside_the_peer_with_units_ratio_and_version() {
         let row = |what: &str, ours, value, aim| Row {
             what: what.to_owned(),
-            unit: "ms",
+            unit: "ms".to_owned(),
             ours,
             peer: Peer { name: "rustc".to_owned(), version: "1.95.0".to_owned(), value },
             aim,

@@ -1,6 +1,7 @@
--- A number as text. Lua's own conversion keeps 14 digits, and a time in µs has 16.
+-- A whole number as text. Lua's own conversion keeps 14 digits, and a time in µs has 16. Not as '%.0f', which takes three times as long;
+-- no number here comes near the 2^63 that '%d' can hold.
 local function text(number)
-  return string.format('%.0f', number)
+  return string.format('%d', number)
 end
 
 -- The first whole millisecond at which a moment in µs has certainly passed.
