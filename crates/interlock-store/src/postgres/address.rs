@@ -8,8 +8,8 @@ use tokio_postgres::{
     config::{SslMode, SslNegotiation},
 };
 
-/// How many connections one process has at most. A connection is busy for one statement, and additions to one record share one, so this is
-/// no limit on callers; each costs the server a process.
+/// How many connections one process has at most. A connection is busy for one statement, and additions to one record share one,
+/// so this is no limit on callers; each costs the server a process.
 const CONNECTIONS: usize = 16;
 
 /// Why a URL names no server that this can speak to.
@@ -29,7 +29,8 @@ pub(super) enum AddressError {
 /// A pool for the server that a URL names.
 pub(super) fn pool(url: &str) -> Result<Pool, AddressError> {
     let config = config(url)?;
-    // A connection that may be in an unknown state never comes back to the pool, so there is nothing to clean when one is taken out again.
+    // A connection that may be in an unknown state never comes back to the pool, so there is nothing to clean when one is taken
+    // out again.
     let manager =
         Manager::from_config(config, NoTls, ManagerConfig { recycling_method: RecyclingMethod::Fast });
     let pool = Pool::builder(manager).max_size(CONNECTIONS).build();

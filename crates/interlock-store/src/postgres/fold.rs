@@ -1,9 +1,10 @@
 //! Wishes for one key that arrive while others are under way are gathered, and travel together.
 //!
-//! A row that everybody changes is locked by one transaction after the other, and each waits for the disk: so many changes a second, however
-//! many callers. Gathered, the callers of a process share one transaction. A wish for a key that nobody travels for is sent at once; those that
-//! come meanwhile are taken along on the next journey. Callers who travelled together tend to come back together, so after such a journey the
-//! next waits a little for as many: else the first to come back would travel alone, and all the others behind it.
+//! A row that everybody changes is locked by one transaction after the other, and each waits for the disk: so many changes a
+//! second, however many callers. Gathered, the callers of a process share one transaction. A wish for a key that nobody travels
+//! for is sent at once; those that come meanwhile are taken along on the next journey. Callers who travelled together tend to
+//! come back together, so after such a journey the next waits a little for as many: else the first to come back would travel
+//! alone, and all the others behind it.
 
 use std::{
     collections::{HashMap, HashSet, VecDeque, hash_map::Entry},
@@ -53,7 +54,7 @@ pub(super) trait Gather: Send + Sync + 'static {
 
 /// The wishes that wait, by key. A key is in the map as long as somebody travels for it.
 pub(super) struct Fold<G: Gather> {
-    means: G,
+    pub(super) means: G,
     waiting: Mutex<HashMap<G::Key, Queue<G>>>,
     tickets: AtomicU64,
 }
@@ -81,7 +82,8 @@ impl<G: Gather> Fold<G> {
     ///
     /// # Cancel safety
     ///
-    /// Dropped before its wish travels, nothing was sent. Dropped later, it may take effect; those who travel with it are not disturbed.
+    /// Dropped before its wish travels, nothing was sent. Dropped later, it may take effect; those who travel with it are not
+    /// disturbed.
     pub(super) async fn join(
         self: &Arc<Self>,
         key: G::Key,
@@ -179,8 +181,8 @@ impl<G: Gather> fmt::Debug for Fold<G> {
     }
 }
 
-/// The one who travels for a key. However it ends, by a panic or with its runtime, the key leaves the map: whoever waits is told, and the next
-/// wish finds a new traveller.
+/// The one who travels for a key. However it ends, by a panic or with its runtime, the key leaves the map: whoever waits is
+/// told, and the next wish finds a new traveller.
 struct Traveller<G: Gather> {
     fold: Arc<Fold<G>>,
     key: G::Key,

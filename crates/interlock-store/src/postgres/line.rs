@@ -1,4 +1,5 @@
-//! One statement on one connection: within its time, again when others were in the way, and never with a connection whose state is unknown.
+//! One statement on one connection: within its time, again when others were in the way, and never with a connection whose state
+//! is unknown.
 
 use std::{fmt, time::Duration};
 
@@ -53,7 +54,8 @@ impl Line {
     ///
     /// # Cancel safety
     ///
-    /// Dropped while it waits for a connection, nothing was sent. Dropped later, the statement may take effect; its connection is closed.
+    /// Dropped while it waits for a connection, nothing was sent. Dropped later, the statement may take effect; its connection
+    /// is closed.
     pub(super) async fn ask(
         &self,
         effect: Effect,
@@ -98,6 +100,7 @@ impl Line {
     ) -> Result<Vec<Row>, Failure> {
         let waited = timeout_at(deadline, self.pool.get()).await.map_err(|_| Failure::waiting())?;
         let borrowed = Borrowed(Some(waited.map_err(Failure::connecting)?));
+        // It is there until it is given back.
         let Some(client) = &borrowed.0 else { return Err(Failure::waiting()) };
         match timeout_at(deadline, client.query_typed(statement, params)).await {
             Ok(Ok(rows)) => {
@@ -125,8 +128,8 @@ impl fmt::Debug for Line {
     }
 }
 
-/// A connection on which a statement is under way. Only [`give_back`](Self::give_back) returns it to the pool: when a future is dropped or its
-/// time is up, the next borrower would wait behind a statement that is not its own.
+/// A connection on which a statement is under way. Only [`give_back`](Self::give_back) returns it to the pool: when a future is
+/// dropped or its time is up, the next borrower would wait behind a statement that is not its own.
 struct Borrowed(Option<Object>);
 
 impl Borrowed {
@@ -146,11 +149,11 @@ impl Drop for Borrowed {
     }
 }
 
-/// Stops the statement on a connection that nobody will use again. One that waits for a lock does not notice that its client has gone, and
-/// would keep a process of the server busy until the lock is free.
+/// Stops the statement on a connection that nobody will use again. One that waits for a lock does not notice that its client
+/// has gone, and would keep a process of the server busy until the lock is free.
 ///
-/// A request to stop that overtakes its statement is lost. So it is repeated until an empty statement is answered, which is when those before
-/// it are over.
+/// A request to stop that overtakes its statement is lost. So it is repeated until an empty statement is answered, which is
+/// when those before it are over.
 async fn stop(client: ClientWrapper) {
     let token = client.cancel_token();
     for _ in 0..STOP_ATTEMPTS {

@@ -62,7 +62,8 @@ impl Schema {
         statement.replace("interlock.", &format!("\"{}\".", self.0))
     }
 
-    /// The name: `interlock_` and the namespace. One that is too long for that is told by its hash, behind a sign that no namespace has.
+    /// The name: `interlock_` and the namespace. One that is too long for that is told by its hash, behind a sign that no
+    /// namespace has.
     async fn of(namespace: &str, client: &Object) -> Result<Self, MigrateError> {
         if namespace.len() <= LEGIBLE {
             return Ok(Self(format!("interlock_{namespace}")));

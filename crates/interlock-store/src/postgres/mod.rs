@@ -1,17 +1,19 @@
 //! `postgres://…`: many processes on many machines, one PostgreSQL (12 or later) between them.
 //!
-//! Every operation is one call of a function in the database, so one round trip and one transaction; `schema/` holds these functions, and
-//! says beside each why it is right under READ COMMITTED. What a deployment should know:
+//! Every operation is one call of a function in the database, so one round trip and one transaction; `schema/` holds these
+//! functions, and says beside each why it is right under READ COMMITTED. What a deployment should know:
 //!
-//! - **A namespace is a schema**, `interlock_NAME`. Two namespaces share no row, no version and no lock, applications of different versions
-//!   can share a database, and `DROP SCHEMA … CASCADE` forgets one of them. The first to open a namespace makes its schema, under a lock of that
-//!   transaction, and needs the right to; afterwards the right to use it is enough. A schema of a later version is refused.
-//! - **Transaction pooling works.** Nothing is prepared by name, no session setting and no session lock is used: a statement takes all it
-//!   needs along. The price is that the server parses a short `SELECT` each time; the plans inside the functions are kept.
-//! - **A hot number is not a bottleneck.** Additions to one record, and entries of one log, that arrive while another is under way in the
-//!   same process travel together in one statement, each with its own answer.
-//! - **Durability** is the server's: what was answered survives its crash as long as `fsync` and `synchronous_commit` are on. Rate limits alone
-//!   do not wait for the disk, and may forget the grants of the moment before a crash.
+//! - **A namespace is a schema**, `interlock_NAME`. Two namespaces share no row, no version and no lock, applications of
+//!   different versions can share a database, and `DROP SCHEMA … CASCADE` forgets one of them. The first to open a namespace
+//!   makes its schema, under a lock of that transaction, and needs the right to; afterwards the right to use it is enough. A
+//!   schema of a later version is refused.
+//! - **Transaction pooling works.** Nothing is prepared by name, no session setting and no session lock is used: a statement
+//!   takes all it needs along. The price is that the server parses a short `SELECT` each time; the plans inside the functions
+//!   are kept.
+//! - **A hot number is not a bottleneck.** Additions to one record, and entries of one log, that arrive while another is under
+//!   way in the same process travel together in one statement, each with its own answer.
+//! - **Durability** is the server's: what was answered survives its crash as long as `fsync` and `synchronous_commit` are on.
+//!   Rate limits alone do not wait for the disk, and may forget the grants of the moment before a crash.
 //! - **No TLS yet**: a URL that demands it is refused. Without a private network, use a proxy or a tunnel on this machine.
 
 mod address;

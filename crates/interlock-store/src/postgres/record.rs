@@ -44,7 +44,8 @@ pub(super) async fn list(
     rows.iter().map(entry).collect()
 }
 
-/// What a mutation did, if it is remembered.
+/// What a mutation did, if it is remembered. One that is still on its way to the server is not: to be sure that it never will
+/// be applied unnoticed, send it again.
 pub(super) async fn applied(line: &Line, op: OpId) -> Result<Option<Applied>, Failure> {
     let statement = "SELECT * FROM interlock.ops WHERE op = $1 AND forget > interlock.clock()";
     let rows = line.ask(Effect::Reads, statement, &[(&&wire::id(op)[..], Type::BYTEA)]).await?;
@@ -240,7 +241,8 @@ fn empty() -> Failure {
     Failure::nonsense("PostgreSQL holds a record with nothing in it")
 }
 
-/// The least text behind all that start with a prefix, in the order of their bytes, which is that of their characters; `None` if none is.
+/// The least text behind all that start with a prefix, in the order of their bytes, which is that of their characters; `None`
+/// if none is.
 fn behind_all(prefix: &str) -> Option<String> {
     let mut text = prefix.to_owned();
     while let Some(last) = text.pop() {

@@ -67,7 +67,7 @@ impl PostgresStore {
         self.additions.join((key.clone(), guard), addition, self.line.deadline()).await
     }
 
-    /// Answers with what a future returns, which may have left something behind that expires.
+    /// Answers with what a future returns. Whoever uses the store also keeps it tidy: now and then, a sweep is started.
     fn reply<'a, T>(&'a self, answer: impl Future<Output = Result<T, Failure>> + Send + 'a) -> Reply<'a, T> {
         Box::pin(async move {
             self.sweep_now_and_then();

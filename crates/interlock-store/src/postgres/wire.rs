@@ -7,7 +7,8 @@ use tokio_postgres::{Row, types::FromSql};
 
 use super::fault::Failure;
 
-/// The longest time that is told apart, in µs: some 70,000 years. Four of them fit a `bigint`, so a sum of a moment and two of them does.
+/// The longest time that is told apart, in µs: some 70,000 years. Four of them fit a `bigint`, so a sum of a moment and two of
+/// them does.
 pub(super) const FOREVER: i64 = i64::MAX / 4;
 
 /// A duration in µs.
@@ -20,8 +21,8 @@ pub(super) fn micros_times(micros: u64, times: u32) -> i64 {
     i64::try_from(micros.saturating_mul(u64::from(times))).unwrap_or(FOREVER).min(FOREVER)
 }
 
-/// A fence or version to be compared with the stored one. The store gives out none that does not fit a `bigint`, and no negative one: so what does
-/// not fit becomes one that equals none.
+/// A fence or version to be compared with the stored one. The store gives out none that does not fit a `bigint`, and no
+/// negative one: so what does not fit becomes one that equals none.
 pub(super) fn token(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(-1)
 }

@@ -1,6 +1,7 @@
 -- Rate limits and in-flight limits.
 
--- Takes from a bucket (GCRA): `pace` is the time one unit stands for, `capacity` that of a full bucket, `charge` that of what is wanted.
+-- Takes from a bucket (GCRA): `pace` is the time one unit stands for, `capacity` that of a full bucket, `charge` that of what
+-- is wanted.
 --
 -- Neither kind of rate limit waits for the disk: a crash of the server may forget the grants of its last moment, at most three times
 -- `wal_writer_delay` (0.6 s unless configured), and nothing older.
@@ -77,8 +78,8 @@ DECLARE
 BEGIN
     PERFORM interlock.hold('interlock.permits', wanted);
     now := interlock.clock();
-    -- This waits for a renewal that is under way, and leaves the permit if it succeeds. The count must use the same moment: by a later one
-    -- a permit could have run out while its renewal is not to be seen yet.
+    -- This waits for a renewal that is under way, and leaves the permit if it succeeds. The count must use the same moment: by
+    -- a later one a permit could have run out while its renewal is not to be seen yet.
     DELETE FROM interlock.permits p WHERE p.key = wanted AND p.until <= now;
     SELECT count(*), min(p.until), coalesce(bool_or(p.holder = asker), false) INTO in_use, first_end, own
         FROM interlock.permits p WHERE p.key = wanted AND p.until > now;

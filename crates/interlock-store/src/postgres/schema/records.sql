@@ -1,12 +1,14 @@
 -- Records and their changes.
 --
--- Locks are taken in one order, so that nobody waits in a circle: records by their keys, then the lease, then the op-id. The lease is only
--- shared: writes under it do not hinder each other, but nobody can take it over before they are there for all to see.
+-- Locks are taken in one order, so that nobody waits in a circle: records by their keys, then the lease, then the op-id. The
+-- lease is only shared: writes under it do not hinder each other, but nobody can take it over before they are there for all to
+-- see.
 
 -- What is needed of a locked record. Its bytes may be many; they are fetched when somebody has to be shown them.
 CREATE TYPE interlock.locked AS (version bigint, number bigint);
 
--- How a mutation came out. A refusal tells in `key_a` which record, in `from_a`, `number_a` and `bytes` how it is, in `fence` who holds the lease.
+-- How a mutation came out. A refusal tells in `key_a` which record, in `from_a`, `number_a` and `bytes` how it is, in `fence`
+-- who holds the lease.
 CREATE TYPE interlock.outcome AS (
     verdict text,
     at bigint,
@@ -42,8 +44,8 @@ CREATE FUNCTION interlock.judge(version bigint, number bigint, delta bigint, lea
     END
 $$;
 
--- Writes down what a mutation did. The primary key is the judge between two that carry the same id at the same moment: the later one waits
--- here for the earlier, undoes everything, and is sent again to find what the earlier has left.
+-- Writes down what a mutation did. The primary key is the judge between two that carry the same id at the same moment: the
+-- later one waits here for the earlier, undoes everything, and is sent again to find what the earlier has left.
 CREATE FUNCTION interlock.remember(id bytea, forget bigint, done interlock.outcome) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     INSERT INTO interlock.ops VALUES (
@@ -172,8 +174,9 @@ BEGIN
 END
 $$;
 
--- Adds to one number many times, in order: each by itself may be refused, each has its own id, version and answer, and only the last is
--- written. So many callers of one hot record share one row lock and one wait for the disk. No id may be among them twice.
+-- Adds to one number many times, in order: each by itself may be refused, each has its own id, version and answer, and only the
+-- last is written. So many callers of one hot record share one row lock and one wait for the disk. No id may be among them
+-- twice.
 CREATE FUNCTION interlock.add_many(
     wanted text, ids bytea[], deltas bigint[], floors bigint[], keep bigint, lease_key text, lease_fence bigint
 ) RETURNS SETOF interlock.outcome LANGUAGE plpgsql SET enable_seqscan = off AS $$

@@ -15,8 +15,9 @@ BEGIN
 END
 $$;
 
--- Removes what has expired, at most so much of each kind, and says how much that was. What somebody has locked is in use, and left for the next
--- time, so this waits for nobody. A lease is kept a day longer than it lasts, because of its fence: longer than a clock is ever set back by.
+-- Removes what has expired, at most so much of each kind, and says how much that was. What somebody has locked is in use, and
+-- left for the next time, so this waits for nobody. A lease is kept a day longer than it lasts, because of its fence: longer
+-- than a clock is ever set back by.
 CREATE FUNCTION interlock.sweep(most bigint) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
     now bigint := interlock.clock();

@@ -7,13 +7,6 @@ use tokio::task::JoinSet;
 
 use super::*;
 
-/// How the server shows the connections of a namespace that wait for a lock.
-fn waiting(namespace: &str) -> String {
-    format!(
-        "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND application_name = '{namespace}'"
-    )
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn killed_backends_leave_nothing_lost_and_nothing_twice() {
     let store = open("killed").await;
@@ -76,8 +69,7 @@ async fn an_answer_that_is_late_is_in_doubt_and_asking_again_resolves_it() {
         assert!(late.is_in_doubt() && late.is_retryable(), "{late:?}");
     }
     assert_eq!(number(&store, "a").await, 5, "a read waits for nobody, on another connection");
-    becomes_true("what nobody waits for is stopped", || server().query(&waiting("late")).unwrap() == "0")
-        .await;
+    becomes_true("what nobody waits for is stopped", || waiting("late") == 0).await;
     lock.commit().await.unwrap();
     for mutation in &mutations {
         let first = applied(store.mutate(mutation).await.unwrap());
@@ -103,13 +95,10 @@ async fn a_dropped_future_never_poisons_the_pool() {
             let store = store.clone();
             tasks.spawn(async move { store.mutate(&fresh(transfer("a", "b", 1))).await });
         }
-        becomes_true("they wait", || {
-            server().query(&waiting("dropped")).unwrap().parse::<u32>().unwrap() > 4
-        })
-        .await;
+        becomes_true("they wait", || waiting("dropped") > 4).await;
         tasks.shutdown().await;
         assert_eq!(number(&store, "a").await, 1000, "round {round}: the next borrower waits for nobody");
-        becomes_true("they are stopped", || server().query(&waiting("dropped")).unwrap() == "0").await;
+        becomes_true("they are stopped", || waiting("dropped") == 0).await;
         lock.commit().await.unwrap();
     }
     // Dropped at moments that nobody chooses: before, while and after the statement runs.
@@ -142,7 +131,7 @@ async fn a_deadlock_with_a_stranger_is_resolved_without_the_caller() {
         let store = store.clone();
         async move { store.mutate(&fresh(transfer("a", "b", 1))).await }
     });
-    becomes_true("the transfer waits", || server().query(&waiting("stranger")).unwrap() == "1").await;
+    becomes_true("the transfer waits", || waiting("stranger") == 1).await;
     stranger.batch_execute(&lock("a")).await.unwrap();
     stranger.commit().await.unwrap();
     applied(transferring.await.unwrap().unwrap());
@@ -150,7 +139,7 @@ async fn a_deadlock_with_a_stranger_is_resolved_without_the_caller() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_that_goes_away_is_unavailable_and_comes_back_by_itself() {
+async fn a_server_that_goes_away_is_unavailable() {
     let own = Postgres::start().unwrap();
     let store =
         connect(&own.url(), &Options { timeout: Duration::from_secs(5), ..options("own") }).await.unwrap();
@@ -180,4 +169,25 @@ async fn a_broken_schema_is_broken_and_a_refused_read_has_no_effect() {
         assert!(matches!(error, StoreError::Broken { .. }), "{error:?}");
         assert!(!error.is_retryable());
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_server_says_is_folded_to_what_a_caller_can_do() {
+    let store = open("codes").await;
+    let raises = "CREATE OR REPLACE FUNCTION \"interlock_codes\".renew_permit(wanted text, asker bytea, ttl bigint) RETURNS boolean \
+        LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'on purpose' USING ERRCODE = wanted; END $$";
+    server().query(raises).unwrap();
+    let nothing_happened = ["40001", "40P01", "25006", "53100", "53200", "55P03", "57014", "57P01"];
+    let nobody_knows = ["08006", "08P01", "40003"];
+    let for_good = ["22003", "42501", "23505", "P0001", "XX000"];
+    for code in nothing_happened.into_iter().chain(nobody_knows).chain(for_good) {
+        let error = store.renew_permit(&key(code), &OpId(1), Duration::ZERO).await.unwrap_err();
+        let expected = match &error {
+            StoreError::Unavailable { .. } => nothing_happened.contains(&code),
+            StoreError::InDoubt { .. } => nobody_knows.contains(&code),
+            StoreError::Broken { .. } => for_good.contains(&code),
+        };
+        assert!(expected, "{code}: {error:?}");
+    }
+    assert!(store.now().await.is_ok(), "the pool is as good as before");
 }

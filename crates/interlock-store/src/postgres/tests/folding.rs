@@ -159,8 +159,7 @@ async fn a_caller_who_leaves_does_not_strand_those_who_travel_with_it() {
             tasks.spawn(task);
         }
     }
-    let blocked = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%_leaves%add_many%'";
-    becomes_true("the first is under way", || server().query(blocked).unwrap() == "1").await;
+    becomes_true("the first is under way", || waiting("leaves") == 1).await;
     for task in &leaving {
         task.abort();
     }

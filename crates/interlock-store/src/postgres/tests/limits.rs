@@ -73,8 +73,7 @@ async fn a_permit_whose_renewal_is_under_way_is_not_given_away() {
         let store = store.clone();
         async move { store.acquire_permit(&request(2)).await.unwrap() }
     });
-    let blocked = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND application_name = 'renewal'";
-    becomes_true("the other waits", || server().query(blocked).unwrap() == "1").await;
+    becomes_true("the other waits", || waiting("renewal") == 1).await;
     renewal.commit().await.unwrap();
     let answer = asking.await.unwrap();
     assert!(matches!(answer, PermitAnswer::Full { in_use: 1, .. }), "{answer:?}");

@@ -3,6 +3,7 @@
 mod decisions;
 mod faults;
 mod folding;
+mod gathering;
 mod limits;
 mod opening;
 mod records;
@@ -98,4 +99,10 @@ async fn number(store: &PostgresStore, name: &str) -> i64 {
 fn ask(namespace: &str, statement: &str) -> i64 {
     let statement = statement.replace("interlock.", &format!("\"interlock_{namespace}\"."));
     server().query(&statement).unwrap().parse().unwrap()
+}
+
+/// How many connections of a namespace wait for a lock.
+fn waiting(namespace: &str) -> u32 {
+    let shown = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND application_name =";
+    server().query(&format!("{shown} '{namespace}'")).unwrap().parse().unwrap()
 }

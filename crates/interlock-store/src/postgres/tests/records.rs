@@ -139,6 +139,26 @@ async fn versions_only_rise_while_a_record_comes_and_goes() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_record_that_was_replaced_while_it_was_waited_for_is_not_missing() {
+    let store = open("replaced").await;
+    apply(&store, put("a", 1)).await;
+    let mut client = bystander().await;
+    let replacing = client.transaction().await.unwrap();
+    replacing.batch_execute("DELETE FROM \"interlock_replaced\".records").await.unwrap();
+    let adding = tokio::spawn({
+        let store = store.clone();
+        async move { store.mutate(&fresh(add("a", 1, None))).await.unwrap() }
+    });
+    becomes_true("the record is waited for", || waiting("replaced") == 1).await;
+    replacing
+        .batch_execute("INSERT INTO \"interlock_replaced\".records VALUES ('a', 1000, 41)")
+        .await
+        .unwrap();
+    replacing.commit().await.unwrap();
+    assert_eq!(applied(adding.await.unwrap()).changed[0].number, Some(42));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn numbers_are_exact_to_the_last_of_64_bits() {
     let store = open("exact").await;
     let refused = |outcome| match outcome {
