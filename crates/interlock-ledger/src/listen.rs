@@ -118,7 +118,7 @@ pub async fn http(
     if left == 0 { Ok(()) } else { Err(ListenError::Unfinished(left)) }
 }
 
-/// Serves one client on standard input and output until it closes them or we are told to stop; then as [`http`].
+/// Serves one client on standard input and output until it closes them or we are told to stop; then as [`http()`].
 ///
 /// # Errors
 ///

@@ -10,7 +10,7 @@
 //! | usage | reads, adds, writes |
 //! | limits | reads the count, compares, then counts |
 //!
-//! Nothing is wrong with any of them when one call runs at a time. In the gap a call [thinks](Gap): for as long as it was told to, or just
+//! Nothing is wrong with any of them when one call runs at a time. In the gap a call thinks: for as long as it was told to, or just
 //! long enough for another to have its turn, which any await on a network would be.
 
 mod credits;
