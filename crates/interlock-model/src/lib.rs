@@ -23,6 +23,8 @@ mod verdict;
 mod policy;
 mod remedy;
 
+mod report;
+
 pub use finding::{Finding, Fingerprint, Lane, Location, Proof, Witness, WitnessStep};
 pub use hazard::{HazardId, InvalidHazardId};
 pub use history::{Answer, CallRecord, History, IoTick, Moment, TickKind};
@@ -30,6 +32,7 @@ pub use policy::{
     IdempotencyKey, InvalidKey, InvalidRate, KeyPart, KeyTemplate, Mode, Per, Rate, ToolPolicy,
 };
 pub use remedy::{Primitive, Remedy, Site};
+pub use report::{Coverage, Grade, Report};
 pub use severity::{Confidence, Reach, Severity, UnknownName};
 pub use span::{FileId, Span};
 pub use verdict::{Explored, Verdict};

@@ -27,6 +27,8 @@ impl FunctionBuilder {
             name: name.into(),
             span: Span::default(),
             role: Role::Helper,
+            owner: None,
+            asynchronous: false,
             interleaving: Interleaving::AtSuspension,
             unwinds: true,
             captures: vec![],
@@ -181,7 +183,7 @@ impl Body<'_> {
     /// Makes something that no other call can see yet.
     pub fn make(&mut self, name: &str) -> Value {
         let into = self.declare(name, Origin::Step);
-        self.push(Op::New { into });
+        self.push(Op::New { into, lock: None });
         into
     }
 
@@ -203,7 +205,13 @@ impl Body<'_> {
     /// Calls a function for its result.
     pub fn call(&mut self, name: &str, callee: Callee, arguments: impl Into<Vec<Argument>>) -> Value {
         let into = self.declare(name, Origin::Step);
-        self.push(Op::Call { into: Some(into), callee, arguments: arguments.into() });
+        self.push(Op::Call {
+            into: Some(into),
+            callee,
+            receiver: None,
+            arguments: arguments.into(),
+            awaited: true,
+        });
         into
     }
 
@@ -216,7 +224,7 @@ impl Body<'_> {
     ) {
         let span = self.span;
         let (then, otherwise) = (self.nested(then), self.nested(otherwise));
-        self.block.push(Effect { span, op: Op::Check { on: on.into(), then, otherwise } });
+        self.block.push(Effect { span, op: Op::Check { on: on.into(), equal: None, then, otherwise } });
     }
 
     /// Repeats.

@@ -3,8 +3,8 @@
 use crate::Span;
 
 use super::{
-    AccessPath, Aspect, Condition, Finish, FunctionId, Hold, Lock, Name, Resource, Term, Transaction, Value,
-    Via, WriteMode,
+    AccessPath, Aspect, Condition, Finish, FunctionId, Hold, Lock, LockKind, Name, Resource, Term,
+    Transaction, Value, Via, WriteMode,
 };
 
 /// Steps in evaluation order.
@@ -81,11 +81,15 @@ pub enum Op {
     New {
         /// The value.
         into: Value,
+        /// How many it lets in, if it is a lock.
+        lock: Option<LockKind>,
     },
     /// Values decide which way to go.
     Check {
         /// The values.
         on: Vec<Value>,
+        /// The text that one of them must equal to go the way of `then`, in a test against a literal: a dispatch by name.
+        equal: Option<Name>,
         /// The way if they say yes.
         then: Block,
         /// The way if they say no.
@@ -186,8 +190,21 @@ pub enum Op {
         into: Option<Value>,
         /// Which.
         callee: Callee,
+        /// The object whose method it is: what [`Root::This`](super::Root::This) means inside.
+        receiver: Option<AccessPath>,
         /// With what.
         arguments: Vec<Argument>,
+        /// Whether the caller waits for it to end. One that is [asynchronous](super::Function::asynchronous) and not waited for
+        /// runs on beside its caller.
+        awaited: bool,
+    },
+    /// A function that ran in place of a call: what the analysis makes of a [`Op::Call`], never a front end. A return inside it
+    /// ends it, and nothing else.
+    Inlined {
+        /// Which.
+        function: FunctionId,
+        /// Its steps, in the values of the function around it.
+        body: Block,
     },
 
     /// Steps that repeat.
@@ -259,8 +276,18 @@ pub enum Callee {
     Function(FunctionId),
     /// What a value holds: a parameter that is called back.
     Value(Value),
+    /// A function that is written right here, with what it takes along in the order of its
+    /// [`captures`](super::Function::captures): the body of a critical section or a transaction.
+    Closure {
+        /// Which.
+        function: FunctionId,
+        /// What it takes along.
+        captures: Vec<Term>,
+    },
     /// One that is known by name only.
     Named(Name),
+    /// One that the front end has yet to look up, by a number of its own. None is left in a finished program.
+    Pending(u32),
 }
 
 /// What a call hands over.
@@ -306,7 +333,9 @@ impl Op {
     pub fn blocks(&self) -> impl Iterator<Item = &Block> {
         let (first, rest): (Vec<&Block>, &[Block]) = match self {
             Self::Check { then, otherwise, .. } => (vec![then, otherwise], &[]),
-            Self::Spawn { body, .. } | Self::Loop { body, .. } => (vec![body], &[]),
+            Self::Spawn { body, .. } | Self::Loop { body, .. } | Self::Inlined { body, .. } => {
+                (vec![body], &[])
+            }
             Self::Together { branches } => (vec![], branches),
             Self::Try { body, catch, finally } => {
                 let catch = catch.as_ref().map(|catch| &catch.body);

@@ -17,8 +17,12 @@ pub struct Function {
     pub span: Span,
     /// When it runs.
     pub role: Role,
+    /// The class or type whose method it is, qualified so that two modules' names differ.
+    pub owner: Option<Name>,
     /// Where another call can come in.
     pub interleaving: Interleaving,
+    /// Whether a call of it returns at its first suspension, and is waited for apart: an `async` function.
+    pub asynchronous: bool,
     /// Whether a step that fails leaves it by itself, as an exception does. Where it does not, as in Go and Rust, failures are checks
     /// and exits like any other.
     pub unwinds: bool,

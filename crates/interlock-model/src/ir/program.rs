@@ -17,6 +17,8 @@ pub struct Program {
     pub tables: Vec<Table>,
     /// The shared maps and lists that do not grow with every key.
     pub limited: Vec<Limited>,
+    /// The locks that the tree builds itself from promises, flags or channels.
+    pub hand_made: Vec<HandMade>,
     /// What was not understood, so that a report can say so.
     pub notes: Vec<Note>,
 }
@@ -50,6 +52,39 @@ pub struct Limited {
     pub path: AccessPath,
     /// What limits it.
     pub by: Limit,
+}
+
+/// A lock that the tree builds itself, recognised by its shape. Its uses are [acquired](super::Op::Acquire) and released like those
+/// of any other lock; this says what it is worth.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HandMade {
+    /// Where it is built.
+    pub span: Span,
+    /// The function that builds it.
+    pub function: FunctionId,
+    /// The variable, field or map that holds it.
+    pub path: AccessPath,
+    /// Whether it is one of many in a map.
+    pub keyed: bool,
+    /// Whether two that wait for the same holder can never go on together.
+    pub exclusive: bool,
+    /// Whether the next one gets its turn when the one before it has failed.
+    pub outlives_failure: bool,
+    /// Who removes its entry from the map, and where that is written.
+    pub removal: (Removal, Span),
+}
+
+/// Who removes an entry of a map of locks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Removal {
+    /// The last one out; or there is no entry to remove.
+    Last,
+    /// Nobody: it is never removed, or only under a condition that never holds.
+    Nobody,
+    /// Anybody, also while others wait for it.
+    Anybody,
+    /// A timer, whoever holds it.
+    Timer,
 }
 
 /// What keeps a collection from growing.

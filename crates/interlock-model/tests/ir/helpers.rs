@@ -98,7 +98,7 @@ fn a_lock_that_each_call_makes_for_itself_is_told_from_one_that_lives_on() {
         let made: Vec<_> = steps
             .iter()
             .filter_map(|step| match step.op {
-                Op::New { into } => Some(AccessPath::from(*into)),
+                Op::New { into, .. } => Some(AccessPath::from(*into)),
                 _ => None,
             })
             .collect();

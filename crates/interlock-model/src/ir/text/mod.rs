@@ -65,8 +65,9 @@ impl Printer<'_> {
             }
         }
         let anywhere = if *interleaving == Interleaving::Anywhere { ", interleaves anywhere" } else { "" };
+        let asynchronous = if self.function.asynchronous { ", async" } else { "" };
         let explicitly = if self.function.unwinds { "" } else { ", fails explicitly" };
-        writeln!(f, "{anywhere}{explicitly}")?;
+        writeln!(f, "{asynchronous}{anywhere}{explicitly}")?;
         self.block(f, &self.function.body, 1)
     }
 

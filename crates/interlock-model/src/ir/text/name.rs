@@ -72,7 +72,11 @@ impl Printer<'_> {
                 self.program.function(*id).map_or_else(|| "?".into(), |f| f.name.to_string())
             }
             Callee::Value(value) => self.value(*value),
+            Callee::Closure { function, captures } => {
+                self.argument(&Argument::Closure { function: *function, captures: captures.clone() })
+            }
             Callee::Named(name) => format!("'{name}'"),
+            Callee::Pending(number) => format!("pending {number}"),
         }
     }
 

@@ -1,7 +1,10 @@
 //! One step as a line.
 
 use super::Printer;
-use crate::ir::{Aspect, Backoff, Bound, Change, Exit, Finish, Hold, Isolation, Op, Start, Term, WriteMode};
+use crate::ir::{
+    Aspect, Backoff, Bound, Callee, Change, Exit, Finish, Hold, Isolation, LockKind, Op, Start, Term,
+    WriteMode,
+};
 
 impl Printer<'_> {
     pub(super) fn op(self, op: &Op) -> String {
@@ -41,8 +44,18 @@ impl Printer<'_> {
                 let term = if *term == Term::Unknown { "derived".into() } else { self.term(term) };
                 format!("{}{term}{}", self.into(*into), self.list(" from ", from))
             }
-            Op::New { into } => format!("{}new", self.into(*into)),
-            Op::Check { on, .. } => format!("check{}", self.list(" ", on)),
+            Op::New { into, lock } => {
+                let lock = match lock {
+                    Some(LockKind::Mutex) => " mutex",
+                    Some(LockKind::Semaphore) => " semaphore",
+                    None => "",
+                };
+                format!("{}new{lock}", self.into(*into))
+            }
+            Op::Check { on, equal, .. } => {
+                let equal = equal.as_ref().map(|text| format!(" is {text:?}")).unwrap_or_default();
+                format!("check{}{equal}", self.list(" ", on))
+            }
             Op::Suspend => "suspend".into(),
             Op::Sleep { backoff, jitter } => {
                 let backoff = match backoff {
@@ -94,9 +107,16 @@ impl Printer<'_> {
                 let over = over.as_ref().map(|over| format!(" over {}", self.path(over))).unwrap_or_default();
                 format!("{}{verb} {}{key}{over}", self.maybe(*into), self.term(service))
             }
-            Op::Call { into, callee, arguments } => {
+            Op::Call { into, callee, receiver, arguments, awaited } => {
                 let arguments: Vec<_> = arguments.iter().map(|argument| self.argument(argument)).collect();
-                format!("{}call {}({})", self.maybe(*into), self.callee(callee), arguments.join(", "))
+                let receiver =
+                    receiver.as_ref().map(|path| format!(" on {}", self.path(path))).unwrap_or_default();
+                let detached = if *awaited { "" } else { ", not awaited" };
+                let (into, callee) = (self.maybe(*into), self.callee(callee));
+                format!("{into}call {callee}({}){receiver}{detached}", arguments.join(", "))
+            }
+            Op::Inlined { function, .. } => {
+                format!("inside {}", self.callee(&Callee::Function(*function)))
             }
             Op::Loop { bound, item, .. } => {
                 let bound = match bound {

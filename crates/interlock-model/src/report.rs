@@ -1,0 +1,83 @@
+//! What a look at a tree came to: the findings, how much was understood, and the score.
+
+use std::fmt;
+
+use crate::Finding;
+
+/// The result of a scan or an audit, as every format prints it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Report {
+    /// From 0 to 100.
+    pub score: u8,
+    /// The score as a letter.
+    pub grade: Grade,
+    /// What was looked at.
+    pub coverage: Coverage,
+    /// Sorted by file, line and hazard.
+    pub findings: Vec<Finding>,
+}
+
+/// How much of the tree was understood. A report says it instead of staying silent.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Coverage {
+    /// Files that were read.
+    pub files: usize,
+    /// Functions that were lowered.
+    pub functions: usize,
+    /// Handlers of tools that were found.
+    pub handlers: usize,
+    /// What was left out or not understood, sorted.
+    pub notes: Vec<String>,
+}
+
+/// A score as a letter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Grade {
+    /// From 90.
+    A,
+    /// From 80.
+    B,
+    /// From 70.
+    C,
+    /// From 60.
+    D,
+    /// Below.
+    F,
+}
+
+impl Grade {
+    /// The letter of a score.
+    #[must_use]
+    pub const fn of(score: u8) -> Self {
+        match score {
+            90.. => Self::A,
+            80.. => Self::B,
+            70.. => Self::C,
+            60.. => Self::D,
+            _ => Self::F,
+        }
+    }
+}
+
+impl fmt::Display for Grade {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::A => "A",
+            Self::B => "B",
+            Self::C => "C",
+            Self::D => "D",
+            Self::F => "F",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn grades_change_at_their_lowest_score() {
+        let letters = [100, 90, 89, 80, 79, 70, 69, 60, 59, 0].map(|score| Grade::of(score).to_string());
+        assert_eq!(letters.concat(), "AABBCCDDFF");
+    }
+}
