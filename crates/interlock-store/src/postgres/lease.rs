@@ -32,8 +32,13 @@ pub(super) async fn acquire(line: &Line, request: &LeaseRequest) -> Result<Lease
     })
 }
 
-/// Prolongs a lease; by nothing, it ends.
-pub(super) async fn renew(line: &Line, key: &Key, fence: Fence, ttl: Duration) -> Result<bool, Failure> {
+/// Prolongs a lease, or without more time gives it back.
+pub(super) async fn renew(
+    line: &Line,
+    key: &Key,
+    fence: Fence,
+    ttl: Option<Duration>,
+) -> Result<bool, Failure> {
     let statement = "SELECT interlock.renew_lease($1, $2, $3) AS held";
     let row = line
         .ask_one(
@@ -42,7 +47,7 @@ pub(super) async fn renew(line: &Line, key: &Key, fence: Fence, ttl: Duration) -
             &[
                 (&key.as_str(), Type::TEXT),
                 (&wire::token(fence.0), Type::INT8),
-                (&wire::micros(ttl), Type::INT8),
+                (&ttl.map(wire::micros), Type::INT8),
             ],
         )
         .await?;

@@ -12,8 +12,8 @@ use tokio_postgres::{GenericClient, IsolationLevel, types::Type};
 const MIGRATIONS: &[&[&str]] = &[&[
     include_str!("schema/tables.sql"),
     include_str!("schema/common.sql"),
-    include_str!("schema/records.sql"),
     include_str!("schema/leases.sql"),
+    include_str!("schema/records.sql"),
     include_str!("schema/limits.sql"),
     include_str!("schema/attempts.sql"),
     include_str!("schema/upkeep.sql"),

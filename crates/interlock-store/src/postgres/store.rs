@@ -143,11 +143,11 @@ impl Store for PostgresStore {
     }
 
     fn renew_lease<'a>(&'a self, key: &'a Key, fence: Fence, ttl: Duration) -> Reply<'a, bool> {
-        self.reply(lease::renew(&self.line, key, fence, ttl))
+        self.reply(lease::renew(&self.line, key, fence, Some(ttl)))
     }
 
     fn release_lease<'a>(&'a self, key: &'a Key, fence: Fence) -> Reply<'a, bool> {
-        self.reply(lease::renew(&self.line, key, fence, Duration::ZERO))
+        self.reply(lease::renew(&self.line, key, fence, None))
     }
 
     fn take<'a>(&'a self, key: &'a Key, quota: &'a Quota, cost: u32) -> Reply<'a, Taken> {

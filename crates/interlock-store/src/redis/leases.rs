@@ -2,13 +2,12 @@
 
 use std::time::Duration;
 
-use interlock_sync::store::{Fence, Key, LeaseAnswer, LeaseRequest, StoreError};
-
-use super::{
-    answer::nonsense,
-    span::{REMEMBER_FENCE, micros},
-    store::RedisStore,
+use interlock_sync::{
+    decide::REMEMBER_FENCE,
+    store::{Fence, Key, LeaseAnswer, LeaseRequest, StoreError},
 };
+
+use super::{answer::nonsense, span::micros, store::RedisStore};
 
 pub(super) async fn acquire(store: &RedisStore, request: &LeaseRequest) -> Result<LeaseAnswer, StoreError> {
     let mut call = store.scripts.acquire_lease.prepare_invoke();
@@ -25,14 +24,19 @@ pub(super) async fn acquire(store: &RedisStore, request: &LeaseRequest) -> Resul
     }
 }
 
-/// Lets a lease end that long from now: to renew it, or at once to give it back.
-pub(super) async fn set_end(
+pub(super) async fn renew(
     store: &RedisStore,
     key: &Key,
     fence: Fence,
     ttl: Duration,
 ) -> Result<bool, StoreError> {
-    let mut call = store.scripts.set_lease_end.prepare_invoke();
+    let mut call = store.scripts.renew_lease.prepare_invoke();
     call.key(store.keys.lease(key)).arg(fence.0).arg(micros(ttl)).arg(micros(REMEMBER_FENCE));
+    store.link.run(&call).await?.yes()
+}
+
+pub(super) async fn release(store: &RedisStore, key: &Key, fence: Fence) -> Result<bool, StoreError> {
+    let mut call = store.scripts.release_lease.prepare_invoke();
+    call.key(store.keys.lease(key)).arg(fence.0).arg(micros(REMEMBER_FENCE));
     store.link.run(&call).await?.yes()
 }

@@ -11,7 +11,8 @@ pub(super) struct Scripts {
     pub(super) mutate: Script,
     pub(super) list: Script,
     pub(super) acquire_lease: Script,
-    pub(super) set_lease_end: Script,
+    pub(super) renew_lease: Script,
+    pub(super) release_lease: Script,
     pub(super) take_bucket: Script,
     pub(super) take_large_bucket: Script,
     pub(super) take_log: Script,
@@ -26,6 +27,7 @@ pub(super) struct Scripts {
 
 const TIME: &str = include_str!("scripts/lib/time.lua");
 const BASE: &str = include_str!("scripts/lib/base.lua");
+const LEASE: &str = include_str!("scripts/lib/lease.lua");
 const WHOLE: &str = include_str!("scripts/lib/whole.lua");
 
 impl Scripts {
@@ -37,12 +39,14 @@ impl Scripts {
     /// The scripts with another source of time, which a test can move.
     pub(super) fn with_time(time: &str) -> Self {
         let plain = |body| Script::new(&[time, BASE, body].concat());
+        let lease = |body| Script::new(&[time, BASE, LEASE, body].concat());
         let exact = |body| Script::new(&[time, BASE, WHOLE, body].concat());
         Self {
-            mutate: exact(include_str!("scripts/mutate.lua")),
+            mutate: Script::new(&[time, BASE, LEASE, WHOLE, include_str!("scripts/mutate.lua")].concat()),
             list: plain(include_str!("scripts/list.lua")),
-            acquire_lease: plain(include_str!("scripts/acquire_lease.lua")),
-            set_lease_end: plain(include_str!("scripts/set_lease_end.lua")),
+            acquire_lease: lease(include_str!("scripts/acquire_lease.lua")),
+            renew_lease: lease(include_str!("scripts/renew_lease.lua")),
+            release_lease: lease(include_str!("scripts/release_lease.lua")),
             take_bucket: plain(include_str!("scripts/take_bucket.lua")),
             take_large_bucket: exact(include_str!("scripts/take_large_bucket.lua")),
             take_log: plain(include_str!("scripts/take_log.lua")),
@@ -57,12 +61,13 @@ impl Scripts {
     }
 
     /// Each of them, to load them all.
-    pub(super) fn all(&self) -> [&Script; 14] {
+    pub(super) fn all(&self) -> [&Script; 15] {
         [
             &self.mutate,
             &self.list,
             &self.acquire_lease,
-            &self.set_lease_end,
+            &self.renew_lease,
+            &self.release_lease,
             &self.take_bucket,
             &self.take_large_bucket,
             &self.take_log,

@@ -6,9 +6,6 @@ use std::time::Duration;
 /// script's numbers hold exactly.
 const LONGEST: Duration = Duration::from_micros(4_000_000_000_000_000);
 
-/// For how long the fence of a lease that has ended is remembered. Longer than a clock is ever set back by.
-pub(super) const REMEMBER_FENCE: Duration = Duration::from_secs(24 * 60 * 60);
-
 /// A duration in µs.
 pub(super) fn micros(duration: Duration) -> u64 {
     u64::try_from(duration.min(LONGEST).as_micros()).unwrap_or(u64::MAX)
@@ -21,6 +18,8 @@ pub(super) fn millis(duration: Duration) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use interlock_sync::decide::REMEMBER_FENCE;
+
     use super::*;
 
     #[test]

@@ -52,11 +52,11 @@ impl Store for RedisStore {
     }
 
     fn renew_lease<'a>(&'a self, key: &'a Key, fence: Fence, ttl: Duration) -> Reply<'a, bool> {
-        Box::pin(leases::set_end(self, key, fence, ttl))
+        Box::pin(leases::renew(self, key, fence, ttl))
     }
 
     fn release_lease<'a>(&'a self, key: &'a Key, fence: Fence) -> Reply<'a, bool> {
-        Box::pin(leases::set_end(self, key, fence, Duration::ZERO))
+        Box::pin(leases::release(self, key, fence))
     }
 
     fn take<'a>(&'a self, key: &'a Key, quota: &'a Quota, cost: u32) -> Reply<'a, Taken> {

@@ -35,12 +35,12 @@ CREATE TABLE op (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX op_forget ON op (space, forget);
 
--- Kept after a lease has ended, because of its fence.
+-- Kept after a lease has ended, because of its fence. One that was given back has no owner.
 CREATE TABLE lease (
     space INTEGER NOT NULL,
     key   TEXT    NOT NULL,
     fence INTEGER NOT NULL,
-    owner BLOB    NOT NULL,
+    owner BLOB,
     until INTEGER NOT NULL,
     PRIMARY KEY (space, key)
 ) STRICT, WITHOUT ROWID;

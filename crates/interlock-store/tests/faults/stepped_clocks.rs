@@ -89,8 +89,10 @@ impl Scene {
         }
         assert!(self.store.release_lease(&key("job"), second).await.unwrap());
         let mut last = second;
-        // Each is granted later, by the clock, than the one before was given back, and mostly earlier than that one was granted.
-        for (granted, released) in [(-30, -30), (2, 0), (3, -2), (0, -40), (-40, -40), (-39, -41)] {
+        // Earlier and later, by the clock, than the one before was granted or given back.
+        for (granted, released) in
+            [(-30, -30), (2, 0), (3, -2), (0, -40), (-40, -40), (-39, -41), (-1, -2), (-45, -46)]
+        {
             self.set(granted * HOUR);
             let next = self.granted().await;
             assert!(next > last, "the fence went back from {last:?} to {next:?}");
@@ -100,6 +102,35 @@ impl Scene {
             last = next;
         }
         self.set(0);
+    }
+
+    /// What was given back is free, also by a clock that is set back behind that moment, and its fence is not forgotten.
+    async fn releases(&mut self) {
+        for back in [-1, -HOUR, -30 * HOUR] {
+            self.set(0);
+            let owner = OpId::fresh();
+            let LeaseAnswer::Granted { fence } = self.lease(owner).await else { panic!("it is held") };
+            assert!(self.store.release_lease(&key("job"), fence).await.unwrap());
+            self.set(back);
+            assert!(self.is_fenced(fence).await, "a lease that was given back allows a write");
+            assert!(!self.store.renew_lease(&key("job"), fence, MINUTE).await.unwrap());
+            assert!(!self.store.release_lease(&key("job"), fence).await.unwrap(), "it is given back once");
+            let next = self.granted().await;
+            assert!(next > fence, "the fence went back from {fence:?} to {next:?}");
+            assert!(self.store.release_lease(&key("job"), next).await.unwrap());
+        }
+        // Granted by a clock that was ahead, and given back so long ago that the row could be forgotten, were it not for the fence.
+        self.set(30 * HOUR);
+        let ahead = self.granted().await;
+        self.set(0);
+        assert!(self.store.release_lease(&key("job"), ahead).await.unwrap());
+        self.set(26 * HOUR);
+        self.store.sweep().await.unwrap();
+        assert!(self.is_fenced(ahead).await);
+        self.set(0);
+        let next = self.granted().await;
+        assert!(next > ahead, "the fence went back from {ahead:?} to {next:?}");
+        assert!(self.store.release_lease(&key("job"), next).await.unwrap());
     }
 
     async fn versions(&mut self) {
@@ -196,6 +227,7 @@ impl Scene {
 
     async fn all(mut self, name: &str) {
         self.fences().await;
+        self.releases().await;
         self.versions().await;
         self.rates().await;
         self.permits().await;

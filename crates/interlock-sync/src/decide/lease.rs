@@ -4,20 +4,30 @@ use std::time::Duration;
 
 use crate::store::{Fence, LeaseAnswer, LeaseRequest, OpId, Refusal, Timestamp};
 
+/// For how long the fence of a lease that has ended is remembered. Longer than a clock is ever set back by.
+pub const REMEMBER_FENCE: Duration = Duration::from_secs(24 * 60 * 60);
+
 /// What is stored of a lease. It is kept after the lease has ended, because of its fence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LeaseRow {
     /// The fence of the last grant.
     pub fence: Fence,
-    /// Who got it.
-    pub owner: OpId,
+    /// Who got it; `None` once it was given back, which no clock that is set back can undo.
+    pub owner: Option<OpId>,
     /// When it ends or ended.
     pub until: Timestamp,
 }
 
 impl LeaseRow {
+    /// When the row can be forgotten. Not before the fence's own time has passed as well: the clock may have been ahead when it was
+    /// granted, and the next fence, which then starts from the clock, would be smaller.
+    #[must_use]
+    pub fn forget(&self) -> Timestamp {
+        self.until.max(Timestamp(self.fence.0)).after(REMEMBER_FENCE)
+    }
+
     fn is_live(&self, now: Timestamp) -> bool {
-        self.until > now
+        self.owner.is_some() && self.until > now
     }
 }
 
@@ -30,7 +40,7 @@ pub fn acquire_lease(
 ) -> (LeaseAnswer, Option<LeaseRow>) {
     let until = now.after(request.ttl);
     match row {
-        Some(held) if held.is_live(now) && held.owner != request.owner => {
+        Some(held) if held.is_live(now) && held.owner != Some(request.owner) => {
             (LeaseAnswer::Held { fence: held.fence, retry_after: held.until.since(now) }, None)
         }
         Some(own) if own.is_live(now) => {
@@ -38,7 +48,7 @@ pub fn acquire_lease(
         }
         ended => {
             let fence = next_fence(ended.map(|row| row.fence), now);
-            (LeaseAnswer::Granted { fence }, Some(LeaseRow { fence, owner: request.owner, until }))
+            (LeaseAnswer::Granted { fence }, Some(LeaseRow { fence, owner: Some(request.owner), until }))
         }
     }
 }
@@ -52,7 +62,7 @@ pub fn renew_lease(row: Option<&LeaseRow>, fence: Fence, ttl: Duration, now: Tim
 /// The row with its lease ended; `None` if it was not held with this fence any more.
 #[must_use]
 pub fn release_lease(row: Option<&LeaseRow>, fence: Fence, now: Timestamp) -> Option<LeaseRow> {
-    held(row, fence, now).map(|row| LeaseRow { until: now, ..*row })
+    held(row, fence, now).map(|row| LeaseRow { owner: None, until: now, ..*row })
 }
 
 /// Whether a write under this fence may take effect now.
@@ -137,7 +147,24 @@ mod tests {
         let first = granted(None, 1, START);
         let long_ago = Timestamp(5);
         let ended = release_lease(Some(&first), first.fence, START).unwrap();
-        let ended = LeaseRow { until: Timestamp(0), ..ended };
         assert_eq!(granted(Some(&ended), 2, long_ago).fence, Fence(first.fence.0 + 1));
+    }
+
+    #[test]
+    fn a_lease_that_was_given_back_stays_so_when_the_clock_is_set_back() {
+        let first = granted(None, 1, START);
+        let ended = release_lease(Some(&first), first.fence, START.after(SECOND / 2)).unwrap();
+        let refused = Err(Refusal::Fenced { current: None });
+        assert_eq!(check_fence(Some(&ended), first.fence, START), refused);
+        assert_eq!(renew_lease(Some(&ended), first.fence, SECOND, START), None);
+        assert_eq!(release_lease(Some(&ended), first.fence, START), None);
+        assert!(granted(Some(&ended), 1, START).fence > first.fence, "not even its owner has it still");
+    }
+
+    #[test]
+    fn a_fence_from_a_clock_that_was_ahead_is_remembered_until_that_time_has_passed() {
+        let ahead = granted(None, 1, START.after(REMEMBER_FENCE * 3));
+        let ended = release_lease(Some(&ahead), ahead.fence, START).unwrap();
+        assert_eq!(ended.forget(), START.after(REMEMBER_FENCE * 4));
     }
 }

@@ -12,7 +12,7 @@ mod rate;
 pub use self::{
     change::{Edit, change},
     idempotency::{AttemptRow, Phase, begin, dispatch, finish},
-    lease::{LeaseRow, acquire_lease, check_fence, release_lease, renew_lease},
+    lease::{LeaseRow, REMEMBER_FENCE, acquire_lease, check_fence, release_lease, renew_lease},
     permit::{PermitRow, acquire_permit, release_permit, renew_permit},
     rate::{BucketRule, LogRule, RateRow, Rule, take},
 };

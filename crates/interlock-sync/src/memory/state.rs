@@ -19,9 +19,6 @@ use crate::{
 /// How many operations pass between two sweeps that the store makes by itself.
 const SWEEP_EVERY: u64 = 4096;
 
-/// For how long the fence of a lease that has ended is remembered. Longer than a clock is ever set back by.
-const REMEMBER_FENCE: Duration = Duration::from_secs(24 * 60 * 60);
-
 #[derive(Debug, Default)]
 pub(super) struct State {
     pub(super) records: BTreeMap<Key, Record>,
@@ -125,7 +122,7 @@ impl State {
         let before = self.expirable();
         self.ops.retain(|_, (_, forget)| *forget > now);
         self.rates.retain(|_, (_, idle)| *idle > now);
-        self.leases.retain(|_, row| row.until.after(REMEMBER_FENCE) > now);
+        self.leases.retain(|_, row| row.forget() > now);
         self.attempts.retain(|_, row| row.forget > now);
         self.permits.retain(|_, rows| {
             rows.retain(|row| row.until > now);

@@ -118,9 +118,9 @@ BEGIN
     done.at := now;
     done.key_a := first;
     done.from_a := a.version;
-    IF lease_key IS NOT NULL AND (lease.fence = lease_fence AND lease.until > now) IS NOT TRUE THEN
+    IF lease_key IS NOT NULL AND (lease.fence = lease_fence AND interlock.is_held(lease, now)) IS NOT TRUE THEN
         done.verdict := 'fenced';
-        done.fence := CASE WHEN lease.until > now THEN lease.fence END;
+        done.fence := CASE WHEN interlock.is_held(lease, now) THEN lease.fence END;
     ELSIF verb IN ('put', 'delete') THEN
         IF (CASE expect
             WHEN 'any' THEN verb = 'put' OR a.version IS NOT NULL
@@ -198,7 +198,7 @@ BEGIN
         SELECT * INTO lease FROM interlock.leases l WHERE l.key = lease_key FOR SHARE;
     END IF;
     now := interlock.clock();
-    fenced := lease_key IS NOT NULL AND (lease.fence = lease_fence AND lease.until > now) IS NOT TRUE;
+    fenced := lease_key IS NOT NULL AND (lease.fence = lease_fence AND interlock.is_held(lease, now)) IS NOT TRUE;
     any_known := EXISTS (SELECT FROM interlock.ops o WHERE o.op = ANY (ids));
 
     FOR i IN 1 .. cardinality(ids) LOOP
@@ -212,7 +212,7 @@ BEGIN
             done.from_a := held.version;
             IF fenced THEN
                 done.verdict := 'fenced';
-                done.fence := CASE WHEN lease.until > now THEN lease.fence END;
+                done.fence := CASE WHEN interlock.is_held(lease, now) THEN lease.fence END;
             ELSE
                 done.verdict := interlock.judge(held.version, held.number, deltas[i], floors[i]);
             END IF;

@@ -36,11 +36,11 @@ CREATE TABLE interlock.ops (
 );
 CREATE INDEX ops_forget ON interlock.ops (forget);
 
--- A row outlives its lease because of the fence. No index on its time: it would make every renewal a change of the index.
+-- A row outlives its lease because of the fence; one that was given back has no owner. No index on its time: it would make every renewal a change of the index.
 CREATE TABLE interlock.leases (
     key text COLLATE "C" PRIMARY KEY,
     fence bigint NOT NULL,
-    owner bytea NOT NULL,
+    owner bytea,
     until bigint NOT NULL
 ) WITH (fillfactor = 80);
 

@@ -16,8 +16,8 @@ END
 $$;
 
 -- Removes what has expired, at most so much of each kind, and says how much that was. What somebody has locked is in use, and
--- left for the next time, so this waits for nobody. A lease is kept a day longer than it lasts, because of its fence: longer
--- than a clock is ever set back by.
+-- left for the next time, so this waits for nobody. A lease is kept a day longer than it lasts and than its fence's
+-- own time: longer than a clock is ever set back by.
 CREATE FUNCTION interlock.sweep(most bigint) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
     now bigint := interlock.clock();
@@ -34,7 +34,7 @@ BEGIN
     GET DIAGNOSTICS removed = ROW_COUNT;
     total := total + removed;
     DELETE FROM interlock.leases WHERE ctid = ANY (ARRAY(
-        SELECT l.ctid FROM interlock.leases l WHERE l.until <= now - day LIMIT most FOR UPDATE SKIP LOCKED));
+        SELECT l.ctid FROM interlock.leases l WHERE greatest(l.until, l.fence) <= now - day LIMIT most FOR UPDATE SKIP LOCKED));
     GET DIAGNOSTICS removed = ROW_COUNT;
     total := total + removed;
     DELETE FROM interlock.permits WHERE ctid = ANY (ARRAY(

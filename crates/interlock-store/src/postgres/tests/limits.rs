@@ -143,6 +143,6 @@ async fn a_sweep_removes_what_has_expired_and_nothing_else() {
     assert!(removed >= 2103, "{removed}");
     assert_eq!(store.sweep().await.unwrap(), 0);
     assert_eq!(number(&store, "a").await, 1);
-    server().query("UPDATE \"interlock_sweep\".leases SET until = 1").unwrap();
+    server().query("UPDATE \"interlock_sweep\".leases SET until = 1, fence = 1").unwrap();
     assert_eq!(store.sweep().await.unwrap(), 1);
 }

@@ -11,9 +11,9 @@ local version = tonumber(known[2] or 0)
 
 local now = now_in_micros()
 if fence ~= '' then
-  local lease = redis.call('HMGET', KEYS[#KEYS], 'fence', 'until')
-  if not lease[1] or tonumber(lease[2]) <= now then return { 'fenced', '' } end
-  if lease[1] ~= fence then return { 'fenced', lease[1] } end
+  local current, ends, owner = parts(redis.call('GET', KEYS[#KEYS]), LEASE)
+  if not current or owner == '' or tonumber(ends) <= now then return { 'fenced', '' } end
+  if current ~= fence then return { 'fenced', current } end
 end
 
 local function next_version()

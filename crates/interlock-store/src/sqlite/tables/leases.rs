@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use interlock_sync::{
     decide::{self, LeaseRow},
-    store::{Fence, Key, LeaseAnswer, LeaseRequest},
+    store::{Fence, Key, LeaseAnswer, LeaseRequest, OpId},
 };
 use rusqlite::Result;
 
 use super::{
-    super::values::{id, moment, read_id, read_moment},
+    super::values::{id, moment, read_moment},
     Tables,
 };
 
@@ -17,7 +17,8 @@ impl Tables<'_> {
     pub(super) fn lease(&self, key: &Key) -> Result<Option<LeaseRow>> {
         let sql = "SELECT fence, owner, until FROM lease WHERE space = ?1 AND key = ?2";
         self.first(sql, (self.space, key.as_str()), |row| {
-            Ok(LeaseRow { fence: Fence(row.get(0)?), owner: read_id(row, 1)?, until: read_moment(row, 2)? })
+            let owner = row.get::<_, Option<[u8; 16]>>(1)?.map(|id| OpId(u128::from_be_bytes(id)));
+            Ok(LeaseRow { fence: Fence(row.get(0)?), owner, until: read_moment(row, 2)? })
         })
     }
 
@@ -43,7 +44,7 @@ impl Tables<'_> {
         let Some(LeaseRow { fence: Fence(fence), owner, until }) = row else { return Ok(false) };
         let sql = "INSERT INTO lease (space, key, fence, owner, until) VALUES (?1, ?2, ?3, ?4, ?5)
             ON CONFLICT DO UPDATE SET fence = excluded.fence, owner = excluded.owner, until = excluded.until";
-        self.run(sql, (self.space, key.as_str(), fence, id(owner), moment(until)))?;
+        self.run(sql, (self.space, key.as_str(), fence, owner.map(id), moment(until)))?;
         Ok(true)
     }
 }

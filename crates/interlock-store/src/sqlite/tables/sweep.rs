@@ -1,13 +1,9 @@
 //! Forgetting what has expired, a bounded piece at a time.
 
-use std::time::Duration;
-
+use interlock_sync::decide::REMEMBER_FENCE;
 use rusqlite::Result;
 
 use super::{super::values::moment, Tables, limit};
-
-/// For how long the fence of a lease that has ended is remembered. Longer than a clock is ever set back by.
-const REMEMBER_FENCE: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// What a sweep did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,7 +33,7 @@ impl Tables<'_> {
             ),
             (
                 "DELETE FROM lease WHERE space = ?1 AND key IN
-                    (SELECT key FROM lease WHERE space = ?1 AND until <= ?2 LIMIT ?3)",
+                    (SELECT key FROM lease WHERE space = ?1 AND until <= ?2 AND fence <= ?2 LIMIT ?3)",
                 lease_ended,
             ),
             (

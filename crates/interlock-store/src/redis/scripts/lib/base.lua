@@ -14,6 +14,11 @@ local function forget_after(key, moment)
   redis.call('PEXPIREAT', key, millisecond_after(moment))
 end
 
+-- The parts of a row as a pattern tells them; nothing of no row. One that is not ours is an error, before anything is written.
+local function parts(row, pattern)
+  if row then return assert(string.match(row, pattern)) end
+end
+
 -- Greater than the last one, and greater than all that were given out before the server lost its data or went back in time.
 local function next_after(last, now)
   return math.max((tonumber(last or 0)) + 1, now)
