@@ -111,7 +111,7 @@ async fn round_of(bench: &mut Bench, store: &dyn Store) -> Result<()> {
     bench.time("finish", store.finish(&key, fence, &ending, TTL)).await?;
     bench.time("begin again", store.begin(&attempt)).await?;
     let log = Key::new("log")?;
-    let place = bench.time("append", store.append(&log, b"an entry")).await?;
+    let place = bench.time("append", store.append(&OpId::fresh(), &log, b"an entry")).await?;
     bench.time("read log", store.read_log(&log, place.saturating_sub(1), 10)).await?;
     bench.time("now", store.now()).await?;
     Ok(())

@@ -6,7 +6,10 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use interlock_sync::store::{Applied, Key, OpId, Store, StoreError};
+use interlock_sync::{
+    retry::{Again, Retry, retry},
+    store::{Applied, Key, OpId, Store, StoreError},
+};
 use serde::{Deserialize, Serialize};
 
 use crate::{Log, caller::Caller};
@@ -104,10 +107,16 @@ impl Audit {
         }
     }
 
+    /// A line whose answer is lost is sent again under the same id, so that it stands in the log once.
     async fn append(&self, line: &Line) -> Result<(), StoreError> {
         let entry =
             serde_json::to_vec(line).map_err(|error| StoreError::broken("a line of the audit log", error))?;
-        self.store.append(&name()?, &entry).await.map(|_| ())
+        let (op, name) = (OpId::fresh(), name()?);
+        let is_lost = |answer: &Result<u64, StoreError>| match answer {
+            Err(error) => Again::from(error.is_in_doubt()),
+            Ok(_) => Again::No,
+        };
+        retry(&Retry::default(), || self.store.append(&op, &name, &entry), is_lost).await.map(drop)
     }
 }
 

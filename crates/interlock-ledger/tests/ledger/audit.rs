@@ -61,6 +61,18 @@ async fn a_mutation_that_was_announced_and_never_concluded_is_asked_of_the_store
     assert_eq!(described(log.last().unwrap()), "caller transfer_credits account:alice v>v account:bob v>v");
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_line_whose_answer_is_lost_stands_in_the_log_once() {
+    let store = Arc::new(Flaky::default());
+    let ledger = Ledger::serve(store.clone(), false).await;
+    let before = lines(&*store, 0, 1000).await.unwrap().len();
+    store.loses_entries(1);
+    ledger.call("increment_usage", json!({ "amount": 1 })).await.unwrap();
+    let phases: Vec<Phase> =
+        lines(&*store, 0, 1000).await.unwrap().iter().skip(before).map(|noted| noted.line.phase).collect();
+    assert_eq!(phases, [Phase::Intended, Phase::Applied]);
+}
+
 async fn version(ledger: &Ledger) -> serde_json::Value {
     ledger.call("get_document", json!({ "id": "doc-1" })).await.unwrap()["version"].clone()
 }

@@ -1,7 +1,7 @@
 //! A store that can be taken away and given back.
 
 use std::{
-    sync::atomic::{AtomicBool, Ordering},
+    sync::atomic::{AtomicBool, AtomicU32, Ordering},
     time::Duration,
 };
 
@@ -20,6 +20,8 @@ pub(crate) struct Flaky {
     is_away: AtomicBool,
     /// Mutations take effect and their answers are lost.
     loses_answers: AtomicBool,
+    /// So many entries more are appended without an answer.
+    lost_entries: AtomicU32,
 }
 
 impl Flaky {
@@ -29,6 +31,10 @@ impl Flaky {
 
     pub(crate) fn loses_answers(&self, does: bool) {
         self.loses_answers.store(does, Ordering::SeqCst);
+    }
+
+    pub(crate) fn loses_entries(&self, how_many: u32) {
+        self.lost_entries.store(how_many, Ordering::SeqCst);
     }
 
     fn reach<'a, T: Send + 'a>(&'a self, ask: impl FnOnce(&'a MemoryStore) -> Reply<'a, T>) -> Reply<'a, T> {
@@ -118,8 +124,15 @@ impl Store for Flaky {
         self.reach(|store| store.finish(key, fence, ending, keep))
     }
 
-    fn append<'a>(&'a self, log: &'a Key, entry: &'a [u8]) -> Reply<'a, u64> {
-        self.reach(|store| store.append(log, entry))
+    fn append<'a>(&'a self, op: &'a OpId, log: &'a Key, entry: &'a [u8]) -> Reply<'a, u64> {
+        let less = |left: u32| left.checked_sub(1);
+        if self.lost_entries.fetch_update(Ordering::SeqCst, Ordering::SeqCst, less).is_ok() {
+            return Box::pin(async move {
+                self.store.append(op, log, entry).await?;
+                Err(StoreError::InDoubt { reason: "the wire was cut".into(), source: None })
+            });
+        }
+        self.reach(|store| store.append(op, log, entry))
     }
 
     fn read_log<'a>(&'a self, log: &'a Key, after: u64, limit: usize) -> Reply<'a, Vec<LogEntry>> {

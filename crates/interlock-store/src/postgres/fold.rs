@@ -41,8 +41,8 @@ pub(super) trait Gather: Send + Sync + 'static {
     /// About how many bytes a wish adds to the statement.
     fn size(wish: &Self::Wish) -> usize;
 
-    /// What no two wishes of one statement may share, if anything: two that do travel one after the other.
-    fn id(wish: &Self::Wish) -> Option<u128>;
+    /// What no two wishes of one statement may share: two that do travel one after the other.
+    fn id(wish: &Self::Wish) -> u128;
 
     /// Grants or refuses wishes in order, in one step, with one answer each.
     fn send(
@@ -143,7 +143,7 @@ impl<G: Gather> Fold<G> {
             if next.answer.is_closed() {
                 continue;
             }
-            if G::id(&next.wish).is_some_and(|id| !ids.insert(id)) {
+            if !ids.insert(G::id(&next.wish)) {
                 queue.wishes.push_front(next);
                 break;
             }

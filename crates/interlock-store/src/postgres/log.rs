@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use interlock_sync::store::{Key, LogEntry};
+use interlock_sync::store::{Applied, Key, LogEntry, OpId};
 use tokio_postgres::types::Type;
 
 use super::{
     fault::{Effect, Failure},
     fold::Gather,
     line::{Line, Param},
+    record::read_applied,
     wire,
 };
 
@@ -16,28 +17,44 @@ use super::{
 #[derive(Debug)]
 pub(super) struct Entries {
     pub(super) line: Arc<Line>,
+    pub(super) keep: i64,
+}
+
+/// An entry besides its log.
+#[derive(Debug)]
+pub(super) struct Entry {
+    pub(super) op: OpId,
+    pub(super) bytes: Vec<u8>,
 }
 
 impl Gather for Entries {
     type Key = Key;
-    type Wish = Vec<u8>;
-    type Answer = u64;
+    type Wish = Entry;
+    type Answer = Applied;
 
-    fn size(entry: &Vec<u8>) -> usize {
-        entry.len()
+    fn size(entry: &Entry) -> usize {
+        entry.bytes.len()
     }
 
-    fn id(_: &Vec<u8>) -> Option<u128> {
-        None
+    fn id(entry: &Entry) -> u128 {
+        entry.op.0
     }
 
-    async fn send(&self, log: &Key, entries: Vec<Vec<u8>>) -> Result<Vec<u64>, Failure> {
-        let statement = "SELECT interlock.append_many($1, $2) AS before";
+    async fn send(&self, log: &Key, entries: Vec<Entry>) -> Result<Vec<Applied>, Failure> {
+        let statement = "SELECT * FROM interlock.append_many($1, $2, $3, $4)";
         let log = log.as_str();
-        let params: [Param<'_>; 2] = [(&log, Type::TEXT), (&entries, Type::BYTEA_ARRAY)];
-        let row = self.line.ask_one(Effect::Changes, statement, &params).await?;
-        let before = wire::unsigned(&row, "before")?;
-        Ok((1..=entries.len() as u64).map(|nth| before + nth).collect())
+        let (ids, entries): (Vec<_>, Vec<_>) =
+            entries.into_iter().map(|entry| (wire::id(entry.op).to_vec(), entry.bytes)).unzip();
+        let params: [Param<'_>; 4] = [
+            (&log, Type::TEXT),
+            (&ids, Type::BYTEA_ARRAY),
+            (&entries, Type::BYTEA_ARRAY),
+            (&self.keep, Type::INT8),
+        ];
+        let rows = self.line.ask(Effect::Changes, statement, &params).await?;
+        rows.iter()
+            .map(|row| read_applied(row, wire::column::<&str>(row, "verdict")? == "replayed"))
+            .collect()
     }
 }
 

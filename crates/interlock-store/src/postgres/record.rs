@@ -105,8 +105,8 @@ impl Gather for Additions {
         size_of::<Addition>()
     }
 
-    fn id(wish: &Addition) -> Option<u128> {
-        Some(wish.op.0)
+    fn id(wish: &Addition) -> u128 {
+        wish.op.0
     }
 
     async fn send(&self, (key, guard): &Self::Key, wishes: Vec<Addition>) -> Result<Vec<Outcome>, Failure> {
@@ -211,7 +211,7 @@ fn outcome(row: &Row) -> Result<Outcome, Failure> {
     Ok(Outcome::Refused(refusal))
 }
 
-fn read_applied(row: &Row, replayed: bool) -> Result<Applied, Failure> {
+pub(super) fn read_applied(row: &Row, replayed: bool) -> Result<Applied, Failure> {
     let changed = |key: &str, [from, to, number]: [&str; 3]| {
         Ok(Changed {
             key: wire::to_key(key)?,

@@ -8,9 +8,13 @@ use std::{
     time::Duration,
 };
 
-use interlock_sync::store::{
-    Applied, Attempt, Begun, Change, Ending, Fence, Key, LeaseAnswer, LeaseRequest, LogEntry, Mutation, OpId,
-    Outcome, PermitAnswer, PermitRequest, Quota, Record, Reply, Store, StoreError, Taken, Timestamp,
+use interlock_sync::{
+    decide,
+    store::{
+        Applied, Attempt, Begun, Change, Ending, Fence, Key, LeaseAnswer, LeaseRequest, LogEntry, Mutation,
+        OpId, Outcome, PermitAnswer, PermitRequest, Quota, Record, Reply, Store, StoreError, Taken,
+        Timestamp,
+    },
 };
 use tokio::time::Instant;
 use tokio_postgres::types::Type;
@@ -21,7 +25,7 @@ use super::{
     fold::Fold,
     lease, limit,
     line::Line,
-    log::{self, Entries},
+    log::{self, Entries, Entry},
     record::{self, Addition, Additions},
     wire,
 };
@@ -50,7 +54,7 @@ impl PostgresStore {
         let (line, keep) = (Arc::new(line), wire::micros(remember_ops));
         Self {
             additions: Fold::new(Additions { line: line.clone(), keep }),
-            entries: Fold::new(Entries { line: line.clone() }),
+            entries: Fold::new(Entries { line: line.clone(), keep }),
             line,
             keep,
             opened: Instant::now(),
@@ -184,8 +188,10 @@ impl Store for PostgresStore {
         self.reply(attempt::finish(&self.line, key, fence, ending, keep))
     }
 
-    fn append<'a>(&'a self, log: &'a Key, entry: &'a [u8]) -> Reply<'a, u64> {
-        self.reply(self.entries.join(log.clone(), entry.to_vec(), self.line.deadline()))
+    fn append<'a>(&'a self, op: &'a OpId, log: &'a Key, entry: &'a [u8]) -> Reply<'a, u64> {
+        let entry = Entry { op: *op, bytes: entry.to_vec() };
+        let append = self.reply(self.entries.join(log.clone(), entry, self.line.deadline()));
+        Box::pin(async move { decide::place_of(*op, log, &append.await?) })
     }
 
     fn read_log<'a>(&'a self, log: &'a Key, after: u64, limit: usize) -> Reply<'a, Vec<LogEntry>> {

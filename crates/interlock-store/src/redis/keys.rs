@@ -19,11 +19,6 @@ impl Keys {
         format!("{}version", self.prefix)
     }
 
-    /// The last place in a log that was given out.
-    pub(super) fn sequence(&self) -> String {
-        format!("{}sequence", self.prefix)
-    }
-
     /// The index of all records.
     pub(super) fn records(&self) -> String {
         format!("{}records", self.prefix)

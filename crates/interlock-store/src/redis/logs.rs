@@ -1,16 +1,20 @@
 //! Append-only logs: a stream each, whose ids are the places.
 
-use interlock_sync::store::{Key, LogEntry, StoreError, Timestamp};
+use interlock_sync::{
+    decide,
+    store::{Key, LogEntry, OpId, StoreError, Timestamp},
+};
 
-use super::{answer::nonsense, store::RedisStore};
+use super::{answer::nonsense, records::read_report, span::millis, store::RedisStore};
 
 /// A stream's entry as the server returns it: its id, then names and values in turn.
 type Row = (String, (String, u64, String, Vec<u8>));
 
-pub(super) async fn append(store: &RedisStore, log: &Key, entry: &[u8]) -> Result<u64, StoreError> {
+pub(super) async fn append(store: &RedisStore, op: OpId, log: &Key, entry: &[u8]) -> Result<u64, StoreError> {
     let mut call = store.scripts.append.prepare_invoke();
-    call.key(store.keys.log(log)).key(store.keys.sequence()).arg(entry);
-    store.link.run(&call).await?.number()
+    call.key(store.keys.op(&op)).key(store.keys.log(log));
+    call.arg(millis(store.remember_ops)).arg(log.as_str()).arg(entry);
+    decide::place_of(op, log, &read_report(&mut store.link.run(&call).await?)?)
 }
 
 pub(super) async fn read(

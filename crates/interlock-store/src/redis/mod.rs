@@ -9,8 +9,8 @@
 //! |---|---|---|---|
 //! | `record:KEY` | hash | version, kind, content | never |
 //! | `records` | sorted set | the keys of all records, in order | never |
-//! | `version`, `sequence` | string | the last version of a record, the last place in a log | never |
-//! | `op:ID` | string | what a mutation did | after `remember_ops` |
+//! | `version` | string | the last version of a record | never |
+//! | `op:ID` | string | what a mutation or an append did | after `remember_ops` |
 //! | `lease:KEY` | string | fence, end, owner | 24 hours after the lease's end and the fence's own time, because of the fence |
 //! | `rate:KEY` | string or sorted set | a bucket's moment, a log's grants | once it says nothing any more |
 //! | `permits:KEY` | sorted set | holders by the end of their time | with the last holder's time |

@@ -62,7 +62,7 @@ pub(super) async fn mutate(store: &RedisStore, mutation: &Mutation) -> Result<Ou
 
 pub(super) async fn applied(store: &RedisStore, op: &OpId) -> Result<Option<Applied>, StoreError> {
     let report: Option<Vec<u8>> = store.link.ask(redis::cmd("GET").arg(store.keys.op(op))).await?;
-    report.map(|report| read_report(&report, true)).transpose()
+    report.map(|report| read_lines(&report, true)).transpose()
 }
 
 fn add_change(store: &RedisStore, call: &mut ScriptInvocation<'_>, change: &Change) {
@@ -100,8 +100,7 @@ fn expected(expect: Expect) -> String {
 fn outcome(mut answer: Answer) -> Result<Outcome, StoreError> {
     let refusal = match answer.word()?.as_str() {
         "applied" => {
-            let replayed = answer.word()? == "1";
-            return read_report(&answer.bytes()?, replayed).map(Outcome::Applied);
+            return read_report(&mut answer).map(Outcome::Applied);
         }
         "conflict" => Refusal::Conflict { key: answer.key()?, current: answer.record()? },
         "missing" => Refusal::Missing { key: answer.key()? },
@@ -114,8 +113,14 @@ fn outcome(mut answer: Answer) -> Result<Outcome, StoreError> {
     Ok(Outcome::Refused(refusal))
 }
 
+/// What an operation did, and before that whether it did so before.
+pub(super) fn read_report(answer: &mut Answer) -> Result<Applied, StoreError> {
+    let replayed = answer.word()? == "1";
+    read_lines(&answer.bytes()?, replayed)
+}
+
 /// What is stored under an op-id: when, and then four lines per record.
-fn read_report(report: &[u8], replayed: bool) -> Result<Applied, StoreError> {
+fn read_lines(report: &[u8], replayed: bool) -> Result<Applied, StoreError> {
     let mut lines = Answer::of_lines(report);
     let at = Timestamp(lines.number()?);
     let mut changed = vec![];

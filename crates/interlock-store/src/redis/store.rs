@@ -93,8 +93,8 @@ impl Store for RedisStore {
         Box::pin(attempts::finish(self, key, fence, ending, keep))
     }
 
-    fn append<'a>(&'a self, log: &'a Key, entry: &'a [u8]) -> Reply<'a, u64> {
-        Box::pin(logs::append(self, log, entry))
+    fn append<'a>(&'a self, op: &'a OpId, log: &'a Key, entry: &'a [u8]) -> Reply<'a, u64> {
+        Box::pin(logs::append(self, *op, log, entry))
     }
 
     fn read_log<'a>(&'a self, log: &'a Key, after: u64, limit: usize) -> Reply<'a, Vec<LogEntry>> {

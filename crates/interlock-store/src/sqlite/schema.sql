@@ -17,7 +17,7 @@ CREATE TABLE record (
     PRIMARY KEY (space, key)
 ) STRICT, WITHOUT ROWID;
 
--- What applied mutations did. None changes more than two records.
+-- What applied mutations did, and appends. None changes more than two records; of an append, `first_key` is the log and `first_to` the place.
 CREATE TABLE op (
     space         INTEGER NOT NULL,
     id            BLOB    NOT NULL,

@@ -4,6 +4,7 @@ use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use interlock_sync::{
     clock::Clock,
+    decide,
     store::{
         Applied, Attempt, Begun, Ending, Fence, Key, LeaseAnswer, LeaseRequest, LogEntry, Mutation, OpId,
         Outcome, PermitAnswer, PermitRequest, Quota, Record, Reply, Store, Taken, Timestamp,
@@ -132,9 +133,10 @@ impl Store for SqliteStore {
         Box::pin(self.writer.run(move |tables| tables.finish(&key, fence, &ending, keep)))
     }
 
-    fn append<'a>(&'a self, log: &'a Key, entry: &'a [u8]) -> Reply<'a, u64> {
-        let (log, entry) = (log.clone(), entry.to_vec());
-        Box::pin(self.writer.run(move |tables| tables.append(&log, &entry)))
+    fn append<'a>(&'a self, op: &'a OpId, log: &'a Key, entry: &'a [u8]) -> Reply<'a, u64> {
+        let (id, name, entry, remember) = (*op, log.clone(), entry.to_vec(), self.remember_ops);
+        let append = self.writer.run(move |tables| tables.append(id, &name, &entry, remember));
+        Box::pin(async move { decide::place_of(*op, log, &append.await?) })
     }
 
     fn read_log<'a>(&'a self, log: &'a Key, after: u64, limit: usize) -> Reply<'a, Vec<LogEntry>> {

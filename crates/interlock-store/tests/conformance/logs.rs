@@ -1,5 +1,7 @@
 //! Append-only logs.
 
+use interlock_sync::store::{Change, Content, Expect, Mutation, OpId, Outcome, StoreError, Version};
+
 use crate::{Shared, key};
 
 pub(crate) async fn a_log_keeps_its_order_and_goes_on_where_it_was_left(store: Shared) {
@@ -7,7 +9,7 @@ pub(crate) async fn a_log_keeps_its_order_and_goes_on_where_it_was_left(store: S
     assert_eq!(store.read_log(&log, 0, 10).await.unwrap(), []);
     let mut places = Vec::new();
     for entry in 0..5_u8 {
-        places.push(store.append(&log, &[entry, 0, 255]).await.unwrap());
+        places.push(store.append(&OpId::fresh(), &log, &[entry, 0, 255]).await.unwrap());
     }
     assert!(places.is_sorted_by(|earlier, later| earlier < later), "{places:?}");
     let all = store.read_log(&log, 0, 10).await.unwrap();
@@ -24,7 +26,7 @@ pub(crate) async fn logs_do_not_meet(store: Shared) {
         let store = store.clone();
         tokio::spawn(async move {
             for entry in 0..20_u8 {
-                store.append(&key(name), &[entry]).await.unwrap();
+                store.append(&OpId::fresh(), &key(name), &[entry]).await.unwrap();
             }
         })
     });
@@ -38,4 +40,40 @@ pub(crate) async fn logs_do_not_meet(store: Shared) {
             (0..20).collect::<Vec<_>>()
         );
     }
+}
+
+pub(crate) async fn an_entry_sent_again_stands_once_and_keeps_its_place(store: Shared) {
+    let (log, op) = (key("audit"), OpId::fresh());
+    assert_eq!(store.applied(&op).await.unwrap(), None);
+    let place = store.append(&op, &log, b"one").await.unwrap();
+    let between = store.append(&OpId::fresh(), &log, b"two").await.unwrap();
+    assert_eq!(store.append(&op, &log, b"one").await.unwrap(), place);
+    let known = store.applied(&op).await.unwrap().unwrap();
+    assert!(known.replayed);
+    assert_eq!((&known.changed[0].key, known.changed[0].to), (&log, Some(Version(place))));
+
+    let again = OpId::fresh();
+    let senders = (0..8).map(|_| {
+        let (store, log) = (store.clone(), log.clone());
+        tokio::spawn(async move { store.append(&again, &log, b"three").await.unwrap() })
+    });
+    let mut places = Vec::new();
+    for sender in senders.collect::<Vec<_>>() {
+        places.push(sender.await.unwrap());
+    }
+    places.dedup();
+    assert_eq!(places.len(), 1, "copies that race have one place: {places:?}");
+    let entries = store.read_log(&log, 0, 100).await.unwrap();
+    let found: Vec<_> = entries.iter().map(|entry| (entry.sequence, &*entry.entry)).collect();
+    assert_eq!(found, [(place, &b"one"[..]), (between, b"two"), (places[0], b"three")]);
+}
+
+pub(crate) async fn an_id_of_another_operation_appends_nothing(store: Shared) {
+    let (log, op) = (key("audit"), OpId::fresh());
+    let change = Change::Put { key: key("a"), expect: Expect::Absent, content: Content::Number(1) };
+    let mutation = Mutation::new(op, change);
+    assert!(matches!(store.mutate(&mutation).await.unwrap(), Outcome::Applied(_)));
+    let refused = store.append(&op, &log, b"one").await;
+    assert!(matches!(refused, Err(StoreError::Broken { .. })), "{refused:?}");
+    assert_eq!(store.read_log(&log, 0, 10).await.unwrap(), []);
 }

@@ -116,6 +116,8 @@ conformance! {
     attempts::of_many_who_begin_at_once_one_may_go_on,
     logs::a_log_keeps_its_order_and_goes_on_where_it_was_left,
     logs::logs_do_not_meet,
+    logs::an_entry_sent_again_stands_once_and_keeps_its_place,
+    logs::an_id_of_another_operation_appends_nothing,
     together::many_transfers_conserve_the_sum,
     together::a_record_is_created_once,
     together::compare_and_swap_loses_no_update,

@@ -3,6 +3,7 @@
 //! Backends that run our code inside their critical section, the memory store and SQLite, share these. Redis and PostgreSQL decide in
 //! their own language, and the conformance suite holds them to the same answers.
 
+mod append;
 mod change;
 mod idempotency;
 mod lease;
@@ -10,6 +11,7 @@ mod permit;
 mod rate;
 
 pub use self::{
+    append::{appended, place_of},
     change::{Edit, change},
     idempotency::{AttemptRow, Phase, begin, dispatch, finish},
     lease::{LeaseRow, REMEMBER_FENCE, acquire_lease, check_fence, release_lease, renew_lease},

@@ -148,9 +148,9 @@ impl Store for MemoryStore {
         ready(state::put_if_some(&mut state.attempts, key, row))
     }
 
-    fn append<'a>(&'a self, log: &'a Key, entry: &'a [u8]) -> Reply<'a, u64> {
+    fn append<'a>(&'a self, op: &'a OpId, log: &'a Key, entry: &'a [u8]) -> Reply<'a, u64> {
         let (mut state, now) = self.enter();
-        ready(state.append(log, entry, now))
+        Box::pin(std::future::ready(state.append(*op, log, entry, now, self.remember_ops)))
     }
 
     fn read_log<'a>(&'a self, log: &'a Key, after: u64, limit: usize) -> Reply<'a, Vec<LogEntry>> {

@@ -11,8 +11,8 @@ use crate::{
     clock::Timestamp,
     decide::{self, AttemptRow, Edit, LeaseRow, PermitRow, RateRow},
     store::{
-        Applied, Changed, Content, Key, LogEntry, Mutation, OpId, Outcome, Quota, Record, Refusal, Taken,
-        Version,
+        Applied, Changed, Content, Key, LogEntry, Mutation, OpId, Outcome, Quota, Record, Refusal,
+        StoreError, Taken, Version,
     },
 };
 
@@ -104,11 +104,23 @@ impl State {
         released
     }
 
-    pub(super) fn append(&mut self, log: &Key, entry: &[u8], now: Timestamp) -> u64 {
+    pub(super) fn append(
+        &mut self,
+        op: OpId,
+        log: &Key,
+        entry: &[u8],
+        now: Timestamp,
+        remember: Duration,
+    ) -> Result<u64, StoreError> {
+        if let Some(applied) = self.applied(&op, now) {
+            return decide::place_of(op, log, &applied);
+        }
         self.last_sequence += 1;
+        let applied = decide::appended(log, self.last_sequence, now);
+        self.ops.insert(op, (applied, now.after(remember)));
         let entry = LogEntry { sequence: self.last_sequence, at: now, entry: entry.to_vec() };
         self.logs.entry(log.clone()).or_default().push(entry);
-        self.last_sequence
+        Ok(self.last_sequence)
     }
 
     pub(super) fn read_log(&self, log: &Key, after: u64, limit: usize) -> Vec<LogEntry> {

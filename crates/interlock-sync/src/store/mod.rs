@@ -55,7 +55,7 @@ pub struct LogEntry {
 ///
 /// # Cancel safety
 ///
-/// Dropping a future may leave the operation applied or not. Mutations carry an [`OpId`], leases and permits an owner, so asking
+/// Dropping a future may leave the operation applied or not. Mutations and appends carry an [`OpId`], leases and permits an owner, so asking
 /// again is safe and says which.
 pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// The store's own clock. All time limits are judged by it.
@@ -78,7 +78,7 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// not remembered: nothing has happened, and the same id may be tried again.
     fn mutate<'a>(&'a self, mutation: &'a Mutation) -> Reply<'a, Outcome>;
 
-    /// What a mutation did, if it was applied within the store's memory for op-ids (24 hours unless configured): how a lost answer
+    /// What a mutation or an [`append`](Store::append) did, if it was applied within the store's memory for op-ids (24 hours unless configured): how a lost answer
     /// is resolved.
     fn applied<'a>(&'a self, op: &'a OpId) -> Reply<'a, Option<Applied>>;
 
@@ -121,7 +121,10 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     ) -> Reply<'a, bool>;
 
     /// Appends to a log and returns the entry's place.
-    fn append<'a>(&'a self, log: &'a Key, entry: &'a [u8]) -> Reply<'a, u64>;
+    ///
+    /// An append whose [`OpId`] was applied before appends nothing and returns the place from then. [`applied`](Store::applied) knows
+    /// it, too: the log is what changed, and the place stands for its version.
+    fn append<'a>(&'a self, op: &'a OpId, log: &'a Key, entry: &'a [u8]) -> Reply<'a, u64>;
 
     /// At most `limit` entries of a log behind the place `after`.
     fn read_log<'a>(&'a self, log: &'a Key, after: u64, limit: usize) -> Reply<'a, Vec<LogEntry>>;

@@ -195,8 +195,8 @@ impl Store for FaultyStore {
         self.run(Op::Finish, move || self.inner.finish(key, fence, ending, keep))
     }
 
-    fn append<'a>(&'a self, log: &'a Key, entry: &'a [u8]) -> Reply<'a, u64> {
-        self.inner.append(log, entry)
+    fn append<'a>(&'a self, op: &'a OpId, log: &'a Key, entry: &'a [u8]) -> Reply<'a, u64> {
+        self.inner.append(op, log, entry)
     }
 
     fn read_log<'a>(&'a self, log: &'a Key, after: u64, limit: usize) -> Reply<'a, Vec<LogEntry>> {

@@ -20,7 +20,8 @@ CREATE TABLE interlock.records (
     CHECK (num_nonnulls(number, bytes) = 1)
 ) WITH (fillfactor = 80);
 
--- What the mutations did, by their ids, until they are forgotten. A mutation changes one record or two.
+-- What the mutations and appends did, by their ids, until they are forgotten. A mutation changes one record or two; of an append,
+-- `key_a` is the log and `to_a` the place.
 CREATE TABLE interlock.ops (
     op bytea PRIMARY KEY,
     at bigint NOT NULL,

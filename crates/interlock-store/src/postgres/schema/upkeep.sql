@@ -1,17 +1,54 @@
 -- Logs, and the removal of what has expired.
 
--- Appends entries to a log, in order, and returns the place before the first of them.
-CREATE FUNCTION interlock.append_many(wanted text, items bytea[]) RETURNS bigint
+-- Appends entries to a log, in order and each once per id, and says what became of each. No id may be among them twice.
+CREATE FUNCTION interlock.append_many(wanted text, ids bytea[], items bytea[], keep bigint) RETURNS SETOF interlock.outcome
 LANGUAGE plpgsql SET enable_seqscan = off AS $$
 DECLARE
     top bigint;
+    now bigint;
+    any_known boolean;
+    done interlock.outcome;
+    new_ones bigint[] := '{}';
+    remembered integer;
 BEGIN
-    INSERT INTO interlock.logs AS l VALUES (wanted, cardinality(items))
+    -- Also locks the log, so that an id which another appends to it at this moment is known afterwards. Places that are not needed then
+    -- stay empty.
+    INSERT INTO interlock.logs AS l VALUES (wanted, cardinality(ids))
         ON CONFLICT (log) DO UPDATE SET last = l.last + excluded.last
-        RETURNING l.last - cardinality(items) INTO top;
+        RETURNING l.last - cardinality(ids) INTO top;
+    now := interlock.clock();
+    any_known := EXISTS (SELECT FROM interlock.ops o WHERE o.op = ANY (ids));
+
+    FOR i IN 1 .. cardinality(ids) LOOP
+        done := NULL;
+        IF any_known THEN
+            done := interlock.recall(ids[i], now);
+        END IF;
+        IF done.verdict IS NULL THEN
+            done.verdict := 'applied';
+            done.at := now;
+            done.key_a := wanted;
+            done.to_a := top + i;
+            new_ones := new_ones || i::bigint;
+        END IF;
+        RETURN NEXT done;
+    END LOOP;
+
+    IF cardinality(new_ones) = 0 THEN
+        PERFORM interlock.nothing_changed();
+        RETURN;
+    END IF;
+    INSERT INTO interlock.ops
+        SELECT new.id, now, now + keep, wanted, NULL, top + new.nth
+        FROM unnest(ids) WITH ORDINALITY AS new (id, nth) WHERE new.nth = ANY (new_ones)
+        ON CONFLICT DO NOTHING;
+    GET DIAGNOSTICS remembered = ROW_COUNT;
+    IF remembered < cardinality(new_ones) THEN
+        RAISE EXCEPTION 'one of the ids is being applied at this moment' USING ERRCODE = 'serialization_failure';
+    END IF;
     INSERT INTO interlock.entries
-        SELECT wanted, top + item.nth, interlock.clock(), item.entry FROM unnest(items) WITH ORDINALITY AS item (entry, nth);
-    RETURN top;
+        SELECT wanted, top + new.nth, now, new.entry
+        FROM unnest(items) WITH ORDINALITY AS new (entry, nth) WHERE new.nth = ANY (new_ones);
 END
 $$;
 

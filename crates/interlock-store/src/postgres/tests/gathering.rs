@@ -33,8 +33,8 @@ impl Gather for Notes {
         1
     }
 
-    fn id(wish: &u128) -> Option<u128> {
-        Some(*wish)
+    fn id(wish: &u128) -> u128 {
+        *wish
     }
 
     async fn send(&self, _: &&'static str, wishes: Vec<u128>) -> Result<Vec<u128>, Failure> {

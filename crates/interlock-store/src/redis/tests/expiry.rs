@@ -49,10 +49,11 @@ async fn records_logs_and_counters_stay_and_op_ids_are_remembered_for_a_day() {
     let store = open(&redis.url()).await;
     let make = put("alice", 1);
     apply(&*store, &make).await;
-    store.append(&key("audit"), b"made").await.unwrap();
-    let op = format!("op:{}", make.op);
-    let forever = ["record:alice", "records", "version", "log:audit", "sequence"].map(|name| (name, None));
-    check(&redis, &[&forever[..], &[(&*op, Some(DAY))]].concat());
+    let note = OpId::fresh();
+    store.append(&note, &key("audit"), b"made").await.unwrap();
+    let ops = [make.op, note].map(|op| format!("op:{op}"));
+    let forever = ["record:alice", "records", "version", "log:audit"].map(|name| (name, None));
+    check(&redis, &[&forever[..], &ops.each_ref().map(|op| (&**op, Some(DAY)))].concat());
 }
 
 #[tokio::test]

@@ -73,8 +73,11 @@ async fn every_operation_is_one_round_trip() {
     store.finish(&k, fence, &Ending::Completed(b"paid".to_vec()), MINUTE).await.unwrap();
     once("finish");
 
-    let place = store.append(&k, b"entry").await.unwrap();
+    let note = OpId::fresh();
+    let place = store.append(&note, &k, b"entry").await.unwrap();
     once("append");
+    assert_eq!(store.append(&note, &k, b"entry").await.unwrap(), place);
+    once("append, replayed");
     assert_eq!(store.read_log(&k, 0, 10).await.unwrap()[0].sequence, place);
     once("read_log");
     assert!(store.read_log(&k, 0, 0).await.unwrap().is_empty());

@@ -1,6 +1,11 @@
 //! Append-only logs.
 
-use interlock_sync::store::{Key, LogEntry};
+use std::time::Duration;
+
+use interlock_sync::{
+    decide,
+    store::{Applied, Key, LogEntry, OpId},
+};
 use rusqlite::Result;
 
 use super::{
@@ -9,14 +14,25 @@ use super::{
 };
 
 impl Tables<'_> {
-    pub(in super::super) fn append(&self, log: &Key, entry: &[u8]) -> Result<u64> {
+    pub(in super::super) fn append(
+        &self,
+        op: OpId,
+        log: &Key,
+        entry: &[u8],
+        remember: Duration,
+    ) -> Result<Applied> {
+        if let Some(applied) = self.applied(op)? {
+            return Ok(applied);
+        }
         let sequence: u64 = self
             .connection
             .prepare_cached("UPDATE space SET sequence = sequence + 1 WHERE id = ?1 RETURNING sequence")?
             .query_row([self.space], |row| row.get(0))?;
         let sql = "INSERT INTO log (space, name, sequence, at, entry) VALUES (?1, ?2, ?3, ?4, ?5)";
         self.run(sql, (self.space, log.as_str(), sequence, moment(self.now), entry))?;
-        Ok(sequence)
+        let applied = decide::appended(log, sequence, self.now);
+        self.remember(op, &applied, remember)?;
+        Ok(applied)
     }
 
     pub(in super::super) fn read_log(&self, log: &Key, after: u64, most: usize) -> Result<Vec<LogEntry>> {

@@ -1,8 +1,8 @@
 //! Operations that wait share a commit, and nothing else.
 
-use std::slice;
+use std::{slice, time::Duration};
 
-use interlock_sync::store::{Outcome, Reply, Store};
+use interlock_sync::store::{OpId, Outcome, Reply, Store};
 use rusqlite::Error;
 
 use super::{Blocked, Scene, applies, key, number, put, start, transfer};
@@ -60,15 +60,16 @@ async fn an_operation_that_fails_half_way_is_taken_back_alone() {
     let log = key("log");
     let blocked = Blocked::new(&store).await;
     let before = store.writer.commits();
-    let mut first = store.append(&log, b"first");
+    let ids = [OpId::fresh(), OpId::fresh(), OpId::fresh()];
+    let mut first = store.append(&ids[0], &log, b"first");
     let mut fails: Reply<'_, ()> = {
         let log = log.clone();
         Box::pin(store.writer.run(move |tables| {
-            tables.append(&log, b"half")?;
+            tables.append(ids[1], &log, b"half", Duration::MAX)?;
             Err(Error::InvalidQuery)
         }))
     };
-    let mut last = store.append(&log, b"last");
+    let mut last = store.append(&ids[2], &log, b"last");
     start(slice::from_mut(&mut first)).await;
     start(slice::from_mut(&mut fails)).await;
     start(slice::from_mut(&mut last)).await;

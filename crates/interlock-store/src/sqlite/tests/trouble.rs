@@ -3,6 +3,7 @@
 use std::{
     env, fs,
     process::{Command, Stdio},
+    time::Duration,
 };
 
 use interlock_sync::store::{Change, Content, Expect, Mutation, OpId, Outcome, Reply, Store, StoreError};
@@ -54,7 +55,7 @@ async fn an_operation_that_panics_is_taken_back_and_the_thread_goes_on() {
     let scene = Scene::new();
     let store = scene.open();
     let panics = store.writer.run(|tables| -> rusqlite::Result<()> {
-        tables.append(&key("log"), b"half")?;
+        tables.append(OpId::fresh(), &key("log"), b"half", Duration::MAX)?;
         panic!("this operation fails on purpose");
     });
     let error = panics.await.unwrap_err();
