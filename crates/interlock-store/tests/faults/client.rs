@@ -1,5 +1,5 @@
-//! A client at work: money moved, taken and given, notes written, a counter swapped, effects that must happen once. Several at a time,
-//! until it is dismissed or killed.
+//! A client at work: money moved, taken and given, notes written, entries appended, a counter swapped, effects that must happen once, and
+//! what is `limited`. Several at a time, until it is dismissed or killed.
 
 use std::{
     fs::OpenOptions,
@@ -17,7 +17,7 @@ use interlock_sync::{
     idempotency::{Idempotency, Ran},
     record::{Records, Settled},
     retry::Retry,
-    store::{Content, Ending, Fingerprint, Mutation, OpId, Store},
+    store::{Content, Ending, Fingerprint, OpId, Store},
 };
 use tokio::task::JoinSet;
 
@@ -31,19 +31,20 @@ use crate::{
 pub(crate) const ACCOUNTS: u64 = 6;
 pub(crate) const EACH: i64 = 1_000;
 pub(crate) const COUNTER: &str = "counter";
+pub(crate) const LOGS: [&str; 2] = ["log-0", "log-1"];
 
 /// How many things a client is at at a time.
 const TASKS: u64 = 3;
 
 /// What is given up after that long would be a failure of the test itself.
-const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
-struct Client {
+pub(crate) struct Client {
     orders: Orders,
-    store: Arc<dyn Store>,
+    pub(crate) store: Arc<dyn Store>,
     records: Records,
     once: Idempotency,
-    journal: Journal,
+    pub(crate) journal: Journal,
     passed: AtomicU64,
 }
 
@@ -113,7 +114,7 @@ impl Client {
     async fn do_something(&self, dice: &mut Dice, task: u64, round: u64) {
         let account = |dice: &mut Dice| format!("account-{}", dice.below(ACCOUNTS));
         let amount = i64::try_from(dice.below(200)).unwrap() + 1;
-        let deed = match dice.below(20) {
+        let deed = match dice.below(30) {
             0..8 => Deed::Transfer { from: account(dice), to: account(dice), amount },
             8..11 => Deed::Add { account: account(dice), delta: -amount },
             11..13 => Deed::Add { account: account(dice), delta: amount },
@@ -122,7 +123,11 @@ impl Client {
                 Some(swap) => swap,
                 None => return,
             },
-            _ => return self.effect(&format!("effect-{}", dice.below(round + 5))).await,
+            17..20 => return self.effect(&format!("effect-{}", dice.below(round + 5))).await,
+            20..23 => Deed::Append { log: LOGS[usize::try_from(dice.below(2)).unwrap()].into() },
+            23..26 => return self.hold_lease(dice).await,
+            26..28 => return self.hold_permit(dice).await,
+            _ => return self.take(dice).await,
         };
         self.settle(&deed).await;
     }
@@ -135,23 +140,22 @@ impl Client {
         Some(Deed::Swap { counter: COUNTER.into(), version: record.version.0, value })
     }
 
-    async fn settle(&self, deed: &Deed) {
+    pub(crate) async fn settle(&self, deed: &Deed) {
         let op = OpId::fresh();
-        let mutation = Mutation::new(op, deed.change(op));
         self.journal.note(&deed.line(op));
         self.pass(Failpoint::BeforeSending);
         if self.dies_at(Failpoint::AfterSending) {
             let pause = Duration::from_micros(u64::try_from(op.0 % 3_000).unwrap());
             tokio::select! {
                 biased;
-                _ = self.store.mutate(&mutation) => {}
+                _ = deed.send(op, &*self.store) => {}
                 () = tokio::time::sleep(pause) => {}
             }
             die();
         }
         let start = Instant::now();
         let line = loop {
-            match self.records.settle(&mutation).await {
+            match deed.settle(op, &*self.store, &self.records).await {
                 Ok(Settled::Applied(_)) => break "applied",
                 Ok(Settled::Refused(_)) => break "refused",
                 // What comes later for the same record must not overtake it.

@@ -11,11 +11,12 @@ use std::{
 use interlock_sync::{
     idempotency::Ran,
     record::{Records, Settled},
-    store::{Content, Ending, Mutation, OpId, Store},
+    store::{Applied, Content, Ending, OpId, Store},
 };
 
 use crate::{
-    client::{ACCOUNTS, COUNTER, EACH, happen, once, request_of, resend},
+    bounds,
+    client::{ACCOUNTS, COUNTER, EACH, LOGS, happen, once, request_of, resend},
     journal::{Account, Acknowledged, Deed},
     key,
     tally::Tally,
@@ -35,8 +36,9 @@ pub(crate) async fn judge(store: &Arc<dyn Store>, journals: &Path) -> Tally {
     check_acknowledgements(&account, &applied);
     check_state(store, &account, &applied).await;
     check_effects(store, &account, journals, &mut held).await;
+    bounds::check(&account, &applied, &mut held);
     held.add("operations judged", account.deeds.len() as u64);
-    held.add("operations applied once", applied.values().filter(|applied| **applied).count() as u64);
+    held.add("operations applied once", applied.values().flatten().count() as u64);
     held
 }
 
@@ -45,7 +47,7 @@ async fn resolve(store: &Arc<dyn Store>, account: &Account, held: &mut Tally) {
     let records = Records::new(store.clone()).resending(resend());
     for (op, deed) in account.deeds.iter().filter(|(op, _)| !account.acknowledged.contains_key(op)) {
         let before = store.applied(op).await.unwrap().is_some();
-        match records.settle(&Mutation::new(*op, deed.change(*op))).await.unwrap() {
+        match deed.settle(*op, &**store, &records).await.unwrap() {
             Settled::Applied(applied) => {
                 assert!(applied.replayed || !before, "{op} was applied twice: {deed:?}")
             }
@@ -56,12 +58,12 @@ async fn resolve(store: &Arc<dyn Store>, account: &Account, held: &mut Tally) {
     }
 }
 
-async fn ask_after_all(store: &Arc<dyn Store>, account: &Account) -> HashMap<OpId, bool> {
+async fn ask_after_all(store: &Arc<dyn Store>, account: &Account) -> HashMap<OpId, Option<Applied>> {
     let mut answers = HashMap::new();
     for some in account.deeds.chunks(64) {
         let asked = some.iter().map(|(op, _)| {
             let (store, op) = (store.clone(), *op);
-            tokio::spawn(async move { (op, store.applied(&op).await.unwrap().is_some()) })
+            tokio::spawn(async move { (op, store.applied(&op).await.unwrap()) })
         });
         for answer in asked.collect::<Vec<_>>() {
             answers.extend([answer.await.unwrap()]);
@@ -70,24 +72,26 @@ async fn ask_after_all(store: &Arc<dyn Store>, account: &Account) -> HashMap<OpI
     answers
 }
 
-fn check_acknowledgements(account: &Account, applied: &HashMap<OpId, bool>) {
+fn check_acknowledgements(account: &Account, applied: &HashMap<OpId, Option<Applied>>) {
     for (op, deed) in &account.deeds {
         match account.acknowledged.get(op) {
             Some(Acknowledged::Applied) => {
-                assert!(applied[op], "{op} was acknowledged and is lost: {deed:?}")
+                assert!(applied[op].is_some(), "{op} was acknowledged and is lost: {deed:?}")
             }
-            Some(Acknowledged::Refused) => assert!(!applied[op], "{op} was refused and applied: {deed:?}"),
+            Some(Acknowledged::Refused) => {
+                assert!(applied[op].is_none(), "{op} was refused and applied: {deed:?}")
+            }
             None => {}
         }
     }
 }
 
 /// The records are what the applied operations make of them, each counted once.
-async fn check_state(store: &Arc<dyn Store>, account: &Account, applied: &HashMap<OpId, bool>) {
+async fn check_state(store: &Arc<dyn Store>, account: &Account, applied: &HashMap<OpId, Option<Applied>>) {
     let mut balances: BTreeMap<String, i64> = (0..ACCOUNTS).map(|n| (format!("account-{n}"), EACH)).collect();
     let mut notes: BTreeMap<&str, String> = BTreeMap::new();
-    let mut swaps = 0_u64;
-    for (op, deed) in account.deeds.iter().filter(|(op, _)| applied[op]) {
+    let (mut swaps, mut entries) = (0_u64, BTreeMap::from(LOGS.map(|log| (log, vec![]))));
+    for (op, deed) in account.deeds.iter().filter(|(op, _)| applied[op].is_some()) {
         match deed {
             Deed::Transfer { from, to, amount } => {
                 *balances.get_mut(from).unwrap() -= amount;
@@ -97,6 +101,9 @@ async fn check_state(store: &Arc<dyn Store>, account: &Account, applied: &HashMa
             // A note has one writer, which goes on only when the last write is settled.
             Deed::Put { note } => drop(notes.insert(note, op.to_string())),
             Deed::Swap { .. } => swaps += 1,
+            Deed::Append { log } => entries.get_mut(&**log).unwrap().push(op.to_string()),
+            // Many write it, and their order is looked at elsewhere.
+            Deed::Guarded { .. } => {}
         }
     }
     let mut found = BTreeMap::new();
@@ -111,8 +118,25 @@ async fn check_state(store: &Arc<dyn Store>, account: &Account, applied: &HashMa
     for (note, last) in notes {
         assert_eq!(content(store, note).await, Content::Bytes(last.into_bytes()), "`{note}`");
     }
+    for (log, mut expected) in entries {
+        let mut found = entries_of(store, log).await;
+        expected.sort_unstable();
+        found.sort_unstable();
+        assert_eq!(found, expected, "an entry of `{log}` is lost, or stands twice");
+    }
     let counter = content(store, COUNTER).await;
     assert_eq!(counter, Content::Bytes(swaps.to_string().into_bytes()), "a swap was lost or made twice");
+}
+
+/// What was appended to a log, in its order.
+async fn entries_of(store: &Arc<dyn Store>, log: &str) -> Vec<String> {
+    let (mut found, mut after) = (vec![], 0);
+    loop {
+        let some = store.read_log(&key(log), after, 500).await.unwrap();
+        let Some(last) = some.last() else { return found };
+        after = last.sequence;
+        found.extend(some.into_iter().map(|entry| String::from_utf8(entry.entry).unwrap()));
+    }
 }
 
 async fn content(store: &Arc<dyn Store>, name: &str) -> Content {

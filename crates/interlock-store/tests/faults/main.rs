@@ -17,11 +17,13 @@ mod spoiled_network;
 mod stepped_clocks;
 mod stopped_holders;
 
+mod bounds;
 mod client;
 mod dice;
 mod holder;
 mod journal;
 mod judge;
+mod limited;
 mod process;
 mod proxy;
 mod stage;

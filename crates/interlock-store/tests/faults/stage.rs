@@ -9,13 +9,17 @@ use std::{
 };
 
 use interlock_store::{Options, open};
-use interlock_sync::store::{Change, Content, Expect, Mutation, OpId, Store};
+use interlock_sync::{
+    clock::{Clock, SystemClock},
+    store::{Change, Content, Expect, Mutation, OpId, Store},
+};
 use interlock_testkit::service::{Postgres, Redis, Setup};
 use tempfile::TempDir;
 
 use crate::{
     Backend,
     client::{ACCOUNTS, COUNTER, EACH},
+    journal::Journal,
     judge, key,
     process::{FAILPOINTS, Failpoint, Orders, Role, Worker},
     proxy::Proxy,
@@ -199,7 +203,12 @@ impl Stage {
     pub(crate) fn kill_server(&mut self) {
         match self.server.as_mut().unwrap() {
             Server::Redis(redis) => redis.kill().unwrap(),
-            Server::Postgres(postgres) => postgres.kill().unwrap(),
+            Server::Postgres(postgres) => {
+                postgres.kill().unwrap();
+                // Its quotas do not wait for the disk, and it says so.
+                Journal::append_to(&self.journals().join("journal-0"))
+                    .note(&format!("crash {}", SystemClock.now().0));
+            }
         }
         self.faults.count("servers killed");
     }

@@ -155,6 +155,23 @@ impl Scene {
         self.set(0);
     }
 
+    async fn logs(&mut self) {
+        let mut places = vec![];
+        for seconds in [0, 2 * HOUR, -2 * HOUR, 0, -48 * HOUR] {
+            self.set(seconds);
+            let op = OpId::fresh();
+            let place = self.store.append(&op, &key("log"), &seconds.to_be_bytes()).await.unwrap();
+            assert!(places.last() < Some(&place), "the place went back to {place} from {places:?}");
+            self.set(seconds - HOUR);
+            let again = self.store.append(&op, &key("log"), &seconds.to_be_bytes()).await.unwrap();
+            assert_eq!(again, place, "its id was forgotten");
+            places.push(place);
+        }
+        let entries = self.store.read_log(&key("log"), 0, 100).await.unwrap();
+        assert_eq!(entries.iter().map(|entry| entry.sequence).collect::<Vec<_>>(), places);
+        self.set(0);
+    }
+
     async fn rates(&mut self) {
         let second = Duration::from_secs(1);
         let quotas = [("bucket", Quota::bucket(3, second).unwrap()), ("log", Quota::log(3, second).unwrap())];
@@ -229,12 +246,13 @@ impl Scene {
         self.fences().await;
         self.releases().await;
         self.versions().await;
+        self.logs().await;
         self.rates().await;
         self.permits().await;
         self.attempts().await;
         let steps = self.steps;
         say(&format!(
-            "{name}, stepped clocks: {steps} faults injected ({steps} steps of a clock); held: fences, versions, limits, attempts"
+            "{name}, stepped clocks: {steps} faults injected ({steps} steps of a clock); held: fences, versions, logs, limits, attempts"
         ));
     }
 }
