@@ -58,21 +58,26 @@ impl Answer {
         }
     }
 
-    /// A record, or nothing where an empty version stands for none.
+    /// A record, or nothing where an empty part stands for none.
     pub(super) fn record(&mut self) -> Result<Option<Record>, StoreError> {
-        let (version, kind, content) = (self.number_if_any()?, self.word()?, self.bytes()?);
-        version.map(|version| record(version, &kind, content)).transpose()
+        let row = self.bytes()?;
+        if row.is_empty() { Ok(None) } else { record(row).map(Some) }
     }
 }
 
-/// A record of its stored fields.
-pub(super) fn record(version: u64, kind: &str, content: Vec<u8>) -> Result<Record, StoreError> {
-    let content = match kind {
-        "number" => Content::Number(Answer::new(vec![content]).number()?),
-        "bytes" => Content::Bytes(content),
-        other => return Err(nonsense(other)),
+/// A record as it is stored: its version, a space, `n` or `b`, and its content.
+pub(super) fn record(mut row: Vec<u8>) -> Result<Record, StoreError> {
+    let length = row.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let (version, rest) = row.split_at(length);
+    let kind = rest.first_chunk().copied();
+    let version = Version(Answer::new(vec![version.to_vec()]).number()?);
+    row.drain(..row.len().min(length + 2));
+    let content = match kind.as_ref() {
+        Some(b" n") => Content::Number(Answer::new(vec![row]).number()?),
+        Some(b" b") => Content::Bytes(row),
+        _ => return Err(nonsense("a record that is neither a number nor bytes")),
     };
-    Ok(Record { version: Version(version), content })
+    Ok(Record { version, content })
 }
 
 const NONSENSE: &str = "an answer of Redis makes no sense";

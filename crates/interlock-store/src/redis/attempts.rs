@@ -1,14 +1,14 @@
 //! Idempotent attempts.
 
-use std::time::Duration;
+use std::{fmt::Write, time::Duration};
 
-use interlock_sync::store::{Attempt, Begun, Ending, Fence, Key, StoreError, Stored};
+use interlock_sync::store::{Attempt, Begun, Ending, Fence, Fingerprint, Key, StoreError, Stored};
 
 use super::{answer::nonsense, span::micros, store::RedisStore};
 
 pub(super) async fn begin(store: &RedisStore, attempt: &Attempt) -> Result<Begun, StoreError> {
     let mut call = store.scripts.begin.prepare_invoke();
-    call.key(store.keys.attempt(&attempt.key)).arg(attempt.fingerprint.0.as_slice());
+    call.key(store.keys.attempt(&attempt.key)).arg(hex(&attempt.fingerprint));
     call.arg(attempt.owner.to_string()).arg(micros(attempt.ttl)).arg(micros(attempt.keep));
     let mut answer = store.link.run(&call).await?;
     match answer.word()?.as_str() {
@@ -41,10 +41,19 @@ pub(super) async fn finish(
     keep: Duration,
 ) -> Result<bool, StoreError> {
     let (how, answer) = match ending {
-        Ending::Completed(answer) => ("completed", answer),
-        Ending::Failed(answer) => ("failed", answer),
+        Ending::Completed(answer) => ("c", answer),
+        Ending::Failed(answer) => ("f", answer),
     };
     let mut call = store.scripts.finish.prepare_invoke();
     call.key(store.keys.attempt(key)).arg(fence.0).arg(how).arg(answer.as_slice()).arg(micros(keep));
     store.link.run(&call).await?.yes()
+}
+
+/// As the rows hold it: text, because what separates their parts must not be in it.
+fn hex(Fingerprint(bytes): &Fingerprint) -> String {
+    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
+        // A string has room for everything.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }

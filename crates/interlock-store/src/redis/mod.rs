@@ -7,15 +7,18 @@
 //!
 //! | key | type | holds | expires |
 //! |---|---|---|---|
-//! | `record:KEY` | hash | version, kind, content | never |
+//! | `record:KEY` | string | version, kind, content | never |
 //! | `records` | sorted set | the keys of all records, in order | never |
 //! | `version` | string | the last version of a record | never |
 //! | `op:ID` | string | what a mutation or an append did | after `remember_ops` |
 //! | `lease:KEY` | string | fence, end, owner | 24 hours after the lease's end and the fence's own time, because of the fence |
-//! | `rate:KEY` | string or sorted set | a bucket's moment, a log's grants | once it says nothing any more |
+//! | `rate:KEY` | string or list | a bucket's moment, a log's grants | once it says nothing any more, a log at most one window later |
 //! | `permits:KEY` | sorted set | holders by the end of their time | with the last holder's time |
-//! | `attempt:KEY` | hash | how far an idempotent attempt got | when it is to be forgotten |
+//! | `attempt:KEY` | string | how far an idempotent attempt got | when it is to be forgotten |
 //! | `log:KEY` | stream | the entries | never |
+//!
+//! What one operation needs is in strings, because a script reads all of them with one `MGET` and writes them with one `MSET`: most of
+//! the time of a script goes into its calls.
 //!
 //! Each expiry is set in the script that writes the key, so a client that dies leaves nothing behind for ever. Time is the server's
 //! (`TIME` inside the script). Versions and places are `max(last + 1, the server's time in µs)` like fences, and not a bare count,

@@ -4,7 +4,6 @@ use interlock_sync::store::{
     Applied, Change, Changed, Content, Expect, Fence, Key, Mutation, OpId, Outcome, Record, Refusal,
     StoreError, Timestamp, Version,
 };
-use redis::ScriptInvocation;
 
 use super::{
     answer::{self, Answer, nonsense},
@@ -13,14 +12,8 @@ use super::{
 };
 
 pub(super) async fn get(store: &RedisStore, key: &Key) -> Result<Option<Record>, StoreError> {
-    let command = redis::cmd("HMGET").arg(store.keys.record(key)).arg(&["version", "kind", "content"]).take();
-    match store.link.ask(&command).await? {
-        (Some(version), Some(kind), Some(content)) => {
-            let (version, kind, content): (u64, String, Vec<u8>) = (version, kind, content);
-            answer::record(version, &kind, content).map(Some)
-        }
-        _ => Ok(None),
-    }
+    let row: Option<Vec<u8>> = store.link.ask(redis::cmd("GET").arg(store.keys.record(key))).await?;
+    row.map(answer::record).transpose()
 }
 
 pub(super) async fn list(
@@ -42,20 +35,49 @@ pub(super) async fn list(
     let mut records = vec![];
     while !answer.is_read() {
         let key = answer.key()?;
-        let record = answer.record()?.ok_or_else(|| nonsense("a record without a version"))?;
+        let record = answer.record()?.ok_or_else(|| nonsense("a record without anything"))?;
         records.push((key, record));
     }
     Ok(records)
 }
 
 pub(super) async fn mutate(store: &RedisStore, mutation: &Mutation) -> Result<Outcome, StoreError> {
-    let mut call = store.scripts.mutate.prepare_invoke();
-    call.key(store.keys.op(&mutation.op)).key(store.keys.version()).key(store.keys.records());
-    call.arg(millis(store.remember_ops));
-    call.arg(mutation.fence.as_ref().map_or(String::new(), |check| check.fence.0.to_string()));
-    add_change(store, &mut call, &mutation.change);
+    let (scripts, keys) = (&store.scripts, &store.keys);
+    let (op, version) = (keys.op(&mutation.op), keys.version());
+    let (remember, fence) = (millis(store.remember_ops), mutation.fence.as_ref());
+    let fence = fence.map_or(String::new(), |check| check.fence.0.to_string());
+    let mut call = match &mutation.change {
+        Change::Put { .. } => &scripts.put,
+        Change::Delete { .. } => &scripts.delete,
+        Change::Add { .. } => &scripts.add,
+        Change::Transfer { .. } => &scripts.transfer,
+    }
+    .prepare_invoke();
+    call.arg(remember).arg(fence);
+    match &mutation.change {
+        Change::Put { key, expect, content } => {
+            call.key(keys.record(key)).key(op).key(version).key(keys.records());
+            call.arg(key.as_str()).arg(expected(*expect));
+            match content {
+                Content::Number(number) => call.arg("n").arg(*number),
+                Content::Bytes(bytes) => call.arg("b").arg(bytes.as_slice()),
+            };
+        }
+        Change::Delete { key, expect } => {
+            call.key(keys.record(key)).key(op).key(version).key(keys.records());
+            call.arg(key.as_str()).arg(expected(*expect));
+        }
+        Change::Add { key, delta, floor } => {
+            call.key(op).key(version).key(keys.record(key));
+            call.arg(key.as_str()).arg(*delta).arg(floor.map_or(String::new(), |floor| floor.to_string()));
+        }
+        Change::Transfer { from, to, amount, floor } => {
+            call.key(op).key(version).key(keys.record(from)).key(keys.record(to));
+            call.arg(from.as_str()).arg(to.as_str()).arg(*amount).arg(*floor);
+        }
+    }
     if let Some(check) = &mutation.fence {
-        call.key(store.keys.lease(&check.lease));
+        call.key(keys.lease(&check.lease));
     }
     outcome(store.link.run(&call).await?)
 }
@@ -63,29 +85,6 @@ pub(super) async fn mutate(store: &RedisStore, mutation: &Mutation) -> Result<Ou
 pub(super) async fn applied(store: &RedisStore, op: &OpId) -> Result<Option<Applied>, StoreError> {
     let report: Option<Vec<u8>> = store.link.ask(redis::cmd("GET").arg(store.keys.op(op))).await?;
     report.map(|report| read_lines(&report, true)).transpose()
-}
-
-fn add_change(store: &RedisStore, call: &mut ScriptInvocation<'_>, change: &Change) {
-    match change {
-        Change::Put { key, expect, content } => {
-            call.arg("put").key(store.keys.record(key)).arg(key.as_str()).arg(expected(*expect));
-            match content {
-                Content::Number(number) => call.arg("number").arg(*number),
-                Content::Bytes(bytes) => call.arg("bytes").arg(bytes.as_slice()),
-            };
-        }
-        Change::Delete { key, expect } => {
-            call.arg("delete").key(store.keys.record(key)).arg(key.as_str()).arg(expected(*expect));
-        }
-        Change::Add { key, delta, floor } => {
-            call.arg("add").key(store.keys.record(key)).arg(key.as_str());
-            call.arg(*delta).arg(floor.map_or(String::new(), |floor| floor.to_string()));
-        }
-        Change::Transfer { from, to, amount, floor } => {
-            call.arg("transfer").key(store.keys.record(from)).arg(from.as_str());
-            call.arg(*amount).arg(*floor).key(store.keys.record(to)).arg(to.as_str());
-        }
-    }
 }
 
 fn expected(expect: Expect) -> String {

@@ -1,14 +1,20 @@
-//! The scripts, each with the helpers it needs in front.
+//! The scripts, and the pieces they share.
 //!
 //! They are sent by their hash; a server that does not know one (it was restarted, or somebody flushed) says so before running anything,
 //! gets the text, and is asked again.
+//!
+//! A line `--> NAME` stands for the text of `lib/NAME.lua`. The pieces are statements and not functions, because a script makes its
+//! functions anew every time it runs, and that takes longer than most of what they would do.
 
 use redis::Script;
 
 /// All scripts.
 #[derive(Debug)]
 pub(super) struct Scripts {
-    pub(super) mutate: Script,
+    pub(super) put: Script,
+    pub(super) delete: Script,
+    pub(super) add: Script,
+    pub(super) transfer: Script,
     pub(super) list: Script,
     pub(super) acquire_lease: Script,
     pub(super) renew_lease: Script,
@@ -25,45 +31,58 @@ pub(super) struct Scripts {
     pub(super) append: Script,
 }
 
-const TIME: &str = include_str!("scripts/lib/time.lua");
-const BASE: &str = include_str!("scripts/lib/base.lua");
-const LEASE: &str = include_str!("scripts/lib/lease.lua");
-const WHOLE: &str = include_str!("scripts/lib/whole.lua");
+const NOW: &str = include_str!("scripts/lib/now.lua");
+
+/// The pieces by name, but the one that tells the time.
+const PIECES: [(&str, &str); 8] = [
+    ("once", include_str!("scripts/lib/once.lua")),
+    ("expected", include_str!("scripts/lib/expected.lua")),
+    ("added", include_str!("scripts/lib/added.lua")),
+    ("whole", include_str!("scripts/lib/whole.lua")),
+    ("lease", include_str!("scripts/lib/lease.lua")),
+    ("store_lease", include_str!("scripts/lib/store_lease.lua")),
+    ("attempt", include_str!("scripts/lib/attempt.lua")),
+    ("store_attempt", include_str!("scripts/lib/store_attempt.lua")),
+];
 
 impl Scripts {
     /// The scripts as they are.
     pub(super) fn new() -> Self {
-        Self::with_time(TIME)
+        Self::with_time(NOW)
     }
 
     /// The scripts with another source of time, which a test can move.
-    pub(super) fn with_time(time: &str) -> Self {
-        let plain = |body| Script::new(&[time, BASE, body].concat());
-        let lease = |body| Script::new(&[time, BASE, LEASE, body].concat());
-        let exact = |body| Script::new(&[time, BASE, WHOLE, body].concat());
+    pub(super) fn with_time(now: &str) -> Self {
+        let script = |text| Script::new(&whole_text(text, now));
         Self {
-            mutate: Script::new(&[time, BASE, LEASE, WHOLE, include_str!("scripts/mutate.lua")].concat()),
-            list: plain(include_str!("scripts/list.lua")),
-            acquire_lease: lease(include_str!("scripts/acquire_lease.lua")),
-            renew_lease: lease(include_str!("scripts/renew_lease.lua")),
-            release_lease: lease(include_str!("scripts/release_lease.lua")),
-            take_bucket: plain(include_str!("scripts/take_bucket.lua")),
-            take_large_bucket: exact(include_str!("scripts/take_large_bucket.lua")),
-            take_log: plain(include_str!("scripts/take_log.lua")),
-            acquire_permit: plain(include_str!("scripts/acquire_permit.lua")),
-            renew_permit: plain(include_str!("scripts/renew_permit.lua")),
-            release_permit: plain(include_str!("scripts/release_permit.lua")),
-            begin: plain(include_str!("scripts/begin.lua")),
-            dispatch: plain(include_str!("scripts/dispatch.lua")),
-            finish: plain(include_str!("scripts/finish.lua")),
-            append: plain(include_str!("scripts/append.lua")),
+            put: script(include_str!("scripts/put.lua")),
+            delete: script(include_str!("scripts/delete.lua")),
+            add: script(include_str!("scripts/add.lua")),
+            transfer: script(include_str!("scripts/transfer.lua")),
+            list: script(include_str!("scripts/list.lua")),
+            acquire_lease: script(include_str!("scripts/acquire_lease.lua")),
+            renew_lease: script(include_str!("scripts/renew_lease.lua")),
+            release_lease: script(include_str!("scripts/release_lease.lua")),
+            take_bucket: script(include_str!("scripts/take_bucket.lua")),
+            take_large_bucket: script(include_str!("scripts/take_large_bucket.lua")),
+            take_log: script(include_str!("scripts/take_log.lua")),
+            acquire_permit: script(include_str!("scripts/acquire_permit.lua")),
+            renew_permit: script(include_str!("scripts/renew_permit.lua")),
+            release_permit: script(include_str!("scripts/release_permit.lua")),
+            begin: script(include_str!("scripts/begin.lua")),
+            dispatch: script(include_str!("scripts/dispatch.lua")),
+            finish: script(include_str!("scripts/finish.lua")),
+            append: script(include_str!("scripts/append.lua")),
         }
     }
 
     /// Each of them, to load them all.
-    pub(super) fn all(&self) -> [&Script; 15] {
+    pub(super) fn all(&self) -> [&Script; 18] {
         [
-            &self.mutate,
+            &self.put,
+            &self.delete,
+            &self.add,
+            &self.transfer,
             &self.list,
             &self.acquire_lease,
             &self.renew_lease,
@@ -80,4 +99,14 @@ impl Scripts {
             &self.append,
         ]
     }
+}
+
+/// A text with its pieces, and theirs, in it. One that is not known stays a comment, which the script then fails without.
+fn whole_text(text: &str, now: &str) -> String {
+    let piece = |line: &str| {
+        let name = line.trim_start().strip_prefix("--> ")?;
+        let (_, piece) = PIECES.into_iter().chain([("now", now)]).find(|(known, _)| *known == name)?;
+        Some(whole_text(piece, now))
+    };
+    text.lines().map(|line| piece(line).unwrap_or_else(|| format!("{line}\n"))).collect()
 }

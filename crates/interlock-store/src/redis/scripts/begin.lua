@@ -1,23 +1,19 @@
 -- Reserves an idempotency key, or says what became of it.
 -- KEYS: attempt | ARGV: fingerprint, owner, how long it is reserved (µs), how long it is remembered (µs)
-local now = now_in_micros()
-local row = redis.call('HMGET', KEYS[1], 'fence', 'fingerprint', 'owner', 'phase', 'until', 'forget', 'answer')
-local fence, phase = row[1], row[4]
-local ends = tonumber(row[5] or 0)
-
-local known = fence and tonumber(row[6]) > now
-if not known or (phase == 'reserved' and ends <= now) then
-  fence = text(next_after(fence, now))
-  ends = now + tonumber(ARGV[3])
-  local forget = math.max(ends, now + tonumber(ARGV[4]))
-  redis.call('HSET', KEYS[1], 'fence', fence, 'fingerprint', ARGV[1], 'owner', ARGV[2], 'phase', 'reserved',
-    'until', text(ends), 'forget', text(forget), 'answer', '')
-  forget_after(KEYS[1], forget)
+--> now
+--> attempt
+local known = fence and tonumber(forget) > now
+if not known or (phase == 'r' and tonumber(ends) <= now) then
+  fence = string.format('%d', math.max((fence or 0) + 1, now))
+  phase, ends, owner, fingerprint, answer = 'r', now + ARGV[3], ARGV[2], ARGV[1], ''
+  forget = math.max(ends, now + ARGV[4])
+  --> store_attempt
   return { 'reserved', fence }
 end
 
-if row[2] ~= ARGV[1] then return { 'mismatch' } end
-if phase == 'completed' or phase == 'failed' then return { phase, row[7] } end
-if phase == 'reserved' and row[3] == ARGV[2] then return { 'reserved', fence } end
-if phase == 'dispatched' and ends <= now then return { 'in-doubt', fence } end
-return { 'running', text(ends - now) }
+if fingerprint ~= ARGV[1] then return { 'mismatch' } end
+if phase == 'c' then return { 'completed', answer } end
+if phase == 'f' then return { 'failed', answer } end
+if phase == 'r' and owner == ARGV[2] then return { 'reserved', fence } end
+if phase == 'd' and tonumber(ends) <= now then return { 'in-doubt', fence } end
+return { 'running', string.format('%d', ends - now) }

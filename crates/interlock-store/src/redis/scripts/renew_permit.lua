@@ -1,8 +1,8 @@
 -- Prolongs a permit from now on, if the holder still has it.
 -- KEYS: permits | ARGV: holder, how long (µs)
-local now = now_in_micros()
+--> now
 local ends = redis.call('ZSCORE', KEYS[1], ARGV[1])
 if not ends or tonumber(ends) <= now then return { 'no' } end
-redis.call('ZADD', KEYS[1], text(now + tonumber(ARGV[2])), ARGV[1])
-forget_after(KEYS[1], tonumber(redis.call('ZRANGE', KEYS[1], -1, -1, 'WITHSCORES')[2]))
+redis.call('ZADD', KEYS[1], now + ARGV[2], ARGV[1])
+redis.call('PEXPIREAT', KEYS[1], math.floor(redis.call('ZRANGE', KEYS[1], -1, -1, 'WITHSCORES')[2] / 1000) + 1)
 return { 'yes' }

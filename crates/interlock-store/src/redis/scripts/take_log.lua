@@ -1,46 +1,70 @@
--- The moments of the grants, in a sorted set: a member is the count of all units up to and with its grant, and the grant's own units.
--- So the units in the window are a difference, however many one grant took, and grants of one moment sort in their order.
+-- The grants are a list, oldest first. Each is the count of all units up to and with it, its own units, its moment, and the window it was
+-- granted for. So the units in the window are a difference, however many one grant took.
 -- KEYS: rate | ARGV: how many, in which window (µs), what this costs
-local limit, window, cost = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
-local key, now = KEYS[1], now_in_micros()
-
--- All units up to and with the grant at a place, its own units, and its moment.
-local function grant_at(place)
-  local row = redis.call('ZRANGE', key, place, place, 'WITHSCORES')
-  if not row[1] then return 0, 0, now end
-  return tonumber(string.sub(row[1], 1, 16)), tonumber(string.sub(row[1], 18)), tonumber(row[2])
-end
+local key, limit, window, cost = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+--> now
 
 -- A row of the other kind cannot be read like this and says nothing: the quota was changed.
-local removed = redis.pcall('ZREMRANGEBYSCORE', key, '-inf', text(now - window))
-if type(removed) == 'table' then redis.call('DEL', key) end
-local total, _, last = grant_at(-1)
-if last > now then
-  -- A grant from the future comes from a clock that was set back: it counts as if it had been made now.
-  for _, member in ipairs(redis.call('ZRANGEBYSCORE', key, '(' .. text(now), '+inf')) do
-    redis.call('ZADD', key, text(now), member)
+local newest = redis.pcall('LINDEX', key, -1)
+if type(newest) == 'table' then
+  redis.call('DEL', key)
+  newest = false
+end
+-- All units so far, those of them that have left the window, and of the oldest grant in it its units and its moment.
+local total, gone, units, moment = 0, 0, 0, now
+local last, its_window = now, nil
+if newest then
+  local all, _, at, of = string.match(newest, '^(%d+) (%d+) (%d+) (%d+)$')
+  total, gone, last, its_window = tonumber(all), tonumber(all), tonumber(at), of
+  if last > now then
+    -- A grant from the future comes from a clock that was set back: it counts as if it had been made now.
+    local place, row = -1, newest
+    while row do
+      local before, when, behind = string.match(row, '^(%d+ %d+ )(%d+)( %d+)$')
+      if tonumber(when) <= now then break end
+      redis.call('LSET', key, place, before .. string.format('%d', now) .. behind)
+      place = place - 1
+      row = redis.call('LINDEX', key, place)
+    end
+    redis.call('PEXPIREAT', key, string.format('%d', math.floor((now + window) / 1000) + 1))
   end
-  forget_after(key, now + window)
+  -- What is over goes, a few at first and then more at a time.
+  local step, over = 2, 0
+  repeat
+    step, over = math.min(step * 2, 1024), 0
+    for _, row in ipairs(redis.call('LRANGE', key, 0, step - 1)) do
+      local up_to, own, when = string.match(row, '^(%d+) (%d+) (%d+)')
+      if tonumber(when) > now - window then
+        gone, units, moment = up_to - own, tonumber(own), tonumber(when)
+        break
+      end
+      over = over + 1
+    end
+    if over > 0 then redis.call('LPOP', key, over) end
+  until over < step
 end
 
-local first, own, moment = grant_at(0)
-local gone = first - own
 local used = total - gone
 local excess = used + cost - limit
 if excess > 0 then
   -- Room is there once as many of the oldest units have left the window as there are too many now: mostly with the first grant.
-  if first - gone < excess then
-    local low, high = 1, redis.call('ZCARD', key) - 1
+  if units < excess then
+    local low, high = 1, redis.call('LLEN', key) - 1
     while low < high do
       local middle = math.floor((low + high) / 2)
-      if grant_at(middle) - gone >= excess then high = middle else low = middle + 1 end
+      local up_to = string.match(redis.call('LINDEX', key, middle), '^%d+')
+      if up_to - gone >= excess then high = middle else low = middle + 1 end
     end
-    _, _, moment = grant_at(low)
+    moment = string.match(redis.call('LINDEX', key, low), '^%d+ %d+ (%d+)')
   end
-  return { 'refused', text(moment + window - now) }
+  return { 'refused', string.format('%d', moment + window - now) }
 end
 if cost > 0 then
-  redis.call('ZADD', key, text(now), string.format('%016.0f %.0f', total + cost, cost))
-  forget_after(key, now + window)
+  redis.call('RPUSH', key, string.format('%d %d %d ', total + cost, cost, now) .. ARGV[2])
+  -- How long the key stays is set with the first grant of a span of time as long as the window, and not with each.
+  local span = math.floor(now / window)
+  if units == 0 or its_window ~= ARGV[2] or last > now or math.floor(last / window) ~= span then
+    redis.call('PEXPIREAT', key, string.format('%d', math.floor((span + 2) * window / 1000) + 1))
+  end
 end
-return { 'granted', text(limit - used - cost) }
+return { 'granted', string.format('%d', limit - used - cost) }

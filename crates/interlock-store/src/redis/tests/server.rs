@@ -1,8 +1,8 @@
 //! A server in the hands of its operator: flushed, busy, full, demoted.
 
-use interlock_sync::store::{Store, StoreError};
+use interlock_sync::store::{Change, Mutation, OpId, Store, StoreError};
 
-use super::{add, apply, command, number, open, operator, put, server};
+use super::{add, apply, command, key, number, open, operator, put, server};
 
 /// What a server says that will do again later: nothing has happened, try again.
 async fn is_unavailable(store: &dyn Store) -> bool {
@@ -44,7 +44,7 @@ async fn a_server_that_was_demoted_is_unavailable_until_it_is_the_primary_again(
     command(&format!("REPLICAOF 127.0.0.1 {}", primary.address().port())).exec(&mut operator).unwrap();
     assert!(is_unavailable(&*store).await, "it refuses to write");
     assert!(is_unavailable(&*store).await, "and a new connection finds out what it is");
-    let read = store.get(&super::key("a")).await;
+    let read = store.get(&key("a")).await;
     assert!(matches!(read, Err(StoreError::Unavailable { .. })), "so nothing old is read: {read:?}");
     command("REPLICAOF NO ONE").exec(&mut operator).unwrap();
     apply(&*store, &put("a", 1)).await;
@@ -83,6 +83,17 @@ async fn something_else_in_our_place_is_an_error_and_not_half_a_change() {
     assert_eq!(number(&*store, "a").await, None);
     command("DEL interlock:{interlock}:records").exec(&mut operator).unwrap();
     apply(&*store, &put("a", 0)).await;
-    command("SET interlock:{interlock}:record:b strange").exec(&mut operator).unwrap();
-    assert!(matches!(store.mutate(&put("b", 0)).await, Err(StoreError::Broken { .. })));
+    for strange in
+        ["SET interlock:{interlock}:record:b strange", "HSET interlock:{interlock}:record:c strange 1"]
+    {
+        command(strange).exec(&mut operator).unwrap();
+    }
+    for name in ["b", "c"] {
+        assert!(matches!(store.mutate(&put(name, 0)).await, Err(StoreError::Broken { .. })));
+        assert!(matches!(store.mutate(&add(name, 1)).await, Err(StoreError::Broken { .. })));
+        let change = Change::Transfer { from: key("a"), to: key(name), amount: 1, floor: -9 };
+        let moved = store.mutate(&Mutation::new(OpId::fresh(), change)).await;
+        assert!(matches!(moved, Err(StoreError::Broken { .. })), "{moved:?}");
+    }
+    assert_eq!(number(&*store, "a").await, Some(0), "not half a transfer");
 }
