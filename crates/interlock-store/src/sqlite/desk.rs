@@ -2,6 +2,7 @@
 
 use std::{
     collections::VecDeque,
+    mem,
     panic::{self, AssertUnwindSafe},
     sync::{
         Arc,
@@ -20,7 +21,7 @@ use super::{
     fault::{at_commit, before_commit, is_busy, moved},
     job::Job,
     patience::full_jitter,
-    tables::Tables,
+    tables::{Tables, Versions},
 };
 
 /// How many operations share a commit at most, so that the first does not wait long for the last.
@@ -43,7 +44,10 @@ pub(super) struct Desk {
     /// How long an operation waits for its turn before it is turned away.
     patience: Duration,
     commits: Arc<AtomicU64>,
+    versions: Versions,
     until_sweep: usize,
+    /// Whether what waits was run before, and one of it failed.
+    one_failed: bool,
     /// Whether a commit failed in such a way that its end may be on the disk, where a crash would bring it to light.
     unsettled: bool,
 }
@@ -58,8 +62,20 @@ impl Desk {
         commits: Arc<AtomicU64>,
     ) -> Self {
         let waiting = VecDeque::with_capacity(BATCH);
-        let (until_sweep, unsettled) = (SWEEP_EVERY, false);
-        Self { connection, space, clock, jobs, waiting, patience, commits, until_sweep, unsettled }
+        let (versions, until_sweep, one_failed, unsettled) = (Versions::default(), SWEEP_EVERY, false, false);
+        Self {
+            connection,
+            space,
+            clock,
+            jobs,
+            waiting,
+            patience,
+            commits,
+            versions,
+            until_sweep,
+            one_failed,
+            unsettled,
+        }
     }
 
     /// Works until nobody can hand anything over any more, and all that was handed over is done.
@@ -115,8 +131,36 @@ impl Desk {
         }
     }
 
-    /// Runs what waits, each operation apart from the others, and commits once.
+    /// Runs what waits, and commits once.
+    ///
+    /// Hardly ever does an operation fail, and to be able to take back one alone costs as much as the operation itself. So they are run
+    /// together first. If one fails, all are taken back, none is answered, and they are run again each apart from the others.
     fn settle(&mut self) {
+        self.versions = Versions::default();
+        let done = if mem::take(&mut self.one_failed) {
+            match self.run_each_apart() {
+                Some(done) => done,
+                None => return,
+            }
+        } else if let Err(_told_when_it_fails_alone) = self.run_together() {
+            self.roll_back();
+            self.one_failed = true;
+            return;
+        } else {
+            mem::take(&mut self.waiting).into()
+        };
+        self.commit_and_answer(done);
+    }
+
+    fn run_together(&mut self) -> Result<()> {
+        let mut waiting = mem::take(&mut self.waiting);
+        let ran = waiting.iter_mut().try_for_each(|job| self.guarded(|tables| job.run(tables)));
+        self.waiting = waiting;
+        ran
+    }
+
+    /// Runs what waits, and answers those that fail; `None` if nothing is left to commit.
+    fn run_each_apart(&mut self) -> Option<Vec<Job>> {
         let mut done = Vec::with_capacity(self.waiting.len());
         while let Some(mut job) = self.waiting.pop_front() {
             match self.apart(|tables| job.run(tables)) {
@@ -126,9 +170,14 @@ impl Desk {
             // After some failures SQLite takes the whole transaction back by itself.
             if self.connection.is_autocommit() {
                 let reason = "another operation of the same transaction failed";
-                return answer(done, || StoreError::Unavailable { reason: reason.into(), source: None });
+                answer(done, || StoreError::Unavailable { reason: reason.into(), source: None });
+                return None;
             }
         }
+        Some(done)
+    }
+
+    fn commit_and_answer(&mut self, done: Vec<Job>) {
         self.sweep_now_and_then(done.len());
         match self.commit() {
             Ok(()) => done.into_iter().for_each(|job| job.answer(Ok(()))),
@@ -143,11 +192,8 @@ impl Desk {
 
     /// Does something that is taken back if it fails, and nothing else with it.
     fn apart(&self, work: impl FnOnce(&Tables<'_>) -> Result<()>) -> Result<()> {
-        let tables = Tables::new(&self.connection, self.space, self.clock.now());
         self.execute("SAVEPOINT operation")?;
-        // A bug that one request brings out must not end the thread on which all others depend.
-        let end =
-            panic::catch_unwind(AssertUnwindSafe(|| work(&tables))).unwrap_or(Err(Error::UnwindingPanic));
+        let end = self.guarded(work);
         let taken_back = if end.is_err() { self.execute("ROLLBACK TO operation") } else { Ok(()) };
         let closed = taken_back.and_then(|()| self.execute("RELEASE operation"));
         if closed.is_err() {
@@ -156,12 +202,23 @@ impl Desk {
         end
     }
 
+    /// Does something. A bug that one request brings out must not end the thread on which all others depend.
+    fn guarded(&self, work: impl FnOnce(&Tables<'_>) -> Result<()>) -> Result<()> {
+        let tables = self.tables();
+        panic::catch_unwind(AssertUnwindSafe(|| work(&tables))).unwrap_or(Err(Error::UnwindingPanic))
+    }
+
+    fn tables(&self) -> Tables<'_> {
+        Tables::new(&self.connection, self.space, &self.versions, self.clock.now())
+    }
+
     /// Commits. Nothing is written if nothing changed, unless a commit before this one is unsettled: then something is, so that what
     /// may be left of that one on the disk is overwritten before anybody is told that it did not take effect.
     fn commit(&mut self) -> Result<()> {
         if self.unsettled {
-            Tables::new(&self.connection, self.space, self.clock.now()).touch()?;
+            self.tables().touch()?;
         }
+        self.tables().keep_versions()?;
         self.execute("COMMIT")?;
         self.unsettled = false;
         self.commits.fetch_add(1, Ordering::SeqCst);

@@ -10,8 +10,8 @@ use super::tables::Tables;
 /// An operation whose answer the writer need not know.
 pub(super) type Job = Box<dyn Work>;
 
-/// What the writer does with an operation. It runs at most once, and is answered once: after its commit, or when it is clear that
-/// there will be none.
+/// What the writer does with an operation. It may be run again if its transaction was taken back, and is answered once: after its commit,
+/// or when it is clear that there will be none.
 pub(super) trait Work: Send {
     /// How long its caller has been waiting.
     fn waited(&self) -> Duration;
@@ -25,7 +25,7 @@ pub(super) trait Work: Send {
 
 struct Task<T, F> {
     since: Instant,
-    work: Option<F>,
+    work: F,
     done: Option<T>,
     caller: oneshot::Sender<Result<T, StoreError>>,
 }
@@ -34,25 +34,23 @@ struct Task<T, F> {
 pub(super) fn job<T, F>(since: Instant, work: F) -> (Job, oneshot::Receiver<Result<T, StoreError>>)
 where
     T: Send + 'static,
-    F: FnOnce(&Tables<'_>) -> rusqlite::Result<T> + Send + 'static,
+    F: Fn(&Tables<'_>) -> rusqlite::Result<T> + Send + 'static,
 {
     let (caller, answer) = oneshot::channel();
-    (Box::new(Task { since, work: Some(work), done: None, caller }), answer)
+    (Box::new(Task { since, work, done: None, caller }), answer)
 }
 
 impl<T, F> Work for Task<T, F>
 where
     T: Send,
-    F: FnOnce(&Tables<'_>) -> rusqlite::Result<T> + Send,
+    F: Fn(&Tables<'_>) -> rusqlite::Result<T> + Send,
 {
     fn waited(&self) -> Duration {
         self.since.elapsed()
     }
 
     fn run(&mut self, tables: &Tables<'_>) -> rusqlite::Result<()> {
-        if let Some(work) = self.work.take() {
-            self.done = Some(work(tables)?);
-        }
+        self.done = Some((self.work)(tables)?);
         Ok(())
     }
 

@@ -14,7 +14,7 @@ use super::{
     connect,
     fault::{before_commit, moved},
     patience::deadline,
-    tables::Tables,
+    tables::{Tables, Versions},
 };
 
 /// How many reads run at once. They seldom wait for anything but the processor.
@@ -74,7 +74,8 @@ impl Readers {
         if connect::has_moved(&connection).map_err(failed)? {
             return Err(moved());
         }
-        let read = work(&Tables::new(&connection, self.space, self.clock.now())).map_err(failed)?;
+        let read = work(&Tables::new(&connection, self.space, &Versions::default(), self.clock.now()))
+            .map_err(failed)?;
         // One on which something failed is closed instead, and the next reader opens another.
         self.idle().push(connection);
         Ok(read)

@@ -63,7 +63,7 @@ impl Writer {
     pub(super) async fn run<T, F>(&self, work: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
-        F: FnOnce(&Tables<'_>) -> rusqlite::Result<T> + Send + 'static,
+        F: Fn(&Tables<'_>) -> rusqlite::Result<T> + Send + 'static,
     {
         let unsent = |reason: &str| StoreError::Unavailable { reason: reason.into(), source: None };
         let lost = |reason: &str| StoreError::InDoubt { reason: reason.into(), source: None };

@@ -9,6 +9,8 @@ mod rates;
 mod records;
 mod sweep;
 
+use std::cell::Cell;
+
 use interlock_sync::store::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Params, Result, Row};
 
@@ -21,12 +23,24 @@ use super::values::storable;
 pub(super) struct Tables<'a> {
     connection: &'a Connection,
     space: i64,
+    versions: &'a Versions,
     now: Timestamp,
 }
 
+/// The last version that a transaction gave out: read when the first one is needed, and written once, before the commit.
+#[derive(Debug, Default)]
+pub(super) struct Versions {
+    last: Cell<Option<u64>>,
+}
+
 impl<'a> Tables<'a> {
-    pub(super) fn new(connection: &'a Connection, space: i64, now: Timestamp) -> Self {
-        Self { connection, space, now: storable(now) }
+    pub(super) fn new(
+        connection: &'a Connection,
+        space: i64,
+        versions: &'a Versions,
+        now: Timestamp,
+    ) -> Self {
+        Self { connection, space, versions, now: storable(now) }
     }
 
     /// What the tests make trouble on.
@@ -62,9 +76,22 @@ impl<'a> Tables<'a> {
 
     /// Gives out the next versions and returns the last of them. None is given out twice; some may never be seen.
     fn next_versions(&self, how_many: usize) -> Result<u64> {
-        self.connection
-            .prepare_cached("UPDATE space SET version = version + ?2 WHERE id = ?1 RETURNING version")?
-            .query_row((self.space, how_many), |row| row.get(0))
+        let last = match self.versions.last.get() {
+            Some(last) => last,
+            None => self
+                .connection
+                .prepare_cached("SELECT version FROM space WHERE id = ?1")?
+                .query_row([self.space], |row| row.get(0))?,
+        };
+        let last = last + how_many as u64;
+        self.versions.last.set(Some(last));
+        Ok(last)
+    }
+
+    /// Writes down which versions were given out. No commit may come without it.
+    pub(super) fn keep_versions(&self) -> Result<()> {
+        let Some(last) = self.versions.last.take() else { return Ok(()) };
+        self.run("UPDATE space SET version = ?2 WHERE id = ?1", (self.space, last)).map(drop)
     }
 
     /// Writes something that means nothing, so that the next commit reaches the disk.

@@ -85,8 +85,10 @@ impl Tables<'_> {
                 return Ok(Changed { key, from, to: None, number: None });
             };
             version += 1;
-            let sql = "INSERT INTO record (space, key, version, content) VALUES (?1, ?2, ?3, ?4)
-                ON CONFLICT DO UPDATE SET version = excluded.version, content = excluded.content";
+            let sql = match from {
+                Some(_) => "UPDATE record SET version = ?3, content = ?4 WHERE space = ?1 AND key = ?2",
+                None => "INSERT INTO record (space, key, version, content) VALUES (?1, ?2, ?3, ?4)",
+            };
             self.run(sql, (self.space, key.as_str(), version, Stored(&content)))?;
             let number = match content {
                 Content::Number(number) => Some(number),

@@ -23,7 +23,7 @@ use interlock_sync::{
 };
 use rusqlite::Connection;
 use tempfile::TempDir;
-use tokio::{sync::oneshot, task::coop::unconstrained};
+use tokio::{sync::mpsc::unbounded_channel, task::coop::unconstrained};
 
 use super::{connect::Problem, place::Place, store::SqliteStore};
 use crate::Options;
@@ -111,7 +111,7 @@ struct Blocked {
 impl Blocked {
     async fn new(store: &Arc<SqliteStore>) -> Self {
         let (go, wait) = mpsc::channel::<()>();
-        let (inside, is_inside) = oneshot::channel();
+        let (inside, mut is_inside) = unbounded_channel();
         let store = Arc::clone(store);
         tokio::spawn(async move {
             let block = store.writer.run(move |_| {
@@ -122,7 +122,7 @@ impl Blocked {
             });
             let _: Result<(), StoreError> = block.await;
         });
-        is_inside.await.unwrap();
+        is_inside.recv().await.unwrap();
         Self { _go: go }
     }
 }
