@@ -40,18 +40,11 @@ pub(super) async fn begin(line: &Line, attempt: &Attempt) -> Result<Begun, Failu
 
 pub(super) async fn dispatch(line: &Line, key: &Key, fence: Fence, ttl: Duration) -> Result<bool, Failure> {
     let statement = "SELECT interlock.dispatch_attempt($1, $2, $3) AS held";
-    let row = line
-        .ask_one(
-            Effect::Changes,
-            statement,
-            &[
-                (&key.as_str(), Type::TEXT),
-                (&wire::token(fence.0), Type::INT8),
-                (&wire::micros(ttl), Type::INT8),
-            ],
-        )
-        .await?;
-    wire::column(&row, "held")
+    line.ask_whether(
+        statement,
+        &[(&key.as_str(), Type::TEXT), (&wire::token(fence.0), Type::INT8), (&wire::micros(ttl), Type::INT8)],
+    )
+    .await
 }
 
 pub(super) async fn finish(
@@ -66,20 +59,17 @@ pub(super) async fn finish(
         Ending::Failed(answer) => ("failed", answer),
     };
     let statement = "SELECT interlock.finish_attempt($1, $2, $3, $4, $5) AS held";
-    let row = line
-        .ask_one(
-            Effect::Changes,
-            statement,
-            &[
-                (&key.as_str(), Type::TEXT),
-                (&wire::token(fence.0), Type::INT8),
-                (&phase, Type::TEXT),
-                (answer, Type::BYTEA),
-                (&wire::micros(keep), Type::INT8),
-            ],
-        )
-        .await?;
-    wire::column(&row, "held")
+    line.ask_whether(
+        statement,
+        &[
+            (&key.as_str(), Type::TEXT),
+            (&wire::token(fence.0), Type::INT8),
+            (&phase, Type::TEXT),
+            (answer, Type::BYTEA),
+            (&wire::micros(keep), Type::INT8),
+        ],
+    )
+    .await
 }
 
 fn answer(row: &Row) -> Result<Vec<u8>, Failure> {

@@ -40,16 +40,13 @@ pub(super) async fn renew(
     ttl: Option<Duration>,
 ) -> Result<bool, Failure> {
     let statement = "SELECT interlock.renew_lease($1, $2, $3) AS held";
-    let row = line
-        .ask_one(
-            Effect::Changes,
-            statement,
-            &[
-                (&key.as_str(), Type::TEXT),
-                (&wire::token(fence.0), Type::INT8),
-                (&ttl.map(wire::micros), Type::INT8),
-            ],
-        )
-        .await?;
-    wire::column(&row, "held")
+    line.ask_whether(
+        statement,
+        &[
+            (&key.as_str(), Type::TEXT),
+            (&wire::token(fence.0), Type::INT8),
+            (&ttl.map(wire::micros), Type::INT8),
+        ],
+    )
+    .await
 }

@@ -7,7 +7,7 @@ use tokio_postgres::types::Type;
 
 use super::{
     fault::{Effect, Failure},
-    line::{Line, Param},
+    line::Line,
     wire,
 };
 
@@ -72,23 +72,19 @@ pub(super) async fn renew_permit(
     ttl: Duration,
 ) -> Result<bool, Failure> {
     let statement = "SELECT interlock.renew_permit($1, $2, $3) AS held";
-    let row = line
-        .ask_one(
-            Effect::Changes,
-            statement,
-            &[
-                (&key.as_str(), Type::TEXT),
-                (&&wire::id(holder)[..], Type::BYTEA),
-                (&wire::micros(ttl), Type::INT8),
-            ],
-        )
-        .await?;
-    wire::column(&row, "held")
+    line.ask_whether(
+        statement,
+        &[
+            (&key.as_str(), Type::TEXT),
+            (&&wire::id(holder)[..], Type::BYTEA),
+            (&wire::micros(ttl), Type::INT8),
+        ],
+    )
+    .await
 }
 
 pub(super) async fn release_permit(line: &Line, key: &Key, holder: OpId) -> Result<bool, Failure> {
     let statement = "SELECT interlock.release_permit($1, $2) AS held";
     let (key, holder) = (key.as_str(), wire::id(holder));
-    let params: [Param<'_>; 2] = [(&key, Type::TEXT), (&&holder[..], Type::BYTEA)];
-    wire::column(&line.ask_one(Effect::Changes, statement, &params).await?, "held")
+    line.ask_whether(statement, &[(&key, Type::TEXT), (&&holder[..], Type::BYTEA)]).await
 }

@@ -16,6 +16,7 @@ use tokio_postgres::{
 use super::{
     fault::{Effect, Failure},
     migrate::Schema,
+    wire,
 };
 
 /// A parameter of a statement, with its type: so it needs not be prepared first, and one round trip does.
@@ -89,6 +90,11 @@ impl Line {
     ) -> Result<Row, Failure> {
         let row = self.ask(effect, statement, params).await?.pop();
         row.ok_or_else(|| Failure::nonsense("PostgreSQL answered with no row"))
+    }
+
+    /// Runs a statement that changes something only if it is held still, and says so in the column `held`.
+    pub(super) async fn ask_whether(&self, statement: &str, params: &[Param<'_>]) -> Result<bool, Failure> {
+        wire::column(&self.ask_one(Effect::Changes, statement, params).await?, "held")
     }
 
     async fn ask_once(
