@@ -7,7 +7,7 @@ local rows = redis.call('MGET', unpack(KEYS, 2))
 if not met then return { 'conflict', name, redis.call('GET', KEYS[1]) or '' } end
 local kind, content, to = ARGV[5], ARGV[6], string.format('%d', version)
 -- First, because it fails if a stranger has put something else in the index's place.
-if not from then redis.call('ZADD', KEYS[4], 0, name) end
+if not from then redis.call('ZADD', KEYS[4], '0', name) end
 if #content < 10000 then
   redis.call('MSET', KEYS[3], to, KEYS[1], to .. ' ' .. kind .. content)
 else

@@ -16,6 +16,6 @@ end
 local may = owed <= room
 if (may and owed + charge > 0) or (not may and too_far) then
   full = now + owed + (may and charge or 0)
-  redis.call('SET', KEYS[1], string.format('%d', full), 'PXAT', math.floor(full / 1000) + 1)
+  redis.call('SET', KEYS[1], string.format('%d', full), 'PXAT', string.format('%d', full / 1000 + 1))
 end
 return { may and 'granted' or 'refused', string.format('%d', owed) }

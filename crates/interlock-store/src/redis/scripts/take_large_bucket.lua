@@ -14,13 +14,13 @@ if too_far then owed = capacity end
 if less(room, owed) then
   full = plus(now, owed)
   if too_far and not less(LAST, full) then
-    redis.call('SET', KEYS[1], digits_of(full), 'PXAT', string.format('%d', math.floor(about(full) / 1000) + 1))
+    redis.call('SET', KEYS[1], digits_of(full), 'PXAT', string.format('%d', about(full) / 1000 + 1))
   end
   return { 'refused', digits_of(owed) }
 end
 full = plus(plus(now, owed), charge)
 if less(LAST, full) then full = LAST end
 if less(now, full) then
-  redis.call('SET', KEYS[1], digits_of(full), 'PXAT', string.format('%d', math.floor(about(full) / 1000) + 1))
+  redis.call('SET', KEYS[1], digits_of(full), 'PXAT', string.format('%d', about(full) / 1000 + 1))
 end
 return { 'granted', digits_of(owed) }

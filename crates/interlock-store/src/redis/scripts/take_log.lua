@@ -5,7 +5,7 @@ local key, limit, window, cost = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2]), 
 --> now
 
 -- A row of the other kind cannot be read like this and says nothing: the quota was changed.
-local newest = redis.pcall('LINDEX', key, -1)
+local newest = redis.pcall('LINDEX', key, '-1')
 if type(newest) == 'table' then
   redis.call('DEL', key)
   newest = false
@@ -26,13 +26,13 @@ if newest then
       place = place - 1
       row = redis.call('LINDEX', key, place)
     end
-    redis.call('PEXPIREAT', key, string.format('%d', math.floor((now + window) / 1000) + 1))
+    redis.call('PEXPIREAT', key, string.format('%d', (now + window) / 1000 + 1))
   end
   -- What is over goes, a few at first and then more at a time.
   local step, over = 2, 0
   repeat
     step, over = math.min(step * 2, 1024), 0
-    for _, row in ipairs(redis.call('LRANGE', key, 0, step - 1)) do
+    for _, row in ipairs(redis.call('LRANGE', key, '0', string.format('%d', step - 1))) do
       local up_to, own, when = string.match(row, '^(%d+) (%d+) (%d+)')
       if tonumber(when) > now - window then
         gone, units, moment = up_to - own, tonumber(own), tonumber(when)
@@ -40,7 +40,7 @@ if newest then
       end
       over = over + 1
     end
-    if over > 0 then redis.call('LPOP', key, over) end
+    if over > 0 then redis.call('LPOP', key, string.format('%d', over)) end
   until over < step
 end
 
@@ -64,7 +64,7 @@ if cost > 0 then
   -- How long the key stays is set with the first grant of a span of time as long as the window, and not with each.
   local span = math.floor(now / window)
   if units == 0 or its_window ~= ARGV[2] or last > now or math.floor(last / window) ~= span then
-    redis.call('PEXPIREAT', key, string.format('%d', math.floor((span + 2) * window / 1000) + 1))
+    redis.call('PEXPIREAT', key, string.format('%d', (span + 2) * window / 1000 + 1))
   end
 end
 return { 'granted', string.format('%d', limit - used - cost) }
