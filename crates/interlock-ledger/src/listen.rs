@@ -12,6 +12,7 @@ use http::{
     StatusCode,
     header::{AUTHORIZATION, WWW_AUTHENTICATE},
 };
+use interlock_sync::adapt::rmcp::Guarded;
 use rmcp::{
     ServiceExt,
     service::ServerInitializeError,
@@ -78,7 +79,7 @@ pub fn check(address: SocketAddr, tokens: &Tokens) -> Result<(), ListenError> {
 ///
 /// When the listener fails, calls were left over, or the address is open to others without a token.
 pub async fn http(
-    server: LedgerServer,
+    server: Guarded<LedgerServer>,
     listener: TcpListener,
     tokens: Tokens,
     stop: impl Future<Output = ()>,
@@ -95,8 +96,8 @@ pub async fn http(
     } else {
         config.disable_allowed_hosts()
     };
-    let gate = server.gate().clone();
-    let tools: StreamableHttpService<LedgerServer, NeverSessionManager> =
+    let gate = server.warden().gate().clone();
+    let tools: StreamableHttpService<Guarded<LedgerServer>, NeverSessionManager> =
         StreamableHttpService::new(move || Ok(server.clone()), Arc::default(), config);
     let routes =
         Router::new().nest_service(PATH, tools).layer(from_fn_with_state(Arc::new(tokens), identify));
@@ -124,11 +125,11 @@ pub async fn http(
 ///
 /// When the client does not speak MCP, or calls were left over.
 pub async fn stdio(
-    server: LedgerServer,
+    server: Guarded<LedgerServer>,
     stop: impl Future<Output = ()>,
     deadline: Duration,
 ) -> Result<(), ListenError> {
-    let gate = server.gate().clone();
+    let gate = server.warden().gate().clone();
     let (input, output) = stdio_pipes();
     let transport = AsyncRwTransport::new_server(input, output).with_max_line_length(LONGEST_MESSAGE);
     tokio::pin!(stop);

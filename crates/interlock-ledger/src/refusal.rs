@@ -143,9 +143,6 @@ pub enum Refusal {
         /// What was seen of it.
         reason: String,
     },
-    /// The server ends.
-    #[error("the server is shutting down and takes no new calls; nothing was changed")]
-    Closing,
     /// The state could not be asked.
     #[error("the server's state is not reachable just now ({reason}); nothing was changed, try again later")]
     Unavailable {

@@ -1,7 +1,7 @@
 //! The tools: one router per topic, and what stands before all of them.
 //!
-//! Every call passes the gate, then the caller's limits, then its tool, in a task of its own: a client that goes away does not cut a tool
-//! off half way, and a tool that panics is a tool error and not the end of the connection.
+//! Before every call stands [`Guarded`], the adapter of `interlock-sync` for rmcp: its gate and the caller's limits, and that a client which
+//! goes away does not cut a tool off half way. A tool that panics is a tool error and not the end of the connection.
 
 mod credits;
 mod documents;
@@ -10,9 +10,10 @@ mod orders;
 mod reports;
 mod usage;
 
-use std::sync::Arc;
+use std::{panic::AssertUnwindSafe, sync::Arc};
 
-use interlock_sync::gate::Gate;
+use futures_util::FutureExt;
+use interlock_sync::adapt::{CallerName, rmcp::Guarded};
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     handler::server::{router::tool::ToolRouter, tool::ToolCallContext},
@@ -23,13 +24,12 @@ use rmcp::{
 
 use crate::{Log, caller::Caller, refusal::Refusal, twin::Twin};
 
-/// The ledger as an MCP server. Clones are the same server.
+/// The tools as an MCP server. Clones are the same server.
 #[derive(Clone)]
 pub struct LedgerServer(Arc<Inner>);
 
 struct Inner {
     twin: Twin,
-    gate: Gate,
     log: Log,
     router: ToolRouter<LedgerServer>,
 }
@@ -40,22 +40,21 @@ const INSTRUCTIONS: &str = "A small ledger: accounts with credits, orders, repor
      Read before you update: update_document wants the version and update_report the hash that you have read.";
 
 impl LedgerServer {
-    /// A server of a twin.
+    /// The server of a twin, with what stands before it.
     #[must_use]
-    pub fn new(twin: Twin, log: Log) -> Self {
+    pub fn guarded(twin: Twin, log: Log) -> Guarded<Self> {
+        let warden = twin.warden.clone();
+        Guarded::new(Self::new(twin, log), warden, |context| CallerName::new(caller_of(context).as_str()))
+    }
+
+    fn new(twin: Twin, log: Log) -> Self {
         let router = Self::credits()
             + Self::orders()
             + Self::reports()
             + Self::documents()
             + Self::files()
             + Self::usage();
-        Self(Arc::new(Inner { twin, gate: Gate::new(), log, router }))
-    }
-
-    /// The gate that every call passes. Once it is closed, calls are refused.
-    #[must_use]
-    pub fn gate(&self) -> &Gate {
-        &self.0.gate
+        Self(Arc::new(Inner { twin, log, router }))
     }
 
     fn twin(&self) -> &Twin {
@@ -63,17 +62,20 @@ impl LedgerServer {
     }
 
     async fn admitted(
-        self,
+        &self,
         request: CallToolRequestParams,
         mut context: RequestContext<RoleServer>,
     ) -> Answered {
         let caller = caller_of(&context);
-        let _permit = match self.twin().limits.admit(caller.as_str()).await {
-            Ok(permit) => permit,
-            Err(refusal) => return Ok(refusal.into_answer().into()),
+        let _permit = match &self.twin().limits {
+            None => None,
+            Some(limits) => match limits.admit(caller.as_str()).await {
+                Ok(permit) => Some(permit),
+                Err(refusal) => return Ok(refusal.into_answer().into()),
+            },
         };
         context.extensions.insert(caller);
-        self.0.router.call(ToolCallContext::new(&self, request, context)).await
+        self.0.router.call(ToolCallContext::new(self, request, context)).await
     }
 }
 
@@ -98,16 +100,11 @@ impl ServerHandler for LedgerServer {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Answered {
-        let Ok(inside) = self.0.gate.enter_owned() else {
-            return Ok(Refusal::Closing.into_answer().into());
-        };
-        let (server, tool) = (self.clone(), request.name.clone());
-        let call = tokio::spawn(async move {
-            let _inside = inside;
-            server.admitted(request, context).await
-        });
-        call.await.unwrap_or_else(|error| {
-            (self.0.log)(&format!("the tool `{tool}` failed: {error}"));
+        let tool = request.name.clone();
+        // What a tool leaves half done, it leaves in a store or in files, whose operations are whole.
+        let call = AssertUnwindSafe(self.admitted(request, context)).catch_unwind();
+        call.await.unwrap_or_else(|_panic| {
+            (self.0.log)(&format!("the tool `{tool}` panicked"));
             Ok(Refusal::internal(
                 "this is a bug, and what the call did is not known; read before you try again",
             )

@@ -7,7 +7,10 @@ pub mod safe;
 use std::{any::Any, num::NonZeroU32, path::PathBuf, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
-use interlock_sync::store::{InvalidQuota, Store};
+use interlock_sync::{
+    adapt::{InvalidPolicy, Warden},
+    store::{InvalidQuota, Store},
+};
 
 use crate::{
     Log, answer,
@@ -93,7 +96,7 @@ pub trait Usage: Send + Sync {
     async fn usage(&self, call: &Call) -> Answer<answer::Usage>;
 }
 
-/// How often and how many at once a caller may.
+/// How often and how many at once a caller may, where the server counts for itself.
 #[async_trait]
 pub trait Limits: Send + Sync {
     /// Lets a call in; it is under way until what this returns is dropped.
@@ -113,7 +116,10 @@ pub struct Twin {
     pub documents: Arc<dyn Documents>,
     pub files: Arc<dyn FileRegistry>,
     pub usage: Arc<dyn Usage>,
-    pub limits: Arc<dyn Limits>,
+    /// What stands before the tools and decides whether a call may come to them.
+    pub warden: Warden,
+    /// Who also decides that, behind it, if anybody does.
+    pub limits: Option<Arc<dyn Limits>>,
 }
 
 /// What a twin is made with.
@@ -150,4 +156,7 @@ pub enum MakeError {
     /// The rate makes no sense.
     #[error("failed to set the rate limit")]
     Rate(#[from] InvalidQuota),
+    /// The limits make no sense.
+    #[error("failed to set the limits")]
+    Policy(#[from] InvalidPolicy),
 }

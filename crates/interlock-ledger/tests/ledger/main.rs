@@ -40,7 +40,7 @@ impl Ledger {
         };
         seed(store, parts.log.clone(), &Caller::unnamed()).await.unwrap();
         let twin = if is_naive { naive::make(&parts) } else { safe::make(&parts) }.unwrap();
-        let server = LedgerServer::new(twin, parts.log.clone());
+        let server = LedgerServer::guarded(twin, parts.log.clone());
         let (here, there) = tokio::io::duplex(1 << 16);
         tokio::spawn(async move { server.serve(there).await.unwrap().waiting().await });
         Self { client: ().serve(here).await.unwrap(), _files: files }

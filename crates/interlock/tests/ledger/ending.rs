@@ -31,7 +31,7 @@ async fn when_told_to_end_it_answers_the_calls_under_way_and_refuses_new_ones() 
                 Err(gone) => panic!("{signal}: it ended before the call under way: {gone}"),
             }
         };
-        assert!(refused.contains("shutting down"), "{signal}: {refused}");
+        assert!(refused.contains("the server is closing"), "{signal}: {refused}");
         assert_eq!(under_way.await.unwrap().unwrap()["status"], "completed", "{signal}");
         assert_eq!(shop.ledger.child.wait().unwrap().code(), Some(0), "{signal}");
     }

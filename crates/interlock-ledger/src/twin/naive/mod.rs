@@ -23,7 +23,10 @@ mod usage;
 
 use std::{sync::Arc, time::Duration};
 
-use interlock_sync::store::{Applied, Change, Content, Expect, Key, Mutation, OpId, Outcome, Record, Store};
+use interlock_sync::{
+    adapt::{Policy, Warden},
+    store::{Applied, Change, Content, Expect, Key, Mutation, OpId, Outcome, Record, Store},
+};
 
 use super::{Answer, MakeError, Parts, Twin};
 use crate::{
@@ -50,7 +53,9 @@ pub fn make(parts: &Parts) -> Result<Twin, MakeError> {
         documents: Arc::new(documents::Naive(plain.clone())),
         files: Arc::new(files::Naive(plain.clone())),
         usage: Arc::new(usage::Naive(plain)),
-        limits: Arc::new(limits),
+        // It lets everything through, as long as its gate is open.
+        warden: Warden::new(Policy::builder().build()?),
+        limits: Some(Arc::new(limits)),
     })
 }
 

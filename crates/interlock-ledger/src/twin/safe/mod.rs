@@ -8,7 +8,7 @@
 //! | documents | put if absent, put if version |
 //! | files | the owner judged and the record changed in one step |
 //! | usage | a counter in the store |
-//! | limits | a shared rate limit, and shared permits behind a fair local queue |
+//! | limits | the adapter for rmcp, with a policy on the store |
 
 mod credits;
 mod documents;
@@ -37,6 +37,7 @@ pub fn make(parts: &Parts) -> Result<Twin, MakeError> {
         documents: Arc::new(documents::Safe { book: book.clone() }),
         files: Arc::new(files::Safe { book: book.clone() }),
         usage: Arc::new(usage::Safe::new(book)),
-        limits: Arc::new(limits::Safe::new(parts)?),
+        warden: limits::warden(parts)?,
+        limits: None,
     })
 }

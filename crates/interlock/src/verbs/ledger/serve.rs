@@ -76,7 +76,7 @@ impl Ledger {
             let owner = tokens.first().cloned().unwrap_or_else(Caller::unnamed);
             seed(store, log(), &owner).await.context("failed to seed")?;
         }
-        let (server, deadline) = (LedgerServer::new(twin, log()), Duration::from_millis(self.grace));
+        let (server, deadline) = (LedgerServer::guarded(twin, log()), Duration::from_millis(self.grace));
         let Some(address) = self.listen else {
             return Ok(listen::stdio(server, stop, deadline).await?);
         };
