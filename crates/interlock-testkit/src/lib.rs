@@ -2,5 +2,7 @@
 //!
 //! No crate depends on this one outside its tests; `xtask tidy` sees to that.
 
+pub mod cases;
 pub mod page;
 pub mod service;
+pub mod stack;

@@ -1,4 +1,4 @@
-//! Pages as tests: a hazard's `doc.md`, and later its `cases.md`, taken apart into sections and code blocks.
+//! Pages as tests: a hazard's `doc.md`, taken apart into sections and code blocks.
 //!
 //! A fenced block is a file and its tag names the language. A comment `hazard: NAME` at the end of a line says that the line
 //! must be reported; every other line must stay silent.
@@ -104,7 +104,8 @@ enum Into {
     Code(String),
 }
 
-fn marks(code: &str) -> Vec<Mark> {
+/// The lines of a text that must be reported.
+pub(crate) fn marks(code: &str) -> Vec<Mark> {
     let of_line = |(line, text): (usize, &str)| {
         let names = ["// hazard: ", "# hazard: "]
             .iter()

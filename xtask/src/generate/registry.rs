@@ -63,8 +63,20 @@ const BACKENDS: Registry = Registry {
     doc: "Every backend, in the order of the modules.",
 };
 
+const LANGUAGES: Registry = Registry {
+    source: "crates/interlock-lang/src/lib.rs",
+    begin: "// languages: begin",
+    end: "// languages: end",
+    target: "crates/interlock-lang/src/all.rs",
+    of: "crate::Language",
+    constant: "LANGUAGE",
+    prefix: "crate",
+    visibility: "pub",
+    doc: "Every language, in the order of the modules.",
+};
+
 /// The registries. Adding one is one entry.
-pub(super) const REGISTRIES: &[Registry] = &[HAZARDS, VERBS, BACKENDS];
+pub(super) const REGISTRIES: &[Registry] = &[HAZARDS, VERBS, BACKENDS, LANGUAGES];
 
 impl Registry {
     /// The text that the target should have.

@@ -3,8 +3,8 @@
 use crate::Span;
 
 use super::{
-    AccessPath, Argument, Aspect, Block, Bound, Callee, Effect, Exit, Function, Hold, Interleaving, Lock,
-    Name, Op, Origin, Resource, Role, Term, Tool, Value, ValueInfo, Via, WriteMode,
+    AccessPath, Argument, Aspect, Block, Bound, Callee, Effect, Exit, Function, Hold, Interleaving, Lock, Op,
+    Origin, Resource, Role, Term, Tool, Value, ValueInfo, Via, WriteMode,
 };
 
 /// A function in the making: its head. [`FunctionBuilder::body`] completes it.
@@ -101,6 +101,19 @@ impl FunctionBuilder {
     }
 }
 
+impl<'f> Body<'f> {
+    /// Steps for a function that is already there: their values are added to its own.
+    pub fn over(values: &'f mut Vec<ValueInfo>, span: Span) -> Self {
+        Self { values, span, block: vec![] }
+    }
+
+    /// The steps.
+    #[must_use]
+    pub fn finish(self) -> Block {
+        self.block
+    }
+}
+
 impl Body<'_> {
     /// The following steps stand on this line of the same file.
     pub fn line(&mut self, line: u32) -> &mut Self {
@@ -114,19 +127,9 @@ impl Body<'_> {
         self
     }
 
-    /// A new value. A name that is taken gets a number, so that the text form tells them apart.
+    /// A new value. Several may have the same name; the text form tells them apart.
     pub fn declare(&mut self, name: &str, origin: Origin) -> Value {
-        let taken = |candidate: &str| self.values.iter().any(|value| &*value.name == candidate);
-        let name: Name = if taken(name) {
-            (2..)
-                .map(|n| format!("{name}.{n}"))
-                .find(|candidate| !taken(candidate))
-                .unwrap_or_default()
-                .into()
-        } else {
-            name.into()
-        };
-        self.values.push(ValueInfo { name, origin, bounded: false });
+        self.values.push(ValueInfo { name: name.into(), origin, bounded: false });
         Value(u32::try_from(self.values.len() - 1).unwrap_or(u32::MAX))
     }
 

@@ -84,6 +84,15 @@ pub enum Op {
         /// How many it lets in, if it is a lock.
         lock: Option<LockKind>,
     },
+    /// A function that is written here becomes a value: it is returned, or kept in a variable.
+    Closure {
+        /// The value.
+        into: Value,
+        /// Which.
+        function: FunctionId,
+        /// What it takes along from here, in the order of its [`captures`](super::Function::captures).
+        captures: Vec<Term>,
+    },
     /// Values decide which way to go.
     Check {
         /// The values.

@@ -39,7 +39,8 @@ pub struct Function {
 /// When a function runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Role {
-    /// A client calls it, as these tools, any number of times at once.
+    /// A client calls it, as these tools, any number of times at once. With no tool at all it answers something else that clients
+    /// send: another request, a notification, a route.
     Handler(Vec<Tool>),
     /// Before the server accepts calls.
     StartUp,
@@ -80,7 +81,7 @@ pub enum Transport {
 /// What is known of a value besides its uses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ValueInfo {
-    /// What the source calls it; unique in its function.
+    /// What the source calls it. Values of the same name are told apart by a number in the text form.
     pub name: Name,
     /// Where it comes from.
     pub origin: Origin,

@@ -5,7 +5,10 @@
 mod name;
 mod step;
 
-use std::fmt::{self, Display, Formatter};
+use std::{
+    collections::HashMap,
+    fmt::{self, Display, Formatter},
+};
 
 use super::{Block, Catch, Effect, Function, Interleaving, Op, Program, Role, Table, Transport};
 
@@ -32,7 +35,8 @@ impl Display for Program {
                 let path = self.files.get(function.span.file.0 as usize);
                 writeln!(f, "{}", path.map_or("?", |path| path))?;
             }
-            Printer { program: self, function }.function(f)?;
+            let names = names_of(function);
+            Printer { program: self, function, names: &names }.function(f)?;
         }
         for note in &self.notes {
             writeln!(f, "{:<4}  note: {}", note.span.line, note.text)?;
@@ -46,6 +50,23 @@ impl Display for Program {
 struct Printer<'p> {
     program: &'p Program,
     function: &'p Function,
+    names: &'p [String],
+}
+
+/// The names of a function's values, made unique: the second `row` is `row.2`.
+fn names_of(function: &Function) -> Vec<String> {
+    let mut seen: HashMap<&str, usize> = HashMap::new();
+    let name = |info: &'_ super::ValueInfo, times: usize| match times {
+        1 => info.name.to_string(),
+        times => format!("{}.{times}", info.name),
+    };
+    let mut names = Vec::with_capacity(function.values.len());
+    for info in &function.values {
+        let times = seen.entry(&info.name).or_default();
+        *times += 1;
+        names.push(name(info, *times));
+    }
+    names
 }
 
 impl Printer<'_> {
@@ -56,6 +77,7 @@ impl Printer<'_> {
         match role {
             Role::Helper => {}
             Role::StartUp => write!(f, " at start-up")?,
+            Role::Handler(tools) if tools.is_empty() => write!(f, " handles no tool")?,
             Role::Handler(tools) => {
                 for tool in tools {
                     let read_only = if tool.read_only { " read-only" } else { "" };

@@ -143,11 +143,14 @@ impl Printer<'_> {
     }
 
     pub(super) fn value(self, value: Value) -> String {
-        match self.function.values.get(value.0 as usize) {
-            Some(info) if info.origin == Origin::Caller => format!("caller {}", info.name),
-            Some(info) if info.origin == Origin::Session => format!("session {}", info.name),
-            Some(info) => info.name.to_string(),
-            None => format!("?{}", value.0),
+        let index = value.0 as usize;
+        let (Some(info), Some(name)) = (self.function.values.get(index), self.names.get(index)) else {
+            return format!("?{}", value.0);
+        };
+        match info.origin {
+            Origin::Caller => format!("caller {name}"),
+            Origin::Session => format!("session {name}"),
+            _ => name.clone(),
         }
     }
 }

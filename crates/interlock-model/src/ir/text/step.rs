@@ -2,8 +2,8 @@
 
 use super::Printer;
 use crate::ir::{
-    Aspect, Backoff, Bound, Callee, Change, Exit, Finish, Hold, Isolation, LockKind, Op, Start, Term,
-    WriteMode,
+    Argument, Aspect, Backoff, Bound, Callee, Change, Exit, Finish, Hold, Isolation, LockKind, Op, Start,
+    Term, WriteMode,
 };
 
 impl Printer<'_> {
@@ -51,6 +51,10 @@ impl Printer<'_> {
                     None => "",
                 };
                 format!("{}new{lock}", self.into(*into))
+            }
+            Op::Closure { into, function, captures } => {
+                let closure = Argument::Closure { function: *function, captures: captures.clone() };
+                format!("{}{}", self.into(*into), self.argument(&closure))
             }
             Op::Check { on, equal, .. } => {
                 let equal = equal.as_ref().map(|text| format!(" is {text:?}")).unwrap_or_default();

@@ -1,0 +1,6 @@
+//! Written by `cargo xtask gen` from the module lines of `lib.rs`; do not edit.
+
+use crate::Language;
+
+/// Every language, in the order of the modules.
+pub static ALL: &[Language] = &[crate::typescript::LANGUAGE];

@@ -1,0 +1,165 @@
+//! Writes down the step that an entry says.
+
+use interlock_model::ir::{
+    AccessPath, Aspect, Backoff, Body, Change, Comparator, Condition, Fresh, Op, Resource, Term, Value,
+    WriteMode,
+};
+
+use crate::{Arg, Outcome, Shape};
+
+use super::{
+    apply, files,
+    format::{AspectText, ChangeText, Do, Entry, Mode},
+    guard,
+    place::Place,
+    rows,
+    scene::Scene,
+};
+
+pub(super) fn act(scene: &Scene<'_>, entry: &Entry, outcome: &mut Outcome, body: &mut Body<'_>) {
+    match entry.r#do {
+        Do::Nothing => {}
+        Do::ReadFile
+        | Do::WriteFile
+        | Do::DeleteFile
+        | Do::RenameFile
+        | Do::CopyFile
+        | Do::FreshFile
+        | Do::ReplaceFile => {
+            files::file(scene, entry, body);
+        }
+        Do::ReadKey | Do::WriteKey | Do::DeleteKey => files::key(scene, entry, body),
+        Do::WriteStream => {
+            let handle = path_at(scene, entry.at.as_ref());
+            if let Some(handle) = handle.or_else(|| scene.receiver.cloned()) {
+                write(scene, entry, Resource::Stream(handle), WriteMode::Append, body);
+            }
+        }
+        Do::Sql => rows::sql(scene, entry, body),
+        Do::Find
+        | Do::FindId
+        | Do::Update
+        | Do::UpdateId
+        | Do::Replace
+        | Do::Insert
+        | Do::Remove
+        | Do::RemoveId => rows::rows(scene, entry, body),
+        Do::Save | Do::Destroy => rows::save(scene, entry, body),
+        Do::Acquire | Do::Release | Do::Guard | Do::Call => guard::lock(scene, entry, outcome, body),
+        Do::Begin | Do::Commit | Do::Rollback | Do::Transaction | Do::Batch => {
+            guard::transaction(scene, entry, outcome, body);
+        }
+        Do::External => external(scene, entry, body),
+        Do::HandOver => {
+            let handed = find(scene, entry.at.as_ref()).and_then(|arg| scene.kind_of(&arg));
+            if let (Some(kind), Some(receiver)) = (handed, scene.receiver)
+                && apply::sent(scene, &kind, receiver, body).is_some()
+            {
+                scene.take_into();
+            }
+        }
+        Do::Open | Do::Close => handle(scene, entry, body),
+        Do::Sleep => {
+            let delay = find(scene, entry.at.as_ref());
+            let fixed = delay.as_ref().is_none_or(|delay| matches!(delay.shape, Shape::Number(_)));
+            let jitter = delay.is_some_and(|delay| is_random(&delay.term));
+            let backoff = if fixed { Backoff::Fixed } else { Backoff::Growing };
+            body.push(Op::Sleep { backoff, jitter });
+        }
+    }
+}
+
+pub(super) fn find(scene: &Scene<'_>, place: Option<&Place>) -> Option<Arg> {
+    Some(place?.find(scene)?.into_owned())
+}
+
+fn path_at(scene: &Scene<'_>, place: Option<&Place>) -> Option<AccessPath> {
+    match find(scene, place)?.term {
+        Term::Path(path) => Some(path),
+        // A global of the language: `'process.stdout`.
+        Term::Literal(text) => {
+            let (root, fields) = text.split_once('.').unwrap_or((&text, ""));
+            let fields = fields.split('.').filter(|field| !field.is_empty());
+            Some(fields.fold(AccessPath::global(root), |path, field| path.field(field)))
+        }
+        _ => None,
+    }
+}
+
+fn is_random(term: &Term) -> bool {
+    match term {
+        Term::Fresh(Fresh::Random) => true,
+        Term::Join(parts) => parts.iter().any(is_random),
+        _ => false,
+    }
+}
+
+pub(super) fn mode(mode: Mode) -> WriteMode {
+    match mode {
+        Mode::Blind => WriteMode::Blind,
+        Mode::Exclusive => WriteMode::Exclusive,
+        Mode::Ensure => WriteMode::Ensure,
+        Mode::Append => WriteMode::Append,
+        Mode::Pieces => WriteMode::Pieces,
+        Mode::Atomic => WriteMode::Atomic,
+        Mode::Expiry => WriteMode::Expiry,
+    }
+}
+
+pub(super) fn aspect(entry: &Entry) -> Aspect {
+    match entry.aspect {
+        None | Some(AspectText::Content) => Aspect::Content,
+        Some(AspectText::Existence) => Aspect::Existence,
+        Some(AspectText::Metadata) => Aspect::Metadata,
+        Some(AspectText::Target) => Aspect::Target,
+    }
+}
+
+pub(super) fn from(scene: &Scene<'_>, entry: &Entry) -> Vec<Value> {
+    find(scene, entry.from.as_ref()).map(|arg| arg.values).unwrap_or_default()
+}
+
+pub(super) fn write(
+    scene: &Scene<'_>,
+    entry: &Entry,
+    to: Resource,
+    otherwise: WriteMode,
+    body: &mut Body<'_>,
+) {
+    let unchanged = entry.unchanged.as_ref().and_then(|(field, place)| {
+        let with = find(scene, Some(place))?;
+        Some(Condition::on(field, Comparator::Equal, scene.name_of(&with)))
+    });
+    let mode = match unchanged {
+        Some(condition) => WriteMode::Conditional(condition),
+        None => entry.mode.map_or(otherwise, mode),
+    };
+    let (from, outcome, via) = (from(scene, entry), scene.take_into(), scene.via());
+    body.push(Op::Write { to, from, mode, outcome, via });
+}
+
+fn external(scene: &Scene<'_>, entry: &Entry, body: &mut Body<'_>) {
+    let service = find(scene, entry.service.as_ref()).map_or(Term::Unknown, |arg| scene.name_of(&arg));
+    let idempotency = find(scene, entry.key.as_ref()).map(|arg| scene.name_of(&arg));
+    let change = match entry.change {
+        Some(ChangeText::None) => Change::None,
+        Some(ChangeText::Effect) => Change::Effect,
+        None | Some(ChangeText::Unknown) => Change::Unknown,
+    };
+    let over = path_at(scene, entry.object.as_ref());
+    body.push(Op::External { into: scene.take_into(), service, change, idempotency, over });
+}
+
+/// A connection, process or listener: the object itself if the entry says so, else the result.
+fn handle(scene: &Scene<'_>, entry: &Entry, body: &mut Body<'_>) {
+    let named = path_at(scene, entry.at.as_ref());
+    let handle = match named {
+        Some(path) => path,
+        None => {
+            let into = scene.result(body, "handle");
+            body.push(Op::New { into, lock: None });
+            into.into()
+        }
+    };
+    body.push(if entry.r#do == Do::Open { Op::Open { handle } } else { Op::Close { handle } });
+}

@@ -1,0 +1,255 @@
+//! Finds what a call does.
+
+use interlock_model::ir::{AccessPath, Argument, Body, Field, LockKind, Op, Origin, Root, Term, Value};
+
+use crate::{Arg, Call, Kind, Made, Outcome, Shape, Target};
+
+use super::{
+    Knowledge, Library, act, chain,
+    format::{Do, Entry},
+    object::Object,
+    place::last_name,
+    scene::Scene,
+};
+
+/// How far members of members are followed.
+const DEEPEST: usize = 8;
+
+pub(super) fn apply(knowledge: &Knowledge, call: &Call<'_>, body: &mut Body<'_>) -> Option<Outcome> {
+    match call.target {
+        Target::Export { library, path } => export(knowledge, knowledge.library(library)?, path, call, body),
+        Target::Method { kind, receiver, name } => method(knowledge, kind, receiver, name, call, body, 0),
+        Target::Other { receiver, name } => {
+            let guessed = receiver.and_then(|receiver| guess(knowledge, receiver, name));
+            let guessed = guessed
+                .and_then(|(kind, receiver, name)| method(knowledge, &kind, &receiver, &name, call, body, 0));
+            guessed.or_else(|| {
+                let entries = knowledge.unknown.get(name)?;
+                let nothing = Kind::named("");
+                let object = receiver.map(|receiver| (&nothing, receiver));
+                let scene = Scene::new(knowledge, call, name, object);
+                let entry = entries.iter().find(|entry| applies(entry, &scene))?;
+                Some(run(&scene, entry, false, body))
+            })
+        }
+    }
+}
+
+/// What an object probably is by a name on the way to it, and the method as seen from there: `this.stripe.refunds.create`.
+fn guess(knowledge: &Knowledge, receiver: &AccessPath, name: &str) -> Option<(Kind, AccessPath, String)> {
+    let mut object = receiver.clone();
+    let mut method = name.to_owned();
+    for _ in 0..DEEPEST {
+        let known_as = last_name(&object)?.to_lowercase();
+        if let Some(kind) = knowledge.names.get(&known_as) {
+            return Some((Kind::named(kind), object, method));
+        }
+        match object.fields.pop()? {
+            Field::Name(name) => method = format!("{name}.{method}"),
+            Field::At(_) => return None,
+        }
+    }
+    None
+}
+
+fn export(
+    knowledge: &Knowledge,
+    library: &Library,
+    path: &str,
+    call: &Call<'_>,
+    body: &mut Body<'_>,
+) -> Option<Outcome> {
+    if let Some((inside, rest)) = path.split_once('.') {
+        if let Some(other) = library.inside.get(inside) {
+            return export(knowledge, knowledge.library(other)?, rest, call, body);
+        }
+        // A ready-made object: `chromium.launch`.
+        if library.entries(knowledge, path).is_none()
+            && let Some(kind) = library.types.get(inside)
+        {
+            let receiver = AccessPath::global(inside);
+            return method(knowledge, &Kind::named(kind), &receiver, rest, call, body, 0);
+        }
+    }
+    let synchronous = library.sync.as_deref().and_then(|end| path.strip_suffix(end));
+    let (entries, callbacks) = match library.entries(knowledge, path) {
+        Some(entries) => (entries, library.callbacks),
+        None => (library.entries(knowledge, synchronous?)?, false),
+    };
+    let scene = Scene::new(knowledge, call, path.rsplit('.').next().unwrap_or(path), None);
+    Some(case(&scene, entries, callbacks, body))
+}
+
+fn method(
+    knowledge: &Knowledge,
+    kind: &Kind,
+    receiver: &AccessPath,
+    name: &str,
+    call: &Call<'_>,
+    body: &mut Body<'_>,
+    depth: usize,
+) -> Option<Outcome> {
+    let object = knowledge.object(&kind.name)?;
+    let own = if call.construct && name.is_empty() { "new" } else { name };
+    let scene = Scene::new(knowledge, call, own, Some((kind, receiver)));
+    if let Some(entries) = object.method(own) {
+        if object.is_lazy() && !call.awaited && !call.construct {
+            return Some(put_off(&scene, kind.name.as_ref(), body));
+        }
+        return Some(case(&scene, entries, object.takes_callbacks(), body));
+    }
+    if object.clause(own).is_some() || object.ends_with(own) {
+        return Some(clause(&scene, &object, body));
+    }
+    let (first, rest) = own.split_once('.')?;
+    let member = knowledge.member(kind, receiver, first).filter(|_| depth < DEEPEST)?;
+    let inside = receiver.clone().field(first);
+    method(knowledge, &member, &inside, rest, call, body, depth + 1)
+}
+
+/// What it does to send a command that was made before.
+pub(super) fn sent(
+    scene: &Scene<'_>,
+    kind: &Kind,
+    receiver: &AccessPath,
+    body: &mut Body<'_>,
+) -> Option<Outcome> {
+    method(scene.knowledge, kind, receiver, "send", scene.call, body, 0)
+}
+
+fn applies(entry: &Entry, scene: &Scene<'_>) -> bool {
+    entry.when.iter().all(|(place, test)| test.holds(place, scene))
+}
+
+/// The first entry that is about the call. A known function that is called in no known way does nothing that is known.
+fn case(scene: &Scene<'_>, entries: &[Entry], callbacks: bool, body: &mut Body<'_>) -> Outcome {
+    match entries.iter().find(|entry| applies(entry, scene)) {
+        Some(entry) => run(scene, entry, callbacks, body),
+        None => {
+            define(scene, None, body);
+            Outcome::default()
+        }
+    }
+}
+
+fn run(scene: &Scene<'_>, entry: &Entry, callbacks: bool, body: &mut Body<'_>) -> Outcome {
+    let mut outcome = Outcome::default();
+    // A node-style callback gets the result instead of the caller.
+    let callback = callbacks.then(|| scene.call.arguments.len().checked_sub(1)).flatten().filter(|last| {
+        let is_run = entry.run.as_ref().is_some();
+        !is_run && matches!(scene.call.arguments.get(*last), Some(Arg { shape: Shape::Function { .. }, .. }))
+    });
+    let handed: Option<Value> = callback.map(|_| body.declare("result", Origin::Step));
+    if handed.is_some() {
+        scene.set_into(handed);
+    }
+    for step in std::iter::once(entry).chain(&entry.also) {
+        act::act(scene, step, &mut outcome, body);
+    }
+    if let Some(result) = &entry.result {
+        outcome.kind = Some(result_kind(scene, entry, result));
+    }
+    let object = outcome.kind.as_ref().and_then(|kind| scene.knowledge.object(&kind.name));
+    let starts_statement = object.as_ref().is_some_and(Object::is_statement);
+    if let (Some(kind), true, true) =
+        (outcome.kind.clone(), starts_statement, scene.call.awaited && !scene.call.construct)
+        && entry.r#do == Do::Nothing
+    {
+        outcome.kind = chain::run(scene, &kind, body);
+    }
+    let lock = object.as_ref().and_then(Object::lock_kind);
+    let transparent = object.as_ref().is_some_and(Object::transparent);
+    let connects =
+        entry.result.as_deref() != Some("self") && object.as_ref().is_some_and(Object::is_connection);
+    let new = (scene.call.construct && !transparent)
+        || starts_statement
+        || connects
+        || (lock.is_some() && entry.r#do == Do::Nothing);
+    define(scene, new.then_some(lock), body);
+    if let (Some(last), Some(result)) = (callback, handed)
+        && let Some(function) = scene.call.arguments.get(last)
+    {
+        let error = body.declare("error", Origin::Step);
+        body.push(Op::Derive { into: error, from: vec![result], term: Term::Unknown });
+        body.push(Op::Suspend);
+        scene.call_back(body, function, vec![Argument::from(error), Argument::from(result)], None);
+        if let Some(kind) = outcome.kind.take() {
+            outcome.parameters.push((last, 1, kind));
+        }
+    }
+    outcome
+}
+
+/// What the result is.
+fn result_kind(scene: &Scene<'_>, entry: &Entry, result: &str) -> Kind {
+    let own = scene.kind;
+    let made = Made { by: scene.name.into(), arguments: scene.call.arguments.to_vec() };
+    let name = match (result, own) {
+        ("self", Some(kind)) => kind.name.clone(),
+        _ => result.into(),
+    };
+    let subject = match (&entry.subject, &entry.table) {
+        (Some(place), _) => {
+            place.find(scene).map(|arg| match scene.kind_of(&arg).and_then(|kind| kind.subject) {
+                Some(subject) => subject,
+                None => scene.name_of(&arg),
+            })
+        }
+        (None, Some(place)) => place.find(scene).map(|arg| scene.table_named_by(&arg)),
+        (None, None) => own.and_then(|kind| kind.subject.clone()),
+    };
+    // What is put together keeps what was said before.
+    let mut all = match own {
+        Some(kind) if continues(scene, &name) => kind.made.clone(),
+        _ => vec![],
+    };
+    all.push(made);
+    Kind { name, subject, via: scene.via(), made: all }
+}
+
+fn continues(scene: &Scene<'_>, result: &str) -> bool {
+    scene.object().is_some_and(|object| object.is_statement())
+        && scene.knowledge.object(result).is_some_and(|object| object.is_statement())
+}
+
+/// A call of a lazy object that nobody waits for yet.
+fn put_off(scene: &Scene<'_>, name: &str, body: &mut Body<'_>) -> Outcome {
+    let subject = scene.kind.and_then(|kind| kind.subject.clone());
+    let made = vec![Made { by: scene.name.into(), arguments: scene.call.arguments.to_vec() }];
+    let kind = Kind { name: name.into(), subject, via: scene.via(), made };
+    define(scene, Some(None), body);
+    Outcome { kind: Some(kind), parameters: vec![] }
+}
+
+/// One more call on a statement that is put together.
+fn clause(scene: &Scene<'_>, object: &Object<'_>, body: &mut Body<'_>) -> Outcome {
+    let Some(own) = scene.kind else { return Outcome::default() };
+    let mut kind = own.clone();
+    kind.made.push(Made { by: scene.name.into(), arguments: scene.call.arguments.to_vec() });
+    if kind.via.is_none() {
+        kind.via = scene.via();
+    }
+    let kind = if scene.call.awaited || object.ends_with(scene.name) {
+        chain::run(scene, &kind, body)
+    } else {
+        Some(kind)
+    };
+    define(scene, Some(None), body);
+    Outcome { kind, parameters: vec![] }
+}
+
+/// Gives the result a beginning where no step has: something new, perhaps a lock, or something that comes from the object and the
+/// arguments.
+fn define(scene: &Scene<'_>, new: Option<Option<LockKind>>, body: &mut Body<'_>) {
+    let Some(into) = scene.take_into() else { return };
+    if let Some(lock) = new {
+        body.push(Op::New { into, lock });
+        return;
+    }
+    let mut from: Vec<Value> = vec![];
+    if let Some(AccessPath { root: Root::Value(value), .. }) = scene.receiver {
+        from.push(*value);
+    }
+    from.extend(scene.call.arguments.iter().flat_map(|arg| arg.values.iter().copied()));
+    body.push(Op::Derive { into, from: super::statement::unique(from), term: Term::Unknown });
+}

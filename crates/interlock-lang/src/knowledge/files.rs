@@ -1,0 +1,100 @@
+//! Files, and the keys of key-value stores.
+
+use interlock_model::ir::{Aspect, Body, Fresh, Op, Origin, Resource, Term, WriteMode};
+
+use crate::Kind;
+
+use super::{
+    act::{aspect, find, from, mode, write},
+    format::{Do, Entry, Mode},
+    place::Place,
+    scene::Scene,
+};
+
+/// A file, and how writes through an open handle of it meet others.
+fn file_at(scene: &Scene<'_>, place: Option<&Place>) -> (Term, Option<Mode>) {
+    let own = || {
+        let mode = scene.object().and_then(|object| object.mode());
+        (scene.kind.and_then(|kind| kind.subject.clone()).unwrap_or(Term::Unknown), mode)
+    };
+    let Some(arg) = find(scene, place) else {
+        return if place.is_none() { own() } else { (Term::Unknown, None) };
+    };
+    // Of all objects only an open file stands for a file; a record that was read leads to one by what is written in it.
+    let is_open_file = |kind: &Kind| kind.name.contains("Handle") || kind.name.contains("File");
+    match scene.kind_of(&arg).filter(is_open_file) {
+        Some(kind) => {
+            let mode = scene.knowledge.object(&kind.name).and_then(|object| object.mode());
+            (kind.subject.unwrap_or_else(|| scene.name_of(&arg)), mode)
+        }
+        None => (scene.name_of(&arg), None),
+    }
+}
+
+pub(super) fn file(scene: &Scene<'_>, entry: &Entry, body: &mut Body<'_>) {
+    let (at, handle_mode) = file_at(scene, entry.at.as_ref());
+    let via = None;
+    match entry.r#do {
+        Do::ReadFile => {
+            let into = scene.result(body, "content");
+            body.push(Op::Read { into, of: Resource::File(at), aspect: aspect(entry), locking: false, via });
+        }
+        Do::WriteFile => {
+            let mode = handle_mode.or(entry.mode).map_or(WriteMode::Blind, mode);
+            let (to, from, outcome) = (Resource::File(at), from(scene, entry), scene.take_into());
+            body.push(Op::Write { to, from, mode, outcome, via });
+        }
+        Do::DeleteFile => {
+            let outcome = scene.take_into();
+            body.push(Op::Delete { of: Resource::File(at), when: None, outcome, via });
+        }
+        Do::RenameFile => {
+            let (to, _) = file_at(scene, entry.to.as_ref());
+            body.push(Op::Rename { from: Resource::File(at), to: Resource::File(to) });
+        }
+        Do::FreshFile => {
+            let into = scene.result(body, "fresh");
+            let (from, term) = (scene.values_in(&at), Term::Join(vec![at, Term::Fresh(Fresh::Random)]));
+            body.push(Op::Derive { into, from, term });
+        }
+        Do::CopyFile => {
+            let content = body.declare("copied", Origin::Step);
+            let of = Resource::File(at);
+            body.push(Op::Read { into: content, of, aspect: Aspect::Content, locking: false, via: None });
+            let (to, _) = file_at(scene, entry.to.as_ref());
+            let mode = entry.mode.map_or(WriteMode::Blind, mode);
+            let (to, outcome) = (Resource::File(to), scene.take_into());
+            body.push(Op::Write { to, from: vec![content], mode, outcome, via });
+        }
+        _ => {
+            // A name of its own beside the file, bound so that both steps mean the same one.
+            let temp = body.declare("temp", Origin::Step);
+            let term = Term::Join(vec![at.clone(), Term::Literal(".".into()), Term::Fresh(Fresh::Random)]);
+            body.push(Op::Derive { into: temp, from: vec![], term });
+            let beside = Resource::File(temp.into());
+            let (to, from) = (beside.clone(), from(scene, entry));
+            body.push(Op::Write { to, from, mode: WriteMode::Blind, outcome: None, via });
+            body.push(Op::Rename { from: beside, to: Resource::File(at) });
+        }
+    }
+}
+
+pub(super) fn key(scene: &Scene<'_>, entry: &Entry, body: &mut Body<'_>) {
+    let named = find(scene, entry.at.as_ref()).map_or(Term::Unknown, |arg| scene.name_of(&arg));
+    let key = match find(scene, entry.key.as_ref()) {
+        Some(field) => Term::Join(vec![named, Term::Literal("#".into()), scene.name_of(&field)]),
+        None => named,
+    };
+    let of = Resource::Key(key);
+    match entry.r#do {
+        Do::ReadKey => {
+            let into = scene.result(body, "held");
+            body.push(Op::Read { into, of, aspect: aspect(entry), locking: false, via: scene.via() });
+        }
+        Do::DeleteKey => {
+            let outcome = scene.take_into();
+            body.push(Op::Delete { of, when: None, outcome, via: scene.via() });
+        }
+        _ => write(scene, entry, of, WriteMode::Blind, body),
+    }
+}

@@ -1,0 +1,337 @@
+//! The form of an effects file.
+//!
+//! `[library.NAME.exports]` says what a library's functions do, `[kind.NAME.methods]` what the methods of an object do, and
+//! `[unknown.methods]` what may be guessed of a method when nothing is known of its object. What one of them does is an [`Entry`];
+//! a list of entries is tried from the first to the last, and text instead of an entry is the name of another one that does the same.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use super::place::{Place, Test};
+
+/// The file.
+#[derive(Debug, Deserialize, Default)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct File {
+    /// Libraries by the name that they are imported by.
+    pub(super) library: BTreeMap<String, LibraryText>,
+    /// Types of objects.
+    pub(super) kind: BTreeMap<String, KindText>,
+    /// Objects of which nothing is known.
+    pub(super) unknown: UnknownText,
+}
+
+/// A library.
+#[derive(Debug, Deserialize, Default)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
+pub(super) struct LibraryText {
+    /// Other names that it is imported by.
+    pub(super) also: Vec<String>,
+    /// The library whose exports it has besides its own.
+    pub(super) like: Option<String>,
+    /// Whether its functions take a node-style callback at the end.
+    pub(super) callbacks: bool,
+    /// What the names of its synchronous variants end in.
+    pub(super) sync: Option<String>,
+    /// Exports that are libraries themselves: `fs.promises`.
+    pub(super) inside: BTreeMap<String, String>,
+    /// Exports that are objects or types, and what they are.
+    pub(super) types: BTreeMap<String, String>,
+    /// Functions and constructors.
+    pub(super) exports: BTreeMap<String, toml::Value>,
+}
+
+/// A type of objects.
+#[derive(Debug, Deserialize, Default)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
+pub(super) struct KindText {
+    /// The type whose methods it has besides its own.
+    pub(super) like: Option<String>,
+    /// Which way statements go that are sent through it; else the way of the object that it came from.
+    pub(super) via: Option<Way>,
+    /// The members of arguments that name the connection instead: `session`, `transaction`.
+    pub(super) connection: Vec<String>,
+    /// What runs its statements.
+    pub(super) engine: Option<Engine>,
+    /// How many it lets in, if it is a lock.
+    pub(super) lock: Option<Holders>,
+    /// Whether it bounds what one caller may do.
+    pub(super) limiter: Option<bool>,
+    /// Whether its methods take a node-style callback at the end.
+    pub(super) callbacks: Option<bool>,
+    /// Whether a call of its methods does nothing until it is waited for.
+    pub(super) lazy: Option<bool>,
+    /// Whether it is only another form of what it was made from: `new ObjectId(id)`.
+    pub(super) transparent: Option<bool>,
+    /// How a write through it meets others, whatever its methods say: a file that was opened exclusively.
+    pub(super) mode: Option<Mode>,
+    /// Its methods. The empty one is a call of the object itself, `new` its construction; `*.create` is any path that ends so.
+    pub(super) methods: BTreeMap<String, toml::Value>,
+    /// Its members that are objects; `*` for any.
+    pub(super) members: BTreeMap<String, MemberText>,
+    /// For a statement that is put together call by call: what each call says. It runs when it is waited for.
+    pub(super) clauses: BTreeMap<String, Clause>,
+    /// The calls that run it at once.
+    pub(super) ends: Vec<String>,
+    /// What a statement gives, where that is an object with methods.
+    pub(super) rows: Option<String>,
+    /// The statements that such an object comes from: it is saved to the row that they found.
+    pub(super) found_by: Option<String>,
+}
+
+/// A member of an object.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct MemberText {
+    /// What it is.
+    pub(super) kind: String,
+    /// Whether its name is what it stands for: the table of `prisma.user`.
+    #[serde(default)]
+    pub(super) named: bool,
+}
+
+/// Objects of which nothing is known.
+#[derive(Debug, Deserialize, Default)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct UnknownText {
+    /// What an object probably is that goes by this name, in lower case.
+    pub(super) names: BTreeMap<String, String>,
+    /// Methods whose name and arguments say enough.
+    pub(super) methods: BTreeMap<String, toml::Value>,
+}
+
+/// What a call does.
+#[derive(Debug, Clone, Deserialize, Default)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
+pub(super) struct Entry {
+    /// Which calls it is about: all of these hold. Without it, all calls.
+    pub(super) when: BTreeMap<Place, Test>,
+    /// The step.
+    pub(super) r#do: Do,
+    /// The file, key, text or stream that it is about.
+    pub(super) at: Option<Place>,
+    /// What takes the place of what: the new name.
+    pub(super) to: Option<Place>,
+    /// What is written.
+    pub(super) from: Option<Place>,
+    /// How a write meets others.
+    pub(super) mode: Option<Mode>,
+    /// What a read asks for.
+    pub(super) aspect: Option<AspectText>,
+    /// The parameters of a statement, from here on.
+    pub(super) parameters: Option<Place>,
+    /// The table, where it is not the object's; of the result, where there is one.
+    pub(super) table: Option<Place>,
+    /// The rows that a statement is about.
+    pub(super) filter: Option<Place>,
+    /// What it sets them to.
+    pub(super) set: Option<Place>,
+    /// The columns that it asks for.
+    pub(super) columns: Option<Place>,
+    /// Whether it inserts what is not there.
+    pub(super) upsert: Option<Place>,
+    /// The lock object; the receiver if it is not said.
+    pub(super) object: Option<Place>,
+    /// Which of many: of a lock, of the entries of a hash; or the idempotency key.
+    pub(super) key: Option<Place>,
+    /// Whether the lock keeps other processes out.
+    pub(super) processes: bool,
+    /// Whether the lock has a time limit.
+    pub(super) lease: Option<LeaseText>,
+    /// Whether it is held with other readers.
+    pub(super) shared: bool,
+    /// How many the lock lets in, where the object does not say it.
+    pub(super) holders: Option<Holders>,
+    /// Whether it is only tried, so that the result tells whether it was got.
+    pub(super) tried: bool,
+    /// The function that is called back.
+    pub(super) run: Option<Place>,
+    /// What the function is handed.
+    pub(super) gives: Vec<String>,
+    /// The isolation of a transaction.
+    pub(super) isolation: Option<Place>,
+    /// Whom an external effect reaches.
+    pub(super) service: Option<Place>,
+    /// Whether the world outside is different afterwards.
+    pub(super) change: Option<ChangeText>,
+    /// A field that must still be what it was, and what it was: `ETag` and `If-Match`.
+    pub(super) unchanged: Option<(String, Place)>,
+    /// What the result is.
+    pub(super) result: Option<String>,
+    /// What the result stands for; else what the object stands for.
+    pub(super) subject: Option<Place>,
+    /// Steps that follow.
+    pub(super) also: Vec<Entry>,
+}
+
+/// What a step does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Default)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Do {
+    /// Nothing that others can see.
+    #[default]
+    Nothing,
+    ReadFile,
+    WriteFile,
+    DeleteFile,
+    RenameFile,
+    /// Reads one file and writes another.
+    CopyFile,
+    /// Writes beside the file, then takes its place.
+    ReplaceFile,
+    /// A file that nobody else has the name of.
+    FreshFile,
+    ReadKey,
+    WriteKey,
+    DeleteKey,
+    WriteStream,
+    /// Runs a text.
+    Sql,
+    Find,
+    FindId,
+    Update,
+    UpdateId,
+    Replace,
+    Insert,
+    Remove,
+    RemoveId,
+    /// Writes back the row that the object was read from.
+    Save,
+    /// Deletes it.
+    Destroy,
+    Acquire,
+    Release,
+    /// Calls a function under a lock.
+    Guard,
+    Begin,
+    Commit,
+    Rollback,
+    /// Calls a function in a transaction.
+    Transaction,
+    /// Runs a list of statements in a transaction.
+    Batch,
+    /// Calls a function.
+    Call,
+    External,
+    /// Does what sending the argument does: a command object.
+    HandOver,
+    Open,
+    Close,
+    Sleep,
+}
+
+/// What a call says about a statement that is put together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Clause {
+    /// Nothing that matters: an order, a limit.
+    Skip,
+    Table,
+    Columns,
+    /// An object, a column and a value, a column, an operator and a value, text, or a condition.
+    Where,
+    /// A column and a value.
+    Equal,
+    Different,
+    AtLeast,
+    AtMost,
+    OtherWay,
+    /// It is an update; of which table, if it says so.
+    UpdateTable,
+    /// It inserts; into which table, if it says so.
+    InsertTable,
+    /// It deletes; from which table, if it says so.
+    RemoveTable,
+    /// What it sets, or inserts.
+    Values,
+    /// It is an update to these values.
+    Update,
+    /// It is an insert of these values.
+    Insert,
+    /// It inserts or overwrites these values.
+    Upsert,
+    /// It deletes.
+    Remove,
+    /// A column and by how much it changes.
+    Increment,
+    /// Keeps the rows locked.
+    Lock,
+    /// Is content that the row is there.
+    Ignore,
+    /// Overwrites a row that is there.
+    Merge,
+    /// A filter first.
+    Find,
+    /// Only whether there is one.
+    Exists,
+    FindId,
+    /// A filter, then what is set.
+    UpdateWhere,
+    UpdateId,
+    ReplaceWhere,
+    RemoveWhere,
+    RemoveId,
+    /// The connection that it goes over.
+    Connection,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Way {
+    Client,
+    Pool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Engine {
+    Postgres,
+    Mysql,
+    Sqlite,
+    Mongo,
+    Redis,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Holders {
+    Mutex,
+    Semaphore,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Mode {
+    Blind,
+    Exclusive,
+    Ensure,
+    Append,
+    Pieces,
+    Atomic,
+    Expiry,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum AspectText {
+    Content,
+    Existence,
+    Metadata,
+    Target,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum LeaseText {
+    Plain,
+    Renewed,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum ChangeText {
+    None,
+    Effect,
+    Unknown,
+}

@@ -1,0 +1,133 @@
+//! What libraries do, as data: `effects.toml` of each language, and the user's own models on top.
+//!
+//! `format` is the file's form and `load` reads it; `place` finds the parts of a call that an entry speaks of; `apply` finds the entry
+//! and `act` writes its steps down, with `files`, `rows` and `guard` for files, statements, and locks and transactions. Statements on rows come from SQL (`sql`), from objects
+//! (`filter`) or from chains of calls (`chain`); all become a `statement`.
+
+mod format;
+mod load;
+mod object;
+mod place;
+
+mod apply;
+mod scene;
+
+mod act;
+mod files;
+mod guard;
+mod rows;
+
+mod chain;
+mod filter;
+mod identity;
+mod isolation;
+mod sql;
+mod statement;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashMap;
+
+use interlock_model::ir::{AccessPath, Body};
+
+use crate::{Call, Kind, Outcome};
+
+pub use sql::tables_of;
+
+/// What is known of libraries.
+#[derive(Debug, Default)]
+pub struct Knowledge {
+    libraries: HashMap<String, Library>,
+    /// Other names of libraries.
+    aliases: HashMap<String, String>,
+    kinds: HashMap<String, object::Definition>,
+    /// What objects probably are that go by a name.
+    names: HashMap<String, String>,
+    /// Methods of objects of which nothing is known.
+    unknown: HashMap<String, Vec<format::Entry>>,
+}
+
+/// A library, as it was read.
+#[derive(Debug, Default)]
+struct Library {
+    like: Option<String>,
+    callbacks: bool,
+    sync: Option<String>,
+    inside: HashMap<String, String>,
+    types: HashMap<String, String>,
+    exports: HashMap<String, Vec<format::Entry>>,
+}
+
+/// Why a text is no knowledge.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct InvalidKnowledge(pub String);
+
+impl Knowledge {
+    /// Reads the text of an effects file.
+    ///
+    /// # Errors
+    /// With what is wrong and in which entry.
+    pub fn parse(text: &str) -> Result<Self, InvalidKnowledge> {
+        let mut knowledge = Self::default();
+        knowledge.load(text)?;
+        Ok(knowledge)
+    }
+
+    /// Adds more, which wins over what was there.
+    ///
+    /// # Errors
+    /// With what is wrong and in which entry.
+    pub fn extend(&mut self, text: &str) -> Result<(), InvalidKnowledge> {
+        self.load(text)
+    }
+
+    /// Whether anything is known of a library, so that its exports are worth following.
+    #[must_use]
+    pub fn knows(&self, library: &str) -> bool {
+        self.library(library).is_some()
+    }
+
+    /// What an export is without being called: a type that a parameter is declared with, a ready-made client.
+    #[must_use]
+    pub fn kind(&self, library: &str, path: &str) -> Option<Kind> {
+        let library = self.library(library)?;
+        if let Some(name) = library.types.get(path) {
+            return Some(Kind::named(name));
+        }
+        if let Some((inside, rest)) = path.split_once('.')
+            && let Some(other) = library.inside.get(inside)
+        {
+            return self.kind(other, rest);
+        }
+        let entries = library.entries(self, path)?;
+        entries.iter().find_map(|entry| entry.result.as_deref()).map(Kind::named)
+    }
+
+    /// What a member of an object is: the model of `prisma.user`, where the object is at `receiver`.
+    #[must_use]
+    pub fn member(&self, kind: &Kind, receiver: &AccessPath, name: &str) -> Option<Kind> {
+        let object = self.object(&kind.name)?;
+        let member = object.member(name)?;
+        let subject = if member.named { Some(name.into()) } else { kind.subject.clone() };
+        let via = object.way(receiver).or_else(|| kind.via.clone());
+        Some(Kind { name: member.kind.as_str().into(), subject, via, made: vec![] })
+    }
+
+    /// Whether an object bounds what one caller may do: a rate limiter in front of the handlers.
+    #[must_use]
+    pub fn is_limiter(&self, kind: &Kind) -> bool {
+        self.object(&kind.name).is_some_and(|object| object.is_limiter())
+    }
+
+    /// Writes down what a call does, and says what comes out of it; `None`, and nothing written, if the call is not known.
+    pub fn apply(&self, call: &Call<'_>, body: &mut Body<'_>) -> Option<Outcome> {
+        body.span(call.span);
+        apply::apply(self, call, body)
+    }
+
+    fn library(&self, name: &str) -> Option<&Library> {
+        self.libraries.get(name).or_else(|| self.libraries.get(self.aliases.get(name)?))
+    }
+}

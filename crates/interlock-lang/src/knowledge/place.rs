@@ -1,0 +1,297 @@
+//! Where in a call something stands, and what it must look like: `0`, `1.flag|2`, `self`, `made.0`, `'text`.
+
+use std::borrow::Cow;
+
+use interlock_model::ir::{Field, Name, Root, Term};
+use serde::{Deserialize, Deserializer, de::Error};
+
+use crate::{Arg, Shape};
+
+use super::scene::Scene;
+
+/// Where something stands: the first of several places where there is something.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Place(Vec<Route>);
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Route {
+    start: Start,
+    steps: Vec<Name>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Start {
+    /// `2`: an argument.
+    Argument(usize),
+    /// `1+`: this and all further arguments, as a list.
+    Rest(usize),
+    /// `last`: the last argument.
+    Last,
+    /// `self`: the object.
+    Receiver,
+    /// `subject`: what the object stands for.
+    Subject,
+    /// `made.0`: an argument of the call that made the object.
+    Made(usize),
+    /// `name`: the last step of the object's own path.
+    Name,
+    /// `new`: there if the call constructs.
+    New,
+    /// `awaited`: there if somebody waits for the call.
+    Awaited,
+    /// `'text`: the text.
+    Text(Name),
+}
+
+/// What something must look like.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Test {
+    /// A truth value that is written there.
+    Bool(bool),
+    /// A number that is written there.
+    Number(i64),
+    /// `=text`: that text, in any case.
+    Equals(String),
+    /// `~text`: it contains the text, or names something that does.
+    Contains(String),
+    /// `function`, `object`, `list`, `text`.
+    Function,
+    Object,
+    List,
+    Text,
+    /// `sql`: text that is a statement.
+    Sql,
+    /// `given`: there is something, and it is not null.
+    Given,
+    /// `absent`: there is nothing.
+    Absent,
+}
+
+impl Place {
+    /// What stands there.
+    pub(super) fn find<'s>(&self, scene: &'s Scene<'_>) -> Option<Cow<'s, Arg>> {
+        self.0.iter().find_map(|route| route.find(scene)).filter(|arg| arg.shape != Shape::Null)
+    }
+
+    /// Reads the text form.
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
+        text.split('|').map(Route::parse).collect::<Result<_, _>>().map(Self)
+    }
+}
+
+impl Route {
+    fn parse(text: &str) -> Result<Self, String> {
+        if let Some(text) = text.strip_prefix('\'') {
+            return Ok(Self { start: Start::Text(text.into()), steps: vec![] });
+        }
+        let mut parts = text.split('.');
+        let first = parts.next().unwrap_or_default();
+        let bad = || format!("`{text}` is no place in a call");
+        let start = match first {
+            "self" => Start::Receiver,
+            "subject" => Start::Subject,
+            "last" => Start::Last,
+            "name" => Start::Name,
+            "new" => Start::New,
+            "awaited" => Start::Awaited,
+            "made" => Start::Made(parts.next().and_then(|at| at.parse().ok()).ok_or_else(bad)?),
+            number => match number.strip_suffix('+') {
+                Some(from) => Start::Rest(from.parse().map_err(|_| bad())?),
+                None => Start::Argument(number.parse().map_err(|_| bad())?),
+            },
+        };
+        Ok(Self { start, steps: parts.map(Name::from).collect() })
+    }
+
+    fn find<'s>(&self, scene: &'s Scene<'_>) -> Option<Cow<'s, Arg>> {
+        let arguments = scene.call.arguments;
+        let of = |term: Term| {
+            let values = scene.values_in(&term);
+            Cow::Owned(Arg::opaque(term, values))
+        };
+        let mut arg = match &self.start {
+            Start::Argument(at) => Cow::Borrowed(arguments.get(*at)?),
+            Start::Last => Cow::Borrowed(arguments.last()?),
+            Start::Rest(from) => {
+                let items = arguments.get(*from..).filter(|items| !items.is_empty())?.to_vec();
+                let values = items.iter().flat_map(|item| item.values.iter().copied()).collect();
+                Cow::Owned(Arg { term: Term::Unknown, values, shape: Shape::List(items) })
+            }
+            Start::Made(at) => Cow::Borrowed(scene.kind?.made.last()?.arguments.get(*at)?),
+            Start::Receiver => of(Term::Path(scene.receiver?.clone())),
+            Start::Subject => of(scene.kind?.subject.clone()?),
+            Start::Name => of(Term::Literal(last_name(scene.receiver?)?)),
+            Start::New if scene.call.construct => of(Term::Literal("new".into())),
+            Start::Awaited if scene.call.awaited => of(Term::Literal("awaited".into())),
+            Start::New | Start::Awaited => return None,
+            Start::Text(text) => Cow::Owned(Arg {
+                term: Term::Literal(text.clone()),
+                values: vec![],
+                shape: Shape::Text(vec![Term::Literal(text.clone())]),
+            }),
+        };
+        arg = scene.known(arg);
+        for step in &self.steps {
+            arg = scene.known(member(arg, step)?);
+        }
+        Some(arg)
+    }
+}
+
+/// The last named step of a path, without the file that a global is qualified with.
+pub(super) fn last_name(path: &interlock_model::ir::AccessPath) -> Option<Name> {
+    let named = path.fields.iter().rev().find_map(|field| match field {
+        Field::Name(name) => Some(name.clone()),
+        Field::At(Term::Literal(name)) => Some(name.clone()),
+        Field::At(_) => None,
+    });
+    named.or_else(|| match &path.root {
+        Root::Global(name) => name.rsplit("::").next().map(Name::from),
+        _ => None,
+    })
+}
+
+/// A member of an object that is written out, or what it is called in one that is not. Headers are compared without case.
+fn member<'s>(arg: Cow<'s, Arg>, step: &Name) -> Option<Cow<'s, Arg>> {
+    fn in_shape<'a>(shape: &'a Shape, step: &str) -> Option<Option<&'a Arg>> {
+        match shape {
+            Shape::Object(members) => {
+                let by = |same: &dyn Fn(&str) -> bool| {
+                    members.iter().rev().find(|(name, _)| same(name)).map(|(_, value)| value)
+                };
+                let exact = by(&|name| name == step);
+                let found = exact.or_else(|| by(&|name| name.eq_ignore_ascii_case(step)));
+                // What was spread in may hold it: then it is not said.
+                let spread = || by(&|name| name == "...").filter(|arg| matches!(arg.term, Term::Path(_)));
+                match found {
+                    Some(found) => Some(Some(found)),
+                    None if spread().is_some() => None,
+                    None => Some(None),
+                }
+            }
+            Shape::List(items) => Some(step.parse().ok().and_then(|at: usize| items.get(at))),
+            Shape::Opaque | Shape::Call(_) => None,
+            _ => Some(None),
+        }
+    }
+    let named = |arg: &Arg| {
+        // Whether it is a list is not known, and many functions take one thing or several.
+        if step.parse::<usize>().is_ok() {
+            return None;
+        }
+        let path = match (&arg.term, &arg.shape) {
+            (Term::Path(path), Shape::Opaque | Shape::Call(_)) => path.clone(),
+            (_, Shape::Object(members)) => {
+                members.iter().rev().find_map(|(name, value)| match (&**name, &value.term) {
+                    ("...", Term::Path(path)) => Some(path.clone()),
+                    _ => None,
+                })?
+            }
+            _ => return None,
+        };
+        Some(Arg::opaque(Term::Path(path.field(step.clone())), arg.values.clone()))
+    };
+    match arg {
+        Cow::Borrowed(arg) => match in_shape(&arg.shape, step) {
+            Some(found) => found.map(Cow::Borrowed),
+            None => named(arg).map(Cow::Owned),
+        },
+        Cow::Owned(arg) => match in_shape(&arg.shape, step) {
+            Some(found) => found.cloned().map(Cow::Owned),
+            None => named(&arg).map(Cow::Owned),
+        },
+    }
+}
+
+impl Test {
+    /// Whether what stands there looks like that.
+    pub(super) fn holds(&self, place: &Place, scene: &Scene<'_>) -> bool {
+        let found: Vec<Cow<'_, Arg>> = place.0.iter().filter_map(|route| route.find(scene)).collect();
+        if *self == Self::Absent {
+            return found.iter().all(|arg| arg.shape == Shape::Null);
+        }
+        found.iter().any(|arg| self.fits(arg))
+    }
+
+    fn fits(&self, arg: &Arg) -> bool {
+        match self {
+            Self::Bool(wanted) => arg.shape == Shape::Bool(*wanted),
+            Self::Number(wanted) => arg.shape == Shape::Number(*wanted),
+            Self::Equals(wanted) => texts(arg).iter().any(|text| text.eq_ignore_ascii_case(wanted)),
+            // Letters such as the `x` of `wx` are no part of a variable's name.
+            Self::Contains(part) => {
+                let fits = |(text, is_text): &(Name, bool)| {
+                    (*is_text || part.len() > 2) && text.contains(part.as_str())
+                };
+                parts(arg).iter().any(fits)
+            }
+            Self::Function => matches!(arg.shape, Shape::Function { .. }),
+            Self::Object => matches!(arg.shape, Shape::Object(_)),
+            Self::List => matches!(arg.shape, Shape::List(_)),
+            Self::Text => matches!(arg.shape, Shape::Text(_)),
+            Self::Sql => super::sql::looks_like_sql(arg),
+            Self::Given => arg.shape != Shape::Null,
+            Self::Absent => false,
+        }
+    }
+}
+
+/// Every text in an argument.
+fn texts(arg: &Arg) -> Vec<Name> {
+    parts(arg).into_iter().filter_map(|(text, is_text)| is_text.then_some(text)).collect()
+}
+
+/// Every text in an argument, and the names that it is put together from: `O_CREAT | O_EXCL` is a list or a join of two names. The
+/// flag tells which of the two it is.
+fn parts(arg: &Arg) -> Vec<(Name, bool)> {
+    fn in_term(term: &Term, found: &mut Vec<(Name, bool)>) {
+        match term {
+            Term::Literal(text) => found.push((text.clone(), true)),
+            Term::Path(path) => found.extend(last_name(path).map(|name| (name, false))),
+            Term::Join(parts) => parts.iter().for_each(|part| in_term(part, found)),
+            _ => {}
+        }
+    }
+    let mut found = vec![];
+    in_term(&arg.term, &mut found);
+    match &arg.shape {
+        Shape::Text(inner) => inner.iter().for_each(|part| in_term(part, &mut found)),
+        Shape::List(items) => items.iter().for_each(|item| found.extend(parts(item))),
+        _ => {}
+    }
+    found
+}
+
+impl<'de> Deserialize<'de> for Place {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match toml::Value::deserialize(deserializer)? {
+            toml::Value::Integer(at) => Self::parse(&at.to_string()).map_err(Error::custom),
+            toml::Value::String(text) => Self::parse(&text).map_err(Error::custom),
+            other => Err(Error::custom(format!("a place in a call is no {}", other.type_str()))),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Test {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match toml::Value::deserialize(deserializer)? {
+            toml::Value::Boolean(wanted) => Ok(Self::Bool(wanted)),
+            toml::Value::Integer(wanted) => Ok(Self::Number(wanted)),
+            toml::Value::String(text) => match text.as_str() {
+                "function" => Ok(Self::Function),
+                "object" => Ok(Self::Object),
+                "list" => Ok(Self::List),
+                "text" => Ok(Self::Text),
+                "sql" => Ok(Self::Sql),
+                "given" => Ok(Self::Given),
+                "absent" => Ok(Self::Absent),
+                other => match (other.strip_prefix('='), other.strip_prefix('~')) {
+                    (Some(text), _) => Ok(Self::Equals(text.into())),
+                    (_, Some(text)) => Ok(Self::Contains(text.into())),
+                    _ => Err(Error::custom(format!("`{other}` is no test of an argument"))),
+                },
+            },
+            other => Err(Error::custom(format!("a test of an argument is no {}", other.type_str()))),
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! Statements on rows: as text, as filters, or of an object that was read before.
+
+use interlock_model::ir::{Body, Comparator, Op, Origin, Term, WriteMode};
+
+use crate::{Arg, Shape};
+
+use super::{
+    act::{aspect, find, from, mode},
+    chain, filter,
+    format::{Do, Entry, Mode},
+    guard,
+    place::Place,
+    scene::Scene,
+    sql::{self, Parameters, Said},
+    statement::{Conflict, Demand, Set, Statement, To, Verb},
+};
+
+/// The text that an argument is, or that was made into it: a prepared or tagged statement.
+fn text_in(scene: &Scene<'_>, arg: &Arg) -> Option<Arg> {
+    match &arg.shape {
+        Shape::Text(_) => Some(arg.clone()),
+        Shape::Object(_) => ["sql", "text", "query"].iter().find_map(|name| arg.member(name)).cloned(),
+        _ => {
+            let kind = scene.kind_of(arg)?;
+            kind.made.last()?.arguments.first().filter(|text| matches!(text.shape, Shape::Text(_))).cloned()
+        }
+    }
+}
+
+pub(super) fn sql(scene: &Scene<'_>, entry: &Entry, body: &mut Body<'_>) {
+    let Some(arg) = find(scene, entry.at.as_ref()) else { return };
+    let inside = ["values", "args", "params"].iter().find_map(|name| arg.member(name)).cloned();
+    let given = inside.or_else(|| find(scene, entry.parameters.as_ref()));
+    run_sql(scene, &arg, given.as_ref(), body);
+}
+
+/// Runs a text. Nothing is written down for what is no SQL.
+pub(super) fn run_sql(scene: &Scene<'_>, arg: &Arg, given: Option<&Arg>, body: &mut Body<'_>) {
+    let Some(text) = text_in(scene, arg) else { return };
+    let Shape::Text(parts) = &text.shape else { return };
+    let mut parameters = Parameters::default();
+    match given.map(|given| (&given.shape, given)) {
+        // `run(a, b)` and `run([a, b])` and `run({ a, b })`, each perhaps with a callback behind it.
+        Some((Shape::List(items), _)) => {
+            let items = items.iter().filter(|item| !matches!(item.shape, Shape::Function { .. }));
+            let items: Vec<&Arg> = items.collect();
+            match items.as_slice() {
+                [Arg { shape: Shape::List(inner), .. }] => parameters.list = inner.iter().collect(),
+                [object @ Arg { shape: Shape::Object(_), .. }] => parameters.named = Some(object),
+                _ => parameters.list = items,
+            }
+        }
+        Some((Shape::Object(_), object)) => parameters.named = Some(object),
+        other => parameters.opaque = other.map(|(_, given)| given),
+    }
+    let parts: Vec<Term> = parts.iter().map(|part| table_in(scene, part)).collect();
+    let Some(said) = sql::read(&parts, &parameters, scene.engine()) else { return };
+    let reads = said
+        .iter()
+        .filter(|said| matches!(said, Said::Statement(Statement { verb: Verb::Read { .. }, .. })))
+        .count();
+    let all = if reads > 1 { scene.take_into() } else { None };
+    let mut seen = vec![];
+    for said in said {
+        match said {
+            Said::Statement(statement) => {
+                let is_read = matches!(statement.verb, Verb::Read { .. });
+                let into = if is_read && all.is_some() {
+                    let part = body.declare("rows", Origin::Step);
+                    seen.push(part);
+                    Some(part)
+                } else {
+                    scene.take_into()
+                };
+                statement.emit(body, into, scene.via());
+            }
+            said => guard::said(scene, said, body),
+        }
+    }
+    if let Some(into) = all {
+        body.push(Op::Derive { into, from: seen, term: Term::Unknown });
+    }
+}
+
+/// A part of a text, with the name of a table in place of the table: `` sql`SELECT * FROM ${users}` ``.
+fn table_in(scene: &Scene<'_>, part: &Term) -> Term {
+    let Term::Path(path) = part else { return part.clone() };
+    let known = scene.call.surroundings.kind(path).and_then(|kind| kind.subject);
+    match known {
+        Some(Term::Literal(name)) => Term::Literal(name),
+        _ => part.clone(),
+    }
+}
+
+/// A statement on the rows of the object's table.
+pub(super) fn rows(scene: &Scene<'_>, entry: &Entry, body: &mut Body<'_>) {
+    let table = match find(scene, entry.table.as_ref()) {
+        Some(arg) => scene.table_named_by(&arg),
+        None => scene.table(),
+    };
+    let verb = match entry.r#do {
+        Do::Update | Do::UpdateId | Do::Replace => Verb::Update,
+        Do::Insert => Verb::Insert,
+        Do::Remove | Do::RemoveId => Verb::Delete,
+        _ => Verb::Read { aspect: aspect(entry), locking: false },
+    };
+    let mut statement = Statement::new(verb, table);
+    let by_id = matches!(entry.r#do, Do::FindId | Do::UpdateId | Do::RemoveId);
+    match find(scene, entry.filter.as_ref()) {
+        Some(id) if by_id && !matches!(id.shape, Shape::Object(_)) => {
+            statement.demands = filter::by_id(scene, &id);
+        }
+        Some(arg) => match filter::demands(scene, &arg) {
+            Some(demands) => statement.demands = demands,
+            None => statement.unreadable = true,
+        },
+        None => {}
+    }
+    if let Some((field, place)) = &entry.unchanged
+        && find(scene, Some(place)).is_some()
+    {
+        let column = field.as_str().into();
+        statement.demands.push(Demand { column, how: Comparator::Other, with: Term::Unknown });
+    }
+    if let Some(columns) = find(scene, entry.columns.as_ref()) {
+        statement.columns = filter::columns_of(scene, &columns);
+    }
+    if let Some(set) = find(scene, entry.set.as_ref()) {
+        statement.sets = if entry.r#do == Do::Replace {
+            vec![Set { column: None, to: To::Absolute, term: Term::Unknown, values: set.values }]
+        } else {
+            filter::sets(scene, &set)
+        };
+    }
+    if verb == Verb::Update && entry.mode == Some(Mode::Atomic) {
+        let values = from(scene, entry);
+        let relative = |column| Set { column, to: To::Relative, term: Term::Unknown, values: values.clone() };
+        let columns = std::mem::take(&mut statement.columns);
+        statement.sets = match columns.is_empty() {
+            true => vec![relative(None)],
+            false => columns.into_iter().map(|column| relative(Some(column))).collect(),
+        };
+    }
+    let upserts = |place: &Place| find(scene, Some(place)).is_some_and(|arg| arg.shape != Shape::Bool(false));
+    if verb == Verb::Insert && entry.upsert.as_ref().is_some_and(upserts) {
+        statement.conflict = Conflict::Overwrite;
+    }
+    if verb == Verb::Insert && entry.mode == Some(Mode::Ensure) {
+        statement.conflict = Conflict::Ignore;
+    }
+    statement.emit(body, scene.take_into(), scene.via());
+}
+
+/// Writes an object back to the row that it was read from, or makes the row if the object is new.
+pub(super) fn save(scene: &Scene<'_>, entry: &Entry, body: &mut Body<'_>) {
+    let given = find(scene, entry.at.as_ref());
+    let kind = given.as_ref().map_or_else(|| scene.kind.cloned(), |arg| scene.kind_of(arg));
+    let made = kind.as_ref().and_then(|kind| kind.made.last());
+    let is_new = made.is_some_and(|made| matches!(&*made.by, "new" | "build" | "create"));
+    let read = kind.as_ref().filter(|kind| !is_new && !kind.made.is_empty());
+    let read = read.and_then(|kind| chain::statement(scene, kind));
+    let rows = match read {
+        Some((statement, _)) => statement.rows(),
+        None => {
+            let fields = made.and_then(|made| made.arguments.first()).or(given.as_ref());
+            let mut statement = Statement::new(Verb::Insert, scene.table());
+            statement.sets = fields.map(|fields| filter::sets(scene, fields)).unwrap_or_default();
+            if is_new && entry.r#do == Do::Save {
+                return statement.emit(body, scene.take_into(), scene.via());
+            }
+            statement.new_row()
+        }
+    };
+    let (outcome, via) = (scene.take_into(), scene.via());
+    if entry.r#do == Do::Destroy {
+        body.push(Op::Delete { of: rows, when: None, outcome, via });
+        return;
+    }
+    let mut values = match &given {
+        Some(arg) => arg.values.clone(),
+        None => scene.receiver.map(|path| scene.values_in(&path.clone().into())).unwrap_or_default(),
+    };
+    values.extend(from(scene, entry));
+    let mode = entry.mode.map_or(WriteMode::Blind, mode);
+    body.push(Op::Write { to: rows, from: values, mode, outcome, via });
+}

@@ -1,0 +1,80 @@
+//! SQL in strings: what a text does to which rows.
+//!
+//! `parse.rs` is the only file that names the parser's entry points; `lower.rs` and `expression.rs` read its tree.
+
+mod parse;
+
+mod expression;
+mod lower;
+
+use interlock_model::ir::{Isolation, Name, Table, Term};
+
+use crate::{Arg, Shape};
+
+use super::{format::Engine, statement::Statement};
+
+pub(super) use lower::condition;
+
+/// What one text says, in order.
+#[derive(Debug, Clone)]
+pub(super) enum Said {
+    Statement(Statement),
+    Begin(Isolation),
+    Commit,
+    Rollback,
+    /// A lock by number or name, held until the session or the transaction ends; which of the two is the name.
+    Lock {
+        name: &'static str,
+        key: Term,
+        tried: bool,
+    },
+    Unlock {
+        name: &'static str,
+        key: Term,
+    },
+}
+
+/// The parameters that a text's placeholders stand for.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Parameters<'p> {
+    /// By position.
+    pub(super) list: Vec<&'p Arg>,
+    /// By name.
+    pub(super) named: Option<&'p Arg>,
+    /// Where neither is written out: all of them.
+    pub(super) opaque: Option<&'p Arg>,
+}
+
+/// Whether an argument is text that starts like a statement.
+pub(super) fn looks_like_sql(arg: &Arg) -> bool {
+    let Shape::Text(parts) = &arg.shape else { return false };
+    let Some(Term::Literal(first)) = parts.first() else { return false };
+    let mut words = first.split(|c: char| !c.is_ascii_alphabetic()).filter(|word| !word.is_empty());
+    let verbs =
+        ["select", "insert", "update", "delete", "with", "replace", "begin", "commit", "rollback", "merge"];
+    let verb = words.next().unwrap_or_default().to_ascii_lowercase();
+    if matches!(verb.as_str(), "create" | "start" | "set" | "pragma") {
+        return words.next().is_some_and(|word| {
+            ["table", "transaction", "temp", "unique", "index", "session"]
+                .contains(&word.to_ascii_lowercase().as_str())
+        });
+    }
+    verbs.contains(&verb.as_str())
+}
+
+/// What a text with holes does; `None` if it is no SQL that is understood.
+pub(super) fn read(parts: &[Term], parameters: &Parameters<'_>, engine: Option<Engine>) -> Option<Vec<Said>> {
+    let text = parse::Text::of(parts)?;
+    match parse::parse(&text, engine) {
+        Some(statements) => Some(lower::lower(&statements, &text, parameters, engine)),
+        None => parse::glance(&text).map(|statement| vec![Said::Statement(statement)]),
+    }
+}
+
+/// The tables that a text creates, with their columns.
+#[must_use]
+pub fn tables_of(sql: &str) -> Vec<Table> {
+    let text = parse::Text::of(&[Term::Literal(Name::from(sql))]);
+    let statements = text.and_then(|text| parse::parse(&text, None));
+    statements.map(|statements| lower::tables(&statements)).unwrap_or_default()
+}

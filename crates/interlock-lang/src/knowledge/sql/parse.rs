@@ -1,0 +1,233 @@
+//! From text with holes to the parser's tree.
+
+use interlock_model::ir::{Name, Term};
+use sqlparser::{
+    ast::Statement as Tree,
+    dialect::{Dialect, GenericDialect, MySqlDialect, PostgreSqlDialect, SQLiteDialect},
+    keywords::Keyword,
+    parser::Parser,
+    tokenizer::{Token, Tokenizer, Word},
+};
+
+use crate::knowledge::{
+    format::Engine,
+    statement::{Statement, Verb},
+};
+
+/// More text than this is a dump, not a statement.
+const LONGEST: usize = 64 * 1024;
+/// As many operators in a row as the tree may be deep: its depth is what reading and dropping it costs in stack.
+const MOST_OPERATORS: usize = 400;
+/// How deep brackets and queries may nest. A level costs the parser tens of kilobytes of stack in a build without optimisation.
+const DEEPEST: usize = 20;
+/// What a hole is called in the text that is parsed: a name, since a name may stand wherever a hole may.
+const HOLE: &str = "interlock_hole_";
+
+/// Text whose holes have become names.
+#[derive(Debug)]
+pub(super) struct Text {
+    sql: String,
+    holes: Vec<Term>,
+}
+
+impl Text {
+    /// `None` if it is too long.
+    pub(super) fn of(parts: &[Term]) -> Option<Self> {
+        let mut text = Self { sql: String::new(), holes: vec![] };
+        for part in parts {
+            match part {
+                Term::Literal(literal) => text.sql.push_str(literal),
+                hole => {
+                    text.sql.push_str(&format!("{HOLE}{}_", text.holes.len()));
+                    text.holes.push(hole.clone());
+                }
+            }
+            if text.sql.len() > LONGEST {
+                return None;
+            }
+        }
+        Some(text)
+    }
+
+    /// What a name or a quoted text stands for, if there are holes in it.
+    pub(super) fn hole(&self, name: &str) -> Option<Term> {
+        let (before, rest) = name.split_once(HOLE)?;
+        let (number, after) = rest.split_once('_')?;
+        let term = self.holes.get(number.parse::<usize>().ok()?)?.clone();
+        if before.is_empty() && after.is_empty() {
+            return Some(term);
+        }
+        let mut parts = vec![];
+        if !before.is_empty() {
+            parts.push(Term::Literal(Name::from(before)));
+        }
+        parts.push(term);
+        match self.hole(after) {
+            Some(Term::Join(more)) => parts.extend(more),
+            Some(more) => parts.push(more),
+            None if !after.is_empty() => parts.push(Term::Literal(Name::from(after))),
+            None => {}
+        }
+        Some(Term::Join(parts))
+    }
+}
+
+/// The statements of a text, in the first dialect that can read it.
+pub(super) fn parse(text: &Text, engine: Option<Engine>) -> Option<Vec<Tree>> {
+    let (postgres, mysql, sqlite) = (PostgreSqlDialect {}, MySqlDialect {}, SQLiteDialect {});
+    let generic = GenericDialect {};
+    let dialects: [&dyn Dialect; 4] = match engine {
+        Some(Engine::Mysql) => [&mysql, &generic, &postgres, &sqlite],
+        Some(Engine::Sqlite) => [&sqlite, &generic, &postgres, &mysql],
+        _ => [&postgres, &sqlite, &mysql, &generic],
+    };
+    dialects.into_iter().find_map(|dialect| {
+        let tokens = Tokenizer::new(dialect, &text.sql).tokenize().ok()?;
+        let tokens = prepare(tokens)?;
+        Parser::new(dialect).with_recursion_limit(DEEPEST).with_tokens(tokens).parse_statements().ok()
+    })
+}
+
+/// Numbers the question marks, since the tree is not read in the order of the text, and puts round a hole what a driver will fill in.
+/// `None` for what would make too deep a tree.
+fn prepare(tokens: Vec<Token>) -> Option<Vec<Token>> {
+    let tokens: Vec<Token> =
+        tokens.into_iter().filter(|token| !matches!(token, Token::Whitespace(_))).collect();
+    let tokens = usual_locks(tokens);
+    let mut prepared: Vec<Token> = Vec::with_capacity(tokens.len());
+    let (mut marks, mut operators, mut depth) = (0_usize, 0_usize, 0_usize);
+    let mut waiting = tokens.into_iter().peekable();
+    while let Some(token) = waiting.next() {
+        match &token {
+            Token::Comma | Token::SemiColon => operators = 0,
+            Token::LParen | Token::LBracket => depth += 1,
+            Token::RParen | Token::RBracket => depth = depth.saturating_sub(1),
+            Token::Word(word) if is_hole(word) => {}
+            Token::Word(word) => {
+                if matches!(word.keyword, Keyword::AND | Keyword::OR | Keyword::NOT | Keyword::UNION) {
+                    operators += 1;
+                }
+            }
+            Token::Placeholder(_) | Token::Number(..) | Token::SingleQuotedString(_) => {}
+            _ => operators += 1,
+        }
+        if operators > MOST_OPERATORS || depth > DEEPEST {
+            return None;
+        }
+        // `:name` and `@name` are two tokens, and operators in some dialects.
+        if let (Some(mark), Some(Token::Word(word))) = (mark_of(&token), waiting.peek()) {
+            prepared.push(Token::Placeholder(format!("{mark}{}", word.value)));
+            waiting.next();
+            continue;
+        }
+        let before = prepared.last().and_then(keyword);
+        let at_hole = matches!(&token, Token::Word(word) if is_hole(word));
+        let next = waiting.peek();
+        match token {
+            Token::Question => marks += 1,
+            Token::Placeholder(ref mark) if mark == "?" => marks += 1,
+            Token::Word(_) if at_hole && before == Some(Keyword::SET) && ends_assignment(next) => {
+                prepared.extend([token.clone(), Token::Eq]);
+                prepared.push(token);
+                continue;
+            }
+            Token::Word(_) if at_hole && matches!(before, Some(Keyword::VALUES | Keyword::IN)) => {
+                prepared.extend([Token::LParen, token, Token::RParen]);
+                continue;
+            }
+            Token::Word(_)
+                if at_hole && follows_table(&prepared) && next.is_none_or(|next| keyword(next).is_some()) =>
+            {
+                prepared.extend([Token::make_keyword("VALUES"), Token::LParen, token, Token::RParen]);
+                continue;
+            }
+            token => {
+                prepared.push(token);
+                continue;
+            }
+        }
+        prepared.push(Token::Placeholder(format!("${marks}")));
+    }
+    Some(prepared)
+}
+
+/// The other spellings of row locks, in the one that the parser knows: `FOR NO KEY UPDATE`, `FOR KEY SHARE`, `LOCK IN SHARE MODE`.
+fn usual_locks(tokens: Vec<Token>) -> Vec<Token> {
+    let mut usual: Vec<Token> = Vec::with_capacity(tokens.len());
+    for token in tokens {
+        usual.push(token);
+        let mut last = usual.iter().rev().map(keyword).map(|word| word.unwrap_or(Keyword::NoKeyword));
+        let mut next = || last.next().unwrap_or(Keyword::NoKeyword);
+        let (words, lock) = match (next(), next(), next(), next()) {
+            (Keyword::UPDATE, Keyword::KEY, Keyword::NO, Keyword::FOR) => (4, "UPDATE"),
+            (Keyword::MODE, Keyword::SHARE, Keyword::IN, Keyword::LOCK) => (4, "SHARE"),
+            (Keyword::SHARE, Keyword::KEY, Keyword::FOR, _) => (3, "SHARE"),
+            _ => continue,
+        };
+        usual.truncate(usual.len() - words);
+        usual.extend([Token::make_keyword("FOR"), Token::make_keyword(lock)]);
+    }
+    usual
+}
+
+fn mark_of(token: &Token) -> Option<char> {
+    match token {
+        Token::Colon => Some(':'),
+        Token::AtSign => Some('@'),
+        _ => None,
+    }
+}
+
+fn keyword(token: &Token) -> Option<Keyword> {
+    match token {
+        Token::Word(word) if word.keyword != Keyword::NoKeyword => Some(word.keyword),
+        _ => None,
+    }
+}
+
+fn is_hole(word: &Word) -> bool {
+    word.value.starts_with(HOLE)
+}
+
+/// `SET ${fields} WHERE …`: the hole is the whole list of assignments.
+fn ends_assignment(next: Option<&Token>) -> bool {
+    match next {
+        None | Some(Token::SemiColon | Token::Comma) => true,
+        Some(token) => matches!(keyword(token), Some(Keyword::WHERE | Keyword::RETURNING)),
+    }
+}
+
+/// `INSERT INTO users ${values}`: the hole is columns and values.
+fn follows_table(prepared: &[Token]) -> bool {
+    match prepared {
+        [.., into, Token::Word(_)] => keyword(into) == Some(Keyword::INTO),
+        _ => false,
+    }
+}
+
+/// What can be said of a text that no dialect can read, because pieces of it are put together elsewhere: its verb and its table.
+pub(super) fn glance(text: &Text) -> Option<Statement> {
+    let mut words =
+        text.sql.split(|c: char| c.is_whitespace() || c == '(' || c == ',').filter(|word| !word.is_empty());
+    let mut after = |wanted: &str| words.find(|word| word.eq_ignore_ascii_case(wanted)).and(words.next());
+    let verb = text.sql.trim_start().split(char::is_whitespace).next()?.to_ascii_lowercase();
+    let (verb, table) = match verb.as_str() {
+        "select" => (None, after("from")?),
+        "insert" | "replace" => (Some(Verb::Insert), after("into")?),
+        "update" => (Some(Verb::Update), after("update")?),
+        "delete" => (Some(Verb::Delete), after("from")?),
+        _ => return None,
+    };
+    let plain = table.trim_matches(|c: char| !c.is_alphanumeric() && c != '_');
+    let plain = plain.rsplit('.').next().unwrap_or(plain);
+    let table = text.hole(plain).unwrap_or_else(|| Term::Literal(plain.into()));
+    if plain.is_empty() {
+        return None;
+    }
+    let mut statement = match verb {
+        Some(verb) => Statement::new(verb, table),
+        None => Statement::read(table),
+    };
+    statement.unreadable = true;
+    Some(statement)
+}

@@ -1,0 +1,23 @@
+//! The front ends: source code lowered to the effect IR, one folder per language.
+//!
+//! Lowering goes in two steps, so that files can be read side by side and none of their syntax trees has to be kept. A file becomes a
+//! [`Module`] by itself; then all modules of a tree are [linked](Frontend::link) into one program: imports are followed, calls find
+//! their functions, calls of libraries become the effects that the [`knowledge`] has of them, and handlers of tools are found.
+//!
+//! Nothing here opens a file or starts a thread: text comes in, IR goes out. Nothing here fails either: what is not understood
+//! becomes a note.
+
+mod all;
+mod call;
+mod frontend;
+pub mod knowledge;
+mod repair;
+
+// languages: begin
+pub mod typescript;
+// languages: end
+
+pub use all::ALL;
+pub use call::{Arg, Call, Kind, Made, NoSurroundings, Outcome, Shape, Surroundings, Target};
+pub use frontend::{Frontend, Language, Module, Package, Source};
+pub use repair::{Edit, Repair, Repaired, Request};

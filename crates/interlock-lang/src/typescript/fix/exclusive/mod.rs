@@ -1,0 +1,138 @@
+//! A write that only makes a file which was not there gets the flag that says so.
+//!
+//! Changed is a write where every way to it goes through a test that said that the file is missing, and nothing in between could
+//! have made it. A test that is joined with another (`exists && !overwrite`) lets the write replace a file as well, so it is left
+//! alone.
+
+use oxc_ast::{
+    AstKind,
+    ast::{Expression, ObjectPropertyKind},
+};
+use oxc_span::GetSpan;
+
+use super::{
+    expression::{arguments, called, occurrences, reassigned},
+    file::File,
+    search::{Found, is_function, is_loop, statements, within},
+};
+use crate::Edit;
+
+mod test;
+
+use test::{Tests, tested};
+
+pub(super) fn change(file: &File<'_, '_>, found: &Found<'_>) -> Option<Vec<Edit>> {
+    let access = file.bindings.file_function(&found.call.callee)?;
+    let arguments = arguments(found.call)?;
+    let edit = match (access.name.as_str(), arguments.as_slice()) {
+        ("writeFile" | "writeFileSync", [_, data]) => {
+            let quote = file.bindings.quote();
+            Edit::insert(data.span().end, format!(", {{ flag: {quote}wx{quote} }}"))
+        }
+        ("writeFile" | "writeFileSync", [_, _, options]) => with_flag(file, options)?,
+        ("open" | "openSync", [_, flags, ..]) => opened(file, flags)?,
+        _ => return None,
+    };
+    let path = arguments.first()?;
+    guarded(file, found, file.slice(path.span()), path.span().start).then(|| vec![edit])
+}
+
+/// The options with the flag.
+fn with_flag(file: &File<'_, '_>, options: &Expression<'_>) -> Option<Edit> {
+    match options {
+        Expression::StringLiteral(encoding) => {
+            let written = file.slice(encoding.span());
+            let quote = written.chars().next()?;
+            let text = format!("{{ encoding: {written}, flag: {quote}wx{quote} }}");
+            Some(Edit::replace(encoding.span.start, encoding.span.end, text))
+        }
+        Expression::ObjectExpression(object) => {
+            let quote = file.bindings.quote();
+            let mut last = None;
+            for property in &object.properties {
+                let ObjectPropertyKind::ObjectProperty(property) = property else { return None };
+                if property.computed || property.key.static_name().is_none_or(|name| name == "flag") {
+                    return None;
+                }
+                last = Some(property.span.end);
+            }
+            Some(match last {
+                Some(end) => Edit::insert(end, format!(", flag: {quote}wx{quote}")),
+                None => {
+                    Edit::replace(object.span.start, object.span.end, format!("{{ flag: {quote}wx{quote} }}"))
+                }
+            })
+        }
+        _ => None,
+    }
+}
+
+/// The flags of an open that empties a file.
+fn opened(file: &File<'_, '_>, flags: &Expression<'_>) -> Option<Edit> {
+    let Expression::StringLiteral(flags) = flags else { return None };
+    let exclusive = match flags.value.as_str() {
+        "w" => "wx",
+        "w+" => "wx+",
+        _ => return None,
+    };
+    let quote = file.slice(flags.span()).chars().next()?;
+    Some(Edit::replace(flags.span.start, flags.span.end, format!("{quote}{exclusive}{quote}")))
+}
+
+/// Whether every way to the write goes through a test that said that the file is missing. `until` is where its path stands.
+fn guarded(file: &File<'_, '_>, found: &Found<'_>, path: &str, until: u32) -> bool {
+    let tests = Tests::of(file, found);
+    let untouched = |from: u32| {
+        let between = file.between(from, until);
+        // A path that is put together must be put together from the same parts.
+        !reassigned(between, path)
+            && occurrences(between, path).all(|index| {
+                let before = between.get(..index).unwrap_or_default().trim_end();
+                before.ends_with("dirname(")
+            })
+    };
+    for (index, kind) in found.around.iter().enumerate().rev() {
+        if is_function(*kind) || is_loop(*kind) {
+            return false;
+        }
+        let Some(child) = found.around.get(index + 1) else { continue };
+        match kind {
+            AstKind::IfStatement(branch) => {
+                let Some(test) = tested(file, &branch.test, &tests) else { continue };
+                let on_yes = within(child.span(), branch.consequent.span());
+                let on_no = branch.alternate.as_ref().is_some_and(|other| within(child.span(), other.span()));
+                let missing = if test.says_exists { on_no } else { on_yes };
+                let body = if on_yes { branch.consequent.span() } else { child.span() };
+                if missing
+                    && test.path == path
+                    && untouched(body.start)
+                    && test.untouched(file, branch.test.span(), path)
+                {
+                    return true;
+                }
+            }
+            AstKind::CatchClause(_) => {
+                let Some(AstKind::TryStatement(attempt)) =
+                    index.checked_sub(1).and_then(|i| found.around.get(i))
+                else {
+                    continue;
+                };
+                let [only] = attempt.block.body.as_slice() else { continue };
+                let accessed = called(only).and_then(|call| test::accessed(file, call));
+                if accessed == Some(path) && untouched(child.span().start) {
+                    return true;
+                }
+            }
+            kind => {
+                let before = statements(*kind).unwrap_or_default().iter().rev();
+                let before = before.filter(|statement| statement.span().end <= child.span().start);
+                for statement in before {
+                    if test::turns_back(file, statement, path, &tests) {
+                        return untouched(statement.span().end);
+                    }
+                }
+            }
+        }
+    }
+    false
+}

@@ -1,0 +1,105 @@
+//! Classes: what they inherit, which method is meant, and what something of a declared type is.
+
+use std::rc::Rc;
+
+use interlock_model::ir::{AccessPath, Field, FunctionId, Root};
+
+use super::{
+    index::place,
+    meaning::{Meaning, Meanings, collection},
+};
+
+impl<'f> Meanings<'f> {
+    /// A class and what it extends, itself first; circles end.
+    pub(super) fn ancestry(&self, class: usize) -> impl Iterator<Item = usize> {
+        let mut next = Some(class);
+        let mut left = 16_u8;
+        std::iter::from_fn(move || {
+            let current = next?;
+            left = left.checked_sub(1)?;
+            next = self.parent(current);
+            Some(current)
+        })
+    }
+
+    /// The class that a class extends, if it is one of the program's.
+    pub(super) fn parent(&self, class: usize) -> Option<usize> {
+        let path = self.flat.classes.get(class)?.extends.as_ref()?;
+        self.index.classes.get(place(path, None)?.as_str()).copied()
+    }
+
+    /// A method of a class: its own, an inherited one, or that of the one class below it that has it.
+    pub(super) fn method(&self, class: usize, name: &str) -> Option<FunctionId> {
+        match self.implementations(&[class], name).as_slice() {
+            [function] => Some(*function),
+            _ => None,
+        }
+    }
+
+    /// The functions that a method may be on an object of one of these classes, or of one below them; each once.
+    pub(super) fn implementations(&self, classes: &[usize], name: &str) -> Vec<FunctionId> {
+        let mut found = vec![];
+        let mut pending: Vec<usize> = classes.iter().rev().copied().collect();
+        let mut left = 64_u8;
+        while let (Some(class), Some(fewer)) = (pending.pop(), left.checked_sub(1)) {
+            left = fewer;
+            match self.ancestry(class).find_map(|class| self.own_method(class, name)) {
+                Some(function) if !found.contains(&function) => found.push(function),
+                Some(_) => {}
+                None => pending.extend(self.index.children.get(&class).into_iter().flatten().rev()),
+            }
+        }
+        found
+    }
+
+    fn own_method(&self, class: usize, name: &str) -> Option<FunctionId> {
+        let class = self.flat.classes.get(class)?;
+        let (_, function) = class.methods.iter().find(|(method, _)| &**method == name)?;
+        Some(FunctionId(*function))
+    }
+
+    /// What something of a declared type is.
+    pub(super) fn declared(&self, path: &AccessPath) -> Meaning<'f> {
+        let Some(place) = place(path, None) else { return Meaning::Unknown };
+        if let Root::Global(name) = &path.root
+            && let Some((library, export)) = self.names.exported(name)
+        {
+            let mut export = export.to_owned();
+            for field in &path.fields {
+                if let Field::Name(name) = field {
+                    if !export.is_empty() {
+                        export.push('.');
+                    }
+                    export.push_str(name);
+                }
+            }
+            return self.library_type(library, &export);
+        }
+        if let Some(class) = self.index.classes.get(&*place) {
+            return Meaning::Instance(*class);
+        }
+        match self.index.implementors.get(&*place).map(Vec::as_slice) {
+            Some([class]) => Meaning::Instance(*class),
+            Some(classes) => Meaning::OneOf(classes.into()),
+            None => Meaning::Unknown,
+        }
+    }
+
+    fn library_type(&self, library: &str, export: &str) -> Meaning<'f> {
+        if let Some(collection) = collection(library, export) {
+            return Meaning::Collection(collection);
+        }
+        match (library, export) {
+            (
+                "",
+                "string" | "number" | "boolean" | "bigint" | "String" | "Number" | "Date" | "Buffer"
+                | "RegExp",
+            ) => Meaning::Plain,
+            ("", _) => Meaning::Unknown,
+            _ => match self.knowledge.kind(library, export) {
+                Some(kind) => Meaning::Kind(Rc::new(kind)),
+                None => Meaning::Foreign,
+            },
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! Calls of libraries, handed to the knowledge of them.
+
+use std::{borrow::Cow, rc::Rc};
+
+use interlock_model::ir::{AccessPath, Body, FunctionId, Root, Term};
+
+use super::{
+    index::CallAt,
+    meaning::{Meaning, Meanings},
+    target::Reached,
+};
+use crate::{Arg, Call, Kind, Outcome, Shape, Surroundings, Target, typescript::module::Site};
+
+/// Asks the knowledge what a call does. Writes its steps into the body; nothing is written where it does not know the call.
+pub(super) fn apply(
+    meanings: &Meanings<'_>,
+    number: u32,
+    at: CallAt,
+    body: &mut Body<'_>,
+) -> Option<Outcome> {
+    let site = meanings.flat.sites.get(number as usize)?;
+    let arguments = arguments(meanings, site);
+    let around = Around { meanings, at: FunctionId(site.within) };
+    let call = |target: Target<'_>, body: &mut Body<'_>| {
+        let call = Call {
+            span: site.span,
+            target,
+            construct: site.construct,
+            arguments: &arguments,
+            into: at.into,
+            awaited: at.awaited,
+            surroundings: &around,
+        };
+        meanings.knowledge.apply(&call, body)
+    };
+    match meanings.reached(site) {
+        Reached::Export(library, path) => {
+            call(Target::Export { library: &library, path: &path }, body).or_else(|| {
+                // A ready-made object of a library: `redis.get(…)` where `redis` is what the library exports.
+                let (object, method) = path.rsplit_once('.').unwrap_or(("", &path));
+                let kind = meanings.knowledge.kind(&library, object)?;
+                let receiver = site.callee.as_ref()?;
+                let receiver = AccessPath {
+                    root: receiver.root.clone(),
+                    fields: receiver
+                        .fields
+                        .split_last()
+                        .map(|(_, fields)| fields.to_vec())
+                        .unwrap_or_default(),
+                };
+                call(Target::Method { kind: &kind, receiver: &receiver, name: method }, body)
+            })
+        }
+        Reached::Method(kind, receiver, name) => {
+            let receiver = meanings.alias(FunctionId(site.within), &receiver);
+            call(Target::Method { kind: &kind, receiver: &receiver, name: &name }, body)
+        }
+        Reached::Other(receiver, name) => {
+            call(Target::Other { receiver: receiver.as_ref(), name: &name }, body)
+        }
+        Reached::Collection(None, receiver, name) => {
+            call(Target::Other { receiver: Some(&receiver), name: &name }, body)
+        }
+        Reached::Function(..)
+        | Reached::Class(_)
+        | Reached::Collection(..)
+        | Reached::Member(..)
+        | Reached::OneOf(..)
+        | Reached::Value(_)
+        | Reached::Super => None,
+    }
+}
+
+/// The arguments of a call. A function that is only named in it is handed over like one that is written there.
+fn arguments<'f>(meanings: &Meanings<'f>, site: &'f Site) -> Cow<'f, [Arg]> {
+    let mut arguments = Cow::Borrowed(site.arguments.as_slice());
+    let at = FunctionId(site.within);
+    for (number, arg) in site.arguments.iter().enumerate() {
+        let named = match &arg.shape {
+            Shape::Opaque => matches!(arg.term, Term::Path(_)),
+            Shape::Call(_) => true,
+            _ => false,
+        };
+        if !named {
+            continue;
+        }
+        if let Meaning::Function(function) = meanings.arg(at, arg) {
+            let captures = meanings.captures(at, function).unwrap_or_default();
+            if let Some(arg) = arguments.to_mut().get_mut(number) {
+                arg.shape = Shape::Function { function, captures };
+            }
+        }
+    }
+    arguments
+}
+
+/// What is known of the things that a call names.
+#[derive(Debug)]
+struct Around<'m, 'f> {
+    meanings: &'m Meanings<'f>,
+    at: FunctionId,
+}
+
+impl Surroundings for Around<'_, '_> {
+    fn site(&self, site: u32) -> Option<Kind> {
+        match self.meanings.result(site) {
+            Meaning::Kind(kind) => Some(Rc::unwrap_or_clone(kind)),
+            _ => None,
+        }
+    }
+
+    fn kind(&self, path: &AccessPath) -> Option<Kind> {
+        match self.meanings.path(self.at, path) {
+            Meaning::Kind(kind) => Some(Rc::unwrap_or_clone(kind)),
+            Meaning::Export(library, export) => self.meanings.knowledge.kind(&library, &export),
+            _ => None,
+        }
+    }
+
+    fn initial(&self, path: &AccessPath) -> Option<Arg> {
+        let place = self.meanings.place_of(self.at, path)?;
+        self.meanings.initial(&place)
+    }
+}
+
+impl Meanings<'_> {
+    /// What the one assignment to a place sets it to, where that is written out.
+    pub(super) fn initial(&self, place: &str) -> Option<Arg> {
+        let arg = match self.index.variables.get(place).map(Vec::as_slice) {
+            Some([variable]) => self.flat.variables.get(*variable)?.initial.as_ref()?,
+            Some(_) => return None,
+            // A member of an object that is written out.
+            None => {
+                let (whole, member) = place.rsplit_once('.')?;
+                return self.initial(whole)?.member(member).cloned();
+            }
+        };
+        let written = matches!(
+            arg.shape,
+            Shape::Text(_)
+                | Shape::Object(_)
+                | Shape::List(_)
+                | Shape::Number(_)
+                | Shape::Bool(_)
+                | Shape::Null
+        );
+        if written {
+            return Some(arg.from_outside());
+        }
+        match (&arg.term, &arg.shape) {
+            (Term::Path(AccessPath { root: Root::Value(_), .. }) | Term::Unknown, _)
+            | (_, Shape::Call(_)) => None,
+            _ => Some(arg.from_outside()),
+        }
+    }
+}

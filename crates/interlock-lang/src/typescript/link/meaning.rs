@@ -1,0 +1,339 @@
+//! What the things that a program names are: a function, an object of a class, an object that a library made. Asked on demand and
+//! remembered, through variables, fields, parameters, results and closures, across files.
+
+use std::{
+    cell::{Cell, RefCell},
+    collections::BTreeMap,
+    rc::Rc,
+};
+
+use interlock_model::{
+    Span,
+    ir::{AccessPath, Field, FunctionId, Name, Root, Term, Value},
+};
+use rustc_hash::FxHashMap;
+
+use super::{
+    flat::Flat,
+    index::{Definition, Index, place},
+    names::Names,
+};
+use crate::{Arg, Kind, Outcome, Shape, knowledge::Knowledge};
+
+/// How deep one question may lead to others. Real programs need a dozen; what is deeper is given up.
+const DEPTH: u32 = 48;
+
+/// What something is.
+#[derive(Debug, Clone)]
+pub(super) enum Meaning<'f> {
+    /// Nothing is known.
+    Unknown,
+    /// A function of the program.
+    Function(FunctionId),
+    /// A class of the program.
+    Class(usize),
+    /// An object of a class.
+    Instance(usize),
+    /// An object of one of a few classes, which one the source does not say.
+    OneOf(Rc<[usize]>),
+    /// An object literal, and the function that it is written in.
+    Object(&'f Arg, FunctionId),
+    /// An export of a library, or something of the language where the library is empty.
+    Export(Name, Name),
+    /// An object that a library made.
+    Kind(Rc<Kind>),
+    /// An object that a library made of which nothing is known.
+    Foreign,
+    /// A map, set or list of the language.
+    Collection(Collection),
+    /// Text, a number, a date: no state.
+    Plain,
+}
+
+/// A map, set or list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Collection {
+    /// Keys lead to entries.
+    Map,
+    /// Entries are their own keys.
+    Set,
+    /// Entries have an order.
+    List,
+    /// A map that lets go of entries when nobody holds their key.
+    Weak,
+    /// A map that holds so many at most, or for so long.
+    Limited,
+}
+
+/// Answers what things are.
+#[derive(Debug)]
+pub(super) struct Meanings<'f> {
+    pub(super) flat: &'f Flat,
+    pub(super) index: &'f Index<'f>,
+    pub(super) names: &'f Names,
+    pub(super) knowledge: &'f Knowledge,
+    pub(super) places: RefCell<FxHashMap<Name, Meaning<'f>>>,
+    pub(super) values: RefCell<FxHashMap<(FunctionId, Value), Meaning<'f>>>,
+    returned: RefCell<FxHashMap<FunctionId, Meaning<'f>>>,
+    results: RefCell<FxHashMap<u32, Meaning<'f>>>,
+    /// The shared places that values are other names of.
+    pub(super) aliases: RefCell<FxHashMap<(FunctionId, Value), Option<AccessPath>>>,
+    /// The values whose members other calls may see.
+    pub(super) states: RefCell<FxHashMap<(FunctionId, Value), bool>>,
+    /// What the knowledge said of a call.
+    pub(super) outcomes: RefCell<FxHashMap<u32, Option<Rc<Outcome>>>>,
+    /// Methods that have too many implementations to follow, with how many and the first call of each.
+    pub(super) open: RefCell<BTreeMap<Name, (usize, Span)>>,
+    depth: Cell<u32>,
+}
+
+impl<'f> Meanings<'f> {
+    pub(super) fn new(
+        flat: &'f Flat,
+        index: &'f Index<'f>,
+        names: &'f Names,
+        knowledge: &'f Knowledge,
+    ) -> Self {
+        Self {
+            flat,
+            index,
+            names,
+            knowledge,
+            places: RefCell::default(),
+            values: RefCell::default(),
+            returned: RefCell::default(),
+            results: RefCell::default(),
+            aliases: RefCell::default(),
+            states: RefCell::default(),
+            outcomes: RefCell::default(),
+            open: RefCell::default(),
+            depth: Cell::new(0),
+        }
+    }
+
+    /// Asks one thing more; `None` if that is too deep.
+    pub(super) fn deeper<T>(&self, ask: impl FnOnce() -> T) -> Option<T> {
+        if self.depth.get() >= DEPTH {
+            return None;
+        }
+        self.depth.set(self.depth.get() + 1);
+        let answer = ask();
+        self.depth.set(self.depth.get() - 1);
+        Some(answer)
+    }
+
+    /// What is found at a path of a function.
+    pub(super) fn path(&self, at: FunctionId, path: &AccessPath) -> Meaning<'f> {
+        self.deeper(|| self.steps(at, path).0).unwrap_or(Meaning::Unknown)
+    }
+
+    /// What is found at a path, and behind how many fields it was found. It is fewer than all where a library's object was met: what
+    /// its members are is for the knowledge to say.
+    pub(super) fn steps(&self, at: FunctionId, path: &AccessPath) -> (Meaning<'f>, usize) {
+        let mut meaning = match &path.root {
+            Root::Value(value) => self.value(at, *value),
+            Root::This => self.this(at),
+            Root::Global(name) => self.global(name),
+        };
+        if path.fields.is_empty() {
+            return (meaning, 0);
+        }
+        let mut place = self.root_place(at, path, &meaning);
+        for (number, field) in path.fields.iter().enumerate() {
+            if matches!(meaning, Meaning::Kind(_)) {
+                return (meaning, number);
+            }
+            if let Meaning::Instance(class) = meaning {
+                place = self.flat.classes.get(class).map(|class| class.name.to_string());
+            }
+            match field {
+                Field::Name(name) => {
+                    if let Some(place) = &mut place {
+                        place.push('.');
+                        place.push_str(name);
+                    }
+                    // What has members and is a method all the same is a getter.
+                    if let (Meaning::Function(getter), false) = (&meaning, is_of_function(name))
+                        && place.as_deref().is_none_or(|place| matches!(self.place(place), Meaning::Unknown))
+                    {
+                        meaning = self.returned(*getter);
+                        place = None;
+                    }
+                    meaning = match place.as_deref().map_or(Meaning::Unknown, |place| self.place(place)) {
+                        Meaning::Unknown => self.member(&meaning, name),
+                        known => known,
+                    };
+                    if matches!(meaning, Meaning::Unknown) {
+                        meaning = self.called(name);
+                    }
+                }
+                Field::At(_) => {
+                    let whole = place.clone();
+                    if let Some(place) = &mut place {
+                        place.push_str("[]");
+                    }
+                    meaning = match place.as_deref().map_or(Meaning::Unknown, |place| self.place(place)) {
+                        Meaning::Unknown => self.element(&meaning, whole.as_deref()),
+                        known => known,
+                    };
+                }
+            }
+        }
+        (meaning, path.fields.len())
+    }
+
+    fn root_place(&self, at: FunctionId, path: &AccessPath, meaning: &Meaning<'f>) -> Option<String> {
+        match (&path.root, meaning) {
+            (Root::Global(name), _) => Some(name.to_string()),
+            (_, Meaning::Instance(class)) => {
+                self.flat.classes.get(*class).map(|class| class.name.to_string())
+            }
+            (Root::This, _) => {
+                self.index.heads.get(at.0 as usize)?.owner.as_ref().map(|owner| owner.to_string())
+            }
+            // An alias of a shared place is looked up there.
+            (Root::Value(value), _) => match self.definition(at, *value)? {
+                Definition::Path(path) => place(path, self.index.heads.get(at.0 as usize)?.owner.as_ref()),
+                _ => None,
+            },
+        }
+    }
+
+    /// The place that a path leads to, through aliases and objects of classes.
+    pub(super) fn place_of(&self, at: FunctionId, path: &AccessPath) -> Option<String> {
+        let owner = self.index.heads.get(at.0 as usize)?.owner.as_ref();
+        place(path, owner).or_else(|| {
+            let root = AccessPath { root: path.root.clone(), fields: vec![] };
+            let mut place = self.root_place(at, &root, &self.path(at, &root))?;
+            for field in &path.fields {
+                match field {
+                    Field::Name(name) => {
+                        place.push('.');
+                        place.push_str(name);
+                    }
+                    Field::At(_) => place.push_str("[]"),
+                }
+            }
+            Some(place)
+        })
+    }
+
+    /// What `this` is.
+    pub(super) fn this(&self, at: FunctionId) -> Meaning<'f> {
+        let owner = self.index.heads.get(at.0 as usize).and_then(|head| head.owner.as_ref());
+        let Some(owner) = owner else { return Meaning::Unknown };
+        match self.index.classes.get(&**owner) {
+            Some(class) => Meaning::Instance(*class),
+            // A method of an object literal.
+            None => self.place(owner),
+        }
+    }
+
+    fn global(&self, name: &Name) -> Meaning<'f> {
+        match self.names.exported(name) {
+            Some((library, path)) => self.export(library, path),
+            None => self.place(name),
+        }
+    }
+
+    pub(super) fn export(&self, library: &str, path: &str) -> Meaning<'f> {
+        Meaning::Export(library.into(), path.into())
+    }
+
+    /// The first of several meanings that is one.
+    pub(super) fn first(&self, meanings: impl Iterator<Item = Meaning<'f>>) -> Meaning<'f> {
+        let mut weak = Meaning::Unknown;
+        for meaning in meanings {
+            match meaning {
+                Meaning::Unknown => {}
+                Meaning::Plain | Meaning::Foreign | Meaning::Object(..) => weak = meaning,
+                known => return known,
+            }
+        }
+        weak
+    }
+
+    /// What an argument is.
+    pub(super) fn arg(&self, at: FunctionId, arg: &'f Arg) -> Meaning<'f> {
+        match &arg.shape {
+            Shape::Function { function, .. } => Meaning::Function(*function),
+            Shape::Call(site) => self.result(*site),
+            Shape::Object(_) => Meaning::Object(arg, at),
+            Shape::List(_) => Meaning::Collection(Collection::List),
+            Shape::Text(_) | Shape::Number(_) | Shape::Bool(_) => Meaning::Plain,
+            Shape::Opaque => match &arg.term {
+                Term::Path(path) => self.path(at, path),
+                _ => Meaning::Unknown,
+            },
+            Shape::Null => Meaning::Unknown,
+        }
+    }
+
+    /// What a function returns.
+    pub(super) fn returned(&self, function: FunctionId) -> Meaning<'f> {
+        if let Some(known) = self.returned.borrow().get(&function) {
+            return known.clone();
+        }
+        // A function that returns what it returns itself finds this entry.
+        self.returned.borrow_mut().insert(function, Meaning::Unknown);
+        let meaning = self.deeper(|| self.look_at_returned(function)).unwrap_or(Meaning::Unknown);
+        self.returned.borrow_mut().insert(function, meaning.clone());
+        meaning
+    }
+
+    pub(super) fn look_at_returned(&self, function: FunctionId) -> Meaning<'f> {
+        let about = self.flat.about.get(function.0 as usize);
+        let declared = about
+            .and_then(|about| about.returns.as_ref())
+            .map_or(Meaning::Unknown, |path| self.declared(path));
+        let Some(head) = self.index.heads.get(function.0 as usize) else { return declared };
+        let values = head.returns.iter().map(|value| self.value(function, *value));
+        let structures =
+            about.into_iter().flat_map(|about| &about.returned).map(|arg| self.arg(function, arg));
+        let found = from_outside(self.first(values.chain(structures)));
+        match (found, declared) {
+            (found @ (Meaning::Instance(_) | Meaning::Kind(_) | Meaning::Function(_)), _) => found,
+            (found, Meaning::Unknown | Meaning::Foreign) => found,
+            (_, declared) => declared,
+        }
+    }
+
+    /// What comes out of a call.
+    pub(super) fn result(&self, site: u32) -> Meaning<'f> {
+        if let Some(known) = self.results.borrow().get(&site) {
+            return known.clone();
+        }
+        self.results.borrow_mut().insert(site, Meaning::Unknown);
+        let meaning = self.deeper(|| self.look_at_result(site)).unwrap_or(Meaning::Unknown);
+        self.results.borrow_mut().insert(site, meaning.clone());
+        meaning
+    }
+}
+
+/// Whether a member is one that functions have.
+fn is_of_function(name: &str) -> bool {
+    matches!(name, "call" | "apply" | "bind" | "name" | "length" | "prototype" | "toString")
+}
+
+/// What another function sees of it.
+pub(super) fn from_outside(meaning: Meaning<'_>) -> Meaning<'_> {
+    match meaning {
+        Meaning::Kind(kind) => Meaning::Kind(Rc::new(kind.from_outside())),
+        other => other,
+    }
+}
+
+/// The collections of the language, and the libraries' that are like them.
+pub(super) fn collection(library: &str, export: &str) -> Option<Collection> {
+    Some(match (library, export) {
+        ("", "Map" | "ReadonlyMap" | "Record" | "Object") => Collection::Map,
+        ("", "Set" | "ReadonlySet") => Collection::Set,
+        ("", "Array" | "ReadonlyArray") => Collection::List,
+        ("", "WeakMap" | "WeakSet") => Collection::Weak,
+        ("lru-cache" | "quick-lru" | "@isaacs/ttlcache" | "tiny-lru" | "lru_map" | "mnemonist", _) => {
+            Collection::Limited
+        }
+        ("node-cache" | "expiry-map" | "expiring-map", _) => Collection::Limited,
+        _ => return None,
+    })
+}

@@ -1,0 +1,127 @@
+//! What is found at the places of a program: globals, fields of classes, members of objects, entries of collections.
+
+use interlock_model::ir::{FunctionId, Name};
+
+use super::meaning::{Meaning, Meanings, from_outside};
+use crate::Shape;
+
+impl<'f> Meanings<'f> {
+    /// What is at a place.
+    pub(super) fn place(&self, place: &str) -> Meaning<'f> {
+        if let Some(known) = self.places.borrow().get(place) {
+            return known.clone();
+        }
+        let key = Name::from(place);
+        // A place that is set to itself finds this entry.
+        self.places.borrow_mut().insert(key.clone(), Meaning::Unknown);
+        let meaning = self.deeper(|| self.look_at_place(place)).unwrap_or(Meaning::Unknown);
+        self.places.borrow_mut().insert(key, meaning.clone());
+        meaning
+    }
+
+    fn look_at_place(&self, place: &str) -> Meaning<'f> {
+        if let Some(function) = self.index.bound.get(place) {
+            return Meaning::Function(*function);
+        }
+        if let Some(class) = self.index.classes.get(place) {
+            return Meaning::Class(*class);
+        }
+        let mut declared = Meaning::Unknown;
+        let mut found = Meaning::Unknown;
+        if let Some(variables) = self.index.variables.get(place) {
+            let variables = variables.iter().filter_map(|number| self.flat.variables.get(*number));
+            declared = self.first(
+                variables
+                    .clone()
+                    .filter_map(|variable| variable.declared.as_ref())
+                    .map(|path| self.declared(path)),
+            );
+            found = self.first(
+                variables
+                    .filter_map(|variable| Some((variable.within, variable.initial.as_ref()?)))
+                    .map(|(within, initial)| from_outside(self.arg(FunctionId(within), initial))),
+            );
+        }
+        if let Some((class, field)) = place.rsplit_once('.')
+            && let Some(class) = self.index.classes.get(class)
+        {
+            if let Some(method) = self.method(*class, field) {
+                return Meaning::Function(method);
+            }
+            if matches!(declared, Meaning::Unknown) {
+                declared = self.field(*class, field);
+            }
+        }
+        if let Some(elements) = place.strip_suffix("[]").and_then(|whole| self.index.elements.get(whole)) {
+            let elements =
+                self.first(elements.iter().map(|(within, arg)| from_outside(self.arg(*within, arg))));
+            found = self.first([found, elements].into_iter());
+        }
+        match (found, declared) {
+            // An instance is known better than the class or interface that it was declared with.
+            (
+                found @ (Meaning::Instance(_)
+                | Meaning::Function(_)
+                | Meaning::Kind(_)
+                | Meaning::Collection(_)),
+                _,
+            ) => found,
+            (found, Meaning::Unknown | Meaning::Foreign) => found,
+            (_, declared) => declared,
+        }
+    }
+
+    /// The declared type of a field, inherited ones included.
+    pub(super) fn field(&self, class: usize, field: &str) -> Meaning<'f> {
+        for class in self.ancestry(class) {
+            let Some(class) = self.flat.classes.get(class) else { continue };
+            if let Some((_, declared)) = class.fields.iter().find(|(name, _)| &**name == field) {
+                return self.declared(declared);
+            }
+        }
+        Meaning::Unknown
+    }
+
+    /// A member of something.
+    pub(super) fn member(&self, of: &Meaning<'f>, name: &str) -> Meaning<'f> {
+        match of {
+            Meaning::Instance(class) => {
+                if let Some(function) = self.method(*class, name) {
+                    return Meaning::Function(function);
+                }
+                // Fields that are set in a base class.
+                for ancestor in self.ancestry(*class).skip(1) {
+                    let Some(ancestor) = self.flat.classes.get(ancestor) else { continue };
+                    match self.place(&format!("{}.{name}", ancestor.name)) {
+                        Meaning::Unknown => {}
+                        known => return known,
+                    }
+                }
+                Meaning::Unknown
+            }
+            Meaning::Class(class) => {
+                let function = self.method(*class, name).map(Meaning::Function);
+                function.unwrap_or(Meaning::Unknown)
+            }
+            Meaning::Object(arg, within) => match arg.member(name) {
+                Some(member) => self.arg(*within, member),
+                None => Meaning::Unknown,
+            },
+            Meaning::Export(library, path) if path.is_empty() => self.export(library, name),
+            Meaning::Export(library, path) => self.export(library, &format!("{path}.{name}")),
+            Meaning::Foreign => Meaning::Foreign,
+            _ => Meaning::Unknown,
+        }
+    }
+
+    pub(super) fn element(&self, of: &Meaning<'f>, place: Option<&str>) -> Meaning<'f> {
+        match of {
+            Meaning::Object(arg, within) => match &arg.shape {
+                Shape::List(items) => self.first(items.iter().map(|item| self.arg(*within, item))),
+                _ => Meaning::Unknown,
+            },
+            Meaning::Foreign => Meaning::Foreign,
+            _ => place.map_or(Meaning::Unknown, |place| self.place(&format!("{place}[]"))),
+        }
+    }
+}

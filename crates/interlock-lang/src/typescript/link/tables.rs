@@ -1,0 +1,160 @@
+//! The tables and collections that the sources declare: `CREATE TABLE` in a text, Mongoose schemas, Drizzle tables, Sequelize models,
+//! Prisma's schema file.
+
+use interlock_model::ir::{FunctionId, Name, Table, Term};
+use rustc_hash::FxHashSet;
+
+use super::meaning::{Meaning, Meanings};
+use crate::{Arg, Shape, knowledge::tables_of, typescript::module::Site};
+
+/// Longer texts are no statements that somebody wrote.
+const LONGEST: usize = 100_000;
+
+/// The tables of a tree, those of `schemas` (texts of Prisma's schema files) included.
+pub(super) fn of<'s>(meanings: &Meanings<'_>, schemas: impl Iterator<Item = &'s str>) -> Vec<Table> {
+    let mut tables = Tables::default();
+    schemas.for_each(|schema| tables.prisma(schema));
+    for variable in &meanings.flat.variables {
+        if let Some(initial) = &variable.initial {
+            tables.texts(initial);
+        }
+    }
+    for site in &meanings.flat.sites {
+        site.arguments.iter().for_each(|argument| tables.texts(argument));
+        tables.model(meanings, site);
+    }
+    tables.found
+}
+
+#[derive(Default)]
+struct Tables {
+    found: Vec<Table>,
+    names: FxHashSet<Name>,
+}
+
+impl Tables {
+    fn add(&mut self, table: Table) {
+        if self.names.insert(table.name.clone()) {
+            self.found.push(table);
+        }
+    }
+
+    /// Statements in the texts of an argument.
+    fn texts(&mut self, arg: &Arg) {
+        match &arg.shape {
+            Shape::Text(parts) => {
+                let may_create = |part: &Term| matches!(part, Term::Literal(text) if contains_create(text));
+                if !parts.iter().any(may_create) {
+                    return;
+                }
+                let part = |part: &'_ Term| match part {
+                    Term::Literal(text) => text.to_string(),
+                    _ => "x".to_owned(),
+                };
+                let text: String = parts.iter().map(part).collect();
+                if text.len() <= LONGEST && text.to_ascii_lowercase().contains("table") {
+                    tables_of(&text).into_iter().for_each(|table| self.add(table));
+                }
+            }
+            Shape::Object(members) => members.iter().for_each(|(_, member)| self.texts(member)),
+            Shape::List(items) => items.iter().for_each(|item| self.texts(item)),
+            _ => {}
+        }
+    }
+
+    /// A call that declares a model or a table.
+    fn model(&mut self, meanings: &Meanings<'_>, site: &Site) {
+        let Some(callee) = &site.callee else { return };
+        let [name, described, ..] = site.arguments.as_slice() else { return };
+        let Some(name) = name.literal() else { return };
+        let columns = match meanings.path(FunctionId(site.within), callee) {
+            Meaning::Export(library, path)
+                if library.starts_with("drizzle-orm/") && path.ends_with("Table") =>
+            {
+                members(described)
+            }
+            Meaning::Export(library, path) if &*library == "mongoose" && &*path == "model" => {
+                self.schema(meanings, site, described)
+            }
+            _ if matches!(callee.fields.last(), Some(interlock_model::ir::Field::Name(last)) if &**last == "define") => {
+                members(described)
+            }
+            _ => return,
+        };
+        if !columns.is_empty() {
+            self.add(Table { name: name.clone(), columns });
+        }
+    }
+
+    /// The fields of a Mongoose schema, written here or elsewhere.
+    fn schema(&self, meanings: &Meanings<'_>, site: &Site, described: &Arg) -> Vec<Name> {
+        let made = match (&described.shape, &described.term) {
+            (Shape::Call(made), _) => Some(*made),
+            (_, Term::Path(path)) => meanings
+                .place_of(FunctionId(site.within), path)
+                .and_then(|place| meanings.index.variables.get(&*place))
+                .and_then(|variables| variables.first())
+                .and_then(|variable| meanings.flat.variables.get(*variable))
+                .and_then(|variable| match &variable.initial.as_ref()?.shape {
+                    Shape::Call(made) => Some(*made),
+                    _ => None,
+                }),
+            _ => None,
+        };
+        let Some(made) = made.and_then(|made| meanings.flat.sites.get(made as usize)) else { return vec![] };
+        let mut columns = made.arguments.first().map(members).unwrap_or_default();
+        let option = |name: &str| made.arguments.get(1).and_then(|options| options.member(name));
+        if !columns.is_empty() {
+            // Mongoose counts changes itself, and raises the number only where asked to; times are kept only where asked for.
+            let is_on = |name: &str| {
+                option(name).is_some_and(|arg| !matches!(arg.shape, Shape::Bool(false) | Shape::Null))
+            };
+            if is_on("optimisticConcurrency") {
+                columns.push("version".into());
+            }
+            if is_on("timestamps") {
+                columns.push("updatedAt".into());
+            }
+        }
+        columns
+    }
+
+    /// `model User { id Int @id … }`
+    fn prisma(&mut self, schema: &str) {
+        let mut open: Option<Table> = None;
+        for line in schema.lines() {
+            let mut words = line.split_whitespace();
+            match (words.next(), &mut open) {
+                (Some("model"), None) => {
+                    open = words
+                        .next()
+                        .map(|name| Table { name: name.trim_end_matches('{').into(), columns: vec![] });
+                }
+                (Some("}"), _) => {
+                    if let Some(table) = open.take() {
+                        self.add(table);
+                    }
+                }
+                (Some(column), Some(table)) if !column.starts_with(['/', '@']) => {
+                    table.columns.push(column.into())
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// The names of an object's members.
+fn members(arg: &Arg) -> Vec<Name> {
+    match &arg.shape {
+        Shape::Object(members) => {
+            members.iter().map(|(name, _)| name.clone()).filter(|name| &**name != "...").collect()
+        }
+        _ => vec![],
+    }
+}
+
+/// Whether a text may hold a statement that makes something; asked of every text, so it must be cheap.
+fn contains_create(text: &str) -> bool {
+    text.as_bytes().windows(6).any(|window| window.eq_ignore_ascii_case(b"create"))
+}

@@ -1,0 +1,332 @@
+//! What a call reaches.
+
+use std::rc::Rc;
+
+use interlock_model::ir::{AccessPath, Body, Field, FunctionId, Name, Root, Term, Value};
+
+use super::{
+    builtins, library,
+    meaning::{Collection, Meaning, Meanings, collection},
+};
+use crate::{Kind, Outcome, typescript::module::Site};
+
+/// What a call reaches.
+#[derive(Debug, Clone)]
+pub(super) enum Reached<'f> {
+    /// A function, on an object if it is a method.
+    Function(FunctionId, Option<AccessPath>),
+    /// A class of the program: an object of it is made.
+    Class(usize),
+    /// An export of a library or of the language.
+    Export(Name, Name),
+    /// A method of a library's object.
+    Method(Rc<Kind>, AccessPath, Name),
+    /// A method of a collection, or of something of which nothing is known but that the method is called like a collection's.
+    Collection(Option<Collection>, AccessPath, Name),
+    /// One of several functions in an object or a list, by key.
+    Member(Meaning<'f>, AccessPath, Term),
+    /// A method of an object of one of a few classes.
+    OneOf(Vec<FunctionId>, AccessPath),
+    /// What a value holds.
+    Value(Value),
+    /// The constructor of the class above.
+    Super,
+    /// Not found.
+    Other(Option<AccessPath>, Name),
+}
+
+/// A method that more classes than this have, of one interface, is left open: following all of them says little about any.
+const MOST_CLASSES: usize = 3;
+
+/// Names of methods that so many things have that one class of the program having it says nothing.
+const COMMON: &[&str] = &[
+    "get",
+    "set",
+    "has",
+    "add",
+    "delete",
+    "clear",
+    "push",
+    "pop",
+    "shift",
+    "unshift",
+    "splice",
+    "slice",
+    "map",
+    "filter",
+    "forEach",
+    "find",
+    "findIndex",
+    "some",
+    "every",
+    "reduce",
+    "sort",
+    "reverse",
+    "join",
+    "concat",
+    "includes",
+    "indexOf",
+    "keys",
+    "values",
+    "entries",
+    "then",
+    "catch",
+    "finally",
+    "on",
+    "once",
+    "off",
+    "emit",
+    "send",
+    "close",
+    "open",
+    "end",
+    "write",
+    "read",
+    "call",
+    "apply",
+    "bind",
+    "toString",
+    "toJSON",
+    "valueOf",
+    "parse",
+    "stringify",
+    "test",
+    "match",
+    "replace",
+    "split",
+    "trim",
+    "log",
+    "info",
+    "warn",
+    "error",
+    "debug",
+    "constructor",
+    "next",
+    "return",
+    "throw",
+    "use",
+    "listen",
+    "connect",
+    "start",
+    "stop",
+    "run",
+    "exec",
+    "execute",
+    "query",
+    "create",
+    "update",
+    "remove",
+    "insert",
+    "save",
+    "load",
+    "init",
+    "dispose",
+    "destroy",
+    "handle",
+    "json",
+    "text",
+    "status",
+    "pipe",
+    "at",
+    "fill",
+    "flat",
+    "flatMap",
+    "resolve",
+    "reject",
+    "name",
+    "length",
+    "size",
+    "abort",
+    "cancel",
+    "subscribe",
+    "unsubscribe",
+    "request",
+    "fetch",
+];
+
+impl<'f> Meanings<'f> {
+    /// What a call reaches.
+    pub(super) fn reached(&self, site: &'f Site) -> Reached<'f> {
+        let at = FunctionId(site.within);
+        let Some(callee) = &site.callee else { return Reached::Other(None, "?".into()) };
+        if let Root::Global(name) = &callee.root
+            && &**name == "super"
+        {
+            return self.above(at, callee);
+        }
+        let (meaning, used) = self.steps(at, callee);
+        if let Meaning::Kind(kind) = meaning {
+            let (before, behind) = callee.fields.split_at_checked(used).unwrap_or((&callee.fields, &[]));
+            let receiver = AccessPath { root: callee.root.clone(), fields: before.to_vec() };
+            return match names(behind) {
+                Some(method) => Reached::Method(kind, receiver, method.into()),
+                None => Reached::Other(Some(receiver), "?".into()),
+            };
+        }
+        let split = callee.fields.split_last();
+        let receiver =
+            split.map(|(_, fields)| AccessPath { root: callee.root.clone(), fields: fields.to_vec() });
+        match meaning {
+            Meaning::Function(function) => return Reached::Function(function, receiver),
+            Meaning::Class(class) if site.construct => return Reached::Class(class),
+            Meaning::Export(library, path) => return Reached::Export(library, path),
+            _ => {}
+        }
+        match (split, receiver) {
+            (None, _) | (_, None) => match &callee.root {
+                Root::Value(value) => Reached::Value(*value),
+                Root::Global(name) => Reached::Other(None, name.clone()),
+                Root::This => Reached::Other(None, "this".into()),
+            },
+            (Some((Field::At(key), _)), Some(receiver)) => {
+                let whole = self.path(at, &receiver);
+                Reached::Member(whole, receiver, key.clone())
+            }
+            (Some((Field::Name(name), _)), Some(receiver)) => self.method_of(at, receiver, name),
+        }
+    }
+
+    fn method_of(&self, at: FunctionId, receiver: AccessPath, name: &Name) -> Reached<'f> {
+        let meaning = self.path(at, &receiver);
+        match meaning {
+            Meaning::Function(function) if matches!(&**name, "call" | "apply") => {
+                let above = receiver.fields.split_last();
+                let this = above
+                    .map(|(_, fields)| AccessPath { root: receiver.root.clone(), fields: fields.to_vec() });
+                return Reached::Function(function, this);
+            }
+            Meaning::Collection(kind) if builtins::is_method(name) => {
+                return Reached::Collection(Some(kind), receiver, name.clone());
+            }
+            Meaning::OneOf(classes) => return self.one_of(&classes, receiver, name),
+            Meaning::Instance(class) => {
+                let found = self.one_of(&[class], receiver.clone(), name);
+                if !matches!(found, Reached::Other(..)) {
+                    return found;
+                }
+            }
+            Meaning::Foreign | Meaning::Plain | Meaning::Class(_) => {
+                return Reached::Other(Some(receiver), name.clone());
+            }
+            _ => {}
+        }
+        if builtins::is_method(name) {
+            return Reached::Collection(None, receiver, name.clone());
+        }
+        if !COMMON.contains(&&**name)
+            && let Some([function]) = self.index.methods.get(&**name).map(Vec::as_slice)
+        {
+            return Reached::Function(*function, Some(receiver));
+        }
+        Reached::Other(Some(receiver), name.clone())
+    }
+
+    /// A method of one of several classes: one of few functions, or none that could be named.
+    fn one_of(&self, classes: &[usize], receiver: AccessPath, name: &Name) -> Reached<'f> {
+        let mut functions = self.implementations(classes, name);
+        match (functions.pop(), functions.len()) {
+            (Some(function), 0) => Reached::Function(function, Some(receiver)),
+            (Some(function), 1..MOST_CLASSES) => {
+                functions.push(function);
+                Reached::OneOf(functions, receiver)
+            }
+            _ => Reached::Other(Some(receiver), name.clone()),
+        }
+    }
+
+    /// `super(…)` and `super.method(…)`.
+    fn above(&self, at: FunctionId, callee: &AccessPath) -> Reached<'f> {
+        let Meaning::Instance(class) = self.this(at) else { return Reached::Other(None, "super".into()) };
+        let method = match callee.fields.as_slice() {
+            [] => return Reached::Super,
+            [Field::Name(method)] => method,
+            _ => return Reached::Other(None, "super".into()),
+        };
+        match self.parent(class).and_then(|parent| self.method(parent, method)) {
+            Some(function) => Reached::Function(function, Some(AccessPath::this())),
+            None => Reached::Other(Some(AccessPath::this()), method.clone()),
+        }
+    }
+
+    /// What comes out of a call that has not been asked for yet.
+    pub(super) fn look_at_result(&self, number: u32) -> Meaning<'f> {
+        let Some(site) = self.flat.sites.get(number as usize) else { return Meaning::Unknown };
+        match self.reached(site) {
+            Reached::Function(function, _) => self.returned(function),
+            Reached::Class(class) => Meaning::Instance(class),
+            Reached::Export(library, path) => {
+                if let Some(collection) = collection(&library, &path) {
+                    return Meaning::Collection(collection);
+                }
+                if let Some(argument) = builtins::passes_on(&library, &path) {
+                    let argument = site.arguments.get(argument);
+                    return argument.map_or(Meaning::Unknown, |arg| self.arg(FunctionId(site.within), arg));
+                }
+                match self.outcome(number) {
+                    Some(outcome) => {
+                        outcome.kind.clone().map_or(Meaning::Unknown, |kind| Meaning::Kind(Rc::new(kind)))
+                    }
+                    None if library.is_empty() => builtins::result(&path),
+                    None if builtins::is_pure_library(&library) => Meaning::Plain,
+                    None => Meaning::Foreign,
+                }
+            }
+            Reached::Method(..) => match self.outcome(number).and_then(|outcome| outcome.kind.clone()) {
+                Some(kind) => Meaning::Kind(Rc::new(kind)),
+                None => Meaning::Unknown,
+            },
+            Reached::Collection(kind, receiver, name) => match &*name {
+                "get" | "at" | "find" | "pop" | "shift" | "findLast" => {
+                    let key = receiver.clone().at(Term::Unknown);
+                    self.path(FunctionId(site.within), &key)
+                }
+                "set" | "add" => kind.map_or(Meaning::Unknown, Meaning::Collection),
+                "map" | "filter" | "slice" | "concat" | "sort" | "reverse" | "keys" | "values"
+                | "entries" | "flat" | "flatMap" | "splice" => Meaning::Collection(Collection::List),
+                _ => Meaning::Unknown,
+            },
+            Reached::Other(receiver, _) => {
+                match self.outcome(number).and_then(|outcome| outcome.kind.clone()) {
+                    Some(kind) => Meaning::Kind(Rc::new(kind)),
+                    None => match receiver.map(|receiver| self.path(FunctionId(site.within), &receiver)) {
+                        Some(Meaning::Foreign) => Meaning::Foreign,
+                        _ => Meaning::Unknown,
+                    },
+                }
+            }
+            Reached::OneOf(functions, _) => {
+                let mut returned = functions.iter().map(|function| self.returned(*function));
+                returned.find(|meaning| !matches!(meaning, Meaning::Unknown)).unwrap_or(Meaning::Unknown)
+            }
+            Reached::Member(..) | Reached::Value(_) | Reached::Super => Meaning::Unknown,
+        }
+    }
+
+    /// What the knowledge says of a call; its steps are not wanted yet.
+    pub(super) fn outcome(&self, number: u32) -> Option<Rc<Outcome>> {
+        if let Some(known) = self.outcomes.borrow().get(&number) {
+            return known.clone();
+        }
+        self.outcomes.borrow_mut().insert(number, None);
+        let mut values = vec![];
+        let call = self.index.calls.get(number as usize).copied().unwrap_or_default();
+        let span = self.flat.sites.get(number as usize).map(|site| site.span).unwrap_or_default();
+        let mut body = Body::over(&mut values, span);
+        let outcome = self.deeper(|| library::apply(self, number, call, &mut body)).flatten().map(Rc::new);
+        self.outcomes.borrow_mut().insert(number, outcome.clone());
+        outcome
+    }
+}
+
+/// Fields that are all names, joined by dots.
+fn names(fields: &[Field]) -> Option<String> {
+    let mut joined = String::new();
+    for field in fields {
+        let (Field::Name(name) | Field::At(Term::Literal(name))) = field else { return None };
+        if !joined.is_empty() {
+            joined.push('.');
+        }
+        joined.push_str(name);
+    }
+    Some(joined)
+}

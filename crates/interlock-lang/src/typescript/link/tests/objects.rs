@@ -1,0 +1,142 @@
+//! Functions in objects, functions handed around, and one of several by name.
+
+use expect_test::expect;
+
+use super::check_function;
+
+#[test]
+fn functions_in_an_object_are_found_from_other_files() {
+    check_function(
+        r#"
+        //- storage.ts
+        function list() {}
+        export const storage = { async load() {}, save: async (x) => x, list, nested: { deep() {} } };
+        //- a.ts
+        import { storage } from "./storage";
+        import * as all from "./storage";
+        export async function work() {
+          await storage.load();
+          await all.storage.save(1);
+          storage.list();
+          storage.nested.deep();
+        }
+        "#,
+        "work",
+        &expect![[r#"
+            3     fn work(), async
+            4       load = call load() on ::storage.ts::storage
+            4       suspend
+            5       save = call save("1") on ::storage.ts::storage
+            5       suspend
+            6       call list() on ::storage.ts::storage, not awaited
+            7       call deep() on ::storage.ts::storage.nested, not awaited
+        "#]],
+    );
+}
+
+#[test]
+fn closures_of_one_factory_agree_on_what_they_share() {
+    check_function(
+        r#"
+        //- store.ts
+        export function createStore(file: string) {
+          const cache = new Map();
+          return {
+            async load() { return cache.get(file); },
+            async save(x) { cache.set(file, x); },
+          };
+        }
+        //- a.ts
+        import { createStore } from "./store";
+        const store = createStore("x.json");
+        export async function work(x) {
+          const old = await store.load();
+          await store.save(old + x);
+        }
+        "#,
+        "work",
+        &expect![[r#"
+            3     fn work(x), async
+            4       old = call fn load with ::store.ts::1.1, ::store.ts::1.0() on ::a.ts::store
+            4       suspend
+            5       arg = derived from old, x
+            5       save = call fn save with ::store.ts::1.1, ::store.ts::1.0(arg) on ::a.ts::store
+            5       suspend
+        "#]],
+    );
+}
+
+#[test]
+fn one_of_several_functions_by_key_is_a_chain_of_checks() {
+    check_function(
+        r#"
+        //- a.ts
+        async function create(x) {}
+        const handlers = { create, remove: async (x) => {} };
+        export async function work(name, x) {
+          return await handlers[name](x);
+        }
+        "#,
+        "work",
+        &expect![[r#"
+            3     fn work(name, x), async
+            4       check name is "create"
+                    then
+            4         result.2 = call create(x) on ::a.ts::handlers
+                    else
+            4         check name is "remove"
+                      then
+            4           result = call remove(x) on ::a.ts::handlers
+            4       handlers = derived from result.2, result
+            4       suspend
+            4       return handlers
+        "#]],
+    );
+}
+
+#[test]
+fn call_apply_and_bind_lead_to_the_function() {
+    check_function(
+        r#"
+        //- a.ts
+        function act(x) {}
+        class Server {
+          handle(x) {}
+          start(on) {
+            act.call(this, 1);
+            act.apply(this, [1]);
+            on("x", this.handle.bind(this));
+            on("y", act);
+          }
+        }
+        "#,
+        "Server.start",
+        &expect![[r#"
+            4     fn Server.start(on)
+            5       call act("1") on this, not awaited
+            6       call act() on this, not awaited
+            7       bind = derived
+            7       spawn on event
+            7         bind.2 = call bind()
+            8       spawn on event
+            8         act = call act()
+        "#]],
+    );
+}
+
+#[test]
+fn what_a_parameter_holds_is_called_back() {
+    check_function(
+        r#"
+        //- a.ts
+        export async function withRetry(task) { return await task(1); }
+        "#,
+        "withRetry",
+        &expect![[r#"
+            1     fn withRetry(task), async
+            1       task.2 = call task("1")
+            1       suspend
+            1       return task.2
+        "#]],
+    );
+}

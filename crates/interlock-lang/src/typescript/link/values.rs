@@ -1,0 +1,136 @@
+//! What the values of a function are: by their declared type, by how they come about, by who hands them over.
+
+use std::rc::Rc;
+
+use interlock_model::ir::{AccessPath, Field, FunctionId, Term, Value};
+
+use super::{
+    index::Definition,
+    meaning::{Meaning, Meanings, from_outside},
+};
+use crate::{Kind, Shape};
+
+impl<'f> Meanings<'f> {
+    pub(super) fn definition(&self, at: FunctionId, value: Value) -> Option<&'f Definition> {
+        self.index.heads.get(at.0 as usize)?.definitions.get(value.0 as usize)
+    }
+
+    /// What a value of a function is.
+    pub(super) fn value(&self, at: FunctionId, value: Value) -> Meaning<'f> {
+        if let Some(known) = self.values.borrow().get(&(at, value)) {
+            return known.clone();
+        }
+        // A value that depends on itself, in a loop, finds this entry.
+        self.values.borrow_mut().insert((at, value), Meaning::Unknown);
+        let meaning = self.deeper(|| self.look_at_value(at, value)).unwrap_or(Meaning::Unknown);
+        self.values.borrow_mut().insert((at, value), meaning.clone());
+        meaning
+    }
+
+    fn look_at_value(&self, at: FunctionId, value: Value) -> Meaning<'f> {
+        let declared = self.flat.about.get(at.0 as usize).and_then(|about| {
+            about.types.iter().find(|(typed, _)| *typed == value).map(|(_, declared)| declared)
+        });
+        let declared = declared.map_or(Meaning::Unknown, |declared| self.declared(declared));
+        // What is assigned says more than an interface or a base class, but less than nothing at all.
+        match declared {
+            Meaning::Unknown | Meaning::Foreign => {}
+            known => return known,
+        }
+        let Some(definition) = self.definition(at, value) else { return declared };
+        let found = match definition {
+            Definition::Unknown | Definition::New => Meaning::Unknown,
+            Definition::Path(path) => self.path(at, path),
+            Definition::Either(values) => self.first(values.iter().map(|value| self.value(at, *value))),
+            Definition::Call(site) => self.result(*site),
+            Definition::Returned(function) => self.returned(*function),
+            Definition::Function(function) => Meaning::Function(*function),
+            Definition::Parameter(number) => self.parameter(at, *number),
+            Definition::Capture(number) => match self.index.captured.get(&at) {
+                Some((outer, terms)) => match terms.get(*number) {
+                    Some(Term::Path(path)) => from_outside(self.path(*outer, path)),
+                    _ => Meaning::Unknown,
+                },
+                None => Meaning::Unknown,
+            },
+        };
+        match found {
+            Meaning::Unknown => match self.structure(at, value).unwrap_or(declared) {
+                Meaning::Unknown => self.called_like(at, value, definition),
+                known => known,
+            },
+            known => known,
+        }
+    }
+
+    /// What a parameter is by its name alone.
+    fn called_like(&self, at: FunctionId, value: Value, definition: &Definition) -> Meaning<'f> {
+        let named = matches!(definition, Definition::Parameter(_) | Definition::Capture(_));
+        let names = self.index.heads.get(at.0 as usize).map(|head| &head.names);
+        match names.filter(|_| named).and_then(|names| names.iter().find(|(known, _)| *known == value)) {
+            Some((_, name)) => self.called(name),
+            None => Meaning::Unknown,
+        }
+    }
+
+    /// What goes by a name that means objects of one class wherever the tree says what it means.
+    pub(super) fn called(&self, name: &str) -> Meaning<'f> {
+        match self.index.named.get(name) {
+            Some(Some(class)) => Meaning::Instance(*class),
+            _ => Meaning::Unknown,
+        }
+    }
+
+    /// What a local is by what it was made as, or by what a loop goes over.
+    fn structure(&self, at: FunctionId, value: Value) -> Option<Meaning<'f>> {
+        let about = self.flat.about.get(at.0 as usize)?;
+        if let Some((_, arg)) = about.locals.iter().find(|(local, _)| *local == value) {
+            return Some(self.arg(at, arg));
+        }
+        let (_, whole) = about.items.iter().find(|(item, _)| *item == value)?;
+        Some(match (&whole.shape, &whole.term) {
+            (Shape::List(items), _) => self.first(items.iter().map(|item| self.arg(at, item))),
+            (_, Term::Path(path)) => self.path(at, &path.clone().at(Term::Unknown)),
+            _ => return None,
+        })
+    }
+
+    /// What a parameter without a declared type is: what the call that is handed the closure says, or what the callers hand over.
+    fn parameter(&self, at: FunctionId, number: usize) -> Meaning<'f> {
+        if let Some((site, argument)) = self.index.handed.get(&at) {
+            if let Some(outcome) = self.outcome(*site) {
+                let handed =
+                    |(arg, parameter, _): &&(usize, usize, Kind)| arg == argument && *parameter == number;
+                if let Some((_, _, kind)) = outcome.parameters.iter().find(handed) {
+                    return Meaning::Kind(Rc::new(kind.from_outside()));
+                }
+            }
+            if number == 0
+                && let Some(element) = self.element_handed(*site)
+            {
+                return element;
+            }
+        }
+        let Some(callers) = self.index.callers.get(&at) else { return Meaning::Unknown };
+        self.first(callers.iter().filter_map(|site| {
+            let site = self.flat.sites.get(*site as usize)?;
+            Some(from_outside(self.arg(FunctionId(site.within), site.arguments.get(number)?)))
+        }))
+    }
+
+    /// What `list.forEach(item => …)` hands to its closure.
+    fn element_handed(&self, site: u32) -> Option<Meaning<'f>> {
+        let site = self.flat.sites.get(site as usize)?;
+        let callee = site.callee.as_ref()?;
+        let (Field::Name(method), rest) = callee.fields.split_last()? else { return None };
+        if !matches!(&**method, "forEach" | "map" | "filter" | "find" | "some" | "every" | "flatMap") {
+            return None;
+        }
+        let list = AccessPath { root: callee.root.clone(), fields: rest.to_vec() };
+        let path = list.at(Term::Unknown);
+        match self.path(FunctionId(site.within), &path) {
+            Meaning::Unknown => None,
+            known => Some(from_outside(known)),
+        }
+    }
+}

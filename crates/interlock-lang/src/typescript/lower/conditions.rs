@@ -1,0 +1,133 @@
+//! Tests: which values decide, and which way is the way of a yes.
+
+use interlock_model::ir::{Block, Name, Op, Value};
+use oxc_ast::ast::{Expression, LogicalExpression};
+use oxc_span::GetSpan;
+use oxc_syntax::operator::{BinaryOperator, LogicalOperator, UnaryOperator};
+
+use super::{
+    context::{Lowerer, flag},
+    val::{Val, merge},
+};
+use crate::Shape;
+
+/// A test that was evaluated.
+#[derive(Debug, Default)]
+pub(super) struct Test {
+    /// The values that decide.
+    pub(super) on: Vec<Value>,
+    /// The text that is compared with.
+    equal: Option<Name>,
+    /// Whether a yes of the comparison is a no of the test.
+    negated: bool,
+    /// Whether a loop counts one of the values.
+    pub(super) counted: bool,
+    /// What the test always says, if it does.
+    pub(super) always: Option<bool>,
+}
+
+impl Test {
+    /// The step that goes one way or the other.
+    pub(super) fn check(self, then: Block, otherwise: Block) -> Op {
+        let (then, otherwise) = if self.negated { (otherwise, then) } else { (then, otherwise) };
+        Op::Check { on: self.on, equal: self.equal, then, otherwise }
+    }
+}
+
+impl<'a> Lowerer<'a> {
+    /// Evaluates a test.
+    pub(super) fn condition(&mut self, expression: &Expression<'a>) -> Test {
+        match expression {
+            Expression::UnaryExpression(it) if it.operator == UnaryOperator::LogicalNot => {
+                let inner = self.condition(&it.argument);
+                Test { negated: !inner.negated, always: inner.always.map(|says| !says), ..inner }
+            }
+            Expression::ParenthesizedExpression(it) => self.condition(&it.expression),
+            Expression::LogicalExpression(it) if it.operator != LogicalOperator::Coalesce => self.both(it),
+            Expression::BinaryExpression(it) if is_equality(it.operator) => {
+                let left = self.expression(&it.left);
+                let right = self.expression(&it.right);
+                let negated =
+                    matches!(it.operator, BinaryOperator::Inequality | BinaryOperator::StrictInequality);
+                // `x === null` asks whether there is nothing: a yes is a no to whether there is something.
+                let negated = negated != [&left, &right].into_iter().any(Val::is_null);
+                let equal = [&left, &right].into_iter().find_map(literal);
+                let mut test = self.judge(&left);
+                let other = self.judge(&right);
+                merge(&mut test.on, &other.on);
+                test.counted |= other.counted;
+                Test { equal, negated, always: None, ..test }
+            }
+            Expression::BinaryExpression(it) => {
+                if let Expression::BinaryExpression(_) = it.left {
+                    let val = self.expression(expression);
+                    return self.judge(&val);
+                }
+                let left = self.expression(&it.left);
+                let mut test = self.judge(&left);
+                let right = self.expression(&it.right);
+                let other = self.judge(&right);
+                merge(&mut test.on, &other.on);
+                test.counted |= other.counted;
+                Test { always: None, ..test }
+            }
+            _ => {
+                let val = self.expression(expression);
+                let always = match val.shape {
+                    Shape::Bool(says) => Some(says),
+                    Shape::Number(number) => Some(number != 0),
+                    _ => None,
+                };
+                Test { always: always.filter(|_| val.values.is_empty()), ..self.judge(&val) }
+            }
+        }
+    }
+
+    fn judge(&mut self, val: &Val) -> Test {
+        let on = self.judged(val);
+        let counted = on.iter().any(|value| self.flags(*value) & flag::COUNTER != 0);
+        Test { counted: counted || val.flags & flag::COUNTER != 0, on, ..Test::default() }
+    }
+
+    /// `a && b`, `a || b`: the second is evaluated only one way.
+    fn both(&mut self, logical: &LogicalExpression<'a>) -> Test {
+        let first = self.condition(&logical.left);
+        self.stand(logical.right.span());
+        let at = self.at;
+        let mark = self.changes.len();
+        let (block, second) = self.branch(|this| this.condition(&logical.right));
+        let changed = self.undo(mark);
+        let (mut on, counted) = (first.on.clone(), first.counted || second.counted);
+        if !block.is_empty() {
+            let check = match logical.operator {
+                LogicalOperator::And => first.check(block, vec![]),
+                LogicalOperator::Or | LogicalOperator::Coalesce => first.check(vec![], block),
+            };
+            self.push_at(at, check);
+        }
+        self.join(Some(changed), Some(vec![]));
+        merge(&mut on, &second.on);
+        Test { on, counted, ..Test::default() }
+    }
+}
+
+fn is_equality(operator: BinaryOperator) -> bool {
+    matches!(
+        operator,
+        BinaryOperator::Equality
+            | BinaryOperator::StrictEquality
+            | BinaryOperator::Inequality
+            | BinaryOperator::StrictInequality
+    )
+}
+
+/// The text of a literal that is compared with.
+fn literal(val: &Val) -> Option<Name> {
+    match &val.shape {
+        Shape::Text(parts) if val.values.is_empty() => match parts.as_slice() {
+            [interlock_model::ir::Term::Literal(text)] => Some(text.clone()),
+            _ => None,
+        },
+        _ => None,
+    }
+}

@@ -1,0 +1,176 @@
+//! Timers, events and sleeps.
+
+use interlock_model::ir::{Backoff, Op, Start};
+use oxc_ast::ast::{Argument, ArrowFunctionBody, CallExpression, Expression, Statement};
+
+use super::{
+    bind::meaning_of,
+    calls::Use,
+    context::{Lowerer, flag},
+    val::Val,
+};
+use crate::Shape;
+
+impl<'a> Lowerer<'a> {
+    pub(super) fn timer_call(&mut self, call: &CallExpression<'a>, wanted: Use) -> Option<Val> {
+        let name = match &call.callee {
+            Expression::Identifier(id) => id.name.as_str(),
+            Expression::StaticMemberExpression(member) => member.property.name.as_str(),
+            _ => return None,
+        };
+        let first = call.arguments.first().and_then(Argument::as_expression)?;
+        match name {
+            "setTimeout" | "setInterval" | "setImmediate" | "queueMicrotask" | "nextTick"
+                if is_callable(first)
+                    && self.is_platform(call)
+                    && !(wanted.waits() && self.is_from_package(&call.callee)) =>
+            {
+                self.timer(name, first, call);
+                Some(Val::nothing())
+            }
+            "sleep" | "delay" | "wait" | "pause" | "setTimeout"
+                if wanted.waits() && call.arguments.len() <= 3 && !is_callable_now(first) =>
+            {
+                self.pause(call)
+            }
+            "on" | "once" | "addListener" | "addEventListener" | "prependListener" => self.listener(call),
+            _ => None,
+        }
+    }
+
+    /// `setTimeout(…)` itself, `global.setTimeout(…)`, or one that is imported from `timers`.
+    fn is_platform(&self, call: &CallExpression<'a>) -> bool {
+        match &call.callee {
+            Expression::Identifier(id) => {
+                meaning_of(&id.reference_id).is_none() || self.is_from_package(&call.callee)
+            }
+            Expression::StaticMemberExpression(member) => match &member.object {
+                Expression::Identifier(id) => meaning_of(&id.reference_id).is_none(),
+                _ => false,
+            },
+            _ => false,
+        }
+    }
+
+    fn timer(&mut self, name: &str, callback: &Expression<'a>, call: &CallExpression<'a>) {
+        let delay = call.arguments.get(1).map(|delay| self.spread_or_expression(delay));
+        self.stand(call.span);
+        if name == "setTimeout" && self.only_settles(callback) {
+            let flags = delay.map_or(0, |delay| delay.flags);
+            return self.push(sleep(flags));
+        }
+        let at = self.at;
+        let (body, _) = self.branch(|this| this.call_back(callback, vec![], Use::Awaited));
+        let start = match name {
+            "setTimeout" | "setInterval" => Start::Timer,
+            _ => Start::Now,
+        };
+        self.push_at(at, Op::Spawn { start, body });
+    }
+
+    /// `resolve`, or `() => resolve(…)`.
+    fn only_settles(&self, callback: &Expression<'a>) -> bool {
+        if self.is_settler(callback) {
+            return true;
+        }
+        let Expression::ArrowFunctionExpression(arrow) = callback else { return false };
+        let inner = match &arrow.body {
+            ArrowFunctionBody::FunctionBody(body) => match body.statements.as_slice() {
+                [Statement::ExpressionStatement(only)] => &only.expression,
+                _ => return false,
+            },
+            other => match other.as_expression() {
+                Some(expression) => expression,
+                None => return false,
+            },
+        };
+        matches!(inner, Expression::CallExpression(call) if self.is_settler(&call.callee))
+    }
+
+    /// A helper that only sleeps. The delay is written where it is called, so that is where it is judged.
+    fn pause(&mut self, call: &CallExpression<'a>) -> Option<Val> {
+        match &call.callee {
+            // A parameter or a local result may be anything.
+            Expression::Identifier(id) => {
+                let local = meaning_of(&id.reference_id).is_some_and(|symbol| {
+                    let global = self.facts.symbol(symbol).is_some_and(|known| known.global);
+                    !global && self.facts.held(symbol).is_none()
+                });
+                if local {
+                    return None;
+                }
+            }
+            // `this.sleep(…)` of a class, `scheduler.wait(…)` and `Bun.sleep(…)` of the platform.
+            Expression::StaticMemberExpression(member) => match &member.object {
+                Expression::ThisExpression(_) => {}
+                Expression::Identifier(id) if matches!(id.name.as_str(), "scheduler" | "Bun") => {}
+                _ => return None,
+            },
+            _ => return None,
+        }
+        let mut flags = 0;
+        for argument in &call.arguments {
+            let val = self.spread_or_expression(argument);
+            if matches!(val.shape, Shape::Object(_) | Shape::List(_) | Shape::Function { .. }) {
+                continue;
+            }
+            flags |= val.flags;
+        }
+        self.stand(call.span);
+        self.push(sleep(flags));
+        Some(Val::nothing())
+    }
+
+    /// `emitter.on("event", callback)`: the callback runs whenever the event comes.
+    fn listener(&mut self, call: &CallExpression<'a>) -> Option<Val> {
+        let [event, callback] = call.arguments.as_slice() else { return None };
+        let (event, callback) = (event.as_expression()?, callback.as_expression()?);
+        if !event.is_string_literal() || !is_callable(callback) {
+            return None;
+        }
+        let target = self.place(&call.callee);
+        let event = self.expression(event).into_arg();
+        let handler = match callback.get_inner_expression() {
+            Expression::ArrowFunctionExpression(_) | Expression::FunctionExpression(_) => {
+                self.function_expression(callback, None)
+            }
+            Expression::Identifier(id) => self.identifier_place(id),
+            other => self.place(other),
+        };
+        self.stand(call.span);
+        let function = match &handler.shape {
+            Shape::Function { function, .. } => Some(function.0),
+            _ => None,
+        };
+        self.site(target.path_ref().cloned(), false, vec![event, handler.clone().into_arg()], function);
+        let at = self.at;
+        let (body, _) = self.branch(|this| this.invoke(handler, vec![], false, Use::Awaited));
+        self.push_at(at, Op::Spawn { start: Start::Event, body });
+        Some(target)
+    }
+}
+
+fn sleep(flags: u8) -> Op {
+    let backoff = if flags & (flag::GROWS | flag::COUNTER) == 0 { Backoff::Fixed } else { Backoff::Growing };
+    Op::Sleep { backoff, jitter: flags & flag::CHANCE != 0 }
+}
+
+/// Whether an expression can be a function.
+fn is_callable(expression: &Expression<'_>) -> bool {
+    matches!(
+        expression.get_inner_expression(),
+        Expression::ArrowFunctionExpression(_)
+            | Expression::FunctionExpression(_)
+            | Expression::Identifier(_)
+            | Expression::StaticMemberExpression(_)
+            | Expression::CallExpression(_)
+    )
+}
+
+/// Whether it is one that is written right here.
+fn is_callable_now(expression: &Expression<'_>) -> bool {
+    matches!(
+        expression.get_inner_expression(),
+        Expression::ArrowFunctionExpression(_) | Expression::FunctionExpression(_)
+    )
+}

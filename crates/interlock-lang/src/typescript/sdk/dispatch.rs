@@ -1,0 +1,315 @@
+//! One handler for all tools: which names it tells apart, and where it goes for each.
+//!
+//! The name of the tool is followed from the request through locals, parameters and closures. A comparison with a text is a tool; a call
+//! of something that was looked up by the name goes to one function per tool.
+
+use std::collections::{BTreeSet, HashSet};
+
+use interlock_model::{
+    Span,
+    ir::{AccessPath, Argument, Callee, Field, FunctionId, Name, Op, Resource, Root, Term, Value},
+};
+
+use super::{
+    Dispatch,
+    env::{At, Thing},
+    found::Found,
+    index::{Definition, Index, name_of, place},
+    look::FUEL,
+    ways::Choice,
+};
+use crate::{Arg, Shape};
+
+/// How many functions a name is followed through.
+const FUNCTIONS: usize = 200;
+
+/// How many ways one call may go. More would be a table that nobody wrote by hand.
+const WAYS: usize = 300;
+
+/// Where a name is: a value of a function, and the fields that lead to it from there.
+type Spot = (u32, Value, Vec<Name>);
+
+/// The handler of all calls of tools: `request.params.name` says which.
+pub(super) fn calls(found: &mut Found<'_, '_>, function: u32) {
+    let Some(unit) = found.index.unit(function) else { return found.entry(function) };
+    let spot = unit
+        .function
+        .parameters
+        .first()
+        .map(|request| (function, *request, vec!["params".into(), "name".into()]));
+    follow(found, function, spot.into_iter().collect());
+}
+
+/// The tools that a server lists.
+pub(super) fn lists(found: &mut Found<'_, '_>, function: u32) {
+    let index = found.index;
+    let answer = index.returned(function, &At::plain(function).env, FUEL);
+    let tools = index.member(answer, "tools", FUEL);
+    for tool in index.list(&tools, FUEL) {
+        if let Thing::Text(name) = index.name_in(&tool) {
+            found.listed.push(index.tool_in(name, &tool));
+        }
+    }
+}
+
+/// Functions that answer `tools/call` without a library.
+pub(super) fn by_hand(found: &mut Found<'_, '_>) {
+    let index = found.index;
+    for (number, unit) in (0_u32..).zip(&index.input.units) {
+        if found.is_handler(number) {
+            continue;
+        }
+        let mut spots = vec![];
+        for effect in unit.function.effects() {
+            let Op::Check { on, equal: Some(equal), .. } = &effect.op else { continue };
+            if &**equal == "tools/call" {
+                spots.extend(on.iter().filter_map(|method| beside(index, number, *method)));
+            }
+        }
+        if !spots.is_empty() {
+            follow(found, number, spots);
+        }
+    }
+}
+
+/// Where the name of the tool is, beside the method of a request.
+fn beside(index: &Index<'_>, function: u32, method: Value) -> Option<Spot> {
+    let (params, name): (Name, Name) = ("params".into(), "name".into());
+    match index.definition(function, method)? {
+        Definition::Path(AccessPath { root: Root::Value(request), fields }) => {
+            let (_, before) = fields.split_last()?;
+            let mut rest: Vec<Name> =
+                before.iter().map(|field| name_of(field).map(Name::from)).collect::<Option<_>>()?;
+            rest.extend([params, name]);
+            Some((function, *request, rest))
+        }
+        Definition::Parameter(_) => {
+            let head = index.unit(function)?.function;
+            let named =
+                |value: &&Value| head.values.get(value.0 as usize).is_some_and(|info| *info.name == *params);
+            Some((function, *head.parameters.iter().find(named)?, vec![name]))
+        }
+        _ => None,
+    }
+}
+
+/// Follows the name and gives the handler its tools.
+fn follow(found: &mut Found<'_, '_>, handler: u32, spots: Vec<Spot>) {
+    let mut trail =
+        Trail { seen: spots.iter().cloned().collect(), pending: spots, names: vec![], visited: 0 };
+    found.entry(handler);
+    let mut functions = BTreeSet::new();
+    while let Some((function, value, rest)) = trail.pending.pop() {
+        trail.visited += 1;
+        if trail.visited > FUNCTIONS {
+            break;
+        }
+        functions.insert(function);
+        trail.through(found.index, function, value, &rest);
+    }
+    for function in functions {
+        let mut known: Vec<(Value, &[Name])> = vec![];
+        known.extend(
+            trail
+                .seen
+                .iter()
+                .filter(|spot| spot.0 == function)
+                .map(|(_, value, rest)| (*value, rest.as_slice())),
+        );
+        known.sort_unstable();
+        lookups(found, handler, function, &known);
+    }
+    trail.names.sort_by_key(|(span, _)| (span.file, span.start));
+    for (_, name) in trail.names {
+        let tool = Found::plain(name);
+        found.serve(handler, tool);
+    }
+    found.dispatcher(handler);
+}
+
+struct Trail {
+    seen: HashSet<Spot>,
+    pending: Vec<Spot>,
+    names: Vec<(Span, Name)>,
+    visited: usize,
+}
+
+impl Trail {
+    fn add(&mut self, spot: Spot) {
+        if self.seen.insert(spot.clone()) {
+            self.pending.push(spot);
+        }
+    }
+
+    /// What a path leaves of the way to the name, if it starts on it.
+    fn rest(path: &AccessPath, value: Value, rest: &[Name]) -> Option<Vec<Name>> {
+        if path.root != Root::Value(value) || path.fields.len() > rest.len() {
+            return None;
+        }
+        let on_it = path.fields.iter().zip(rest).all(|(field, name)| name_of(field) == Some(&**name));
+        on_it.then(|| rest.iter().skip(path.fields.len()).cloned().collect())
+    }
+
+    fn through(&mut self, index: &Index<'_>, function: u32, value: Value, rest: &[Name]) {
+        let Some(unit) = index.unit(function) else { return };
+        let of = |path: &AccessPath| Self::rest(path, value, rest);
+        let of_term = |term: &Term| match term {
+            Term::Path(path) => of(path),
+            _ => None,
+        };
+        for effect in unit.function.effects() {
+            match &effect.op {
+                Op::Derive { into, term: Term::Path(path), .. }
+                | Op::Read { into, of: Resource::Shared(path), .. } => {
+                    if let Some(rest) = of(path) {
+                        self.add((function, *into, rest));
+                    }
+                }
+                // A name that went through `String(…)`, a default or a trim still is one.
+                Op::Derive { into, from, .. }
+                    if rest.is_empty() && from.contains(&value) && from.len() <= 2 =>
+                {
+                    self.add((function, *into, vec![]));
+                }
+                Op::Check { on, equal: Some(name), .. } if rest.is_empty() && on.contains(&value) => {
+                    self.names.push((effect.span, name.clone()));
+                }
+                Op::Closure { function: closure, captures, .. } => {
+                    let own = index.unit(closure.0).map_or(&[][..], |unit| &unit.function.captures);
+                    for (own, term) in own.iter().zip(captures) {
+                        if let Some(rest) = of_term(term) {
+                            self.add((closure.0, *own, rest));
+                        }
+                    }
+                }
+                Op::Call { callee, arguments, .. } => {
+                    let taken = |closure: u32, captures: &[Term]| -> Vec<Spot> {
+                        let own = index.unit(closure).map_or(&[][..], |unit| &unit.function.captures);
+                        let pair = |(own, term): (&Value, &Term)| Some((closure, *own, of_term(term)?));
+                        own.iter().zip(captures).filter_map(pair).collect()
+                    };
+                    let mut next = vec![];
+                    for argument in arguments {
+                        if let Argument::Closure { function, captures } = argument {
+                            next.extend(taken(function.0, captures));
+                        }
+                    }
+                    let (target, structured) = match callee {
+                        Callee::Closure { function, captures } => {
+                            next.extend(taken(function.0, captures));
+                            (Some(function.0), None)
+                        }
+                        Callee::Function(function) => (Some(function.0), None),
+                        Callee::Pending(site) => {
+                            let site = index.site(*site);
+                            (site.and_then(|site| index.target(site)), site)
+                        }
+                        _ => (None, None),
+                    };
+                    if let Some(unit) = target.and_then(|target| index.unit(target)) {
+                        let target = target.unwrap_or_default();
+                        let parameters = &unit.function.parameters;
+                        for (parameter, argument) in parameters.iter().zip(arguments) {
+                            if let Argument::Term(term) = argument {
+                                next.extend(of_term(term).map(|rest| (target, *parameter, rest)));
+                            }
+                        }
+                        let given = structured.map_or(&[][..], |site| &site.arguments);
+                        for (parameter, argument) in parameters.iter().zip(given) {
+                            next.extend(members(argument).filter_map(|(name, member)| {
+                                let mut inner = vec![name.clone()];
+                                inner.extend(of_term(&member.term)?);
+                                Some((target, *parameter, inner))
+                            }));
+                        }
+                    }
+                    next.into_iter().for_each(|spot| self.add(spot));
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+fn members(arg: &Arg) -> impl Iterator<Item = (&Name, &Arg)> {
+    let members = match &arg.shape {
+        Shape::Object(members) => members.as_slice(),
+        _ => &[],
+    };
+    members.iter().map(|(name, arg)| (name, arg))
+}
+
+/// The calls of a function that go where a name leads: `handlers[name](args)`, `tools.find(…).execute(args)`.
+fn lookups(found: &mut Found<'_, '_>, handler: u32, function: u32, names: &[(Value, &[Name])]) {
+    let index = found.index;
+    let Some(unit) = index.unit(function) else { return };
+    for effect in unit.function.effects() {
+        let Op::Call { callee: Callee::Pending(number), .. } = &effect.op else { continue };
+        let Some(callee) = index.site(*number).and_then(|site| site.callee.as_ref()) else { continue };
+        let is_name = |field: &Field| match field {
+            Field::At(Term::Path(path)) => names
+                .iter()
+                .any(|(value, rest)| Trail::rest(path, *value, rest).is_some_and(|rest| rest.is_empty())),
+            _ => false,
+        };
+        let at = At::plain(function);
+        let on = names.iter().find(|(_, rest)| rest.is_empty()).map(|(value, _)| *value);
+        if let Some(position) = callee.fields.iter().position(is_name) {
+            let (before, after) = callee.fields.split_at(position);
+            let elements = collection(index, callee, before, &at);
+            way(found, handler, (*number, on), &elements, after.get(1..).unwrap_or_default());
+        } else if let Root::Value(value) = callee.root {
+            let Some(elements) = looked_up(index, value, &at) else { continue };
+            way(found, handler, (*number, on.or(Some(value))), &elements, &callee.fields);
+        }
+    }
+}
+
+type Elements<'i> = Vec<(Option<Name>, Thing<'i>)>;
+
+/// What a value is one of.
+fn looked_up<'i>(index: &Index<'i>, value: Value, at: &At<'i>) -> Option<Elements<'i>> {
+    match index.choice(at.function, value)? {
+        Choice::Among(path, fields) => Some(collection(index, path, fields, at)),
+        Choice::Item(_) => None,
+    }
+}
+
+/// What is in the collection at the beginning of a path.
+fn collection<'i>(index: &Index<'i>, path: &'i AccessPath, fields: &'i [Field], at: &At<'i>) -> Elements<'i> {
+    let thing = index.receiver(fields, path, at, FUEL);
+    let mut elements = index.elements(&thing, FUEL);
+    let whole = AccessPath { root: path.root.clone(), fields: fields.to_vec() };
+    if let Some(place) = place(&whole, index.owner(at.function)) {
+        elements.extend(index.collected(&place));
+    }
+    elements
+}
+
+/// Writes down where a call goes for each thing that it may have been looked up as.
+fn way<'i>(
+    found: &mut Found<'_, 'i>,
+    handler: u32,
+    (site, on): (u32, Option<Value>),
+    elements: &Elements<'i>,
+    fields: &'i [Field],
+) {
+    let index = found.index;
+    let mut ways = vec![];
+    for (key, thing) in elements.iter().take(WAYS) {
+        let mut work = thing.clone();
+        for field in fields {
+            work = name_of(field).map_or(Thing::Unknown, |name| index.member(work, name, FUEL));
+        }
+        let name = key.clone().or_else(|| index.name_in(thing).text().cloned());
+        for function in found.functions(&work) {
+            let name = name.clone().unwrap_or_else(|| found.name_of(function));
+            let tool = index.tool_in(name.clone(), thing);
+            found.serve(handler, tool);
+            ways.push((name, FunctionId(function)));
+        }
+    }
+    if !ways.is_empty() {
+        found.dispatches.insert(site, Dispatch { site, on, ways });
+    }
+}

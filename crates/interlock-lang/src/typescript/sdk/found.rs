@@ -1,0 +1,187 @@
+//! What was found so far.
+
+use std::collections::BTreeMap;
+
+use interlock_model::ir::{FunctionId, Name, Note, Tool};
+
+use super::{
+    Discovered, Dispatch, Handler,
+    env::{At, Thing},
+    index::Index,
+    look::FUEL,
+    wrap::Wrapped,
+};
+
+/// How many notes about registrations are written.
+const NOTES: usize = 20;
+
+/// What was found so far.
+pub(super) struct Found<'x, 'i> {
+    pub(super) index: &'x Index<'i>,
+    pub(super) wrapped: Wrapped,
+    pub(super) dispatches: BTreeMap<u32, Dispatch>,
+    pub(super) listed: Vec<Tool>,
+    handlers: BTreeMap<u32, Vec<Tool>>,
+    dispatchers: Vec<u32>,
+    notes: Vec<Note>,
+}
+
+impl<'x, 'i> Found<'x, 'i> {
+    pub(super) fn new(index: &'x Index<'i>) -> Self {
+        Self {
+            index,
+            wrapped: Wrapped::new(index),
+            dispatches: BTreeMap::new(),
+            listed: vec![],
+            handlers: BTreeMap::new(),
+            dispatchers: vec![],
+            notes: vec![],
+        }
+    }
+
+    /// Makes what does the work the handler of a tool. Without a name it gets that of its function.
+    pub(super) fn handler(
+        &mut self,
+        site: u32,
+        work: &Thing<'i>,
+        name: Option<Name>,
+        describe: impl Fn(Name) -> Tool,
+    ) {
+        let functions = self.functions(work);
+        if functions.is_empty() && self.notes.len() < NOTES {
+            let tool = name.as_ref().map_or(String::new(), |name| format!(" {name}"));
+            let text = format!("the handler of the tool{tool} was not found");
+            let span = self.index.site(site).map(|site| site.span).unwrap_or_default();
+            let note = Note { span, text };
+            if !self.notes.contains(&note) {
+                self.notes.push(note);
+            }
+        }
+        for function in functions {
+            let name = name.clone().unwrap_or_else(|| self.name_of(function));
+            let tool = describe(name);
+            self.serve(function, tool);
+        }
+    }
+
+    /// Makes a function the handler of a tool.
+    pub(super) fn serve(&mut self, function: u32, tool: Tool) {
+        let tools = self.handlers.entry(function).or_default();
+        match tools.iter_mut().find(|known| known.name == tool.name) {
+            Some(known) => {
+                known.read_only &= tool.read_only;
+                known.idempotent &= tool.idempotent;
+            }
+            None => tools.push(tool),
+        }
+    }
+
+    /// Makes a function an entry that is no tool.
+    pub(super) fn entry(&mut self, function: u32) {
+        self.handlers.entry(function).or_default();
+    }
+
+    /// A tool of which only the name is known.
+    pub(super) const fn plain(name: Name) -> Tool {
+        Tool { name, read_only: false, idempotent: false }
+    }
+
+    /// Remembers that a function answers the calls of all tools, whether their names were found or not.
+    pub(super) fn dispatcher(&mut self, function: u32) {
+        self.dispatchers.push(function);
+    }
+
+    /// Whether anything of MCP was found.
+    pub(super) fn any(&self) -> bool {
+        !self.handlers.is_empty()
+    }
+
+    /// Whether a function is known to be called by clients.
+    pub(super) fn is_handler(&self, function: u32) -> bool {
+        self.handlers.contains_key(&function)
+    }
+
+    /// What a function is called.
+    pub(super) fn name_of(&self, function: u32) -> Name {
+        match self.index.unit(function) {
+            Some(unit) => unit.function.name.clone(),
+            None => self.wrapped.name_of(function).unwrap_or_else(|| "tool".into()),
+        }
+    }
+
+    /// The functions that run when something is called: itself, a method of an object, a wrapper around another function.
+    pub(super) fn functions(&mut self, work: &Thing<'i>) -> Vec<u32> {
+        let index = self.index;
+        match index.settle(work.clone(), FUEL) {
+            Thing::Function(function, env) => {
+                let wrapped = matches!(work, Thing::Call(..));
+                vec![if wrapped { self.wrapped.specialise(index, function, &env) } else { function }]
+            }
+            object @ (Thing::Object(..) | Thing::Instance(..)) => {
+                let parts = ["createTask", "getTask", "getTaskResult"];
+                let tasks: Vec<Thing<'i>> =
+                    parts.iter().map(|part| index.member(object.clone(), part, FUEL)).collect();
+                let mut functions: Vec<u32> = tasks.iter().filter_map(function_of).collect();
+                if functions.is_empty() {
+                    let work = index.work_in(&object);
+                    functions.extend(function_of(&index.settle(work, FUEL)));
+                }
+                functions
+            }
+            // A wrapper that is not understood runs what it was given.
+            Thing::Call(number, at) => {
+                let Some(site) = index.site(number) else { return vec![] };
+                let at: At<'i> = at.go(site.within);
+                let mut given = site.arguments.iter().rev().map(|arg| index.look(arg, &at, FUEL));
+                given.find_map(|thing| function_of(&index.settle(thing, FUEL))).into_iter().collect()
+            }
+            _ => vec![],
+        }
+    }
+
+    /// Everything, in the order of the functions.
+    pub(super) fn finish(mut self) -> Discovered {
+        for function in std::mem::take(&mut self.dispatchers) {
+            if self.handlers.get(&function).is_some_and(|tools| !tools.is_empty()) {
+                continue;
+            }
+            // A dispatch that is not understood still answers what the server lists.
+            let mut tools = self.listed.clone();
+            if tools.is_empty() {
+                tools.push(Self::plain(self.name_of(function)));
+            }
+            tools.into_iter().for_each(|tool| self.serve(function, tool));
+        }
+        let listed = self.listed;
+        let describe = |mut tool: Tool| {
+            if let Some(known) = listed.iter().find(|known| known.name == tool.name) {
+                tool.read_only |= known.read_only;
+                tool.idempotent |= known.idempotent;
+            }
+            tool
+        };
+        let (added, sites) = self.wrapped.finish();
+        Discovered {
+            handlers: self
+                .handlers
+                .into_iter()
+                .map(|(function, tools)| Handler {
+                    function: FunctionId(function),
+                    tools: tools.into_iter().map(describe).collect(),
+                })
+                .collect(),
+            added,
+            sites,
+            dispatches: self.dispatches.into_values().collect(),
+            notes: self.notes,
+            ..Discovered::default()
+        }
+    }
+}
+
+fn function_of(thing: &Thing<'_>) -> Option<u32> {
+    match thing {
+        Thing::Function(function, _) => Some(*function),
+        _ => None,
+    }
+}

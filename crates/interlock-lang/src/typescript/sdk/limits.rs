@@ -1,0 +1,159 @@
+//! Whether something bounds each caller before a handler runs.
+
+use interlock_model::ir::{Name, Op, Root};
+
+use super::{
+    Discovered,
+    env::{At, Thing},
+    index::Index,
+    look::FUEL,
+    results::split,
+};
+use crate::typescript::module::Site;
+
+/// Libraries that limit requests.
+const LIBRARIES: [&str; 14] = [
+    "express-rate-limit",
+    "express-slow-down",
+    "rate-limiter-flexible",
+    "@fastify/rate-limit",
+    "fastify-rate-limit",
+    "hono-rate-limiter",
+    "koa-ratelimit",
+    "@upstash/ratelimit",
+    "@nestjs/throttler",
+    "bottleneck",
+    "limiter",
+    "p-limit",
+    "p-queue",
+    "p-throttle",
+];
+
+/// What people call a limit that they build themselves.
+const WORDS: [&str; 14] = [
+    "limit",
+    "throttl",
+    "inflight",
+    "in_flight",
+    "permit",
+    "semaphore",
+    "quota",
+    "bucket",
+    "running",
+    "concurren",
+    "ratelimit",
+    "slots",
+    "active",
+    "allow",
+];
+
+/// Whether anything in the files that `of_it` takes limits callers.
+pub(super) fn limited(index: &Index<'_>, discovered: &Discovered, of_it: impl Fn(&str) -> bool) -> bool {
+    let here = |file: Option<&Name>| file.is_some_and(|file| of_it(file));
+    index.input.sites.iter().any(|site| {
+        here(index.input.files.get(site.span.file.0 as usize))
+            && (is_library(index, site) || is_gate(index, discovered, site))
+    })
+}
+
+/// A limiter of a library is made or asked.
+fn is_library<'i>(index: &Index<'i>, site: &'i Site) -> bool {
+    let Some(callee) = &site.callee else { return false };
+    let at = At::plain(site.within);
+    let library = match index.path(callee, &at, FUEL) {
+        Thing::Library(name) => Some(name),
+        _ => match &callee.root {
+            Root::Global(name) => Some(name.clone()),
+            _ => None,
+        },
+    };
+    library.is_some_and(|name| {
+        let library = name.rsplit_once("::").map_or(&*name, |(library, _)| library);
+        LIBRARIES.contains(&library)
+    })
+}
+
+/// A count, permit or bucket of each caller is looked up by who calls, and something is called a limit there.
+fn is_gate<'i>(index: &Index<'i>, discovered: &Discovered, site: &'i Site) -> bool {
+    let Some((method, _)) = site.callee.as_ref().and_then(split) else { return false };
+    if !matches!(
+        method,
+        "get" | "consume" | "acquire" | "tryAcquire" | "incr" | "eval" | "evalsha" | "take" | "limit"
+    ) {
+        return false;
+    }
+    let by_caller = site
+        .arguments
+        .iter()
+        .any(|arg| arg.values.iter().any(|value| says_who(index, discovered, site.within, *value, 8)));
+    by_caller && is_called_limit(index, site)
+}
+
+/// Whether a value depends on who calls, in this function or in those that call it.
+fn says_who(
+    index: &Index<'_>,
+    discovered: &Discovered,
+    function: u32,
+    value: interlock_model::ir::Value,
+    depth: usize,
+) -> bool {
+    use super::index::{Caller, Definition};
+    let Some(depth) = depth.checked_sub(1) else { return false };
+    let marked = (interlock_model::ir::FunctionId(function), value);
+    if discovered.origins.iter().any(|(function, value, _)| (*function, *value) == marked) {
+        return true;
+    }
+    let named = index.unit(function).and_then(|unit| unit.function.values.get(value.0 as usize));
+    if named.is_some_and(|info| ["caller", "clientId", "userId", "sessionId", "ip"].contains(&&*info.name)) {
+        return true;
+    }
+    let via = |value| says_who(index, discovered, function, value, depth);
+    match index.definition(function, value) {
+        Some(Definition::From(values)) => values.iter().copied().any(via),
+        Some(Definition::Path(path)) => match path.root {
+            Root::Value(root) => super::origin::said_by(path, true).is_some() || via(root),
+            _ => false,
+        },
+        Some(Definition::Term(interlock_model::ir::Term::Join(parts))) => {
+            parts.iter().any(|part| match part {
+                interlock_model::ir::Term::Path(path) => matches!(path.root, Root::Value(root) if via(root)),
+                _ => false,
+            })
+        }
+        Some(Definition::Call(number)) => index
+            .site(number)
+            .is_some_and(|site| site.arguments.iter().any(|arg| arg.values.iter().copied().any(via))),
+        Some(Definition::Parameter(position)) => index.callers(function).iter().any(|caller| match caller {
+            Caller::Site(number) => index.site(*number).is_some_and(|site| {
+                let values = site.arguments.get(position).map_or(&[][..], |arg| &arg.values);
+                values.iter().any(|value| says_who(index, discovered, site.within, *value, depth))
+            }),
+            Caller::Step(..) => false,
+        }),
+        _ => false,
+    }
+}
+
+/// Whether the collection, the function or a text in it is named like a limit.
+fn is_called_limit(index: &Index<'_>, site: &Site) -> bool {
+    let like = |name: &str| {
+        let name = name.to_ascii_lowercase();
+        WORDS.iter().any(|word| name.contains(word))
+    };
+    let path = site.callee.as_ref();
+    let named = path.is_some_and(|path| {
+        let root = matches!(&path.root, Root::Global(name) if like(name.rsplit_once("::").map_or(name, |(_, name)| name)));
+        root || path.fields.iter().filter_map(super::index::name_of).any(like)
+    });
+    let unit = index.unit(site.within);
+    named
+        || unit.is_some_and(|unit| {
+            like(&unit.function.name)
+                || unit.function.effects().any(|effect| match &effect.op {
+                    Op::Derive { into, .. } => {
+                        unit.function.values.get(into.0 as usize).is_some_and(|info| like(&info.name))
+                    }
+                    _ => false,
+                })
+        })
+}

@@ -1,0 +1,179 @@
+//! The servers of a tree: where they start to listen, and how clients reach them.
+
+use std::collections::BTreeMap;
+
+use interlock_model::{
+    FileId, Span,
+    ir::{FunctionId, Server, Transport},
+};
+
+use super::{
+    Discovered,
+    env::{At, Thing},
+    index::Index,
+    limits,
+    look::FUEL,
+    register::{is_mcp, library_of},
+    results::split,
+};
+use crate::typescript::module::Site;
+
+/// Finds the servers: one for each file that offers MCP over standard streams, and one for each that does so over HTTP.
+pub(super) fn servers(index: &Index<'_>, discovered: &Discovered) -> Vec<Server> {
+    let mut starts: BTreeMap<(FileId, Transport), Span> = BTreeMap::new();
+    let mut listeners: Vec<Span> = vec![];
+    for site in index.input.sites {
+        match start(index, site) {
+            Some((transport, What::Serves)) => {
+                starts.entry((site.span.file, transport)).or_insert(site.span);
+            }
+            Some((_, What::Listens)) => listeners.push(site.span),
+            None => {}
+        }
+    }
+    let mut spans: Vec<(Span, Transport)> = starts
+        .into_iter()
+        .map(|((file, transport), span)| {
+            // HTTP is served where something listens: in the same file, else in the same package, else where the transport is made.
+            let near = |listener: &&Span| match transport {
+                Transport::Stdio => false,
+                Transport::Http => package(index, **listener) == package(index, span),
+            };
+            let same = listeners.iter().filter(near).find(|listener| listener.file == file);
+            let listens = same.or_else(|| listeners.iter().find(near));
+            (listens.copied().unwrap_or(span), transport)
+        })
+        .collect();
+    spans.sort_by_key(|(span, transport)| (span.file, span.start, *transport));
+    spans.dedup();
+    let homes = handlers(index, discovered);
+    let served: Vec<&str> = spans.iter().map(|(span, _)| package(index, *span)).collect();
+    let server = |(span, transport): (Span, Transport)| {
+        let own = package(index, span);
+        // Handlers of a package that starts no server are a library's: any server may offer them.
+        let of_it = |home: &str| home == own || !served.contains(&home);
+        let handlers = homes.iter().filter(|(home, _)| of_it(home)).map(|(_, function)| *function).collect();
+        let limited = transport == Transport::Http
+            && limits::limited(index, discovered, |file| of_it(package_of(index, file)));
+        Server { span, transport, handlers, limited }
+    };
+    spans.into_iter().map(server).collect()
+}
+
+/// What a call is the beginning of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum What {
+    /// Something of MCP.
+    Serves,
+    /// A listener, of whatever.
+    Listens,
+}
+
+fn handlers<'i>(index: &Index<'i>, discovered: &Discovered) -> Vec<(&'i str, FunctionId)> {
+    let home = |function: FunctionId| {
+        let span = match index.unit(function.0) {
+            Some(unit) => unit.function.span,
+            None => {
+                let copy = (function.0 as usize).checked_sub(index.input.units.len());
+                copy.and_then(|copy| discovered.added.get(copy))
+                    .map_or_else(Span::default, |added| added.function.span)
+            }
+        };
+        (package(index, span), function)
+    };
+    discovered.handlers.iter().map(|handler| home(handler.function)).collect()
+}
+
+/// The package that a place belongs to.
+fn package<'i>(index: &Index<'i>, span: Span) -> &'i str {
+    index.input.files.get(span.file.0 as usize).map_or("", |file| package_of(index, file))
+}
+
+fn package_of<'i>(index: &Index<'i>, file: &str) -> &'i str {
+    let inside = |folder: &&&str| {
+        folder.is_empty() || file.strip_prefix(**folder).is_some_and(|rest| rest.starts_with('/'))
+    };
+    index.input.packages.iter().filter(inside).max_by_key(|folder| folder.len()).copied().unwrap_or("")
+}
+
+/// Whether a call starts a server or a listener.
+fn start<'i>(index: &Index<'i>, site: &'i Site) -> Option<(Transport, What)> {
+    let callee = site.callee.as_ref()?;
+    let at = At::plain(site.within);
+    let last = match callee.fields.last().and_then(super::index::name_of) {
+        Some(name) => name,
+        None => match &callee.root {
+            interlock_model::ir::Root::Global(name) => {
+                name.rsplit_once("::").map_or(&**name, |(_, name)| name)
+            }
+            _ => return None,
+        },
+    };
+    if site.construct {
+        return match last {
+            "StdioServerTransport" => Some((Transport::Stdio, What::Serves)),
+            "MCPServer" if framework(index, site, &at) => {
+                Some((framework_transport(index, site, &at), What::Serves))
+            }
+            _ if is_http_transport(last) => Some((Transport::Http, What::Serves)),
+            _ => None,
+        };
+    }
+    match last {
+        "serveStdio" => Some((Transport::Stdio, What::Serves)),
+        "createMcpHandler" | "createMcpExpressApp" | "createMcpHonoApp" | "experimental_createMcpHandler" => {
+            Some((Transport::Http, What::Serves))
+        }
+        "start" => fast(index, site, &at).map(|transport| (transport, What::Serves)),
+        "listen" | "serve" if listens(index, site, &at) => Some((Transport::Http, What::Listens)),
+        _ => None,
+    }
+}
+
+fn is_http_transport(class: &str) -> bool {
+    class.ends_with("HTTPServerTransport")
+        || class.ends_with("HttpServerTransport")
+        || matches!(class, "SSEServerTransport" | "StreamableHTTPTransport" | "HttpStreamTransport")
+}
+
+/// Whether a call makes the server of mcp-framework.
+fn framework<'i>(index: &Index<'i>, site: &'i Site, at: &At<'i>) -> bool {
+    let callee = site.callee.as_ref().map(|callee| index.path(callee, at, FUEL));
+    matches!(callee, Some(Thing::Library(name)) if is_mcp(&name))
+}
+
+/// `new MCPServer({ transport: { type: "http-stream" } })`; standard streams unless said otherwise.
+fn framework_transport<'i>(index: &Index<'i>, site: &'i Site, at: &At<'i>) -> Transport {
+    let config = site.arguments.first().map_or(Thing::Unknown, |arg| index.look(arg, at, FUEL));
+    let kind = index.member(index.member(config, "transport", FUEL), "type", FUEL);
+    match index.settle(kind, FUEL) {
+        Thing::Text(kind) if &*kind != "stdio" => Transport::Http,
+        _ => Transport::Stdio,
+    }
+}
+
+/// `server.start({ transportType: "httpStream" })` of fastmcp; standard streams unless said otherwise.
+fn fast<'i>(index: &Index<'i>, site: &'i Site, at: &At<'i>) -> Option<Transport> {
+    let config = site.arguments.first().map_or(Thing::Unknown, |arg| index.look(arg, at, FUEL));
+    match index.settle(index.member(config, "transportType", FUEL), FUEL) {
+        Thing::Text(kind) if &*kind == "stdio" => Some(Transport::Stdio),
+        Thing::Text(kind) if matches!(&*kind, "httpStream" | "sse") => Some(Transport::Http),
+        _ => {
+            let library = library_of(index, site.callee.as_ref()?, at)?;
+            library.starts_with("fastmcp").then_some(Transport::Stdio)
+        }
+    }
+}
+
+/// Whether `listen` or `serve` is that of a server: a port, an application, nothing at all.
+fn listens<'i>(index: &Index<'i>, site: &'i Site, at: &At<'i>) -> bool {
+    let Some(callee) = &site.callee else { return false };
+    match index.path(callee, at, FUEL) {
+        Thing::Library(name) => {
+            return name.starts_with("@hono/node-server") || matches!(&*name, "Bun.serve" | "Deno.serve");
+        }
+        Thing::Function(..) => return false,
+        _ => {}
+    }
+    split(callee).is_some_and(|(method, _)| method == "listen")
+}

@@ -1,0 +1,208 @@
+//! Tools that a loop or a helper registers on behalf of others.
+
+use expect_test::expect;
+
+use super::{check, check_steps};
+
+#[test]
+fn a_loop_registers_the_objects_of_a_list() {
+    check(
+        r#"
+//- index.ts
+import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
+import { readTool } from "./read.js";
+import writeTool from "./write.js";
+const tools = [readTool, writeTool, { name: "stat", config: {}, handler: async () => ({ content: [] }) }];
+export function build() {
+  const server = new McpServer({ name: "s", version: "1" });
+  for (const tool of tools) {
+    server.registerTool(tool.name, tool.config, tool.handler);
+  }
+  return server;
+}
+//- read.ts
+export const readTool = { name: "read", config: { annotations: { readOnlyHint: true } }, handler: async () => ({ content: [] }) };
+//- write.ts
+const handler = async (args) => ({ content: [] });
+export default { name: "write", config: {}, handler };
+"#,
+        &expect![[r#"
+            index.ts:4 handler: stat
+            read.ts:1 handler: read (read-only)
+            write.ts:1 handler: write
+        "#]],
+    );
+}
+
+#[test]
+fn each_of_the_values_and_entries_of_an_object_is_registered() {
+    check(
+        r#"
+//- index.ts
+import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
+import * as tools from "./tools.js";
+const server = new McpServer({ name: "s", version: "1" });
+const more = { push: async () => ({ content: [] }), pull: async () => ({ content: [] }) };
+Object.values(tools).forEach((tool) => server.tool(tool.name, tool.schema, tool.run));
+for (const [name, handler] of Object.entries(more)) {
+  server.registerTool(name, {}, handler);
+}
+//- tools.ts
+export const one = { name: "one", schema: {}, run: async () => ({ content: [] }) };
+export const two = { name: "two", schema: {}, run: async () => ({ content: [] }) };
+"#,
+        &expect![[r#"
+            index.ts:4 push: push
+            index.ts:4 pull: pull
+            tools.ts:1 run: one
+            tools.ts:2 run: two
+        "#]],
+    );
+}
+
+#[test]
+fn helpers_register_for_their_callers_also_through_each_other() {
+    check(
+        r#"
+//- index.ts
+import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
+const server = new McpServer({ name: "s", version: "1" });
+function define(name: string, handler: Handler, readOnly = false) {
+  server.registerTool(name, { annotations: { readOnlyHint: true } }, handler);
+}
+function defineAll(group: string, handlers: { get: Handler; put: Handler }) {
+  define(`${group}_get`, handlers.get);
+  define(`${group}_put`, handlers.put);
+}
+define("ping", async () => ({ content: [] }));
+defineAll("user", { get: async () => ({ content: [] }), put: async () => ({ content: [] }) });
+defineAll("team", { get: async () => ({ content: [] }), put: putTeam });
+async function putTeam() { return { content: [] }; }
+"#,
+        &expect![[r#"
+            index.ts:13 putTeam: team_put (read-only)
+            index.ts:10 module.closure: ping (read-only)
+            index.ts:11 get: user_get (read-only)
+            index.ts:11 put: user_put (read-only)
+            index.ts:12 get: team_get (read-only)
+        "#]],
+    );
+}
+
+#[test]
+fn a_base_class_registers_for_the_classes_that_extend_it() {
+    check(
+        r#"
+//- base.ts
+import type { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
+export abstract class Tool {
+  abstract name: string;
+  abstract execute(args: unknown): Promise<unknown>;
+  register(server: McpServer) {
+    server.registerTool(this.name, {}, async (args) => this.execute(args));
+    server.registerTool(`${this.name}_again`, {}, this.execute.bind(this));
+  }
+}
+//- find.ts
+import { Tool } from "./base.js";
+export class Find extends Tool {
+  name = "find";
+  async execute(args: unknown) { return {}; }
+}
+//- insert.ts
+import { Tool } from "./base.js";
+export class Insert extends Tool {
+  get name() { return "insert"; }
+  async execute(args: unknown) { return {}; }
+}
+"#,
+        &expect![[r#"
+            base.ts:6 Tool.register.closure: find, insert
+            find.ts:4 Find.execute: find_again
+            insert.ts:4 Insert.execute: insert_again
+        "#]],
+    );
+}
+
+#[test]
+fn lists_that_are_filled_bit_by_bit_and_objects_that_a_function_defines() {
+    check(
+        r#"
+//- index.ts
+import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
+import { allTools } from "./tools.js";
+const server = new McpServer({ name: "s", version: "1" });
+for (const tool of allTools()) {
+  server.registerTool(tool.name, { annotations: tool.annotations }, async (args) => tool.run(args));
+}
+//- tools.ts
+function define(tool) {
+  if (typeof tool === "function") return () => tool();
+  return { ...tool, scoped: true };
+}
+const extra = [define({ name: "third", run: async () => ({}) })];
+export function allTools() {
+  const tools = [define({ name: "first", annotations: { readOnlyHint: true }, run: async () => ({}) })];
+  tools.push(define({ name: "second", run: async () => ({}) }));
+  for (const one of extra) {
+    tools.push(one);
+  }
+  return tools;
+}
+"#,
+        &expect![[r#"
+            index.ts:5 module.closure: first (read-only), second, third
+        "#]],
+    );
+}
+
+#[test]
+fn tools_of_classes_whose_names_are_nowhere_to_be_read_are_called_by_their_class() {
+    let tree = r#"
+//- base.ts
+import type { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
+export abstract class Base {
+  readonly name: string;
+  constructor(options: Options) { this.name = options.name; }
+  register(server: McpServer) {
+    server.registerTool(this.name, {}, async (args) => this.invoke(args));
+  }
+  async invoke(args) { return await this.execute(args); }
+  abstract execute(args: unknown): Promise<unknown>;
+}
+//- tools.ts
+import { Base } from "./base.js";
+let count = 0;
+export class Find extends Base {
+  static toolName = "find";
+  async execute(args) { count = 1; return {}; }
+}
+export class Insert extends Base {
+  async execute(args) { count = 2; return {}; }
+}
+"#;
+    check(
+        tree,
+        &expect![[r#"
+        base.ts:6 Base.register.closure: find, Insert
+    "#]],
+    );
+    check_steps(
+        tree,
+        "invoke",
+        &expect![[r#"
+        8     fn Base.invoke(args), async
+        8       check is "find"
+                then
+        8         result.3 = call Find.execute(args) on this
+                else
+        8         check is "Insert"
+                  then
+        8           result.2 = call Insert.execute(args) on this
+        8       execute = derived from result.3, result.2
+        8       suspend
+        8       return execute
+        tools.ts
+    "#]],
+    );
+}

@@ -1,0 +1,213 @@
+//! One registration per tool.
+
+use expect_test::expect;
+
+use super::check;
+
+#[test]
+fn tools_are_registered_with_inline_handlers_named_functions_and_methods() {
+    check(
+        r#"
+//- index.ts
+import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
+import { save } from "./save.js";
+const server = new McpServer({ name: "s", version: "1" });
+const NAME = "get_" + "thing";
+const prefix = "x";
+server.registerTool("add", { description: "d", annotations: { idempotentHint: true } }, async ({ a }) => ({ content: [] }));
+server.tool("old", { a: 1 }, async ({ a }) => ({ content: [] }));
+server.tool("older", "description", { a: 1 }, { readOnlyHint: true }, async ({ a }) => ({ content: [] }));
+server.registerTool("save", {}, save);
+server.registerTool(`${prefix}_load`, {}, (args) => load(args));
+async function load(args) { return { content: [] }; }
+class Store {
+  server = new McpServer({ name: "t", version: "1" });
+  setup() {
+    this.server.registerTool("put", {}, this.put.bind(this));
+    this.server.registerTool("drop", {}, async (args) => this.drop(args));
+  }
+  async put(args) { return { content: [] }; }
+  async drop(args) { return { content: [] }; }
+}
+new Store().setup();
+//- save.ts
+export async function save(args) { return { content: [] }; }
+"#,
+        &expect![[r#"
+            index.ts:6 module.closure: add (idempotent)
+            index.ts:7 module.closure: old
+            index.ts:8 module.closure: older (read-only)
+            index.ts:10 module.closure: x_load
+            index.ts:16 Store.setup.closure: drop
+            index.ts:18 Store.put: put
+            save.ts:1 save: save
+        "#]],
+    );
+}
+
+#[test]
+fn hints_and_names_may_be_constants_of_another_file() {
+    check(
+        r#"
+//- index.ts
+import { McpServer } from "@modelcontextprotocol/server";
+import { READ_ONLY, NAMES } from "./constants.js";
+export function register(server: McpServer) {
+  const config = { description: "d", inputSchema: {}, annotations: READ_ONLY };
+  server.registerTool(NAMES.list, config, async () => ({ content: [] }));
+  server.registerTool(NAMES.count, { ...config }, async () => ({ content: [] }));
+}
+//- constants.ts
+export const READ_ONLY = { readOnlyHint: true, idempotentHint: true } as const;
+export const NAMES = { list: "list_things", count: "count_things" };
+"#,
+        &expect![[r#"
+            index.ts:5 register.closure: list_things (read-only) (idempotent)
+            index.ts:6 register.closure: count_things (read-only) (idempotent)
+        "#]],
+    );
+}
+
+#[test]
+fn a_handler_without_a_readable_name_has_that_of_its_function() {
+    check(
+        r#"
+//- index.ts
+import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
+const server = new McpServer({ name: "s", version: "1" });
+async function lookUp() { return { content: [] }; }
+server.registerTool(process.env.TOOL_NAME, {}, lookUp);
+server.registerTool("lost", {}, globalThis.somewhere);
+"#,
+        &expect![[r#"
+            index.ts:3 lookUp: lookUp
+            note index.ts:5: the handler of the tool lost was not found
+        "#]],
+    );
+}
+
+#[test]
+fn fastmcp_takes_tool_objects() {
+    check(
+        r#"
+//- index.js
+import { FastMCP } from "fastmcp";
+import { registerDelete } from "./delete.js";
+const server = new FastMCP({ name: "s" });
+server.addTool({ name: "add", parameters: {}, annotations: { readOnlyHint: true }, execute: async (args, { session, log }) => "x" });
+server.addResource({ uri: "file:///x", load: async () => ({ text: "" }) });
+registerDelete(server);
+await server.start({ transportType: "stdio" });
+//- delete.js
+export function registerDelete(server) {
+  server.addTool({ name: "delete", async execute(args, context) { return context.session.userId; } });
+}
+"#,
+        &expect![[r#"
+            delete.js:2 execute: delete
+              caller userId
+            index.js:4 execute: add (read-only)
+              session session
+            index.js:5 load: no tool
+            stdio index.js:7: 3 handlers
+        "#]],
+    );
+}
+
+#[test]
+fn a_class_per_tool() {
+    check(
+        r#"
+//- src/tools/Add.ts
+import { MCPTool } from "mcp-framework";
+export default class AddTool extends MCPTool<Input> {
+  name = "add";
+  description = "adds";
+  annotations = { readOnlyHint: true };
+  async execute(input: Input) { return input.a; }
+}
+//- src/index.ts
+import { MCPServer } from "mcp-framework";
+const server = new MCPServer({ transport: { type: "http-stream" } });
+server.start();
+"#,
+        &expect![[r#"
+            src/tools/Add.ts:6 AddTool.execute: add (read-only)
+            http src/index.ts:2: 1 handlers
+        "#]],
+    );
+}
+
+#[test]
+fn other_requests_and_notifications_are_entries_but_no_tools() {
+    check(
+        r#"
+//- index.ts
+import { McpServer, ResourceTemplate } from "@modelcontextprotocol/sdk/server/mcp.js";
+import { SubscribeRequestSchema, RootsListChangedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
+const server = new McpServer({ name: "s", version: "1" });
+server.registerResource("r", "file:///r", {}, async (uri) => ({ contents: [] }));
+server.registerPrompt("p", {}, async () => ({ messages: [] }));
+server.server.setRequestHandler(SubscribeRequestSchema, async (request) => ({}));
+server.server.setNotificationHandler(RootsListChangedNotificationSchema, async () => {});
+server.server.oninitialized = async () => {};
+"#,
+        &expect![[r#"
+            index.ts:4 module.closure: no tool
+            index.ts:5 module.closure: no tool
+            index.ts:6 module.closure: no tool
+            index.ts:7 module.closure: no tool
+            index.ts:8 oninitialized: no tool
+        "#]],
+    );
+}
+
+#[test]
+fn what_only_looks_like_a_registration_is_none() {
+    check(
+        r#"
+//- index.ts
+import { Registry } from "prom-client";
+import yargs from "yargs";
+const registry = new Registry();
+registry.registerTool("a", {}, () => 1);
+yargs.tool("a", "b", () => 1);
+class Toolbox { registerTool(name: string, config: object, handler: () => void) {} }
+new Toolbox().registerTool("x", {}, () => {});
+"#,
+        &expect![[""]],
+    );
+}
+
+#[test]
+fn what_is_defined_by_itself_comes_to_an_end() {
+    check(
+        r#"
+//- a.ts
+import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
+import { b } from "./b.js";
+const server = new McpServer({ name: "s", version: "1" });
+export const a = b.concat(a).filter((x) => x).map((x) => b[a[x]]);
+class Tasks {
+  tasks = this.tasks.filter((task) => this.tasks.concat(this.tasks.map((other) => other)));
+  add() { this.tasks = this.tasks.concat(this.tasks.filter((task) => task)); }
+}
+function register(list) {
+  list.push(...list);
+  for (const item of list) {
+    list.push(item);
+    register(list.concat(a));
+    server.registerTool(item.name, {}, wrap(item.run));
+  }
+}
+const wrap = (f) => wrap(wrap(f));
+register(a);
+//- b.ts
+import { a } from "./a.js";
+export const b = [...a, ...b];
+"#,
+        &expect![[r#"
+            note a.ts:14: the handler of the tool was not found
+        "#]],
+    );
+}

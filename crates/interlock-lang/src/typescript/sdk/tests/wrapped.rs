@@ -1,0 +1,140 @@
+//! Handlers that are the result of a call.
+
+use expect_test::expect;
+
+use super::{check, check_steps};
+
+#[test]
+fn the_copy_of_a_wrapper_calls_what_it_wraps() {
+    let tree = r#"
+//- index.ts
+import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
+import { withLogging } from "./wrap.js";
+const server = new McpServer({ name: "s", version: "1" });
+let count = 0;
+server.registerTool("one", {}, withLogging(async (args) => { count = args.a; return {}; }));
+server.registerTool("two", {}, withLogging(two));
+async function two(args) { count = 2; return {}; }
+//- wrap.ts
+let calls = 0;
+export function withLogging(handler) {
+  return async (args, extra) => {
+    calls = calls + 1;
+    return await handler(args, extra);
+  };
+}
+"#;
+    check(
+        tree,
+        &expect![[r#"
+        wrap.ts:3 withLogging.closure: one
+        wrap.ts:3 withLogging.closure: two
+    "#]],
+    );
+    check_steps(
+        tree,
+        "handles",
+        &expect![[r#"
+        3     fn withLogging.closure(args, extra) with handler handles one, async
+        4       calls = read shared ::wrap.ts::calls
+        4       write blind shared ::wrap.ts::calls from calls
+        5       handler.2 = call fn module.closure(args, extra)
+        5       suspend
+        5       return handler.2
+        3     fn withLogging.closure(args, extra) with handler handles two, async
+        4       calls = read shared ::wrap.ts::calls
+        4       write blind shared ::wrap.ts::calls from calls
+        5       handler.2 = call fn two(args, extra)
+        5       suspend
+        5       return handler.2
+    "#]],
+    );
+}
+
+#[test]
+fn wrappers_around_wrappers_and_closures_inside_them_are_copied_as_well() {
+    let tree = r#"
+//- index.ts
+import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
+const server = new McpServer({ name: "s", version: "1" });
+const withName = (name, run) => withLock(async (args) => run(name, args));
+const withLock = (run) => async (args) => exclusive(() => run(args));
+async function exclusive(work) { return await work(); }
+let seen = 0;
+export function register(limit) {
+  server.registerTool("one", {}, withName("one", async (name, args) => { seen = limit; return {}; }));
+}
+"#;
+    check(
+        tree,
+        &expect![[r#"
+        index.ts:4 withLock.closure: one
+    "#]],
+    );
+    check_steps(
+        tree,
+        "",
+        &expect![[r#"
+        1     fn module() at start-up
+        2       server = call '@modelcontextprotocol/sdk/server/mcp.js.McpServer'(?), not awaited
+        5     fn exclusive(work), async
+        5       work.2 = call fn withLock.closure.closure with ::index.ts::5.0, ::index.ts::6.1()
+        5       suspend
+        5       return work.2
+        7     fn register(limit)
+        8       withName = call withName("one", fn register.closure with limit), not awaited
+        8       call 'registerTool'("one", ?, fn withLock.closure with ::index.ts::5.0) on ::index.ts::server, not awaited
+        3     fn withName(name, run)
+        3       withLock = call withLock(fn withName.closure with run, name)
+        3       return withLock
+        3     fn withName.closure(args) with run, name, async
+        3       run.2 = call fn register.closure with ::index.ts::2.0(name, args)
+        3       return run.2
+        4     fn withLock(run)
+        4       function = fn withLock.closure with run
+        4       return function
+        4     fn withLock.closure(args) with run, async
+        4       exclusive = call exclusive(fn withLock.closure.closure with run, args)
+        4       return exclusive
+        4     fn withLock.closure.closure() with run, args
+        4       run.2 = call fn withName.closure with ::index.ts::3.1, ::index.ts::3.0(args)
+        4       return run.2
+        8     fn register.closure(name, args) with limit, async
+        8       write blind shared ::index.ts::seen from limit
+        8       return
+        3     fn withName.closure(args) with run, name, limit, async
+        3       run.2 = call fn register.closure with limit(name, args)
+        3       return run.2
+        4     fn withLock.closure(args) with run, run.2, name, limit handles one, async
+        4       exclusive = call exclusive(fn withLock.closure.closure with run, args, run.2, name, limit)
+        4       return exclusive
+        4     fn withLock.closure.closure() with run, args, run.3, name, limit
+        4       run.2 = call fn withName.closure with run.3, name, limit(args)
+        4       return run.2
+    "#]],
+    );
+}
+
+#[test]
+fn a_wrapper_of_a_library_runs_what_it_is_given() {
+    check(
+        r#"
+//- index.ts
+import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
+import { traced } from "some-tracer";
+const server = new McpServer({ name: "s", version: "1" });
+server.registerTool("one", {}, traced("one", async (args) => ({})));
+server.experimental.tasks.registerToolTask("long", { execution: { taskSupport: "required" } }, {
+  createTask: async (args, extra) => ({}),
+  getTask: async (args, extra) => ({}),
+  getTaskResult: async (args, extra) => ({}),
+});
+"#,
+        &expect![[r#"
+            index.ts:4 module.closure: one
+            index.ts:6 createTask: long
+            index.ts:7 getTask: long
+            index.ts:8 getTaskResult: long
+        "#]],
+    );
+}

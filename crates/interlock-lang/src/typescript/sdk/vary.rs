@@ -1,0 +1,61 @@
+//! One closure that is registered as many tools, and goes elsewhere for each: `for (const tool of tools) server.registerTool(tool.name,
+//! {}, (args) => run(tool, args))`.
+
+use interlock_model::ir::{FunctionId, Name};
+
+use super::{
+    Dispatch,
+    env::{At, Bound, Thing},
+    found::Found,
+    look::FUEL,
+};
+
+/// How deep calls are followed from the closure.
+const DEPTH: usize = 4;
+
+/// How many functions are looked at for one tool.
+const FUNCTIONS: usize = 100;
+
+/// Notes where the calls of a handler go for one of its tools, if that depends on the tool.
+pub(super) fn calls<'i>(found: &mut Found<'_, 'i>, work: &Thing<'i>, at: &At<'i>, tool: &Name) {
+    let Thing::Function(function, _) = found.index.settle(work.clone(), FUEL) else { return };
+    let mut pending = vec![(at.go(function), DEPTH)];
+    let mut seen = vec![];
+    while let Some((at, depth)) = pending.pop() {
+        if seen.contains(&at.function) || seen.len() >= FUNCTIONS {
+            continue;
+        }
+        seen.push(at.function);
+        for closure in found.index.closures(at.function) {
+            pending.push((at.go(*closure), depth));
+        }
+        let Some(depth) = depth.checked_sub(1) else { continue };
+        for number in found.index.inside(at.function) {
+            pending.extend(call(found, *number, &at, tool).map(|at| (at, depth)));
+        }
+    }
+}
+
+/// Notes where a call goes. Answers with the function that it reaches in any case, to go on there.
+fn call<'i>(found: &mut Found<'_, 'i>, number: u32, at: &At<'i>, tool: &Name) -> Option<At<'i>> {
+    let index = found.index;
+    let site = index.site(number)?;
+    let target = match index.path(site.callee.as_ref()?, at, FUEL) {
+        Thing::Function(target, _) => target,
+        _ => return site.function.map(|function| at.go(function)),
+    };
+    if index.target(site).is_none() {
+        let dispatch = found.dispatches.entry(number).or_insert_with(|| Dispatch {
+            site: number,
+            on: None,
+            ways: vec![],
+        });
+        if !dispatch.ways.iter().any(|(known, _)| known == tool) {
+            dispatch.ways.push((tool.clone(), FunctionId(target)));
+        }
+        return None;
+    }
+    let parameters = index.unit(target)?.function.parameters.iter().copied();
+    let arguments = site.arguments.iter().map(|arg| Bound::Arg(arg, site.within));
+    Some(At { function: target, env: at.env.with(target, parameters.zip(arguments).collect()) })
+}

@@ -1,0 +1,325 @@
+//! Wrappers with the function that they wrap put in.
+//!
+//! `execute: withLogging(async (args) => …)` registers the closure that `withLogging` returns. That closure is one function for all tools
+//! and calls whatever it has captured; a tool of its own it becomes when what it captured is known. So it is copied, and the copy calls
+//! the wrapped function by name: a lock that the wrapper takes is then taken around the tool's own steps.
+
+use std::collections::HashMap;
+
+use interlock_model::ir::{
+    AccessPath, Argument, Block, Callee, Effect, Function, FunctionId, Name, Op, Origin, Root, Term, Value,
+    ValueInfo,
+};
+
+use super::{
+    env::{At, Env, Thing},
+    index::Index,
+    input::Added,
+    look::FUEL,
+};
+use crate::{Arg, Shape, typescript::module::Site};
+
+/// How many copies are made.
+const COPIES: usize = 500;
+
+/// How many wrappers may be around each other.
+const DEPTH: usize = 8;
+
+/// The copies that were made.
+#[derive(Debug, Default)]
+pub(super) struct Wrapped {
+    functions: u32,
+    sites: u32,
+    added: Vec<Option<Added>>,
+    calls: Vec<Site>,
+    known: HashMap<Key, (u32, Vec<(usize, usize)>)>,
+}
+
+/// What makes two copies the same: what is copied, where, and which functions are put in as what.
+type Key = (Option<u32>, u32, Vec<(Value, u32)>);
+
+/// A captured function that is known: the value it is captured as, which it is, and what it takes along. `None` is something that the
+/// copy has to take along for it.
+struct Known {
+    value: Value,
+    function: u32,
+    takes: Vec<(Name, Option<Term>)>,
+}
+
+impl Wrapped {
+    pub(super) fn new(index: &Index<'_>) -> Self {
+        let count = |of: usize| u32::try_from(of).unwrap_or(u32::MAX);
+        Self {
+            functions: count(index.input.units.len()),
+            sites: count(index.input.sites.len()),
+            ..Self::default()
+        }
+    }
+
+    /// The copies and their calls.
+    pub(super) fn finish(self) -> (Vec<Added>, Vec<Site>) {
+        (self.added.into_iter().flatten().collect(), self.calls)
+    }
+
+    /// What a copy is called.
+    pub(super) fn name_of(&self, function: u32) -> Option<Name> {
+        let added = self.added.get(function.checked_sub(self.functions)? as usize)?;
+        added.as_ref().map(|added| added.function.name.clone())
+    }
+
+    /// A closure as it is under assumptions: itself, or a copy with the functions put in that it has captured.
+    pub(super) fn specialise<'i>(&mut self, index: &Index<'i>, function: u32, env: &Env<'i>) -> u32 {
+        self.wrap(index, function, env, DEPTH)
+    }
+
+    fn wrap<'i>(&mut self, index: &Index<'i>, function: u32, env: &Env<'i>, depth: usize) -> u32 {
+        let (Some(unit), Some((within, terms)), Some(depth)) =
+            (index.unit(function), index.captured(function), depth.checked_sub(1))
+        else {
+            return function;
+        };
+        let mut known = vec![];
+        for (value, term) in unit.function.captures.iter().zip(terms) {
+            // What can be told without assumptions is told without a copy.
+            if index.settle(index.term(term, &At::plain(within), FUEL), FUEL).open().is_none() {
+                continue;
+            }
+            let at = At { function: within, env: env.clone() };
+            if let Thing::Function(inner, env) = index.settle(index.term(term, &at, FUEL), FUEL) {
+                let inner = self.wrap(index, inner, &env, depth);
+                let takes = self.takes(index, inner, &env);
+                known.push(Known { value: *value, function: inner, takes });
+            }
+        }
+        if known.is_empty() || self.added.len() >= COPIES {
+            return function;
+        }
+        self.once(index, None, function, &known).0
+    }
+
+    /// Copies a function unless that was done.
+    fn once(
+        &mut self,
+        index: &Index<'_>,
+        within: Option<u32>,
+        function: u32,
+        known: &[Known],
+    ) -> (u32, Vec<(usize, usize)>) {
+        let key = (within, function, known.iter().map(|known| (known.value, known.function)).collect());
+        if let Some(copy) = self.known.get(&key) {
+            return copy.clone();
+        }
+        let copy = self.copy(index, function, known);
+        self.known.insert(key, copy.clone());
+        copy
+    }
+
+    /// What a function takes along, seen from outside: where that is a global it is named, else it has to be handed through.
+    fn takes<'i>(&self, index: &Index<'i>, function: u32, env: &Env<'i>) -> Vec<(Name, Option<Term>)> {
+        let own = match function.checked_sub(self.functions) {
+            Some(copy) => self.added.get(copy as usize).and_then(Option::as_ref).map(|added| &added.function),
+            None => index.unit(function).map(|unit| unit.function),
+        };
+        let Some(own) = own else { return vec![] };
+        let written = index.captured(function);
+        let take = |(position, value): (usize, &Value)| {
+            let name = own
+                .values
+                .get(value.0 as usize)
+                .map_or_else(|| Name::from("captured"), |info| info.name.clone());
+            let term =
+                written.and_then(|(within, terms)| global(index, terms.get(position)?, within, env, FUEL));
+            (name, term)
+        };
+        own.captures.iter().enumerate().map(take).collect()
+    }
+
+    /// Copies a function. Answers with what it additionally captures, in order: which of the known functions needs it, and what.
+    fn copy(&mut self, index: &Index<'_>, function: u32, known: &[Known]) -> (u32, Vec<(usize, usize)>) {
+        let Some(unit) = index.unit(function) else { return (function, vec![]) };
+        let slot = self.added.len();
+        let number = self.functions.saturating_add(u32::try_from(slot).unwrap_or(u32::MAX));
+        self.added.push(None);
+        let mut copy: Function = unit.function.clone();
+        let (mut calls, mut extra) = (vec![], vec![]);
+        for (which, known) in known.iter().enumerate() {
+            let mut terms = vec![];
+            for (what, (name, term)) in known.takes.iter().enumerate() {
+                terms.push(term.clone().unwrap_or_else(|| {
+                    let value = Value(u32::try_from(copy.values.len()).unwrap_or(u32::MAX));
+                    copy.values.push(ValueInfo {
+                        name: name.clone(),
+                        origin: Origin::Capture,
+                        bounded: false,
+                    });
+                    copy.captures.push(value);
+                    extra.push((which, what));
+                    value.into()
+                }));
+            }
+            calls.push((known.value, known.function, terms));
+        }
+        let mut body = std::mem::take(&mut copy.body);
+        Rewrite { wrapped: self, index, number, known, calls: &calls }.block(&mut body);
+        copy.body = body;
+        if let Some(place) = self.added.get_mut(slot) {
+            *place = Some(Added { function: copy, like: FunctionId(function) });
+        }
+        (number, extra)
+    }
+}
+
+/// What a term is as a path from a global, where it is one.
+fn global<'i>(index: &Index<'i>, term: &'i Term, within: u32, env: &Env<'i>, fuel: usize) -> Option<Term> {
+    let (Term::Path(path), Some(fuel)) = (term, fuel.checked_sub(1)) else { return None };
+    match &path.root {
+        Root::Global(_) => Some(term.clone()),
+        Root::Value(value) if path.fields.is_empty() => {
+            use super::{env::Bound, index::Definition};
+            match env.get(within, *value) {
+                Some(Bound::Arg(arg, caller)) => return global(index, &arg.term, caller, env, fuel),
+                Some(Bound::Term(term, caller)) => return global(index, term, caller, env, fuel),
+                _ => {}
+            }
+            match index.definition(within, *value)? {
+                Definition::Capture(position) => {
+                    let (outer, terms) = index.captured(within)?;
+                    global(index, terms.get(position)?, outer, env, fuel)
+                }
+                Definition::Path(path) if matches!(path.root, Root::Global(_)) => {
+                    Some(Term::Path(path.clone()))
+                }
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+struct Rewrite<'x, 'i> {
+    wrapped: &'x mut Wrapped,
+    index: &'x Index<'i>,
+    number: u32,
+    known: &'x [Known],
+    calls: &'x [(Value, u32, Vec<Term>)],
+}
+
+impl Rewrite<'_, '_> {
+    fn block(&mut self, block: &mut Block) {
+        for Effect { op, .. } in block {
+            match op {
+                Op::Call { callee, arguments, .. } => {
+                    self.callee(callee);
+                    arguments.iter_mut().for_each(|argument| self.argument(argument));
+                }
+                Op::Closure { function, captures, .. } => self.closure(function, captures),
+                Op::Check { then, otherwise, .. } => {
+                    self.block(then);
+                    self.block(otherwise);
+                }
+                Op::Spawn { body, .. } | Op::Loop { body, .. } | Op::Inlined { body, .. } => self.block(body),
+                Op::Together { branches } => branches.iter_mut().for_each(|branch| self.block(branch)),
+                Op::Try { body, catch, finally } => {
+                    self.block(body);
+                    if let Some(catch) = catch {
+                        self.block(&mut catch.body);
+                    }
+                    self.block(finally);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// The known function that a term is, with what it takes along.
+    fn of(&self, term: &Term) -> Option<(FunctionId, Vec<Term>)> {
+        let Term::Path(AccessPath { root: Root::Value(value), fields }) = term else { return None };
+        let (_, function, terms) = self.calls.iter().find(|(known, ..)| known == value)?;
+        fields.is_empty().then(|| (FunctionId(*function), terms.clone()))
+    }
+
+    fn callee(&mut self, callee: &mut Callee) {
+        match callee {
+            Callee::Value(value) => {
+                if let Some((function, captures)) = self.of(&(*value).into()) {
+                    *callee = Callee::Closure { function, captures };
+                }
+            }
+            Callee::Closure { function, captures } => self.closure(function, captures),
+            Callee::Pending(number) => {
+                let Some(site) = self.index.site(*number) else { return };
+                let direct = site.callee.clone().and_then(|path| self.of(&Term::Path(path)));
+                if let Some((function, captures)) = direct {
+                    *callee = Callee::Closure { function, captures };
+                    return;
+                }
+                let mut arguments = site.arguments.clone();
+                arguments.iter_mut().for_each(|arg| self.arg(arg));
+                let copied = u32::try_from(self.wrapped.calls.len()).unwrap_or(u32::MAX);
+                *number = self.wrapped.sites.saturating_add(copied);
+                self.wrapped.calls.push(Site {
+                    within: self.number,
+                    span: site.span,
+                    function: site.function,
+                    callee: site.callee.clone(),
+                    construct: site.construct,
+                    arguments,
+                    unconditional: site.unconditional,
+                });
+            }
+            Callee::Function(_) | Callee::Named(_) => {}
+        }
+    }
+
+    fn argument(&mut self, argument: &mut Argument) {
+        match argument {
+            Argument::Term(term) => {
+                if let Some((function, captures)) = self.of(term) {
+                    *argument = Argument::Closure { function, captures };
+                }
+            }
+            Argument::Closure { function, captures } => self.closure(function, captures),
+        }
+    }
+
+    fn arg(&mut self, arg: &mut Arg) {
+        match &mut arg.shape {
+            Shape::Opaque => {
+                if let Some((function, captures)) = self.of(&arg.term) {
+                    arg.shape = Shape::Function { function, captures };
+                }
+            }
+            Shape::Function { function, captures } => self.closure(function, captures),
+            Shape::Object(members) => members.iter_mut().for_each(|(_, member)| self.arg(member)),
+            Shape::List(items) => items.iter_mut().for_each(|item| self.arg(item)),
+            _ => {}
+        }
+    }
+
+    /// A closure that takes a known function along is copied as well.
+    fn closure(&mut self, function: &mut FunctionId, captures: &mut Vec<Term>) {
+        let Some(unit) = self.index.unit(function.0) else { return };
+        let mut inner = vec![];
+        let mut which = vec![];
+        for (value, term) in unit.function.captures.iter().zip(captures.iter()) {
+            let Term::Path(AccessPath { root: Root::Value(outer), fields }) = term else { continue };
+            let position = self.calls.iter().position(|(known, ..)| known == outer && fields.is_empty());
+            if let Some((position, known)) =
+                position.and_then(|position| Some((position, self.known.get(position)?)))
+            {
+                inner.push(Known { value: *value, function: known.function, takes: known.takes.clone() });
+                which.push(position);
+            }
+        }
+        if inner.is_empty() || self.wrapped.added.len() >= COPIES {
+            return;
+        }
+        let (copy, extra) = self.wrapped.once(self.index, Some(self.number), function.0, &inner);
+        *function = FunctionId(copy);
+        for (known, what) in extra {
+            let terms =
+                which.get(known).and_then(|position| self.calls.get(*position)).map(|(_, _, terms)| terms);
+            captures.push(terms.and_then(|terms| terms.get(what).cloned()).unwrap_or(Term::Unknown));
+        }
+    }
+}
