@@ -4,7 +4,7 @@ use std::fmt;
 
 use interlock_model::{HazardId, Remedy, Severity, Site};
 
-use crate::ALL;
+use crate::{ALL, Issue, view::View};
 
 /// One way in which concurrent calls go wrong.
 #[derive(Debug)]
@@ -27,7 +27,12 @@ pub struct Hazard {
     pub remedy: fn(&Site) -> Remedy,
     /// The site that its page speaks of.
     pub example: Example,
+    /// What finds it in a program; `None` where scan does not look for it yet.
+    pub rule: Option<Rule>,
 }
+
+/// Finds the places where a hazard stands.
+pub type Rule = fn(&View<'_>) -> Vec<Issue>;
 
 /// The sides from which Interlock looks at a hazard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

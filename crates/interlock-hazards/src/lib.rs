@@ -4,8 +4,11 @@
 //! one is a folder and a line here; `cargo xtask new hazard NAME` writes both, and `cargo xtask gen` the list in [`ALL`].
 
 mod all;
+mod clash;
 mod hazard;
+mod issue;
 mod policies;
+pub mod view;
 
 // catalogue: begin
 pub mod auth_check_then_act;
@@ -31,4 +34,5 @@ pub mod unversioned_record;
 // catalogue: end
 
 pub use all::ALL;
-pub use hazard::{Example, Face, Hazard, find, nearest};
+pub use hazard::{Example, Face, Hazard, Rule, find, nearest};
+pub use issue::Issue;

@@ -17,4 +17,5 @@ pub const HAZARD: Hazard = Hazard {
     page: include_str!("doc.md"),
     remedy: remedy::remedy,
     example: remedy::EXAMPLE,
+    rule: None,
 };

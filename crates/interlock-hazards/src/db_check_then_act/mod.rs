@@ -1,6 +1,7 @@
 //! `db-check-then-act`: its page is `doc.md`.
 
 mod remedy;
+pub(crate) mod rule;
 
 use interlock_model::{HazardId, Severity};
 
@@ -17,4 +18,5 @@ pub const HAZARD: Hazard = Hazard {
     page: include_str!("doc.md"),
     remedy: remedy::remedy,
     example: remedy::EXAMPLE,
+    rule: Some(rule::rule),
 };

@@ -1,6 +1,9 @@
 //! `unprotected-multi-step`: its page is `doc.md`.
 
+mod facts;
 mod remedy;
+mod rule;
+mod undone;
 
 use interlock_model::{HazardId, Severity};
 
@@ -17,4 +20,5 @@ pub const HAZARD: Hazard = Hazard {
     page: include_str!("doc.md"),
     remedy: remedy::remedy,
     example: remedy::EXAMPLE,
+    rule: Some(rule::rule),
 };

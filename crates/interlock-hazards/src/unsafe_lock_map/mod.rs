@@ -1,6 +1,8 @@
 //! `unsafe-lock-map`: its page is `doc.md`.
 
+mod once;
 mod remedy;
+mod rule;
 
 use interlock_model::{HazardId, Severity};
 
@@ -17,4 +19,5 @@ pub const HAZARD: Hazard = Hazard {
     page: include_str!("doc.md"),
     remedy: remedy::remedy,
     example: remedy::EXAMPLE,
+    rule: Some(rule::rule),
 };

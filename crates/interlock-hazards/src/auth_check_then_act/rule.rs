@@ -1,0 +1,142 @@
+//! Who may do it is checked in one operation, and done in another.
+
+use interlock_model::{
+    Confidence, Lane, Reach,
+    ir::{Name, Op, Resource, Value, WriteMode},
+};
+
+use crate::{
+    Issue,
+    clash::{Clash, key_of, mentions, same_name},
+    view::{At, Entry, View},
+};
+
+/// Fields that say whose something is or who may use it.
+const OWNERSHIP: &[&str] = &[
+    "owner",
+    "userid",
+    "user_id",
+    "authorid",
+    "author_id",
+    "createdby",
+    "created_by",
+    "tenant",
+    "acl",
+    "permission",
+    "role",
+    "member",
+];
+
+pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
+    let racing = view.entries.iter().filter(|entry| entry.runs_beside_itself());
+    racing.flat_map(|entry| of_entry(view, entry)).collect()
+}
+
+fn of_entry(view: &View<'_>, entry: &Entry<'_>) -> Vec<Issue> {
+    let mut issues = vec![];
+    for act in entry.all(|op| matches!(op, Op::Write { .. } | Op::Delete { .. } | Op::Rename { .. })) {
+        for (check, look) in entry.judged_by(act) {
+            let Some(field) = judged_ownership(entry, check, look) else { continue };
+            if !concerns(entry, look, act) || repeats(entry, act, &field) {
+                continue;
+            }
+            let Some(reach) = view.reach(entry, look, act) else { continue };
+            issues.push(issue(view, entry, look, act, &field, reach));
+        }
+    }
+    issues
+}
+
+/// Whether this clash is about permission, so that no other hazard speaks of it.
+pub(crate) fn claims(_view: &View<'_>, clash: &Clash<'_, '_>) -> bool {
+    let entry = clash.entry;
+    clash
+        .check
+        .and_then(|check| judged_ownership(entry, check, clash.look))
+        .is_some_and(|field| concerns(entry, clash.look, clash.act) && !repeats(entry, clash.act, &field))
+}
+
+/// The field of what was read that says whose it is, if that is what a check compares.
+fn judged_ownership(entry: &Entry<'_>, check: At, look: At) -> Option<Name> {
+    let (Some(Op::Read { .. }), Some(Op::Check { on, .. })) = (entry.op(look), entry.op(check)) else {
+        return None;
+    };
+    if !matches!(
+        entry.resource(look),
+        Some(Resource::Row { .. } | Resource::File(_) | Resource::Shared(_) | Resource::Key(_))
+    ) {
+        return None;
+    }
+    let from_look = |value: &Value| entry.sources(*value).contains(&look);
+    let field = on
+        .iter()
+        .filter(|value| from_look(value))
+        .find_map(|value| entry.field_of(*value).filter(|field| mentions(field, OWNERSHIP)));
+    // A query for the owner alone has the answer under whatever name.
+    field.or_else(|| {
+        let [column] = entry.columns(look)? else { return None };
+        (on.iter().any(from_look) && mentions(column, OWNERSHIP)).then(|| column.clone())
+    })
+}
+
+/// Whether the act is on what was checked, or on something that the record led to.
+fn concerns(entry: &Entry<'_>, look: At, act: At) -> bool {
+    let changes = match entry.op(act) {
+        Some(Op::Write { mode, .. }) => {
+            !matches!(mode, WriteMode::Append | WriteMode::Ensure | WriteMode::Expiry | WriteMode::Exclusive)
+        }
+        _ => true,
+    };
+    let led_to = || match entry.resource(act) {
+        Some(Resource::File(path)) => {
+            entry.values_in(path).iter().any(|value| entry.sources(*value).contains(&look))
+        }
+        _ => false,
+    };
+    changes && (entry.meets(look, act).is_some() || led_to())
+}
+
+/// Whether the statement itself demands the owner.
+fn repeats(entry: &Entry<'_>, act: At, field: &str) -> bool {
+    let condition = match entry.op(act) {
+        Some(Op::Write { mode: WriteMode::Conditional(condition), .. }) => condition,
+        Some(Op::Delete { when: Some(condition), .. }) => condition,
+        _ => return false,
+    };
+    condition.0.iter().any(|demand| same_name(&demand.column, field) || mentions(&demand.column, OWNERSHIP))
+}
+
+fn issue(view: &View<'_>, entry: &Entry<'_>, look: At, act: At, field: &str, reach: Reach) -> Issue {
+    let thing = entry.thing(look);
+    let message = format!(
+        "`{field}` of {thing} is checked in one operation and the act runs in another, so a caller who has just lost the right \
+         still gets through"
+    );
+    let (seen, done) = (entry.place(look, &[act]), entry.place(act, &[look]));
+    let mut issue = Issue::at(entry, look, &[act], reach, message)
+        .step(Lane::A, seen, format!("reads {thing}: `{field}` is the caller"))
+        .step(Lane::B, seen, format!("gives {thing} to somebody else"))
+        .step(Lane::A, done, format!("acts on {}, which is no longer the caller's", entry.thing(act)));
+    if !somebody_changes(view, entry, look, field) {
+        issue = issue.no_surer_than(Confidence::Low);
+    }
+    issue.keys = entry.resource(act).and_then(|resource| key_of(entry, resource)).into_iter().collect();
+    issue
+}
+
+/// Whether any code of the program ever changes whose it is.
+fn somebody_changes(view: &View<'_>, entry: &Entry<'_>, look: At, field: &str) -> bool {
+    let Some(Resource::Row { table, .. }) = entry.resource(look) else { return true };
+    let writes = |other: &Entry<'_>| {
+        other.all(|op| matches!(op, Op::Write { .. })).any(|write| match other.resource(write) {
+            Some(Resource::Row { table: written, columns, .. }) => {
+                let insert = matches!(other.op(write), Some(Op::Write { mode: WriteMode::Exclusive, .. }));
+                !insert
+                    && written == table
+                    && (columns.is_empty() || columns.iter().any(|column| same_name(column, field)))
+            }
+            _ => false,
+        })
+    };
+    view.entries.iter().any(writes)
+}

@@ -1,0 +1,307 @@
+//! Finds calls that test whether the server is closing, and use what close tears down without being counted in.
+
+use std::collections::BTreeSet;
+
+use interlock_model::{
+    Confidence, Lane, Reach,
+    ir::{AccessPath, Callee, Op, Resource, Start, Via},
+};
+
+use crate::{
+    Issue,
+    clash::mentions,
+    view::{At, Entry, Runs, View},
+};
+
+/// Finds `call-after-close`.
+pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
+    // A helper that closes is seen from every entry that reaches it; once is enough.
+    let mut known = BTreeSet::new();
+    let closers: Vec<Closer<'_, '_>> = view
+        .entries
+        .iter()
+        .flat_map(closers)
+        .filter(|closer| known.insert((closer.flag.clone(), closer.handle.clone())))
+        .collect();
+    if closers.is_empty() {
+        return view.entries.iter().flat_map(|entry| idle(view, entry)).collect();
+    }
+    let callers = || view.entries.iter().filter(|entry| entry.runs_beside_itself());
+    let mut found: Vec<Issue> = callers().flat_map(|entry| tested(entry, &closers)).collect();
+    found.extend(view.entries.iter().flat_map(|entry| idle(view, entry)));
+    found
+}
+
+/// A way to close: a flag is set, then a handle is torn down.
+struct Closer<'v, 'e> {
+    entry: &'v Entry<'e>,
+    flag: AccessPath,
+    set: At,
+    close: At,
+    handle: AccessPath,
+}
+
+fn closers<'v, 'e>(entry: &'v Entry<'e>) -> Vec<Closer<'v, 'e>> {
+    // Where the process ends, nothing is left to race for.
+    let closes: Vec<(At, AccessPath)> = entry
+        .all(|op| matches!(op, Op::Close { .. }))
+        .filter(|close| is_close(entry, *close) && !ends_the_process(entry, *close))
+        .filter_map(|close| match entry.op(close) {
+            Some(Op::Close { handle }) => Some((close, entry.resolve_path(handle))),
+            _ => None,
+        })
+        .collect();
+    let mut found: Vec<Closer<'v, 'e>> = vec![];
+    if closes.is_empty() {
+        return found;
+    }
+    // A flag is set to what the source says, not to what was computed.
+    for set in entry.all(|op| matches!(op, Op::Write { from, .. } if from.is_empty())) {
+        let flag = match entry.resource(set) {
+            Some(Resource::Flag(path)) => path,
+            Some(Resource::Shared(path)) if entry.is_shared(path) && is_flag(entry, path) => path,
+            _ => continue,
+        };
+        for (close, handle) in &closes {
+            let known = found.iter().any(|other| other.flag == *flag && other.handle == *handle);
+            // A handle that is forgotten when it is closed is no flag.
+            let forgets = starts_with(handle, flag);
+            if !known && !forgets && entry.leads_to(set, *close).is_some() {
+                let (flag, handle) = (flag.clone(), handle.clone());
+                found.push(Closer { entry, flag, set, close: *close, handle });
+            }
+        }
+    }
+    found
+}
+
+/// Whether a place is called like something that says whether calls may still start.
+fn is_flag(entry: &Entry<'_>, path: &AccessPath) -> bool {
+    const NAMES: [&str; 16] = [
+        "clos",
+        "stop",
+        "shut",
+        "dispos",
+        "destroy",
+        "terminat",
+        "ended",
+        "quit",
+        "exit",
+        "drain",
+        "open",
+        "connected",
+        "running",
+        "active",
+        "alive",
+        "ready",
+    ];
+    let text = entry.path_text(path);
+    mentions(text.rsplit('.').next().unwrap_or_default(), &NAMES)
+}
+
+/// Whether a step belongs to something that closes: an event, or a function of that name.
+fn is_close(entry: &Entry<'_>, at: At) -> bool {
+    const NAMES: [&str; 10] = [
+        "close",
+        "stop",
+        "shutdown",
+        "dispose",
+        "disconnect",
+        "destroy",
+        "teardown",
+        "quit",
+        "cleanup",
+        "terminate",
+    ];
+    let name = entry.function_name(entry.function_of(at));
+    *entry.runs == Runs::Event
+        || entry.apart(at).is_some()
+        || mentions(&name, &NAMES)
+        || mentions(&entry.function_name(entry.function), &NAMES)
+}
+
+fn ends_the_process(entry: &Entry<'_>, at: At) -> bool {
+    let exits = entry.all(|op| matches!(op, Op::Call { callee: Callee::Named(name), .. } if &**name == "process.exit" || &**name == "exit"));
+    exits.into_iter().any(|exit| entry.leads_to(at, exit).is_some())
+}
+
+fn tested(entry: &Entry<'_>, closers: &[Closer<'_, '_>]) -> Vec<Issue> {
+    let mut found = vec![];
+    for check in entry.all(|op| matches!(op, Op::Check { .. })) {
+        let Some(Op::Check { on, .. }) = entry.op(check) else { continue };
+        for test in entry.sources_of(on) {
+            let flag = match (entry.op(test), entry.resource(test)) {
+                (Some(Op::Read { .. }), Some(Resource::Flag(path) | Resource::Shared(path))) => path,
+                _ => continue,
+            };
+            let story = closers.iter().filter(|closer| is_same(&closer.flag, flag)).find_map(|closer| {
+                let used = use_after(entry, test, check, &closer.handle)?;
+                (!is_counted_in(entry, test, used, closer)).then_some((closer, used))
+            });
+            if let Some((closer, used)) = story {
+                found.push(issue(entry, test, used, closer));
+            }
+        }
+    }
+    found
+}
+
+/// Whether two paths of different entries lead to the same place. A method seen from itself starts at `this`.
+fn is_same(one: &AccessPath, other: &AccessPath) -> bool {
+    use interlock_model::ir::Root;
+    if one == other {
+        return true;
+    }
+    let tail = one.fields.len().min(other.fields.len());
+    let ends = |path: &AccessPath| path.fields.iter().rev().take(tail).cloned().collect::<Vec<_>>();
+    let unknown = |path: &AccessPath| path.root == Root::This;
+    (unknown(one) || unknown(other)) && tail > 0 && ends(one) == ends(other)
+}
+
+/// A use of the handle that the test decided on, with room for a close in between.
+fn use_after(entry: &Entry<'_>, test: At, check: At, handle: &AccessPath) -> Option<At> {
+    (check + 1..entry.steps.len()).find(|at| {
+        uses(entry, *at, handle)
+            && entry.judges(*at).contains(&check)
+            && entry.leads_to(test, *at) == Some(true)
+    })
+}
+
+fn uses(entry: &Entry<'_>, at: At, handle: &AccessPath) -> bool {
+    let over = match entry.op(at) {
+        Some(Op::Read { via: Some(Via::Client(path) | Via::Pool(path)), .. })
+        | Some(Op::Write { via: Some(Via::Client(path) | Via::Pool(path)), .. })
+        | Some(Op::Delete { via: Some(Via::Client(path) | Via::Pool(path)), .. })
+        | Some(Op::External { over: Some(path), .. })
+        | Some(Op::Call { receiver: Some(path), .. }) => path,
+        Some(Op::Write { to: Resource::Stream(path), .. }) => path,
+        // Where the statement does not say which way it goes, it goes over what is closed for its sake.
+        Some(Op::Read { via: None, .. } | Op::Write { via: None, .. } | Op::Delete { via: None, .. }) => {
+            return matches!(entry.resource(at), Some(Resource::Row { .. } | Resource::Key(_)));
+        }
+        _ => return false,
+    };
+    let over = entry.resolve_path(over);
+    let prefix = over.fields.len() >= handle.fields.len();
+    let cut = AccessPath {
+        root: over.root.clone(),
+        fields: over.fields.iter().take(handle.fields.len()).cloned().collect(),
+    };
+    prefix && is_same(&cut, handle)
+}
+
+/// Whether the call counts itself in, in the same step as its test, in what close waits for.
+fn is_counted_in(entry: &Entry<'_>, test: At, used: At, closer: &Closer<'_, '_>) -> bool {
+    let waited = |path: &AccessPath| {
+        (closer.set..closer.close).any(|at| match (closer.entry.op(at), closer.entry.resource(at)) {
+            (Some(Op::Drain { group }), _) => is_same(&closer.entry.resolve_path(group), path),
+            (Some(Op::Read { .. }), Some(Resource::Shared(read))) => {
+                is_same(read, path) || starts_with(path, read)
+            }
+            _ => false,
+        })
+    };
+    // What close waits for is not always told by its steps; that it waits, and that calls come and go there, is.
+    let closer_waits = closer.entry.leads_to(closer.set, closer.close) == Some(true);
+    let counts = entry.all(|op| matches!(op, Op::CountIn { .. } | Op::Write { .. }));
+    let counted = counts.into_iter().any(|at| {
+        let path = match (entry.op(at), entry.resource(at)) {
+            (Some(Op::CountIn { group }), _) => entry.resolve_path(group),
+            (Some(Op::Write { .. }), Some(Resource::Shared(path))) => path.clone(),
+            _ => return false,
+        };
+        let together = entry.leads_to(test, at) == Some(false)
+            || entry.gap(test, at).is_some_and(|gap| gap.locks.iter().any(|lock| sets_under(closer, lock)));
+        together && (waited(&path) || (counts_out(entry, at) && closer_waits))
+    });
+    // A lock that is held over the whole use, and that close takes as well, is as good as a count.
+    let held =
+        || entry.gap(test, used).is_some_and(|gap| gap.locks.iter().any(|lock| sets_under(closer, lock)));
+    counted || held()
+}
+
+/// Whether what a call put somewhere is taken out again before it ends.
+fn counts_out(entry: &Entry<'_>, put: At) -> bool {
+    let takes = |op: &Op| matches!(op, Op::Delete { .. } | Op::CountOut { .. } | Op::Write { .. });
+    let root = |at: At| match entry.resource(at) {
+        Some(Resource::Shared(path)) => Some((path.root.clone(), path.fields.first().cloned())),
+        _ => None,
+    };
+    let out = |at: At| entry.is_finally(at) || entry.apart(at).is_some();
+    entry.all(takes).any(|at| {
+        at != put
+            && out(at)
+            && root(at).is_some()
+            && (entry.same_record(put, at) || same_root(&root(at), &root(put)))
+    })
+}
+
+fn same_root<R: PartialEq, F>(one: &Option<(R, F)>, other: &Option<(R, F)>) -> bool {
+    matches!((one, other), (Some((one, _)), Some((other, _))) if one == other)
+}
+
+fn sets_under(closer: &Closer<'_, '_>, lock: &interlock_model::ir::Lock) -> bool {
+    let at = |at: At| closer.entry.locks(at).iter().any(|held| is_same(&held.object, &lock.object));
+    at(closer.set) || at(closer.close)
+}
+
+fn starts_with(path: &AccessPath, start: &AccessPath) -> bool {
+    let cut = AccessPath {
+        root: path.root.clone(),
+        fields: path.fields.iter().take(start.fields.len()).cloned().collect(),
+    };
+    path.fields.len() >= start.fields.len() && is_same(&cut, start)
+}
+
+fn issue(entry: &Entry<'_>, test: At, used: At, closer: &Closer<'_, '_>) -> Issue {
+    let story = [used];
+    let (flag, handle) = (entry.thing(test), entry.path_text(&closer.handle));
+    let message = format!(
+        "{flag} is tested before the call is counted in, so close can tear `{handle}` down in between and the call goes on over a connection that is gone"
+    );
+    Issue::at(entry, test, &story, Reach::InProcess, message)
+        .step(Lane::A, entry.place(test, &story), format!("tests {flag}: not closing"))
+        .step(
+            Lane::X,
+            closer.entry.place(closer.set, &[closer.close]),
+            format!("close sets {flag}, and finds nobody to wait for"),
+        )
+        .step(Lane::X, closer.entry.place(closer.close, &[closer.set]), format!("tears `{handle}` down"))
+        .step(Lane::A, entry.place(used, &story), format!("uses `{handle}`, which is gone"))
+}
+
+/// A timer that tears down what calls may be using, and asks nobody.
+fn idle(view: &View<'_>, entry: &Entry<'_>) -> Vec<Issue> {
+    let mut found = vec![];
+    for close in entry.all(|op| matches!(op, Op::Close { .. })) {
+        let Some(Op::Close { handle }) = entry.op(close) else { continue };
+        let by_timer = |spawn: At| matches!(entry.op(spawn), Some(Op::Spawn { start: Start::Timer, .. }));
+        let Some(spawn) = entry.apart(close).filter(|spawn| by_timer(*spawn)) else { continue };
+        let asks = entry.judges(close).iter().any(|check| entry.encloses(spawn, *check));
+        let handle = entry.resolve_path(handle);
+        if asks || !entry.is_shared(&handle) || ends_the_process(entry, close) {
+            continue;
+        }
+        let used =
+            view.entries.iter().filter(|other| matches!(other.runs, Runs::Call(_))).find_map(|other| {
+                let mut uses = (0..other.steps.len())
+                    .filter(|at| other.apart(*at) != Some(spawn) && uses(other, *at, &handle));
+                let first = uses.next()?;
+                let second = uses.find(|second| other.leads_to(first, *second) == Some(true))?;
+                Some((other, first, second))
+            });
+        let Some((other, first, second)) = used else { continue };
+        let name = entry.path_text(&handle);
+        let message = format!(
+            "a timer tears `{name}` down without asking whether a call is using it, and that call fails half way"
+        );
+        found.push(
+            Issue::at(entry, close, &[], Reach::InProcess, message)
+                .no_surer_than(Confidence::Medium)
+                .step(Lane::A, other.place(first, &[second]), format!("uses `{name}`"))
+                .step(Lane::X, entry.place(close, &[]), format!("the timer tears `{name}` down"))
+                .step(Lane::A, other.place(second, &[first]), format!("uses `{name}` again: it is gone")),
+        );
+    }
+    found
+}

@@ -1,0 +1,374 @@
+//! A call that looks at something and later acts on it, while another call can act in between: what eight hazards have in common.
+//!
+//! Each of those hazards says in its rule which clashes it claims; the more specific comes first, so that one gap is one finding.
+
+use interlock_model::{
+    Confidence, KeyTemplate, Lane, Reach, Span,
+    ir::{
+        AccessPath, Aspect, Comparison, Condition, Field, Name, Op, Origin, Resource, Root, Term, Value,
+        WriteMode,
+    },
+};
+
+use crate::{
+    Issue,
+    view::{At, Entry, Overlap, View},
+};
+
+/// A look and an act on the same thing, with a gap that others fit into.
+pub(crate) struct Clash<'v, 'e> {
+    pub(crate) entry: &'v Entry<'e>,
+    /// The step that looked.
+    pub(crate) look: At,
+    /// The step that acts.
+    pub(crate) act: At,
+    /// The check by which the look decided that the act runs.
+    pub(crate) check: Option<At>,
+    /// Whether what is written was computed from what was seen.
+    pub(crate) fed: bool,
+    /// Whether it was computed from any look at the thing.
+    pub(crate) fed_at_all: bool,
+    /// Whether it is sure that both touch the same thing.
+    pub(crate) overlap: Overlap,
+    /// Who fits in between.
+    pub(crate) reach: Reach,
+}
+
+/// A clash by numbers, so that a view can keep what all rules ask for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Numbers {
+    entry: usize,
+    look: At,
+    act: At,
+    check: Option<At>,
+    fed: bool,
+    fed_at_all: bool,
+    overlap: Overlap,
+    reach: Reach,
+}
+
+/// Every clash of every entry that can run beside itself.
+pub(crate) fn clashes<'v, 'e>(view: &'v View<'e>) -> Vec<Clash<'v, 'e>> {
+    let numbers = view.clashes.get_or_init(|| {
+        let racing = view.entries.iter().enumerate().filter(|(_, entry)| entry.runs_beside_itself());
+        racing.flat_map(|(index, entry)| of_entry(view, index, entry)).collect()
+    });
+    let named = |numbers: &Numbers| {
+        let Numbers { entry, look, act, check, fed, fed_at_all, overlap, reach } = *numbers;
+        view.entries.get(entry).map(|entry| Clash {
+            entry,
+            look,
+            act,
+            check,
+            fed,
+            fed_at_all,
+            overlap,
+            reach,
+        })
+    };
+    numbers.iter().filter_map(named).collect()
+}
+
+fn of_entry(view: &View<'_>, index: usize, entry: &Entry<'_>) -> Vec<Numbers> {
+    let mut found = vec![];
+    for act in entry.all(|op| matches!(op, Op::Write { .. } | Op::Delete { .. } | Op::Rename { .. })) {
+        if !acts(entry, act) {
+            continue;
+        }
+        let judged: Vec<(At, At)> = entry
+            .judged_by(act)
+            .into_iter()
+            .filter(|(_, look)| {
+                is_read(entry, *look) && sees(entry, *look, act) && entry.meets(*look, act).is_some()
+            })
+            .collect();
+        let fed: Vec<At> = fed_by(entry, act)
+            .into_iter()
+            .filter(|look| {
+                is_content(entry, *look) && sees(entry, *look, act) && entry.overlap(*look, act).is_some()
+            })
+            .collect();
+        if judged.is_empty() && fed.is_empty() {
+            continue;
+        }
+        // Somebody who looks again behind the gap, or who has claimed the thing before it, is not out of date.
+        let looks_again = judged
+            .iter()
+            .any(|(_, look)| view.reach(entry, *look, act).is_none() && entry.leads_to(*look, act).is_some());
+        if looks_again {
+            continue;
+        }
+        let mut looks: Vec<At> = judged.iter().map(|(_, look)| *look).chain(fed.iter().copied()).collect();
+        looks.sort_unstable();
+        looks.dedup();
+        for look in looks {
+            let (Some(reach), Some(overlap)) = (view.reach(entry, look, act), entry.meets(look, act)) else {
+                continue;
+            };
+            if is_claimed(view, entry, look, act) {
+                continue;
+            }
+            let check = judged.iter().rev().find(|(_, from)| *from == look).map(|(check, _)| *check);
+            let (fed, fed_at_all) = (fed.contains(&look), !fed.is_empty());
+            found.push(Numbers { entry: index, look, act, check, fed, fed_at_all, overlap, reach });
+        }
+    }
+    found
+}
+
+/// Whether an act takes effect on what others may have changed.
+fn acts(entry: &Entry<'_>, act: At) -> bool {
+    match entry.op(act) {
+        Some(Op::Write { mode, .. }) => {
+            !matches!(mode, WriteMode::Ensure | WriteMode::Expiry | WriteMode::Append | WriteMode::Pieces)
+        }
+        Some(Op::Delete { .. } | Op::Rename { .. }) => true,
+        _ => false,
+    }
+}
+
+fn is_read(entry: &Entry<'_>, at: At) -> bool {
+    matches!(entry.op(at), Some(Op::Read { .. }))
+}
+
+fn is_content(entry: &Entry<'_>, at: At) -> bool {
+    matches!(entry.op(at), Some(Op::Read { aspect: Aspect::Content, .. }))
+}
+
+/// Whether a look at memory saw what the act puts in place, not only the thing that it is a part of.
+fn sees(entry: &Entry<'_>, look: At, act: At) -> bool {
+    match (entry.resource(look), entry.resource(act)) {
+        (Some(Resource::Shared(seen)), Some(Resource::Shared(put))) => seen.fields.len() >= put.fields.len(),
+        _ => true,
+    }
+}
+
+/// What feeds an act: what a rename puts in place is what was written under the other name before.
+fn fed_by(entry: &Entry<'_>, act: At) -> Vec<At> {
+    let Some(Op::Rename { from, .. }) = entry.op(act) else { return entry.fed_by(act) };
+    let from = entry.resolve_resource(from);
+    let written = entry
+        .all(|op| matches!(op, Op::Write { .. }))
+        .filter(|write| *write < act && entry.resource(*write) == Some(&from));
+    let mut fed: Vec<At> = written.flat_map(|write| entry.fed_by(write)).collect();
+    fed.sort_unstable();
+    fed.dedup();
+    fed
+}
+
+/// Whether the call made the thing its own before the gap: by a write right behind the look, or by one that only succeeds if the
+/// look is still true and whose outcome decided that the act runs.
+fn is_claimed(view: &View<'_>, entry: &Entry<'_>, look: At, act: At) -> bool {
+    // What runs apart comes after everything that its starter does without waiting.
+    let apart = entry.apart(act).is_some();
+    let between = |at: &At| *at > look && *at != act && (*at < act || (apart && entry.apart(*at).is_none()));
+    entry.all(|op| matches!(op, Op::Write { .. } | Op::Delete { .. })).filter(between).any(|claim| {
+        let comes_first = entry.leads_to(claim, act).is_some() || (apart && entry.apart(claim).is_none());
+        if entry.overlap(claim, act) != Some(Overlap::Sure) || !comes_first {
+            return false;
+        }
+        match entry.op(claim) {
+            Some(Op::Write { mode: WriteMode::Conditional(_) | WriteMode::Exclusive, outcome, .. }) => {
+                let decided = |value: &Value| {
+                    entry.judges(act).iter().any(|check| match entry.op(*check) {
+                        Some(Op::Check { on, .. }) => on.iter().any(|on| entry.depends_on(*on, *value)),
+                        _ => false,
+                    })
+                };
+                outcome.as_ref().is_some_and(decided)
+            }
+            Some(Op::Write { mode: WriteMode::Blind | WriteMode::Atomic, .. }) => {
+                entry.leads_to(look, claim).is_some()
+                    && view.reach(entry, look, claim).is_none()
+                    && (apart || entry.judges(act).starts_with(entry.judges(claim)))
+            }
+            _ => false,
+        }
+    })
+}
+
+impl Clash<'_, '_> {
+    /// The columns or fields that the check compares; empty if it only asks whether there is something.
+    pub(crate) fn judged_fields(&self) -> Vec<Name> {
+        let Some(Op::Check { on, .. }) = self.check.and_then(|check| self.entry.op(check)) else {
+            return vec![];
+        };
+        let of_value = |value: &Value| {
+            if !self.entry.sources(*value).contains(&self.look) {
+                return None;
+            }
+            self.entry.field_of(*value).filter(|field| !is_presence(field))
+        };
+        let mut fields: Vec<Name> = on.iter().filter_map(of_value).collect();
+        if fields.is_empty() && on.len() > 1 {
+            // Compared as a whole with something else: what was asked for is what is judged.
+            fields.extend(self.entry.columns(self.look).into_iter().flatten().cloned());
+        }
+        fields
+    }
+
+    /// Whether the statement repeats what was judged, so that it takes no effect if that is no longer true.
+    pub(crate) fn is_repeated(&self) -> bool {
+        let condition = match self.entry.op(self.act) {
+            Some(Op::Write { mode: WriteMode::Conditional(condition), .. }) => condition,
+            Some(Op::Delete { when: Some(condition), .. }) => condition,
+            _ => return false,
+        };
+        let Condition(demands) = self.entry.condition(condition);
+        let judged = self.judged_fields();
+        demands.iter().any(|demand| {
+            is_version(&demand.column)
+                || judged.iter().any(|field| same_name(field, &demand.column))
+                || self.depends_on_look(demand)
+        })
+    }
+
+    fn depends_on_look(&self, demand: &Comparison) -> bool {
+        let values = self.entry.values_in(&demand.with);
+        values.iter().any(|value| self.entry.sources(*value).contains(&self.look))
+    }
+
+    pub(crate) fn resource(&self) -> Option<&Resource> {
+        self.entry.resource(self.act)
+    }
+
+    /// The issue for this clash, told from the function that has the look and the act inside.
+    pub(crate) fn issue(&self, message: String) -> Issue {
+        let mut issue = Issue::at(self.entry, self.look, &[self.act], self.reach, message);
+        if self.overlap == Overlap::Maybe {
+            issue = issue.no_surer_than(Confidence::Medium);
+        }
+        issue.keys = self.resource().and_then(|resource| key_of(self.entry, resource)).into_iter().collect();
+        issue
+    }
+
+    pub(crate) fn look_span(&self) -> Span {
+        self.entry.place(self.look, &[self.act])
+    }
+
+    pub(crate) fn act_span(&self) -> Span {
+        self.entry.place(self.act, &[self.look])
+    }
+
+    pub(crate) fn thing(&self) -> String {
+        self.entry.thing(self.act)
+    }
+
+    /// Both look, then both act: the interleaving of every clash.
+    pub(crate) fn told(&self, message: String, look: &str, act: &str, outcome: &str) -> Issue {
+        let (seen, done) = (self.look_span(), self.act_span());
+        self.issue(message).step(Lane::A, seen, look).step(Lane::B, seen, look).step(Lane::A, done, act).step(
+            Lane::B,
+            done,
+            format!("{act}: {outcome}"),
+        )
+    }
+}
+
+/// What the guard can lock instead: the thing's name, with the caller's arguments in it.
+pub(crate) fn key_of(entry: &Entry<'_>, resource: &Resource) -> Option<KeyTemplate> {
+    let (name, key) = match resource {
+        Resource::File(path) => (None, Some(path)),
+        Resource::Row { table, key, .. } => (Some(entry.text(table)), Some(key)),
+        Resource::Key(key) => (None, Some(key)),
+        Resource::Shared(path) | Resource::Flag(path) | Resource::Stream(path) => {
+            let at = path.fields.iter().find_map(|field| match field {
+                Field::At(term) => Some(term),
+                Field::Name(_) => None,
+            });
+            let named = path.fields.iter().rev().find_map(|field| match field {
+                Field::Name(name) => Some(name.to_string()),
+                Field::At(_) => None,
+            });
+            (
+                named.or_else(|| {
+                    Some(entry.path_text(&AccessPath { root: path.root.clone(), fields: vec![] }))
+                }),
+                at,
+            )
+        }
+    };
+    let argument =
+        key.and_then(|key| entry.values_in(key).iter().find_map(|value| argument_of(entry, *value)));
+    let fixed = name.or_else(|| {
+        key.map(|key| match key {
+            Term::Literal(text) => text.rsplit(['/', '\\']).next().unwrap_or_default().to_owned(),
+            Term::Path(path) => path
+                .fields
+                .iter()
+                .rev()
+                .find_map(|field| match field {
+                    Field::Name(name) => Some(name.to_string()),
+                    Field::At(_) => None,
+                })
+                .unwrap_or_else(|| entry.path_text(&AccessPath { root: path.root.clone(), fields: vec![] })),
+            _ => "files".into(),
+        })
+    });
+    let clean = |text: String| -> String {
+        text.chars().filter(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.')).take(40).collect()
+    };
+    let fixed = fixed.map(clean).filter(|text| !text.is_empty()).unwrap_or_else(|| "state".into());
+    let text = argument.map_or_else(|| fixed.clone(), |argument| format!("{fixed}:{{args.{argument}}}"));
+    text.parse().ok()
+}
+
+/// The argument of the tool that a value is, by name.
+fn argument_of(entry: &Entry<'_>, value: Value) -> Option<String> {
+    if entry.origin(value) != Some(Origin::Argument) {
+        return None;
+    }
+    let resolved = entry.resolve(&value.into());
+    let Term::Path(path) = resolved else { return None };
+    let field = path.fields.iter().rev().find_map(|field| match field {
+        Field::Name(name) => Some(name.to_string()),
+        Field::At(_) => None,
+    });
+    let name = field.or_else(|| match path.root {
+        Root::Value(root) => Some(entry.name_of(root).to_owned()),
+        _ => None,
+    })?;
+    name.chars().all(|c| c.is_alphanumeric() || c == '_').then_some(name).filter(|name| !name.is_empty())
+}
+
+/// A field that only says whether there is something.
+fn is_presence(field: &str) -> bool {
+    matches!(
+        field,
+        "length" | "rowCount" | "rows" | "size" | "count" | "affectedRows" | "changes" | "data" | "error"
+    )
+}
+
+/// A column that tells one state of a record from the next.
+pub(crate) fn is_version(column: &str) -> bool {
+    let plain: String = column.chars().filter(|c| c.is_alphanumeric()).collect::<String>().to_lowercase();
+    plain.ends_with("version")
+        || matches!(
+            plain.as_str(),
+            "v" | "rev"
+                | "revision"
+                | "etag"
+                | "generation"
+                | "seq"
+                | "updatedat"
+                | "modifiedat"
+                | "updated"
+                | "mtime"
+        )
+        || plain.ends_with("updatedat")
+}
+
+/// `ownerId` and `owner_id` are one name.
+pub(crate) fn same_name(one: &str, other: &str) -> bool {
+    let plain = |name: &str| -> String {
+        name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+    };
+    let last = |name: &str| name.rsplit('.').next().unwrap_or_default().to_owned();
+    plain(&last(one)) == plain(&last(other))
+}
+
+/// Whether a name contains one of some words, whatever its case.
+pub(crate) fn mentions(name: &str, words: &[&str]) -> bool {
+    let lower = name.to_lowercase();
+    words.iter().any(|word| lower.contains(word))
+}

@@ -1,0 +1,80 @@
+//! A row is read and judged, then changed by a statement that does not repeat the judgement.
+
+use interlock_model::{
+    Confidence,
+    ir::{Op, Resource, WriteMode},
+};
+
+use crate::{
+    Issue, auth_check_then_act,
+    clash::{Clash, clashes, same_name},
+    lost_update::rule::sentence,
+    non_atomic_rate_limit,
+    view::View,
+};
+
+pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
+    let found = clashes(view);
+    let claimed = found.iter().filter(|clash| {
+        claims(view, clash)
+            && !auth_check_then_act::rule::claims(view, clash)
+            && !non_atomic_rate_limit::rule::claims(view, clash)
+    });
+    claimed.map(issue).collect()
+}
+
+/// Whether it is a judgement of what a row says, or of whether there is one before another is added.
+pub(crate) fn claims(_view: &View<'_>, clash: &Clash<'_, '_>) -> bool {
+    if !matches!(clash.resource(), Some(Resource::Row { .. } | Resource::Key(_))) || clash.check.is_none() {
+        return false;
+    }
+    if clash.is_repeated() {
+        return false;
+    }
+    let judges_content = !clash.judged_fields().is_empty()
+        || (matches!(clash.resource(), Some(Resource::Key(_))) && clash.fed);
+    match clash.entry.op(clash.act) {
+        Some(Op::Write { mode: WriteMode::Exclusive, .. }) => adds_what_was_missing(clash),
+        Some(Op::Write {
+            mode: WriteMode::Blind | WriteMode::Atomic | WriteMode::Conditional(_), ..
+        }) => judges_content,
+        Some(Op::Delete { .. }) => judges_content,
+        _ => false,
+    }
+}
+
+/// An insert behind a look that found nothing. Where the failure of the insert is dealt with, a unique key is what decides.
+fn adds_what_was_missing(clash: &Clash<'_, '_>) -> bool {
+    !clash.entry.is_caught(clash.act) && !clash.entry.is_recovery(clash.act)
+}
+
+fn issue(clash: &Clash<'_, '_>) -> Issue {
+    let entry = clash.entry;
+    let thing = entry.thing(clash.look);
+    let inserts = matches!(entry.op(clash.act), Some(Op::Write { mode: WriteMode::Exclusive, .. }));
+    if inserts {
+        let message = format!(
+            "{} is looked for and then added by a statement of its own, so two calls at once add it twice",
+            sentence(&thing)
+        );
+        return clash
+            .told(message, &format!("finds nothing in {thing}"), "adds it", "it is there twice")
+            .no_surer_than(Confidence::Medium);
+    }
+    let fields = clash.judged_fields();
+    let judged = match (fields.first(), entry.columns(clash.look)) {
+        (Some(field), Some([column])) if same_name(field, column) => thing.clone(),
+        (Some(field), _) => format!("`{field}` of {thing}"),
+        (None, _) => thing.clone(),
+    };
+    let message = format!(
+        "{} is judged in one statement and changed in another that does not repeat the judgement, so two calls at once both pass",
+        sentence(&judged)
+    );
+    clash.told(
+        message,
+        &format!("reads {thing}, and passes"),
+        &format!("changes {}", clash.thing()),
+        "it passed on what A had already used up",
+    )
+}

@@ -1,0 +1,166 @@
+//! A file is looked at by name, then used by name.
+
+use interlock_model::{
+    Confidence, Lane, Reach, Severity,
+    ir::{Aspect, Fresh, Op, Resource, Root, Term, WriteMode},
+};
+
+use crate::{
+    Issue,
+    clash::{Clash, clashes, key_of, mentions},
+    lost_update::rule::sentence,
+    view::{At, Entry, View},
+};
+
+pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
+    let found = clashes(view);
+    let mut issues: Vec<Issue> = found.iter().filter(|clash| claims(clash)).map(issue).collect();
+    let racing = view.entries.iter().filter(|entry| entry.runs_beside_itself());
+    issues.extend(racing.flat_map(followed_links));
+    issues
+}
+
+/// Whether the presence or the metadata of a file decided that it is written, moved or removed.
+fn claims(clash: &Clash<'_, '_>) -> bool {
+    let entry = clash.entry;
+    let looks = matches!(
+        entry.op(clash.look),
+        Some(Op::Read { aspect: Aspect::Existence | Aspect::Metadata, of: Resource::File(_), .. })
+    );
+    let by_name = match entry.op(clash.act) {
+        Some(Op::Write { mode: WriteMode::Blind, .. }) => true,
+        // Gone or moved already: the loser is told so, unless it deals with that.
+        Some(Op::Delete { .. } | Op::Rename { .. }) => !entry.is_caught(clash.act),
+        _ => false,
+    };
+    looks && clash.check.is_some() && by_name && !clash.fed
+}
+
+fn issue(clash: &Clash<'_, '_>) -> Issue {
+    let thing = clash.thing();
+    match clash.entry.op(clash.act) {
+        Some(Op::Write { .. }) => {
+            let message = format!(
+                "{} is looked for and then written by name, so of two calls at once one overwrites what the other has just created",
+                sentence(&thing)
+            );
+            clash.told(
+                message,
+                &format!("does not find {thing}"),
+                &format!("writes {thing}"),
+                "A's content is gone",
+            )
+        }
+        Some(Op::Rename { .. }) => {
+            let message = format!(
+                "{} is looked for and then replaced by name, so of two calls at once one takes the other's place",
+                sentence(&thing)
+            );
+            clash.told(
+                message,
+                &format!("does not find {thing}"),
+                &format!("moves something to {thing}"),
+                "A's is gone",
+            )
+        }
+        _ => {
+            let message = format!(
+                "{} is looked for and then removed by name, so of two calls at once one fails on what the other has removed",
+                sentence(&thing)
+            );
+            clash
+                .told(
+                    message,
+                    &format!("finds {thing}"),
+                    &format!("removes {thing}"),
+                    "it is not there any more",
+                )
+                .only(Severity::Low)
+        }
+    }
+}
+
+/// Where a name leads is checked, then the name is opened again, and may lead elsewhere by then.
+fn followed_links(entry: &Entry<'_>) -> Vec<Issue> {
+    let mut issues = vec![];
+    for act in entry.all(follows_links).filter(|act| !is_unguessable(entry, *act)) {
+        let looks = entry.all(|op| matches!(op, Op::Read { aspect: Aspect::Target, .. }));
+        // The nearest look is the one that was meant for this act.
+        let look = looks
+            .filter(|look| *look < act && leads_to_it(entry, *look, act) && is_judged(entry, *look))
+            .max();
+        let Some(look) = look else { continue };
+        if entry.gap(look, act).is_none_or(|gap| gap.is_locked_across_processes()) {
+            continue;
+        }
+        issues.push(swapped(entry, look, act));
+    }
+    issues
+}
+
+/// Opening for reading or writing goes where a link points; an exclusive creation, a rename and a removal do not.
+fn follows_links(op: &Op) -> bool {
+    matches!(
+        op,
+        Op::Read { of: Resource::File(_), aspect: Aspect::Content, .. }
+            | Op::Write { to: Resource::File(_), mode: WriteMode::Blind | WriteMode::Append, .. }
+    )
+}
+
+/// Whether nobody can have put a link under that name, because nobody knows it before.
+fn is_unguessable(entry: &Entry<'_>, act: At) -> bool {
+    fn has_chance(entry: &Entry<'_>, term: &Term) -> bool {
+        match term {
+            Term::Fresh(Fresh::Random) => true,
+            Term::Join(parts) => parts.iter().any(|part| has_chance(entry, part)),
+            Term::Path(path) => match path.root {
+                Root::Value(value) => mentions(entry.name_of(value), &["random", "uuid", "nanoid"]),
+                _ => false,
+            },
+            _ => false,
+        }
+    }
+    match entry.resource(act) {
+        Some(Resource::File(path)) => has_chance(entry, &entry.spell(path)),
+        _ => false,
+    }
+}
+
+/// Whether anything is decided by where the name leads.
+fn is_judged(entry: &Entry<'_>, look: At) -> bool {
+    let decides = |op: &Op| match op {
+        Op::Check { on, .. } => on.iter().any(|value| entry.sources(*value).contains(&look)),
+        _ => false,
+    };
+    entry.all(decides).next().is_some()
+}
+
+fn leads_to_it(entry: &Entry<'_>, look: At, act: At) -> bool {
+    let Some(Op::Read { into, aspect: Aspect::Target, .. }) = entry.op(look) else { return false };
+    let named = match entry.resource(act) {
+        Some(Resource::File(path)) => entry
+            .values_in(path)
+            .iter()
+            .any(|value| entry.depends_on(*value, *into) || entry.sources(*value).contains(&look)),
+        _ => false,
+    };
+    named || entry.overlap(look, act).is_some()
+}
+
+fn swapped(entry: &Entry<'_>, look: At, act: At) -> Issue {
+    let thing = entry.thing(act);
+    let writes = matches!(entry.op(act), Some(Op::Write { .. }));
+    let verb = if writes { "written" } else { "read" };
+    let message = format!(
+        "Where {thing} leads is checked and then it is opened by name, so a link put in its place meanwhile is {verb} through"
+    );
+    let (seen, done) = (entry.place(look, &[act]), entry.place(act, &[look]));
+    let mut issue = Issue::at(entry, look, &[act], Reach::CrossProcess, message)
+        .no_surer_than(Confidence::Medium)
+        .step(Lane::A, seen, "finds that the name leads inside")
+        .step(Lane::B, seen, "puts a link to the outside in its place")
+        .step(Lane::A, done, format!("opens {thing}, and what lies outside is {verb}"));
+    issue.severity = Some(if writes { Severity::Medium } else { Severity::Low });
+    issue.keys = entry.resource(act).and_then(|resource| key_of(entry, resource)).into_iter().collect();
+    issue
+}

@@ -1,0 +1,128 @@
+//! Finds frames that go out on a shared stream in several writes with room for another writer in between.
+
+use interlock_model::{
+    Confidence, Lane, Reach,
+    ir::{AccessPath, Callee, Exit, Field, Interleaving, Op, Resource, Root, WriteMode},
+};
+
+use crate::{
+    Issue,
+    view::{At, Entry, View},
+};
+
+/// Finds `interleaved-output`.
+pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
+    let beside = view.entries.iter().filter(|entry| entry.runs_beside_itself());
+    beside.flat_map(of_entry).collect()
+}
+
+fn of_entry(entry: &Entry<'_>) -> Vec<Issue> {
+    let writes: Vec<At> = entry
+        .all(|op| matches!(op, Op::Write { to: Resource::Stream(_), .. }))
+        .filter(|at| stream_of(entry, *at).is_some_and(|stream| entry.is_shared(stream) && !is_log(stream)))
+        .collect();
+    let mut found = vec![];
+    let mut told: Vec<At> = vec![];
+    for first in writes.iter().copied() {
+        if told.contains(&first) {
+            continue;
+        }
+        if may_be_cut(entry, first) {
+            found.push(issue(entry, first, first));
+            continue;
+        }
+        let rest: Vec<At> = writes
+            .iter()
+            .copied()
+            .filter(|second| {
+                *second != first
+                    && entry.overlap(first, *second).is_some()
+                    && is_one_frame(entry, first, *second)
+            })
+            .collect();
+        if let Some(second) = rest.first() {
+            found.push(issue(entry, first, *second));
+            // The rest of the frame is part of the same story.
+            told.extend(rest);
+        }
+    }
+    found
+}
+
+fn stream_of<'v>(entry: &'v Entry<'_>, at: At) -> Option<&'v AccessPath> {
+    match entry.resource(at) {
+        Some(Resource::Stream(path)) => Some(path),
+        _ => None,
+    }
+}
+
+/// Lines for people, which nobody takes apart again.
+fn is_log(stream: &AccessPath) -> bool {
+    let named = |name: &str| matches!(name, "stderr" | "console" | "logger" | "log");
+    let by_field = stream.fields.iter().any(|field| matches!(field, Field::Name(name) if named(name)));
+    let by_root =
+        matches!(&stream.root, Root::Global(name) if named(name.rsplit("::").next().unwrap_or_default()));
+    by_field || by_root
+}
+
+/// Whether a single write may be taken apart by another thread's.
+fn may_be_cut(entry: &Entry<'_>, at: At) -> bool {
+    let threads = entry
+        .program
+        .function(entry.function_of(at))
+        .is_some_and(|function| function.interleaving == Interleaving::Anywhere);
+    threads
+        && matches!(entry.op(at), Some(Op::Write { mode: WriteMode::Pieces, .. }))
+        && entry.locks(at).is_empty()
+}
+
+/// Whether two writes make one frame that another writer can come into: one follows the other with nothing but waiting in between,
+/// and no lock covers both.
+fn is_one_frame(entry: &Entry<'_>, first: At, second: At) -> bool {
+    let Some(gap) = entry.gap(first, second) else { return false };
+    if !gap.suspends || gap.is_locked() {
+        return false;
+    }
+    let (from, to) = (first.min(second), first.max(second));
+    (from + 1..to).all(|at| match entry.op(at) {
+        Some(
+            Op::Suspend
+            | Op::Sleep { .. }
+            | Op::Derive { .. }
+            | Op::New { .. }
+            | Op::Inlined { .. }
+            | Op::Check { .. }
+            | Op::Loop { .. }
+            | Op::Try { .. }
+            | Op::Spawn { .. }
+            // Locks that do not cover both.
+            | Op::Acquire { .. }
+            | Op::Release { .. }
+            | Op::Exit(Exit::Return(_) | Exit::Throw | Exit::Continue | Exit::Break),
+        ) => true,
+        Some(Op::Write { to: Resource::Stream(_), .. }) => entry.overlap(first, at).is_some(),
+        // Waiting until there is room again.
+        Some(Op::Call { callee: Callee::Named(name), .. }) => {
+            name.ends_with("once") || name.ends_with("drain")
+        }
+        // What a promise is settled with.
+        Some(Op::Call { callee: Callee::Value(_), .. }) => true,
+        Some(Op::Read { of: Resource::Shared(_), .. }) => true,
+        _ => false,
+    })
+}
+
+fn issue(entry: &Entry<'_>, first: At, second: At) -> Issue {
+    let story = [second];
+    let thing = entry.thing(first);
+    let (start, end) = (entry.place(first, &story), entry.place(second, &story));
+    let message = format!(
+        "a frame goes out on {thing} in several writes, so the frames of two calls at once mix and whoever reads {thing} can read nothing after them"
+    );
+    Issue::at(entry, first, &story, Reach::InProcess, message)
+        .no_surer_than(if entry.is_awaited(first) { Confidence::High } else { Confidence::Medium })
+        .step(Lane::A, start, "writes the first part of its frame")
+        .step(Lane::B, start, "writes the first part of its frame into the middle of A's")
+        .step(Lane::A, end, "writes the rest")
+        .step(Lane::B, end, "writes the rest: the reader has lost the borders")
+}

@@ -1,0 +1,77 @@
+//! What a rule says: a finding before it has been given its file names, its fingerprint and its remedy.
+
+use interlock_model::{
+    Confidence, KeyTemplate, Lane, Reach, Severity, Span,
+    ir::{FunctionId, Name},
+};
+
+use crate::view::{At, Entry};
+
+/// A place where a hazard stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Issue {
+    /// How bad, where that is less than the hazard's own severity.
+    pub severity: Option<Severity>,
+    /// How sure.
+    pub confidence: Confidence,
+    /// Who can come in between.
+    pub reach: Reach,
+    /// Where to look.
+    pub span: Span,
+    /// The function it stands in.
+    pub function: FunctionId,
+    /// The tools through which a caller gets there.
+    pub tools: Vec<Name>,
+    /// One sentence: what is lost, and for whom.
+    pub message: String,
+    /// The interleaving.
+    pub witness: Vec<(Lane, Span, String)>,
+    /// What the calls meet at, as keys for the guard.
+    pub keys: Vec<KeyTemplate>,
+}
+
+impl Issue {
+    /// An issue at a step of an entry, told from the function that has all of some steps inside.
+    #[must_use]
+    pub fn at(
+        entry: &Entry<'_>,
+        at: At,
+        together_with: &[At],
+        reach: Reach,
+        message: impl Into<String>,
+    ) -> Self {
+        let all: Vec<At> = together_with.iter().copied().chain([at]).collect();
+        Self {
+            severity: None,
+            confidence: entry.confidence(),
+            reach,
+            span: entry.place(at, together_with),
+            function: entry.home(&all),
+            tools: entry.tools(),
+            message: message.into(),
+            witness: vec![],
+            keys: vec![],
+        }
+    }
+
+    /// One more step of the witness, told from the same function as the issue.
+    #[must_use]
+    pub fn step(mut self, lane: Lane, span: Span, words: impl Into<String>) -> Self {
+        self.witness.push((lane, span, words.into()));
+        self
+    }
+
+    /// At most this sure.
+    #[must_use]
+    pub fn no_surer_than(mut self, confidence: Confidence) -> Self {
+        self.confidence = self.confidence.min(confidence);
+        self
+    }
+
+    /// Less bad than the hazard at its worst.
+    #[must_use]
+    pub fn only(mut self, severity: Severity) -> Self {
+        self.severity = Some(severity);
+        self
+    }
+}

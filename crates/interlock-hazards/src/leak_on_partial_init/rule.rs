@@ -1,0 +1,185 @@
+//! Finds what is opened in a function that can still fail, with no close on the failing way.
+
+use interlock_model::{
+    Confidence, Lane, Reach,
+    ir::{AccessPath, Bound, Exit, Op, Resource, Root, Term, Value},
+};
+
+use crate::{
+    Issue,
+    view::{At, Entry, Escape, Runs, View},
+};
+
+/// Finds `leak-on-partial-init`.
+pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
+    // Where start-up fails, the process ends, and the system closes what it had opened.
+    let survive = view.entries.iter().filter(|entry| *entry.runs != Runs::StartUp);
+    survive.flat_map(of_entry).collect()
+}
+
+fn of_entry(entry: &Entry<'_>) -> Vec<Issue> {
+    entry.all(|op| matches!(op, Op::Open { .. })).filter_map(|at| judge(entry, at)).collect()
+}
+
+fn judge(entry: &Entry<'_>, at: At) -> Option<Issue> {
+    let Some(Op::Open { handle }) = entry.op(at) else { return None };
+    let names = names_of(entry, handle);
+    if is_kept(entry, at, &names) {
+        return None;
+    }
+    let closes: Vec<At> =
+        entry.all(|op| matches!(op, Op::Close { handle: other } if closes(entry, other, &names))).collect();
+    let past = |step: At| closes.contains(&step) || leaves_it_to(entry, step, &closes);
+    let ways = entry.ways_out(entry.behind(at), past);
+    let failures: Vec<At> = ways
+        .into_iter()
+        .filter_map(|way| match way {
+            Escape::Failure(by) => Some(by),
+            Escape::Return(_) => None,
+        })
+        .collect();
+    let opens = |by: &&At| matches!(entry.op(**by), Some(Op::Open { .. }));
+    let in_a_loop = |by: &&At| {
+        **by == at
+            && entry.loops(at).iter().any(|head| {
+                matches!(entry.op(*head), Some(Op::Loop { bound: Bound::Each | Bound::Limited, .. }))
+            })
+    };
+    let second = failures
+        .iter()
+        .find(|by| opens(by) && **by != at && is_still_ours(entry, at, **by, &names))
+        .or_else(|| failures.iter().find(in_a_loop));
+    // A failure that is caught and passed on in other words is the failure of what was tried.
+    let in_other_words = || {
+        let again = failures.iter().find(|by| entry.is_recovery(**by))?;
+        let attempt = entry.around(*again, |op| matches!(op, Op::Try { .. }))?;
+        entry.inside(attempt).find(|step| {
+            *step != at
+                && matches!(entry.op(*step), Some(Op::Open { .. }))
+                && entry.leads_to(at, *step).is_some()
+        })
+    };
+    // What the function opens for others to use can also be left behind by a first use that fails.
+    let hands_on = || is_handed_on(entry, at, &names);
+    let first_use = || failures.iter().find(|by| uses(entry, **by)).filter(|_| hands_on());
+    let (by, confidence) = match second.copied().or_else(in_other_words) {
+        Some(by) => (by, Confidence::High),
+        None => (*first_use()?, Confidence::Medium),
+    };
+    let name = entry.path_text(handle);
+    let story = [by];
+    let message =
+        format!("if the next step of the start fails, `{name}` stays open and nobody is left to close it");
+    let fails = match entry.op(by) {
+        Some(Op::Open { handle: other }) if by != at => format!("fails to open `{}`", entry.path_text(other)),
+        Some(Op::Open { .. }) => "fails at a later turn of the loop".into(),
+        _ => "fails".into(),
+    };
+    let issue = Issue::at(entry, at, &story, Reach::InProcess, message)
+        .step(Lane::A, entry.place(at, &story), format!("opens `{name}`"))
+        .step(Lane::X, entry.place(by, &story), fails)
+        .step(Lane::A, entry.place(by, &story), format!("passes the error on; `{name}` stays open"))
+        .step(Lane::B, entry.place(at, &story), "tries again, and opens another one");
+    Some(issue.no_surer_than(confidence))
+}
+
+/// The paths under which a handle is known: its own, and where it was stored.
+fn names_of(entry: &Entry<'_>, handle: &AccessPath) -> Vec<AccessPath> {
+    let mut names = vec![entry.resolve_path(handle)];
+    if let Root::Value(value) = handle.root
+        && handle.fields.is_empty()
+    {
+        names.extend(stored_at(entry, value));
+    }
+    names
+}
+
+fn stored_at(entry: &Entry<'_>, value: Value) -> Vec<AccessPath> {
+    let stores = entry.all(|op| {
+        matches!(op, Op::Write { to: Resource::Shared(_), from, .. } if from.iter().any(|from| entry.depends_on(*from, value)))
+    });
+    let path = |at: At| match entry.resource(at) {
+        Some(Resource::Shared(path)) if entry.is_shared(path) => Some(path.clone()),
+        _ => None,
+    };
+    stores.filter_map(path).collect()
+}
+
+/// Whether closing one path closes what is known under some names. A close of something that was not opened here, an item of a list
+/// or what a helper was given, may be meant for any of them.
+fn closes(entry: &Entry<'_>, closed: &AccessPath, names: &[AccessPath]) -> bool {
+    let resolved = entry.resolve_path(closed);
+    if names.contains(&resolved) {
+        return true;
+    }
+    let others = entry.all(|op| matches!(op, Op::Open { .. })).filter_map(|at| match entry.op(at) {
+        Some(Op::Open { handle }) => Some(entry.resolve_path(handle)),
+        _ => None,
+    });
+    let known = others.into_iter().any(|other| other == resolved);
+    !known && matches!(resolved.root, Root::Value(_))
+}
+
+/// Whether the place is looked at first, so that a second try uses what the first has left.
+fn is_kept(entry: &Entry<'_>, at: At, names: &[AccessPath]) -> bool {
+    entry.judged_by(at).iter().any(|(_, source)| match entry.resource(*source) {
+        Some(Resource::Shared(path)) => names.contains(path),
+        _ => false,
+    })
+}
+
+/// A test whether there is anything to close.
+fn leaves_it_to(entry: &Entry<'_>, step: At, closes: &[At]) -> bool {
+    let on_the_way_out = entry.is_recovery(step) || entry.is_finally(step);
+    let tests = matches!(entry.op(step), Some(Op::Check { .. } | Op::Loop { .. } | Op::Together { .. }));
+    on_the_way_out && tests && closes.iter().any(|close| entry.encloses(step, *close))
+}
+
+/// Whether the handle leaves the function: it is returned or stored, so that whoever called is to close it.
+fn is_handed_on(entry: &Entry<'_>, at: At, names: &[AccessPath]) -> bool {
+    if names.len() > 1 {
+        return true;
+    }
+    let Some(Op::Open { handle: AccessPath { root: Root::Value(value), .. } }) = entry.op(at) else {
+        return false;
+    };
+    let returns = |op: &Op| match op {
+        Op::Exit(Exit::Return(values)) => values.iter().any(|returned| holds(entry, *returned, *value)),
+        _ => false,
+    };
+    entry.all(returns).any(|exit| entry.leads_to(at, exit).is_some())
+}
+
+/// Whether a value is another, or an object that was put together with it inside. What a call makes of it is something else.
+fn holds(entry: &Entry<'_>, whole: Value, part: Value) -> bool {
+    let mut seen = vec![whole];
+    let mut next = 0;
+    while let Some(value) = seen.get(next).copied() {
+        next += 1;
+        if value == part {
+            return true;
+        }
+        let inputs = entry.all(
+            |op| matches!(op, Op::Derive { into, term, .. } if *into == value && *term != Term::Unknown),
+        );
+        for at in inputs {
+            if let Some(Op::Derive { from, .. }) = entry.op(at) {
+                let new: Vec<Value> = from.iter().filter(|from| !seen.contains(from)).copied().collect();
+                seen.extend(new);
+            }
+        }
+    }
+    false
+}
+
+/// Whether the handle is still in somebody's hands when a later step fails: the step belongs to the function that opened it, or that
+/// function has handed it out.
+fn is_still_ours(entry: &Entry<'_>, at: At, later: At, names: &[AccessPath]) -> bool {
+    entry.home(&[at, later]) == entry.function_of(at) || is_handed_on(entry, at, names)
+}
+
+/// Whether a step talks to what was opened or to the world: something that is likely to fail at a start.
+fn uses(entry: &Entry<'_>, at: At) -> bool {
+    matches!(entry.op(at), Some(Op::External { .. } | Op::Open { .. }))
+        || matches!(entry.resource(at), Some(Resource::Row { .. } | Resource::Key(_)))
+}

@@ -1,0 +1,164 @@
+//! Finds work under a lock with a time limit that may outlive it, and a change that does not ask who holds the lock by then.
+
+use interlock_model::{
+    Confidence, Lane, Reach,
+    ir::{Callee, Change, Fresh, Op, Resource, Start, WriteMode},
+};
+
+use crate::{
+    Issue,
+    view::{At, Entry, Piece, Runs, View},
+};
+
+/// Finds `lease-without-fence`.
+pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
+    let beside = view.entries.iter().filter(|entry| *entry.runs != Runs::StartUp);
+    beside.flat_map(|entry| leases(entry).into_iter().filter_map(|taken| judge(entry, &taken))).collect()
+}
+
+/// A lock with a time limit, from its taking to its end.
+struct Taken {
+    at: At,
+    name: String,
+    /// The steps at which it is given back; none where it is known which steps it is held at.
+    ends: Vec<At>,
+}
+
+fn leases(entry: &Entry<'_>) -> Vec<Taken> {
+    let mut found = vec![];
+    for at in entry.all(|op| matches!(op, Op::Acquire { .. } | Op::Write { .. })) {
+        match entry.op(at) {
+            Some(Op::Acquire { lock, .. }) => {
+                let Some(lease) = lock.lease else { continue };
+                if lease.renewed || lease.fenced {
+                    continue;
+                }
+                let lock = entry.lock(lock);
+                let name = match &lock.key {
+                    Some(key) => format!("the lock of {}", entry.quoted(key)),
+                    None => format!("`{}`", entry.path_text(&lock.object)),
+                };
+                found.push(Taken { at, name, ends: vec![] });
+            }
+            // `SET … NX PX` is the lock where the outcome decides and the key is deleted afterwards.
+            Some(Op::Write {
+                mode: WriteMode::Exclusive,
+                outcome: Some(outcome),
+                to: Resource::Key(_),
+                ..
+            }) => {
+                let ends: Vec<At> = entry
+                    .all(|op| matches!(op, Op::Delete { .. } | Op::Write { mode: WriteMode::Atomic, .. }))
+                    .filter(|end| entry.same_record(at, *end) && entry.leads_to(at, *end).is_some())
+                    .collect();
+                let decides = entry.all(|op| matches!(op, Op::Check { on, .. } if on.iter().any(|on| entry.depends_on(*on, *outcome))));
+                if ends.is_empty() || decides.count() == 0 || is_renewed(entry, at) {
+                    continue;
+                }
+                found.push(Taken { at, name: entry.thing(at), ends });
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// Whether a timer prolongs the key while the work runs.
+fn is_renewed(entry: &Entry<'_>, at: At) -> bool {
+    let prolongs = |op: &Op| {
+        matches!(op, Op::Write { mode: WriteMode::Expiry | WriteMode::Atomic | WriteMode::Blind, .. })
+    };
+    entry.all(prolongs).any(|step| {
+        let by_timer = entry
+            .apart(step)
+            .is_some_and(|spawn| matches!(entry.op(spawn), Some(Op::Spawn { start: Start::Timer, .. })));
+        by_timer && entry.same_record(at, step)
+    })
+}
+
+fn judge(entry: &Entry<'_>, taken: &Taken) -> Option<Issue> {
+    let at = taken.at;
+    let under = |step: &At| {
+        if taken.ends.is_empty() {
+            return entry.held(*step).contains(&at);
+        }
+        *step > at
+            && entry.leads_to(at, *step).is_some()
+            && taken.ends.iter().any(|end| *step != *end && entry.leads_to(*step, *end).is_some())
+    };
+    let steps: Vec<At> = (at + 1..entry.steps.len()).filter(under).collect();
+    let (slow, harm) = steps.iter().filter(|step| is_slow(entry, **step)).find_map(|slow| {
+        let harm = steps.iter().find(|harm| {
+            is_harm(entry, at, **harm) && (*harm == slow || entry.leads_to(*slow, **harm).is_some())
+        })?;
+        Some((*slow, *harm))
+    })?;
+    let story: Vec<At> = [slow, harm].into_iter().chain(taken.ends.first().copied()).collect();
+    let what = change_in_words(entry, harm);
+    let message = format!(
+        "{} ends by its time limit while the work under it may go on, and then {what} for a caller that no longer holds it",
+        taken.name
+    );
+    let mut issue = Issue::at(entry, at, &story, Reach::Both, message)
+        .step(Lane::A, entry.place(at, &story), format!("takes {}", taken.name))
+        .step(Lane::A, entry.place(slow, &story), "works longer than the limit")
+        .step(Lane::X, entry.place(at, &story), "the limit passes: the lock is free")
+        .step(Lane::B, entry.place(at, &story), format!("takes {}", taken.name));
+    if harm != slow {
+        issue = issue.step(Lane::B, entry.place(harm, &story), what.clone());
+    }
+    issue = issue.step(Lane::A, entry.place(harm, &story), format!("{what} all the same"));
+    if matches!(entry.op(slow), Some(Op::Call { .. })) {
+        issue = issue.no_surer_than(Confidence::Medium);
+    }
+    Some(issue)
+}
+
+/// Whether nothing here keeps a step's duration below a limit: a request, a process, something unknown that is waited for.
+fn is_slow(entry: &Entry<'_>, at: At) -> bool {
+    match entry.op(at) {
+        Some(Op::External { .. } | Op::Sleep { .. }) => true,
+        Some(Op::Call { callee: Callee::Named(_) | Callee::Value(_), awaited: true, .. }) => {
+            entry.is_awaited(at)
+        }
+        _ => false,
+    }
+}
+
+/// Whether a step does harm when somebody else holds the lock by then.
+fn is_harm(entry: &Entry<'_>, lock: At, at: At) -> bool {
+    match entry.op(at) {
+        Some(Op::Write { mode, .. }) => {
+            let durable = matches!(
+                entry.resource(at),
+                Some(Resource::Row { .. } | Resource::File(_) | Resource::Key(_))
+            );
+            let guarded = matches!(
+                mode,
+                WriteMode::Conditional(_) | WriteMode::Exclusive | WriteMode::Expiry | WriteMode::Ensure
+            );
+            durable && !guarded && !entry.same_record(lock, at)
+        }
+        Some(Op::Delete { when: None, .. }) => {
+            matches!(entry.resource(at), Some(Resource::Row { .. } | Resource::File(_)))
+                && !entry.same_record(lock, at)
+        }
+        Some(Op::External { change: Change::Effect, idempotency, .. }) => {
+            idempotency.as_ref().is_none_or(|key| {
+                let fresh = |piece: &Piece| {
+                    matches!(piece, Piece::Fresh(Fresh::Random | Fresh::Time | Fresh::Counter))
+                };
+                entry.pattern(key).0.iter().any(fresh)
+            })
+        }
+        _ => false,
+    }
+}
+
+fn change_in_words(entry: &Entry<'_>, at: At) -> String {
+    match entry.op(at) {
+        Some(Op::External { service, .. }) => format!("tells {}", entry.quoted(service)),
+        Some(Op::Delete { .. }) => format!("deletes {}", entry.thing(at)),
+        _ => format!("writes {}", entry.thing(at)),
+    }
+}

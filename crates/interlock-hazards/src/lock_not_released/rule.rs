@@ -1,0 +1,132 @@
+//! Finds acquisitions from which a failure or an early return leads out past the release.
+
+use interlock_model::{
+    Confidence, Lane, Reach,
+    ir::{Exit, Lock, Op, Scope},
+};
+
+use crate::{
+    Issue,
+    view::{At, Entry, Escape, View},
+};
+
+/// Finds `lock-not-released`.
+pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
+    view.entries.iter().flat_map(of_entry).collect()
+}
+
+fn of_entry(entry: &Entry<'_>) -> Vec<Issue> {
+    let acquisitions = entry.all(|op| matches!(op, Op::Acquire { .. }));
+    acquisitions.filter_map(|at| judge(entry, at)).collect()
+}
+
+fn judge(entry: &Entry<'_>, at: At) -> Option<Issue> {
+    let Some(Op::Acquire { lock, outcome, .. }) = entry.op(at) else { return None };
+    let lock = entry.lock(lock);
+    // A lease that nobody renews ends by itself, a lock of this call alone stops nobody, and a hand-made one is judged where it is made.
+    if lock.lease.is_some_and(|lease| !lease.renewed)
+        || entry.is_made_here(&lock.object)
+        || is_hand_made(entry, &lock)
+    {
+        return None;
+    }
+    let releases: Vec<At> = entry
+        .all(|op| matches!(op, Op::Release { lock: other } if entry.lock(other).is_the_same_as(&lock)))
+        .filter(|release| entry.leads_to(at, *release).is_some() || entry.apart(*release).is_some())
+        .collect();
+    // Without any release in sight, somebody else is in charge of it: the function that it was handed to.
+    let first = *releases.first()?;
+    let starts = match outcome {
+        Some(got) => {
+            let asks = |op: &Op| matches!(op, Op::Check { on, .. } if on.contains(got));
+            let check = entry.all(asks).find(|check| entry.leads_to(at, *check).is_some())?;
+            entry.way(check, true)
+        }
+        None => entry.behind(at),
+    };
+    let past = |step: At| {
+        releases.contains(&step) || leaves_it_to(entry, step, &releases) || was_not_taken(entry, at, step)
+    };
+    let escape = *entry.ways_out(starts, past).first()?;
+    let by = escape.at();
+    let mut story = releases.clone();
+    story.push(by);
+    let name = lock_name(entry, &lock);
+    let (why, confidence) = match escape {
+        Escape::Failure(_) => {
+            let sure =
+                matches!(entry.op(by), Some(Op::Exit(_) | Op::Call { .. })) || touches_outside(entry, by);
+            (format!("a failure {} skips the release", failing(entry, by)), sure)
+        }
+        Escape::Return(_) => ("an early return skips the release".to_owned(), true),
+    };
+    let reach = if lock.scope == Scope::CrossProcess { Reach::Both } else { Reach::InProcess };
+    let message = format!("{why}, and every later call that needs {name} waits for ever");
+    let issue = Issue::at(entry, at, &story, reach, message)
+        .step(Lane::A, entry.place(at, &story), format!("takes {name}"))
+        .step(
+            Lane::X,
+            entry.place(by, &story),
+            match escape {
+                Escape::Failure(_) => "fails, and leaves past the release",
+                Escape::Return(_) => "returns before the release",
+            },
+        )
+        .step(Lane::A, entry.place(first, &story), "the release is never reached")
+        .step(Lane::B, entry.place(at, &story), format!("waits for {name} for ever"));
+    Some(if confidence { issue } else { issue.no_surer_than(Confidence::Medium) })
+}
+
+/// Whether a step sees to the release in its own way: it starts something that releases, or tests whether there is anything to
+/// release.
+fn leaves_it_to(entry: &Entry<'_>, step: At, releases: &[At]) -> bool {
+    let inside = || releases.iter().any(|release| entry.encloses(step, *release));
+    match entry.op(step) {
+        Some(Op::Spawn { .. }) => inside(),
+        Some(Op::Check { on, .. }) => {
+            let on_the_way_out = entry.is_finally(step) || entry.is_recovery(step);
+            inside() && (on_the_way_out || entry.sources_of(on).is_empty())
+        }
+        _ => false,
+    }
+}
+
+/// Whether a step leaves because a flag of the function says that the lock was not got. The way there leads past the taking, but
+/// never through it.
+fn was_not_taken(entry: &Entry<'_>, taken: At, step: At) -> bool {
+    if !matches!(entry.op(step), Some(Op::Exit(Exit::Throw | Exit::Return(_)))) {
+        return false;
+    }
+    let check = entry.around(step, |op| matches!(op, Op::Check { .. }));
+    check.is_some_and(|check| match entry.op(check) {
+        Some(Op::Check { on, .. }) => {
+            !on.is_empty() && check > taken && on.iter().all(|value| entry.is_own_flag(*value))
+        }
+        _ => false,
+    })
+}
+
+fn is_hand_made(entry: &Entry<'_>, lock: &Lock) -> bool {
+    entry.program.hand_made.iter().any(|made| entry.resolve_path(&made.path).fields == lock.object.fields)
+}
+
+fn touches_outside(entry: &Entry<'_>, at: At) -> bool {
+    entry.resource(at).is_some() || matches!(entry.op(at), Some(Op::External { .. } | Op::Open { .. }))
+}
+
+fn failing(entry: &Entry<'_>, at: At) -> String {
+    match entry.op(at) {
+        Some(Op::Exit(_)) => "that is thrown on purpose".into(),
+        Some(Op::External { service, .. }) => format!("of the request to {}", entry.quoted(service)),
+        Some(_) if entry.resource(at).is_some() => format!("at {}", entry.thing(at)),
+        _ => "in between".into(),
+    }
+}
+
+/// A lock in words.
+fn lock_name(entry: &Entry<'_>, lock: &Lock) -> String {
+    match &lock.key {
+        Some(key) => format!("the lock of {}", entry.quoted(key)),
+        None => format!("`{}`", entry.path_text(&lock.object)),
+    }
+}

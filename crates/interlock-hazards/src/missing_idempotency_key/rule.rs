@@ -1,0 +1,127 @@
+//! Finds effects on the world outside that a repeated call repeats.
+
+use interlock_model::{
+    Confidence, Lane, Reach,
+    ir::{Change, Fresh, Op, Resource, Term, WriteMode},
+};
+
+use crate::{
+    Issue,
+    view::{At, Entry, Piece, Runs, View},
+};
+
+/// Finds `missing-idempotency-key`.
+pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
+    let called = view.entries.iter().filter(|entry| *entry.runs != Runs::StartUp);
+    called.flat_map(of_entry).collect()
+}
+
+fn of_entry(entry: &Entry<'_>) -> Vec<Issue> {
+    entry.all(|op| matches!(op, Op::External { .. })).filter_map(|at| judge(entry, at)).collect()
+}
+
+fn judge(entry: &Entry<'_>, at: At) -> Option<Issue> {
+    let Some(Op::External { service, change, idempotency, .. }) = entry.op(at) else { return None };
+    let retried = entry.retried_by(at);
+    let fresh = idempotency.as_ref().is_some_and(|key| is_fresh(entry, key));
+    let bare = match (change, idempotency) {
+        (Change::None, _) => return None,
+        (Change::Effect, None) => "carries no idempotency key",
+        (Change::Effect, Some(_)) if fresh => "carries a key that the next call draws anew",
+        // The handler itself repeats it, so a key that was drawn before the loop is enough.
+        (Change::Unknown, None) if retried.is_some() => {
+            "is repeated by a loop and carries no idempotency key"
+        }
+        (Change::Unknown, Some(key))
+            if fresh && retried.is_some_and(|retry| is_drawn_inside(entry, retry.head, key)) =>
+        {
+            "is repeated by a loop that draws a new key each time"
+        }
+        _ => return None,
+    };
+    if is_reserved(entry, at) {
+        return None;
+    }
+    let name = entry.quoted(service);
+    let again = retried.map_or(at, |retry| retry.head);
+    let by_itself = *change == Change::Unknown;
+    let message = format!(
+        "the request to {name} {bare}, so whoever it charges or writes to gets it twice when the call is sent again"
+    );
+    let span = entry.place(at, &[]);
+    let issue = Issue::at(entry, at, &[], Reach::Both, message).step(
+        Lane::A,
+        span,
+        format!("sends the request to {name}"),
+    );
+    let issue = if by_itself {
+        issue.step(Lane::X, span, "the answer is lost").step(
+            Lane::A,
+            entry.place(again, &[at]),
+            "tries again",
+        )
+    } else {
+        issue.step(Lane::X, span, "the answer is lost, and the client sends the call again")
+    };
+    let issue = issue.step(Lane::B, span, format!("sends it again: it takes effect a second time at {name}"));
+    Some(if by_itself { issue.no_surer_than(Confidence::Medium) } else { issue })
+}
+
+fn is_fresh(entry: &Entry<'_>, key: &Term) -> bool {
+    let differs = |piece: &Piece| matches!(piece, Piece::Fresh(Fresh::Random | Fresh::Time | Fresh::Counter));
+    entry.pattern(key).0.iter().any(differs)
+}
+
+/// Whether a key is drawn anew at each turn of a loop.
+fn is_drawn_inside(entry: &Entry<'_>, head: At, key: &Term) -> bool {
+    let values = entry.values_in(key);
+    let draws = |op: &Op| match op {
+        Op::Derive { into, .. } => values.iter().any(|value| entry.depends_on(*value, *into)),
+        _ => false,
+    };
+    let drawn: Vec<At> = entry.all(draws).collect();
+    // A key that is written out in the request itself is as new as the request.
+    drawn.is_empty() || drawn.iter().any(|at| entry.encloses(head, *at))
+}
+
+/// Whether a record that only one call can make decided that this one sends it.
+fn is_reserved(entry: &Entry<'_>, at: At) -> bool {
+    let claims = |mode: &WriteMode| {
+        matches!(mode, WriteMode::Exclusive | WriteMode::Conditional(_) | WriteMode::Ensure)
+    };
+    let decided = entry.judged_by(at).into_iter().any(|(_, source)| match entry.op(source) {
+        Some(Op::Write { mode, .. }) => claims(mode) && names_the_call(entry, source),
+        Some(Op::Delete { outcome, .. }) => outcome.is_some() && names_the_call(entry, source),
+        _ => false,
+    });
+    // A second insert of the same key fails, and the failure passes the request by.
+    let inserted = || {
+        entry.all(|op| matches!(op, Op::Write { mode: WriteMode::Exclusive, .. })).any(|step| {
+            step < at
+                && entry.leads_to(step, at).is_some()
+                && names_the_call(entry, step)
+                && entry
+                    .around(step, |op| matches!(op, Op::Check { .. }))
+                    .is_none_or(|check| entry.encloses(check, at))
+                && entry
+                    .around(step, |op| matches!(op, Op::Try { catch: Some(_), .. }))
+                    .is_none_or(|attempt| entry.encloses(attempt, at) || !swallows(entry, attempt, at))
+        })
+    };
+    decided || inserted()
+}
+
+/// Whether a failure inside a try still leads to a step behind it.
+fn swallows(entry: &Entry<'_>, attempt: At, at: At) -> bool {
+    let caught = entry.inside(attempt).find(|step| entry.is_recovery(*step));
+    caught.is_none_or(|caught| entry.leads_to(caught, at).is_some())
+}
+
+/// Whether a record's key comes from what the call is about, so that the repeated call has the same.
+fn names_the_call(entry: &Entry<'_>, at: At) -> bool {
+    let key = match entry.resource(at) {
+        Some(Resource::Row { key, .. } | Resource::Key(key) | Resource::File(key)) => key,
+        _ => return false,
+    };
+    !matches!(key, Term::Unknown | Term::Any) && !is_fresh(entry, key)
+}

@@ -1,0 +1,122 @@
+//! Finds servers on the network that let one caller run as many calls as it likes.
+
+use interlock_model::{
+    Confidence, Lane, Reach, Span,
+    ir::{FunctionId, LockKind, Name, Op, Origin, Resource, Server, Term, Transport, Value, WriteMode},
+};
+
+use crate::{
+    Issue,
+    view::{At, Entry, Runs, View},
+};
+
+/// Finds `no-caller-limit`.
+pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
+    // A limiter that one handler passes says that the author has thought of it.
+    if view.entries.iter().filter(|entry| matches!(entry.runs, Runs::Call(_))).any(limits) {
+        return vec![];
+    }
+    let open = |server: &&Server| server.transport == Transport::Http && !server.limited;
+    view.program.servers.iter().filter(open).map(|server| issue(view, server)).collect()
+}
+
+fn issue(view: &View<'_>, server: &Server) -> Issue {
+    let serves = |entry: &&Entry<'_>| server.handlers.contains(&entry.function);
+    let mut tools: Vec<Name> = view.entries.iter().filter(serves).flat_map(Entry::tools).collect();
+    tools.sort();
+    tools.dedup();
+    let handler =
+        server.handlers.first().and_then(|id| view.program.function(*id)).map(|function| function.span);
+    let span = server.span;
+    Issue {
+        severity: None,
+        confidence: if tools.is_empty() { Confidence::Medium } else { Confidence::High },
+        reach: Reach::InProcess,
+        span,
+        function: function_at(view, span),
+        tools,
+        message: "nothing bounds how many calls one caller has in flight, so a single caller can take every connection and \
+                  leave the others waiting"
+            .into(),
+        witness: vec![
+            (Lane::A, span, "sends hundreds of calls at once; all of them start".into()),
+            (Lane::B, span, "sends one call".into()),
+            (Lane::A, handler.unwrap_or(span), "holds every connection and slot there is".into()),
+            (Lane::B, handler.unwrap_or(span), "waits behind all of A's calls, and times out".into()),
+        ],
+        keys: vec![],
+    }
+}
+
+/// The innermost function around a place.
+fn function_at(view: &View<'_>, span: Span) -> FunctionId {
+    let around = |(_, other): &(FunctionId, Span)| {
+        other.file == span.file
+            && other.start <= span.start
+            && span.end <= other.end
+            && other.line <= span.line
+    };
+    let spans = (0..).map(FunctionId).zip(view.program.functions.iter().map(|function| function.span));
+    spans.filter(around).min_by_key(|(_, other)| other.end - other.start).map_or(FunctionId(0), |(id, _)| id)
+}
+
+/// Whether an entry passes something that counts per caller and refuses.
+fn limits(entry: &Entry<'_>) -> bool {
+    let permits = entry.all(|op| matches!(op, Op::Acquire { lock, .. } if lock.kind == LockKind::Semaphore));
+    let per_caller = |at: At| match entry.op(at) {
+        Some(Op::Acquire { lock, .. }) => {
+            let lock = entry.lock(lock);
+            let mut values = entry.values_in(&Term::Path(lock.object.clone()));
+            values.extend(lock.key.iter().flat_map(|key| entry.values_in(key)));
+            values.iter().any(|value| is_caller(entry, *value))
+        }
+        _ => false,
+    };
+    permits.into_iter().any(per_caller) || counts(entry)
+}
+
+/// Whether a number that belongs to the caller is read, judged and written back.
+fn counts(entry: &Entry<'_>) -> bool {
+    let changes = entry.all(|op| matches!(op, Op::Write { .. }));
+    changes.into_iter().any(|write| {
+        let (Some(Op::Write { mode, outcome, .. }), Some(resource)) = (entry.op(write), entry.resource(write)) else {
+            return false;
+        };
+        if !belongs_to_caller(entry, resource) {
+            return false;
+        }
+        let judged = |value: Value| {
+            entry.all(|op| matches!(op, Op::Check { on, .. } if on.iter().any(|on| entry.depends_on(*on, value)))).count() > 0
+        };
+        let counted_by_the_store = *mode == WriteMode::Atomic && outcome.is_some_and(judged);
+        let read_before = || {
+            entry.judged_by(write).iter().any(|(_, source)| entry.overlap(*source, write).is_some())
+                && entry.fed_by(write).iter().any(|source| entry.overlap(*source, write).is_some())
+        };
+        counted_by_the_store || read_before()
+    })
+}
+
+fn belongs_to_caller(entry: &Entry<'_>, resource: &Resource) -> bool {
+    let values = match resource {
+        Resource::Key(term) => entry.values_in(term),
+        Resource::Row { key, .. } => entry.values_in(key),
+        Resource::Shared(path) => entry.values_in(&Term::Path(path.clone())),
+        _ => return false,
+    };
+    values.iter().any(|value| is_caller(entry, *value))
+}
+
+/// Whether a value says who calls: verified, or by what the source calls it.
+fn is_caller(entry: &Entry<'_>, value: Value) -> bool {
+    const NAMES: [&str; 9] =
+        ["caller", "client", "user", "session", "tenant", "apikey", "token", "addr", "ip"];
+    if matches!(entry.origin(value), Some(Origin::Caller | Origin::Session)) {
+        return true;
+    }
+    let named = |name: &str| {
+        let name: String = name.to_lowercase().chars().filter(|c| c.is_ascii_alphabetic()).collect();
+        NAMES.iter().any(|known| name == *known || (known.len() > 2 && name.contains(known)))
+    };
+    named(entry.name_of(value)) || entry.field_of(value).is_some_and(|field| named(&field))
+}

@@ -1,0 +1,212 @@
+//! Finds files that the server reads back and overwrites in a way that others can see half done.
+
+use interlock_model::{
+    Confidence, Lane, Reach, Span,
+    ir::{Aspect, Fresh, Op, Resource, Term, WriteMode},
+};
+
+use crate::{
+    Issue,
+    clash::key_of,
+    view::{At, Entry, Pattern, Piece, Runs, View},
+};
+
+/// Finds `non-atomic-file-replace`.
+pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
+    let reads = reads(view);
+    let mut found = vec![];
+    // Before calls are accepted nobody reads.
+    for entry in view.entries.iter().filter(|entry| *entry.runs != Runs::StartUp) {
+        for at in
+            entry.all(|op| matches!(op, Op::Write { to: Resource::File(_), mode: WriteMode::Blind, .. }))
+        {
+            found.extend(judge(view, entry, at, &reads));
+        }
+    }
+    found
+}
+
+/// A file that some entry reads as state.
+struct ReadBack {
+    pattern: Pattern,
+    /// The entry that reads it, by its place among the view's.
+    entry: usize,
+    at: At,
+}
+
+fn reads(view: &View<'_>) -> Vec<ReadBack> {
+    let mut found = vec![];
+    for (index, entry) in view.entries.iter().enumerate() {
+        for at in
+            entry.all(|op| matches!(op, Op::Read { of: Resource::File(_), aspect: Aspect::Content, .. }))
+        {
+            if let Some(Resource::File(path)) = entry.resource(at) {
+                found.push(ReadBack { pattern: entry.pattern(path), entry: index, at });
+            }
+        }
+    }
+    found
+}
+
+fn judge(view: &View<'_>, entry: &Entry<'_>, at: At, reads: &[ReadBack]) -> Option<Issue> {
+    let Some(Resource::File(path)) = entry.resource(at) else { return None };
+    if let Some(rename) = renamed_later(entry, at) {
+        return through_a_temporary_file(view, entry, at, rename, reads);
+    }
+    let (reader, confidence) = read_back(view, entry, path, reads)?;
+    if is_made_because_missing(entry, at) {
+        return None;
+    }
+    let name = entry.quoted(path);
+    let place = entry.place(at, &[]);
+    let message = format!(
+        "the file {name} is emptied and then filled, so whoever reads it meanwhile gets half of it, and a crash leaves it so"
+    );
+    let issue = Issue::at(entry, at, &[], reach(view, entry, at), message)
+        .no_surer_than(confidence)
+        .step(Lane::A, place, format!("empties {name} and begins to write"))
+        .step(Lane::B, reader, format!("reads {name}: nothing, or the first half"))
+        .step(Lane::X, place, "a crash here leaves it like that for good");
+    Some(with_key(entry, at, issue))
+}
+
+/// Whether a write only makes what a look before it did not find: nothing is lost then, and the look is judged elsewhere.
+fn is_made_because_missing(entry: &Entry<'_>, at: At) -> bool {
+    entry.judged_by(at).into_iter().any(|(check, source)| {
+        let asks =
+            matches!(entry.op(source), Some(Op::Read { aspect: Aspect::Existence | Aspect::Metadata, .. }));
+        let found_leads_here = || {
+            entry.way(check, true).into_iter().any(|step| step == at || entry.leads_to(step, at).is_some())
+        };
+        asks && entry.overlap(source, at).is_some() && !found_leads_here()
+    })
+}
+
+/// Where some entry reads a file under a name that this one can have, and how sure that is.
+fn read_back(
+    view: &View<'_>,
+    entry: &Entry<'_>,
+    path: &Term,
+    reads: &[ReadBack],
+) -> Option<(Span, Confidence)> {
+    let pattern = entry.pattern(path);
+    let own = |read: &&ReadBack| view.entries.get(read.entry).is_some_and(|other| std::ptr::eq(other, entry));
+    let same_value = |read: &&ReadBack| match entry.resource(read.at) {
+        Some(Resource::File(other)) => other.names_the_same_as(path),
+        _ => false,
+    };
+    if let Some(read) = reads.iter().filter(own).find(same_value) {
+        return Some((entry.place(read.at, &[]), Confidence::High));
+    }
+    // What two tools let their callers choose may be the same file; elsewhere every caller has its own in mind.
+    let called = |entry: &Entry<'_>| matches!(entry.runs, Runs::Call(_));
+    let comparable = |read: &&ReadBack| {
+        !pattern.is_open() || (called(entry) && view.entries.get(read.entry).is_some_and(called))
+    };
+    let read = reads.iter().filter(comparable).find(|read| read.pattern.fits(&pattern))?;
+    let span = view.entries.get(read.entry)?.place(read.at, &[]);
+    let confidence = if pattern.is_open() { Confidence::Medium } else { Confidence::High };
+    Some((span, confidence))
+}
+
+/// The rename that puts what was written in its place.
+fn renamed_later(entry: &Entry<'_>, at: At) -> Option<At> {
+    let written = entry.resource(at)?;
+    entry.all(|op| matches!(op, Op::Rename { from: Resource::File(_), .. })).find(|rename| {
+        let Some(Op::Rename { from, .. }) = entry.op(*rename) else { return false };
+        entry.resolve_resource(from) == *written && entry.leads_to(at, *rename).is_some()
+    })
+}
+
+fn through_a_temporary_file(
+    view: &View<'_>,
+    entry: &Entry<'_>,
+    at: At,
+    rename: At,
+    reads: &[ReadBack],
+) -> Option<Issue> {
+    let (Some(Resource::File(temp)), Some(Resource::File(target))) =
+        (entry.resource(at), entry.resource(rename))
+    else {
+        return None;
+    };
+    read_back(view, entry, target, reads)?;
+    let pieces = entry.pattern(temp).0;
+    let counts = is_counted(entry, temp);
+    let has = |fresh: Fresh| pieces.contains(&Piece::Fresh(fresh)) || (fresh == Fresh::Counter && counts);
+    let name = entry.quoted(target);
+    let story = [at, rename];
+    let (write, replace) = (entry.place(at, &story), entry.place(rename, &story));
+    if pieces.contains(&Piece::TempDir) {
+        let message = format!(
+            "{name} is replaced by a move out of the system's temporary folder, which fails or copies piece by piece where that is another file system"
+        );
+        let issue = Issue::at(entry, rename, &story, Reach::Both, message)
+            .step(Lane::A, write, "writes in the temporary folder")
+            .step(Lane::A, replace, format!("moves it to {name}: across file systems this is no single step"))
+            .step(Lane::B, replace, format!("reads {name} half written, or not at all"));
+        return Some(with_key(entry, rename, issue));
+    }
+    let own = has(Fresh::Random)
+        || (has(Fresh::ProcessId) && has(Fresh::Counter))
+        || pieces.contains(&Piece::Unknown);
+    if own {
+        return None;
+    }
+    let reach = if has(Fresh::Counter) {
+        // A counter tells the calls of one process apart, but two processes count alike.
+        view.runs_per_client().then_some(Reach::CrossProcess)?
+    } else {
+        let reach = view.reach(entry, at, rename)?;
+        match (has(Fresh::ProcessId), reach) {
+            (true, Reach::CrossProcess) => return None,
+            (true, _) => Reach::InProcess,
+            (false, reach) => reach,
+        }
+    };
+    let varies = match (has(Fresh::ProcessId), has(Fresh::Time), has(Fresh::Counter)) {
+        (_, _, true) => "counts in each process alike",
+        (true, _, _) => "is the same for all calls of the process",
+        (_, true, _) => "is the same for two calls of one instant",
+        _ => "is always the same",
+    };
+    let message = format!(
+        "the temporary name {} {varies}, so two calls write into one file and the first rename publishes what the second has written so far",
+        entry.quoted(temp)
+    );
+    let sure = if has(Fresh::Time) { Confidence::Medium } else { Confidence::High };
+    let issue = Issue::at(entry, at, &story, reach, message)
+        .no_surer_than(sure)
+        .step(Lane::A, write, "writes the temporary file")
+        .step(Lane::B, write, "empties the same temporary file and begins to write")
+        .step(Lane::A, replace, format!("renames it to {name}: B's unfinished half is published"))
+        .step(Lane::B, replace, "finds its temporary file gone");
+    Some(with_key(entry, rename, issue))
+}
+
+/// Whether a name has a part that this call counts up: read from a place that it also writes.
+fn is_counted(entry: &Entry<'_>, name: &Term) -> bool {
+    let parts = entry.sources_of(&entry.values_in(name));
+    let counts = |read: &At| {
+        matches!(entry.resource(*read), Some(Resource::Shared(_)))
+            && entry
+                .all(|op| matches!(op, Op::Write { .. }))
+                .any(|write| entry.overlap(*read, write).is_some())
+    };
+    parts.iter().any(counts)
+}
+
+/// Who can see it half done: in one process only somebody who runs while it is waited for and does not ask for the same lock.
+fn reach(view: &View<'_>, entry: &Entry<'_>, at: At) -> Reach {
+    let inside = (entry.is_awaited(at) || entry.lets_others_in(at)) && entry.locks(at).is_empty();
+    match (inside, view.runs_per_client()) {
+        (true, true) => Reach::Both,
+        (true, false) => Reach::InProcess,
+        (false, _) => Reach::CrossProcess,
+    }
+}
+
+fn with_key(entry: &Entry<'_>, at: At, mut issue: Issue) -> Issue {
+    issue.keys = entry.resource(at).and_then(|resource| key_of(entry, resource)).into_iter().collect();
+    issue
+}

@@ -1,0 +1,116 @@
+//! Read, compare, then count; or count and expiry apart.
+
+use interlock_model::{
+    Lane, Severity,
+    ir::{Field, Op, Resource, Root, WriteMode},
+};
+
+use crate::{
+    Issue,
+    clash::{Clash, clashes, key_of, mentions},
+    lost_update::rule::sentence,
+    view::{Entry, View},
+};
+
+/// What limits are called.
+const LIMITS: &[&str] = &[
+    "rate", "limit", "quota", "throttle", "window", "bucket", "hits", "attempt", "requests", "calls", "usage",
+];
+
+pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
+    let found = clashes(view);
+    let mut issues: Vec<Issue> = found.iter().filter(|clash| claims(view, clash)).map(overrun).collect();
+    let racing = view.entries.iter().filter(|entry| entry.runs_beside_itself());
+    issues.extend(racing.flat_map(without_expiry));
+    issues
+}
+
+/// Whether it is a count that is compared and then raised.
+pub(crate) fn claims(_view: &View<'_>, clash: &Clash<'_, '_>) -> bool {
+    if clash.check.is_none() {
+        return false;
+    }
+    let counts = match clash.entry.op(clash.act) {
+        Some(Op::Write { mode: WriteMode::Atomic, .. }) => true,
+        Some(Op::Write { mode: WriteMode::Blind, .. } | Op::Rename { .. }) => clash.fed,
+        _ => false,
+    };
+    let adds = matches!(clash.entry.op(clash.act), Some(Op::Write { mode: WriteMode::Exclusive, .. }));
+    match clash.resource() {
+        // A counter in Redis that is compared and then raised limits something, whatever it is called.
+        Some(Resource::Key(_))
+            if matches!(clash.entry.op(clash.act), Some(Op::Write { mode: WriteMode::Atomic, .. })) =>
+        {
+            true
+        }
+        Some(resource) => (counts || adds) && is_named_so(clash.entry, resource),
+        None => false,
+    }
+}
+
+fn is_named_so(entry: &Entry<'_>, resource: &Resource) -> bool {
+    match resource {
+        Resource::Key(key) | Resource::File(key) => mentions(&entry.text(key), LIMITS),
+        Resource::Row { table, .. } => mentions(&entry.text(table), LIMITS),
+        Resource::Shared(path) | Resource::Flag(path) | Resource::Stream(path) => {
+            let named = |field: &Field| match field {
+                Field::Name(name) => mentions(name, LIMITS),
+                Field::At(_) => false,
+            };
+            let root = match &path.root {
+                Root::Global(name) => mentions(name.rsplit("::").next().unwrap_or_default(), LIMITS),
+                Root::Value(value) => mentions(entry.name_of(*value), LIMITS),
+                Root::This => false,
+            };
+            root || path.fields.iter().any(named)
+        }
+    }
+}
+
+fn overrun(clash: &Clash<'_, '_>) -> Issue {
+    let thing = clash.thing();
+    let message = format!(
+        "{} is read, compared and then counted in separate steps, so calls at once all pass the limit",
+        sentence(&thing)
+    );
+    clash.told(
+        message,
+        &format!("reads {thing}: one is left"),
+        &format!("counts itself in {thing}"),
+        "the limit is overrun",
+    )
+}
+
+/// A counter whose life is limited by a second command.
+fn without_expiry(entry: &Entry<'_>) -> Vec<Issue> {
+    let mut issues = vec![];
+    for expiry in entry.all(|op| matches!(op, Op::Write { mode: WriteMode::Expiry, .. })) {
+        let counts =
+            entry.all(|op| matches!(op, Op::Write { mode: WriteMode::Atomic, .. })).filter(|count| {
+                entry.overlap(*count, expiry).is_some() && entry.leads_to(*count, expiry).is_some()
+            });
+        for count in counts {
+            // In one transaction both happen or neither.
+            if entry.gap(count, expiry).is_none_or(|gap| gap.transaction) {
+                continue;
+            }
+            let thing = entry.thing(count);
+            let message = format!(
+                "{} is counted in one command and given its expiry in another, so a crash in between leaves a count that never \
+                 runs out and locks its caller out for good",
+                sentence(&thing)
+            );
+            let (one, other) = (entry.place(count, &[expiry]), entry.place(expiry, &[count]));
+            let reach = interlock_model::Reach::Both;
+            let mut issue = Issue::at(entry, count, &[expiry], reach, message)
+                .only(Severity::Low)
+                .step(Lane::A, one, format!("counts itself in {thing}"))
+                .step(Lane::X, one, "the process ends")
+                .step(Lane::A, other, format!("never sets the expiry: {thing} stays for ever"));
+            issue.keys =
+                entry.resource(count).and_then(|resource| key_of(entry, resource)).into_iter().collect();
+            issues.push(issue);
+        }
+    }
+    issues
+}

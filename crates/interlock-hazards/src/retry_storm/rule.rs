@@ -1,0 +1,73 @@
+//! Finds retries without a bound, without a pause, or with a pause that keeps those together who lost together.
+
+use interlock_model::{
+    Confidence, Lane, Reach,
+    ir::{Backoff, Op},
+};
+
+use crate::{
+    Issue,
+    view::{At, Entry, Retry, Runs, View},
+};
+
+/// Finds `retry-storm`.
+pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
+    // A start that is tried again has no others beside it.
+    let beside = view.entries.iter().filter(|entry| *entry.runs != Runs::StartUp);
+    beside.flat_map(of_entry).collect()
+}
+
+fn of_entry(entry: &Entry<'_>) -> Vec<Issue> {
+    let loops = entry.all(|op| matches!(op, Op::Loop { .. }));
+    loops.filter_map(|head| entry.retry(head)).filter_map(|retry| judge(entry, retry)).collect()
+}
+
+fn judge(entry: &Entry<'_>, retry: Retry) -> Option<Issue> {
+    let sleeps: Vec<(At, Backoff, bool)> = entry
+        .inside(retry.head)
+        .filter_map(|at| match entry.op(at) {
+            Some(Op::Sleep { backoff, jitter }) => Some((at, *backoff, *jitter)),
+            _ => None,
+        })
+        .collect();
+    let Some((pause, _, _)) = sleeps.first() else {
+        let what =
+            if retry.bounded { "at once and without a pause" } else { "without a bound and without a pause" };
+        return Some(issue(entry, retry, retry.head, what, Confidence::High));
+    };
+    if !retry.bounded {
+        let what = "without a bound, so a call that keeps losing never answers";
+        return Some(issue(entry, retry, retry.head, what, Confidence::High));
+    }
+    if sleeps.iter().any(|(_, backoff, jitter)| *backoff == Backoff::Growing && *jitter) {
+        return None;
+    }
+    let (grows, spread) = sleeps.iter().fold((false, false), |(grows, spread), (_, backoff, jitter)| {
+        (grows || *backoff == Backoff::Growing, spread || *jitter)
+    });
+    let (what, confidence) = match (grows, spread) {
+        (true, false) => ("after a pause that is the same for all who lost together", Confidence::Medium),
+        (false, true) => ("after a pause that does not grow", Confidence::Medium),
+        _ => ("after the same fixed pause as everybody else", Confidence::High),
+    };
+    Some(issue(entry, retry, *pause, what, confidence))
+}
+
+fn issue(entry: &Entry<'_>, retry: Retry, at: At, what: &str, confidence: Confidence) -> Issue {
+    let story = [retry.head, retry.attempt];
+    let thing = match entry.op(retry.attempt) {
+        Some(Op::External { service, .. }) => format!("the request to {}", entry.quoted(service)),
+        _ if entry.resource(retry.attempt).is_some() => {
+            format!("the change of {}", entry.thing(retry.attempt))
+        }
+        _ => "what failed".into(),
+    };
+    let reach = if entry.resource(retry.attempt).is_some() { Reach::Both } else { Reach::InProcess };
+    let message = format!("a caller who loses tries {thing} again {what}, and all losers collide once more");
+    Issue::at(entry, at, &story, reach, message)
+        .no_surer_than(confidence)
+        .step(Lane::A, entry.place(retry.attempt, &story), format!("tries {thing}, and loses"))
+        .step(Lane::B, entry.place(retry.attempt, &story), format!("tries {thing}, and loses"))
+        .step(Lane::A, entry.place(at, &story), format!("comes back {what}"))
+        .step(Lane::B, entry.place(at, &story), "comes back at the same moment")
+}

@@ -1,0 +1,83 @@
+//! State in memory that is read before a suspension and trusted after it.
+
+use interlock_model::{
+    Confidence, Lane, Reach, Severity,
+    ir::{Op, Resource, WriteMode},
+};
+
+use crate::{
+    Issue,
+    clash::{Clash, clashes},
+    duplicate_load,
+    lost_update::rule::sentence,
+    non_atomic_rate_limit, shared_session_state,
+    view::{At, Entry, Runs, View},
+};
+
+pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
+    let found = clashes(view);
+    let claimed = found.iter().filter(|clash| {
+        claims(clash)
+            && !non_atomic_rate_limit::rule::claims(view, clash)
+            && !shared_session_state::rule::claims(view, clash)
+            && !duplicate_load::rule::claims(view, clash)
+    });
+    let mut issues: Vec<Issue> = claimed.map(issue).collect();
+    issues.extend(view.entries.iter().flat_map(overtaken));
+    issues
+}
+
+fn claims(clash: &Clash<'_, '_>) -> bool {
+    let Some(Resource::Shared(path)) = clash.resource() else { return false };
+    clash.entry.is_shared(path) && shared_session_state::rule::replaces(clash)
+}
+
+fn issue(clash: &Clash<'_, '_>) -> Issue {
+    let thing = clash.thing();
+    let message = format!(
+        "{} is read before a suspension and trusted after it, so what another call has written meanwhile is overwritten",
+        sentence(&thing)
+    );
+    clash.told(message, &format!("reads {thing}"), &format!("writes {thing}"), "A's change is gone")
+}
+
+/// Two notifications at once, each of which asks for the newest state and then stores it: the older answer may be stored last.
+fn overtaken(entry: &Entry<'_>) -> Vec<Issue> {
+    let notified =
+        matches!(entry.runs, Runs::Event) || matches!(entry.runs, Runs::Call(tools) if tools.is_empty());
+    if !notified {
+        return vec![];
+    }
+    let stores =
+        entry.all(|op| matches!(op, Op::Write { to: Resource::Shared(_), mode: WriteMode::Blind, .. }));
+    stores.filter_map(|store| stored_late(entry, store)).collect()
+}
+
+fn stored_late(entry: &Entry<'_>, store: At) -> Option<Issue> {
+    let Some(Resource::Shared(path)) = entry.resource(store) else { return None };
+    if !entry.is_shared(path) {
+        return None;
+    }
+    let asks = |from: &At| match entry.op(*from) {
+        Some(Op::External { .. } | Op::Call { awaited: true, .. }) => true,
+        Some(Op::Read { of, .. }) => !matches!(of, Resource::Shared(_) | Resource::Flag(_)),
+        _ => false,
+    };
+    let late = |from: &At| entry.gap(*from, store).is_some_and(|gap| gap.suspends && !gap.is_locked());
+    // The nearest question tells the story best: it stands where the answer is stored.
+    let asked = entry.fed_by(store).into_iter().rev().filter(asks).find(late)?;
+    let thing = entry.thing(store);
+    let (one, other) = (entry.place(asked, &[store]), entry.place(store, &[asked]));
+    let message = format!(
+        "{} is set from an answer that was asked for before a suspension, so of two notifications at once the older answer may win",
+        sentence(&thing)
+    );
+    let issue = Issue::at(entry, store, &[asked], Reach::InProcess, message)
+        .only(Severity::Low)
+        .no_surer_than(Confidence::Medium)
+        .step(Lane::A, one, "asks, and is told the old state")
+        .step(Lane::B, one, "asks, and is told the new state")
+        .step(Lane::B, other, format!("sets {thing} to the new state"))
+        .step(Lane::A, other, format!("sets {thing} to the old state, and it stays"));
+    Some(issue)
+}

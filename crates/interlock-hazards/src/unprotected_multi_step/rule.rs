@@ -1,0 +1,320 @@
+//! Finds records that change together with nothing that binds the changes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use interlock_model::{
+    Confidence, Lane, Reach,
+    ir::{Op, Resource, Term, Value, WriteMode},
+};
+
+use crate::{
+    Issue,
+    clash::key_of,
+    view::{At, Entry, Pattern, Piece, Runs, View},
+};
+
+use super::{facts::Facts, undone::undone};
+
+/// Finds `unprotected-multi-step`.
+pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
+    let facts = Facts::of(view);
+    let mut found = vec![];
+    for entry in view.entries.iter().filter(|entry| *entry.runs != Runs::StartUp) {
+        let changes: Vec<At> = entry
+            .all(|op| matches!(op, Op::Write { .. } | Op::Delete { .. }))
+            .filter(|at| is_step(entry, *at) && facts.matters(entry, *at) && !is_claim(entry, *at))
+            .collect();
+        let subjects: BTreeMap<At, BTreeSet<Term>> =
+            changes.iter().map(|at| (*at, entry.subjects(*at))).collect();
+        let mut told: Vec<At> = vec![];
+        for first in changes.iter().copied() {
+            if told.iter().any(|other| entry.same_record(*other, first)) {
+                continue;
+            }
+            let partner = changes.iter().copied().find_map(|second| {
+                let confidence = pair(entry, first, second, &subjects)?;
+                Some((second, confidence))
+            });
+            if let Some((second, confidence)) = partner {
+                // Three changes in a row are one story.
+                told.extend([first, second]);
+                found.push(issue(entry, first, second, confidence));
+            }
+        }
+        found.extend(undone(entry));
+    }
+    found
+}
+
+/// Whether a change can be one of several that belong together.
+fn is_step(entry: &Entry<'_>, at: At) -> bool {
+    let stored =
+        matches!(entry.resource(at), Some(Resource::Row { .. } | Resource::File(_) | Resource::Key(_)));
+    let lives_on = match (entry.op(at), entry.resource(at)) {
+        // A folder that is there or made is no change.
+        (Some(Op::Write { mode: WriteMode::Ensure, .. }), Some(Resource::File(_))) => false,
+        (Some(Op::Write { mode, .. }), _) => !matches!(mode, WriteMode::Expiry | WriteMode::Pieces),
+        _ => true,
+    };
+    stored && lives_on && !entry.is_recovery(at) && !entry.is_finally(at) && entry.apart(at).is_none()
+}
+
+fn inserts(entry: &Entry<'_>, at: At) -> bool {
+    matches!(
+        entry.op(at),
+        Some(Op::Write { mode: WriteMode::Exclusive | WriteMode::Append | WriteMode::Ensure, .. })
+    )
+}
+
+/// Whether two changes belong together and nothing binds them: how sure. What is cheap to ask is asked first.
+fn pair(
+    entry: &Entry<'_>,
+    first: At,
+    second: At,
+    subjects: &BTreeMap<At, BTreeSet<Term>>,
+) -> Option<Confidence> {
+    if first == second || entry.same_record(first, second) {
+        return None;
+    }
+    let confidence = kinds(entry, first, second)?;
+    if !belong_together(entry, first, second, subjects) {
+        return None;
+    }
+    let bound = match entry.gap(first, second) {
+        Some(gap) => gap.transaction || gap.is_locked(),
+        None => are_bound_side_by_side(entry, first, second)?,
+    };
+    if bound || is_one_statement(entry, first, second) || is_taken_back(entry, first, second) {
+        return None;
+    }
+    Some(confidence)
+}
+
+/// Whether something binds two changes that are sent at once; `None` if they are not.
+fn are_bound_side_by_side(entry: &Entry<'_>, first: At, second: At) -> Option<bool> {
+    let together = |at: At| entry.around(at, |op| matches!(op, Op::Together { .. }));
+    let common = together(first)?;
+    if first > second || together(second) != Some(common) {
+        return None;
+    }
+    let locked = entry.held(first).iter().any(|lock| entry.held(second).contains(lock));
+    let in_transaction = entry.open(first).iter().any(|begin| entry.open(second).contains(begin));
+    Some(locked || in_transaction)
+}
+
+/// Which kinds of changes make a pair.
+fn kinds(entry: &Entry<'_>, first: At, second: At) -> Option<Confidence> {
+    let (one, two) = (entry.resource(first)?, entry.resource(second)?);
+    let both_new = inserts(entry, first) && inserts(entry, second);
+    match (one, two) {
+        (Resource::Row { .. }, Resource::Row { .. }) => {
+            if !both_new {
+                return Some(Confidence::High);
+            }
+            // A parent and its children: half of them is wrong where the child could not be made without the parent.
+            let Some(Op::Write { outcome: Some(made), .. }) = entry.op(first) else { return None };
+            let Some(Op::Write { from, .. }) = entry.op(second) else { return None };
+            from.iter().any(|value| entry.depends_on(*value, *made)).then_some(Confidence::Medium)
+        }
+        (Resource::Key(_), Resource::Key(_)) => {
+            let counts = |at: At| {
+                matches!(
+                    entry.op(at),
+                    Some(
+                        Op::Write { mode: WriteMode::Atomic | WriteMode::Append | WriteMode::Ensure, .. }
+                            | Op::Delete { .. }
+                    )
+                )
+            };
+            Some(if counts(first) && counts(second) { Confidence::High } else { Confidence::Medium })
+        }
+        // What follows a row into a cache is no state of its own.
+        (Resource::Row { .. }, Resource::Key(_)) | (Resource::Key(_), Resource::Row { .. }) => {
+            let counts = |at: At| match (entry.op(at), entry.resource(at)) {
+                (Some(Op::Write { mode, .. }), Some(Resource::Key(_))) => matches!(mode, WriteMode::Atomic),
+                (_, Some(Resource::Key(_))) => false,
+                _ => true,
+            };
+            (counts(first) && counts(second)).then_some(Confidence::Medium)
+        }
+        // Two names that are put together alike may be one file, and a folder goes with what is in it.
+        (Resource::File(one), Resource::File(two)) => {
+            let (one, two) = (entry.pattern(one), entry.pattern(two));
+            let within = |inner: &Pattern, outer: &Pattern| {
+                inner.0.starts_with(&outer.0) || inner.0.ends_with(&outer.0)
+            };
+            let apart = !within(&one, &two) && !within(&two, &one);
+            (apart && (moves(entry, first, second) || share_content(entry, first, second)))
+                .then_some(Confidence::Medium)
+        }
+        // A file and its row: making both leaves at worst a file too many.
+        (Resource::File(_), _) | (_, Resource::File(_)) => {
+            let removes = |at: At| matches!(entry.op(at), Some(Op::Delete { .. }));
+            (removes(first) && removes(second)).then_some(Confidence::Medium)
+        }
+        _ => None,
+    }
+}
+
+/// Whether both come from one statement, or one is a part of what the other does: a batch, a temporary file.
+fn is_one_statement(entry: &Entry<'_>, first: At, second: At) -> bool {
+    let (one, two) = (entry.span(first), entry.span(second));
+    let same_place =
+        one.file == two.file && one.start == two.start && one.end == two.end && one.end > one.start;
+    let renamed = |at: At| {
+        entry.all(|op| matches!(op, Op::Rename { .. })).any(|rename| match entry.op(rename) {
+            Some(Op::Rename { from, .. }) => Some(&entry.resolve_resource(from)) == entry.resource(at),
+            _ => false,
+        })
+    };
+    let temporary = |at: At| {
+        matches!(entry.resource(at), Some(Resource::File(path)) if {
+            entry.pattern(path).0.iter().any(|piece| matches!(piece, Piece::Fresh(_) | Piece::TempDir))
+        })
+    };
+    (same_place && entry.home(&[first]) == entry.home(&[second]))
+        || renamed(first)
+        || renamed(second)
+        || temporary(first)
+        || temporary(second)
+}
+
+/// Whether a change is a lock or a count in disguise: a key that is taken, and given back when the work is done.
+fn is_claim(entry: &Entry<'_>, at: At) -> bool {
+    let gives = |op: &Op| matches!(op, Op::Delete { .. } | Op::Write { mode: WriteMode::Atomic, .. });
+    let takes = |op: &Op| matches!(op, Op::Write { mode: WriteMode::Exclusive | WriteMode::Atomic, .. });
+    let (Some(op), Some(Resource::Key(_) | Resource::File(_))) = (entry.op(at), entry.resource(at)) else {
+        return false;
+    };
+    let given_back = || {
+        entry
+            .all(gives)
+            .any(|end| end != at && entry.same_record(at, end) && entry.leads_to(at, end).is_some())
+    };
+    let taken_before = || {
+        entry
+            .all(takes)
+            .any(|take| take != at && entry.same_record(at, take) && entry.leads_to(take, at).is_some())
+    };
+    // A number that only says whose turn it is has no partner either.
+    let is_fence = || {
+        match op {
+        Op::Write { outcome: Some(number), .. } => entry.all(|op| matches!(op, Op::Write { .. })).any(|write| {
+            matches!(entry.op(write), Some(Op::Write { mode: WriteMode::Conditional(condition), .. }) if {
+                condition.0.iter().flat_map(|demand| entry.values_in(&demand.with)).any(|value| entry.depends_on(value, *number))
+            })
+        }),
+        _ => false,
+    }
+    };
+    (takes(op) && given_back()) || (gives(op) && taken_before()) || is_fence()
+}
+
+/// Whether two changes are about the same thing: an amount that one takes and the other gives, an order and its goods.
+fn belong_together(
+    entry: &Entry<'_>,
+    first: At,
+    second: At,
+    subjects: &BTreeMap<At, BTreeSet<Term>>,
+) -> bool {
+    let shared = |one: &BTreeSet<Term>, two: &BTreeSet<Term>| one.iter().any(|subject| two.contains(subject));
+    if subjects.get(&first).zip(subjects.get(&second)).is_some_and(|(one, two)| shared(one, two)) {
+        return true;
+    }
+    // What is taken from one key, if it was there, goes to the next.
+    let keys = |at: At| matches!(entry.resource(at), Some(Resource::Key(_)));
+    if keys(first) && keys(second) && entry.judged_by(second).iter().any(|(_, source)| *source == first) {
+        return true;
+    }
+    // What the second changes was found through what the first did.
+    let (Some(Op::Write { outcome: Some(made), .. } | Op::Delete { outcome: Some(made), .. }), Some(op)) =
+        (entry.op(first), entry.op(second))
+    else {
+        return moves(entry, first, second);
+    };
+    let values: Vec<Value> = match op {
+        Op::Write { from, .. } => from.clone(),
+        _ => vec![],
+    };
+    let key = match entry.resource(second) {
+        Some(Resource::Row { key, .. } | Resource::Key(key) | Resource::File(key)) => entry.values_in(key),
+        _ => vec![],
+    };
+    values.iter().chain(&key).any(|value| entry.depends_on(*value, *made)) || moves(entry, first, second)
+}
+
+/// Whether both write what was made from the same thing: two files in one folder have only the folder in common.
+fn share_content(entry: &Entry<'_>, first: At, second: At) -> bool {
+    let content = |at: At| match entry.op(at) {
+        Some(Op::Write { from, .. }) => entry.things(from),
+        _ => BTreeSet::new(),
+    };
+    let (one, two) = (content(first), content(second));
+    one.iter().any(|thing| two.contains(thing))
+}
+
+/// Whether the first puts elsewhere what the second takes away.
+fn moves(entry: &Entry<'_>, first: At, second: At) -> bool {
+    matches!(entry.op(second), Some(Op::Delete { .. }))
+        && entry.fed_by(first).iter().any(|source| entry.overlap(*source, second).is_some())
+}
+
+/// Whether the failure of the second is caught, and the first is changed back there.
+fn is_taken_back(entry: &Entry<'_>, first: At, second: At) -> bool {
+    let undoes = entry.all(|op| matches!(op, Op::Write { .. } | Op::Delete { .. }));
+    undoes
+        .filter(|undo| entry.is_recovery(*undo) && entry.same_record(first, *undo))
+        .any(|undo| entry.leads_to(second, undo).is_some())
+        || given_back_after_refusal(entry, first, second)
+}
+
+/// Whether a second change that took no effect leads to the first being changed back.
+fn given_back_after_refusal(entry: &Entry<'_>, first: At, second: At) -> bool {
+    let Some(Op::Write { outcome: Some(outcome), .. } | Op::Delete { outcome: Some(outcome), .. }) =
+        entry.op(second)
+    else {
+        return false;
+    };
+    let depends = |check: &At| match entry.op(*check) {
+        Some(Op::Check { on, .. }) => on.iter().any(|value| entry.depends_on(*value, *outcome)),
+        _ => false,
+    };
+    let undoes = entry.all(|op| matches!(op, Op::Write { .. } | Op::Delete { .. }));
+    undoes
+        .filter(|undo| *undo > second && entry.same_record(first, *undo))
+        .any(|undo| entry.judges(undo).iter().any(|check| depends(check) && entry.encloses(*check, undo)))
+}
+
+fn issue(entry: &Entry<'_>, first: At, second: At, confidence: Confidence) -> Issue {
+    let story = [first, second];
+    let (one, two) = (in_words(entry, first), in_words(entry, second));
+    let (before, after) = (entry.place(first, &story), entry.place(second, &story));
+    let message = format!(
+        "{one} and {two} change together, but nothing binds them: a crash or an error in between leaves the first without the second"
+    );
+    let mut issue = Issue::at(entry, first, &[second], Reach::Both, message)
+        .no_surer_than(confidence)
+        .step(Lane::A, before, format!("changes {one}"))
+        .step(Lane::X, after, "a crash, a timeout or an error: the second change never comes")
+        .step(Lane::B, before, format!("comes with {one} changed and {two} as it was"));
+    issue.keys = [first, second]
+        .iter()
+        .filter_map(|at| entry.resource(*at))
+        .filter_map(|resource| key_of(entry, resource))
+        .collect();
+    issue.keys.dedup();
+    issue
+}
+
+fn in_words(entry: &Entry<'_>, at: At) -> String {
+    match entry.resource(at) {
+        Some(Resource::Row { key: Term::Path(_), table, .. }) => {
+            let key = match entry.resource(at) {
+                Some(Resource::Row { key, .. }) => entry.quoted(key),
+                _ => String::new(),
+            };
+            format!("the row {key} of {}", entry.quoted(table))
+        }
+        _ => entry.thing(at),
+    }
+}

@@ -1,0 +1,82 @@
+//! Error paths that set a record back after an effect outside that cannot be taken back.
+
+use interlock_model::{
+    Lane, Reach,
+    ir::{Change, Fresh, Op, Resource},
+};
+
+use crate::{
+    Issue,
+    clash::same_name,
+    view::{At, Entry, Piece},
+};
+
+/// An error path that sets a record back after an effect outside that cannot be taken back.
+pub(super) fn undone(entry: &Entry<'_>) -> Vec<Issue> {
+    let mut found = vec![];
+    for undo in entry.all(|op| matches!(op, Op::Write { .. })).filter(|at| entry.is_recovery(*at)) {
+        if !matches!(entry.resource(undo), Some(Resource::Row { .. } | Resource::Key(_))) {
+            continue;
+        }
+        let set_before = entry.all(|op| matches!(op, Op::Write { .. })).find(|set| {
+            !entry.is_recovery(*set) && entry.same_record(*set, undo) && sets_the_same(entry, *set, undo)
+        });
+        let Some(set) = set_before else { continue };
+        let effect =
+            entry.all(|op| matches!(op, Op::External { change: Change::Effect, .. })).find(|effect| {
+                entry.leads_to(set, *effect).is_some()
+                    && !repeats_harmlessly(entry, *effect)
+                    && fails_after(entry, *effect, undo)
+            });
+        let Some(effect) = effect else { continue };
+        let story = [effect, set];
+        let service = match entry.op(effect) {
+            Some(Op::External { service, .. }) => entry.quoted(service),
+            _ => "the service".into(),
+        };
+        let thing = entry.thing(undo);
+        let message = format!(
+            "{thing} is set back although the request to {service} may have gone through, so the next try sends it a second time"
+        );
+        found.push(
+            Issue::at(entry, undo, &story, Reach::Both, message)
+                .step(
+                    Lane::A,
+                    entry.place(effect, &[undo, set]),
+                    format!("the request to {service} goes through"),
+                )
+                .step(Lane::X, entry.place(effect, &[undo, set]), "a later step fails, or the answer is lost")
+                .step(Lane::A, entry.place(undo, &story), format!("sets {thing} back"))
+                .step(
+                    Lane::B,
+                    entry.place(effect, &[undo, set]),
+                    format!("finds {thing} open, and sends the request again"),
+                ),
+        );
+    }
+    found
+}
+
+fn sets_the_same(entry: &Entry<'_>, one: At, other: At) -> bool {
+    match (entry.columns(one), entry.columns(other)) {
+        (Some(one), Some(other)) => one.iter().any(|column| other.iter().any(|name| same_name(column, name))),
+        _ => true,
+    }
+}
+
+fn repeats_harmlessly(entry: &Entry<'_>, effect: At) -> bool {
+    let Some(Op::External { idempotency: Some(key), .. }) = entry.op(effect) else { return false };
+    let differs = |piece: &Piece| matches!(piece, Piece::Fresh(Fresh::Random | Fresh::Time | Fresh::Counter));
+    !entry.pattern(key).0.iter().any(differs)
+}
+
+/// Whether something behind the effect can fail and lead to the undoing.
+fn fails_after(entry: &Entry<'_>, effect: At, undo: At) -> bool {
+    (effect + 1..undo).any(|at| {
+        let fallible = matches!(
+            entry.op(at),
+            Some(Op::Write { .. } | Op::Delete { .. } | Op::External { .. } | Op::Call { .. })
+        ) && !entry.is_recovery(at);
+        fallible && entry.leads_to(effect, at).is_some() && entry.leads_to(at, undo).is_some()
+    })
+}

@@ -1,0 +1,56 @@
+//! A promise in a map that is waited for once and then replaced: whoever waits with us goes on with us.
+
+use interlock_model::{
+    Lane, Reach,
+    ir::{Field, Op, Resource, WriteMode},
+};
+
+use crate::{
+    Issue,
+    view::{At, Entry, Overlap},
+};
+
+/// Finds the waits that are not repeated before the entry is taken over.
+pub(super) fn waited_once(entry: &Entry<'_>) -> Vec<Issue> {
+    let keyed = |op: &Op| match op {
+        Op::Read { of: Resource::Shared(path), .. } => {
+            path.fields.iter().any(|field| matches!(field, Field::At(_)))
+        }
+        _ => false,
+    };
+    entry.all(keyed).filter_map(|look| taken_over(entry, look)).collect()
+}
+
+fn taken_over(entry: &Entry<'_>, look: At) -> Option<Issue> {
+    let Some(Op::Read { into, of: Resource::Shared(path), .. }) = entry.op(look) else { return None };
+    if !entry.is_shared(path) {
+        return None;
+    }
+    let waits = |op: &Op| matches!(op, Op::Check { on, .. } if on.contains(into));
+    let check = entry.all(waits).find(|check| entry.only_waits(*check))?;
+    // Who comes back to the look before it goes on has looked again.
+    if entry.loops(check) != entry.loops(look) || entry.loops(look).len() > entry.loops(check).len() {
+        return None;
+    }
+    let same = |at: &At| entry.overlap(look, *at) == Some(Overlap::Sure);
+    let takes = |op: &Op| matches!(op, Op::Write { to: Resource::Shared(_), mode: WriteMode::Blind, .. });
+    let take = entry.all(takes).filter(same).find(|take| {
+        *take > check && entry.loops(*take) == entry.loops(look) && entry.leads_to(look, *take) == Some(true)
+    })?;
+    let drop = entry
+        .all(|op| matches!(op, Op::Delete { of: Resource::Shared(_), .. }))
+        .find(|drop| same(drop) && entry.leads_to(take, *drop).is_some())?;
+    let steps = [look, take, drop];
+    let thing = entry.thing(look);
+    let message = format!(
+        "whoever holds {thing} is waited for once and then the entry is replaced without looking again, so two calls that wait for \
+         the same holder go on together"
+    );
+    let at = |step: At| entry.place(step, &steps);
+    let issue = Issue::at(entry, look, &steps, Reach::InProcess, message)
+        .step(Lane::A, at(look), format!("finds a holder in {thing}, and waits for it"))
+        .step(Lane::B, at(look), "finds the same holder, and waits for it")
+        .step(Lane::A, at(take), format!("goes on, and puts itself into {thing}"))
+        .step(Lane::B, at(take), format!("goes on as well, over A: {thing} keeps nobody out"));
+    Some(issue)
+}

@@ -1,0 +1,266 @@
+//! Finds locks whose map forgets them too early or never, and locks that every call makes for itself.
+
+use interlock_model::{
+    Confidence, Lane, Reach, Severity, Span,
+    ir::{AccessPath, Field, HandMade, Op, Removal, Resource, Root, Start, Term},
+};
+
+use super::once::waited_once;
+use crate::{
+    Issue,
+    view::{At, Entry, Runs, View},
+};
+
+/// Finds `unsafe-lock-map`.
+pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
+    let mut found: Vec<Issue> =
+        view.program.hand_made.iter().flat_map(|made| hand_made(view, made)).collect();
+    for entry in view.entries.iter().filter(|entry| *entry.runs != Runs::StartUp) {
+        found.extend(waited_once(entry));
+        for at in entry.all(|op| matches!(op, Op::New { lock: Some(_), .. })) {
+            found.extend(in_a_map(view, entry, at));
+            found.extend(at_its_use(entry, at));
+        }
+    }
+    found
+}
+
+/// What is wrong with a lock that the tree builds itself.
+fn hand_made(view: &View<'_>, made: &HandMade) -> Vec<Issue> {
+    let mut found = vec![];
+    let name = made.path.fields.iter().rev().find_map(|field| match field {
+        Field::Name(name) => Some(name.to_string()),
+        Field::At(_) => None,
+    });
+    let name = name.unwrap_or_else(|| match &made.path.root {
+        Root::Global(name) => name.rsplit("::").next().unwrap_or_default().to_owned(),
+        _ => "the lock".into(),
+    });
+    let (removal, removed_at) = made.removal;
+    let limited = view.program.limited.iter().any(|limited| limited.path == made.path);
+    if made.keyed && !limited {
+        let never = removed_at == made.span || removed_at == Span::default();
+        match removal {
+            Removal::Last => {}
+            Removal::Nobody => {
+                let (span, why) = if never {
+                    (made.span, "nothing ever removes an entry of")
+                } else {
+                    (
+                        removed_at,
+                        "the clean-up compares with something that was never stored, so no entry is ever removed from",
+                    )
+                };
+                let message = format!(
+                    "{why} `{name}`, so the map grows with every key that a caller names until the server is killed"
+                );
+                let issue = told(view, made, span, message)
+                    .step(Lane::A, made.span, format!("adds an entry to `{name}` for its key"))
+                    .step(Lane::A, span, "leaves, and the entry stays")
+                    .step(Lane::B, made.span, "comes with another key: one more entry for ever");
+                found.push(if never { issue.only(Severity::Low) } else { issue });
+            }
+            Removal::Anybody => found.push(dropped(
+                told(view, made, removed_at, early(&name)),
+                made.span,
+                removed_at,
+                Lane::A,
+                &name,
+            )),
+            Removal::Timer => found.push(dropped(
+                told(view, made, removed_at, early(&name)),
+                made.span,
+                removed_at,
+                Lane::X,
+                &name,
+            )),
+        }
+    }
+    if !made.exclusive {
+        let message = format!(
+            "two calls that wait for the same holder of `{name}` go on together, so the lock keeps nobody out"
+        );
+        found.push(
+            told(view, made, made.span, message)
+                .step(Lane::A, made.span, "waits for the holder")
+                .step(Lane::B, made.span, "waits for the same holder")
+                .step(Lane::A, made.span, "goes on when the holder leaves")
+                .step(Lane::B, made.span, "goes on as well"),
+        );
+    }
+    if !made.outlives_failure {
+        let message =
+            format!("once a call under `{name}` has failed, every later call fails or waits for ever");
+        found.push(
+            told(view, made, made.span, message)
+                .step(Lane::A, made.span, "holds the lock")
+                .step(Lane::X, made.span, "its work fails, and the failure stays in the chain")
+                .step(Lane::B, made.span, "is chained behind the failure and never runs"),
+        );
+    }
+    found
+}
+
+fn told(view: &View<'_>, made: &HandMade, span: Span, message: String) -> Issue {
+    let inside = |entry: &&Entry<'_>| (0..entry.steps.len()).any(|at| entry.function_of(at) == made.function);
+    let mut tools: Vec<_> = view.entries.iter().filter(inside).flat_map(Entry::tools).collect();
+    tools.sort();
+    tools.dedup();
+    Issue {
+        severity: None,
+        confidence: if tools.is_empty() { Confidence::Medium } else { Confidence::High },
+        reach: Reach::InProcess,
+        span,
+        function: made.function,
+        tools,
+        message,
+        witness: vec![],
+        keys: vec![],
+    }
+}
+
+fn early(name: &str) -> String {
+    format!(
+        "an entry of `{name}` is removed while others may hold it or wait for it, so the next call makes a second lock for the same key"
+    )
+}
+
+/// The story of an entry that goes while it is in use.
+fn dropped(issue: Issue, made: Span, removed: Span, by: Lane, name: &str) -> Issue {
+    issue
+        .step(Lane::A, made, "holds the lock of a key")
+        .step(by, removed, format!("removes it from `{name}`, whoever waits for it"))
+        .step(Lane::B, made, "finds no entry, makes a new lock and goes on beside those of the old one")
+}
+
+/// A map in which each key has a lock.
+fn in_a_map(view: &View<'_>, entry: &Entry<'_>, at: At) -> Vec<Issue> {
+    let Some(Op::New { into, .. }) = entry.op(at) else { return vec![] };
+    let stored = entry
+        .all(|op| matches!(op, Op::Write { to: Resource::Shared(_), from, .. } if from.iter().any(|from| entry.depends_on(*from, *into))))
+        .find_map(|store| match entry.resource(store) {
+            Some(Resource::Shared(path)) => map_of(path).map(|(map, key)| (store, map, key)),
+            _ => None,
+        });
+    let Some((store, map, key)) = stored else { return vec![] };
+    let bounded = || {
+        let values = entry.values_in(&key);
+        matches!(key, Term::Literal(_))
+            || (!values.is_empty() && values.iter().all(|value| entry.is_bounded(*value)))
+    };
+    let limited = view.program.limited.iter().any(|limited| entry.resolve_path(&limited.path) == map);
+    if limited || bounded() || !entry.is_shared(&map) {
+        return vec![];
+    }
+    let name = entry.path_text(&map);
+    let place = entry.place(at, &[]);
+    let removals: Vec<(&Entry<'_>, At)> =
+        view.entries.iter().flat_map(|other| removals(other, &map)).collect();
+    if removals.is_empty() {
+        let message = format!(
+            "nothing ever removes an entry of `{name}`, so the map grows with every key that a caller names until the server is killed"
+        );
+        let issue = Issue::at(entry, at, &[], Reach::InProcess, message)
+            .only(Severity::Low)
+            .step(Lane::A, place, format!("makes a lock and puts it into `{name}`"))
+            .step(Lane::A, entry.place(store, &[]), "leaves, and the entry stays")
+            .step(Lane::B, place, "comes with another key: one more entry for ever");
+        return vec![issue];
+    }
+    let careless = removals.into_iter().filter(|(other, removal)| !is_careful(other, *removal, &map));
+    careless
+        .map(|(other, removal)| {
+            let removed = other.place(removal, &[]);
+            let by = if by_timer(other, removal) { Lane::X } else { Lane::A };
+            let issue = Issue::at(other, removal, &[], Reach::InProcess, early(&name));
+            dropped(issue, place, removed, by, &name)
+        })
+        .collect()
+}
+
+/// The map and the key of an entry of one.
+fn map_of(path: &AccessPath) -> Option<(AccessPath, Term)> {
+    let mut map = path.clone();
+    match map.fields.pop()? {
+        Field::At(key) => Some((map, key)),
+        Field::Name(_) => None,
+    }
+}
+
+/// The steps that take an entry out of a map, or empty it.
+fn removals<'v, 'e>(entry: &'v Entry<'e>, map: &AccessPath) -> Vec<(&'v Entry<'e>, At)> {
+    let from = |path: &AccessPath| path == map || map_of(path).is_some_and(|(other, _)| other == *map);
+    let taken = entry.all(|op| matches!(op, Op::Delete { of: Resource::Shared(_), .. }));
+    taken
+        .filter(|at| matches!(entry.resource(*at), Some(Resource::Shared(path)) if from(path)))
+        .map(|at| (entry, at))
+        .collect()
+}
+
+fn by_timer(entry: &Entry<'_>, at: At) -> bool {
+    *entry.runs == Runs::Event
+        || entry
+            .apart(at)
+            .is_some_and(|spawn| matches!(entry.op(spawn), Some(Op::Spawn { start: Start::Timer, .. })))
+}
+
+/// Whether a removal first asks whether anybody is left: how many use it, whether it is locked, whether the entry is still the same.
+fn is_careful(entry: &Entry<'_>, at: At, map: &AccessPath) -> bool {
+    let concerns = |source: &At| match (entry.op(*source), entry.resource(*source)) {
+        (_, Some(Resource::Shared(path))) => path.root == map.root,
+        (Some(Op::Call { receiver: Some(path), .. }), _) => {
+            entry.resolve_path(path).root == map.root || map_of(&entry.resolve_path(path)).is_some()
+        }
+        _ => false,
+    };
+    entry.judges(at).iter().any(|check| {
+        let Some(Op::Check { on, .. }) = entry.op(*check) else { return false };
+        let asks = entry.sources_of(on).iter().any(concerns)
+            || on.iter().any(|value| {
+                entry.field_of(*value).is_some_and(|field| is_count(&field))
+                    || is_count(entry.name_of(*value))
+            });
+        // What was asked before the timer was set says nothing about the time when it goes off.
+        let in_time = entry.apart(at).is_none_or(|spawn| entry.encloses(spawn, *check));
+        entry.encloses(*check, at) && in_time && asks
+    })
+}
+
+fn is_count(field: &str) -> bool {
+    crate::clash::mentions(
+        field,
+        &["count", "users", "refs", "waiting", "waiters", "pending", "holders", "locked", "size", "length"],
+    )
+}
+
+/// A lock that the call which takes it has made, and that no other call can see.
+fn at_its_use(entry: &Entry<'_>, at: At) -> Option<Issue> {
+    let Some(Op::New { into, .. }) = entry.op(at) else { return None };
+    let taken = entry.all(|op| matches!(op, Op::Acquire { .. })).find(|taken| {
+        let Some(Op::Acquire { lock, .. }) = entry.op(*taken) else { return false };
+        let lock = entry.lock(lock);
+        lock.object.root == Root::Value(*into) && entry.is_made_here(&lock.object)
+    })?;
+    // A call may bound its own work with a lock of its own.
+    let own_work = entry
+        .around(taken, |op| matches!(op, Op::Loop { .. } | Op::Together { .. } | Op::Spawn { .. }))
+        .is_some_and(|around| !entry.encloses(around, at));
+    let several = entry
+        .all(|op| matches!(op, Op::Acquire { .. }))
+        .filter(|other| matches!(entry.op(*other), Some(Op::Acquire { lock, .. }) if entry.lock(lock).object.root == Root::Value(*into)))
+        .count();
+    if own_work || several > 1 {
+        return None;
+    }
+    let story = [taken];
+    let name = entry.name_of(*into);
+    let name = if name.is_empty() { "the lock" } else { name };
+    let message =
+        format!("`{name}` is made by the call that takes it, so every call has its own and none ever waits");
+    let issue = Issue::at(entry, at, &story, Reach::InProcess, message)
+        .step(Lane::A, entry.place(at, &story), "makes a lock")
+        .step(Lane::B, entry.place(at, &story), "makes another one")
+        .step(Lane::A, entry.place(taken, &story), "takes its own at once")
+        .step(Lane::B, entry.place(taken, &story), "takes its own at once, beside A");
+    Some(issue)
+}

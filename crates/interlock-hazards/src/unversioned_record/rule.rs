@@ -1,0 +1,139 @@
+//! Finds tables whose rows handlers overwrite with what the caller sends, and that show nothing to detect a conflict by.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use interlock_model::{
+    Confidence, Lane, Reach,
+    ir::{Condition, Name, Op, Origin, Resource, Term, Value, WriteMode},
+};
+
+use crate::{
+    Issue,
+    clash::{clashes, is_version, key_of},
+    view::{At, Entry, Runs, View},
+};
+
+/// Finds `unversioned-record`.
+pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
+    let known = columns(view);
+    let versioned =
+        |table: &str| known.get(table).is_some_and(|columns| columns.iter().any(|column| is_version(column)));
+    // Where a write is part of a gap inside the handler, that gap is what there is to say of it.
+    let told: BTreeSet<(*const Entry<'_>, At)> =
+        clashes(view).iter().map(|clash| (std::ptr::from_ref(clash.entry).cast(), clash.act)).collect();
+    let mut found: BTreeMap<String, Issue> = BTreeMap::new();
+    for entry in view.entries.iter().filter(|entry| matches!(entry.runs, Runs::Call(_) | Runs::Unreached)) {
+        for at in entry.all(|op| matches!(op, Op::Write { mode: WriteMode::Blind, .. })) {
+            let Some(table) = table_of(entry, at) else { continue };
+            if versioned(&table)
+                || told.contains(&(std::ptr::from_ref(entry).cast(), at))
+                || !overwrites(entry, at)
+            {
+                continue;
+            }
+            let issue = issue(entry, at, &table);
+            let first = |known: &Issue| {
+                (issue.confidence, std::cmp::Reverse(issue.span))
+                    > (known.confidence, std::cmp::Reverse(known.span))
+            };
+            if found.get(&table).is_none_or(first) {
+                found.insert(table, issue);
+            }
+        }
+    }
+    found.into_values().collect()
+}
+
+/// What the program shows of each table: declarations, statements, filters.
+fn columns(view: &View<'_>) -> BTreeMap<String, BTreeSet<Name>> {
+    let mut known: BTreeMap<String, BTreeSet<Name>> = BTreeMap::new();
+    for table in &view.program.tables {
+        known.entry(plain(&table.name)).or_default().extend(table.columns.iter().cloned());
+    }
+    for entry in &view.entries {
+        for at in 0..entry.steps.len() {
+            let Some(table) = table_of(entry, at) else { continue };
+            let columns = known.entry(table).or_default();
+            columns.extend(entry.columns(at).into_iter().flatten().cloned());
+            let condition = match entry.op(at) {
+                Some(Op::Write { mode: WriteMode::Conditional(condition), .. }) => Some(condition),
+                Some(Op::Delete { when, .. }) => when.as_ref(),
+                _ => None,
+            };
+            if let Some(Condition(demands)) = condition {
+                columns.extend(demands.iter().map(|demand| demand.column.clone()));
+            }
+        }
+    }
+    known
+}
+
+fn table_of(entry: &Entry<'_>, at: At) -> Option<String> {
+    match entry.resource(at) {
+        Some(Resource::Row { table: Term::Literal(name), .. }) => Some(plain(name)),
+        Some(Resource::Row { table: table @ Term::Path(_), .. }) => Some(entry.text(table)),
+        _ => None,
+    }
+}
+
+fn plain(name: &str) -> String {
+    name.rsplit('.').next().unwrap_or_default().trim_matches(['"', '`', '[', ']']).to_lowercase()
+}
+
+/// Whether a write puts what the caller sent in the place of what one row held, with nothing to keep others out.
+fn overwrites(entry: &Entry<'_>, at: At) -> bool {
+    let (Some(Op::Write { from, .. }), Some(Resource::Row { key, .. })) = (entry.op(at), entry.resource(at))
+    else {
+        return false;
+    };
+    if matches!(key, Term::Any) || !entry.locks(at).is_empty() || entry.is_recovery(at) {
+        return false;
+    }
+    // A row that this transaction has looked at first is not overwritten unseen.
+    let seen = entry
+        .all(|op| matches!(op, Op::Read { .. }))
+        .any(|read| entry.same_record(read, at) && entry.gap(read, at).is_some_and(|gap| gap.transaction));
+    if seen {
+        return false;
+    }
+    let of_key = entry.values_in(key);
+    let sent = |value: &Value| {
+        let is_key =
+            of_key.iter().any(|key| entry.resolve(&(*key).into()) == entry.resolve(&(*value).into()));
+        !is_key && comes_from_the_caller(entry, *value)
+    };
+    // What is computed from the same table is a lost update instead.
+    let own =
+        |source: &At| entry.resource(*source).is_some() && table_of(entry, *source) == table_of(entry, at);
+    from.iter().any(sent) && !entry.fed_by(at).iter().any(own)
+}
+
+fn comes_from_the_caller(entry: &Entry<'_>, value: Value) -> bool {
+    if entry.origin(value) == Some(Origin::Argument) {
+        return true;
+    }
+    let things = entry.things(&[value]);
+    things
+        .iter()
+        .flat_map(|thing| entry.values_in(thing))
+        .any(|value| entry.origin(value) == Some(Origin::Argument))
+}
+
+fn issue(entry: &Entry<'_>, at: At, table: &str) -> Issue {
+    let thing = entry.thing(at);
+    let message = format!(
+        "a caller's text replaces {thing}, and nothing in `{table}` can tell that somebody else has changed it since that caller read it"
+    );
+    let span = entry.place(at, &[]);
+    let mut issue = Issue::at(entry, at, &[], Reach::Both, message)
+        .step(Lane::A, span, format!("has read {thing} in an earlier call"))
+        .step(Lane::B, span, format!("writes {thing}"))
+        .step(
+            Lane::A,
+            span,
+            format!("writes {thing} from what it had read: B's work is gone, and nobody can see it"),
+        );
+    issue.keys = entry.resource(at).and_then(|resource| key_of(entry, resource)).into_iter().collect();
+    let sure = matches!(entry.resource(at), Some(Resource::Row { key, .. }) if *key != Term::Unknown);
+    if sure { issue } else { issue.no_surer_than(Confidence::Medium) }
+}

@@ -1,0 +1,26 @@
+//! What a rule sees: every way into the program with its calls already followed, step by step, and the questions that rules ask of it.
+//!
+//! An [`Entry`] is one way in: a tool's handler, something that an event starts, the start-up code, or a function that nothing
+//! reaches. Its steps stand in the order of the source, helpers in place of their calls, with edges for where control may go. On
+//! top of that are answers: what a [value comes from](Entry::sources), what [decided](Entry::judges) that a step runs, what
+//! [lies between](Entry::gap) two steps, who can [come in between](View::reach), and where to [point](Entry::place).
+
+mod build;
+mod entry;
+mod flow;
+mod gap;
+mod inside;
+mod names;
+mod place;
+mod reach;
+mod records;
+mod retry;
+mod words;
+
+pub use build::Expanded;
+pub use entry::{At, Entry, Runs, Step};
+pub use gap::{Escape, Gap};
+pub use names::Overlap;
+pub use reach::View;
+pub use records::{Pattern, Piece};
+pub use retry::Retry;

@@ -1,0 +1,307 @@
+//! What things are called in one entry: other names resolved, so that two steps that touch the same thing say so.
+
+use interlock_model::ir::{
+    AccessPath, Comparison, Condition, Field, Lock, Name, Op, Origin, Resource, Root, Scope, Term, Value, Via,
+};
+
+use super::{
+    entry::{At, Entry},
+    flow::Definition,
+};
+
+/// How deep other names are followed.
+const DEPTH: usize = 24;
+
+/// In how far two steps touch the same thing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Overlap {
+    /// They may: a table is the same, and which row cannot be told.
+    Maybe,
+    /// They do.
+    Sure,
+}
+
+impl<'e> Entry<'e> {
+    /// Gives every step the resource it touches, under resolved names.
+    pub(super) fn name_resources(&mut self) {
+        for at in 0..self.steps.len() {
+            let resource = match self.op(at) {
+                Some(Op::Read { of, .. } | Op::Delete { of, .. }) => self.resolve_resource(of),
+                Some(Op::Write { to, .. } | Op::Rename { to, .. }) => self.resolve_resource(to),
+                _ => continue,
+            };
+            let resource = match resource {
+                Resource::File(Term::Unknown) => self.guarded_file(at).map_or(resource, Resource::File),
+                known => known,
+            };
+            if let Some(step) = self.steps.get_mut(at) {
+                step.resource = Some(resource);
+            }
+        }
+    }
+
+    /// The file that the one lock across processes held at a step is for: whoever locks a file and writes one means that file.
+    fn guarded_file(&self, at: At) -> Option<Term> {
+        let held = &self.steps.get(at)?.held;
+        let mut keys = held.iter().filter_map(|acquired| match self.op(*acquired) {
+            Some(Op::Acquire { lock, .. }) if lock.scope == Scope::CrossProcess => lock.key.as_ref(),
+            _ => None,
+        });
+        let key = keys.next()?;
+        keys.next().is_none().then(|| self.resolve(key))
+    }
+
+    /// A resource under resolved names.
+    #[must_use]
+    pub fn resolve_resource(&self, resource: &Resource) -> Resource {
+        match resource {
+            Resource::File(path) => Resource::File(self.resolve(path)),
+            Resource::Row { table, key, columns } => {
+                Resource::Row { table: self.resolve(table), key: self.resolve(key), columns: columns.clone() }
+            }
+            Resource::Shared(path) => Resource::Shared(self.resolve_path(path)),
+            Resource::Key(key) => Resource::Key(self.resolve(key)),
+            Resource::Flag(path) => Resource::Flag(self.resolve_path(path)),
+            Resource::Stream(path) => Resource::Stream(self.resolve_path(path)),
+        }
+    }
+
+    /// A lock under resolved names.
+    #[must_use]
+    pub fn lock(&self, lock: &Lock) -> Lock {
+        Lock {
+            object: self.resolve_path(&lock.object),
+            key: lock.key.as_ref().map(|key| self.resolve(key)),
+            ..lock.clone()
+        }
+    }
+
+    /// The way of a statement under resolved names.
+    #[must_use]
+    pub fn via(&self, via: &Via) -> Via {
+        match via {
+            Via::Client(path) => Via::Client(self.resolve_path(path)),
+            Via::Pool(path) => Via::Pool(self.resolve_path(path)),
+        }
+    }
+
+    /// A condition under resolved names.
+    #[must_use]
+    pub fn condition(&self, condition: &Condition) -> Condition {
+        let resolved = |comparison: &Comparison| Comparison {
+            with: self.resolve(&comparison.with),
+            ..comparison.clone()
+        };
+        Condition(condition.0.iter().map(resolved).collect())
+    }
+
+    /// A term under resolved names.
+    #[must_use]
+    pub fn resolve(&self, term: &Term) -> Term {
+        self.term_at(term, DEPTH, false)
+    }
+
+    /// A term with everything that is known of it spelled out, fresh parts included: how a temporary file's name is put together.
+    #[must_use]
+    pub fn spell(&self, term: &Term) -> Term {
+        self.term_at(term, DEPTH, true)
+    }
+
+    /// A path under resolved names.
+    #[must_use]
+    pub fn resolve_path(&self, path: &AccessPath) -> AccessPath {
+        self.path_at(path, DEPTH)
+    }
+
+    fn term_at(&self, term: &Term, depth: usize, fresh: bool) -> Term {
+        if depth == 0 {
+            return term.clone();
+        }
+        match term {
+            Term::Path(path) if path.fields.is_empty() => match path.root {
+                Root::Value(value) => match self.definition(value) {
+                    // A fresh name that was bound is the same at each use: the value stands for it.
+                    Definition::Term(other) if fresh || !is_fresh(other) => {
+                        self.term_at(other, depth - 1, fresh)
+                    }
+                    Definition::Place(place) => Term::Path(self.path_at(place, depth - 1)),
+                    _ => term.clone(),
+                },
+                _ => term.clone(),
+            },
+            Term::Path(path) => Term::Path(self.path_at(path, depth)),
+            Term::Join(parts) => {
+                let mut joined: Vec<Term> = vec![];
+                for part in parts {
+                    match self.term_at(part, depth - 1, fresh) {
+                        Term::Join(inner) => joined.extend(inner),
+                        other => joined.push(other),
+                    }
+                }
+                Term::Join(joined)
+            }
+            Term::Parent(path) => Term::Parent(Box::new(self.term_at(path, depth - 1, fresh))),
+            _ => term.clone(),
+        }
+    }
+
+    fn path_at(&self, path: &AccessPath, depth: usize) -> AccessPath {
+        let fields = || {
+            path.fields.iter().map(|field| match field {
+                Field::At(term) if depth > 0 => Field::At(self.term_at(term, depth - 1, false)),
+                other => other.clone(),
+            })
+        };
+        let base = match path.root {
+            Root::Value(value) if depth > 0 => match self.definition(value) {
+                Definition::Term(Term::Path(other)) => Some(self.path_at(other, depth - 1)),
+                Definition::Place(place) | Definition::Stored(place) => Some(self.path_at(place, depth - 1)),
+                // Of several possibilities the one that others can see is the one that matters.
+                Definition::Either(ways) => ways
+                    .iter()
+                    .filter(|way| **way != value)
+                    .map(|way| self.path_at(&(*way).into(), depth / 2))
+                    .find(|path| self.outlives_the_call(&path.root)),
+                _ => None,
+            },
+            _ => None,
+        };
+        match base {
+            Some(mut base) => {
+                base.fields.extend(fields());
+                base
+            }
+            None => AccessPath { root: path.root.clone(), fields: fields().collect() },
+        }
+    }
+
+    /// Whether a place outlives the call, so that another call can see it: what hangs off a global, the receiver or something that
+    /// the handler was given when it was made.
+    #[must_use]
+    pub fn is_shared(&self, path: &AccessPath) -> bool {
+        self.outlives_the_call(&self.resolve_path(path).root)
+    }
+
+    fn outlives_the_call(&self, root: &Root) -> bool {
+        match root {
+            Root::Global(_) | Root::This => true,
+            Root::Value(value) => self.origin(*value) == Some(Origin::Capture),
+        }
+    }
+
+    /// Whether it was made by this call and never shown to another.
+    #[must_use]
+    pub fn is_made_here(&self, path: &AccessPath) -> bool {
+        match self.resolve_path(path).root {
+            Root::Value(value) => matches!(self.definition(value), Definition::New),
+            _ => false,
+        }
+    }
+
+    /// In how far two steps touch the same thing; `None` if they do not.
+    #[must_use]
+    pub fn overlap(&self, one: At, other: At) -> Option<Overlap> {
+        overlap(self.resource(one)?, self.resource(other)?)
+    }
+
+    /// The same, whatever columns of a row they concern.
+    #[must_use]
+    pub fn meets(&self, one: At, other: At) -> Option<Overlap> {
+        let whole = |at: At| match self.resource(at)? {
+            Resource::Row { table, key, .. } => {
+                Some(Resource::Row { table: table.clone(), key: key.clone(), columns: vec![] })
+            }
+            resource => Some(resource.clone()),
+        };
+        overlap(&whole(one)?, &whole(other)?)
+    }
+
+    /// The columns that a row's step concerns; `None` for all of them.
+    #[must_use]
+    pub fn columns(&self, at: At) -> Option<&[Name]> {
+        match self.resource(at) {
+            Some(Resource::Row { columns, .. }) if !columns.is_empty() => Some(columns),
+            _ => None,
+        }
+    }
+
+    /// The field of what it was read from that a value is: `status` of `order.status`.
+    #[must_use]
+    pub fn field_of(&self, value: Value) -> Option<Name> {
+        let mut value = value;
+        for _ in 0..DEPTH {
+            match self.definition(value) {
+                Definition::Term(Term::Path(path)) | Definition::Place(path) => {
+                    if let Some(Field::Name(name)) = path.fields.last() {
+                        return Some(name.clone());
+                    }
+                    match path.root {
+                        Root::Value(other) if other != value => value = other,
+                        _ => return None,
+                    }
+                }
+                _ => return None,
+            }
+        }
+        None
+    }
+}
+
+/// In how far two resources, under the names of one entry, are the same.
+pub(super) fn overlap(one: &Resource, other: &Resource) -> Option<Overlap> {
+    let sure = |same: bool| same.then_some(Overlap::Sure);
+    match (one, other) {
+        (Resource::File(one), Resource::File(other)) | (Resource::Key(one), Resource::Key(other)) => {
+            sure(one.names_the_same_as(other))
+        }
+        (
+            Resource::Row { table: one, key, columns },
+            Resource::Row { table: other, key: other_key, columns: other_columns },
+        ) => {
+            let some_column = columns.is_empty()
+                || other_columns.is_empty()
+                || columns.iter().any(|column| other_columns.contains(column));
+            if !one.names_the_same_as(other) || !some_column {
+                return None;
+            }
+            match (key, other_key) {
+                _ if key.names_the_same_as(other_key) => Some(Overlap::Sure),
+                (Term::Any | Term::Unknown, _) | (_, Term::Any | Term::Unknown) => Some(Overlap::Maybe),
+                _ => None,
+            }
+        }
+        (Resource::Shared(one), Resource::Shared(other))
+        | (Resource::Flag(one), Resource::Flag(other))
+        | (Resource::Stream(one), Resource::Stream(other)) => path_overlap(one, other),
+        _ => None,
+    }
+}
+
+/// One path leads to the other's place, or through it.
+fn path_overlap(one: &AccessPath, other: &AccessPath) -> Option<Overlap> {
+    if one.root != other.root {
+        return None;
+    }
+    let mut overlap = Overlap::Sure;
+    for pair in one.fields.iter().zip(&other.fields) {
+        match pair {
+            (Field::Name(one), Field::Name(other)) if one == other => {}
+            (Field::At(one), Field::At(other)) => match (one, other) {
+                _ if one.names_the_same_as(other) => {}
+                (Term::Any | Term::Unknown, _) | (_, Term::Any | Term::Unknown) => overlap = Overlap::Maybe,
+                _ => return None,
+            },
+            _ => return None,
+        }
+    }
+    Some(overlap)
+}
+
+fn is_fresh(term: &Term) -> bool {
+    match term {
+        Term::Fresh(_) => true,
+        Term::Join(parts) => parts.iter().any(is_fresh),
+        Term::Parent(path) => is_fresh(path),
+        _ => false,
+    }
+}

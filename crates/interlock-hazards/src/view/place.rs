@@ -1,0 +1,65 @@
+//! Where to point: the place in the function that holds a whole story together.
+
+use interlock_model::{
+    Span,
+    ir::{FunctionId, Name},
+};
+
+use super::entry::{At, Entry};
+
+impl Entry<'_> {
+    /// Where a step is seen from the innermost function that has all of some steps inside: the step itself, or the call through
+    /// which that function gets to it. A `load()` and a `save()` are told where both are called, not where each is written.
+    #[must_use]
+    pub fn place(&self, at: At, together_with: &[At]) -> Span {
+        let home = together_with
+            .iter()
+            .fold(self.frame_of(at), |home, other| self.common(home, self.frame_of(*other)));
+        let mut span = self.steps.get(at).map(|step| step.effect.span).unwrap_or_default();
+        let mut frame = self.frame_of(at);
+        while frame != home {
+            let Some(here) = self.frames.get(frame) else { break };
+            span = here.call;
+            frame = here.parent;
+        }
+        span
+    }
+
+    /// The function that has all of some steps inside.
+    #[must_use]
+    pub fn home(&self, steps: &[At]) -> FunctionId {
+        let frames = steps.iter().map(|at| self.frame_of(*at));
+        let home = frames.reduce(|home, other| self.common(home, other)).unwrap_or(0);
+        self.frames.get(home).map_or(self.function, |frame| frame.function)
+    }
+
+    /// Where a step itself is written.
+    #[must_use]
+    pub fn span(&self, at: At) -> Span {
+        self.steps.get(at).map(|step| step.effect.span).unwrap_or_default()
+    }
+
+    /// The name of a function, for people.
+    #[must_use]
+    pub fn function_name(&self, function: FunctionId) -> Name {
+        self.program.function(function).map_or_else(|| "?".into(), |function| function.name.clone())
+    }
+
+    fn frame_of(&self, at: At) -> usize {
+        self.steps.get(at).map_or(0, |step| step.frame)
+    }
+
+    fn common(&self, one: usize, other: usize) -> usize {
+        let (mut one, mut other) = (one, other);
+        while one != other {
+            let depth = |frame: usize| self.frames.get(frame).map_or(0, |frame| frame.depth);
+            let up = |frame: usize| self.frames.get(frame).map_or(0, |frame| frame.parent);
+            if depth(one) >= depth(other) {
+                one = up(one);
+            } else {
+                other = up(other);
+            }
+        }
+        one
+    }
+}

@@ -1,0 +1,113 @@
+//! The whole program as rules see it, and who can come in between two steps of a call.
+
+use std::cell::OnceCell;
+
+use interlock_model::{
+    Reach,
+    ir::{AccessPath, Lock, Program, Resource, Scope, Term, Transport, Value},
+};
+
+use crate::clash::Numbers;
+
+use super::{
+    Expanded, Gap,
+    entry::{At, Entry},
+};
+
+/// Everything that a rule may look at.
+#[derive(Debug)]
+pub struct View<'e> {
+    /// The program as the front ends lowered it.
+    pub program: &'e Program,
+    /// Every way into it.
+    pub entries: Vec<Entry<'e>>,
+    /// What several rules ask for, found once.
+    pub(crate) clashes: OnceCell<Vec<Numbers>>,
+}
+
+impl<'e> View<'e> {
+    /// What rules see of a program.
+    #[must_use]
+    pub fn new(program: &'e Program, expanded: &'e [Expanded]) -> Self {
+        let entries = expanded.iter().map(|expanded| Entry::new(program, expanded)).collect();
+        Self { program, entries, clashes: OnceCell::new() }
+    }
+}
+
+impl View<'_> {
+    /// Whether the server may run more than once on the same files and databases: one on standard streams runs once per client, and
+    /// one of which nothing is known may be of that kind.
+    #[must_use]
+    pub fn runs_per_client(&self) -> bool {
+        let transports = || self.program.servers.iter().map(|server| server.transport);
+        transports().count() == 0 || transports().any(|transport| transport == Transport::Stdio)
+    }
+
+    /// Who can change what the first step saw before the second takes effect; `None` if nobody can, or if the second never comes
+    /// after the first.
+    #[must_use]
+    pub fn reach(&self, entry: &Entry<'_>, first: At, second: At) -> Option<Reach> {
+        let gap = entry.gap(first, second)?;
+        let resource = entry.resource(second).or_else(|| entry.resource(first))?;
+        self.reach_of(entry, &gap, resource)
+    }
+
+    /// Who can come into a gap around a resource.
+    #[must_use]
+    pub fn reach_of(&self, entry: &Entry<'_>, gap: &Gap, resource: &Resource) -> Option<Reach> {
+        if gap.transaction {
+            return None;
+        }
+        let wide_enough = |lock: &&Lock| is_as_wide_as(entry, lock, resource);
+        let inside = gap.suspends && !gap.locks.iter().any(|lock| wide_enough(&lock));
+        let across = crosses_processes(resource)
+            && self.runs_per_client()
+            && !gap.locks.iter().filter(wide_enough).any(|lock| lock.scope == Scope::CrossProcess);
+        match (inside, across) {
+            (true, true) => Some(Reach::Both),
+            (true, false) => Some(Reach::InProcess),
+            (false, true) => Some(Reach::CrossProcess),
+            (false, false) => None,
+        }
+    }
+}
+
+/// Whether other processes share it.
+fn crosses_processes(resource: &Resource) -> bool {
+    matches!(resource, Resource::File(_) | Resource::Row { .. } | Resource::Key(_))
+}
+
+/// Whether everybody who touches the resource takes the same lock. A lock with a key that has nothing to do with the resource's name
+/// lets two calls with different keys at the same thing.
+fn is_as_wide_as(entry: &Entry<'_>, lock: &Lock, resource: &Resource) -> bool {
+    let Some(key) = &lock.key else { return true };
+    let needed = entry.values_in(key);
+    if needed.is_empty() {
+        return true;
+    }
+    let named: Vec<Value> = match resource {
+        Resource::File(term) | Resource::Key(term) => {
+            if matches!(term, Term::Unknown) {
+                return true;
+            }
+            entry.values_in(term)
+        }
+        Resource::Row { key, .. } => {
+            if matches!(key, Term::Unknown) {
+                return true;
+            }
+            entry.values_in(key)
+        }
+        Resource::Shared(path) | Resource::Flag(path) | Resource::Stream(path) => in_path(entry, path),
+    };
+    // A name that was computed depends on the same things, even where it does not mention them.
+    let depends = |value: &Value| {
+        named.contains(value)
+            || named.iter().any(|name| entry.depends_on(*name, *value) || entry.depends_on(*value, *name))
+    };
+    needed.iter().any(depends)
+}
+
+fn in_path(entry: &Entry<'_>, path: &AccessPath) -> Vec<Value> {
+    entry.values_in(&Term::Path(path.clone()))
+}

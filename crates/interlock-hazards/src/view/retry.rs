@@ -1,0 +1,186 @@
+//! Loops that do something again because it failed or lost.
+
+use interlock_model::ir::{AccessPath, Bound, Exit, Field, Fresh, Op, Resource, Root, Term, Value};
+
+use super::{
+    Escape, Piece,
+    entry::{At, Entry, Next},
+};
+
+/// A loop that does something again because it failed or lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Retry {
+    /// The loop.
+    pub head: At,
+    /// What is tried.
+    pub attempt: At,
+    /// Whether a counter or a deadline ends it.
+    pub bounded: bool,
+}
+
+impl Entry<'_> {
+    /// The retry that a step is part of, the innermost.
+    #[must_use]
+    pub fn retried_by(&self, at: At) -> Option<Retry> {
+        self.loops(at).iter().rev().find_map(|head| self.retry(*head))
+    }
+
+    /// What makes a loop a retry, if it is one: an attempt whose success leaves the loop and whose failure comes round again.
+    #[must_use]
+    pub fn retry(&self, head: At) -> Option<Retry> {
+        let Some(Op::Loop { bound: bound @ (Bound::Limited | Bound::Unlimited), .. }) = self.op(head) else {
+            return None;
+        };
+        let here = |at: &At| self.loops(*at).last() == Some(&head);
+        let attempts =
+            || self.inside(head).filter(|at| here(at) && self.can_fail(*at) && !self.moves_on(*at));
+        let caught = || {
+            attempts().find(|at| {
+                let tries = |op: &Op| matches!(op, Op::Try { catch: Some(_), .. });
+                self.around(*at, tries)
+                    .is_some_and(|attempt| attempt > head && self.comes_round(head, attempt))
+            })
+        };
+        let attempt = attempts().find(|at| self.is_judged_again(head, *at)).or_else(caught)?;
+        let bounded = *bound == Bound::Limited || self.gives_up(head);
+        Some(Retry { head, attempt, bounded })
+    }
+
+    /// Whether each turn is at another thing: the next folder up, the next mirror.
+    fn moves_on(&self, at: At) -> bool {
+        let name = match (self.op(at), self.resource(at)) {
+            (Some(Op::External { service, .. }), _) => service,
+            (_, Some(Resource::File(name) | Resource::Key(name) | Resource::Row { key: name, .. })) => name,
+            _ => return false,
+        };
+        self.values_in(name).iter().any(|value| self.is_carried(*value))
+    }
+
+    fn can_fail(&self, at: At) -> bool {
+        match self.op(at) {
+            Some(Op::External { .. } | Op::Open { .. } | Op::Call { .. }) => self.apart(at).is_none(),
+            Some(Op::Acquire { outcome, .. }) => outcome.is_some(),
+            Some(Op::Read { .. } | Op::Write { .. } | Op::Delete { .. } | Op::Rename { .. }) => {
+                matches!(self.resource(at), Some(Resource::File(_) | Resource::Row { .. } | Resource::Key(_)))
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether its outcome is looked at, and one way leaves the loop while the other comes round.
+    fn is_judged_again(&self, head: At, at: At) -> bool {
+        let answer = match self.op(at) {
+            Some(
+                Op::Write { outcome: Some(outcome), .. }
+                | Op::Delete { outcome: Some(outcome), .. }
+                | Op::Acquire { outcome: Some(outcome), .. },
+            ) => *outcome,
+            Some(Op::External { into: Some(into), .. }) => *into,
+            _ => return false,
+        };
+        let is_request = matches!(self.op(at), Some(Op::External { .. }));
+        self.inside(head).any(|check| {
+            let Some(Op::Check { on, .. }) = self.op(check) else { return false };
+            let asks = |value: &Value| {
+                self.depends_on(*value, answer)
+                    && (!is_request || self.says_whether_it_worked(*value, answer))
+            };
+            on.iter().any(asks)
+                && [true, false].into_iter().any(|yes| {
+                    let (one, other) = (self.way(check, yes), self.way(check, !yes));
+                    // Giving up because of it is no success.
+                    let in_peace = self
+                        .ways_out(one.clone(), |_| false)
+                        .iter()
+                        .any(|way| matches!(way, Escape::Return(_)));
+                    in_peace && !self.gets_to(one, head, |_| false) && self.gets_to(other, head, |_| false)
+                })
+        })
+    }
+
+    /// Waiting for a state to change is no retry; asking whether the request itself worked makes one.
+    fn says_whether_it_worked(&self, value: Value, answer: Value) -> bool {
+        match self.resolve(&Term::from(value)) {
+            Term::Path(AccessPath { root: Root::Value(root), fields }) => {
+                let told = matches!(fields.as_slice(), [Field::Name(field)] if matches!(&**field, "ok" | "status" | "statusCode"));
+                root == answer && told
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether what is tried here leaves the loop when it works and comes round when it fails.
+    fn comes_round(&self, head: At, attempt: At) -> bool {
+        let Some(Op::Try { catch: Some(catch), .. }) = self.op(attempt) else { return false };
+        let in_catch = |at: At| self.encloses(attempt, at) && self.is_recovery(at);
+        if self.inside(attempt).any(in_catch) {
+            let starts: Vec<At> = self.inside(attempt).find(|at| in_catch(*at)).into_iter().collect();
+            return self.gets_to(starts, head, |_| false)
+                && !self.gets_to(self.after(attempt).collect(), head, in_catch);
+        }
+        // Nothing stands in the catch, so the way on is the same for both; only leaving from inside is a success.
+        catch.body.is_empty() && self.inside(attempt).any(|at| self.leaves(head, at))
+    }
+
+    /// Whether a step leaves the loop on purpose and in peace.
+    fn leaves(&self, head: At, at: At) -> bool {
+        let same_frame = || {
+            let frame = |at: At| self.steps.get(at).map(|step| step.frame);
+            frame(at) == frame(head)
+        };
+        match self.op(at) {
+            Some(Op::Exit(Exit::Return(_))) => same_frame(),
+            Some(Op::Exit(Exit::Break)) => self.loops(at).last() == Some(&head),
+            _ => false,
+        }
+    }
+
+    /// Whether something other than the attempt ends the loop: a counter, a clock.
+    fn gives_up(&self, head: At) -> bool {
+        let errors = self.errors();
+        self.inside(head).any(|at| {
+            let ends = self.leaves(head, at) || matches!(self.op(at), Some(Op::Exit(Exit::Throw)));
+            let by = self.judges(at).iter().rev().find(|check| self.encloses(head, **check));
+            let counts = by.is_some_and(|check| match self.op(*check) {
+                Some(Op::Check { on, .. }) => {
+                    self.is_time(on)
+                        || self.sources_of(on).is_empty()
+                            && !on
+                                .iter()
+                                .any(|value| errors.keys().any(|error| self.depends_on(*value, *error)))
+                }
+                _ => false,
+            });
+            ends && counts
+        })
+    }
+
+    /// Whether the clock is among some values.
+    fn is_time(&self, values: &[Value]) -> bool {
+        let told = |value: &Value| self.pattern(&Term::from(*value)).0.contains(&Piece::Fresh(Fresh::Time));
+        let behind =
+            |value: &Value| self.inputs.get(value.0 as usize).is_some_and(|inputs| inputs.iter().any(told));
+        values.iter().any(|value| told(value) || behind(value))
+    }
+
+    /// Whether control gets from some steps to another without coming by some.
+    pub(super) fn gets_to(&self, from: Vec<At>, to: At, not_by: impl Fn(At) -> bool) -> bool {
+        let mut seen = vec![false; self.steps.len()];
+        let mut pending = from;
+        while let Some(at) = pending.pop() {
+            if at == to {
+                return true;
+            }
+            let Some(reached) = seen.get_mut(at) else { continue };
+            if std::mem::replace(reached, true) || not_by(at) {
+                continue;
+            }
+            let next = self.steps.get(at).map(|step| step.next.as_slice()).unwrap_or_default();
+            pending.extend(next.iter().filter_map(|next| match next {
+                Next::Step(at) => Some(*at),
+                Next::Return | Next::Throw => None,
+            }));
+        }
+        false
+    }
+}
