@@ -1,0 +1,20 @@
+//! How findings are written down: one folder or file per format, and the only place with wire types.
+//!
+//! Every format is a function from a [`Report`](interlock_model::Report) to text, the same text for the same report. Nothing here
+//! opens a file: source lines come from the caller, and so do the facts that only the catalogue has, as [`Rule`]s.
+//!
+//! Names, messages and source lines come from trees that nobody has vouched for, so each format makes them harmless in its own way:
+//! the terminal gets no escape sequence out of them, GitHub no second command, Markdown no markup.
+
+mod clean;
+mod encode;
+mod rule;
+mod summary;
+
+pub mod github;
+pub mod json;
+pub mod markdown;
+pub mod sarif;
+pub mod text;
+
+pub use rule::Rule;

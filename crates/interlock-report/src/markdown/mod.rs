@@ -1,0 +1,78 @@
+//! Markdown, for the summary of a pull request or a ticket.
+
+mod escape;
+
+use std::fmt::Write as _;
+
+use interlock_model::{Finding, Report};
+
+use self::escape::{cell, code, fence, plain};
+use crate::{Rule, summary};
+
+/// Writes a report.
+#[must_use]
+pub fn write(report: &Report, rules: &[Rule<'_>]) -> String {
+    let mut out = String::from("# Interlock\n\n");
+    let _ = writeln!(out, "**{}**\n", plain(&summary::verdict(report)));
+    let _ = writeln!(out, "{}", plain(&summary::coverage(report)));
+    if !report.findings.is_empty() {
+        out.push_str("\n| # | severity | hazard | where | tools |\n|---|---|---|---|---|\n");
+        for (number, finding) in (1..).zip(&report.findings) {
+            row(&mut out, number, finding);
+        }
+    }
+    for (number, finding) in (1..).zip(&report.findings) {
+        section(&mut out, number, finding, rules);
+    }
+    if !report.coverage.notes.is_empty() {
+        out.push_str("\n## What was left out\n\n");
+        for note in &report.coverage.notes {
+            let _ = writeln!(out, "- {}", plain(note));
+        }
+    }
+    out
+}
+
+fn row(out: &mut String, number: usize, finding: &Finding) {
+    let Finding { severity, hazard, location, .. } = finding;
+    let place = cell(&location.to_string());
+    let tools = names(&finding.tools, cell);
+    let _ = writeln!(out, "| {number} | {severity} | {} | {place} | {tools} |", code(hazard.as_str()));
+}
+
+fn names(names: &[String], form: impl Fn(&str) -> String) -> String {
+    names.iter().map(|name| form(name)).collect::<Vec<_>>().join(", ")
+}
+
+fn section(out: &mut String, number: usize, finding: &Finding, rules: &[Rule<'_>]) {
+    let Finding { severity, hazard, location, confidence, reach, .. } = finding;
+    let _ = writeln!(out, "\n## {number}. {}\n", Rule::headline(rules, hazard, code));
+    let _ = writeln!(out, "{}\n", plain(&finding.message));
+    let _ = writeln!(out, "- {} in {}", code(&location.to_string()), code(&finding.function));
+    let _ = writeln!(out, "- severity {severity}, confidence {confidence}, reach {reach}");
+    if !finding.tools.is_empty() {
+        let _ = writeln!(out, "- reached by {}", names(&finding.tools, code));
+    }
+    if let Some(proof) = &finding.proof {
+        let replay =
+            proof.replay.as_deref().map(|file| format!(", replay {}", code(file))).unwrap_or_default();
+        let _ = writeln!(out, "- proof: {}{replay}", proof.verdict);
+    }
+    if !finding.witness.0.is_empty() {
+        out.push_str("\n| | call | step | where |\n|---|---|---|---|\n");
+        for (number, step) in (1..).zip(&finding.witness.0) {
+            let place = cell(&step.location.to_string());
+            let _ = writeln!(out, "| {number} | {} | {} | {place} |", step.lane, plain(&step.step));
+        }
+    }
+    let _ = writeln!(out, "\n**In the code**: {}", plain(&finding.remedy.code));
+    if !finding.remedy.policy.is_empty() {
+        let policy = finding.remedy.policy.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
+        let _ = writeln!(
+            out,
+            "\n**In front of the server**, as a policy of the guard:\n\n{}",
+            fence("toml", &policy)
+        );
+    }
+    let _ = writeln!(out, "\n<sub>fingerprint {}</sub>", code(&finding.fingerprint.0));
+}

@@ -1,0 +1,37 @@
+//! The closing words, the same in every format for people.
+
+use interlock_model::{Report, Severity};
+
+/// The score and what it is made of: `score 70 of 100, grade C: 2 findings (1 critical, 1 high)`.
+pub(crate) fn verdict(report: &Report) -> String {
+    let count =
+        |severity: Severity| report.findings.iter().filter(|finding| finding.severity == severity).count();
+    let kinds: Vec<String> = Severity::ALL
+        .iter()
+        .rev()
+        .map(|severity| (count(*severity), severity))
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, severity)| format!("{count} {severity}"))
+        .collect();
+    let findings = match report.findings.len() {
+        0 => "no findings".to_owned(),
+        number => format!("{} ({})", counted(number, "finding"), kinds.join(", ")),
+    };
+    format!("score {} of 100, grade {}: {findings}", report.score, report.grade)
+}
+
+/// What the score rests on: `looked at 12 files, 240 functions and 9 tool handlers`.
+pub(crate) fn coverage(report: &Report) -> String {
+    let coverage = &report.coverage;
+    let [files, functions, handlers] =
+        [(coverage.files, "file"), (coverage.functions, "function"), (coverage.handlers, "tool handler")]
+            .map(|(number, noun)| counted(number, noun));
+    let looked = format!("looked at {files}, {functions} and {handlers}");
+    if coverage.handlers == 0 { format!("{looked}; no MCP server found in this tree") } else { looked }
+}
+
+/// A number and its noun.
+pub(crate) fn counted(number: usize, noun: &str) -> String {
+    let ending = if number == 1 { "" } else { "s" };
+    format!("{number} {noun}{ending}")
+}

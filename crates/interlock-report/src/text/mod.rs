@@ -1,0 +1,101 @@
+//! Text for people: the code in question, the interleaving in two columns, what to do about it, and the score.
+
+mod frame;
+mod ink;
+mod lines;
+mod patch;
+mod witness;
+mod wrap;
+
+use std::fmt::Write as _;
+
+use interlock_model::{Finding, Report};
+
+pub use self::patch::patch;
+use self::{frame::frame, ink::Ink, lines::Lines, witness::witness};
+use crate::{clean, summary};
+
+/// How a file's text is found by its path in the report; `None` if it is not at hand any more.
+pub type Sources<'s> = dyn Fn(&str) -> Option<String> + 's;
+
+/// How text may look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Look {
+    /// Whether colour is welcome.
+    pub colour: bool,
+    /// How many columns a line may take.
+    pub width: usize,
+}
+
+/// Fewer columns than this cannot hold a line of code and its number.
+const NARROWEST: usize = 40;
+
+/// Beyond so many notes nobody reads on. The machine-readable formats have all of them.
+const NOTES: usize = 12;
+
+/// Writes a report.
+#[must_use]
+pub fn write(report: &Report, sources: &Sources<'_>, look: Look) -> String {
+    let look = Look { width: look.width.max(NARROWEST), ..look };
+    let mut lines = Lines::new(sources);
+    let mut out = String::new();
+    for finding in &report.findings {
+        section(&mut out, finding, &mut lines, look);
+    }
+    closing(&mut out, report, look);
+    out
+}
+
+fn section(out: &mut String, finding: &Finding, lines: &mut Lines<'_>, look: Look) {
+    let ink = Ink::new(look.colour);
+    out.push_str(&frame(finding, lines, look));
+    out.push('\n');
+    let table = witness(finding, look);
+    if !table.is_empty() {
+        let _ = writeln!(out, "\n{table}\n");
+    }
+    let Finding { confidence, reach, .. } = finding;
+    let mut facts = format!("{}, confidence {confidence}, reach {reach}", clean::line(&finding.function));
+    if !finding.tools.is_empty() {
+        let _ = write!(facts, ", tools {}", clean::line(&finding.tools.join(", ")));
+    }
+    if let Some(proof) = &finding.proof {
+        let _ = write!(facts, ", proof: {}", proof.verdict);
+        if let Some(replay) = &proof.replay {
+            let _ = write!(facts, " ({})", clean::line(replay));
+        }
+    }
+    paragraph(out, ink, "in", &facts, look);
+    paragraph(out, ink, "fix", &clean::line(&finding.remedy.code), look);
+    let policy: Vec<String> = finding.remedy.policy.iter().map(ToString::to_string).collect();
+    for (index, line) in policy.iter().flat_map(|rule| rule.lines()).enumerate() {
+        let label = if index == 0 { ink.strong("guard") } else { " ".repeat(5) };
+        let _ = writeln!(out, "{label}  {}", clean::line(line));
+    }
+    out.push('\n');
+}
+
+/// A labelled paragraph: `fix    Hold one lock …`.
+fn paragraph(out: &mut String, ink: Ink, label: &str, text: &str, look: Look) {
+    let options = wrap::options(look.width.saturating_sub(7)).break_words(false);
+    for (index, line) in textwrap::wrap(text, options).iter().enumerate() {
+        let label = if index == 0 { ink.strong(&format!("{label:5}")) } else { " ".repeat(5) };
+        let _ = writeln!(out, "{label}  {line}");
+    }
+}
+
+fn closing(out: &mut String, report: &Report, look: Look) {
+    let ink = Ink::new(look.colour);
+    let notes = &report.coverage.notes;
+    for note in notes.iter().take(NOTES) {
+        let text = format!("note: {}", clean::line(note));
+        let options = wrap::options(look.width).subsequent_indent("      ").break_words(false);
+        let _ = writeln!(out, "{}", ink.faint(&textwrap::fill(&text, options)));
+    }
+    if let Some(more @ 1..) = notes.len().checked_sub(NOTES) {
+        let words = format!("note: {} more; `--format json` has all of them", summary::counted(more, "note"));
+        let _ = writeln!(out, "{}", ink.faint(&words));
+    }
+    let _ = writeln!(out, "{}", ink.grade(&summary::verdict(report), report.grade));
+    let _ = writeln!(out, "{}", summary::coverage(report));
+}

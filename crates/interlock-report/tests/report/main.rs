@@ -1,0 +1,10 @@
+//! Every format on the same few reports: what people and programs get to see.
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test that cannot go on has failed")]
+
+mod github;
+mod hostile;
+mod json;
+mod markdown;
+mod sample;
+mod sarif;
+mod text;
