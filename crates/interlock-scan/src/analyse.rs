@@ -1,0 +1,60 @@
+//! The rules run over a program.
+
+use std::collections::BTreeMap;
+
+use interlock_hazards::{ALL, Hazard, Issue, view::View};
+use interlock_model::{Reach, Span, ir::Program};
+
+use crate::expand::entries;
+
+/// An issue, and whose it is.
+#[derive(Debug)]
+pub struct Found {
+    /// The hazard.
+    pub hazard: &'static Hazard,
+    /// What its rule said.
+    pub issue: Issue,
+}
+
+/// Runs every rule over a program. Several ways to the same place are one issue.
+#[must_use]
+pub fn analyse(program: &Program) -> Vec<Found> {
+    let expanded = entries(program);
+    let view = View::new(program, &expanded);
+    let mut found = vec![];
+    for hazard in ALL {
+        let Some(rule) = hazard.rule else { continue };
+        found.extend(merge(rule(&view)).into_iter().map(|issue| Found { hazard, issue }));
+    }
+    found
+}
+
+/// One issue for each place: the surest story, and the tools of all of them.
+fn merge(issues: Vec<Issue>) -> Vec<Issue> {
+    let mut places: BTreeMap<Span, Issue> = BTreeMap::new();
+    for issue in issues {
+        match places.entry(issue.span) {
+            std::collections::btree_map::Entry::Vacant(place) => {
+                place.insert(issue);
+            }
+            std::collections::btree_map::Entry::Occupied(mut place) => {
+                let known = place.get_mut();
+                let mut tools = std::mem::take(&mut known.tools);
+                tools.extend(issue.tools.iter().cloned());
+                tools.sort();
+                tools.dedup();
+                let reach = either(known.reach, issue.reach);
+                if issue.confidence > known.confidence {
+                    *known = issue;
+                }
+                known.tools = tools;
+                known.reach = reach;
+            }
+        }
+    }
+    places.into_values().collect()
+}
+
+fn either(one: Reach, other: Reach) -> Reach {
+    if one == other { one } else { Reach::Both }
+}

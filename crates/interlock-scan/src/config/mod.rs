@@ -1,0 +1,98 @@
+//! `interlock.toml`: what a project decides for itself.
+//!
+//! ```toml
+//! ignore = ["vendor/", "src/legacy/*.ts"]   # patterns as in .gitignore
+//! min_severity = "medium"
+//! min_confidence = "medium"
+//!
+//! [severity]                                # per hazard; "off" leaves it out
+//! lost-update = "medium"
+//! retry-storm = "off"
+//!
+//! [deductions]                              # what a hazard takes off the score
+//! lost-update = 20
+//! ```
+//!
+//! The tables `library`, `kind` and `unknown` are the user's own models of libraries, in the form that the front ends' effects have.
+
+mod parse;
+mod place;
+
+use std::{collections::BTreeMap, path::PathBuf};
+
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use interlock_model::{Confidence, Finding, HazardId, Severity};
+
+use crate::walk::Root;
+
+pub(crate) use self::{parse::unknown_hazard, place::load};
+
+/// Why a configuration is not used.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// The file cannot be read.
+    #[error("failed to read `{}`: it {why}", .path.display())]
+    Unreadable {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        why: String,
+    },
+    /// The file is not right.
+    #[error("`{}`, line {line}: {what}", .path.display())]
+    Invalid {
+        /// Which.
+        path: PathBuf,
+        /// Where in it.
+        line: usize,
+        /// What is wrong, and what would be right.
+        what: String,
+    },
+}
+
+/// What a project decides for itself.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Config {
+    /// What is not scanned, as in a `.gitignore`.
+    pub(crate) ignore: Vec<String>,
+    /// What is milder is not reported.
+    pub(crate) min_severity: Option<Severity>,
+    /// What is less sure is not reported.
+    pub(crate) min_confidence: Option<Confidence>,
+    /// How bad a hazard is here; `None` if it is not looked for.
+    pub(crate) severity: BTreeMap<HazardId, Option<Severity>>,
+    /// What a hazard takes off the score here.
+    pub(crate) deductions: BTreeMap<HazardId, u8>,
+    /// The user's models of libraries, as a TOML text of their own.
+    pub(crate) models: Option<String>,
+}
+
+impl Config {
+    /// What is not scanned under a root.
+    pub(crate) fn ignored(&self, root: &Root) -> Gitignore {
+        let mut builder = GitignoreBuilder::new(&root.folder);
+        for pattern in &self.ignore {
+            // Every pattern was tried when the file was read.
+            let _ = builder.add_line(None, pattern);
+        }
+        builder.build().unwrap_or_else(|_| Gitignore::empty())
+    }
+
+    /// Gives a finding the severity that the project gives its hazard; whether it is still one.
+    pub(crate) fn weigh(&self, finding: &mut Finding) -> bool {
+        match self.severity.get(&finding.hazard) {
+            None => true,
+            Some(None) => false,
+            Some(Some(severity)) => {
+                // Where a rule found it milder than usual it stays so; else the project's word counts, up as well as down.
+                let usual = interlock_hazards::find(finding.hazard.as_str()).map(|hazard| hazard.severity);
+                finding.severity =
+                    if usual == Some(finding.severity) { *severity } else { finding.severity.min(*severity) };
+                true
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

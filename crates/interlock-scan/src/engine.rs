@@ -1,0 +1,219 @@
+//! From texts to findings, whatever the texts come from: lower each by itself, link those of a language, ask the rules.
+//!
+//! Threads take files as they come, but results stand in the order of the files, so that one thread and many give the same.
+
+use std::{
+    num::NonZeroUsize,
+    panic::{AssertUnwindSafe, catch_unwind},
+    thread,
+};
+
+use interlock_lang::{
+    Frontend, Module, Package, Source,
+    knowledge::{InvalidKnowledge, Knowledge},
+};
+use interlock_model::{
+    Finding,
+    ir::{Name, Program},
+};
+use rayon::{
+    ThreadPool, ThreadPoolBuilder,
+    iter::{IntoParallelRefIterator, ParallelIterator},
+};
+
+use crate::{
+    analyse::{Found, analyse},
+    finish,
+    fix::Spot,
+    walk::names::{extension, file_name},
+};
+
+/// How much stack a thread has. Parsers and lowering recurse with the nesting of the source, which is bounded so that this is enough.
+const STACK: usize = 128 << 20;
+
+/// The front ends with what they know of libraries, and the threads that run them.
+pub struct Engine<'e> {
+    languages: Vec<Language<'e>>,
+    pool: ThreadPool,
+    pub(crate) analyse: fn(&Program) -> Vec<Found>,
+}
+
+struct Language<'e> {
+    frontend: &'e dyn Frontend,
+    knowledge: Knowledge,
+}
+
+/// Why there is no engine.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    /// What a language knows of libraries cannot be read: a mistake of ours.
+    #[error("failed to read what is known of the libraries of {language}")]
+    Knowledge {
+        /// The language.
+        language: &'static str,
+        /// Why.
+        source: InvalidKnowledge,
+    },
+    /// The user's own models cannot be read.
+    #[error("the models of the configuration are not right")]
+    Models(#[source] InvalidKnowledge),
+    /// The machine gives us no threads.
+    #[error("failed to start the threads of the scan; try fewer with --threads")]
+    Threads(#[source] rayon::ThreadPoolBuildError),
+}
+
+/// A file that was lowered by itself.
+pub(crate) struct LoweredFile {
+    /// Its path.
+    pub(crate) path: Name,
+    /// Its text.
+    pub(crate) text: String,
+    /// Which language it is in.
+    language: usize,
+    /// `None` if the front end gave up on it.
+    module: Option<Module>,
+}
+
+/// The files of one language.
+#[derive(Default)]
+struct Part {
+    modules: Vec<(Name, Module)>,
+    /// Those that its front end gave up on.
+    failed: Vec<Name>,
+}
+
+/// What a language's files came to.
+pub(crate) struct Linked {
+    /// The program.
+    pub(crate) program: Program,
+    /// The files that its front end gave up on.
+    pub(crate) failed: Vec<Name>,
+}
+
+impl<'e> Engine<'e> {
+    /// An engine of some languages, with the user's own models of libraries, on as many threads as given or as the machine has.
+    ///
+    /// # Errors
+    /// If a model is not right or the threads cannot be started.
+    pub fn new(
+        frontends: &[&'e dyn Frontend],
+        models: Option<&str>,
+        threads: Option<NonZeroUsize>,
+    ) -> Result<Self, EngineError> {
+        let language = |frontend: &&'e dyn Frontend| {
+            let language = frontend.name();
+            let mut knowledge = Knowledge::parse(frontend.effects())
+                .map_err(|source| EngineError::Knowledge { language, source })?;
+            if let Some(models) = models {
+                knowledge.extend(models).map_err(EngineError::Models)?;
+            }
+            Ok(Language { frontend: *frontend, knowledge })
+        };
+        let languages = frontends.iter().map(language).collect::<Result<_, _>>()?;
+        let threads = threads.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get);
+        let pool = ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .stack_size(STACK)
+            .thread_name(|number| format!("scan-{number}"))
+            .build()
+            .map_err(EngineError::Threads)?;
+        Ok(Self { languages, pool, analyse })
+    }
+
+    /// The endings of the files that it can read.
+    pub fn extensions(&self) -> Vec<&'static str> {
+        self.languages.iter().flat_map(|language| language.frontend.extensions()).copied().collect()
+    }
+
+    /// The names of the files that say how sources belong together.
+    pub fn settings(&self) -> Vec<&'static str> {
+        self.languages.iter().flat_map(|language| language.frontend.settings()).copied().collect()
+    }
+
+    /// The programs of a tree that is given as paths and texts, settings files among them.
+    #[must_use]
+    pub fn programs(&self, mut files: Vec<(String, String)>) -> Vec<Program> {
+        files.sort();
+        let settings = self.settings();
+        let (settings, sources): (Vec<_>, Vec<_>) =
+            files.into_iter().partition(|(path, _)| settings.contains(&file_name(path)));
+        let known: Vec<_> =
+            sources.into_iter().filter(|(path, _)| self.language_of(path).is_some()).collect();
+        let lowered = self.lower(&known, |(path, text)| Ok::<_, ()>((path.clone(), text.clone())));
+        let (_, linked) = self.link(lowered.into_iter().flatten().collect(), settings);
+        linked.into_iter().map(|linked| linked.program).collect()
+    }
+
+    /// What the rules find in a program.
+    #[must_use]
+    pub fn findings(&self, program: &Program) -> Vec<Finding> {
+        self.look(program).into_iter().map(|(finding, _)| finding).collect()
+    }
+
+    /// The same, each with what a fix would be about.
+    pub(crate) fn look(&self, program: &Program) -> Vec<(Finding, Vec<Spot>)> {
+        let issues = self.pool.install(|| (self.analyse)(program));
+        let look = |Found { hazard, issue }| {
+            let witness = issue.witness.iter().map(|(_, span, _)| *span);
+            let spots = Spot::of(&hazard.id, witness.chain([issue.span]), &program.files);
+            (finish::finding(program, hazard, issue), spots)
+        };
+        issues.into_iter().map(look).collect()
+    }
+
+    /// Reads and lowers files side by side. `read` gives the path and the text of one, or why it cannot.
+    pub(crate) fn lower<F: Sync, E: Send>(
+        &self,
+        files: &[F],
+        read: impl Fn(&F) -> Result<(String, String), E> + Sync,
+    ) -> Vec<Result<LoweredFile, E>> {
+        let one = |file: &F| {
+            let (path, text) = read(file)?;
+            let language = self.language_of(&path).unwrap_or_default();
+            let module = self.languages.get(language).and_then(|language| {
+                let source = Source { path: &path, text: &text };
+                // A front end never gives up on a file; should one do so all the same, it costs that file and not the scan.
+                catch_unwind(AssertUnwindSafe(|| language.frontend.module(&source))).ok()
+            });
+            Ok(LoweredFile { path: path.into(), text, language, module })
+        };
+        self.pool.install(|| files.par_iter().map(one).collect())
+    }
+
+    /// Puts the files of each language together. Gives the texts back; the modules are gone.
+    pub(crate) fn link(
+        &self,
+        files: Vec<LoweredFile>,
+        settings: Vec<(String, String)>,
+    ) -> (Vec<(Name, String)>, Vec<Linked>) {
+        let mut texts = Vec::with_capacity(files.len());
+        let mut modules: Vec<Part> = self.languages.iter().map(|_| Part::default()).collect();
+        for LoweredFile { path, text, language, module } in files {
+            texts.push((path.clone(), text));
+            let Some(Part { modules, failed }) = modules.get_mut(language) else { continue };
+            match module {
+                Some(module) => modules.push((path, module)),
+                None => failed.push(path),
+            }
+        }
+        let of_language = |(language, Part { modules, failed }): (&Language<'_>, Part)| {
+            let names = language.frontend.settings();
+            let settings = settings.iter().filter(|(path, _)| names.contains(&file_name(path)));
+            let package =
+                Package { modules, settings: settings.cloned().collect(), knowledge: &language.knowledge };
+            Linked { program: language.frontend.link(package), failed }
+        };
+        let linked = self.pool.install(|| {
+            let work = self.languages.iter().zip(modules);
+            work.filter(|(_, part)| !part.modules.is_empty() || !part.failed.is_empty())
+                .map(of_language)
+                .collect()
+        });
+        (texts, linked)
+    }
+
+    fn language_of(&self, path: &str) -> Option<usize> {
+        let extension = extension(path);
+        self.languages.iter().position(|language| language.frontend.extensions().contains(&extension))
+    }
+}

@@ -1,0 +1,208 @@
+//! A copy of steps in the values of another function.
+
+use interlock_model::ir::{
+    AccessPath, Argument, Block, Callee, Catch, Comparison, Condition, Effect, Exit, Field, Lock, Op,
+    Resource, Root, Term, Transaction, Value, Via, WriteMode,
+};
+
+/// How the values and the receiver of one function are called in another.
+pub(super) struct Rename<'r> {
+    /// What is added to the number of a value.
+    pub(super) offset: u32,
+    /// What `this` is; `None` where it stays what it is.
+    pub(super) this: Option<&'r AccessPath>,
+}
+
+impl Rename<'_> {
+    pub(super) fn value(&self, value: Value) -> Value {
+        Value(value.0.saturating_add(self.offset))
+    }
+
+    pub(super) fn values(&self, values: &[Value]) -> Vec<Value> {
+        values.iter().map(|value| self.value(*value)).collect()
+    }
+
+    fn maybe(&self, value: Option<Value>) -> Option<Value> {
+        value.map(|value| self.value(value))
+    }
+
+    pub(super) fn path(&self, path: &AccessPath) -> AccessPath {
+        let fields = path.fields.iter().map(|field| match field {
+            Field::At(term) => Field::At(self.term(term)),
+            Field::Name(name) => Field::Name(name.clone()),
+        });
+        match (&path.root, self.this) {
+            (Root::This, Some(this)) => AccessPath {
+                root: this.root.clone(),
+                fields: this.fields.iter().cloned().chain(fields).collect(),
+            },
+            (Root::Value(value), _) => {
+                AccessPath { root: Root::Value(self.value(*value)), fields: fields.collect() }
+            }
+            (root, _) => AccessPath { root: root.clone(), fields: fields.collect() },
+        }
+    }
+
+    pub(super) fn term(&self, term: &Term) -> Term {
+        match term {
+            Term::Path(path) => Term::Path(self.path(path)),
+            Term::Join(parts) => Term::Join(parts.iter().map(|part| self.term(part)).collect()),
+            Term::Parent(path) => Term::Parent(Box::new(self.term(path))),
+            other => other.clone(),
+        }
+    }
+
+    fn resource(&self, resource: &Resource) -> Resource {
+        match resource {
+            Resource::File(path) => Resource::File(self.term(path)),
+            Resource::Row { table, key, columns } => {
+                Resource::Row { table: self.term(table), key: self.term(key), columns: columns.clone() }
+            }
+            Resource::Shared(path) => Resource::Shared(self.path(path)),
+            Resource::Key(key) => Resource::Key(self.term(key)),
+            Resource::Flag(path) => Resource::Flag(self.path(path)),
+            Resource::Stream(path) => Resource::Stream(self.path(path)),
+        }
+    }
+
+    fn via(&self, via: &Via) -> Via {
+        match via {
+            Via::Client(path) => Via::Client(self.path(path)),
+            Via::Pool(path) => Via::Pool(self.path(path)),
+        }
+    }
+
+    fn condition(&self, condition: &Condition) -> Condition {
+        let renamed = |one: &Comparison| Comparison { with: self.term(&one.with), ..one.clone() };
+        Condition(condition.0.iter().map(renamed).collect())
+    }
+
+    fn mode(&self, mode: &WriteMode) -> WriteMode {
+        match mode {
+            WriteMode::Conditional(condition) => WriteMode::Conditional(self.condition(condition)),
+            other => other.clone(),
+        }
+    }
+
+    fn lock(&self, lock: &Lock) -> Lock {
+        let key = lock.key.as_ref().map(|key| self.term(key));
+        Lock { object: self.path(&lock.object), key, ..lock.clone() }
+    }
+
+    pub(super) fn terms(&self, terms: &[Term]) -> Vec<Term> {
+        terms.iter().map(|term| self.term(term)).collect()
+    }
+
+    pub(super) fn argument(&self, argument: &Argument) -> Argument {
+        match argument {
+            Argument::Term(term) => Argument::Term(self.term(term)),
+            Argument::Closure { function, captures } => {
+                Argument::Closure { function: *function, captures: self.terms(captures) }
+            }
+        }
+    }
+
+    pub(super) fn callee(&self, callee: &Callee) -> Callee {
+        match callee {
+            Callee::Value(value) => Callee::Value(self.value(*value)),
+            Callee::Closure { function, captures } => {
+                Callee::Closure { function: *function, captures: self.terms(captures) }
+            }
+            other => other.clone(),
+        }
+    }
+
+    pub(super) fn block(&self, block: &Block) -> Block {
+        block.iter().map(|effect| Effect { span: effect.span, op: self.op(&effect.op) }).collect()
+    }
+
+    /// A step with its blocks.
+    pub(super) fn op(&self, op: &Op) -> Op {
+        let via = |via: &Option<Via>| via.as_ref().map(|via| self.via(via));
+        match op {
+            Op::Read { into, of, aspect, locking, via: way } => Op::Read {
+                into: self.value(*into),
+                of: self.resource(of),
+                aspect: *aspect,
+                locking: *locking,
+                via: via(way),
+            },
+            Op::Write { to, from, mode, outcome, via: way } => Op::Write {
+                to: self.resource(to),
+                from: self.values(from),
+                mode: self.mode(mode),
+                outcome: self.maybe(*outcome),
+                via: via(way),
+            },
+            Op::Delete { of, when, outcome, via: way } => Op::Delete {
+                of: self.resource(of),
+                when: when.as_ref().map(|when| self.condition(when)),
+                outcome: self.maybe(*outcome),
+                via: via(way),
+            },
+            Op::Rename { from, to } => Op::Rename { from: self.resource(from), to: self.resource(to) },
+            Op::Derive { into, from, term } => {
+                Op::Derive { into: self.value(*into), from: self.values(from), term: self.term(term) }
+            }
+            Op::Closure { into, function, captures } => {
+                Op::Closure { into: self.value(*into), function: *function, captures: self.terms(captures) }
+            }
+            Op::New { into, lock } => Op::New { into: self.value(*into), lock: *lock },
+            Op::Check { on, equal, then, otherwise } => Op::Check {
+                on: self.values(on),
+                equal: equal.clone(),
+                then: self.block(then),
+                otherwise: self.block(otherwise),
+            },
+            Op::Suspend => Op::Suspend,
+            Op::Sleep { backoff, jitter } => Op::Sleep { backoff: *backoff, jitter: *jitter },
+            Op::Spawn { start, body } => Op::Spawn { start: *start, body: self.block(body) },
+            Op::Together { branches } => {
+                Op::Together { branches: branches.iter().map(|branch| self.block(branch)).collect() }
+            }
+            Op::Acquire { lock, hold, outcome } => {
+                Op::Acquire { lock: self.lock(lock), hold: *hold, outcome: self.maybe(*outcome) }
+            }
+            Op::Release { lock } => Op::Release { lock: self.lock(lock) },
+            Op::Begin { transaction } => Op::Begin {
+                transaction: Transaction {
+                    via: self.via(&transaction.via),
+                    isolation: transaction.isolation,
+                },
+            },
+            Op::End { via, finish } => Op::End { via: self.via(via), finish: *finish },
+            Op::Open { handle } => Op::Open { handle: self.path(handle) },
+            Op::Close { handle } => Op::Close { handle: self.path(handle) },
+            Op::CountIn { group } => Op::CountIn { group: self.path(group) },
+            Op::CountOut { group } => Op::CountOut { group: self.path(group) },
+            Op::Drain { group } => Op::Drain { group: self.path(group) },
+            Op::External { into, service, change, idempotency, over } => Op::External {
+                into: self.maybe(*into),
+                service: self.term(service),
+                change: *change,
+                idempotency: idempotency.as_ref().map(|key| self.term(key)),
+                over: over.as_ref().map(|over| self.path(over)),
+            },
+            Op::Call { into, callee, receiver, arguments, awaited } => Op::Call {
+                into: self.maybe(*into),
+                callee: self.callee(callee),
+                receiver: receiver.as_ref().map(|path| self.path(path)),
+                arguments: arguments.iter().map(|argument| self.argument(argument)).collect(),
+                awaited: *awaited,
+            },
+            Op::Inlined { function, body } => Op::Inlined { function: *function, body: self.block(body) },
+            Op::Loop { bound, item, body } => {
+                Op::Loop { bound: *bound, item: self.maybe(*item), body: self.block(body) }
+            }
+            Op::Try { body, catch, finally } => Op::Try {
+                body: self.block(body),
+                catch: catch
+                    .as_ref()
+                    .map(|catch| Catch { error: self.maybe(catch.error), body: self.block(&catch.body) }),
+                finally: self.block(finally),
+            },
+            Op::Exit(Exit::Return(values)) => Op::Exit(Exit::Return(self.values(values))),
+            Op::Exit(exit) => Op::Exit(exit.clone()),
+        }
+    }
+}

@@ -1,0 +1,342 @@
+//! A scan from its request to its report.
+
+use std::{
+    collections::{BTreeMap, HashMap, HashSet},
+    num::NonZeroUsize,
+    path::PathBuf,
+};
+
+use interlock_lang::Frontend;
+use interlock_model::{
+    Confidence, Coverage, Finding, Fingerprint, Grade, Report, Severity,
+    ir::{Name, Program, Role},
+};
+
+use crate::{
+    BaselineError, ConfigError, Engine, EngineError, SinceError, WalkError,
+    baseline::Baseline,
+    config::{self, Config},
+    engine::{Linked, LoweredFile},
+    finish::finish,
+    fix::Spot,
+    score::score,
+    since,
+    suppress::{self, suppressions},
+    walk::{LIMITS, Notes, Root, Tree, Unread, Wanted, read_setting, read_source, walk},
+};
+
+/// What is asked for.
+#[derive(Clone, Default)]
+pub struct Request<'r> {
+    /// The files and folders.
+    pub paths: Vec<PathBuf>,
+    /// The languages.
+    pub frontends: &'r [&'r dyn Frontend],
+    /// How many threads; as many as the machine has, unless given.
+    pub threads: Option<NonZeroUsize>,
+    /// The configuration; `interlock.toml` in the scanned root, unless given.
+    pub config: Option<PathBuf>,
+    /// What is known already and not reported again.
+    pub baseline: Option<PathBuf>,
+    /// Where to write down what is found now, as known.
+    pub write_baseline: Option<PathBuf>,
+    /// A baseline to use, and to relieve of what is no longer found.
+    pub prune_baseline: Option<PathBuf>,
+    /// Only what touches lines that have changed since this commit.
+    pub since: Option<String>,
+    /// What is milder is not reported; the configuration's word, unless given.
+    pub min_severity: Option<Severity>,
+    /// What is less sure is not reported; the configuration's word, unless given.
+    pub min_confidence: Option<Confidence>,
+}
+
+/// What a scan came to.
+#[derive(Debug)]
+pub struct Scanned {
+    /// What is to be printed.
+    pub report: Report,
+    /// The texts of the files that the report names.
+    pub sources: Sources,
+    /// The folder that the report's paths are relative to.
+    pub root: PathBuf,
+    /// What leads from the root of the repository to that folder, with a slash at its end; empty if there is no repository.
+    pub prefix: String,
+    /// Where the reported findings might be fixed.
+    pub spots: Vec<Spot>,
+    /// How many findings a comment silences.
+    pub suppressed: usize,
+    /// How many findings a baseline knows, one that was just written included.
+    pub baselined: usize,
+    /// How many findings are too mild, too unsure or on unchanged lines.
+    pub hidden: usize,
+    /// How many findings were written to a baseline.
+    pub written: Option<usize>,
+    /// How many entries were removed from a baseline.
+    pub pruned: Option<usize>,
+}
+
+/// Texts by path.
+#[derive(Debug, Default)]
+pub struct Sources(BTreeMap<String, String>);
+
+/// Why there is no result.
+#[derive(Debug, thiserror::Error)]
+pub enum ScanError {
+    /// The paths are not right.
+    #[error(transparent)]
+    Walk(#[from] WalkError),
+    /// The configuration is not right.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The front ends cannot be set up.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// The baseline is not right.
+    #[error(transparent)]
+    Baseline(#[from] BaselineError),
+    /// It is not known what has changed.
+    #[error(transparent)]
+    Since(#[from] SinceError),
+}
+
+/// Where a scan is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Phase {
+    /// The tree has been walked, and this many files will be read.
+    Found(usize),
+    /// One more file has been read and lowered.
+    Read,
+    /// All have been read; now they are put together.
+    Linking,
+    /// Now the rules look at them.
+    Looking,
+}
+
+/// Who wants to know how far a scan is. It is told from any thread.
+pub trait Progress: Sync {
+    /// The scan has come to a new phase.
+    fn reached(&self, phase: Phase);
+}
+
+/// Nobody.
+impl Progress for () {
+    fn reached(&self, _: Phase) {}
+}
+
+/// Scans.
+///
+/// # Errors
+/// If what is asked for is not there or not right. Whatever is wrong with a scanned file is a note of the coverage instead.
+pub fn scan(request: &Request<'_>, progress: &dyn Progress) -> Result<Scanned, ScanError> {
+    let root = Root::find(&request.paths)?;
+    let config = config::load(request.config.as_deref(), &root)?;
+    let engine = Engine::new(request.frontends, config.models.as_deref(), request.threads)?;
+    scan_with(request, &root, &config, &engine, progress)
+}
+
+/// Scans with an engine that is set up.
+pub(crate) fn scan_with(
+    request: &Request<'_>,
+    root: &Root,
+    config: &Config,
+    engine: &Engine<'_>,
+    progress: &dyn Progress,
+) -> Result<Scanned, ScanError> {
+    // What can be refused is refused before the work is done.
+    let known = request.baseline.as_deref().map(Baseline::read).transpose()?;
+    let pruned = request.prune_baseline.as_deref().map(Baseline::read).transpose()?;
+    let changed = request.since.as_deref().map(|since| since::changed(&root.folder, since)).transpose()?;
+
+    let Examined { mut findings, mut spots, texts, suppressions, coverage } =
+        examine(root, config, engine, progress);
+    let (suppressed, mut remarks) = suppress::apply(&mut findings, &suppressions);
+    findings.retain_mut(|finding| config.weigh(finding));
+
+    let mut scanned = Scanned {
+        report: Report { score: 100, grade: Grade::A, coverage, findings: Vec::new() },
+        sources: Sources::default(),
+        root: root.folder.clone(),
+        prefix: root.prefix(),
+        spots: Vec::new(),
+        suppressed,
+        baselined: 0,
+        hidden: 0,
+        written: None,
+        pruned: None,
+    };
+    scanned.baselines(request, known, pruned, &mut findings)?;
+    let before = findings.len();
+    let severity = request.min_severity.or(config.min_severity).unwrap_or(Severity::Low);
+    let confidence = request.min_confidence.or(config.min_confidence).unwrap_or(Confidence::Low);
+    findings.retain(|finding| {
+        finding.severity >= severity
+            && finding.confidence >= confidence
+            && changed.as_ref().is_none_or(|changed| changed.touches(finding))
+    });
+    scanned.hidden = before - findings.len();
+
+    let report = &mut scanned.report;
+    report.coverage.notes.append(&mut remarks);
+    report.coverage.notes.sort();
+    report.score = score(&findings, &config.deductions);
+    report.grade = Grade::of(report.score);
+    scanned.spots =
+        findings.iter().filter_map(|finding| spots.remove(&finding.fingerprint)).flatten().collect();
+    scanned.sources = Sources::named_by(&findings, texts);
+    report.findings = findings;
+    Ok(scanned)
+}
+
+/// What the tree holds, before anybody says what of it is to be reported.
+struct Examined {
+    findings: Vec<Finding>,
+    /// By the fingerprint of their finding.
+    spots: HashMap<Fingerprint, Vec<Spot>>,
+    texts: Vec<(Name, String)>,
+    suppressions: Vec<(String, Vec<suppress::Suppression>)>,
+    coverage: Coverage,
+}
+
+fn examine(root: &Root, config: &Config, engine: &Engine<'_>, progress: &dyn Progress) -> Examined {
+    let (extensions, names) = (engine.extensions(), engine.settings());
+    let ignored = config.ignored(root);
+    let wanted = Wanted { extensions: &extensions, settings: &names, ignored: &ignored, limits: LIMITS };
+    let Tree { sources, settings, mut notes } = walk(root, &wanted);
+    progress.reached(Phase::Found(sources.len()));
+
+    let lowered = engine.lower(&sources, |found| {
+        let text = read_source(found, &LIMITS);
+        progress.reached(Phase::Read);
+        text.map(|text| (found.path.clone(), text))
+    });
+    let files = keep(lowered, sources.iter().map(|found| &*found.path), &mut notes);
+    let settings: Vec<(String, String)> = settings
+        .into_iter()
+        .filter_map(|found| match read_setting(&found.place, &LIMITS) {
+            Ok(text) => Some((found.path, text)),
+            Err(why) => {
+                notes.trouble(why, &found.path);
+                None
+            }
+        })
+        .collect();
+
+    progress.reached(Phase::Linking);
+    let mut coverage = Coverage { files: files.len(), ..Coverage::default() };
+    let (texts, linked) = engine.link(files, settings);
+
+    progress.reached(Phase::Looking);
+    let mut findings = Vec::new();
+    for Linked { program, failed } in linked {
+        coverage.files -= failed.len();
+        for file in failed {
+            notes.trouble("its front end failed, which is a mistake of ours: please report it", &file);
+        }
+        coverage.functions += program.functions.len();
+        coverage.handlers += handlers(&program);
+        for note in &program.notes {
+            let file = program.files.get(note.span.file.0 as usize).map_or("?", |file| file);
+            notes.say(format!("{file}:{}: {}", note.span.line, note.text));
+        }
+        findings.append(&mut engine.look(&program));
+    }
+    coverage.notes = notes.lines();
+
+    let lines = Lines::new(&texts);
+    finish(&mut findings, |file, line| lines.get(file, line));
+    let (findings, spots): (Vec<Finding>, Vec<Vec<Spot>>) = findings.into_iter().unzip();
+    let spots = findings.iter().map(|finding| finding.fingerprint.clone()).zip(spots).collect();
+    let suppressions = texts.iter().map(|(path, text)| (path.to_string(), suppressions(text)));
+    let suppressions = suppressions.filter(|(_, found)| !found.is_empty()).collect();
+    Examined { findings, spots, texts, suppressions, coverage }
+}
+
+/// The files that were read; of the others it is noted why not.
+fn keep<'p>(
+    lowered: Vec<Result<LoweredFile, Unread>>,
+    paths: impl Iterator<Item = &'p str>,
+    notes: &mut Notes,
+) -> Vec<LoweredFile> {
+    let mut kept = Vec::with_capacity(lowered.len());
+    for (file, path) in lowered.into_iter().zip(paths) {
+        match file {
+            Ok(file) => kept.push(file),
+            Err(Unread::Left(left)) => notes.left_file(left),
+            Err(Unread::Trouble(why)) => notes.trouble(why, path),
+        }
+    }
+    kept
+}
+
+fn handlers(program: &Program) -> usize {
+    program.functions.iter().filter(|function| matches!(function.role, Role::Handler(_))).count()
+}
+
+impl Scanned {
+    /// Leaves out what is known already, and writes what is to be known from now on.
+    fn baselines(
+        &mut self,
+        request: &Request<'_>,
+        known: Option<Baseline>,
+        pruned: Option<Baseline>,
+        findings: &mut Vec<Finding>,
+    ) -> Result<(), ScanError> {
+        let pruned = match (pruned, &request.prune_baseline) {
+            (Some(mut baseline), Some(path)) => {
+                let gone = baseline.prune(findings);
+                if gone > 0 {
+                    baseline.write(path)?;
+                }
+                self.pruned = Some(gone);
+                Some(baseline)
+            }
+            _ => None,
+        };
+        let written = match &request.write_baseline {
+            Some(path) => {
+                let baseline = Baseline::of(findings);
+                baseline.write(path)?;
+                self.written = Some(baseline.len());
+                Some(baseline)
+            }
+            None => None,
+        };
+        let before = findings.len();
+        let baselines: Vec<Baseline> = [known, pruned, written].into_iter().flatten().collect();
+        findings.retain(|finding| !baselines.iter().any(|baseline| baseline.knows(finding)));
+        self.baselined = before - findings.len();
+        Ok(())
+    }
+}
+
+impl Sources {
+    /// The text of a file that the report names.
+    #[must_use]
+    pub fn get(&self, path: &str) -> Option<&str> {
+        self.0.get(path).map(String::as_str)
+    }
+
+    /// Keeps the texts that somebody will want to see.
+    fn named_by(findings: &[Finding], texts: Vec<(Name, String)>) -> Self {
+        let locations = |finding: &Finding| {
+            let steps = finding.witness.0.iter().map(|step| step.location.file.clone());
+            steps.chain([finding.location.file.clone()]).collect::<Vec<_>>()
+        };
+        let named: HashSet<String> = findings.iter().flat_map(locations).collect();
+        let texts = texts.into_iter().map(|(path, text)| (path.to_string(), text));
+        Self(texts.filter(|(path, _)| named.contains(path)).collect())
+    }
+}
+
+/// The lines of files, found when somebody asks.
+struct Lines<'t>(HashMap<&'t str, &'t str>);
+
+impl<'t> Lines<'t> {
+    fn new(texts: &'t [(Name, String)]) -> Self {
+        Self(texts.iter().map(|(path, text)| (&**path, &**text)).collect())
+    }
+
+    fn get(&self, file: &str, line: u32) -> Option<&'t str> {
+        self.0.get(file)?.lines().nth((line as usize).checked_sub(1)?)
+    }
+}

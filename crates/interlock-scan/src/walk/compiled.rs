@@ -1,0 +1,217 @@
+//! Compiled output beside its sources would be reported twice; compiled output alone is all there is of a published server.
+
+use std::collections::{BTreeSet, HashSet};
+
+use super::{
+    Found, Notes,
+    names::{Left, extension, file_name, parent},
+};
+
+/// Folders that hold nothing but output.
+const OUTPUT: &[&str] = &["dist", "build", "out"];
+/// Folders that hold output in some packages and sources in others.
+const PERHAPS: &[&str] = &["lib", "esm", "cjs"];
+
+const TYPESCRIPT: &[&str] = &["ts", "tsx", "mts", "cts"];
+const JAVASCRIPT: &[&str] = &["js", "jsx", "mjs", "cjs"];
+
+/// Drops what was compiled from sources that are scanned themselves. `traces` are declarations and source maps, which only a
+/// compiler leaves.
+pub(super) fn leave_out(sources: &mut Vec<Found>, settings: &[Found], traces: &[String], notes: &mut Notes) {
+    let compiled = compiled(sources, settings, traces);
+    if compiled.is_empty() {
+        return;
+    }
+    sources.retain(|file| {
+        let leave = compiled.contains(&file.path);
+        if leave {
+            notes.left_file(Left::Compiled);
+        }
+        !leave
+    });
+}
+
+fn compiled(sources: &[Found], settings: &[Found], traces: &[String]) -> BTreeSet<String> {
+    let packages = Packages::new(settings);
+    let mut written = Written::default();
+    for file in sources {
+        let path = &*file.path;
+        let package = packages.of(path);
+        if TYPESCRIPT.contains(&extension(path)) && !file_name(path).contains(".config.") {
+            written.typescript.insert(package);
+            written.stems.insert(stem(path));
+            written.names.insert((package, stem(file_name(path))));
+        } else if below(package, path).starts_with("src/") {
+            written.in_src.insert(package);
+        }
+    }
+    let traces: HashSet<&str> = traces.iter().map(|path| stem(path)).collect();
+    let is_compiled = |file: &&Found| {
+        let path = &*file.path;
+        if file.explicit || !JAVASCRIPT.contains(&extension(path)) {
+            return false;
+        }
+        let package = packages.of(path);
+        let has_typescript = written.typescript.contains(package);
+        if written.stems.contains(stem(path)) {
+            return true;
+        }
+        match place(below(package, path)) {
+            Place::Output => has_typescript || written.in_src.contains(package),
+            Place::Perhaps => {
+                let same_name = written.names.contains(&(package, stem(file_name(path))));
+                has_typescript && (same_name || traces.contains(stem(path)))
+            }
+            Place::Elsewhere => false,
+        }
+    };
+    sources.iter().filter(is_compiled).map(|file| file.path.clone()).collect()
+}
+
+/// Whether a folder is one that compilers write to.
+pub(super) fn is_output(folder: &str) -> bool {
+    !matches!(place(&format!("{folder}/")), Place::Elsewhere)
+}
+
+/// What is known of the packages' sources.
+#[derive(Default)]
+struct Written<'s> {
+    /// The packages that have TypeScript.
+    typescript: HashSet<&'s str>,
+    /// The packages that have JavaScript in `src`.
+    in_src: HashSet<&'s str>,
+    /// The TypeScript files without their endings.
+    stems: HashSet<&'s str>,
+    /// Their names alone, by package.
+    names: HashSet<(&'s str, &'s str)>,
+}
+
+/// The folders that hold a `package.json`.
+struct Packages<'s>(HashSet<&'s str>);
+
+impl<'s> Packages<'s> {
+    fn new(settings: &'s [Found]) -> Self {
+        let manifests =
+            settings.iter().map(|file| &*file.path).filter(|path| file_name(path) == "package.json");
+        // A compiler puts one into its output too, to say which kind of module is there.
+        Self(manifests.map(parent).filter(|folder| !is_output(folder)).collect())
+    }
+
+    /// The package of a file; the root, if there is none.
+    fn of<'p>(&self, path: &'p str) -> &'p str {
+        let mut folder = parent(path);
+        while !folder.is_empty() && !self.0.contains(folder) {
+            folder = parent(folder);
+        }
+        folder
+    }
+}
+
+enum Place {
+    Output,
+    Perhaps,
+    Elsewhere,
+}
+
+fn place(path: &str) -> Place {
+    let mut folders = parent(path).split('/');
+    let mut found = Place::Elsewhere;
+    for folder in &mut folders {
+        if OUTPUT.contains(&folder) {
+            return Place::Output;
+        }
+        if PERHAPS.contains(&folder) {
+            found = Place::Perhaps;
+        }
+    }
+    found
+}
+
+fn below<'p>(package: &str, path: &'p str) -> &'p str {
+    path.strip_prefix(package).map_or(path, |rest| rest.strip_prefix('/').unwrap_or(rest))
+}
+
+/// A path without its ending: `a.ts`, `a.js`, `a.d.ts` and `a.js.map` are all `a`.
+fn stem(path: &str) -> &str {
+    let ends = [".js.map", ".d.ts", ".d.mts", ".d.cts"];
+    if let Some(stem) = ends.iter().find_map(|end| path.strip_suffix(end)) {
+        return stem;
+    }
+    path.strip_suffix(extension(path)).and_then(|stem| stem.strip_suffix('.')).unwrap_or(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The files that are left out of a list; those that end in `.d.ts` or `.map` are traces.
+    fn check(files: &[&str], expected: &[&str]) {
+        let found =
+            |path: &&str| Found { path: (*path).to_owned(), place: path.into(), size: 1, explicit: false };
+        let (traces, rest): (Vec<&str>, Vec<&str>) =
+            files.iter().partition(|path| path.ends_with(".d.ts") || path.ends_with(".map"));
+        let (settings, sources): (Vec<&str>, Vec<&str>) =
+            rest.iter().partition(|path| path.ends_with("package.json"));
+        let sources: Vec<Found> = sources.iter().map(found).collect();
+        let settings: Vec<Found> = settings.iter().map(found).collect();
+        let traces: Vec<String> = traces.iter().map(ToString::to_string).collect();
+        let left = compiled(&sources, &settings, &traces);
+        assert_eq!(left.iter().map(|path| &**path).collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn a_published_server_is_nothing_but_output_and_is_scanned() {
+        check(&["package.json", "dist/index.js", "dist/index.d.ts", "bin/cli.js"], &[]);
+        check(&["package/package.json", "package/build/index.js"], &[]);
+    }
+
+    #[test]
+    fn output_beside_its_sources_is_left_out() {
+        check(
+            &["package.json", "src/index.ts", "dist/index.js", "dist/a/b.mjs"],
+            &["dist/a/b.mjs", "dist/index.js"],
+        );
+        check(&["package.json", "src/index.js", "dist/index.js"], &["dist/index.js"]);
+        check(&["index.ts", "index.js", "other.js"], &["index.js"]);
+    }
+
+    #[test]
+    fn each_package_is_judged_by_itself() {
+        check(
+            &[
+                "package.json",
+                "one/package.json",
+                "one/src/a.ts",
+                "one/dist/a.js",
+                "two/package.json",
+                "two/dist/b.js",
+            ],
+            &["one/dist/a.js"],
+        );
+    }
+
+    #[test]
+    fn a_manifest_inside_the_output_makes_no_package() {
+        check(
+            &["package.json", "src/index.ts", "dist/esm/package.json", "dist/esm/index.js"],
+            &["dist/esm/index.js"],
+        );
+    }
+
+    #[test]
+    fn lib_holds_output_only_where_a_compiler_has_left_its_traces() {
+        check(&["package.json", "src/index.ts", "lib/hand.js"], &[]);
+        check(&["package.json", "src/index.ts", "lib/index.js"], &["lib/index.js"]);
+        check(
+            &["package.json", "src/x.ts", "lib/y.js", "lib/y.d.ts", "lib/z.js", "lib/z.js.map"],
+            &["lib/y.js", "lib/z.js"],
+        );
+        check(&["package.json", "lib/index.ts"], &[]);
+    }
+
+    #[test]
+    fn typescript_is_a_source_wherever_it_stands_and_a_build_script_is_none() {
+        check(&["package.json", "src/build/steps.ts"], &[]);
+        check(&["package.json", "vite.config.ts", "dist/index.js"], &[]);
+    }
+}

@@ -1,0 +1,129 @@
+//! What a name says about a file or folder.
+
+/// Why something is left out because of its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Left {
+    /// It tests the server and is not part of it.
+    Test,
+    /// Somebody else's code, installed.
+    Installed,
+    /// Types without code.
+    Declaration,
+    /// Made small by a machine.
+    Minified,
+    /// Written by a machine.
+    Generated,
+    /// Compiled from sources that are scanned themselves.
+    Compiled,
+    /// The configuration says so.
+    Configured,
+}
+
+const TEST_FOLDERS: &[&str] =
+    &["__tests__", "test", "tests", "fixtures", "__fixtures__", "e2e", "__mocks__", "__snapshots__"];
+const INSTALLED_FOLDERS: &[&str] = &["node_modules", "bower_components", "jspm_packages"];
+
+/// Whether a folder of this name is left out with all that is in it.
+pub(super) fn folder(name: &str) -> Option<Left> {
+    if TEST_FOLDERS.contains(&name) {
+        Some(Left::Test)
+    } else if INSTALLED_FOLDERS.contains(&name) {
+        Some(Left::Installed)
+    } else {
+        None
+    }
+}
+
+/// Whether a source file of this name is left out.
+pub(super) fn file(name: &str) -> Option<Left> {
+    let parts: Vec<&str> = name.split('.').collect();
+    // The first part is the name proper and the last the ending; what stands between says what kind of file it is.
+    let kinds = parts.get(1..parts.len().saturating_sub(1)).unwrap_or_default();
+    let is = |kind: &str| kinds.contains(&kind);
+    let typescript = matches!(parts.last(), Some(&("ts" | "mts" | "cts")));
+    if is("test") || is("spec") || is("e2e") {
+        Some(Left::Test)
+    } else if is("min") {
+        Some(Left::Minified)
+    } else if typescript && is("d") {
+        Some(Left::Declaration)
+    } else {
+        None
+    }
+}
+
+/// The ending of a file's name.
+pub(crate) fn extension(path: &str) -> &str {
+    let name = file_name(path);
+    name.rsplit_once('.').filter(|(stem, _)| !stem.is_empty()).map_or("", |(_, extension)| extension)
+}
+
+/// The last part of a path.
+pub(crate) fn file_name(path: &str) -> &str {
+    path.rsplit_once('/').map_or(path, |(_, name)| name)
+}
+
+/// The folder of a path; the root is empty.
+pub(super) fn parent(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(folder, _)| folder)
+}
+
+impl Left {
+    /// All of them.
+    pub(super) const ALL: [Self; 7] = [
+        Self::Test,
+        Self::Installed,
+        Self::Declaration,
+        Self::Minified,
+        Self::Generated,
+        Self::Compiled,
+        Self::Configured,
+    ];
+
+    /// What it is called in the coverage.
+    pub(super) const fn words(self) -> &'static str {
+        match self {
+            Self::Test => "tests and fixtures",
+            Self::Installed => "installed packages",
+            Self::Declaration => "type declarations",
+            Self::Minified => "minified files",
+            Self::Generated => "generated files",
+            Self::Compiled => "compiled output of sources that are scanned",
+            Self::Configured => "what the configuration ignores",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_tells_tests_declarations_and_minified_files() {
+        for (name, expected) in [
+            ("index.ts", None),
+            ("index.test.ts", Some(Left::Test)),
+            ("a.b.spec.jsx", Some(Left::Test)),
+            ("test.ts", None),
+            ("contest.ts", None),
+            ("types.d.ts", Some(Left::Declaration)),
+            ("types.d.mts", Some(Left::Declaration)),
+            ("d.ts", None),
+            ("vendor.min.js", Some(Left::Minified)),
+            ("min.js", None),
+            ("", None),
+        ] {
+            assert_eq!(file(name), expected, "{name}");
+        }
+        assert_eq!(folder("__tests__"), Some(Left::Test));
+        assert_eq!(folder("node_modules"), Some(Left::Installed));
+        assert_eq!(folder("src"), None);
+    }
+
+    #[test]
+    fn a_path_falls_into_folder_name_and_ending() {
+        assert_eq!((parent("a/b/c.ts"), file_name("a/b/c.ts"), extension("a/b/c.ts")), ("a/b", "c.ts", "ts"));
+        assert_eq!((parent("c"), file_name("c"), extension("c")), ("", "c", ""));
+        assert_eq!(extension("a.b/.ts"), "", "a hidden file is all name");
+    }
+}
