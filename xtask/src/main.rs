@@ -7,6 +7,7 @@
 )]
 
 mod bench;
+mod corpus;
 mod generate;
 mod new;
 mod soak;
@@ -59,7 +60,11 @@ enum Command {
     Bench {
         /// Which one
         name: Option<String>,
+        /// What to measure on, where that can be chosen
+        folder: Option<PathBuf>,
     },
+    /// Scan real repositories and compare with what somebody has written down about them
+    Corpus(corpus::Corpus),
     /// Break the stores in every way for minutes, and say what was injected and what held
     Soak(soak::Soak),
 }
@@ -86,7 +91,8 @@ fn dispatch(cli: Cli) -> anyhow::Result<()> {
         Command::Gen { check: true } => generate::check(&root),
         Command::Gen { check: false } => generate::write(&root),
         Command::New { what } => new::run(&root, &what),
-        Command::Bench { name } => bench::run(&root, name.as_deref()),
+        Command::Bench { name, folder } => bench::run(&root, name.as_deref(), folder.as_deref()),
+        Command::Corpus(corpus) => corpus::run(&root, &corpus),
         Command::Soak(soak) => soak::run(&root, &soak),
     }
 }

@@ -53,6 +53,17 @@ impl Console {
         self.look
     }
 
+    /// Whether a person sees standard error as it is written.
+    pub(crate) fn errors_are_seen(&self) -> bool {
+        io::stderr().is_terminal()
+    }
+
+    /// Says something beside the output, which may be for a program.
+    pub(crate) fn remark(&mut self, text: &str) {
+        let _ = self.flush();
+        let _ = writeln!(io::stderr(), "{text}");
+    }
+
     /// Writes what the command line's parser has to say, such as help. It would look at the environment by itself; we have done that.
     pub(crate) fn write_styled(&mut self, text: &StyledStr) -> io::Result<()> {
         let text = rendered(text, self.look.colour);

@@ -15,15 +15,21 @@ Exit codes:
 pub(crate) enum Exit {
     /// Nothing to complain of.
     Clean,
+    /// Hazards were found.
+    Found,
     /// Interlock failed, or was misused.
     Failed,
+    /// There was nothing to check.
+    Nothing,
 }
 
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
         Self::from(match exit {
             Exit::Clean => 0,
+            Exit::Found => 1,
             Exit::Failed => 2,
+            Exit::Nothing => 3,
         })
     }
 }

@@ -4,11 +4,15 @@
 mod explain;
 mod program;
 mod sample;
+mod scan;
 mod sync;
 mod table;
 
+use std::path::Path;
+
 use anyhow::{Result, bail};
 
+pub(crate) use self::program::release_program;
 use self::table::Table;
 use crate::{
     columns::{Side, columns},
@@ -19,7 +23,8 @@ use crate::{
 struct Bench {
     name: &'static str,
     about: &'static str,
-    run: fn(&Root) -> Result<Table>,
+    /// Of the workspace, on a folder if one was given.
+    run: fn(&Root, Option<&Path>) -> Result<Table>,
 }
 
 /// The benchmarks. Adding one is one file and one line.
@@ -27,17 +32,22 @@ const BENCHES: &[Bench] = &[
     Bench {
         name: "explain",
         about: "start, print a page that is built in, end: `interlock explain` beside `rustc --explain`",
-        run: explain::run,
+        run: |root, _| explain::run(root),
     },
     Bench {
         name: "sync",
         about: "the primitives and stores beside tokio, governor, Redis, SQLite, pgbench and bare system calls",
-        run: sync::run,
+        run: |root, _| sync::run(root),
+    },
+    Bench {
+        name: "scan",
+        about: "a whole scan beside oxc alone, itself on one thread, the size of its sources, and Semgrep; takes a folder",
+        run: scan::run,
     },
 ];
 
 /// Runs the one that is named, or lists them.
-pub(crate) fn run(root: &Root, name: Option<&str>) -> Result<()> {
+pub(crate) fn run(root: &Root, name: Option<&str>, folder: Option<&Path>) -> Result<()> {
     let Some(name) = name else {
         print!("{}", list());
         return Ok(());
@@ -45,7 +55,7 @@ pub(crate) fn run(root: &Root, name: Option<&str>) -> Result<()> {
     let Some(bench) = BENCHES.iter().find(|bench| bench.name == name) else {
         bail!("there is no benchmark `{name}`; these there are:\n{}", list().trim_end());
     };
-    print!("{}", (bench.run)(root)?);
+    print!("{}", (bench.run)(root, folder)?);
     Ok(())
 }
 
@@ -61,7 +71,7 @@ mod tests {
 
     #[test]
     fn an_unknown_name_is_answered_with_the_list() {
-        let error = run(&Root::find(None, None).unwrap(), Some("nothing")).unwrap_err().to_string();
+        let error = run(&Root::find(None, None).unwrap(), Some("nothing"), None).unwrap_err().to_string();
         assert!(error.contains("`nothing`") && error.contains("\nexplain  start"), "{error}");
     }
 }

@@ -6,7 +6,7 @@ use cargo_metadata::MetadataCommand;
 use crate::root::Root;
 
 /// Where cargo put a release build; the target folder may have been moved by the environment.
-pub(super) fn release_program(root: &Root, name: &str) -> Result<String> {
+pub(crate) fn release_program(root: &Root, name: &str) -> Result<String> {
     let metadata = MetadataCommand::new()
         .current_dir(root.path())
         .no_deps()

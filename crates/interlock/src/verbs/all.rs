@@ -3,5 +3,10 @@
 use super::Verb;
 
 /// Every verb, in the order of the modules.
-pub(super) static ALL: &[Verb] =
-    &[super::completions::VERB, super::explain::VERB, super::ledger::VERB, super::payment_provider::VERB];
+pub(super) static ALL: &[Verb] = &[
+    super::completions::VERB,
+    super::explain::VERB,
+    super::ledger::VERB,
+    super::payment_provider::VERB,
+    super::scan::VERB,
+];

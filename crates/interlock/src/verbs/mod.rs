@@ -7,6 +7,7 @@ mod completions;
 mod explain;
 mod ledger;
 mod payment_provider;
+mod scan;
 // verbs: end
 
 use anyhow::{Context, Result};

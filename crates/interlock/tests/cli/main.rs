@@ -1,6 +1,8 @@
 //! The real program, run as a person runs it, with nothing in its environment but what a test puts there.
 
+mod bad_input;
 mod explain;
+mod scan;
 mod streams;
 mod usage;
 

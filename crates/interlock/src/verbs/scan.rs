@@ -1,0 +1,171 @@
+//! `interlock scan`: where calls may get in each other's way, told from the sources.
+
+mod fix;
+mod progress;
+mod write;
+
+use std::{num::NonZeroUsize, path::PathBuf};
+
+use anyhow::Result;
+use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
+use interlock_model::{Confidence, Severity};
+use interlock_scan::{Request, Scanned, scan};
+
+use self::progress::Bar;
+use super::Verb;
+use crate::{console::Console, exit::Exit};
+
+pub(super) const VERB: Verb = Verb { command, run };
+
+/// Find race conditions in the sources of an MCP server
+#[derive(Args)]
+#[command(
+    after_help = "Examples:\n  interlock scan .\n  interlock scan --min-severity high --format sarif --output scan.sarif .\n  \
+                  interlock scan --since origin/main --format github .\n  interlock scan --write-baseline baseline.json .\n\n\
+                  A comment `interlock-ignore[HAZARD]: REASON` on or above a line silences a hazard there. `interlock.toml` in the \
+                  scanned folder says what is ignored, how bad hazards are, and what your own libraries do. `interlock explain` \
+                  lists the hazards."
+)]
+struct Scan {
+    /// Files and folders; a folder is scanned without its tests, installed packages, generated and ignored files
+    #[arg(value_name = "PATH", required = true)]
+    paths: Vec<PathBuf>,
+    /// The form of the output
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+    /// Write to a file, whole or not at all, instead of standard output
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// The configuration; `interlock.toml` in the scanned folder by default
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Leave out the findings that this file knows
+    #[arg(long, value_name = "FILE")]
+    baseline: Option<PathBuf>,
+    /// Write down what is found now as known
+    #[arg(long, value_name = "FILE")]
+    write_baseline: Option<PathBuf>,
+    /// As --baseline, and remove from the file what is no longer found
+    #[arg(long, value_name = "FILE")]
+    prune_baseline: Option<PathBuf>,
+    /// Only findings that touch lines that have changed since this commit
+    #[arg(long, value_name = "GIT-REF", allow_hyphen_values = true)]
+    since: Option<String>,
+    /// Only findings at least as bad: low, medium, high, critical
+    #[arg(long, value_name = "S")]
+    min_severity: Option<Severity>,
+    /// Only findings at least as sure: low, medium, high
+    #[arg(long, value_name = "C")]
+    min_confidence: Option<Confidence>,
+    /// Repair in the files what can be repaired mechanically, then scan again
+    #[arg(long)]
+    fix: bool,
+    /// Print the repairs as a diff instead of the report; without --fix nothing is changed
+    #[arg(long)]
+    diff: bool,
+    /// How many threads; as many as the machine has by default
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZeroUsize>,
+    /// Whether to use colour
+    #[arg(long, value_enum, default_value_t = Colour::Auto)]
+    color: Colour,
+    /// Show no progress, even on a terminal
+    #[arg(long)]
+    no_progress: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For a terminal, with code and witness
+    Text,
+    /// For programs
+    Json,
+    /// For code scanning services
+    Sarif,
+    /// Annotations of GitHub Actions
+    Github,
+    /// For a document
+    Markdown,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Colour {
+    /// On a terminal that wants it
+    Auto,
+    /// Also in a pipe or file
+    Always,
+    /// Not at all
+    Never,
+}
+
+fn command() -> Command {
+    Scan::augment_args(Command::new("scan"))
+}
+
+fn run(matches: &ArgMatches, console: &mut Console) -> Result<Exit> {
+    let options = Scan::from_arg_matches(matches)?;
+    let mut scanned = options.scan(console)?;
+    let mut fixes = Vec::new();
+    if options.fix || options.diff {
+        fixes = fix::plan(&scanned);
+    }
+    if options.fix && fix::apply(&fixes, &scanned, console)? {
+        scanned = options.scan(console)?;
+    }
+    options.remark(&scanned, console);
+    if options.diff {
+        write::diff(&options, &fixes, console)?;
+    } else {
+        write::output(&options, &scanned, console)?;
+    }
+    let Scanned { report, .. } = &scanned;
+    Ok(if !report.findings.is_empty() {
+        Exit::Found
+    } else if report.coverage.files == 0 {
+        Exit::Nothing
+    } else {
+        Exit::Clean
+    })
+}
+
+impl Scan {
+    fn scan(&self, console: &Console) -> Result<Scanned> {
+        let bar = Bar::new(console.errors_are_seen() && !self.no_progress);
+        Ok(scan(&self.request(), &bar)?)
+    }
+
+    fn request(&self) -> Request<'static> {
+        Request {
+            paths: self.paths.clone(),
+            frontends: interlock_lang::ALL,
+            threads: self.threads,
+            config: self.config.clone(),
+            baseline: self.baseline.clone(),
+            write_baseline: self.write_baseline.clone(),
+            prune_baseline: self.prune_baseline.clone(),
+            since: self.since.clone(),
+            min_severity: self.min_severity,
+            min_confidence: self.min_confidence,
+        }
+    }
+
+    /// Says what happened beside the report.
+    fn remark(&self, scanned: &Scanned, console: &mut Console) {
+        if let (Some(count), Some(path)) = (scanned.written, &self.write_baseline) {
+            console.remark(&format!("wrote {} to {}", findings(count), path.display()));
+        }
+        if let (Some(count), Some(path)) = (scanned.pruned, &self.prune_baseline) {
+            console.remark(&format!("removed {} that are gone from {}", findings(count), path.display()));
+        }
+        if scanned.report.coverage.files == 0 {
+            let endings = interlock_lang::ALL.iter().flat_map(|language| language.extensions());
+            let endings: Vec<String> = endings.map(|ending| format!(".{ending}")).collect();
+            console.remark(&format!("nothing to check: no source is there; known are {}", endings.join(" ")));
+        }
+    }
+}
+
+/// `1 finding`, `2 findings`.
+fn findings(count: usize) -> String {
+    format!("{count} finding{}", if count == 1 { "" } else { "s" })
+}

@@ -1,0 +1,284 @@
+//! `interlock scan` as scripts call it: exit codes, formats, files, streams.
+
+use std::{
+    fs,
+    io::Read,
+    path::Path,
+    process::{Command, Stdio},
+};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::{Ended, interlock, run};
+
+/// A server that loses updates: its file is read, changed and written back.
+const RACY: &str = r#"import { readFile } from "node:fs/promises";
+import writeFileAtomic from "write-file-atomic";
+import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
+import { z } from "zod";
+
+const server = new McpServer({ name: "notes", version: "1.0.0" });
+const FILE = "/var/lib/notes.json";
+
+server.registerTool("add_note", { inputSchema: { text: z.string() } }, async ({ text }) => {
+  const notes: string[] = JSON.parse(await readFile(FILE, "utf8"));
+  notes.push(text);
+  await writeFileAtomic(FILE, JSON.stringify(notes));
+  return { content: [{ type: "text", text: "saved" }] };
+});
+"#;
+const LINE: u64 = 10;
+
+const CALM: &str = "export function add(a: number, b: number) {\n  return a + b;\n}\n";
+
+fn tree(files: &[(&str, &str)]) -> TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (path, text) in files {
+        let path = folder.path().join(path);
+        fs::create_dir_all(path.parent().expect("a parent")).expect("its folder");
+        fs::write(path, text).expect("a file");
+    }
+    folder
+}
+
+fn scan(folder: &Path, options: &[&str]) -> Ended {
+    let mut arguments = vec!["scan"];
+    arguments.extend(options);
+    let mut command = interlock(&arguments);
+    // git is found by its path.
+    command.arg(folder).env("PATH", "/usr/bin:/bin");
+    Ended::from(command.output().expect("the program starts"))
+}
+
+fn json(ended: &Ended) -> Value {
+    serde_json::from_str(&ended.stdout)
+        .unwrap_or_else(|error| panic!("{error}: {}{}", ended.stdout, ended.stderr))
+}
+
+fn lines(report: &Value) -> Vec<(String, u64)> {
+    let findings = report.get("findings").and_then(Value::as_array).expect("findings");
+    let line =
+        |finding: &Value| Some((finding.get("hazard")?.as_str()?.to_owned(), finding.get("line")?.as_u64()?));
+    findings.iter().map(|finding| line(finding).expect("a hazard and a line")).collect()
+}
+
+#[test]
+fn what_is_found_is_told_with_the_tool_and_the_exit_code() {
+    let racy = tree(&[("src/index.ts", RACY)]);
+    let found = scan(racy.path(), &["--format", "json"]);
+    assert_eq!((found.code, found.stderr.as_str()), (1, ""));
+    let report = json(&found);
+    assert_eq!(report["version"], 1);
+    assert!(lines(&report).contains(&("lost-update".to_owned(), LINE)), "{report}");
+    assert_eq!(report["findings"][0]["tools"][0], "add_note");
+    assert_eq!(report["findings"][0]["file"], "src/index.ts");
+    assert_eq!(report["coverage"]["files"], 1);
+
+    let calm = tree(&[("index.ts", CALM)]);
+    let clean = scan(calm.path(), &["--format", "json"]);
+    assert_eq!((clean.code, lines(&json(&clean)).len()), (0, 0));
+}
+
+#[test]
+fn every_format_is_written_and_names_the_hazard() {
+    let racy = tree(&[("index.ts", RACY)]);
+    for format in ["text", "json", "sarif", "github", "markdown"] {
+        let found = scan(racy.path(), &["--format", format]);
+        assert_eq!((found.code, found.stderr.as_str()), (1, ""), "{format}");
+        assert!(found.stdout.contains("lost-update"), "{format}: {}", found.stdout);
+        assert!(!found.stdout.contains('\x1b'), "{format} has no colour in a pipe");
+    }
+    assert!(scan(racy.path(), &["--color", "always"]).stdout.contains("\x1b["));
+    assert!(!scan(racy.path(), &["--color", "never"]).stdout.contains('\x1b'));
+}
+
+#[test]
+fn nothing_to_check_is_no_success() {
+    let empty = tree(&[("readme.md", "# nothing\n")]);
+    let nothing = scan(empty.path(), &[]);
+    assert_eq!(nothing.code, 3);
+    assert!(nothing.stderr.starts_with("nothing to check"), "{}", nothing.stderr);
+    assert_eq!(json(&scan(empty.path(), &["--format", "json"]))["coverage"]["files"], 0);
+}
+
+#[test]
+fn misuse_is_told_and_ends_in_two() {
+    let calm = tree(&[("index.ts", CALM), ("bad.toml", "nonsense = 1\n")]);
+    let bad = calm.path().join("bad.toml");
+    let bad = bad.to_str().expect("UTF-8");
+    for (options, words) in [
+        (&["--config", bad][..], "there is no key `nonsense`"),
+        (&["--config", "/no/such.toml"], "it is not there"),
+        (&["--baseline", "/no/such.json"], "failed to read the baseline"),
+        (&["--since", "-x"], "is no commit"),
+        (&["--since", "HEAD"], "in no git repository"),
+        (&["--min-severity", "terrible"], "`terrible` is none of low, medium, high, critical"),
+        (&["--threads", "0"], "0"),
+        (&["--output", "/no/such/folder/out.json"], "failed to write"),
+    ] {
+        let refused = scan(calm.path(), options);
+        assert_eq!(refused.code, 2, "{options:?}");
+        assert!(refused.stderr.contains(words), "{options:?}: {}", refused.stderr);
+    }
+    let missing = run(&["scan", "/no/such/place"]);
+    assert_eq!(missing.code, 2);
+    assert_eq!(missing.stderr, "error: there is no `/no/such/place`; give a file or a folder that exists\n");
+    assert_eq!(run(&["scan"]).code, 2, "a path is required");
+}
+
+#[test]
+fn one_file_and_several_paths_are_scanned() {
+    let both = tree(&[("a/index.ts", RACY), ("b/index.ts", RACY), ("c/index.ts", RACY)]);
+    let at = |path: &str| both.path().join(path).to_str().expect("UTF-8").to_owned();
+    let one = run(&["scan", "--format", "json", &at("a/index.ts")]);
+    assert_eq!(json(&one)["findings"][0]["file"], "index.ts");
+    let two = json(&run(&["scan", "--format", "json", &at("b"), &at("a/index.ts")]));
+    let files: Vec<&str> =
+        two["findings"].as_array().unwrap().iter().map(|f| f["file"].as_str().unwrap()).collect();
+    assert!(files.contains(&"a/index.ts") && files.contains(&"b/index.ts") && files.is_sorted(), "{files:?}");
+}
+
+#[test]
+fn a_file_is_written_whole_and_standard_output_stays_empty() {
+    let racy = tree(&[("index.ts", RACY)]);
+    let target = racy.path().join("out.json");
+    let path = target.to_str().expect("UTF-8");
+    let found = scan(racy.path(), &["--format", "json", "--output", path]);
+    assert_eq!((found.code, found.stdout.as_str()), (1, ""));
+    let report: Value = serde_json::from_str(&fs::read_to_string(&target).expect("the file")).expect("JSON");
+    assert!(!lines(&report).is_empty());
+    assert_eq!(fs::read_dir(racy.path()).expect("the folder").count(), 2, "nothing else is left behind");
+}
+
+#[test]
+fn a_baseline_is_written_used_and_pruned() {
+    let racy = tree(&[("index.ts", RACY)]);
+    let baseline = tree(&[]).keep().join("baseline.json");
+    let path = baseline.to_str().expect("UTF-8");
+    let written = scan(racy.path(), &["--write-baseline", path]);
+    assert_eq!(written.code, 0, "{}", written.stdout);
+    assert!(
+        written.stderr.starts_with("wrote ") && written.stderr.contains(" finding"),
+        "{}",
+        written.stderr
+    );
+    let known = scan(racy.path(), &["--baseline", path]);
+    assert_eq!(known.code, 0, "{}", known.stdout);
+    assert!(known.stdout.contains("known from the baseline"), "{}", known.stdout);
+
+    fs::write(racy.path().join("index.ts"), CALM).expect("the file");
+    let pruned = scan(racy.path(), &["--prune-baseline", path]);
+    assert_eq!(pruned.code, 0);
+    assert!(pruned.stderr.starts_with("removed "), "{}", pruned.stderr);
+    assert!(!fs::read_to_string(&baseline).expect("the baseline").contains("lost-update"));
+    fs::remove_dir_all(baseline.parent().expect("its folder")).expect("it goes");
+}
+
+#[test]
+fn a_suppression_silences_and_the_configuration_decides() {
+    let silenced =
+        RACY.replace("\"utf8\"));", "\"utf8\")); // interlock-ignore[lost-update]: one client only");
+    let racy = tree(&[("index.ts", &silenced)]);
+    let found = scan(racy.path(), &["--format", "json"]);
+    assert!(lines(&json(&found)).iter().all(|(hazard, _)| hazard != "lost-update"), "{}", found.stdout);
+
+    let off: String = lines(&json(&scan(tree(&[("index.ts", RACY)]).path(), &["--format", "json"])))
+        .iter()
+        .map(|(hazard, _)| format!("{hazard} = \"off\"\n"))
+        .collect::<std::collections::BTreeSet<_>>()
+        .into_iter()
+        .collect();
+    let quiet = tree(&[("index.ts", RACY), ("interlock.toml", &format!("[severity]\n{off}"))]);
+    assert_eq!(scan(quiet.path(), &[]).code, 0);
+}
+
+#[test]
+fn only_what_changed_since_a_commit_is_told() {
+    let racy = tree(&[("old.ts", RACY)]);
+    for arguments in [&["init", "--quiet"][..], &["add", "."], &["commit", "--quiet", "-m", "first"]] {
+        let mut git = Command::new("git");
+        git.current_dir(racy.path()).args(["-c", "user.name=t", "-c", "user.email=t@example.org"]);
+        git.env_remove("GIT_DIR").env_remove("GIT_INDEX_FILE").env_remove("GIT_WORK_TREE");
+        assert!(git.args(arguments).status().expect("git is there").success());
+    }
+    assert_eq!(scan(racy.path(), &["--since", "HEAD"]).code, 0);
+    fs::write(racy.path().join("new.ts"), RACY.replace("notes.json", "other.json")).expect("a file");
+    let found = scan(racy.path(), &["--since", "HEAD", "--format", "json"]);
+    let report = json(&found);
+    assert_eq!(found.code, 1);
+    assert!(report["findings"].as_array().unwrap().iter().all(|f| f["file"] == "new.ts"), "{report}");
+}
+
+#[test]
+fn one_thread_and_many_print_the_same_bytes() {
+    let files: Vec<(String, String)> = (0..40)
+        .map(|n| (format!("p{n}/index.ts"), RACY.replace("notes.json", &format!("notes{}.json", n % 5))))
+        .collect();
+    let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (&**path, &**text)).collect();
+    let many = tree(&files);
+    let with = |threads: &str| scan(many.path(), &["--format", "json", "--threads", threads]).stdout;
+    let one = with("1");
+    assert!(one.len() > 1_000);
+    assert_eq!(one, with("2"));
+    assert_eq!(one, with("7"));
+    assert_eq!(one, with("7"), "and again");
+}
+
+#[test]
+fn a_reader_that_stops_reading_is_no_failure() {
+    let files: Vec<(String, String)> = (0..60)
+        .map(|n| (format!("p{n}/index.ts"), RACY.replace("notes.json", &format!("notes{n}.json"))))
+        .collect();
+    let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (&**path, &**text)).collect();
+    let many = tree(&files);
+    let mut child = interlock(&["scan", "--format", "json"])
+        .arg(many.path())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let mut stdout = child.stdout.take().expect("its output");
+    stdout.read_exact(&mut [0; 1]).expect("it writes");
+    drop(stdout);
+    let ended = Ended::from(child.wait_with_output().expect("it ends"));
+    assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
+}
+
+/// A server that looks whether a file is there, then writes it.
+const GUARDED: &str = r#"import { existsSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
+import { z } from "zod";
+
+const server = new McpServer({ name: "reports", version: "1.0.0" });
+
+server.registerTool("create_report", { inputSchema: { name: z.string() } }, async ({ name }) => {
+  const path = `/var/lib/reports/${name}`;
+  if (existsSync(path)) throw new Error("it is there already");
+  await writeFile(path, "report");
+  return { content: [{ type: "text", text: "created" }] };
+});
+"#;
+
+#[test]
+fn what_is_mechanical_is_shown_as_a_diff_and_repaired_on_demand() {
+    let guarded = tree(&[("src/index.ts", GUARDED)]);
+    let file = guarded.path().join("src/index.ts");
+    let found = scan(guarded.path(), &["--format", "json"]);
+    assert!(found.stdout.contains("file-check-then-act"), "{}", found.stdout);
+
+    let shown = scan(guarded.path(), &["--diff"]);
+    assert_eq!(shown.code, 1);
+    assert!(shown.stdout.starts_with("--- a/src/index.ts\n+++ b/src/index.ts\n@@ "), "{}", shown.stdout);
+    assert!(shown.stdout.contains("wx"), "{}", shown.stdout);
+    assert_eq!(fs::read_to_string(&file).expect("the file"), GUARDED, "--diff alone changes nothing");
+
+    let repaired = scan(guarded.path(), &["--fix", "--format", "json"]);
+    assert_eq!(repaired.stderr, "repaired src/index.ts: file-check-then-act\n");
+    assert!(!repaired.stdout.contains("file-check-then-act"), "{}", repaired.stdout);
+    let text = fs::read_to_string(&file).expect("the file");
+    assert!(text.contains("wx") && text != GUARDED, "{text}");
+    let again = scan(guarded.path(), &["--fix", "--format", "json"]);
+    assert_eq!((again.stderr.as_str(), fs::read_to_string(&file).expect("the file")), ("", text));
+}
