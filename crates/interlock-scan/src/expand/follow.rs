@@ -17,7 +17,7 @@ use super::{
 };
 
 /// How many steps a function may grow to. What is beyond stays a call.
-const MOST_STEPS: usize = 1_500;
+const MOST_STEPS: usize = 3_000;
 /// How deep calls are followed.
 const DEEPEST: usize = 120;
 
