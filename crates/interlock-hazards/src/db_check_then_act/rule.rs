@@ -7,8 +7,7 @@ use interlock_model::{
 
 use crate::{
     Issue, auth_check_then_act,
-    clash::{Clash, clashes, same_name},
-    lost_update::rule::sentence,
+    clash::{Clash, clashes, same_name, sentence},
     non_atomic_rate_limit,
     view::View,
 };

@@ -4,8 +4,7 @@ use interlock_model::ir::{Op, Resource, WriteMode};
 
 use crate::{
     Issue,
-    clash::{Clash, clashes},
-    lost_update::rule::sentence,
+    clash::{Clash, clashes, sentence},
     view::View,
 };
 

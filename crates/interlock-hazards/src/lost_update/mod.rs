@@ -1,7 +1,7 @@
 //! `lost-update`: its page is `doc.md`.
 
 mod remedy;
-pub(crate) mod rule;
+mod rule;
 
 use interlock_model::{HazardId, Severity};
 

@@ -7,7 +7,7 @@ use interlock_model::{
 
 use crate::{
     Issue, auth_check_then_act,
-    clash::{Clash, clashes},
+    clash::{Clash, clashes, sentence},
     db_check_then_act, non_atomic_rate_limit,
     view::View,
 };
@@ -46,10 +46,4 @@ fn issue(clash: &Clash<'_, '_>) -> Issue {
         Some(Op::Rename { .. }) => issue.only(Severity::Medium),
         _ => issue,
     }
-}
-
-/// With a capital letter in front.
-pub(crate) fn sentence(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

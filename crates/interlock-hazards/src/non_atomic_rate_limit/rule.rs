@@ -7,8 +7,7 @@ use interlock_model::{
 
 use crate::{
     Issue,
-    clash::{Clash, clashes, key_of, mentions},
-    lost_update::rule::sentence,
+    clash::{Clash, clashes, key_of, mentions, sentence},
     view::{Entry, View},
 };
 

@@ -4,10 +4,8 @@ use interlock_model::ir::{Field, Op, Origin, Resource, WriteMode};
 
 use crate::{
     Issue,
-    clash::{Clash, clashes, mentions},
-    duplicate_load,
-    lost_update::rule::sentence,
-    non_atomic_rate_limit,
+    clash::{Clash, clashes, mentions, sentence},
+    duplicate_load, non_atomic_rate_limit,
     view::View,
 };
 

@@ -7,10 +7,8 @@ use interlock_model::{
 
 use crate::{
     Issue,
-    clash::{Clash, clashes},
-    duplicate_load,
-    lost_update::rule::sentence,
-    non_atomic_rate_limit, shared_session_state,
+    clash::{Clash, clashes, sentence},
+    duplicate_load, non_atomic_rate_limit, shared_session_state,
     view::{At, Entry, Runs, View},
 };
 

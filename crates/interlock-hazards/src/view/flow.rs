@@ -108,11 +108,11 @@ impl<'e> Entry<'e> {
                         let mut values = vec![];
                         for argument in arguments {
                             if let interlock_model::ir::Argument::Term(term) = argument {
-                                collect(term, &mut values);
+                                term.mention(&mut values);
                             }
                         }
                         if let Some(path) = receiver {
-                            collect_path(path, &mut values);
+                            path.mention(&mut values);
                         }
                         for value in values {
                             found.extend(sources.get(value.0 as usize).into_iter().flatten());
@@ -240,9 +240,7 @@ impl<'e> Entry<'e> {
     /// Every value that appears in a term.
     #[must_use]
     pub fn values_in(&self, term: &Term) -> Vec<Value> {
-        let mut values = vec![];
-        collect(term, &mut values);
-        values
+        term.mentioned()
     }
 
     /// The errors that catches around here are given.
@@ -262,25 +260,5 @@ fn add(sources: &mut [Vec<At>], into: Value, found: Vec<At>, itself: Option<At>)
         known.sort_unstable();
         known.dedup();
         known.truncate(MOST_SOURCES);
-    }
-}
-
-fn collect(term: &Term, values: &mut Vec<Value>) {
-    match term {
-        Term::Path(path) => collect_path(path, values),
-        Term::Join(parts) => parts.iter().for_each(|part| collect(part, values)),
-        Term::Parent(path) => collect(path, values),
-        _ => {}
-    }
-}
-
-fn collect_path(path: &AccessPath, values: &mut Vec<Value>) {
-    if let Root::Value(value) = path.root {
-        values.push(value);
-    }
-    for field in &path.fields {
-        if let interlock_model::ir::Field::At(term) = field {
-            collect(term, values);
-        }
     }
 }

@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 
 use interlock_model::{
     Reach,
-    ir::{AccessPath, Lock, Program, Resource, Scope, Term, Transport, Value},
+    ir::{Lock, Program, Resource, Scope, Term, Transport, Value},
 };
 
 use crate::clash::Numbers;
@@ -98,7 +98,9 @@ fn is_as_wide_as(entry: &Entry<'_>, lock: &Lock, resource: &Resource) -> bool {
             }
             entry.values_in(key)
         }
-        Resource::Shared(path) | Resource::Flag(path) | Resource::Stream(path) => in_path(entry, path),
+        Resource::Shared(path) | Resource::Flag(path) | Resource::Stream(path) => {
+            Term::Path(path.clone()).mentioned()
+        }
     };
     // A name that was computed depends on the same things, even where it does not mention them.
     let depends = |value: &Value| {
@@ -106,8 +108,4 @@ fn is_as_wide_as(entry: &Entry<'_>, lock: &Lock, resource: &Resource) -> bool {
             || named.iter().any(|name| entry.depends_on(*name, *value) || entry.depends_on(*value, *name))
     };
     needed.iter().any(depends)
-}
-
-fn in_path(entry: &Entry<'_>, path: &AccessPath) -> Vec<Value> {
-    entry.values_in(&Term::Path(path.clone()))
 }

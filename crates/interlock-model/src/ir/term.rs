@@ -95,7 +95,39 @@ impl Term {
     }
 }
 
+impl Term {
+    /// Adds every value that it mentions.
+    pub fn mention(&self, values: &mut Vec<Value>) {
+        match self {
+            Self::Path(path) => path.mention(values),
+            Self::Join(parts) => parts.iter().for_each(|part| part.mention(values)),
+            Self::Parent(path) => path.mention(values),
+            _ => {}
+        }
+    }
+
+    /// Every value that it mentions.
+    #[must_use]
+    pub fn mentioned(&self) -> Vec<Value> {
+        let mut values = vec![];
+        self.mention(&mut values);
+        values
+    }
+}
+
 impl AccessPath {
+    /// Adds every value that it mentions: its root, and what its entries are found by.
+    pub fn mention(&self, values: &mut Vec<Value>) {
+        if let Root::Value(value) = self.root {
+            values.push(value);
+        }
+        for field in &self.fields {
+            if let Field::At(index) = field {
+                index.mention(values);
+            }
+        }
+    }
+
     /// Whether two paths are sure to lead to the same place.
     #[must_use]
     pub fn names_the_same_as(&self, other: &Self) -> bool {
@@ -175,6 +207,14 @@ mod tests {
         assert!(!same(Term::Unknown));
         assert!(!same(AccessPath::this().at(Term::Unknown).into()));
         assert!(!same(Term::Parent(Box::new(Term::Unknown))));
+    }
+
+    #[test]
+    fn a_term_mentions_its_root_and_what_its_entries_are_found_by() {
+        let entry = AccessPath::from(Value(1)).field("x").at(Value(2));
+        let term = Term::Join(vec!["a".into(), Term::Parent(Box::new(entry.into())), Term::TempDir]);
+        assert_eq!(term.mentioned(), [Value(1), Value(2)]);
+        assert_eq!(Term::from(AccessPath::this()).mentioned(), []);
     }
 
     #[test]

@@ -59,28 +59,3 @@ impl Values {
         None
     }
 }
-
-/// Every value that a term mentions.
-pub(super) fn mentioned(term: &Term) -> Vec<Value> {
-    let mut values = vec![];
-    collect(term, &mut values);
-    values
-}
-
-fn collect(term: &Term, values: &mut Vec<Value>) {
-    match term {
-        Term::Path(path) => {
-            if let Root::Value(value) = path.root {
-                values.push(value);
-            }
-            for field in &path.fields {
-                if let interlock_model::ir::Field::At(term) = field {
-                    collect(term, values);
-                }
-            }
-        }
-        Term::Join(parts) => parts.iter().for_each(|part| collect(part, values)),
-        Term::Parent(path) => collect(path, values),
-        _ => {}
-    }
-}

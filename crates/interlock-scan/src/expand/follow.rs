@@ -11,7 +11,7 @@ use interlock_model::{
 };
 
 use super::{
-    bind::{Values, mentioned},
+    bind::Values,
     prune::{is_silent, prune},
     rename::Rename,
 };
@@ -208,7 +208,7 @@ impl<'p> Follower<'p> {
                 }
                 Some(Argument::Term(term)) => {
                     work.values.alias(into, term);
-                    let op = Op::Derive { into, from: mentioned(term), term: term.clone() };
+                    let op = Op::Derive { into, from: term.mentioned(), term: term.clone() };
                     inside.push(Effect { span: call.span, op });
                 }
                 None => {}
@@ -345,7 +345,7 @@ impl Call<'_> {
             Argument::Term(term) => Some(term),
             Argument::Closure { .. } => None,
         });
-        terms.flat_map(mentioned).collect()
+        terms.flat_map(Term::mentioned).collect()
     }
 }
 

@@ -3,8 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use interlock_model::ir::{
-    AccessPath, Argument, Block, Callee, Condition, Effect, Exit, Field, Op, Origin, Resource, Root, Term,
-    Value, ValueInfo, Via, WriteMode,
+    AccessPath, Argument, Block, Callee, Condition, Effect, Exit, Op, Origin, Resource, Root, Term, Value,
+    ValueInfo, Via, WriteMode,
 };
 
 /// Prunes the body of a function and says how many steps are left. Values in `keep` are the function's parameters and captures.
@@ -189,12 +189,12 @@ fn live(body: &Block) -> HashSet<Value> {
             Op::Derive { into, from, term } => {
                 let known = inputs.entry(*into).or_default();
                 known.extend(from);
-                in_term(term, known);
+                term.mention(known);
             }
             // What a function takes along lives as long as somebody may call it.
             Op::Closure { into, captures, .. } => {
                 let known = inputs.entry(*into).or_default();
-                captures.iter().for_each(|term| in_term(term, known));
+                captures.iter().for_each(|term| term.mention(known));
             }
             op => {
                 uses(op, &mut used);
@@ -239,9 +239,9 @@ fn uses(op: &Op, used: &mut Vec<Value>) {
         }
         Op::Check { on, .. } => used.extend(on),
         Op::Acquire { lock, .. } | Op::Release { lock } => {
-            in_path(&lock.object, used);
+            lock.object.mention(used);
             if let Some(key) = &lock.key {
-                in_term(key, used);
+                key.mention(used);
             }
         }
         Op::Begin { transaction } => in_via(Some(&transaction.via), used),
@@ -250,30 +250,30 @@ fn uses(op: &Op, used: &mut Vec<Value>) {
         | Op::Close { handle: path }
         | Op::CountIn { group: path }
         | Op::CountOut { group: path }
-        | Op::Drain { group: path } => in_path(path, used),
+        | Op::Drain { group: path } => path.mention(used),
         Op::External { service, idempotency, over, .. } => {
-            in_term(service, used);
+            service.mention(used);
             if let Some(key) = idempotency {
-                in_term(key, used);
+                key.mention(used);
             }
             if let Some(over) = over {
-                in_path(over, used);
+                over.mention(used);
             }
         }
         Op::Call { callee, receiver, arguments, .. } => {
             match callee {
                 Callee::Value(value) => used.push(*value),
-                Callee::Closure { captures, .. } => captures.iter().for_each(|term| in_term(term, used)),
+                Callee::Closure { captures, .. } => captures.iter().for_each(|term| term.mention(used)),
                 _ => {}
             }
             if let Some(path) = receiver {
-                in_path(path, used);
+                path.mention(used);
             }
             for argument in arguments {
                 match argument {
-                    Argument::Term(term) => in_term(term, used),
+                    Argument::Term(term) => term.mention(used),
                     Argument::Closure { captures, .. } => {
-                        captures.iter().for_each(|term| in_term(term, used));
+                        captures.iter().for_each(|term| term.mention(used));
                     }
                 }
             }
@@ -285,42 +285,22 @@ fn uses(op: &Op, used: &mut Vec<Value>) {
 
 fn in_resource(resource: &Resource, used: &mut Vec<Value>) {
     match resource {
-        Resource::File(term) | Resource::Key(term) => in_term(term, used),
+        Resource::File(term) | Resource::Key(term) => term.mention(used),
         Resource::Row { table, key, .. } => {
-            in_term(table, used);
-            in_term(key, used);
+            table.mention(used);
+            key.mention(used);
         }
-        Resource::Shared(path) | Resource::Flag(path) | Resource::Stream(path) => in_path(path, used),
+        Resource::Shared(path) | Resource::Flag(path) | Resource::Stream(path) => path.mention(used),
     }
 }
 
 fn in_condition(condition: &Condition, used: &mut Vec<Value>) {
-    condition.0.iter().for_each(|comparison| in_term(&comparison.with, used));
+    condition.0.iter().for_each(|comparison| comparison.with.mention(used));
 }
 
 fn in_via(via: Option<&Via>, used: &mut Vec<Value>) {
     if let Some(Via::Client(path) | Via::Pool(path)) = via {
-        in_path(path, used);
-    }
-}
-
-fn in_term(term: &Term, used: &mut Vec<Value>) {
-    match term {
-        Term::Path(path) => in_path(path, used),
-        Term::Join(parts) => parts.iter().for_each(|part| in_term(part, used)),
-        Term::Parent(path) => in_term(path, used),
-        _ => {}
-    }
-}
-
-fn in_path(path: &AccessPath, used: &mut Vec<Value>) {
-    if let Root::Value(value) = path.root {
-        used.push(value);
-    }
-    for field in &path.fields {
-        if let Field::At(term) = field {
-            in_term(term, used);
-        }
+        path.mention(used);
     }
 }
 
