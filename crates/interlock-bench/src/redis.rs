@@ -97,7 +97,7 @@ impl Bench {
     }
 }
 
-/// Every operation of the port but `sweep`, which has no one price.
+/// Every operation of the port but `sweep`, which asks the server nothing.
 async fn round_of(bench: &mut Bench, store: &dyn Store) -> Result<()> {
     records(bench, store).await?;
     leases_and_limits(bench, store).await?;
@@ -125,6 +125,12 @@ async fn records(bench: &mut Bench, store: &dyn Store) -> Result<()> {
     bench.time("put", store.mutate(&put)).await?;
     let add = mutation(Change::Add { key: a.clone(), delta: 10, floor: None });
     bench.time("add", store.mutate(&add)).await?;
+    let made = Key::new(format!("made:{:?}", OpId::fresh()))?;
+    let content = Content::Bytes(vec![b'x'; 100]);
+    let make = mutation(Change::Put { key: made.clone(), expect: Expect::Absent, content });
+    bench.time("put a new one", store.mutate(&make)).await?;
+    let delete = mutation(Change::Delete { key: made, expect: Expect::Any });
+    bench.time("delete", store.mutate(&delete)).await?;
     let transfer = mutation(Change::Transfer { from: a, to: b, amount: 5, floor: 0 });
     bench.time("transfer", store.mutate(&transfer)).await?;
     bench.time("applied", store.applied(&transfer.op)).await?;
@@ -139,6 +145,9 @@ async fn leases_and_limits(bench: &mut Bench, store: &dyn Store) -> Result<()> {
     else {
         bail!("a lease that was given back was not free")
     };
+    let add = Change::Add { key: Key::new("a")?, delta: 10, floor: None };
+    let add = Mutation::new(OpId::fresh(), add).under(key.clone(), fence);
+    bench.time("add under a lease", store.mutate(&add)).await?;
     bench.time("renew lease", store.renew_lease(&key, fence, TTL)).await?;
     bench.time("release lease", store.release_lease(&key, fence)).await?;
     let bucket = Quota::bucket(1_000_000, Duration::from_secs(1))?;

@@ -1,21 +1,28 @@
 //! Idempotent attempts.
 
-use std::{fmt::Write, time::Duration};
+use std::{fmt, time::Duration};
 
 use interlock_sync::store::{Attempt, Begun, Ending, Fence, Fingerprint, Key, StoreError, Stored};
 
-use super::{answer::nonsense, span::micros, store::RedisStore};
+use super::{
+    answer::{Answer, nonsense},
+    call::{Call, digits},
+    span::micros,
+    store::RedisStore,
+};
 
 pub(super) async fn begin(store: &RedisStore, attempt: &Attempt) -> Result<Begun, StoreError> {
-    let mut call = store.scripts.begin.prepare_invoke();
-    call.key(store.keys.attempt(&attempt.key)).arg(hex(&attempt.fingerprint));
-    call.arg(attempt.owner.to_string()).arg(micros(attempt.ttl)).arg(micros(attempt.keep));
-    let mut answer = store.link.run(&call).await?;
-    match answer.word()?.as_str() {
+    let call = Call::new(&store.scripts.begin, [store.keys.attempt(&attempt.key)])
+        .shown(format_args!("{}{}", attempt.owner, Hex(&attempt.fingerprint)))
+        .arg(micros(attempt.ttl))
+        .arg(micros(attempt.keep));
+    let answer = store.link.run(&call).await?;
+    let mut answer = Answer::new(&answer);
+    match answer.word()? {
         "reserved" => Ok(Begun::Reserved { fence: Fence(answer.number()?) }),
         "running" => Ok(Begun::Running { retry_after: Duration::from_micros(answer.number()?) }),
-        "completed" => Ok(Begun::Ended(Stored { ending: Ending::Completed(answer.bytes()?) })),
-        "failed" => Ok(Begun::Ended(Stored { ending: Ending::Failed(answer.bytes()?) })),
+        "completed" => Ok(Begun::Ended(Stored { ending: Ending::Completed(answer.rest()?.to_vec()) })),
+        "failed" => Ok(Begun::Ended(Stored { ending: Ending::Failed(answer.rest()?.to_vec()) })),
         "mismatch" => Ok(Begun::Mismatch),
         "in-doubt" => Ok(Begun::InDoubt { fence: Fence(answer.number()?) }),
         other => Err(nonsense(other)),
@@ -28,9 +35,9 @@ pub(super) async fn dispatch(
     fence: Fence,
     ttl: Duration,
 ) -> Result<bool, StoreError> {
-    let mut call = store.scripts.dispatch.prepare_invoke();
-    call.key(store.keys.attempt(key)).arg(fence.0).arg(micros(ttl));
-    store.link.run(&call).await?.yes()
+    let call =
+        Call::new(&store.scripts.dispatch, [store.keys.attempt(key)]).shown(digits(fence.0)).arg(micros(ttl));
+    Answer::new(&store.link.run(&call).await?).yes()
 }
 
 pub(super) async fn finish(
@@ -44,16 +51,21 @@ pub(super) async fn finish(
         Ending::Completed(answer) => ("c", answer),
         Ending::Failed(answer) => ("f", answer),
     };
-    let mut call = store.scripts.finish.prepare_invoke();
-    call.key(store.keys.attempt(key)).arg(fence.0).arg(how).arg(answer.as_slice()).arg(micros(keep));
-    store.link.run(&call).await?.yes()
+    let call = Call::new(&store.scripts.finish, [store.keys.attempt(key)])
+        .shown(digits(fence.0))
+        .arg(how)
+        .arg(answer.as_slice())
+        .arg(micros(keep));
+    Answer::new(&store.link.run(&call).await?).yes()
 }
 
-/// As the rows hold it: text, because what separates their parts must not be in it.
-fn hex(Fingerprint(bytes): &Fingerprint) -> String {
-    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
-        // A string has room for everything.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+/// As the rows hold it: each byte in two digits.
+struct Hex<'a>(&'a Fingerprint);
+
+impl fmt::Display for Hex<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(Fingerprint(bytes)) = self;
+        let halves = bytes.as_chunks::<16>().0.iter();
+        halves.map(|half| u128::from_be_bytes(*half)).try_for_each(|half| write!(f, "{half:032x}"))
+    }
 }

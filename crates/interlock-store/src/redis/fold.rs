@@ -43,6 +43,11 @@ pub(super) fn connecting(error: RedisError, place: &str) -> StoreError {
     }
 }
 
+/// Whether the server refused because it does not know the script.
+pub(super) fn is_unknown_script(error: &RedisError) -> bool {
+    error.kind() == ErrorKind::Server(ServerErrorKind::NoScript)
+}
+
 /// Whether a connection that brought this error is of no more use. After a time-out it may be a line that nobody is at the other end
 /// of any more, which the operating system finds out only much later; and a server that became read-only is the wrong one.
 pub(super) fn spoils_the_line(error: &RedisError) -> bool {

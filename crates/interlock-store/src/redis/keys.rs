@@ -1,11 +1,28 @@
 //! What things are called in the server: the only place that knows.
 
+use std::io::Write;
+
 use interlock_sync::store::{Key, OpId};
+use redis::{RedisWrite, ToRedisArgs};
 
 /// The names of one namespace.
 #[derive(Debug, Clone)]
 pub(super) struct Keys {
     prefix: String,
+}
+
+/// One name. It is written where it goes and never put together before.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Name<'a> {
+    prefix: &'a str,
+    kind: &'static str,
+    of: Of<'a>,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Of<'a> {
+    Text(&'a str),
+    Op(OpId),
 }
 
 impl Keys {
@@ -15,52 +32,87 @@ impl Keys {
     }
 
     /// The last version that was given out.
-    pub(super) fn version(&self) -> String {
-        format!("{}version", self.prefix)
+    pub(super) fn version(&self) -> Name<'_> {
+        self.name("version", Of::Text(""))
     }
 
     /// The index of all records.
-    pub(super) fn records(&self) -> String {
-        format!("{}records", self.prefix)
+    pub(super) fn records(&self) -> Name<'_> {
+        self.name("records", Of::Text(""))
     }
 
     /// What the key of every record starts with.
-    pub(super) fn record_prefix(&self) -> String {
-        format!("{}record:", self.prefix)
+    pub(super) fn record_prefix(&self) -> Name<'_> {
+        self.name("record:", Of::Text(""))
     }
 
     /// A record.
-    pub(super) fn record(&self, key: &Key) -> String {
-        format!("{}record:{key}", self.prefix)
+    pub(super) fn record<'a>(&'a self, key: &'a Key) -> Name<'a> {
+        self.name("record:", Of::Text(key.as_str()))
     }
 
     /// What a mutation did.
-    pub(super) fn op(&self, op: &OpId) -> String {
-        format!("{}op:{op}", self.prefix)
+    pub(super) fn op(&self, op: OpId) -> Name<'_> {
+        self.name("op:", Of::Op(op))
     }
 
     /// A lease.
-    pub(super) fn lease(&self, key: &Key) -> String {
-        format!("{}lease:{key}", self.prefix)
+    pub(super) fn lease<'a>(&'a self, key: &'a Key) -> Name<'a> {
+        self.name("lease:", Of::Text(key.as_str()))
     }
 
     /// What is left of a quota.
-    pub(super) fn rate(&self, key: &Key) -> String {
-        format!("{}rate:{key}", self.prefix)
+    pub(super) fn rate<'a>(&'a self, key: &'a Key) -> Name<'a> {
+        self.name("rate:", Of::Text(key.as_str()))
     }
 
     /// The permits that are out.
-    pub(super) fn permits(&self, key: &Key) -> String {
-        format!("{}permits:{key}", self.prefix)
+    pub(super) fn permits<'a>(&'a self, key: &'a Key) -> Name<'a> {
+        self.name("permits:", Of::Text(key.as_str()))
     }
 
     /// An idempotency key.
-    pub(super) fn attempt(&self, key: &Key) -> String {
-        format!("{}attempt:{key}", self.prefix)
+    pub(super) fn attempt<'a>(&'a self, key: &'a Key) -> Name<'a> {
+        self.name("attempt:", Of::Text(key.as_str()))
     }
 
     /// A log.
-    pub(super) fn log(&self, key: &Key) -> String {
-        format!("{}log:{key}", self.prefix)
+    pub(super) fn log<'a>(&'a self, key: &'a Key) -> Name<'a> {
+        self.name("log:", Of::Text(key.as_str()))
+    }
+
+    fn name<'a>(&'a self, kind: &'static str, of: Of<'a>) -> Name<'a> {
+        Name { prefix: &self.prefix, kind, of }
+    }
+}
+
+impl ToRedisArgs for Name<'_> {
+    fn write_redis_args<W: ?Sized + RedisWrite>(&self, out: &mut W) {
+        let mut out = out.writer_for_next_arg();
+        // It is written into memory, which takes everything.
+        let _ = out.write_all(self.prefix.as_bytes());
+        let _ = out.write_all(self.kind.as_bytes());
+        let _ = match self.of {
+            Of::Text(text) => out.write_all(text.as_bytes()),
+            Of::Op(op) => write!(out, "{op}"),
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_is_one_argument_with_the_namespace_as_its_hash_tag() {
+        let keys = Keys::new("shop");
+        let key = Key::new("alice").unwrap();
+        let names = [keys.version(), keys.record(&key), keys.op(OpId(255))];
+        let names = names.map(|name| name.to_redis_args().concat());
+        let names = names.map(|name| String::from_utf8(name).unwrap());
+        assert_eq!(names[0], "interlock:{shop}:version");
+        assert_eq!(names[1], "interlock:{shop}:record:alice");
+        assert_eq!(names[2], "interlock:{shop}:op:000000000000000000000000000000ff");
+        assert_eq!(keys.log(&key).to_redis_args().len(), 1);
     }
 }

@@ -2,19 +2,22 @@
 
 use std::time::Duration;
 
-use interlock_sync::{
-    decide::REMEMBER_FENCE,
-    store::{Fence, Key, LeaseAnswer, LeaseRequest, StoreError},
+use interlock_sync::store::{Fence, Key, LeaseAnswer, LeaseRequest, StoreError};
+
+use super::{
+    answer::{Answer, nonsense},
+    call::{Call, digits},
+    span::micros,
+    store::RedisStore,
 };
 
-use super::{answer::nonsense, span::micros, store::RedisStore};
-
 pub(super) async fn acquire(store: &RedisStore, request: &LeaseRequest) -> Result<LeaseAnswer, StoreError> {
-    let mut call = store.scripts.acquire_lease.prepare_invoke();
-    call.key(store.keys.lease(&request.key)).arg(request.owner.to_string());
-    call.arg(micros(request.ttl)).arg(micros(REMEMBER_FENCE));
-    let mut answer = store.link.run(&call).await?;
-    match answer.word()?.as_str() {
+    let call = Call::new(&store.scripts.acquire_lease, [store.keys.lease(&request.key)])
+        .shown(request.owner)
+        .arg(micros(request.ttl));
+    let answer = store.link.run(&call).await?;
+    let mut answer = Answer::new(&answer);
+    match answer.word()? {
         "granted" => Ok(LeaseAnswer::Granted { fence: Fence(answer.number()?) }),
         "held" => {
             let fence = Fence(answer.number()?);
@@ -30,13 +33,13 @@ pub(super) async fn renew(
     fence: Fence,
     ttl: Duration,
 ) -> Result<bool, StoreError> {
-    let mut call = store.scripts.renew_lease.prepare_invoke();
-    call.key(store.keys.lease(key)).arg(fence.0).arg(micros(ttl)).arg(micros(REMEMBER_FENCE));
-    store.link.run(&call).await?.yes()
+    let call = Call::new(&store.scripts.renew_lease, [store.keys.lease(key)])
+        .shown(digits(fence.0))
+        .arg(micros(ttl));
+    Answer::new(&store.link.run(&call).await?).yes()
 }
 
 pub(super) async fn release(store: &RedisStore, key: &Key, fence: Fence) -> Result<bool, StoreError> {
-    let mut call = store.scripts.release_lease.prepare_invoke();
-    call.key(store.keys.lease(key)).arg(fence.0).arg(micros(REMEMBER_FENCE));
-    store.link.run(&call).await?.yes()
+    let call = Call::new(&store.scripts.release_lease, [store.keys.lease(key)]).shown(digits(fence.0));
+    Answer::new(&store.link.run(&call).await?).yes()
 }

@@ -4,7 +4,12 @@ use std::{num::NonZeroU32, time::Duration};
 
 use interlock_sync::store::{Key, OpId, PermitAnswer, PermitRequest, Quota, StoreError, Taken};
 
-use super::{answer::nonsense, span::micros, store::RedisStore};
+use super::{
+    answer::{Answer, nonsense},
+    call::Call,
+    span::micros,
+    store::RedisStore,
+};
 
 /// From here on, in µs, a bucket's times may pass what a script's numbers hold exactly: 35 years to fill it up.
 const LARGE: u64 = 1 << 50;
@@ -40,11 +45,11 @@ async fn take_from_bucket(
     let room = capacity.saturating_sub(charge);
     let scripts = &store.scripts;
     let script = if capacity < LARGE { &scripts.take_bucket } else { &scripts.take_large_bucket };
-    let mut call = script.prepare_invoke();
-    call.key(store.keys.rate(key)).arg(capacity).arg(room).arg(charge);
-    let mut answer = store.link.run(&call).await?;
+    let call = Call::new(script, [store.keys.rate(key)]).arg(capacity).arg(room).arg(charge);
+    let answer = store.link.run(&call).await?;
+    let mut answer = Answer::new(&answer);
     let (word, owed) = (answer.word()?, answer.number::<u64>()?);
-    match word.as_str() {
+    match word {
         "granted" => {
             let remaining = room.saturating_sub(owed) / interval;
             Ok(Taken::Granted { remaining: u32::try_from(remaining).unwrap_or(u32::MAX) })
@@ -63,10 +68,13 @@ async fn take_from_log(
     window: Duration,
     cost: u32,
 ) -> Result<Taken, StoreError> {
-    let mut call = store.scripts.take_log.prepare_invoke();
-    call.key(store.keys.rate(key)).arg(limit.get()).arg(micros(window)).arg(cost);
-    let mut answer = store.link.run(&call).await?;
-    match answer.word()?.as_str() {
+    let call = Call::new(&store.scripts.take_log, [store.keys.rate(key)])
+        .arg(limit.get())
+        .arg(micros(window))
+        .arg(cost);
+    let answer = store.link.run(&call).await?;
+    let mut answer = Answer::new(&answer);
+    match answer.word()? {
         "granted" => Ok(Taken::Granted { remaining: answer.number()? }),
         "refused" => Ok(Taken::Refused { retry_after: Some(Duration::from_micros(answer.number()?)) }),
         other => Err(nonsense(other)),
@@ -77,12 +85,14 @@ pub(super) async fn acquire_permit(
     store: &RedisStore,
     request: &PermitRequest,
 ) -> Result<PermitAnswer, StoreError> {
-    let mut call = store.scripts.acquire_permit.prepare_invoke();
-    call.key(store.keys.permits(&request.key));
-    call.arg(request.holder.to_string()).arg(request.limit).arg(micros(request.ttl));
-    let mut answer = store.link.run(&call).await?;
+    let call = Call::new(&store.scripts.acquire_permit, [store.keys.permits(&request.key)])
+        .shown(request.holder)
+        .arg(request.limit)
+        .arg(micros(request.ttl));
+    let answer = store.link.run(&call).await?;
+    let mut answer = Answer::new(&answer);
     let (word, in_use) = (answer.word()?, answer.number()?);
-    match word.as_str() {
+    match word {
         "granted" => Ok(PermitAnswer::Granted { in_use }),
         "full" => Ok(PermitAnswer::Full { in_use, retry_after: Duration::from_micros(answer.number()?) }),
         other => Err(nonsense(other)),
@@ -95,13 +105,12 @@ pub(super) async fn renew_permit(
     holder: &OpId,
     ttl: Duration,
 ) -> Result<bool, StoreError> {
-    let mut call = store.scripts.renew_permit.prepare_invoke();
-    call.key(store.keys.permits(key)).arg(holder.to_string()).arg(micros(ttl));
-    store.link.run(&call).await?.yes()
+    let call =
+        Call::new(&store.scripts.renew_permit, [store.keys.permits(key)]).shown(holder).arg(micros(ttl));
+    Answer::new(&store.link.run(&call).await?).yes()
 }
 
 pub(super) async fn release_permit(store: &RedisStore, key: &Key, holder: &OpId) -> Result<bool, StoreError> {
-    let mut call = store.scripts.release_permit.prepare_invoke();
-    call.key(store.keys.permits(key)).arg(holder.to_string());
-    store.link.run(&call).await?.yes()
+    let call = Call::new(&store.scripts.release_permit, [store.keys.permits(key)]).shown(holder);
+    Answer::new(&store.link.run(&call).await?).yes()
 }

@@ -16,11 +16,10 @@ use std::{
 use interlock_sync::store::StoreError;
 use redis::{
     AsyncConnectionConfig, Client, Cmd, ConnectionInfo, FromRedisValue, IntoConnectionInfo, ProtocolVersion,
-    PushInfo, PushKind, RedisResult, Script, ScriptInvocation, Value, aio::MultiplexedConnection,
-    io::tcp::TcpSettings,
+    PushInfo, PushKind, RedisResult, Script, Value, aio::MultiplexedConnection, io::tcp::TcpSettings,
 };
 
-use super::{answer::Answer, fold};
+use super::{call::Call, fold};
 
 /// How many commands may wait to be written; more wait for room.
 const QUEUE: usize = 1024;
@@ -52,12 +51,17 @@ impl Link {
         Ok(Self { client, place, timeout, line, connecting })
     }
 
-    /// Runs a script.
-    pub(super) async fn run(&self, call: &ScriptInvocation<'_>) -> Result<Answer, StoreError> {
+    /// Runs a script. A server that does not know it has not begun: it gets the text, and is asked again.
+    pub(super) async fn run(&self, call: &Call<'_>) -> Result<Vec<u8>, StoreError> {
         let line = self.connected().await?;
         let mut connection = line.connection.clone();
-        let parts = call.invoke_async(&mut connection).await;
-        self.judge(&line, parts).map(Answer::new)
+        let mut answer = call.command().query_async(&mut connection).await;
+        if answer.as_ref().is_err_and(fold::is_unknown_script) {
+            let hash = call.script().load_async(&mut connection).await;
+            self.judge(&line, hash)?;
+            answer = call.command().query_async(&mut connection).await;
+        }
+        self.judge(&line, answer)
     }
 
     /// Makes a script known to the server.

@@ -5,16 +5,24 @@ use interlock_sync::{
     store::{Key, LogEntry, OpId, StoreError, Timestamp},
 };
 
-use super::{answer::nonsense, records::read_report, span::millis, store::RedisStore};
+use super::{
+    answer::{Answer, nonsense},
+    call::Call,
+    records::read_report,
+    store::RedisStore,
+};
 
-/// A stream's entry as the server returns it: its id, then names and values in turn.
-type Row = (String, (String, u64, String, Vec<u8>));
+/// A stream's entry as the server returns it: its id, then names and values. The first value is what was appended; the second is there only
+/// if the clock said something else than the id, and says what.
+type Row = (String, Vec<(String, Vec<u8>)>);
 
 pub(super) async fn append(store: &RedisStore, op: OpId, log: &Key, entry: &[u8]) -> Result<u64, StoreError> {
-    let mut call = store.scripts.append.prepare_invoke();
-    call.key(store.keys.op(&op)).key(store.keys.log(log));
-    call.arg(millis(store.remember_ops)).arg(log.as_str()).arg(entry);
-    decide::place_of(op, log, &read_report(&mut store.link.run(&call).await?)?)
+    let keys = [store.keys.op(op), store.keys.log(log)];
+    let call = Call::new(&store.scripts.append, keys).arg(log.as_str()).arg(entry);
+    let answer = store.link.run(&call).await?;
+    let mut answer = Answer::new(&answer);
+    let word = answer.word()?;
+    decide::place_of(op, log, &read_report(word, &mut answer)?)
 }
 
 pub(super) async fn read(
@@ -31,8 +39,11 @@ pub(super) async fn read(
     rows.unwrap_or_default().into_iter().map(read_row).collect()
 }
 
-fn read_row((id, (_, at, _, entry)): Row) -> Result<LogEntry, StoreError> {
+fn read_row((id, fields): Row) -> Result<LogEntry, StoreError> {
     let place = id.split_once('-').and_then(|(place, _)| place.parse().ok());
     let sequence = place.ok_or_else(|| nonsense(&id))?;
-    Ok(LogEntry { sequence, at: Timestamp(at), entry })
+    let mut fields = fields.into_iter();
+    let (_, entry) = fields.next().ok_or_else(|| nonsense("an entry without anything"))?;
+    let at = fields.next().map(|(_, at)| Answer::new(&at).number()).transpose()?;
+    Ok(LogEntry { sequence, at: Timestamp(at.unwrap_or(sequence)), entry })
 }

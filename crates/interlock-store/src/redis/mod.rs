@@ -13,12 +13,13 @@
 //! | `op:ID` | string | what a mutation or an append did | after `remember_ops` |
 //! | `lease:KEY` | string | fence, end, owner | 24 hours after the lease's end and the fence's own time, because of the fence |
 //! | `rate:KEY` | string or list | a bucket's moment, a log's grants | once it says nothing any more, a log at most one window later |
-//! | `permits:KEY` | sorted set | holders by the end of their time | with the last holder's time |
+//! | `permits:KEY` | sorted set | holders by the end of their time | with the last holder's time, or later if one renewed for less |
 //! | `attempt:KEY` | string | how far an idempotent attempt got | when it is to be forgotten |
 //! | `log:KEY` | stream | the entries | never |
 //!
 //! What one operation needs is in strings, because a script reads all of them with one `MGET` and writes them with one `MSET`: most of
-//! the time of a script goes into its calls.
+//! the time of a script goes into its calls. Versions, fences and moments in them have 16 digits, so that a script can cut a row at fixed
+//! places; to match a pattern takes it three times as long.
 //!
 //! Each expiry is set in the script that writes the key, so a client that dies leaves nothing behind for ever. Time is the server's
 //! (`TIME` inside the script). Versions and places are `max(last + 1, the server's time in µs)` like fences, and not a bare count,
@@ -58,6 +59,7 @@ mod records;
 mod store;
 
 mod answer;
+mod call;
 mod fold;
 mod keys;
 mod link;

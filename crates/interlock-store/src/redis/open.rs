@@ -19,7 +19,10 @@ const NO_TLS: &str = "TLS to Redis is not built in: use `redis://` inside a priv
 
 fn open(url: &str, options: &Options) -> Opening {
     let (url, options) = (url.to_owned(), options.clone());
-    Box::pin(async move { Ok(Arc::new(open_with(&url, &options, Scripts::new()).await?) as _) })
+    Box::pin(async move {
+        let scripts = Scripts::new(options.remember_ops);
+        Ok(Arc::new(open_with(&url, &options, scripts).await?) as _)
+    })
 }
 
 /// Opens a store with these scripts.
@@ -36,7 +39,7 @@ pub(super) async fn open_with(
     let link = Link::new(url, place.clone(), options.timeout);
     let link = link.map_err(|error| malformed(error.to_string()))?;
     let keys = Keys::new(&options.namespace);
-    let store = RedisStore { link, keys, scripts, remember_ops: options.remember_ops };
+    let store = RedisStore { link, keys, scripts };
     match prepare(&store).await {
         Ok(()) => Ok(store),
         Err(source) => Err(OpenError::Unreachable { url: place, source: source.into() }),

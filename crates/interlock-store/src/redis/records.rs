@@ -1,19 +1,21 @@
 //! Versioned records.
 
+use std::borrow::Cow;
+
 use interlock_sync::store::{
     Applied, Change, Changed, Content, Expect, Fence, Key, Mutation, OpId, Outcome, Record, Refusal,
     StoreError, Timestamp, Version,
 };
 
 use super::{
-    answer::{self, Answer, nonsense},
-    span::millis,
+    answer::{self, Answer},
+    call::{Call, digits},
     store::RedisStore,
 };
 
 pub(super) async fn get(store: &RedisStore, key: &Key) -> Result<Option<Record>, StoreError> {
     let row: Option<Vec<u8>> = store.link.ask(redis::cmd("GET").arg(store.keys.record(key))).await?;
-    row.map(answer::record).transpose()
+    row.as_deref().map(answer::record).transpose()
 }
 
 pub(super) async fn list(
@@ -28,106 +30,105 @@ pub(super) async fn list(
     };
     // No text in UTF-8 has this byte, so everything that starts with the prefix sorts before it.
     let greatest = [b"(", prefix.as_bytes(), b"\xff"].concat();
-    let mut call = store.scripts.list.prepare_invoke();
-    call.key(store.keys.records()).arg(least).arg(greatest);
-    call.arg(i64::try_from(limit).unwrap_or(i64::MAX)).arg(store.keys.record_prefix());
-    let mut answer = store.link.run(&call).await?;
+    let call = Call::new(&store.scripts.list, [store.keys.records()])
+        .arg(least)
+        .arg(greatest)
+        .arg(i64::try_from(limit).unwrap_or(i64::MAX))
+        .arg(store.keys.record_prefix());
+    let answer = store.link.run(&call).await?;
+    let mut answer = Answer::new(&answer);
     let mut records = vec![];
-    while !answer.is_read() {
+    while answer.has_more() {
         let key = answer.key()?;
-        let record = answer.record()?.ok_or_else(|| nonsense("a record without anything"))?;
-        records.push((key, record));
+        records.push((key, answer::record(answer.bytes()?)?));
     }
     Ok(records)
 }
 
 pub(super) async fn mutate(store: &RedisStore, mutation: &Mutation) -> Result<Outcome, StoreError> {
     let (scripts, keys) = (&store.scripts, &store.keys);
-    let (op, version) = (keys.op(&mutation.op), keys.version());
-    let (remember, fence) = (millis(store.remember_ops), mutation.fence.as_ref());
-    let fence = fence.map_or(String::new(), |check| check.fence.0.to_string());
+    let (op, version) = (keys.op(mutation.op), keys.version());
+    let lease = mutation.fence.as_ref().map(|check| keys.lease(&check.lease));
     let mut call = match &mutation.change {
-        Change::Put { .. } => &scripts.put,
-        Change::Delete { .. } => &scripts.delete,
-        Change::Add { .. } => &scripts.add,
-        Change::Transfer { .. } => &scripts.transfer,
-    }
-    .prepare_invoke();
-    call.arg(remember).arg(fence);
-    match &mutation.change {
         Change::Put { key, expect, content } => {
-            call.key(keys.record(key)).key(op).key(version).key(keys.records());
-            call.arg(key.as_str()).arg(expected(*expect));
+            let names = [op, version, keys.record(key)].into_iter().chain(lease).chain([keys.records()]);
+            let call = Call::new(&scripts.put, names).arg(key.as_str()).arg(expected(*expect));
             match content {
-                Content::Number(number) => call.arg("n").arg(*number),
-                Content::Bytes(bytes) => call.arg("b").arg(bytes.as_slice()),
-            };
+                Content::Number(number) => call.shown(format_args!("n{number}")),
+                Content::Bytes(bytes) => call.joined(b"b", bytes),
+            }
         }
         Change::Delete { key, expect } => {
-            call.key(keys.record(key)).key(op).key(version).key(keys.records());
-            call.arg(key.as_str()).arg(expected(*expect));
+            let names = [op, version].into_iter().chain(lease).chain([keys.record(key), keys.records()]);
+            Call::new(&scripts.delete, names).arg(key.as_str()).arg(expected(*expect))
         }
         Change::Add { key, delta, floor } => {
-            call.key(op).key(version).key(keys.record(key));
-            call.arg(key.as_str()).arg(*delta).arg(floor.map_or(String::new(), |floor| floor.to_string()));
+            let names = [op, version, keys.record(key)].into_iter().chain(lease);
+            let call = Call::new(&scripts.add, names).arg(key.as_str()).arg(*delta);
+            // Only a debit has a floor.
+            match floor.filter(|_| *delta < 0) {
+                Some(floor) => call.arg(floor),
+                None => call.arg(""),
+            }
         }
         Change::Transfer { from, to, amount, floor } => {
-            call.key(op).key(version).key(keys.record(from)).key(keys.record(to));
-            call.arg(from.as_str()).arg(to.as_str()).arg(*amount).arg(*floor);
+            let names = [op, version, keys.record(from), keys.record(to)].into_iter().chain(lease);
+            let call = Call::new(&scripts.transfer, names).arg(from.as_str()).arg(to.as_str());
+            call.arg(*amount).arg(*floor)
         }
-    }
+    };
     if let Some(check) = &mutation.fence {
-        call.key(keys.lease(&check.lease));
+        call = call.shown(digits(check.fence.0));
     }
-    outcome(store.link.run(&call).await?)
+    outcome(&store.link.run(&call).await?)
 }
 
 pub(super) async fn applied(store: &RedisStore, op: &OpId) -> Result<Option<Applied>, StoreError> {
-    let report: Option<Vec<u8>> = store.link.ask(redis::cmd("GET").arg(store.keys.op(op))).await?;
-    report.map(|report| read_lines(&report, true)).transpose()
+    let report: Option<Vec<u8>> = store.link.ask(redis::cmd("GET").arg(store.keys.op(*op))).await?;
+    report.map(|report| read_report(KNOWN, &mut Answer::new(&report))).transpose()
 }
 
-fn expected(expect: Expect) -> String {
+fn expected(expect: Expect) -> Cow<'static, str> {
     match expect {
         Expect::Absent => "absent".into(),
         Expect::Present => "present".into(),
         Expect::Any => "any".into(),
-        Expect::Version(Version(version)) => version.to_string(),
+        Expect::Version(Version(version)) => digits(version).to_string().into(),
     }
 }
 
-fn outcome(mut answer: Answer) -> Result<Outcome, StoreError> {
-    let refusal = match answer.word()?.as_str() {
-        "applied" => {
-            return read_report(&mut answer).map(Outcome::Applied);
+fn outcome(answer: &[u8]) -> Result<Outcome, StoreError> {
+    let mut answer = Answer::new(answer);
+    let refusal = match answer.word()? {
+        "conflict" => {
+            let (key, row) = (answer.key()?, answer.rest()?);
+            let current = Some(row).filter(|row| !row.is_empty()).map(answer::record).transpose()?;
+            Refusal::Conflict { key, current }
         }
-        "conflict" => Refusal::Conflict { key: answer.key()?, current: answer.record()? },
         "missing" => Refusal::Missing { key: answer.key()? },
         "short" => Refusal::Short { key: answer.key()?, available: answer.number()? },
         "overflow" => Refusal::Overflow { key: answer.key()? },
         "not-a-number" => Refusal::NotANumber { key: answer.key()? },
         "fenced" => Refusal::Fenced { current: answer.number_if_any()?.map(Fence) },
-        other => return Err(nonsense(other)),
+        word => return read_report(word, &mut answer).map(Outcome::Applied),
     };
     Ok(Outcome::Refused(refusal))
 }
 
-/// What an operation did, and before that whether it did so before.
-pub(super) fn read_report(answer: &mut Answer) -> Result<Applied, StoreError> {
-    let replayed = answer.word()? == "1";
-    read_lines(&answer.bytes()?, replayed)
-}
+/// What stands before a report of something that was done earlier.
+const KNOWN: &str = "known";
 
-/// What is stored under an op-id: when, and then four lines per record.
-fn read_lines(report: &[u8], replayed: bool) -> Result<Applied, StoreError> {
-    let mut lines = Answer::of_lines(report);
-    let at = Timestamp(lines.number()?);
+/// What an operation did, as it is stored under its id: when, and then four lines per record. The first line has been read: it is the first
+/// of the report, or says that the operation was known.
+pub(super) fn read_report(first: &str, answer: &mut Answer<'_>) -> Result<Applied, StoreError> {
+    let replayed = first == KNOWN;
+    let at = Timestamp(if replayed { answer.number()? } else { answer::number(first)? });
     let mut changed = vec![];
-    while !lines.is_read() {
-        let key = lines.key()?;
-        let from = lines.number_if_any()?.map(Version);
-        let to = lines.number_if_any()?.map(Version);
-        changed.push(Changed { key, from, to, number: lines.number_if_any()? });
+    while answer.has_more() {
+        let key = answer.key()?;
+        let from = answer.number_if_any()?.map(Version);
+        let to = answer.number_if_any()?.map(Version);
+        changed.push(Changed { key, from, to, number: answer.number_if_any()? });
     }
     Ok(Applied { at, changed, replayed })
 }

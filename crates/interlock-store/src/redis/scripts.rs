@@ -3,12 +3,23 @@
 //! They are sent by their hash; a server that does not know one (it was restarted, or somebody flushed) says so before running anything,
 //! gets the text, and is asked again.
 //!
-//! A line `--> NAME` stands for the text of `lib/NAME.lua`. The pieces are statements and not functions, because a script makes its
-//! functions anew every time it runs, and that takes longer than most of what they would do. For the same reason a number is handed to the
-//! server as a text of `'%d'`, which cuts off what is behind the point and takes about half the time of the server's own conversion; and a
-//! key goes with the first whole millisecond at which its moment has certainly passed, `moment / 1000 + 1`.
+//! A line `--> NAME` stands for the text of `lib/NAME.lua`, or for a number that is the same in every call.
+//!
+//! # Why they are written as they are
+//!
+//! An operation shall take at most twice as long as a `PING`. A call of the server takes about a tenth of one, whatever it does, so what
+//! can be read or written together is. Each argument takes a hundredth, so what does not change is part of the text. The answer is one
+//! text, because the driver takes a sixth of a `PING` for each part of a list. The pieces are statements and not functions, because a script
+//! makes its functions anew every time it runs. A number is handed to the server as a text of `'%d'`, which cuts off what is behind the
+//! point and takes about half the time of the server's own conversion; and a key goes with the first whole millisecond at which its
+//! moment has certainly passed, `moment / 1000 + 1`.
 
+use std::time::Duration;
+
+use interlock_sync::decide::REMEMBER_FENCE;
 use redis::Script;
+
+use super::span::{micros, millis};
 
 /// All scripts.
 #[derive(Debug)]
@@ -35,7 +46,7 @@ pub(super) struct Scripts {
 
 const NOW: &str = include_str!("scripts/lib/now.lua");
 
-/// The pieces by name, but the one that tells the time.
+/// The pieces by name that are the same in every store.
 const PIECES: [(&str, &str); 8] = [
     ("once", include_str!("scripts/lib/once.lua")),
     ("expected", include_str!("scripts/lib/expected.lua")),
@@ -48,14 +59,18 @@ const PIECES: [(&str, &str); 8] = [
 ];
 
 impl Scripts {
-    /// The scripts as they are.
-    pub(super) fn new() -> Self {
-        Self::with_time(NOW)
+    /// The scripts of a store that remembers op-ids for so long.
+    pub(super) fn new(remember_ops: Duration) -> Self {
+        Self::with_time(remember_ops, NOW)
     }
 
     /// The scripts with another source of time, which a test can move.
-    pub(super) fn with_time(now: &str) -> Self {
-        let script = |text| Script::new(&whole_text(text, now));
+    pub(super) fn with_time(remember_ops: Duration, now: &str) -> Self {
+        let remember_op = format!("local remember = '{}'\n", millis(remember_ops));
+        let remember_fence = format!("local remember = {}\n", micros(REMEMBER_FENCE));
+        let own = [("now", now), ("remember_op", &*remember_op), ("remember_fence", &*remember_fence)];
+        let pieces: Vec<(&str, &str)> = PIECES.into_iter().chain(own).collect();
+        let script = |text| Script::new(&whole_text(text, &pieces));
         Self {
             put: script(include_str!("scripts/put.lua")),
             delete: script(include_str!("scripts/delete.lua")),
@@ -104,11 +119,11 @@ impl Scripts {
 }
 
 /// A text with its pieces, and theirs, in it. One that is not known stays a comment, which the script then fails without.
-fn whole_text(text: &str, now: &str) -> String {
+fn whole_text(text: &str, pieces: &[(&str, &str)]) -> String {
     let piece = |line: &str| {
         let name = line.trim_start().strip_prefix("--> ")?;
-        let (_, piece) = PIECES.into_iter().chain([("now", now)]).find(|(known, _)| *known == name)?;
-        Some(whole_text(piece, now))
+        let (_, piece) = pieces.iter().find(|(known, _)| *known == name)?;
+        Some(whole_text(piece, pieces))
     };
     text.lines().map(|line| piece(line).unwrap_or_else(|| format!("{line}\n"))).collect()
 }

@@ -15,7 +15,6 @@ pub(super) struct RedisStore {
     pub(super) link: Link,
     pub(super) keys: Keys,
     pub(super) scripts: Scripts,
-    pub(super) remember_ops: Duration,
 }
 
 impl Store for RedisStore {

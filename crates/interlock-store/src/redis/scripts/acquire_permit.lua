@@ -8,12 +8,13 @@ local owned = out > 0 and redis.call('ZSCORE', KEYS[1], ARGV[1])
 if not owned then
   if out >= tonumber(ARGV[2]) then
     local first = redis.call('ZRANGE', KEYS[1], '0', '0', 'WITHSCORES')[2]
-    return { 'full', string.format('%d', out), string.format('%d', (first or ends) - now) }
+    return string.format('full\n%d\n%d', out, (first or ends) - now)
   end
   out = out + 1
 end
 redis.call('ZADD', KEYS[1], ends, ARGV[1])
--- The key stays as long as the last of the permits.
-if out > 1 then ends = redis.call('ZRANGE', KEYS[1], '-1', '-1', 'WITHSCORES')[2] end
-redis.call('PEXPIREAT', KEYS[1], string.format('%d', ends / 1000 + 1))
-return { 'granted', string.format('%d', out) }
+-- The key stays as long as the last of the permits, and so never shorter than before.
+local stays = ends / 1000 + 1
+if out > 1 then stays = math.max(stays, now / 1000 + redis.call('PTTL', KEYS[1])) end
+redis.call('PEXPIREAT', KEYS[1], string.format('%d', stays))
+return string.format('granted\n%d', out)

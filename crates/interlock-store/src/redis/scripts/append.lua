@@ -1,11 +1,12 @@
 -- Appends to a log, once per op-id.
--- KEYS: op, log | ARGV: how long to remember the op (ms), name of the log, entry
+-- KEYS: op, log | ARGV: name of the log, entry
 local known = redis.call('GET', KEYS[1])
-if known then return { '1', known } end
+if known then return 'known\n' .. known end
 --> now
-local at = string.format('%d', now)
+--> remember_op
+local at = string.format('%016d', now)
 local place = at
-local added = redis.pcall('XADD', KEYS[2], place .. '-0', 'at', at, 'entry', ARGV[3])
+local added = redis.pcall('XADD', KEYS[2], place .. '-0', 'entry', ARGV[2])
 if added.err then
   -- The clock was set back: the place comes after the last one, which the stream knows. Any other error stays one.
   local about = redis.pcall('XINFO', 'STREAM', KEYS[2])
@@ -13,8 +14,9 @@ if added.err then
     if about[field] == 'last-generated-id' then place = string.format('%d', string.match(about[field + 1], '^%d+') + 1) end
   end
   if tonumber(place) <= now then return added end
-  redis.call('XADD', KEYS[2], place .. '-0', 'at', at, 'entry', ARGV[3])
+  -- Only then the entry has a time that is not its place.
+  redis.call('XADD', KEYS[2], place .. '-0', 'entry', ARGV[2], 'at', at)
 end
-local report = at .. '\n' .. ARGV[2] .. '\n\n' .. place .. '\n'
-redis.call('SET', KEYS[1], report, 'PX', ARGV[1])
-return { '0', report }
+local report = at .. '\n' .. ARGV[1] .. '\n\n' .. place .. '\n'
+redis.call('SET', KEYS[1], report, 'PX', remember)
+return report

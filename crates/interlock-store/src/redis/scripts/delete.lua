@@ -1,11 +1,16 @@
 -- Removes a record, once per op-id.
--- KEYS: record, op, version, index of records, [lease] | ARGV: how long to remember the op (ms), fence or '', name of the record, expect
-local rows = redis.call('MGET', unpack(KEYS, 2))
+-- KEYS: op, version, [lease], record, index of records | ARGV: name of the record, expect, [fence]
+local name, expect, fence = ARGV[1], ARGV[2], ARGV[3]
+local key, index = KEYS[#KEYS - 1], KEYS[#KEYS]
+local rows = redis.call('MGET', unpack(KEYS, 1, #KEYS - 2))
 --> once
+-- Only its beginning is read: the content may be large, and matters only to whoever is refused.
+local record = redis.call('GETRANGE', key, '0', '16')
+record = record ~= '' and record
 --> expected
-if not met or not from then return { 'conflict', name, redis.call('GET', KEYS[1]) or '' } end
-redis.call('ZREM', KEYS[4], name)
-redis.call('DEL', KEYS[1])
-local report = string.format('%d\n', now) .. name .. '\n' .. from .. '\n\n'
-redis.call('SET', KEYS[2], report, 'PX', ARGV[1])
-return { 'applied', '0', report }
+if not met or not from then return 'conflict\n' .. name .. '\n' .. (redis.call('GET', key) or '') end
+redis.call('ZREM', index, name)
+redis.call('DEL', key)
+local report = at .. '\n' .. name .. '\n' .. from .. '\n\n'
+redis.call('SET', KEYS[1], report, 'PX', remember)
+return report

@@ -2,10 +2,11 @@
 -- KEYS: attempt | ARGV: fence, how long from now on (µs)
 --> now
 --> attempt
-if fence ~= ARGV[1] or tonumber(forget) <= now then return { 'no' } end
-if phase ~= 'r' and phase ~= 'd' then return { 'no' } end
-if tonumber(ends) <= now then return { 'no' } end
+if fence ~= ARGV[1] or forget <= now then return 'no' end
+if phase ~= 'r' and phase ~= 'd' then return 'no' end
+if ends <= now then return 'no' end
 phase, ends = 'd', now + ARGV[2]
-forget = math.max(tonumber(forget), ends)
+forget = math.max(forget, ends)
+local rest = string.sub(attempt, 50)
 --> store_attempt
-return { 'yes' }
+return 'yes'

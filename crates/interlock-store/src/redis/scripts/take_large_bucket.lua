@@ -16,11 +16,11 @@ if less(room, owed) then
   if too_far and not less(LAST, full) then
     redis.call('SET', KEYS[1], digits_of(full), 'PXAT', string.format('%d', about(full) / 1000 + 1))
   end
-  return { 'refused', digits_of(owed) }
+  return 'refused\n' .. digits_of(owed)
 end
 full = plus(plus(now, owed), charge)
 if less(LAST, full) then full = LAST end
 if less(now, full) then
   redis.call('SET', KEYS[1], digits_of(full), 'PXAT', string.format('%d', about(full) / 1000 + 1))
 end
-return { 'granted', digits_of(owed) }
+return 'granted\n' .. digits_of(owed)

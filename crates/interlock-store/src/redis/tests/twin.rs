@@ -41,7 +41,8 @@ struct Pair {
 impl Pair {
     async fn new(seed: u64) -> Self {
         let redis = server();
-        let store = open_with(&redis.url(), &Options::default(), Scripts::with_time(TIME)).await.unwrap();
+        let scripts = Scripts::with_time(DAY, TIME);
+        let store = open_with(&redis.url(), &Options::default(), scripts).await.unwrap();
         let clock = Arc::new(ManualClock::at(YEAR_2100));
         let twin = MemoryStore::new(Arc::clone(&clock) as _, DAY);
         let mut pair = Self { store, twin, clock, operator: operator(&redis), chance: seed, _redis: redis };

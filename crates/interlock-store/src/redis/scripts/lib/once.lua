@@ -1,13 +1,16 @@
 -- What every mutation begins with, once its rows are read: first the op, then the version, and last the lease if there is a fence.
 -- Everything is judged before the first write, because a script that fails half way is not rolled back.
-if rows[1] then return { 'applied', '1', rows[1] } end
+if rows[1] then return 'known\n' .. rows[1] end
 --> now
-if ARGV[2] ~= '' then
+--> remember_op
+local at = string.format('%016d', now)
+if fence then
   local lease = rows[#rows]
-  if not lease then return { 'fenced', '' } end
-  local fence, ends, owner = assert(string.match(lease, '^(%d+) (%d+) (%x*)$'))
-  if owner == '' or tonumber(ends) <= now then return { 'fenced', '' } end
-  if fence ~= ARGV[2] then return { 'fenced', fence } end
+  if not lease or #lease == 32 or string.sub(lease, 17, 32) <= at then return 'fenced\n' end
+  local current = string.sub(lease, 1, 16)
+  if fence ~= current then return 'fenced\n' .. current end
 end
--- Greater than the last one, and greater than all that were given out before the server lost its data or went back in time.
-local version = math.max((rows[2] or 0) + 1, now)
+-- The new version is greater than the last one, and greater than all that were given out before the server lost its data or went back
+-- in time.
+local to = at
+if rows[2] and rows[2] >= at then to = string.format('%016d', rows[2] + 1) end
