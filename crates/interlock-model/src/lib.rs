@@ -18,6 +18,10 @@ pub mod ir;
 mod finding;
 
 mod history;
+mod plan;
+mod proof;
+pub mod reference;
+mod surface;
 mod verdict;
 
 mod policy;
@@ -28,11 +32,15 @@ mod report;
 pub use finding::{Finding, Fingerprint, Lane, Location, Proof, Witness, WitnessStep};
 pub use hazard::{HazardId, InvalidHazardId};
 pub use history::{Answer, CallRecord, History, IoTick, Moment, TickKind};
+pub use plan::{CallSet, Delivery, Fault, Oracle, Perturbation, PlannedCall, Schedule};
 pub use policy::{
     IdempotencyKey, InvalidKey, InvalidRate, KeyPart, KeyTemplate, Mode, Per, Rate, ToolPolicy,
 };
+pub use proof::{Evidence, LegalOutcome, Outcome, ProofReport, Seen, SetReport, StaleWindow};
+pub use reference::NoSuchAnswer;
 pub use remedy::{Primitive, Remedy, Site};
 pub use report::{Coverage, Grade, Report};
 pub use severity::{Confidence, Reach, Severity, UnknownName};
 pub use span::{FileId, Span};
+pub use surface::{Effectful, Surface, ToolSurface};
 pub use verdict::{Explored, Verdict};

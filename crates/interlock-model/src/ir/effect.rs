@@ -107,7 +107,7 @@ pub enum Op {
 
     /// Other calls of the same thread may run here.
     Suspend,
-    /// Time passes; other calls run.
+    /// Time passes. Where other calls run meanwhile, a suspension stands behind it.
     Sleep {
         /// How the delay behaves from try to try.
         backoff: Backoff,
@@ -340,18 +340,17 @@ pub enum Exit {
 impl Op {
     /// The blocks inside it, in the order in which they stand.
     pub fn blocks(&self) -> impl Iterator<Item = &Block> {
-        let (first, rest): (Vec<&Block>, &[Block]) = match self {
-            Self::Check { then, otherwise, .. } => (vec![then, otherwise], &[]),
+        let (first, rest): ([Option<&Block>; 3], &[Block]) = match self {
+            Self::Check { then, otherwise, .. } => ([Some(then), Some(otherwise), None], &[]),
             Self::Spawn { body, .. } | Self::Loop { body, .. } | Self::Inlined { body, .. } => {
-                (vec![body], &[])
+                ([Some(body), None, None], &[])
             }
-            Self::Together { branches } => (vec![], branches),
+            Self::Together { branches } => ([None; 3], branches),
             Self::Try { body, catch, finally } => {
-                let catch = catch.as_ref().map(|catch| &catch.body);
-                ([Some(body), catch, Some(finally)].into_iter().flatten().collect(), &[])
+                ([Some(body), catch.as_ref().map(|catch| &catch.body), Some(finally)], &[])
             }
-            _ => (vec![], &[]),
+            _ => ([None; 3], &[]),
         };
-        first.into_iter().chain(rest)
+        first.into_iter().flatten().chain(rest)
     }
 }

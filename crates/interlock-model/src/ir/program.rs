@@ -1,5 +1,7 @@
 //! Everything that was lowered from one tree.
 
+use std::sync::Arc;
+
 use crate::{FileId, Span};
 
 use super::{AccessPath, Function, FunctionId, Name, Transport};
@@ -30,8 +32,8 @@ pub struct Server {
     pub span: Span,
     /// How clients reach it.
     pub transport: Transport,
-    /// The handlers that it serves.
-    pub handlers: Vec<FunctionId>,
+    /// The handlers that it serves; servers of one package share them.
+    pub handlers: Arc<[FunctionId]>,
     /// Whether something bounds each caller before a handler runs.
     pub limited: bool,
 }

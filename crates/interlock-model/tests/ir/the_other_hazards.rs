@@ -199,7 +199,7 @@ fn a_charge_under_a_lease_says_its_key_its_limit_and_its_release() {
 fn no_caller_limit_is_said_of_the_server_and_of_the_handlers_behind_it() {
     let listen = |limited| {
         let mut program = program([function(1, "search").handles("search").body([], |_, []| {})]);
-        let (span, handlers) = (Span::on_line(FileId(0), 9), vec![FunctionId(0)]);
+        let (span, handlers) = (Span::on_line(FileId(0), 9), [FunctionId(0)].into());
         program.servers.push(Server { span, transport: Transport::Http, handlers, limited });
         program
     };
