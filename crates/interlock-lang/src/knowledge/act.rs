@@ -8,7 +8,7 @@ use interlock_model::ir::{
 use crate::{Arg, Outcome, Shape};
 
 use super::{
-    apply, files,
+    apply, command, files,
     format::{AspectText, ChangeText, Do, Entry, Mode},
     guard,
     place::Place,
@@ -144,6 +144,7 @@ fn external(scene: &Scene<'_>, entry: &Entry, body: &mut Body<'_>) {
     let change = match entry.change {
         Some(ChangeText::None) => Change::None,
         Some(ChangeText::Effect) => Change::Effect,
+        Some(ChangeText::Command) => command::change(&service, scene.call.arguments.get(1)),
         None | Some(ChangeText::Unknown) => Change::Unknown,
     };
     let over = path_at(scene, entry.object.as_ref());

@@ -334,4 +334,6 @@ pub(super) enum ChangeText {
     None,
     Effect,
     Unknown,
+    /// As the words of a command say.
+    Command,
 }

@@ -13,6 +13,7 @@ mod apply;
 mod scene;
 
 mod act;
+mod command;
 mod files;
 mod guard;
 mod rows;

@@ -239,14 +239,14 @@ fn connections_browsers_and_servers_open_and_close() {
             10      open connect
             11      close connect
             11      close.4 = derived from connect
-            12      spawn = send to "ls"
+            12      spawn = ask "ls"
             13      result = write append stream spawn.stdin
             13      error = derived from result
             13      suspend
             13      call fn closure(error, result)
             14      close spawn
             14      kill = derived from spawn
-            15      execSync = send to "ls"
+            15      execSync = ask "ls"
             16      sleep fixed
             16      setTimeout = derived
             17      write.2 = write append stream ::process.stdout

@@ -69,6 +69,8 @@ pub(super) struct Cx {
     pub(super) tries: u32,
     /// Whether `break` here ends a `switch` and no loop.
     pub(super) in_switch: bool,
+    /// The loops around here, outermost first, with what their variables stood for where a turn was left.
+    pub(super) left: Vec<super::loops::Left>,
     /// Whether it is the function that settles a promise: `new Promise((resolve) => …)`.
     pub(super) settles: bool,
     /// The lock that the function builds.
@@ -128,6 +130,7 @@ impl Cx {
             conditions: 0,
             tries: 0,
             in_switch: false,
+            left: vec![],
             settles: false,
             plan: None,
             whole: None,

@@ -19,6 +19,9 @@ use super::{
 /// So many cases a `case` without a `break` runs into.
 const MOST_FALLEN_THROUGH: usize = 8;
 
+/// As many values of variables are noted where turns are left.
+const MOST_LEFT: usize = 64;
+
 /// A variable that a loop assigns: what stood for it before, and what stands for it at the head of each turn.
 struct Carried {
     symbol: u32,
@@ -26,7 +29,30 @@ struct Carried {
     head: Value,
 }
 
+/// What the variables of a loop stood for where a turn was left early.
+#[derive(Debug, Default)]
+pub(super) struct Left {
+    symbols: Vec<u32>,
+    /// By `continue`: the next turn sees it.
+    continued: Vec<(u32, Value)>,
+    /// By `break`: what follows the loop sees it.
+    broken: Vec<(u32, Value)>,
+}
+
 impl<'a> Lowerer<'a> {
+    /// Notes what the variables of the innermost loop stand for where it is left, or where its next turn begins.
+    pub(super) fn leave_turn(&mut self, for_good: bool) {
+        let Some(mut left) = self.cx.left.pop() else { return };
+        for symbol in &left.symbols {
+            let Some(binding) = self.binding(*symbol) else { continue };
+            let ways = if for_good { &mut left.broken } else { &mut left.continued };
+            if ways.len() < MOST_LEFT && !ways.contains(&(*symbol, binding.value)) {
+                ways.push((*symbol, binding.value));
+            }
+        }
+        self.cx.left.push(left);
+    }
+
     pub(super) fn while_loop(&mut self, it: &WhileStatement<'a>) {
         self.stand(it.span);
         let at = self.at;
@@ -164,28 +190,41 @@ impl<'a> Lowerer<'a> {
         let in_switch = std::mem::replace(&mut self.cx.in_switch, false);
         let (mut block, (carried, bound)) = self.branch(|this| {
             let carried = this.carry(number);
+            let symbols = carried.iter().map(|carried| carried.symbol).collect();
+            this.cx.left.push(Left { symbols, ..Left::default() });
             let bound = body(this);
             (carried, bound)
         });
+        let left = self.cx.left.pop().unwrap_or_default();
         self.cx.in_switch = in_switch;
         let mut after = vec![];
         for (index, carried) in carried.iter().enumerate() {
             let end = self.binding(carried.symbol).map_or(carried.head, |binding| binding.value);
-            if let Some(Effect { op: Op::Derive { from, .. }, .. }) = block.get_mut(index)
-                && end != carried.head
-                && !from.contains(&end)
-            {
-                from.push(end);
+            let of_it = |ways: &[(u32, Value)]| -> Vec<Value> {
+                ways.iter().filter(|(symbol, _)| *symbol == carried.symbol).map(|(_, value)| *value).collect()
+            };
+            if let Some(Effect { op: Op::Derive { from, .. }, .. }) = block.get_mut(index) {
+                for end in of_it(&left.continued).into_iter().chain([end]) {
+                    if end != carried.head && !from.contains(&end) {
+                        from.push(end);
+                    }
+                }
             }
-            after.push((carried.symbol, carried.before.value, end));
+            let mut ends = vec![carried.before.value, end];
+            for end in of_it(&left.broken) {
+                if end != carried.head && !ends.contains(&end) {
+                    ends.push(end);
+                }
+            }
+            after.push((carried.symbol, ends));
         }
         self.undo(mark);
         let bound = if bound == Bound::Unlimited && self.gives_up(&block) { Bound::Limited } else { bound };
         self.push_at(at, Op::Loop { bound, item, body: block });
-        for (symbol, before, end) in after {
+        for (symbol, ends) in after {
             let name = self.symbol_name(symbol);
-            let flags = (self.flags(before) | self.flags(end)) & !flag::COUNTER;
-            let value = self.derive(&name, vec![before, end], Term::Unknown, flags);
+            let flags = ends.iter().fold(0, |flags, end| flags | self.flags(*end)) & !flag::COUNTER;
+            let value = self.derive(&name, ends, Term::Unknown, flags);
             self.set_value(symbol, value);
         }
     }

@@ -60,11 +60,13 @@ impl<'a> Lowerer<'a> {
             Statement::BreakStatement(it) => {
                 if !self.cx.in_switch || it.label.is_some() {
                     self.stand(it.span);
+                    self.leave_turn(true);
                     self.push(Op::Exit(Exit::Break));
                 }
             }
             Statement::ContinueStatement(it) => {
                 self.stand(it.span);
+                self.leave_turn(false);
                 self.push(Op::Exit(Exit::Continue));
             }
             Statement::IfStatement(it) => self.if_statement(it),

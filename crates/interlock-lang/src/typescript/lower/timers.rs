@@ -33,6 +33,9 @@ impl<'a> Lowerer<'a> {
             {
                 self.pause(call)
             }
+            // These keep the thread, so nobody else runs meanwhile.
+            "sleepSync" => Some(self.rest(call)),
+            "wait" if is_atomics(&call.callee) => Some(self.rest(call)),
             "on" | "once" | "addListener" | "addEventListener" | "prependListener" => self.listener(call),
             _ => None,
         }
@@ -108,6 +111,11 @@ impl<'a> Lowerer<'a> {
             },
             _ => return None,
         }
+        Some(self.rest(call))
+    }
+
+    /// A call that does nothing but let time pass.
+    fn rest(&mut self, call: &CallExpression<'a>) -> Val {
         let mut flags = 0;
         for argument in &call.arguments {
             let val = self.spread_or_expression(argument);
@@ -118,7 +126,7 @@ impl<'a> Lowerer<'a> {
         }
         self.stand(call.span);
         self.push(sleep(flags));
-        Some(Val::nothing())
+        Val::nothing()
     }
 
     /// `emitter.on("event", callback)`: the callback runs whenever the event comes.
@@ -153,6 +161,16 @@ impl<'a> Lowerer<'a> {
 fn sleep(flags: u8) -> Op {
     let backoff = if flags & (flag::GROWS | flag::COUNTER) == 0 { Backoff::Fixed } else { Backoff::Growing };
     Op::Sleep { backoff, jitter: flags & flag::CHANCE != 0 }
+}
+
+/// `Atomics.wait(…)`.
+fn is_atomics(callee: &Expression<'_>) -> bool {
+    match callee {
+        Expression::StaticMemberExpression(member) => {
+            matches!(&member.object, Expression::Identifier(id) if id.name == "Atomics")
+        }
+        _ => false,
+    }
 }
 
 /// Whether an expression can be a function.

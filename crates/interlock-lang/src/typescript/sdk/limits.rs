@@ -1,6 +1,8 @@
 //! Whether something bounds each caller before a handler runs.
 
-use interlock_model::ir::{Name, Op, Root};
+use std::collections::HashSet;
+
+use interlock_model::ir::{FunctionId, Op, Root, Value};
 
 use super::{
     Discovered,
@@ -8,6 +10,7 @@ use super::{
     index::Index,
     look::FUEL,
     results::split,
+    serve::Packages,
 };
 use crate::typescript::module::Site;
 
@@ -47,14 +50,25 @@ const WORDS: [&str; 14] = [
     "allow",
 ];
 
-/// Whether anything in the files that `of_it` takes limits callers.
-pub(super) fn limited(index: &Index<'_>, discovered: &Discovered, of_it: impl Fn(&str) -> bool) -> bool {
-    let here = |file: Option<&Name>| file.is_some_and(|file| of_it(file));
-    index.input.sites.iter().any(|site| {
-        here(index.input.files.get(site.span.file.0 as usize))
-            && (is_library(index, site) || is_gate(index, discovered, site))
-    })
+/// The packages in which something limits callers.
+pub(super) fn packages<'i>(
+    index: &Index<'i>,
+    discovered: &Discovered,
+    packages: &Packages<'i>,
+) -> HashSet<&'i str> {
+    let callers = discovered.origins.iter().map(|(function, value, _)| (*function, *value)).collect();
+    let mut limited = HashSet::new();
+    for site in index.input.sites {
+        let package = packages.at(site.span);
+        if !limited.contains(package) && (is_library(index, site) || is_gate(index, &callers, site)) {
+            limited.insert(package);
+        }
+    }
+    limited
 }
+
+/// The values that say who calls.
+type Callers = HashSet<(FunctionId, Value)>;
 
 /// A limiter of a library is made or asked.
 fn is_library<'i>(index: &Index<'i>, site: &'i Site) -> bool {
@@ -74,7 +88,7 @@ fn is_library<'i>(index: &Index<'i>, site: &'i Site) -> bool {
 }
 
 /// A count, permit or bucket of each caller is looked up by who calls, and something is called a limit there.
-fn is_gate<'i>(index: &Index<'i>, discovered: &Discovered, site: &'i Site) -> bool {
+fn is_gate<'i>(index: &Index<'i>, callers: &Callers, site: &'i Site) -> bool {
     let Some((method, _)) = site.callee.as_ref().and_then(split) else { return false };
     if !matches!(
         method,
@@ -85,29 +99,22 @@ fn is_gate<'i>(index: &Index<'i>, discovered: &Discovered, site: &'i Site) -> bo
     let by_caller = site
         .arguments
         .iter()
-        .any(|arg| arg.values.iter().any(|value| says_who(index, discovered, site.within, *value, 8)));
+        .any(|arg| arg.values.iter().any(|value| says_who(index, callers, site.within, *value, 8)));
     by_caller && is_called_limit(index, site)
 }
 
 /// Whether a value depends on who calls, in this function or in those that call it.
-fn says_who(
-    index: &Index<'_>,
-    discovered: &Discovered,
-    function: u32,
-    value: interlock_model::ir::Value,
-    depth: usize,
-) -> bool {
+fn says_who(index: &Index<'_>, callers: &Callers, function: u32, value: Value, depth: usize) -> bool {
     use super::index::{Caller, Definition};
     let Some(depth) = depth.checked_sub(1) else { return false };
-    let marked = (interlock_model::ir::FunctionId(function), value);
-    if discovered.origins.iter().any(|(function, value, _)| (*function, *value) == marked) {
+    if callers.contains(&(FunctionId(function), value)) {
         return true;
     }
     let named = index.unit(function).and_then(|unit| unit.function.values.get(value.0 as usize));
     if named.is_some_and(|info| ["caller", "clientId", "userId", "sessionId", "ip"].contains(&&*info.name)) {
         return true;
     }
-    let via = |value| says_who(index, discovered, function, value, depth);
+    let via = |value| says_who(index, callers, function, value, depth);
     match index.definition(function, value) {
         Some(Definition::From(values)) => values.iter().copied().any(via),
         Some(Definition::Path(path)) => match path.root {
@@ -126,7 +133,7 @@ fn says_who(
         Some(Definition::Parameter(position)) => index.callers(function).iter().any(|caller| match caller {
             Caller::Site(number) => index.site(*number).is_some_and(|site| {
                 let values = site.arguments.get(position).map_or(&[][..], |arg| &arg.values);
-                values.iter().any(|value| says_who(index, discovered, site.within, *value, depth))
+                values.iter().any(|value| says_who(index, callers, site.within, *value, depth))
             }),
             Caller::Step(..) => false,
         }),

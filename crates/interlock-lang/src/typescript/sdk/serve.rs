@@ -1,10 +1,13 @@
 //! The servers of a tree: where they start to listen, and how clients reach them.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::{BTreeMap, HashMap, HashSet},
+    sync::Arc,
+};
 
 use interlock_model::{
     FileId, Span,
-    ir::{FunctionId, Server, Transport},
+    ir::{FunctionId, Name, Server, Transport},
 };
 
 use super::{
@@ -31,31 +34,44 @@ pub(super) fn servers(index: &Index<'_>, discovered: &Discovered) -> Vec<Server>
             None => {}
         }
     }
+    let packages = Packages::of(index);
+    let mut listening: HashMap<&str, Vec<Span>> = HashMap::new();
+    for listener in listeners {
+        listening.entry(packages.at(listener)).or_default().push(listener);
+    }
     let mut spans: Vec<(Span, Transport)> = starts
         .into_iter()
         .map(|((file, transport), span)| {
             // HTTP is served where something listens: in the same file, else in the same package, else where the transport is made.
-            let near = |listener: &&Span| match transport {
-                Transport::Stdio => false,
-                Transport::Http => package(index, **listener) == package(index, span),
+            let near = match transport {
+                Transport::Stdio => None,
+                Transport::Http => listening.get(packages.at(span)),
             };
-            let same = listeners.iter().filter(near).find(|listener| listener.file == file);
-            let listens = same.or_else(|| listeners.iter().find(near));
+            let same = near.and_then(|near| near.iter().find(|listener| listener.file == file));
+            let listens = same.or_else(|| near.and_then(|near| near.first()));
             (listens.copied().unwrap_or(span), transport)
         })
         .collect();
     spans.sort_by_key(|(span, transport)| (span.file, span.start, *transport));
     spans.dedup();
-    let homes = handlers(index, discovered);
-    let served: Vec<&str> = spans.iter().map(|(span, _)| package(index, *span)).collect();
+    let homes = handlers(index, &packages, discovered);
+    let served: HashSet<&str> = spans.iter().map(|(span, _)| packages.at(*span)).collect();
+    // Handlers of a package that starts no server are a library's: any server may offer them. The same goes for its limits.
+    let is_library = |home: &str| !served.contains(home);
+    let limited = match spans.iter().any(|(_, transport)| *transport == Transport::Http) {
+        true => limits::packages(index, discovered, &packages),
+        false => HashSet::new(),
+    };
+    let limited_by_library = limited.iter().any(|home| is_library(home));
+    let mut offered: HashMap<&str, Arc<[FunctionId]>> = HashMap::new();
     let server = |(span, transport): (Span, Transport)| {
-        let own = package(index, span);
-        // Handlers of a package that starts no server are a library's: any server may offer them.
-        let of_it = |home: &str| home == own || !served.contains(&home);
-        let handlers = homes.iter().filter(|(home, _)| of_it(home)).map(|(_, function)| *function).collect();
-        let limited = transport == Transport::Http
-            && limits::limited(index, discovered, |file| of_it(package_of(index, file)));
-        Server { span, transport, handlers, limited }
+        let own = packages.at(span);
+        let handlers = offered.entry(own).or_insert_with(|| {
+            let of_it = homes.iter().filter(|(home, _)| *home == own || is_library(home));
+            of_it.map(|(_, function)| *function).collect()
+        });
+        let limited = transport == Transport::Http && (limited_by_library || limited.contains(own));
+        Server { span, transport, handlers: handlers.clone(), limited }
     };
     spans.into_iter().map(server).collect()
 }
@@ -69,7 +85,11 @@ enum What {
     Listens,
 }
 
-fn handlers<'i>(index: &Index<'i>, discovered: &Discovered) -> Vec<(&'i str, FunctionId)> {
+fn handlers<'i>(
+    index: &Index<'i>,
+    packages: &Packages<'i>,
+    discovered: &Discovered,
+) -> Vec<(&'i str, FunctionId)> {
     let home = |function: FunctionId| {
         let span = match index.unit(function.0) {
             Some(unit) => unit.function.span,
@@ -79,21 +99,29 @@ fn handlers<'i>(index: &Index<'i>, discovered: &Discovered) -> Vec<(&'i str, Fun
                     .map_or_else(Span::default, |added| added.function.span)
             }
         };
-        (package(index, span), function)
+        (packages.at(span), function)
     };
     discovered.handlers.iter().map(|handler| home(handler.function)).collect()
 }
 
-/// The package that a place belongs to.
-fn package<'i>(index: &Index<'i>, span: Span) -> &'i str {
-    index.input.files.get(span.file.0 as usize).map_or("", |file| package_of(index, file))
-}
+/// The package that each file belongs to: the innermost folder that is one.
+pub(super) struct Packages<'i>(Vec<&'i str>);
 
-fn package_of<'i>(index: &Index<'i>, file: &str) -> &'i str {
-    let inside = |folder: &&&str| {
-        folder.is_empty() || file.strip_prefix(**folder).is_some_and(|rest| rest.starts_with('/'))
-    };
-    index.input.packages.iter().filter(inside).max_by_key(|folder| folder.len()).copied().unwrap_or("")
+impl<'i> Packages<'i> {
+    fn of(index: &Index<'i>) -> Self {
+        let folders: HashSet<&'i str> = index.input.packages.iter().copied().collect();
+        let of_file = |file: &Name| {
+            let mut above =
+                std::iter::successors(file.rsplit_once('/'), |(folder, _)| folder.rsplit_once('/'));
+            above.find_map(|(folder, _)| folders.get(folder).copied()).unwrap_or("")
+        };
+        Self(index.input.files.iter().map(of_file).collect())
+    }
+
+    /// The package that a place belongs to.
+    pub(super) fn at(&self, span: Span) -> &'i str {
+        self.0.get(span.file.0 as usize).copied().unwrap_or("")
+    }
 }
 
 /// Whether a call starts a server or a listener.

@@ -14,6 +14,10 @@ pub(in crate::typescript::lower) struct LockFile {
     made: Span,
     /// The calls that remove it.
     removed: Vec<Span>,
+    /// The statement from which on it is held, where it is tried for in a loop that ends without it only by giving up.
+    held_from: Option<Span>,
+    /// The lock, once the call that makes it was come by.
+    lock: Option<Lock>,
 }
 
 /// How far into statements is looked.
@@ -38,7 +42,8 @@ impl<'a> Lowerer<'a> {
             let removed: Vec<Span> =
                 seen.removed.iter().filter(|(other, _)| other == path).map(|(_, span)| *span).collect();
             if !removed.is_empty() {
-                files.push(LockFile { made: *made, removed });
+                let held_from = tried_for(statements, *made, &removed, 0);
+                files.push(LockFile { made: *made, removed, held_from, lock: None });
             }
         }
         files
@@ -59,12 +64,26 @@ impl<'a> Lowerer<'a> {
 
     /// The same behind it.
     pub(in crate::typescript::lower) fn lock_file_made(&mut self, call: &CallExpression<'a>) {
-        let makes =
-            self.cx.plan.as_deref().is_some_and(|plan| plan.files.iter().any(|file| file.made == call.span));
-        if makes && let Some(lock) = self.file_lock(call) {
-            self.stand(call.span);
-            self.push(Op::Acquire { lock, hold: Hold::Exclusive, outcome: None });
+        let made = |plan: &super::Plan| plan.files.iter().position(|file| file.made == call.span);
+        let Some(number) = self.cx.plan.as_deref().and_then(made) else { return };
+        let Some(lock) = self.file_lock(call) else { return };
+        let plan = self.cx.plan.as_deref_mut();
+        let file = plan.and_then(|plan| plan.files.get_mut(number));
+        if let Some(file) = file.filter(|file| file.held_from.is_some()) {
+            file.lock = Some(lock);
+            return;
         }
+        self.stand(call.span);
+        self.push(Op::Acquire { lock, hold: Hold::Exclusive, outcome: None });
+    }
+
+    /// In front of a statement that is only come to with the lock.
+    pub(super) fn lock_file_held(&mut self, statement: Span) {
+        let held = |file: &&LockFile| file.held_from == Some(statement);
+        let plan = self.cx.plan.as_deref();
+        let Some(lock) = plan.and_then(|plan| plan.files.iter().find(held)?.lock.clone()) else { return };
+        self.stand(statement);
+        self.push(Op::Acquire { lock, hold: Hold::Exclusive, outcome: None });
     }
 
     fn file_lock(&mut self, call: &CallExpression<'a>) -> Option<Lock> {
@@ -78,6 +97,94 @@ impl<'a> Lowerer<'a> {
         };
         Some(Lock::cross_process(object))
     }
+}
+
+/// The `try` whose `finally` removes what a loop before it has made, if the loop cannot be left in peace without it.
+fn tried_for(statements: &[Statement<'_>], made: Span, removed: &[Span], depth: usize) -> Option<Span> {
+    if depth > DEEPEST {
+        return None;
+    }
+    let holds = |statement: &Statement<'_>| statement.span().contains_inclusive(made);
+    let position = statements.iter().position(holds)?;
+    let (first, rest) = statements.get(position..)?.split_first()?;
+    let ends = |statement: &Statement<'_>| match statement {
+        Statement::TryStatement(it) => it
+            .finalizer
+            .as_ref()
+            .is_some_and(|block| removed.iter().all(|removed| block.span.contains_inclusive(*removed))),
+        _ => false,
+    };
+    let inner = match first {
+        Statement::WhileStatement(_) | Statement::ForStatement(_) | Statement::DoWhileStatement(_) => {
+            let end = rest.iter().position(ends)?;
+            let gives_up = rest.iter().take(end).any(|statement| match statement {
+                Statement::IfStatement(it) => gives_up(&it.consequent, 0),
+                _ => false,
+            });
+            let stays = match first {
+                Statement::WhileStatement(it) => {
+                    matches!(&it.test, Expression::BooleanLiteral(it) if it.value)
+                }
+                Statement::ForStatement(it) => it.test.is_none(),
+                _ => false,
+            };
+            return (gives_up || stays || gives_up_inside(first))
+                .then(|| rest.get(end).map(GetSpan::span))?;
+        }
+        Statement::BlockStatement(it) => &it.body,
+        Statement::TryStatement(it) => &it.block.body,
+        Statement::IfStatement(it) => std::slice::from_ref(&it.consequent),
+        _ => return None,
+    };
+    tried_for(inner, made, removed, depth + 1)
+}
+
+/// Whether a statement leaves the function.
+fn gives_up(statement: &Statement<'_>, depth: usize) -> bool {
+    match statement {
+        Statement::ThrowStatement(_) | Statement::ReturnStatement(_) => true,
+        Statement::BlockStatement(it) if depth < DEEPEST => {
+            it.body.iter().any(|inner| gives_up(inner, depth + 1))
+        }
+        _ => false,
+    }
+}
+
+/// Whether a loop throws when it has tried too often: `if (attempt === last) throw error`.
+fn gives_up_inside(statement: &Statement<'_>) -> bool {
+    fn throws(statement: &Statement<'_>, conditional: bool, depth: usize) -> bool {
+        if depth > DEEPEST {
+            return false;
+        }
+        let any = |body: &[Statement<'_>], conditional| {
+            body.iter().any(|inner| throws(inner, conditional, depth + 1))
+        };
+        match statement {
+            Statement::ThrowStatement(_) => conditional,
+            Statement::BlockStatement(it) => any(&it.body, conditional),
+            Statement::IfStatement(it) => counts(&it.test) && throws(&it.consequent, true, depth + 1),
+            Statement::TryStatement(it) => {
+                any(&it.block.body, false)
+                    || it.handler.as_ref().is_some_and(|catch| any(&catch.body.body, false))
+            }
+            Statement::WhileStatement(it) => throws(&it.body, false, depth + 1),
+            Statement::ForStatement(it) => throws(&it.body, false, depth + 1),
+            Statement::DoWhileStatement(it) => throws(&it.body, false, depth + 1),
+            _ => false,
+        }
+    }
+    /// A test of how often or how long it was tried, which another failure than a taken lock does not pass.
+    fn counts(test: &Expression<'_>) -> bool {
+        match test.get_inner_expression() {
+            Expression::BinaryExpression(it) => {
+                let text = matches!(it.right, Expression::StringLiteral(_));
+                it.operator.is_compare() || (it.operator.is_equality() && !text)
+            }
+            Expression::LogicalExpression(it) => counts(&it.left) || counts(&it.right),
+            _ => false,
+        }
+    }
+    throws(statement, false, 0)
 }
 
 /// Whether a file has the words that a lock file needs. Most have not, and their functions are not looked through.

@@ -36,6 +36,59 @@ pub(super) fn gate(expression: &Expression<'_>) -> Option<u32> {
     }
 }
 
+/// Whether a function deals with every failure of its own: all it does stands in a `try` whose `catch` does not throw.
+pub(super) fn never_fails(function: &Expression<'_>) -> bool {
+    let statements = match function.get_inner_expression() {
+        Expression::ArrowFunctionExpression(it) => match &it.body {
+            ArrowFunctionBody::FunctionBody(body) => &body.statements,
+            _ => return false,
+        },
+        Expression::FunctionExpression(it) => match &it.body {
+            Some(body) => &body.statements,
+            None => return false,
+        },
+        _ => return false,
+    };
+    let deals_with = |statement: &Statement<'_>| match statement {
+        Statement::TryStatement(it) => {
+            let throws = |inner: &Statement<'_>| throws(inner, 0);
+            it.handler.as_ref().is_some_and(|catch| !catch.body.body.iter().any(throws))
+                && it.finalizer.as_ref().is_none_or(|block| block.body.iter().all(is_plain))
+        }
+        other => is_plain(other),
+    };
+    let tries = |statement: &Statement<'_>| matches!(statement, Statement::TryStatement(_));
+    statements.iter().any(tries) && statements.iter().all(deals_with)
+}
+
+/// A statement that sets something to a constant.
+fn is_plain(statement: &Statement<'_>) -> bool {
+    match statement {
+        Statement::ExpressionStatement(it) => match it.expression.get_inner_expression() {
+            Expression::AssignmentExpression(it) => it.right.is_literal() || it.right.is_null_or_undefined(),
+            Expression::UpdateExpression(_) => true,
+            _ => false,
+        },
+        Statement::ReturnStatement(it) => it.argument.as_ref().is_none_or(Expression::is_literal),
+        Statement::EmptyStatement(_) => true,
+        _ => false,
+    }
+}
+
+fn throws(statement: &Statement<'_>, depth: usize) -> bool {
+    match statement {
+        Statement::ThrowStatement(_) => true,
+        _ if depth > DEEPEST => true,
+        Statement::BlockStatement(it) => it.body.iter().any(|inner| throws(inner, depth + 1)),
+        Statement::IfStatement(it) => {
+            throws(&it.consequent, depth + 1)
+                || it.alternate.as_ref().is_some_and(|other| throws(other, depth + 1))
+        }
+        Statement::ReturnStatement(it) => it.argument.as_ref().is_some_and(|it| !it.is_literal()),
+        _ => false,
+    }
+}
+
 pub(super) fn parameters_of(function: &Expression<'_>) -> Vec<u32> {
     let parameters = match function.get_inner_expression() {
         Expression::ArrowFunctionExpression(it) => &it.params,

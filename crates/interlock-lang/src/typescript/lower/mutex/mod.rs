@@ -92,6 +92,7 @@ impl<'a> Lowerer<'a> {
             return false;
         }
         let span = statement.span();
+        self.lock_file_held(span);
         let find =
             |list: &[(Span, Slot)]| list.iter().find(|(at, _)| *at == span).map(|(_, slot)| slot.clone());
         let plan = self.cx.plan.as_deref();

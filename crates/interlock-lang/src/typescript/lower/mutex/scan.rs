@@ -7,7 +7,7 @@ use oxc_span::{GetSpan, Span};
 use oxc_syntax::operator::BinaryOperator;
 
 use super::{
-    forms::{derived_from, gate, hangs_on, parameters_of, timer_body, without_rescue},
+    forms::{derived_from, gate, hangs_on, never_fails, parameters_of, timer_body, without_rescue},
     places::{Place, Slot, argument, method, place, without_default},
 };
 use crate::typescript::lower::{
@@ -421,7 +421,7 @@ impl<'a> Lowerer<'a> {
             let inner = without_default(object);
             let rescued = method(inner).is_some_and(|(_, name, _)| name == "catch");
             if name == "then" {
-                let two = argument(call, 1).is_some();
+                let two = argument(call, 1).is_some() || argument(call, 0).is_some_and(never_fails);
                 found = Some((call.span, two || rescued));
             }
             let slot = match inner {
