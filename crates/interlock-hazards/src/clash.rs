@@ -12,8 +12,12 @@ use interlock_model::{
 
 use crate::{
     Issue,
+    claim::{Gates, is_claimed},
     view::{At, Entry, Overlap, View},
 };
+
+/// How many steps one judgement can be about.
+const MOST_JUDGED: usize = 8;
 
 /// A look and an act on the same thing, with a gap that others fit into.
 pub(crate) struct Clash<'v, 'e> {
@@ -71,15 +75,20 @@ pub(crate) fn clashes<'v, 'e>(view: &'v View<'e>) -> Vec<Clash<'v, 'e>> {
 
 fn of_entry(view: &View<'_>, index: usize, entry: &Entry<'_>) -> Vec<Numbers> {
     let mut found = vec![];
+    let mut gates = Gates::default();
     for act in entry.all(|op| matches!(op, Op::Write { .. } | Op::Delete { .. } | Op::Rename { .. })) {
         if !acts(entry, act) {
             continue;
         }
-        let judged: Vec<(At, At)> = entry
-            .judged_by(act)
-            .into_iter()
-            .filter(|(_, look)| {
-                is_read(entry, *look) && sees(entry, *look, act) && entry.meets(*look, act).is_some()
+        let asked = entry.judged_by(act);
+        let judged: Vec<(At, At)> = asked
+            .iter()
+            .copied()
+            .filter(|(check, look)| {
+                is_read(entry, *look)
+                    && sees(entry, *look, act)
+                    && entry.meets(*look, act).is_some()
+                    && is_judgement(entry, *check)
             })
             .collect();
         let fed: Vec<At> = fed_by(entry, act)
@@ -105,9 +114,16 @@ fn of_entry(view: &View<'_>, index: usize, entry: &Entry<'_>) -> Vec<Numbers> {
             let (Some(reach), Some(overlap)) = (view.reach(entry, look, act), entry.meets(look, act)) else {
                 continue;
             };
-            if is_claimed(view, entry, look, act) {
+            if is_claimed(view, entry, look, act)
+                || (!fed.contains(&look) && gates.asked_later(entry, look, act, &asked))
+            {
                 continue;
             }
+            let reach = match (reach, gates.single_flight(entry, look, act, &asked)) {
+                (Reach::InProcess, true) => continue,
+                (Reach::Both, true) => Reach::CrossProcess,
+                (reach, _) => reach,
+            };
             let check = judged.iter().rev().find(|(_, from)| *from == look).map(|(check, _)| *check);
             let (fed, fed_at_all) = (fed.contains(&look), !fed.is_empty());
             found.push(Numbers { entry: index, look, act, check, fed, fed_at_all, overlap, reach });
@@ -124,6 +140,14 @@ fn acts(entry: &Entry<'_>, act: At) -> bool {
         }
         Some(Op::Delete { .. } | Op::Rename { .. }) => true,
         _ => false,
+    }
+}
+
+/// Whether a check judges what it depends on. Whether all went well depends on everything before, and says nothing of any of it.
+fn is_judgement(entry: &Entry<'_>, check: At) -> bool {
+    match entry.op(check) {
+        Some(Op::Check { on, .. }) => entry.sources_of(on).len() <= MOST_JUDGED,
+        _ => true,
     }
 }
 
@@ -154,37 +178,6 @@ fn fed_by(entry: &Entry<'_>, act: At) -> Vec<At> {
     fed.sort_unstable();
     fed.dedup();
     fed
-}
-
-/// Whether the call made the thing its own before the gap: by a write right behind the look, or by one that only succeeds if the
-/// look is still true and whose outcome decided that the act runs.
-fn is_claimed(view: &View<'_>, entry: &Entry<'_>, look: At, act: At) -> bool {
-    // What runs apart comes after everything that its starter does without waiting.
-    let apart = entry.apart(act).is_some();
-    let between = |at: &At| *at > look && *at != act && (*at < act || (apart && entry.apart(*at).is_none()));
-    entry.all(|op| matches!(op, Op::Write { .. } | Op::Delete { .. })).filter(between).any(|claim| {
-        let comes_first = entry.leads_to(claim, act).is_some() || (apart && entry.apart(claim).is_none());
-        if entry.overlap(claim, act) != Some(Overlap::Sure) || !comes_first {
-            return false;
-        }
-        match entry.op(claim) {
-            Some(Op::Write { mode: WriteMode::Conditional(_) | WriteMode::Exclusive, outcome, .. }) => {
-                let decided = |value: &Value| {
-                    entry.judges(act).iter().any(|check| match entry.op(*check) {
-                        Some(Op::Check { on, .. }) => on.iter().any(|on| entry.depends_on(*on, *value)),
-                        _ => false,
-                    })
-                };
-                outcome.as_ref().is_some_and(decided)
-            }
-            Some(Op::Write { mode: WriteMode::Blind | WriteMode::Atomic, .. }) => {
-                entry.leads_to(look, claim).is_some()
-                    && view.reach(entry, look, claim).is_none()
-                    && (apart || entry.judges(act).starts_with(entry.judges(claim)))
-            }
-            _ => false,
-        }
-    })
 }
 
 impl Clash<'_, '_> {

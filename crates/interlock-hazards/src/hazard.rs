@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use interlock_model::{HazardId, Remedy, Severity, Site};
+use interlock_model::{CallSet, HazardId, Remedy, Severity, Site, Surface};
 
 use crate::{ALL, Issue, view::View};
 
@@ -29,10 +29,15 @@ pub struct Hazard {
     pub example: Example,
     /// What finds it in a program; `None` where scan does not look for it yet.
     pub rule: Option<Rule>,
+    /// What makes it happen on a live server; `None` where calls cannot show it.
+    pub probe: Option<Probe>,
 }
 
 /// Finds the places where a hazard stands.
 pub type Rule = fn(&View<'_>) -> Vec<Issue>;
+
+/// Picks the calls that should meet, the most promising first.
+pub type Probe = fn(&Surface) -> Vec<CallSet>;
 
 /// The sides from which Interlock looks at a hazard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

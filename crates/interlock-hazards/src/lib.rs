@@ -4,11 +4,14 @@
 //! one is a folder and a line here; `cargo xtask new hazard NAME` writes both, and `cargo xtask gen` the list in [`ALL`].
 
 mod all;
+mod claim;
 mod clash;
 mod hazard;
 mod issue;
+mod meet;
 mod policies;
 pub mod view;
+mod words;
 
 // catalogue: begin
 pub mod auth_check_then_act;
@@ -34,5 +37,6 @@ pub mod unversioned_record;
 // catalogue: end
 
 pub use all::ALL;
-pub use hazard::{Example, Face, Hazard, Rule, find, nearest};
+pub use hazard::{Example, Face, Hazard, Probe, Rule, find, nearest};
 pub use issue::Issue;
+pub use words::words;

@@ -1,8 +1,10 @@
 //! Who may do it is checked in one operation, and done in another.
 
+use std::collections::HashMap;
+
 use interlock_model::{
     Confidence, Lane, Reach,
-    ir::{Name, Op, Resource, Value, WriteMode},
+    ir::{Name, Op, Resource, Term, Value, WriteMode},
 };
 
 use crate::{
@@ -28,11 +30,12 @@ const OWNERSHIP: &[&str] = &[
 ];
 
 pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
+    let changed = Changed::of(view);
     let racing = view.entries.iter().filter(|entry| entry.runs_beside_itself());
-    racing.flat_map(|entry| of_entry(view, entry)).collect()
+    racing.flat_map(|entry| of_entry(view, &changed, entry)).collect()
 }
 
-fn of_entry(view: &View<'_>, entry: &Entry<'_>) -> Vec<Issue> {
+fn of_entry(view: &View<'_>, changed: &Changed<'_>, entry: &Entry<'_>) -> Vec<Issue> {
     let mut issues = vec![];
     for act in entry.all(|op| matches!(op, Op::Write { .. } | Op::Delete { .. } | Op::Rename { .. })) {
         for (check, look) in entry.judged_by(act) {
@@ -41,7 +44,7 @@ fn of_entry(view: &View<'_>, entry: &Entry<'_>) -> Vec<Issue> {
                 continue;
             }
             let Some(reach) = view.reach(entry, look, act) else { continue };
-            issues.push(issue(view, entry, look, act, &field, reach));
+            issues.push(issue(changed, entry, look, act, &field, reach));
         }
     }
     issues
@@ -106,7 +109,7 @@ fn repeats(entry: &Entry<'_>, act: At, field: &str) -> bool {
     condition.0.iter().any(|demand| same_name(&demand.column, field) || mentions(&demand.column, OWNERSHIP))
 }
 
-fn issue(view: &View<'_>, entry: &Entry<'_>, look: At, act: At, field: &str, reach: Reach) -> Issue {
+fn issue(changed: &Changed<'_>, entry: &Entry<'_>, look: At, act: At, field: &str, reach: Reach) -> Issue {
     let thing = entry.thing(look);
     let message = format!(
         "`{field}` of {thing} is checked in one operation and the act runs in another, so a caller who has just lost the right \
@@ -117,26 +120,37 @@ fn issue(view: &View<'_>, entry: &Entry<'_>, look: At, act: At, field: &str, rea
         .step(Lane::A, seen, format!("reads {thing}: `{field}` is the caller"))
         .step(Lane::B, seen, format!("gives {thing} to somebody else"))
         .step(Lane::A, done, format!("acts on {}, which is no longer the caller's", entry.thing(act)));
-    if !somebody_changes(view, entry, look, field) {
+    if !changed.by_somebody(entry, look, field) {
         issue = issue.no_surer_than(Confidence::Low);
     }
     issue.keys = entry.resource(act).and_then(|resource| key_of(entry, resource)).into_iter().collect();
     issue
 }
 
-/// Whether any code of the program ever changes whose it is.
-fn somebody_changes(view: &View<'_>, entry: &Entry<'_>, look: At, field: &str) -> bool {
-    let Some(Resource::Row { table, .. }) = entry.resource(look) else { return true };
-    let writes = |other: &Entry<'_>| {
-        other.all(|op| matches!(op, Op::Write { .. })).any(|write| match other.resource(write) {
-            Some(Resource::Row { table: written, columns, .. }) => {
-                let insert = matches!(other.op(write), Some(Op::Write { mode: WriteMode::Exclusive, .. }));
-                !insert
-                    && written == table
-                    && (columns.is_empty() || columns.iter().any(|column| same_name(column, field)))
+/// The columns that any code of the program ever changes, by table; an empty list is a change of the whole row.
+struct Changed<'v>(HashMap<&'v Term, Vec<&'v [Name]>>);
+
+impl<'v> Changed<'v> {
+    fn of(view: &'v View<'_>) -> Self {
+        let mut changed: HashMap<&Term, Vec<&[Name]>> = HashMap::new();
+        for entry in &view.entries {
+            let changes = |op: &Op| matches!(op, Op::Write { mode, .. } if *mode != WriteMode::Exclusive);
+            for write in entry.all(changes) {
+                if let Some(Resource::Row { table, columns, .. }) = entry.resource(write) {
+                    let known = changed.entry(table).or_default();
+                    if !known.contains(&columns.as_slice()) {
+                        known.push(columns);
+                    }
+                }
             }
-            _ => false,
-        })
-    };
-    view.entries.iter().any(writes)
+        }
+        Self(changed)
+    }
+
+    /// Whether anybody changes a field of what was looked at.
+    fn by_somebody(&self, entry: &Entry<'_>, look: At, field: &str) -> bool {
+        let Some(Resource::Row { table, .. }) = entry.resource(look) else { return true };
+        let mut changes = self.0.get(table).into_iter().flatten();
+        changes.any(|columns| columns.is_empty() || columns.iter().any(|column| same_name(column, field)))
+    }
 }

@@ -1,5 +1,6 @@
 //! `call-after-close`: its page is `doc.md`.
 
+mod probe;
 mod remedy;
 mod rule;
 
@@ -19,4 +20,5 @@ pub const HAZARD: Hazard = Hazard {
     remedy: remedy::remedy,
     example: remedy::EXAMPLE,
     rule: Some(rule::rule),
+    probe: Some(probe::probe),
 };

@@ -5,11 +5,15 @@ use interlock_model::ir::{Op, Resource, WriteMode};
 use crate::{
     Issue,
     clash::{Clash, clashes, sentence},
-    view::View,
+    view::{At, View},
 };
 
 pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
-    clashes(view).iter().filter(|clash| claims(view, clash)).map(issue).collect()
+    let found = clashes(view);
+    let mut misses: Vec<_> = found.iter().filter(|clash| claims(view, clash)).collect();
+    // `has` and `get` before one load are one miss, told from the first of them.
+    misses.dedup_by(|next, first| std::ptr::eq(next.entry, first.entry) && next.act == first.act);
+    misses.into_iter().map(issue).collect()
 }
 
 /// Whether something is missed, loaded and then kept: the value that is written does not come from what was there.
@@ -20,8 +24,19 @@ pub(crate) fn claims(_view: &View<'_>, clash: &Clash<'_, '_>) -> bool {
     };
     let keeps = matches!(clash.entry.op(clash.act), Some(Op::Write { mode: WriteMode::Blind, .. }));
     // What is there and then taken away was not loaded.
-    let missed = |check| clash.entry.answer(check, clash.act) != Some(true);
+    let missed = |check| clash.entry.answer(check, clash.act) != Some(true) || is_nothing_yet(clash, check);
     shared && keeps && clash.check.is_some_and(missed) && !clash.fed_at_all
+}
+
+/// Whether a check asks for a word that stands for nothing, and something that was found out takes its place.
+fn is_nothing_yet(clash: &Clash<'_, '_>, check: At) -> bool {
+    const NOTHING: [&str; 9] = ["", "unknown", "none", "null", "undefined", "unset", "n/a", "-1", "0"];
+    let (Some(Op::Check { equal: Some(word), .. }), Some(Op::Write { from, .. })) =
+        (clash.entry.op(check), clash.entry.op(clash.act))
+    else {
+        return false;
+    };
+    NOTHING.iter().any(|nothing| word.eq_ignore_ascii_case(nothing)) && !from.is_empty()
 }
 
 fn issue(clash: &Clash<'_, '_>) -> Issue {

@@ -32,23 +32,25 @@ fn claims(clash: &Clash<'_, '_>) -> bool {
         Some(Op::Delete { .. } | Op::Rename { .. }) => !entry.is_caught(clash.act),
         _ => false,
     };
-    looks && clash.check.is_some() && by_name && !clash.fed
+    // A file that is read, changed and written back is told as that.
+    looks && clash.check.is_some() && by_name && !clash.fed_at_all
 }
 
 fn issue(clash: &Clash<'_, '_>) -> Issue {
     let thing = clash.thing();
     match clash.entry.op(clash.act) {
         Some(Op::Write { .. }) => {
+            let there = clash.check.and_then(|check| clash.entry.answer(check, clash.act)) == Some(true);
+            let (seen, lost) = if there {
+                ("finds", "overwrites what the other has just written")
+            } else {
+                ("does not find", "overwrites what the other has just created")
+            };
             let message = format!(
-                "{} is looked for and then written by name, so of two calls at once one overwrites what the other has just created",
+                "{} is looked for and then written by name, so of two calls at once one {lost}",
                 sentence(&thing)
             );
-            clash.told(
-                message,
-                &format!("does not find {thing}"),
-                &format!("writes {thing}"),
-                "A's content is gone",
-            )
+            clash.told(message, &format!("{seen} {thing}"), &format!("writes {thing}"), "A's content is gone")
         }
         Some(Op::Rename { .. }) => {
             let message = format!(

@@ -1,5 +1,7 @@
 //! Finds servers on the network that let one caller run as many calls as it likes.
 
+use std::collections::HashSet;
+
 use interlock_model::{
     Confidence, Lane, Reach, Span,
     ir::{FunctionId, LockKind, Name, Op, Origin, Resource, Server, Term, Transport, Value, WriteMode},
@@ -21,12 +23,15 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
 }
 
 fn issue(view: &View<'_>, server: &Server) -> Issue {
-    let serves = |entry: &&Entry<'_>| server.handlers.contains(&entry.function);
+    let handlers: HashSet<FunctionId> = server.handlers.iter().copied().collect();
+    let serves = |entry: &&Entry<'_>| handlers.contains(&entry.function);
     let mut tools: Vec<Name> = view.entries.iter().filter(serves).flat_map(Entry::tools).collect();
     tools.sort();
     tools.dedup();
-    let handler =
-        server.handlers.first().and_then(|id| view.program.function(*id)).map(|function| function.span);
+    // A tool shows best what is held; a middleware or a list of resources is no story.
+    let tool = view.entries.iter().filter(serves).find(|entry| !entry.tools().is_empty());
+    let handler = tool.map(|entry| entry.function).or_else(|| server.handlers.first().copied());
+    let handler = handler.and_then(|id| view.program.function(id)).map(|function| function.span);
     let span = server.span;
     Issue {
         severity: None,

@@ -2,11 +2,12 @@
 
 use interlock_model::{
     Confidence, Lane, Reach,
-    ir::{Backoff, Op},
+    ir::{Backoff, Callee, Op},
 };
 
 use crate::{
     Issue,
+    clash::mentions,
     view::{At, Entry, Retry, Runs, View},
 };
 
@@ -30,6 +31,9 @@ fn judge(entry: &Entry<'_>, retry: Retry) -> Option<Issue> {
             _ => None,
         })
         .collect();
+    if sleeps.is_empty() && pauses_by_name(entry, retry.head) {
+        return None;
+    }
     let Some((pause, _, _)) = sleeps.first() else {
         let what =
             if retry.bounded { "at once and without a pause" } else { "without a bound and without a pause" };
@@ -51,6 +55,18 @@ fn judge(entry: &Entry<'_>, retry: Retry) -> Option<Issue> {
         _ => ("after the same fixed pause as everybody else", Confidence::High),
     };
     Some(issue(entry, retry, *pause, what, confidence))
+}
+
+/// Whether something in a loop is called what it does: a pause that blocks the thread, or one that is not understood.
+fn pauses_by_name(entry: &Entry<'_>, head: At) -> bool {
+    let pauses = |name: &str| mentions(name, &["sleep", "delay", "pause", "backoff"]);
+    entry.inside(head).any(|at| match entry.op(at) {
+        Some(Op::Inlined { function, .. } | Op::Call { callee: Callee::Function(function), .. }) => {
+            pauses(&entry.function_name(*function))
+        }
+        Some(Op::Call { callee: Callee::Named(name), .. }) => pauses(name),
+        _ => false,
+    })
 }
 
 fn issue(entry: &Entry<'_>, retry: Retry, at: At, what: &str, confidence: Confidence) -> Issue {

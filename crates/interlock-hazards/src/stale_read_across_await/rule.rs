@@ -7,6 +7,7 @@ use interlock_model::{
 
 use crate::{
     Issue,
+    claim::passes_once,
     clash::{Clash, clashes, sentence},
     duplicate_load, non_atomic_rate_limit, shared_session_state,
     view::{At, Entry, Runs, View},
@@ -54,6 +55,10 @@ fn overtaken(entry: &Entry<'_>) -> Vec<Issue> {
 fn stored_late(entry: &Entry<'_>, store: At) -> Option<Issue> {
     let Some(Resource::Shared(path)) = entry.resource(store) else { return None };
     if !entry.is_shared(path) {
+        return None;
+    }
+    // What is only set where it was missing, or by the first to come, is loaded twice at worst.
+    if entry.judged_by(store).iter().any(|(_, look)| passes_once(entry, *look)) {
         return None;
     }
     let asks = |from: &At| match entry.op(*from) {

@@ -67,12 +67,12 @@ impl Facts {
             }
             Some(Resource::File(path)) => {
                 let pattern = entry.pattern(path);
-                self.read.iter().any(|read| read.fits(&pattern))
+                pattern.fits(&pattern) && self.read.contains(&pattern)
             }
             Some(Resource::Key(key)) => match entry.op(at) {
                 Some(Op::Write { mode: WriteMode::Append | WriteMode::Ensure, .. }) => {
                     let pattern = entry.pattern(key);
-                    self.keys.iter().any(|read| read.fits(&pattern))
+                    pattern.fits(&pattern) && self.keys.contains(&pattern)
                 }
                 _ => true,
             },

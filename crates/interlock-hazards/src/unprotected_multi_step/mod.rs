@@ -1,6 +1,7 @@
 //! `unprotected-multi-step`: its page is `doc.md`.
 
 mod facts;
+mod probe;
 mod remedy;
 mod rule;
 mod undone;
@@ -21,4 +22,5 @@ pub const HAZARD: Hazard = Hazard {
     remedy: remedy::remedy,
     example: remedy::EXAMPLE,
     rule: Some(rule::rule),
+    probe: Some(probe::probe),
 };

@@ -1,6 +1,7 @@
 //! `unsafe-lock-map`: its page is `doc.md`.
 
 mod once;
+mod probe;
 mod remedy;
 mod rule;
 
@@ -20,4 +21,5 @@ pub const HAZARD: Hazard = Hazard {
     remedy: remedy::remedy,
     example: remedy::EXAMPLE,
     rule: Some(rule::rule),
+    probe: Some(probe::probe),
 };

@@ -1,5 +1,7 @@
 //! Finds locks whose map forgets them too early or never, and locks that every call makes for itself.
 
+use std::collections::HashMap;
+
 use interlock_model::{
     Confidence, Lane, Reach, Severity, Span,
     ir::{AccessPath, Field, HandMade, Op, Removal, Resource, Root, Start, Term},
@@ -15,10 +17,11 @@ use crate::{
 pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
     let mut found: Vec<Issue> =
         view.program.hand_made.iter().flat_map(|made| hand_made(view, made)).collect();
+    let removals = Removals::of(view);
     for entry in view.entries.iter().filter(|entry| *entry.runs != Runs::StartUp) {
         found.extend(waited_once(entry));
         for at in entry.all(|op| matches!(op, Op::New { lock: Some(_), .. })) {
-            found.extend(in_a_map(view, entry, at));
+            found.extend(in_a_map(view, &removals, entry, at));
             found.extend(at_its_use(entry, at));
         }
     }
@@ -102,8 +105,7 @@ fn hand_made(view: &View<'_>, made: &HandMade) -> Vec<Issue> {
 }
 
 fn told(view: &View<'_>, made: &HandMade, span: Span, message: String) -> Issue {
-    let inside = |entry: &&Entry<'_>| (0..entry.steps.len()).any(|at| entry.function_of(at) == made.function);
-    let mut tools: Vec<_> = view.entries.iter().filter(inside).flat_map(Entry::tools).collect();
+    let mut tools: Vec<_> = view.entries_of(made.function).flat_map(Entry::tools).collect();
     tools.sort();
     tools.dedup();
     Issue {
@@ -134,7 +136,7 @@ fn dropped(issue: Issue, made: Span, removed: Span, by: Lane, name: &str) -> Iss
 }
 
 /// A map in which each key has a lock.
-fn in_a_map(view: &View<'_>, entry: &Entry<'_>, at: At) -> Vec<Issue> {
+fn in_a_map(view: &View<'_>, removals: &Removals<'_, '_>, entry: &Entry<'_>, at: At) -> Vec<Issue> {
     let Some(Op::New { into, .. }) = entry.op(at) else { return vec![] };
     let stored = entry
         .all(|op| matches!(op, Op::Write { to: Resource::Shared(_), from, .. } if from.iter().any(|from| entry.depends_on(*from, *into))))
@@ -154,8 +156,7 @@ fn in_a_map(view: &View<'_>, entry: &Entry<'_>, at: At) -> Vec<Issue> {
     }
     let name = entry.path_text(&map);
     let place = entry.place(at, &[]);
-    let removals: Vec<(&Entry<'_>, At)> =
-        view.entries.iter().flat_map(|other| removals(other, &map)).collect();
+    let removals = removals.from(&map);
     if removals.is_empty() {
         let message = format!(
             "nothing ever removes an entry of `{name}`, so the map grows with every key that a caller names until the server is killed"
@@ -167,12 +168,12 @@ fn in_a_map(view: &View<'_>, entry: &Entry<'_>, at: At) -> Vec<Issue> {
             .step(Lane::B, place, "comes with another key: one more entry for ever");
         return vec![issue];
     }
-    let careless = removals.into_iter().filter(|(other, removal)| !is_careful(other, *removal, &map));
+    let careless = removals.iter().filter(|(other, removal)| !is_careful(other, *removal, &map));
     careless
         .map(|(other, removal)| {
-            let removed = other.place(removal, &[]);
-            let by = if by_timer(other, removal) { Lane::X } else { Lane::A };
-            let issue = Issue::at(other, removal, &[], Reach::InProcess, early(&name));
+            let removed = other.place(*removal, &[]);
+            let by = if by_timer(other, *removal) { Lane::X } else { Lane::A };
+            let issue = Issue::at(other, *removal, &[], Reach::InProcess, early(&name));
             dropped(issue, place, removed, by, &name)
         })
         .collect()
@@ -187,14 +188,27 @@ fn map_of(path: &AccessPath) -> Option<(AccessPath, Term)> {
     }
 }
 
-/// The steps that take an entry out of a map, or empty it.
-fn removals<'v, 'e>(entry: &'v Entry<'e>, map: &AccessPath) -> Vec<(&'v Entry<'e>, At)> {
-    let from = |path: &AccessPath| path == map || map_of(path).is_some_and(|(other, _)| other == *map);
-    let taken = entry.all(|op| matches!(op, Op::Delete { of: Resource::Shared(_), .. }));
-    taken
-        .filter(|at| matches!(entry.resource(*at), Some(Resource::Shared(path)) if from(path)))
-        .map(|at| (entry, at))
-        .collect()
+/// The steps that take an entry out of a map, or empty it, by the map.
+struct Removals<'v, 'e>(HashMap<AccessPath, Vec<(&'v Entry<'e>, At)>>);
+
+impl<'v, 'e> Removals<'v, 'e> {
+    fn of(view: &'v View<'e>) -> Self {
+        let mut found: HashMap<AccessPath, Vec<(&Entry<'_>, At)>> = HashMap::new();
+        for entry in &view.entries {
+            for at in entry.all(|op| matches!(op, Op::Delete { of: Resource::Shared(_), .. })) {
+                let Some(Resource::Shared(path)) = entry.resource(at) else { continue };
+                if let Some((map, _)) = map_of(path) {
+                    found.entry(map).or_default().push((entry, at));
+                }
+                found.entry(path.clone()).or_default().push((entry, at));
+            }
+        }
+        Self(found)
+    }
+
+    fn from(&self, map: &AccessPath) -> &[(&'v Entry<'e>, At)] {
+        self.0.get(map).map_or(&[], Vec::as_slice)
+    }
 }
 
 fn by_timer(entry: &Entry<'_>, at: At) -> bool {

@@ -19,4 +19,5 @@ pub const HAZARD: Hazard = Hazard {
     remedy: remedy::remedy,
     example: remedy::EXAMPLE,
     rule: Some(rule::rule),
+    probe: None,
 };

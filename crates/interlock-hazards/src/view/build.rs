@@ -1,13 +1,16 @@
 //! From nested blocks to flat steps: one walk that numbers the steps, draws the edges and notes what holds at each.
 
-use std::{cell::RefCell, collections::HashMap, rc::Rc};
+use std::{collections::HashMap, sync::Arc};
 
 use interlock_model::{
     Span,
     ir::{Block, Bound, Effect, Exit, FunctionId, Lock, Op, Program, Resource, ValueInfo, Via},
 };
 
-use super::entry::{At, Entry, Frame, Next, Runs, Step, Stretch, Ways};
+use super::{
+    ahead::Known,
+    entry::{At, Entry, Frame, Next, Runs, Step, Stretch, Ways},
+};
 
 /// A function whose calls have been followed: what the analysis hands over.
 #[derive(Debug)]
@@ -17,9 +20,9 @@ pub struct Expanded {
     /// When it runs.
     pub runs: Runs,
     /// Every value, those of the functions inside included.
-    pub values: Vec<ValueInfo>,
+    pub values: Arc<[ValueInfo]>,
     /// Its steps; calls that could be followed are [`Op::Inlined`].
-    pub body: Block,
+    pub body: Arc<Block>,
 }
 
 impl<'e> Entry<'e> {
@@ -37,10 +40,11 @@ impl<'e> Entry<'e> {
             ways: HashMap::new(),
             attempts: HashMap::new(),
             sources: vec![],
-            latest: RefCell::default(),
+            ahead: Known::default(),
+            beside_calls: true,
             frames: vec![Frame { parent: 0, depth: 0, function: expanded.function, call: Span::default() }],
         };
-        let nothing: Rc<[At]> = [].into();
+        let nothing: Arc<[At]> = [].into();
         let here = Here {
             held: nothing.clone(),
             open: nothing.clone(),
@@ -63,10 +67,10 @@ impl<'e> Entry<'e> {
 /// What holds at the place that the walk has come to.
 #[derive(Clone)]
 struct Here {
-    held: Rc<[At]>,
-    open: Rc<[At]>,
-    judges: Rc<[At]>,
-    loops: Rc<[At]>,
+    held: Arc<[At]>,
+    open: Arc<[At]>,
+    judges: Arc<[At]>,
+    loops: Arc<[At]>,
     frame: usize,
     stretch: Stretch,
 }
@@ -82,14 +86,14 @@ struct Dangling {
 /// The end of a block: where control goes on from, and what holds there.
 struct End {
     ends: Dangling,
-    held: Rc<[At]>,
-    open: Rc<[At]>,
+    held: Arc<[At]>,
+    open: Arc<[At]>,
     /// The checks that decide over everything behind the block, because another way out of them was a failure.
-    judges: Rc<[At]>,
+    judges: Arc<[At]>,
 }
 
 /// The acquisitions that hold and the transactions that are open behind a step.
-type Behind = (Rc<[At]>, Rc<[At]>);
+type Behind = (Arc<[At]>, Arc<[At]>);
 
 struct Walk<'e> {
     entry: Entry<'e>,
@@ -358,7 +362,7 @@ impl<'e> Walk<'e> {
         here.judges = match (&*returned, ends.is_dead()) {
             ([], false) if straight => end.judges,
             (returned, dead) => {
-                let mut ways: Vec<Rc<[At]>> = returned
+                let mut ways: Vec<Arc<[At]>> = returned
                     .iter()
                     .filter_map(|at| self.entry.steps.get(*at))
                     .map(|step| step.judges.clone())
@@ -393,7 +397,7 @@ impl<'e> Walk<'e> {
         }
     }
 
-    fn keep(&self, held: &Rc<[At]>, keep: impl Fn(&Lock) -> bool) -> Rc<[At]> {
+    fn keep(&self, held: &Arc<[At]>, keep: impl Fn(&Lock) -> bool) -> Arc<[At]> {
         let stays = |at: &&At| match self.entry.op(**at) {
             Some(Op::Acquire { lock, .. }) => keep(&self.entry.lock(lock)),
             _ => true,
@@ -401,7 +405,7 @@ impl<'e> Walk<'e> {
         held.iter().filter(stays).copied().collect()
     }
 
-    fn keep_open(&self, open: &Rc<[At]>, via: &Via) -> Rc<[At]> {
+    fn keep_open(&self, open: &Arc<[At]>, via: &Via) -> Arc<[At]> {
         let stays = |at: &&At| match self.entry.op(**at) {
             Some(Op::Begin { transaction }) => transaction.via != *via,
             _ => true,
@@ -451,12 +455,12 @@ fn may_fail(op: &Op) -> bool {
     }
 }
 
-fn with(set: &Rc<[At]>, at: At) -> Rc<[At]> {
+fn with(set: &Arc<[At]>, at: At) -> Arc<[At]> {
     set.iter().copied().chain([at]).collect()
 }
 
 /// What holds on both ways; a way that does not go on has no say.
-fn meet(one: &Rc<[At]>, one_is_dead: bool, other: &Rc<[At]>, other_is_dead: bool) -> Rc<[At]> {
+fn meet(one: &Arc<[At]>, one_is_dead: bool, other: &Arc<[At]>, other_is_dead: bool) -> Arc<[At]> {
     match (one_is_dead, other_is_dead) {
         (true, false) => other.clone(),
         (false, true) => one.clone(),
@@ -464,7 +468,7 @@ fn meet(one: &Rc<[At]>, one_is_dead: bool, other: &Rc<[At]>, other_is_dead: bool
     }
 }
 
-fn common(one: &Rc<[At]>, other: &Rc<[At]>) -> Rc<[At]> {
+fn common(one: &Arc<[At]>, other: &Arc<[At]>) -> Arc<[At]> {
     if one == other {
         return one.clone();
     }

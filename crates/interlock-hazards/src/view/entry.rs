@@ -1,13 +1,13 @@
 //! One way into the program, laid out flat.
 
-use std::{cell::RefCell, collections::HashMap, ops::Range, rc::Rc};
+use std::{collections::HashMap, ops::Range, sync::Arc};
 
 use interlock_model::{
     Confidence, Span,
     ir::{Effect, FunctionId, Name, Op, Program, Resource, Tool, Value, ValueInfo},
 };
 
-use super::flow::Definition;
+use super::{ahead::Known, flow::Definition};
 
 /// The number of a step in its [`Entry`].
 pub type At = usize;
@@ -27,14 +27,16 @@ pub struct Entry<'e> {
     pub(super) definitions: Vec<Definition<'e>>,
     /// What each value was computed from, directly.
     pub(super) inputs: Vec<Vec<Value>>,
-    pub(super) sources: Vec<Rc<[At]>>,
+    pub(super) sources: Vec<Vec<At>>,
     pub(super) frames: Vec<Frame>,
     /// For each check: where its two ways stand, and which of them never get behind it.
     pub(super) ways: HashMap<At, Ways>,
     /// For each attempt whose failure is caught: the steps of its body.
     pub(super) attempts: HashMap<At, Range<At>>,
-    /// What is reached from the step that was asked for last.
-    pub(super) latest: RefCell<Option<(At, Vec<[bool; 2]>)>>,
+    /// What is reached from the steps that were asked for last.
+    pub(super) ahead: Known,
+    /// Whether it has anything in common with what callers reach. Commands and scripts of the same tree have not.
+    pub(super) beside_calls: bool,
 }
 
 /// When an entry runs.
@@ -60,13 +62,13 @@ pub struct Step<'e> {
     /// The calls it is inside of.
     pub(super) frame: usize,
     /// The acquisitions that hold here on every way that leads here.
-    pub(super) held: Rc<[At]>,
+    pub(super) held: Arc<[At]>,
     /// The transactions that are open here on every way that leads here.
-    pub(super) open: Rc<[At]>,
+    pub(super) open: Arc<[At]>,
     /// The checks that decided that it runs.
-    pub(super) judges: Rc<[At]>,
+    pub(super) judges: Arc<[At]>,
     /// The loops around it, outermost first.
-    pub(super) loops: Rc<[At]>,
+    pub(super) loops: Arc<[At]>,
     /// Where control may go from here.
     pub(super) next: Vec<Next>,
     /// What kind of stretch it stands in.
@@ -131,9 +133,12 @@ impl<'e> Entry<'e> {
 
     /// The steps of which something holds, with their numbers.
     pub fn all(&self, holds: impl Fn(&Op) -> bool) -> impl Iterator<Item = At> {
-        let found: Vec<At> =
-            (0..).zip(&self.steps).filter(|(_, step)| holds(&step.effect.op)).map(|(at, _)| at).collect();
-        found.into_iter()
+        (0..).zip(&self.steps).filter(move |(_, step)| holds(&step.effect.op)).map(|(at, _)| at)
+    }
+
+    /// Whether the entry is a function, or calls it somewhere.
+    pub(super) fn functions(&self) -> impl Iterator<Item = FunctionId> {
+        self.frames.iter().map(|frame| frame.function)
     }
 
     /// The names of the tools through which a caller gets here.
@@ -156,8 +161,8 @@ impl<'e> Entry<'e> {
     pub fn confidence(&self) -> Confidence {
         match self.runs {
             Runs::Call(_) => Confidence::High,
-            Runs::Event | Runs::StartUp => Confidence::Medium,
-            Runs::Unreached => Confidence::Low,
+            Runs::Event | Runs::StartUp if self.beside_calls => Confidence::Medium,
+            Runs::Event | Runs::StartUp | Runs::Unreached => Confidence::Low,
         }
     }
 

@@ -1,6 +1,6 @@
 //! Where values come from: what each is another name for, and which reads it depends on.
 
-use std::{collections::HashMap, rc::Rc};
+use std::collections::HashMap;
 
 use interlock_model::ir::{
     AccessPath, Aspect, Block, Catch, Effect, Op, Origin, Resource, Root, Term, Value,
@@ -86,6 +86,7 @@ impl<'e> Entry<'e> {
     /// Follows every value back to the reads that it depends on.
     pub(super) fn trace(&mut self) {
         let mut sources: Vec<Vec<At>> = vec![vec![]; self.values.len()];
+        let mut called: Vec<Value> = vec![];
         // Twice, because a value at the head of a loop depends on one that is computed further down.
         for _ in 0..2 {
             for (at, step) in self.steps.iter().enumerate() {
@@ -104,35 +105,24 @@ impl<'e> Entry<'e> {
                     | Op::External { into: Some(into), .. } => (*into, &[], true),
                     Op::Loop { item: Some(into), .. } => (*into, &[], false),
                     Op::Call { into: Some(into), arguments, receiver, .. } => {
-                        let mut found: Vec<At> = vec![];
-                        let mut values = vec![];
+                        called.clear();
                         for argument in arguments {
                             if let interlock_model::ir::Argument::Term(term) = argument {
-                                term.mention(&mut values);
+                                term.mention(&mut called);
                             }
                         }
                         if let Some(path) = receiver {
-                            path.mention(&mut values);
-                        }
-                        for value in values {
-                            found.extend(sources.get(value.0 as usize).into_iter().flatten());
+                            path.mention(&mut called);
                         }
                         // What it answers comes from wherever it went.
-                        add(&mut sources, *into, found, Some(at));
-                        continue;
+                        (*into, &called, true)
                     }
                     _ => continue,
                 };
-                let found: Vec<At> = from
-                    .iter()
-                    .filter_map(|value| sources.get(value.0 as usize))
-                    .flatten()
-                    .copied()
-                    .collect();
-                add(&mut sources, into, found, itself.then_some(at));
+                add(&mut sources, into, from, itself.then_some(at));
             }
         }
-        self.sources = sources.into_iter().map(Rc::from).collect();
+        self.sources = sources;
     }
 
     /// The steps that a value depends on: reads, outcomes of writes, answers from outside. Sorted.
@@ -254,11 +244,21 @@ impl<'e> Entry<'e> {
     }
 }
 
-fn add(sources: &mut [Vec<At>], into: Value, found: Vec<At>, itself: Option<At>) {
-    if let Some(known) = sources.get_mut(into.0 as usize) {
-        known.extend(found.into_iter().chain(itself));
+/// Adds what some values depend on to what another does.
+fn add(sources: &mut [Vec<At>], into: Value, from: &[Value], itself: Option<At>) {
+    let into = into.0 as usize;
+    let Some(mut known) = sources.get_mut(into).map(std::mem::take) else { return };
+    let before = known.len();
+    for value in from {
+        known.extend_from_slice(sources.get(value.0 as usize).map_or(&[], |sources| sources));
+    }
+    known.extend(itself);
+    if known.len() > before {
         known.sort_unstable();
         known.dedup();
         known.truncate(MOST_SOURCES);
+    }
+    if let Some(place) = sources.get_mut(into) {
+        *place = known;
     }
 }

@@ -2,7 +2,10 @@
 
 use interlock_model::ir::{Interleaving, Isolation, Lock, LockKind, Op, Scope, Via};
 
-use super::entry::{At, Entry, Next};
+use super::{
+    ahead::Ahead,
+    entry::{At, Entry, Next},
+};
 
 /// What lies between a step and a later one of the same call.
 #[derive(Debug)]
@@ -70,35 +73,22 @@ impl Entry<'_> {
     /// the first step again starts over there, so it does not count.
     #[must_use]
     pub fn leads_to(&self, first: At, second: At) -> Option<bool> {
-        // Rules ask for one first step and many second ones in a row.
-        let mut latest = self.latest.borrow_mut();
-        let reached = match &mut *latest {
-            Some((from, reached)) if *from == first => reached,
-            latest => &mut latest.insert((first, self.reached_from(first))).1,
-        };
-        match reached.get(second) {
-            Some([_, true]) => Some(true),
-            Some([true, false]) => Some(false),
-            _ => None,
-        }
+        self.ahead.of(first, || self.reached_from(first)).get(second)
     }
 
-    /// For each step: whether control gets there from another, and whether it does after a suspension.
-    fn reached_from(&self, first: At) -> Vec<[bool; 2]> {
-        let mut seen = vec![[false; 2]; self.steps.len()];
+    /// What control gets to from a step.
+    fn reached_from(&self, first: At) -> Ahead {
+        let mut ahead = Ahead::new(self.steps.len());
         let mut pending: Vec<(At, bool)> =
             self.after(first).map(|at| (at, self.lets_others_in(first))).collect();
         while let Some((at, suspended)) = pending.pop() {
-            let Some(reached) = seen.get_mut(at).and_then(|ways| ways.get_mut(usize::from(suspended))) else {
-                continue;
-            };
-            if std::mem::replace(reached, true) || at == first {
+            if !ahead.add(at, suspended) || at == first {
                 continue;
             }
             let suspended = suspended || self.lets_others_in(at);
             pending.extend(self.after(at).map(|next| (next, suspended)));
         }
-        seen
+        ahead
     }
 
     /// Whether control can leave the entry after a step without coming by any of some others: with success or with a failure.
@@ -141,8 +131,8 @@ impl Entry<'_> {
     #[must_use]
     pub fn lets_others_in(&self, at: At) -> bool {
         match self.op(at) {
-            // Who waits for a lock lets others go first.
-            Some(Op::Suspend | Op::Sleep { .. } | Op::Acquire { outcome: None, .. }) => true,
+            // Who waits for a lock lets others go first. A sleep that lets others run has a suspension of its own.
+            Some(Op::Suspend | Op::Acquire { outcome: None, .. }) => true,
             _ => self
                 .program
                 .function(self.function_of(at))

@@ -5,6 +5,8 @@
 //! top of that are answers: what a [value comes from](Entry::sources), what [decided](Entry::judges) that a step runs, what
 //! [lies between](Entry::gap) two steps, who can [come in between](View::reach), and where to [point](Entry::place).
 
+mod ahead;
+mod beside;
 mod build;
 mod entry;
 mod flow;

@@ -1,16 +1,16 @@
 //! The whole program as rules see it, and who can come in between two steps of a call.
 
-use std::cell::OnceCell;
+use std::{collections::HashMap, sync::OnceLock};
 
 use interlock_model::{
     Reach,
-    ir::{Lock, Program, Resource, Scope, Term, Transport, Value},
+    ir::{FunctionId, Lock, Program, Resource, Scope, Term, Transport, Value},
 };
 
 use crate::clash::Numbers;
 
 use super::{
-    Expanded, Gap,
+    Expanded, Gap, beside,
     entry::{At, Entry},
 };
 
@@ -22,15 +22,40 @@ pub struct View<'e> {
     /// Every way into it.
     pub entries: Vec<Entry<'e>>,
     /// What several rules ask for, found once.
-    pub(crate) clashes: OnceCell<Vec<Numbers>>,
+    pub(crate) clashes: OnceLock<Vec<Numbers>>,
+    /// For each function, the entries that get to it.
+    entered: OnceLock<HashMap<FunctionId, Vec<usize>>>,
 }
 
 impl<'e> View<'e> {
     /// What rules see of a program.
     #[must_use]
     pub fn new(program: &'e Program, expanded: &'e [Expanded]) -> Self {
-        let entries = expanded.iter().map(|expanded| Entry::new(program, expanded)).collect();
-        Self { program, entries, clashes: OnceCell::new() }
+        Self::of(program, expanded.iter().map(|expanded| Entry::new(program, expanded)).collect())
+    }
+
+    /// The same, of entries that are laid out already.
+    #[must_use]
+    pub fn of(program: &'e Program, mut entries: Vec<Entry<'e>>) -> Self {
+        beside::mark(program, &mut entries);
+        Self { program, entries, clashes: OnceLock::new(), entered: OnceLock::new() }
+    }
+
+    /// The entries that get to a function.
+    pub(crate) fn entries_of(&self, function: FunctionId) -> impl Iterator<Item = &Entry<'e>> {
+        let entered = self.entered.get_or_init(|| {
+            let mut entered: HashMap<FunctionId, Vec<usize>> = HashMap::new();
+            for (index, entry) in self.entries.iter().enumerate() {
+                for function in entry.functions() {
+                    let known = entered.entry(function).or_default();
+                    if known.last() != Some(&index) {
+                        known.push(index);
+                    }
+                }
+            }
+            entered
+        });
+        entered.get(&function).into_iter().flatten().filter_map(|index| self.entries.get(*index))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Things in words, for messages and witnesses.
 
-use interlock_model::ir::{AccessPath, Field, Fresh, Resource, Root, Term};
+use interlock_model::ir::{AccessPath, Field, Fresh, Function, Resource, Root, Term};
 
 use super::entry::{At, Entry};
 
@@ -69,7 +69,9 @@ impl Entry<'_> {
             Root::Value(value) => self.name_of(*value).split('.').next().unwrap_or_default().to_owned(),
             Root::This => "this".into(),
             // A global is qualified by its file, which a reader sees anyway.
-            Root::Global(name) => name.rsplit("::").next().unwrap_or_default().to_owned(),
+            Root::Global(name) => self
+                .kept_variable(name)
+                .unwrap_or_else(|| name.rsplit("::").next().unwrap_or_default().to_owned()),
         };
         for field in &path.fields {
             match field {
@@ -85,6 +87,23 @@ impl Entry<'_> {
             }
         }
         text
+    }
+}
+
+impl Entry<'_> {
+    /// What the source calls a variable that functions took along: the front end names it by the number of its function in the file
+    /// and its own number there.
+    fn kept_variable(&self, name: &str) -> Option<String> {
+        let (file, numbers) = name.rsplit_once("::")?;
+        let (function, value) = numbers.split_once('.')?;
+        let (function, value): (usize, usize) = (function.parse().ok()?, value.parse().ok()?);
+        let in_file = |function: &Function| {
+            self.program.files.get(function.span.file.0 as usize).is_some_and(|path| **path == *file)
+        };
+        let mut functions = self.program.functions.iter().skip_while(|function| !in_file(function));
+        let info = functions.nth(function).filter(|function| in_file(function))?.values.get(value)?;
+        let short = info.name.split('.').next().unwrap_or_default();
+        (!short.is_empty()).then(|| short.to_owned())
     }
 }
 

@@ -61,6 +61,13 @@ fn the_guard_is_a_face_of_a_hazard_exactly_if_a_policy_stops_it() {
 }
 
 #[test]
+fn whoever_has_a_probe_says_that_it_can_be_proved() {
+    for hazard in ALL.iter().filter(|hazard| hazard.probe.is_some()) {
+        assert!(hazard.faces.contains(&Face::Prove), "{}", hazard.id);
+    }
+}
+
+#[test]
 fn every_remedy_is_one_sentence_on_the_code() {
     for hazard in ALL {
         let code = hazard.example_remedy().code;

@@ -25,8 +25,8 @@ fn lines(hazard: &str, program: &Program) -> Vec<u32> {
     let expand = |(id, function): (u32, &Function)| Expanded {
         function: FunctionId(id),
         runs: runs(function),
-        values: function.values.clone(),
-        body: function.body.clone(),
+        values: function.values.clone().into(),
+        body: function.body.clone().into(),
     };
     let expanded: Vec<Expanded> = (0..).zip(&program.functions).map(expand).collect();
     let rule = find(hazard).and_then(|hazard| hazard.rule).expect("the hazard has a rule");
@@ -198,7 +198,7 @@ fn one_finding_for_each_server_on_the_network_that_limits_nobody() {
     let server = |line: u32, transport: Transport, limited: bool| Server {
         span: Span::on_line(FileId(0), line),
         transport,
-        handlers: vec![FunctionId(0)],
+        handlers: [FunctionId(0)].into(),
         limited,
     };
     program.servers = vec![

@@ -1,0 +1,100 @@
+//! What makes a look no longer count: the call has claimed the thing since, has asked again, or is the only one that gets this far.
+
+use std::{collections::HashMap, rc::Rc};
+
+use interlock_model::ir::{Op, Resource, Value, WriteMode};
+
+use crate::view::{At, Entry, Overlap, View};
+
+/// Whether the call made the thing its own before the gap: by a write right behind the look, or by one that only succeeds if the
+/// look is still true and whose outcome decided that the act runs.
+pub(crate) fn is_claimed(view: &View<'_>, entry: &Entry<'_>, look: At, act: At) -> bool {
+    // What runs apart comes after everything that its starter does without waiting.
+    let apart = entry.apart(act).is_some();
+    let between = |at: &At| *at > look && *at != act && (*at < act || (apart && entry.apart(*at).is_none()));
+    entry.all(|op| matches!(op, Op::Write { .. } | Op::Delete { .. })).filter(between).any(|claim| {
+        let comes_first = entry.leads_to(claim, act).is_some() || (apart && entry.apart(claim).is_none());
+        if entry.overlap(claim, act) != Some(Overlap::Sure) || !comes_first {
+            return false;
+        }
+        match entry.op(claim) {
+            Some(Op::Write { mode: WriteMode::Conditional(_) | WriteMode::Exclusive, outcome, .. }) => {
+                let decided = |value: &Value| {
+                    entry.judges(act).iter().any(|check| match entry.op(*check) {
+                        Some(Op::Check { on, .. }) => on.iter().any(|on| entry.depends_on(*on, *value)),
+                        _ => false,
+                    })
+                };
+                outcome.as_ref().is_some_and(decided)
+            }
+            Some(Op::Write { mode: WriteMode::Blind | WriteMode::Atomic, .. }) => {
+                entry.leads_to(look, claim).is_some()
+                    && view.reach(entry, look, claim).is_none()
+                    && (apart || entry.judges(act).starts_with(entry.judges(claim)))
+            }
+            _ => false,
+        }
+    })
+}
+
+/// The questions about memory that an entry asks and answers itself, found once for all its acts.
+#[derive(Default)]
+pub(crate) struct Gates(HashMap<At, Gate>);
+
+/// What a call does to the thing that it has looked at.
+#[derive(Default, Clone)]
+struct Gate {
+    /// Whether it writes it at all, so that the next one finds it closed.
+    closes: bool,
+    /// The writes that come before anybody else can look.
+    taken: Rc<[At]>,
+}
+
+impl Gates {
+    fn at(&mut self, entry: &Entry<'_>, look: At) -> Gate {
+        self.0.entry(look).or_insert_with(|| Gate::of(entry, look)).clone()
+    }
+
+    /// Whether another question behind a suspension took the place of a look at memory: one about the same thing, or about a flag
+    /// that this call sets afterwards, so that it passes only once. The story is told from there.
+    pub(crate) fn asked_later(&mut self, entry: &Entry<'_>, look: At, act: At, asked: &[(At, At)]) -> bool {
+        matches!(entry.resource(act), Some(Resource::Shared(_)))
+            && asked.iter().any(|(_, later)| {
+                *later > look && entry.leads_to(look, *later) == Some(true) && self.at(entry, *later).closes
+            })
+    }
+
+    /// Whether a flag or a kept promise lets one call of the process at a time come to an act: it was asked, and taken before
+    /// anybody else could ask.
+    pub(crate) fn single_flight(&mut self, entry: &Entry<'_>, look: At, act: At, asked: &[(At, At)]) -> bool {
+        let apart = entry.apart(act).is_some();
+        let before = |taken: &At| {
+            let first = *taken < act || (apart && entry.apart(*taken).is_none());
+            first && (apart || entry.leads_to(*taken, act).is_some())
+        };
+        asked.iter().any(|(_, gate)| {
+            *gate != look
+                && entry.overlap(*gate, act).is_none()
+                && self.at(entry, *gate).taken.iter().any(before)
+        })
+    }
+}
+
+impl Gate {
+    fn of(entry: &Entry<'_>, look: At) -> Self {
+        let Some(Op::Read { of: Resource::Shared(_), .. }) = entry.op(look) else { return Self::default() };
+        let writes = entry.all(|op| matches!(op, Op::Write { to: Resource::Shared(_), .. }));
+        let same: Vec<(At, bool)> = writes
+            .filter(|write| entry.overlap(look, *write) == Some(Overlap::Sure))
+            .filter_map(|write| Some((write, entry.leads_to(look, write)?)))
+            .collect();
+        let blind = |at: &At| matches!(entry.op(*at), Some(Op::Write { mode: WriteMode::Blind, .. }));
+        let taken = same.iter().filter(|(_, suspends)| !suspends).map(|(at, _)| *at).filter(blind).collect();
+        Self { closes: !same.is_empty(), taken }
+    }
+}
+
+/// Whether a look is at something in memory that the same call writes later: a gate that the next one finds closed.
+pub(crate) fn passes_once(entry: &Entry<'_>, look: At) -> bool {
+    Gate::of(entry, look).closes
+}
