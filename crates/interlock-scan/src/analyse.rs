@@ -2,8 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use interlock_hazards::{ALL, Hazard, Issue, view::View};
+use interlock_hazards::{
+    ALL, Hazard, Issue,
+    view::{Entry, View},
+};
 use interlock_model::{Reach, Span, ir::Program};
+use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
 use crate::expand::entries;
 
@@ -20,13 +24,13 @@ pub struct Found {
 #[must_use]
 pub fn analyse(program: &Program) -> Vec<Found> {
     let expanded = entries(program);
-    let view = View::new(program, &expanded);
-    let mut found = vec![];
-    for hazard in ALL {
-        let Some(rule) = hazard.rule else { continue };
-        found.extend(merge(rule(&view)).into_iter().map(|issue| Found { hazard, issue }));
-    }
-    found
+    let view = View::of(program, expanded.par_iter().map(|expanded| Entry::new(program, expanded)).collect());
+    let of_hazard = |hazard: &'static Hazard| {
+        let issues = hazard.rule.map(|rule| merge(rule(&view))).unwrap_or_default();
+        issues.into_iter().map(|issue| Found { hazard, issue }).collect::<Vec<_>>()
+    };
+    // In the order of the catalogue, whoever is done first.
+    ALL.par_iter().map(of_hazard).collect::<Vec<_>>().into_iter().flatten().collect()
 }
 
 /// One issue for each place: the surest story, and the tools of all of them.

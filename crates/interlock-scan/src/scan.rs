@@ -34,7 +34,7 @@ pub struct Request<'r> {
     pub frontends: &'r [&'r dyn Frontend],
     /// How many threads; as many as the machine has, unless given.
     pub threads: Option<NonZeroUsize>,
-    /// The configuration; `interlock.toml` in the scanned root, unless given.
+    /// The configuration; the nearest `interlock.toml` from the scanned root up to that of its repository, unless given.
     pub config: Option<PathBuf>,
     /// What is known already and not reported again.
     pub baseline: Option<PathBuf>,

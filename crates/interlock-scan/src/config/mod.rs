@@ -65,12 +65,14 @@ pub(crate) struct Config {
     pub(crate) deductions: BTreeMap<HazardId, u8>,
     /// The user's models of libraries, as a TOML text of their own.
     pub(crate) models: Option<String>,
+    /// The folder that the patterns are meant from, where that is not the scanned root.
+    pub(crate) folder: Option<PathBuf>,
 }
 
 impl Config {
     /// What is not scanned under a root.
     pub(crate) fn ignored(&self, root: &Root) -> Gitignore {
-        let mut builder = GitignoreBuilder::new(&root.folder);
+        let mut builder = GitignoreBuilder::new(self.folder.as_deref().unwrap_or(&root.folder));
         for pattern in &self.ignore {
             // Every pattern was tried when the file was read.
             let _ = builder.add_line(None, pattern);

@@ -1,8 +1,8 @@
 //! A copy of steps in the values of another function.
 
 use interlock_model::ir::{
-    AccessPath, Argument, Block, Callee, Catch, Comparison, Condition, Effect, Exit, Field, Lock, Op,
-    Resource, Root, Term, Transaction, Value, Via, WriteMode,
+    AccessPath, Argument, Callee, Comparison, Condition, Exit, Field, Lock, Op, Resource, Root, Term,
+    Transaction, Value, Via, WriteMode,
 };
 
 /// How the values and the receiver of one function are called in another.
@@ -22,7 +22,7 @@ impl Rename<'_> {
         values.iter().map(|value| self.value(*value)).collect()
     }
 
-    fn maybe(&self, value: Option<Value>) -> Option<Value> {
+    pub(super) fn maybe(&self, value: Option<Value>) -> Option<Value> {
         value.map(|value| self.value(value))
     }
 
@@ -112,11 +112,7 @@ impl Rename<'_> {
         }
     }
 
-    pub(super) fn block(&self, block: &Block) -> Block {
-        block.iter().map(|effect| Effect { span: effect.span, op: self.op(&effect.op) }).collect()
-    }
-
-    /// A step with its blocks.
+    /// A step. One with blocks inside stays what it is: whoever copies it goes into them.
     pub(super) fn op(&self, op: &Op) -> Op {
         let via = |via: &Option<Via>| via.as_ref().map(|via| self.via(via));
         match op {
@@ -148,18 +144,8 @@ impl Rename<'_> {
                 Op::Closure { into: self.value(*into), function: *function, captures: self.terms(captures) }
             }
             Op::New { into, lock } => Op::New { into: self.value(*into), lock: *lock },
-            Op::Check { on, equal, then, otherwise } => Op::Check {
-                on: self.values(on),
-                equal: equal.clone(),
-                then: self.block(then),
-                otherwise: self.block(otherwise),
-            },
             Op::Suspend => Op::Suspend,
             Op::Sleep { backoff, jitter } => Op::Sleep { backoff: *backoff, jitter: *jitter },
-            Op::Spawn { start, body } => Op::Spawn { start: *start, body: self.block(body) },
-            Op::Together { branches } => {
-                Op::Together { branches: branches.iter().map(|branch| self.block(branch)).collect() }
-            }
             Op::Acquire { lock, hold, outcome } => {
                 Op::Acquire { lock: self.lock(lock), hold: *hold, outcome: self.maybe(*outcome) }
             }
@@ -190,19 +176,14 @@ impl Rename<'_> {
                 arguments: arguments.iter().map(|argument| self.argument(argument)).collect(),
                 awaited: *awaited,
             },
-            Op::Inlined { function, body } => Op::Inlined { function: *function, body: self.block(body) },
-            Op::Loop { bound, item, body } => {
-                Op::Loop { bound: *bound, item: self.maybe(*item), body: self.block(body) }
-            }
-            Op::Try { body, catch, finally } => Op::Try {
-                body: self.block(body),
-                catch: catch
-                    .as_ref()
-                    .map(|catch| Catch { error: self.maybe(catch.error), body: self.block(&catch.body) }),
-                finally: self.block(finally),
-            },
             Op::Exit(Exit::Return(values)) => Op::Exit(Exit::Return(self.values(values))),
             Op::Exit(exit) => Op::Exit(exit.clone()),
+            block @ (Op::Check { .. }
+            | Op::Spawn { .. }
+            | Op::Together { .. }
+            | Op::Inlined { .. }
+            | Op::Loop { .. }
+            | Op::Try { .. }) => block.clone(),
         }
     }
 }

@@ -1,13 +1,16 @@
 //! Calls followed, on IR that is built by hand: what the shapes of most real servers come to.
 
+use std::collections::BTreeSet;
+
 use interlock_model::{
     FileId, Span,
     ir::{
-        AccessPath, Argument, Callee, Function, FunctionBuilder, FunctionId, Hold, Lock, Op, Program,
+        AccessPath, Argument, Body, Callee, Function, FunctionBuilder, FunctionId, Hold, Lock, Op, Program,
         Resource, Role, Term, Tool, WriteMode,
     },
 };
 
+use super::{entries, prune::size};
 use crate::analyse;
 
 fn function(line: u32, name: &str) -> FunctionBuilder {
@@ -59,7 +62,7 @@ fn graph(locked: bool) -> Program {
         }),
         true,
     );
-    let call = |b: &mut interlock_model::ir::Body<'_>, name: &str, id: u32, arguments: Vec<Argument>| {
+    let call = |b: &mut Body<'_>, name: &str, id: u32, arguments: Vec<Argument>| {
         let into = b.declare(name, interlock_model::ir::Origin::Step);
         b.push(Op::Call {
             into: Some(into),
@@ -186,21 +189,14 @@ fn what_is_not_waited_for_does_not_suspend_its_caller() {
 
 #[test]
 fn a_dispatch_by_name_is_entered_once_for_each_tool() {
-    let read_modify_write = |b: &mut interlock_model::ir::Body<'_>, line: u32, file: &'static str| {
-        let seen = b.line(line).read("seen", Resource::File(file.into()));
-        b.suspend();
-        b.line(line + 1).write(Resource::File(file.into()), [seen], WriteMode::Blind);
-    };
     let mut dispatch = function(1, "dispatch").body(["name"], |b, [name]| {
-        let then = b.line(2).nested(|b| read_modify_write(b, 3, "one"));
-        let otherwise = b.nested(|b| read_modify_write(b, 6, "two"));
+        let then = b.line(2).nested(|b| reads_and_writes_back(b, 3, "one"));
+        let otherwise = b.nested(|b| reads_and_writes_back(b, 6, "two"));
         b.line(2).push(Op::Check { on: vec![name], equal: Some("one".into()), then, otherwise });
     });
     let tool = |name: &str| Tool { name: name.into(), read_only: false, idempotent: false };
     dispatch.role = Role::Handler(vec![tool("one"), tool("two")]);
-    let lost: Vec<String> =
-        found(&program([dispatch])).into_iter().filter(|line| line.starts_with("lost-update")).collect();
-    assert_eq!(lost, ["lost-update 3 one", "lost-update 6 two"]);
+    assert_eq!(lost(&program([dispatch])), ["lost-update 3 one", "lost-update 6 two"]);
 }
 
 #[test]
@@ -211,4 +207,130 @@ fn functions_that_call_each_other_in_a_circle_come_to_an_end() {
         })
     };
     assert_eq!(found(&program([turn(1, "a", 1), turn(2, "b", 0)])), Vec::<String>::new());
+}
+
+/// Reads a file, waits, and writes it back, from a line on.
+fn reads_and_writes_back(b: &mut Body<'_>, line: u32, file: &str) {
+    let seen = b.line(line).read("seen", Resource::File(file.into()));
+    b.suspend();
+    b.line(line + 1).write(Resource::File(file.into()), [seen], WriteMode::Blind);
+}
+
+/// Writes this many files that nobody reads.
+fn reports(b: &mut Body<'_>, line: u32, files: u32) {
+    for file in 0..files {
+        let name = format!("report-{line}-{file}");
+        b.line(line).write(Resource::File(name.as_str().into()), [], WriteMode::Append);
+    }
+}
+
+fn lost(program: &Program) -> Vec<String> {
+    found(program).into_iter().filter(|line| line.starts_with("lost-update")).collect()
+}
+
+#[test]
+fn a_handler_of_many_tools_keeps_what_each_of_them_does() {
+    // All ways at once are far more than one function may grow to.
+    const TOOLS: u32 = 40;
+    let report = function(1, "report").body([], |b, []| reports(b, 2, 250));
+    let ways = (0..TOOLS).map(|tool| {
+        let line = 100 * (tool + 1);
+        function(line, "way").body([], |b, []| {
+            b.line(line + 1).call("_", Callee::Function(FunctionId(0)), []);
+            reports(b, line + 2, 100);
+            reads_and_writes_back(b, line + 3, &format!("file-{tool}"));
+            b.line(line + 5).call("_", Callee::Function(FunctionId(0)), []);
+        })
+    });
+    // The handler calls the function that tells the tools apart.
+    let dispatch = function(9_000, "dispatch").body(["name"], |b, [name]| {
+        let mut otherwise = vec![];
+        for tool in (0..TOOLS).rev() {
+            let then = b.nested(|b| {
+                b.line(9_000 + tool).call("_", Callee::Function(FunctionId(1 + tool)), []);
+            });
+            let equal = Some(format!("tool-{tool:02}").as_str().into());
+            otherwise = b.nested(|b| {
+                b.push(Op::Check { on: vec![name], equal, then, otherwise });
+            });
+        }
+        otherwise.into_iter().for_each(|effect| b.push(effect.op));
+    });
+    let mut handler = function(9_900, "handler").body(["name"], |b, [name]| {
+        b.line(9_901).call("_", Callee::Function(FunctionId(1 + TOOLS)), [name.into()]);
+        b.suspend();
+    });
+    let tool = |name: String| Tool { name: name.as_str().into(), read_only: false, idempotent: false };
+    handler.role = Role::Handler((0..TOOLS).map(|number| tool(format!("tool-{number:02}"))).collect());
+    let program = program([report].into_iter().chain(ways).chain([dispatch, handler]));
+    let expected: BTreeSet<String> =
+        (0..TOOLS).map(|tool| format!("lost-update {} tool-{tool:02}", 100 * (tool + 1) + 3)).collect();
+    assert_eq!(BTreeSet::from_iter(lost(&program)), expected);
+}
+
+#[test]
+fn what_is_large_and_called_from_everywhere_leaves_room_for_the_rest() {
+    // Followed at each of its calls, the helper would fill the handler three times over.
+    let report = function(1, "report").body([], |b, []| reports(b, 2, 300));
+    let step = function(10, "step").body([], |b, []| {
+        b.line(11).call("_", Callee::Function(FunctionId(0)), []);
+        reports(b, 12, 20);
+    });
+    let work = function(20, "work").body([], |b, []| {
+        reads_and_writes_back(b, 21, "file");
+        reports(b, 23, 190);
+    });
+    let handler = function(30, "handler").handles("work").body([], |b, []| {
+        for line in 31..51 {
+            b.line(line).call("_", Callee::Function(FunctionId(1)), []);
+        }
+        b.line(60).call("_", Callee::Function(FunctionId(2)), []);
+    });
+    assert_eq!(lost(&program([report, step, work, handler])), ["lost-update 21 work"]);
+}
+
+#[test]
+fn what_is_left_out_for_its_size_still_lets_others_in() {
+    let tool = |waits: bool| {
+        let report = function(1, "report").body([], |b, []| {
+            reports(b, 2, 900);
+            if waits {
+                b.line(3).suspend();
+            }
+        });
+        // The large function is reached by another way before, so that here it is left out.
+        let first = function(5, "first").body([], |b, []| {
+            b.line(6).call("_", Callee::Function(FunctionId(0)), []);
+        });
+        let second = function(8, "second").body([], |b, []| {
+            b.line(9).call("_", Callee::Function(FunctionId(0)), []);
+            b.line(9).write(Resource::File("second".into()), [], WriteMode::Append);
+        });
+        let visit = function(10, "visit").handles("visit").body(["user"], |b, [user]| {
+            let entry = || Resource::Shared(AccessPath::global("server.ts::sessions").at(user));
+            b.line(11).call("_", Callee::Function(FunctionId(1)), []);
+            let seen = b.line(12).read("seen", entry());
+            b.line(13).call("_", Callee::Function(FunctionId(2)), []);
+            let next = b.line(14).derive("next", [seen]);
+            b.write(entry(), [next], WriteMode::Blind);
+        });
+        let found = found(&program([report, first, second, visit]));
+        found.into_iter().filter(|line| line.starts_with("shared-session-state")).collect::<Vec<_>>()
+    };
+    assert_eq!(tool(true), ["shared-session-state 12 visit"]);
+    assert_eq!(tool(false), Vec::<String>::new());
+}
+
+#[test]
+fn wrappers_around_wrappers_come_to_an_end() {
+    let functions = (0..300).map(|number: u32| {
+        function(number + 1, "wrapper").body([], |b, []| {
+            reports(b, number + 1, 20);
+            if number > 0 {
+                b.call("_", Callee::Function(FunctionId(number - 1)), []);
+            }
+        })
+    });
+    let largest = entries(&program(functions)).iter().map(|entry| size(&entry.body)).max();
+    assert!(largest.is_some_and(|largest| largest < 3_200), "{largest:?} steps");
 }

@@ -55,6 +55,30 @@ fn the_configuration_weighs_hazards_and_the_command_line_wins() {
 }
 
 #[test]
+fn the_configuration_of_the_repository_holds_for_the_folders_in_it() {
+    let folder = tree(&[
+        (".git/HEAD", ""),
+        ("interlock.toml", "ignore = [\"packages/one/gen/\"]\n[severity]\nretry-storm = \"off\"\n"),
+        ("packages/one/a.toy", "find retry-storm\nfind lost-update\n"),
+        ("packages/one/gen/b.toy", "find lost-update\n"),
+        ("packages/two/interlock.toml", "[severity]\nlost-update = \"off\"\n"),
+        ("packages/two/a.toy", "find retry-storm\nfind lost-update\n"),
+    ]);
+    assert_eq!(places(&scanned(&folder.path().join("packages/one"))), ["a.toy:2 lost-update"]);
+    // The nearest one counts.
+    assert_eq!(places(&scanned(&folder.path().join("packages/two"))), ["a.toy:1 retry-storm"]);
+}
+
+#[test]
+fn a_configuration_above_what_is_no_repository_is_somebody_elses() {
+    let folder = tree(&[
+        ("interlock.toml", "[severity]\nlost-update = \"off\"\n"),
+        ("in/a.toy", "find lost-update\n"),
+    ]);
+    assert_eq!(places(&scanned(&folder.path().join("in"))), ["a.toy:1 lost-update"]);
+}
+
+#[test]
 fn a_hazard_that_is_off_does_not_make_its_suppression_unused() {
     let folder = tree(&[
         ("interlock.toml", "[severity]\nlost-update = \"off\"\n"),

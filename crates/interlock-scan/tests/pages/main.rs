@@ -4,6 +4,7 @@
 //! `CASE=words cargo test -p interlock-scan --test pages` runs only the cases whose name or hazard contains the words.
 
 mod judge;
+mod trees;
 
 use std::{fs, path::PathBuf};
 

@@ -1,0 +1,174 @@
+//! What belongs to one call alone: reading and writing it is plain computing.
+
+use std::collections::HashMap;
+
+use interlock_model::ir::{AccessPath, Block, Effect, Op, Origin, Resource, Root, Term, Value, ValueInfo};
+
+use super::marks::Marks;
+
+/// Which values are sure to belong to this call alone.
+pub(super) struct Locals {
+    /// What this call has made, and shown to nobody.
+    made: Marks,
+    /// For each value that is another name for a place: the value that the place hangs off, [`ELSEWHERE`] if it hangs off none.
+    names: Vec<u32>,
+    /// What several ways left in one variable.
+    joins: HashMap<Value, Vec<Value>>,
+}
+
+/// There is no such name, or its place belongs to somebody else.
+const ELSEWHERE: u32 = u32::MAX;
+
+impl Locals {
+    /// Looks through the body of a function. Values in `keep` are its parameters and captures.
+    pub(super) fn of(body: &Block, infos: &[ValueInfo], keep: &[Value]) -> Self {
+        let mut local = Self {
+            made: Marks::new(infos.len()),
+            names: vec![ELSEWHERE; infos.len()],
+            joins: HashMap::new(),
+        };
+        let mut shown: Vec<Value> = vec![];
+        let mut pending: Vec<&Effect> = body.iter().collect();
+        while let Some(effect) = pending.pop() {
+            match &effect.op {
+                Op::New { into, .. } => {
+                    local.made.insert(*into);
+                }
+                // What comes from outside the memory of the process is a copy.
+                Op::Read {
+                    into, of: Resource::File(_) | Resource::Row { .. } | Resource::Key(_), ..
+                } => {
+                    local.made.insert(*into);
+                }
+                // So is what says whether a statement took effect.
+                Op::External { into: Some(into), .. }
+                | Op::Write {
+                    outcome: Some(into),
+                    to: Resource::File(_) | Resource::Row { .. } | Resource::Key(_),
+                    ..
+                }
+                | Op::Delete {
+                    outcome: Some(into),
+                    of: Resource::File(_) | Resource::Row { .. } | Resource::Key(_),
+                    ..
+                } => {
+                    local.made.insert(*into);
+                }
+                Op::Derive { into, term: Term::Path(path), .. } => {
+                    local.name(*into, path);
+                }
+                Op::Derive { into, term: Term::Unknown, from }
+                    if from.len() > 1 && from.iter().all(|value| is_named_alike(infos, *value, *into)) =>
+                {
+                    local.joins.insert(*into, from.clone());
+                }
+                // Put together from others in a way that is not looked into: a new thing.
+                Op::Derive { into, term: Term::Unknown | Term::Literal(_) | Term::Join(_), from }
+                    if from.len() != 1 || !keep.contains(into) =>
+                {
+                    local.made.insert(*into);
+                }
+                Op::Read { into, of: Resource::Shared(path), .. } => {
+                    local.name(*into, path);
+                }
+                Op::Write { to: Resource::Shared(_), from, .. } => shown.extend(from),
+                op => pending.extend(op.blocks().flatten()),
+            }
+        }
+        for (index, info) in infos.iter().enumerate() {
+            if info.origin == Origin::Caller || info.origin == Origin::Session {
+                local.made.insert(Value(u32::try_from(index).unwrap_or(u32::MAX)));
+            }
+        }
+        // What was stored somewhere may be seen by others from then on.
+        shown.into_iter().for_each(|value| local.made.remove(value));
+        local
+    }
+
+    fn name(&mut self, value: Value, path: &AccessPath) {
+        if let Some(known) = self.names.get_mut(value.0 as usize) {
+            *known = match path.root {
+                Root::Value(other) => other.0,
+                Root::This | Root::Global(_) => ELSEWHERE,
+            };
+        }
+    }
+
+    fn is_local(&self, path: &AccessPath) -> bool {
+        match path.root {
+            Root::Value(value) => self.is_local_value(value, 32),
+            Root::This | Root::Global(_) => false,
+        }
+    }
+
+    fn is_local_value(&self, value: Value, depth: usize) -> bool {
+        if depth == 0 {
+            return false;
+        }
+        if self.made.has(value) || value.0 == u32::MAX {
+            return true;
+        }
+        if let Some(ways) = self.joins.get(&value) {
+            let mut others = ways.iter().filter(|way| **way != value);
+            return others.all(|way| self.is_local_value(*way, depth / 2));
+        }
+        match self.names.get(value.0 as usize) {
+            Some(other) if *other != ELSEWHERE && *other != value.0 => {
+                self.is_local_value(Value(*other), depth - 1)
+            }
+            _ => false,
+        }
+    }
+
+    /// Turns reads and writes of what belongs to this call alone into plain computing.
+    pub(super) fn localise(&self, block: &mut Block) {
+        block.retain_mut(|effect| match &mut effect.op {
+            Op::Read { into, of: Resource::Shared(path), .. } if self.is_local(path) => {
+                let from = match path.root {
+                    Root::Value(value) if value.0 != u32::MAX => vec![value],
+                    _ => vec![],
+                };
+                effect.op = Op::Derive { into: *into, from, term: Term::Path(path.clone()) };
+                true
+            }
+            // What is put into something becomes a part of it.
+            Op::Write { to: Resource::Shared(path), outcome: None, from, .. } if self.is_local(path) => {
+                let Root::Value(into) = path.root else { return false };
+                let from = std::mem::take(from);
+                let feeds = !from.is_empty() && into.0 != u32::MAX;
+                effect.op = Op::Derive { into, from, term: Term::Unknown };
+                feeds
+            }
+            Op::Delete { of: Resource::Shared(path), outcome: None, .. } if self.is_local(path) => false,
+            Op::Check { then, otherwise, .. } => {
+                self.localise(then);
+                self.localise(otherwise);
+                true
+            }
+            Op::Spawn { body, .. } | Op::Loop { body, .. } | Op::Inlined { body, .. } => {
+                self.localise(body);
+                true
+            }
+            Op::Together { branches } => {
+                branches.iter_mut().for_each(|branch| self.localise(branch));
+                true
+            }
+            Op::Try { body, catch, finally } => {
+                self.localise(body);
+                if let Some(catch) = catch {
+                    self.localise(&mut catch.body);
+                }
+                self.localise(finally);
+                true
+            }
+            _ => true,
+        });
+    }
+}
+
+fn is_named_alike(infos: &[ValueInfo], one: Value, other: Value) -> bool {
+    let name = |value: Value| {
+        infos.get(value.0 as usize).map(|info| info.name.split('.').next().unwrap_or_default())
+    };
+    name(one) == name(other)
+}

@@ -1,0 +1,101 @@
+//! What a function returns: what it depends on, decisions included, and its name where there is only one.
+
+use interlock_model::ir::{Block, Exit, Op, Resource, Value};
+
+/// What a function returns, in its own values.
+#[derive(Default)]
+pub(super) struct Returned {
+    /// What it depends on, decisions included.
+    pub(super) from: Vec<Value>,
+    /// The value itself, where there is only one.
+    pub(super) whole: Option<Value>,
+}
+
+impl Returned {
+    /// What a body returns; `None` if it never says so.
+    pub(super) fn by(body: &Block) -> Option<Self> {
+        let mut found = Search::default();
+        found.block(body, &mut vec![]);
+        found.from.sort_unstable();
+        found.from.dedup();
+        let whole = match found.whole.as_slice() {
+            [one] if found.exits == 1 => Some(*one),
+            _ => None,
+        };
+        (found.exits > 0).then_some(Self { from: found.from, whole })
+    }
+
+    /// Every value that it speaks of.
+    pub(super) fn values(&self) -> impl Iterator<Item = Value> {
+        self.from.iter().copied().chain(self.whole)
+    }
+
+    /// Every value that it speaks of, to be changed.
+    pub(super) fn values_mut(&mut self) -> impl Iterator<Item = &mut Value> {
+        self.from.iter_mut().chain(&mut self.whole)
+    }
+}
+
+#[derive(Default)]
+struct Search {
+    from: Vec<Value>,
+    whole: Vec<Value>,
+    exits: usize,
+}
+
+impl Search {
+    fn block(&mut self, block: &Block, deciding: &mut Vec<Value>) {
+        let depth = deciding.len();
+        for effect in block {
+            match &effect.op {
+                Op::Exit(Exit::Return(values)) => {
+                    self.exits += 1;
+                    self.from.extend(values.iter().chain(deciding.iter()));
+                    if let [one] = values.as_slice()
+                        && !self.whole.contains(one)
+                    {
+                        self.whole.push(*one);
+                    }
+                }
+                // What was followed inside returns to here.
+                Op::Inlined { .. } | Op::Spawn { .. } => {}
+                Op::Check { on, then, otherwise, .. } => {
+                    let before = deciding.len();
+                    deciding.extend(on);
+                    let exits = self.exits;
+                    self.block(then, deciding);
+                    self.block(otherwise, deciding);
+                    // A way that returned here decides over the returns that follow.
+                    if self.exits == exits {
+                        deciding.truncate(before);
+                    }
+                }
+                // Whether the body failed decides which way is taken to a return.
+                Op::Try { body, catch: Some(catch), finally } => {
+                    let before = deciding.len();
+                    seen(body, deciding);
+                    self.block(body, deciding);
+                    self.block(&catch.body, deciding);
+                    deciding.truncate(before);
+                    self.block(finally, deciding);
+                }
+                other => other.blocks().for_each(|inner| self.block(inner, deciding)),
+            }
+        }
+        if depth == 0 {
+            deciding.clear();
+        }
+    }
+}
+
+/// What the reads of a block saw.
+fn seen(block: &Block, values: &mut Vec<Value>) {
+    for effect in block {
+        match &effect.op {
+            Op::Read { into, of: Resource::File(_) | Resource::Row { .. } | Resource::Key(_), .. } => {
+                values.push(*into);
+            }
+            op => op.blocks().for_each(|inner| seen(inner, values)),
+        }
+    }
+}

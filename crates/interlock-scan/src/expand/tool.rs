@@ -1,0 +1,103 @@
+//! One tool of a handler that answers for many: the ways that its dispatch takes for the other names are not followed.
+//!
+//! Whoever leads from the handler to the dispatch is expanded once for each tool, so that a handler of fifty tools does not have to
+//! hold all fifty at once.
+
+use std::{
+    collections::{HashMap, HashSet},
+    sync::{Arc, OnceLock},
+};
+
+use interlock_model::ir::{Block, FunctionId, Name, Op, Program, Role};
+
+use super::{
+    calls::{Calls, Reached},
+    summary::Summary,
+};
+
+/// The tools of a handler, and the functions that tell them apart or lead to one that does.
+pub(super) struct Dispatch {
+    tools: HashSet<Name>,
+    functions: HashSet<FunctionId>,
+}
+
+/// The handlers of several tools.
+pub(super) fn dispatches(program: &Program, calls: &Calls) -> HashMap<FunctionId, Dispatch> {
+    let ids = || (0..).map(FunctionId).zip(&program.functions);
+    let handlers: Vec<(FunctionId, HashSet<Name>)> = ids()
+        .filter_map(|(id, function)| match &function.role {
+            Role::Handler(tools) if tools.len() > 1 => {
+                Some((id, tools.iter().map(|tool| tool.name.clone()).collect()))
+            }
+            _ => None,
+        })
+        .collect();
+    if handlers.is_empty() {
+        return HashMap::new();
+    }
+    let asked: Vec<(FunctionId, &Name)> = ids()
+        .flat_map(|(id, function)| function.effects().map(move |effect| (id, &effect.op)))
+        .filter_map(|(id, op)| match op {
+            Op::Check { equal: Some(text), .. } => Some((id, text)),
+            _ => None,
+        })
+        .collect();
+    let mut callers: HashMap<FunctionId, Vec<FunctionId>> = HashMap::new();
+    for (caller, to) in (0..).map(FunctionId).zip(&calls.of) {
+        to.iter().for_each(|callee| callers.entry(*callee).or_default().push(caller));
+    }
+    let dispatch = |handler: FunctionId, tools: HashSet<Name>| {
+        let mut reached = Reached::new(calls);
+        reached.from(handler);
+        let apart = asked.iter().filter(|(id, text)| reached.has(*id) && tools.contains(*text));
+        let mut functions: HashSet<FunctionId> = apart.map(|(id, _)| *id).collect();
+        let mut pending: Vec<FunctionId> = functions.iter().copied().collect();
+        while let Some(callee) = pending.pop() {
+            for caller in callers.get(&callee).into_iter().flatten() {
+                if reached.has(*caller) && functions.insert(*caller) {
+                    pending.push(*caller);
+                }
+            }
+        }
+        Dispatch { tools, functions }
+    };
+    handlers.into_iter().map(|(id, tools)| (id, dispatch(id, tools))).collect()
+}
+
+impl Dispatch {
+    /// The functions that are another one for each tool.
+    pub(super) fn functions(&self) -> impl Iterator<Item = FunctionId> {
+        self.functions.iter().copied()
+    }
+}
+
+/// The tool that is looked at.
+pub(super) struct Only<'d> {
+    tool: &'d Name,
+    dispatch: &'d Dispatch,
+    /// What the functions of the dispatch are for this tool.
+    summaries: HashMap<FunctionId, OnceLock<Arc<Summary>>>,
+}
+
+impl<'d> Only<'d> {
+    pub(super) fn new(tool: &'d Name, dispatch: &'d Dispatch) -> Self {
+        let summaries = dispatch.functions().map(|id| (id, OnceLock::new())).collect();
+        Self { tool, dispatch, summaries }
+    }
+
+    /// Where the summary of a function belongs that is another one for each tool.
+    pub(super) fn place(&self, function: FunctionId) -> Option<&OnceLock<Arc<Summary>>> {
+        self.summaries.get(&function)
+    }
+
+    /// Which way a check takes for this tool, if it is one that tells the tools apart.
+    pub(super) fn way<'b>(
+        &self,
+        equal: Option<&Name>,
+        then: &'b Block,
+        otherwise: &'b Block,
+    ) -> Option<&'b Block> {
+        let text = equal.filter(|text| self.dispatch.tools.contains(*text))?;
+        Some(if text == self.tool { then } else { otherwise })
+    }
+}

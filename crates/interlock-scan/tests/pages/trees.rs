@@ -1,0 +1,137 @@
+//! Trees of several files, of whose findings more counts than the lines.
+
+use std::fmt::Write;
+
+use interlock_model::{Confidence, Finding};
+
+use crate::engine;
+
+fn scan(files: &[(&str, &str)]) -> Vec<Finding> {
+    let engine = engine();
+    let programs =
+        engine.programs(files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect());
+    programs.iter().flat_map(|program| engine.findings(program)).collect()
+}
+
+#[test]
+fn what_a_command_of_the_tree_does_is_less_sure_than_what_runs_beside_calls() {
+    const STATE: &str = r#"
+import { readFile, writeFile } from "node:fs/promises";
+export async function count(path: string) {
+  const all = JSON.parse(await readFile(path, "utf8"));
+  all.count += 1;
+  await writeFile(path, JSON.stringify(all));
+}
+"#;
+    const SERVER: &str = r#"
+import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
+import { count } from "./state.js";
+const server = new McpServer({ name: "a", version: "1.0.0" });
+server.tool("noop", {}, async () => ({ content: [] }));
+process.on("SIGUSR2", async () => { await count("/srv/a.json"); });
+"#;
+    const COMMAND: &str = r#"
+import { program } from "commander";
+import { count } from "./other.js";
+program.command("count").action(async () => { await count("/srv/b.json"); });
+program.parse();
+"#;
+    let findings = scan(&[
+        ("server/state.ts", STATE),
+        ("server/index.ts", SERVER),
+        ("cli/other.ts", STATE),
+        ("cli/index.ts", COMMAND),
+    ]);
+    let sure = |file: &str| {
+        let lost =
+            |finding: &&Finding| finding.location.file == file && finding.hazard.as_str() == "lost-update";
+        findings.iter().find(lost).map(|finding| finding.confidence)
+    };
+    assert_eq!(sure("server/state.ts"), Some(Confidence::Medium));
+    assert_eq!(sure("cli/other.ts"), Some(Confidence::Low));
+}
+
+#[test]
+fn a_switch_over_many_tools_keeps_the_findings_of_each() {
+    const TOOLS: usize = 30;
+    let mut text = String::from(
+        r#"
+import { Server } from "@modelcontextprotocol/sdk/server/index.js";
+import { CallToolRequestSchema, ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
+import { appendFile, readFile, writeFile } from "node:fs/promises";
+const server = new Server({ name: "a", version: "1.0.0" }, { capabilities: { tools: {} } });
+"#,
+    );
+    // What every tool calls first is a large function.
+    text.push_str("async function report(name: string) {\n");
+    for line in 0..150 {
+        writeln!(text, "  await appendFile(`/var/log/a/{line}-${{name}}.log`, name);").unwrap();
+    }
+    text.push_str("}\n");
+    for tool in 0..TOOLS {
+        writeln!(text, "async function change{tool}(name: string) {{\n  await report(name);").unwrap();
+        for line in 0..40 {
+            writeln!(text, "  await appendFile(`/var/log/b/{tool}-{line}.log`, name);").unwrap();
+        }
+        writeln!(text, "  const all = JSON.parse(await readFile(\"/srv/{tool}.json\", \"utf8\"));").unwrap();
+        writeln!(text, "  all.push(name);").unwrap();
+        writeln!(text, "  await writeFile(\"/srv/{tool}.json\", JSON.stringify(all));\n}}").unwrap();
+    }
+    text.push_str("server.setRequestHandler(ListToolsRequestSchema, async () => ({ tools: [\n");
+    for tool in 0..TOOLS {
+        writeln!(text, "  {{ name: \"tool{tool}\", inputSchema: {{ type: \"object\" }} }},").unwrap();
+    }
+    text.push_str("] }));\nserver.setRequestHandler(CallToolRequestSchema, async (request) => {\n");
+    text.push_str("  await report(request.params.name);\n  switch (request.params.name) {\n");
+    for tool in 0..TOOLS {
+        let call = format!("await change{tool}(String(request.params.arguments?.name))");
+        writeln!(text, "    case \"tool{tool}\": {call}; return {{ content: [] }};").unwrap();
+    }
+    text.push_str("    default: throw new Error(\"unknown\");\n  }\n});\n");
+    let findings = scan(&[("index.ts", &text)]);
+    for tool in 0..TOOLS {
+        let function = format!("change{tool}");
+        let lost = findings
+            .iter()
+            .filter(|finding| finding.hazard.as_str() == "lost-update" && finding.function == function);
+        let tools: Vec<&String> = lost.flat_map(|finding| &finding.tools).collect();
+        assert_eq!(tools, [&format!("tool{tool}")]);
+    }
+}
+
+#[test]
+fn what_a_function_took_along_is_called_what_the_source_calls_it() {
+    // Methods that share a variable of the function that made them, called from a third place.
+    const STORE: &str = r#"
+export function unrelated(text: string) { return text.length; }
+export function makePurse() {
+  const name = "purse";
+  const accounts = new Map<string, number>();
+  return {
+    name,
+    async spend(user: string) {
+      const before = accounts.get(user) ?? 100;
+      await fetch("https://example.com/rate");
+      accounts.set(user, before - unrelated(user));
+    },
+  };
+}
+"#;
+    const SERVER: &str = r#"
+import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
+import { makePurse } from "./purse.js";
+const purse = makePurse();
+const server = new McpServer({ name: "a", version: "1.0.0" });
+server.tool("spend", {}, async (args) => {
+  await purse.spend(args.user);
+  return { content: [] };
+});
+"#;
+    let findings = scan(&[("a/index.ts", SERVER), ("a/purse.ts", STORE)]);
+    let told: Vec<&str> = findings
+        .iter()
+        .filter(|finding| finding.location.file == "a/purse.ts" && finding.location.line == 9)
+        .filter_map(|finding| finding.message.split('`').nth(1))
+        .collect();
+    assert_eq!(told, ["accounts[args.user]"]);
+}
