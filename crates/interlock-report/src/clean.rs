@@ -53,6 +53,25 @@ pub(crate) fn cut(text: &str, columns: usize) -> String {
     out
 }
 
+/// The end of a text of at most so many columns; what was cut off is marked by an ellipsis. Of paths and places the end tells most.
+pub(crate) fn tail(text: &str, columns: usize) -> String {
+    if width(text) <= columns {
+        return text.to_owned();
+    }
+    let mut left = columns.saturating_sub(1);
+    let mut kept: Vec<char> = Vec::new();
+    for c in text.chars().rev() {
+        let needed = c.width().unwrap_or(0);
+        if needed > left {
+            break;
+        }
+        left -= needed;
+        kept.push(c);
+    }
+    kept.push('…');
+    kept.iter().rev().collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -69,5 +88,8 @@ mod tests {
         assert_eq!(cut("日本語", 5), "日本…");
         assert_eq!(cut("日本語", 4), "日…");
         assert_eq!(cut("abc", 0), "…");
+        assert_eq!(tail("日本語", 5), "…本語");
+        assert_eq!(tail("日本語", 4), "…語");
+        assert_eq!(tail("abc", 0), "…");
     }
 }

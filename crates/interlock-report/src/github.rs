@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use interlock_model::{Finding, Report, Severity};
 
-use crate::{Rule, clean, summary};
+use crate::{Rule, clean, command, summary};
 
 /// Writes a report. `prefix` is what leads from the root of the repository to the scanned root, with a slash at its end, or nothing.
 ///
@@ -46,6 +46,10 @@ fn words(finding: &Finding) -> String {
     }
     if !finding.tools.is_empty() {
         lines.push(format!("Reached by {}.", clean::line(&finding.tools.join(", "))));
+    }
+    if let Some(proof) = &finding.proof {
+        let replay = proof.replay.as_deref().map(|file| format!("; {}", clean::line(&command::replay(file))));
+        lines.push(format!("{}{}", summary::proof(proof), replay.unwrap_or_default()));
     }
     lines.push(clean::line(&finding.remedy.code));
     lines.join("\n")

@@ -1,8 +1,8 @@
 //! The closing words, the same in every format for people.
 
-use interlock_model::{Report, Severity};
+use interlock_model::{Proof, Report, Severity, Verdict};
 
-/// The score and what it is made of: `score 70 of 100, grade C: 2 findings (1 critical, 1 high)`.
+/// The score and what it is made of: `score 70 of 100, grade C: 2 findings (1 critical, 1 high), 1 of them proven`.
 pub(crate) fn verdict(report: &Report) -> String {
     let count =
         |severity: Severity| report.findings.iter().filter(|finding| finding.severity == severity).count();
@@ -17,7 +17,27 @@ pub(crate) fn verdict(report: &Report) -> String {
         0 => "no findings".to_owned(),
         number => format!("{} ({})", counted(number, "finding"), kinds.join(", ")),
     };
-    format!("score {} of 100, grade {}: {findings}", report.score, report.grade)
+    let proven =
+        report.findings.iter().filter(|finding| finding.proof.as_ref().is_some_and(is_proven)).count();
+    let proven = if proven == 0 { String::new() } else { format!(", {proven} of them proven") };
+    format!("score {} of 100, grade {}: {findings}{proven}", report.score, report.grade)
+}
+
+/// Whether the live server was seen to break.
+fn is_proven(proof: &Proof) -> bool {
+    matches!(proof.verdict, Verdict::Broken | Verdict::Latent)
+}
+
+/// What the live server had to say to a finding.
+pub(crate) fn proof(proof: &Proof) -> &'static str {
+    match proof.verdict {
+        Verdict::Broken => "found and proven: broken on the live server",
+        Verdict::Latent => {
+            "found and proven: latent, it breaks when what the runtime keeps in order is reordered"
+        }
+        Verdict::Held => "not proven: it held on the live server",
+        Verdict::Unknown => "not proven: unknown on the live server",
+    }
 }
 
 /// What the score rests on: `looked at 12 files, 240 functions and 9 tool handlers`.

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use interlock_model::{Finding, Report};
 
 use self::escape::{cell, code, fence, plain};
-use crate::{Rule, summary};
+use crate::{Rule, command, summary};
 
 /// Writes a report.
 #[must_use]
@@ -54,9 +54,8 @@ fn section(out: &mut String, number: usize, finding: &Finding, rules: &[Rule<'_>
         let _ = writeln!(out, "- reached by {}", names(&finding.tools, code));
     }
     if let Some(proof) = &finding.proof {
-        let replay =
-            proof.replay.as_deref().map(|file| format!(", replay {}", code(file))).unwrap_or_default();
-        let _ = writeln!(out, "- proof: {}{replay}", proof.verdict);
+        let replay = proof.replay.as_deref().map(|file| format!("; {}", code(&command::replay(file))));
+        let _ = writeln!(out, "- {}{}", summary::proof(proof), replay.unwrap_or_default());
     }
     if !finding.witness.0.is_empty() {
         out.push_str("\n| | call | step | where |\n|---|---|---|---|\n");

@@ -3,7 +3,7 @@
 use interlock_model::{Finding, Lane, WitnessStep};
 
 use super::{ROOT, rule::level, uri, wire};
-use crate::Rule;
+use crate::{Rule, summary};
 
 pub(super) fn result<'f>(finding: &'f Finding, rules: &[Rule<'_>], prefix: &str) -> wire::Finding<'f> {
     let place = |location: &interlock_model::Location| physical(location, prefix);
@@ -13,7 +13,7 @@ pub(super) fn result<'f>(finding: &'f Finding, rules: &[Rule<'_>], prefix: &str)
         rule_id: finding.hazard.as_str(),
         rule_index: Rule::position(rules, &finding.hazard),
         level: level(finding.severity),
-        message: wire::Text::new(literal(&finding.message)),
+        message: wire::Text::new(literal(&message(finding))),
         locations: [wire::Location {
             id: None,
             physical_location: place(&finding.location),
@@ -38,8 +38,19 @@ pub(super) fn result<'f>(finding: &'f Finding, rules: &[Rule<'_>], prefix: &str)
             function: &finding.function,
             tools: &finding.tools,
             remedy: &finding.remedy.code,
-            proof: finding.proof.as_ref().map(|proof| proof.verdict.name()),
+            proof: finding
+                .proof
+                .as_ref()
+                .map(|proof| wire::Proof { verdict: proof.verdict.name(), replay: proof.replay.as_deref() }),
         },
+    }
+}
+
+/// The message, and what the live server had to say to it: viewers show little else.
+fn message(finding: &Finding) -> String {
+    match &finding.proof {
+        Some(proof) => format!("{} ({})", finding.message, summary::proof(proof)),
+        None => finding.message.clone(),
     }
 }
 

@@ -197,7 +197,14 @@ pub(super) struct FindingProperties<'l> {
     pub(super) tools: &'l [String],
     pub(super) remedy: &'l str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) proof: Option<&'static str>,
+    pub(super) proof: Option<Proof<'l>>,
+}
+
+#[derive(Serialize)]
+pub(super) struct Proof<'l> {
+    pub(super) verdict: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) replay: Option<&'l str>,
 }
 
 impl Text {

@@ -1,11 +1,11 @@
 //! Text for people: the code in question, the interleaving in two columns, what to do about it, and the score.
 
 mod frame;
-mod ink;
+pub(crate) mod ink;
 mod lines;
 mod patch;
 mod witness;
-mod wrap;
+pub(crate) mod wrap;
 
 use std::fmt::Write as _;
 
@@ -13,7 +13,7 @@ use interlock_model::{Finding, Report};
 
 pub use self::patch::patch;
 use self::{frame::frame, ink::Ink, lines::Lines, witness::witness};
-use crate::{clean, summary};
+use crate::{clean, command, summary};
 
 /// How a file's text is found by its path in the report; `None` if it is not at hand any more.
 pub type Sources<'s> = dyn Fn(&str) -> Option<String> + 's;
@@ -59,13 +59,14 @@ fn section(out: &mut String, finding: &Finding, lines: &mut Lines<'_>, look: Loo
     if !finding.tools.is_empty() {
         let _ = write!(facts, ", tools {}", clean::line(&finding.tools.join(", ")));
     }
-    if let Some(proof) = &finding.proof {
-        let _ = write!(facts, ", proof: {}", proof.verdict);
-        if let Some(replay) = &proof.replay {
-            let _ = write!(facts, " ({})", clean::line(replay));
-        }
-    }
     paragraph(out, ink, "in", &facts, look);
+    if let Some(proof) = &finding.proof {
+        let mut words = summary::proof(proof).to_owned();
+        if let Some(replay) = &proof.replay {
+            let _ = write!(words, "; {}", clean::line(&command::replay(replay)));
+        }
+        paragraph(out, ink, "proof", &words, look);
+    }
     paragraph(out, ink, "fix", &clean::line(&finding.remedy.code), look);
     let policy: Vec<String> = finding.remedy.policy.iter().map(ToString::to_string).collect();
     for (index, line) in policy.iter().flat_map(|rule| rule.lines()).enumerate() {

@@ -154,27 +154,9 @@ impl Side {
         let options = wrap::options(self.width).subsequent_indent("  ");
         let mut lines: Vec<String> =
             textwrap::wrap(&words, options).iter().map(ToString::to_string).collect();
-        lines.push(format!("  {}", ink.faint(&tail(&row.place, self.width.saturating_sub(2)))));
+        lines.push(format!("  {}", ink.faint(&clean::tail(&row.place, self.width.saturating_sub(2)))));
         lines
     }
-}
-
-/// The end of a place, which tells more than its beginning.
-fn tail(place: &str, columns: usize) -> String {
-    if clean::width(place) <= columns {
-        return place.to_owned();
-    }
-    let mut kept: Vec<char> = Vec::new();
-    let mut text = String::new();
-    for c in place.chars().rev() {
-        kept.push(c);
-        let candidate: String = kept.iter().rev().collect();
-        if clean::width(&candidate) + 1 > columns {
-            break;
-        }
-        text = candidate;
-    }
-    format!("…{text}")
 }
 
 /// One step below the other, with its lane in front.

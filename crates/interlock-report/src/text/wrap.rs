@@ -3,6 +3,6 @@
 use textwrap::{Options, WordSeparator, WrapAlgorithm};
 
 /// How lines of a width are broken.
-pub(super) fn options<'o>(width: usize) -> Options<'o> {
+pub(crate) fn options<'o>(width: usize) -> Options<'o> {
     Options::new(width).wrap_algorithm(WrapAlgorithm::FirstFit).word_separator(WordSeparator::AsciiSpace)
 }

@@ -5,6 +5,7 @@ mod github;
 mod hostile;
 mod json;
 mod markdown;
+mod proof;
 mod sample;
 mod sarif;
 mod text;

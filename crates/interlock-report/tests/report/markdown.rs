@@ -10,7 +10,7 @@ fn a_report_has_a_table_and_a_section_for_each_finding() {
     expect![[r##"
         # Interlock
 
-        **score 75 of 100, grade C: 2 findings (1 high, 1 medium)**
+        **score 75 of 100, grade C: 2 findings (1 high, 1 medium), 1 of them proven**
 
         looked at 12 files, 240 functions and 9 tool handlers
 
@@ -53,7 +53,7 @@ fn a_report_has_a_table_and_a_section_for_each_finding() {
 
         - `src/lock.ts:10` in `withLock`
         - severity medium, confidence low, reach in-process
-        - proof: broken, replay `replay.json`
+        - found and proven: broken on the live server; `interlock prove --replay replay.json`
 
         | | call | step | where |
         |---|---|---|---|

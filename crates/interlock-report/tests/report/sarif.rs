@@ -150,7 +150,7 @@ fn the_witness_is_a_code_flow_with_a_thread_for_each_call() {
                   "ruleId": "lock-not-released",
                   "level": "warning",
                   "message": {
-                    "text": "When the work fails the lock stays held, and every later call waits for good"
+                    "text": "When the work fails the lock stays held, and every later call waits for good (found and proven: broken on the live server)"
                   },
                   "locations": [
                     {
@@ -322,7 +322,10 @@ fn the_witness_is_a_code_flow_with_a_thread_for_each_call() {
                     "function": "withLock",
                     "tools": [],
                     "remedy": "Release in finally.",
-                    "proof": "broken"
+                    "proof": {
+                      "verdict": "broken",
+                      "replay": "replay.json"
+                    }
                   }
                 }
               ],

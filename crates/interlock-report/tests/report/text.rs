@@ -1,7 +1,7 @@
 //! Text for a terminal.
 
 use expect_test::{Expect, expect};
-use interlock_model::{Finding, Lane, Report, Witness};
+use interlock_model::{Finding, Lane, Report, Verdict, Witness};
 use interlock_report::text::{Look, write};
 
 use crate::sample::{at, lock_not_released, lost_update, nothing, sources, step, two_findings};
@@ -57,12 +57,13 @@ fn a_finding_shows_the_code_the_interleaving_and_what_to_do() {
                                              2 X: the work fails   work.ts:12
                                              3 waits for the lock  lock.ts:10   for good
 
-            in     withLock, confidence low, reach in-process, proof: broken (replay.json)
+            in     withLock, confidence low, reach in-process
+            proof  found and proven: broken on the live server; interlock prove --replay replay.json
             fix    Release in finally.
 
             note: src/broken.ts: 3 lines could not be read
             note: tests were left out: 4 files
-            score 75 of 100, grade C: 2 findings (1 high, 1 medium)
+            score 75 of 100, grade C: 2 findings (1 high, 1 medium), 1 of them proven
             looked at 12 files, 240 functions and 9 tool handlers
         "#]],
     );
@@ -185,11 +186,13 @@ fn in_no_room_the_steps_stand_below_each_other() {
                   for good
 
             in     withLock, confidence low, reach
-                   in-process, proof: broken
-                   (replay.json)
+                   in-process
+            proof  found and proven: broken on the
+                   live server; interlock prove
+                   --replay replay.json
             fix    Release in finally.
 
-            score 100 of 100, grade A: 1 finding (1 medium)
+            score 100 of 100, grade A: 1 finding (1 medium), 1 of them proven
             looked at 1 file, 2 functions and 0 tool handlers; no MCP server found in this tree
         "#]],
     );
@@ -212,10 +215,11 @@ fn an_event_stands_in_the_column_of_the_other_call() {
               1 takes the lock  lock.ts:10
                                              2 the work fails  work.ts:12
 
-            in     withLock, confidence low, reach in-process, proof: broken (replay.json)
+            in     withLock, confidence low, reach in-process
+            proof  found and proven: broken on the live server; interlock prove --replay replay.json
             fix    Release in finally.
 
-            score 100 of 100, grade A: 1 finding (1 medium)
+            score 100 of 100, grade A: 1 finding (1 medium), 1 of them proven
             looked at 1 file, 2 functions and 0 tool handlers; no MCP server found in this tree
         "#]],
     );
@@ -370,4 +374,20 @@ fn many_notes_are_counted_and_not_shown() {
         looked at 1 file, 2 functions and 0 tool handlers; no MCP server found in this tree
     "#]],
     );
+}
+
+#[test]
+fn only_what_broke_on_the_live_server_is_proven() {
+    for (verdict, said, proven) in [
+        (Verdict::Broken, "proof  found and proven: broken on the live server", true),
+        (Verdict::Latent, "proof  found and proven: latent, it breaks when", true),
+        (Verdict::Held, "proof  not proven: it held on the live server", false),
+        (Verdict::Unknown, "proof  not proven: unknown on the live server", false),
+    ] {
+        let mut finding = lock_not_released();
+        finding.proof.as_mut().unwrap().verdict = verdict;
+        let written = write(&only(finding), &sources, PLAIN);
+        assert!(written.contains(said), "{written}");
+        assert_eq!(written.contains("1 of them proven"), proven, "{written}");
+    }
 }

@@ -1,0 +1,8 @@
+//! Proofs, in every form.
+
+mod html;
+mod json;
+mod replay;
+mod sample;
+mod text;
+mod trace;
