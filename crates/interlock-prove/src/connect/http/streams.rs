@@ -1,0 +1,106 @@
+//! HTTP/2 without TLS: a stream for each call on one connection, the last frames of all of them in one write.
+
+use std::{collections::BTreeMap, future::poll_fn, time::Duration};
+
+use bytes::Bytes;
+use h2::client::{self, SendRequest};
+use tokio::{net::TcpStream, task::JoinSet, time::timeout};
+
+use super::{Address, BEFORE_THE_LAST_BYTE, body, head::Head};
+use crate::{
+    clock::Instant,
+    connect::{Exchange, Incoming, LONGEST, Reply, Request, message, silence},
+    trouble::Trouble,
+};
+
+/// Requests whose heads are there before, and whose bodies leave together.
+pub(super) async fn together(
+    address: &Address,
+    requests: &[Request],
+    parts: Vec<(Head, String)>,
+    patience: Duration,
+) -> Result<Vec<Exchange>, Trouble> {
+    let stream = TcpStream::connect((address.bare_host(), address.port)).await?;
+    stream.set_nodelay(true)?;
+    let (sender, connection) = timeout(patience, client::handshake(stream))
+        .await
+        .map_err(|_| Trouble::Silent(patience))?
+        .map_err(unreadable)?;
+    let driver = tokio::spawn(connection);
+    let outcome = exchange(sender, address, requests, parts, patience).await;
+    driver.abort();
+    outcome
+}
+
+async fn exchange(
+    sender: SendRequest<Bytes>,
+    address: &Address,
+    requests: &[Request],
+    parts: Vec<(Head, String)>,
+    patience: Duration,
+) -> Result<Vec<Exchange>, Trouble> {
+    let mut sender = sender.ready().await.map_err(unreadable)?;
+    let mut open = Vec::new();
+    for ((head, body), request) in parts.into_iter().zip(requests) {
+        poll_fn(|context| sender.poll_ready(context)).await.map_err(unreadable)?;
+        let uri = format!("http://{}{}", address.authority(), address.path);
+        let mut builder = http::Request::post(uri);
+        for (name, value) in head.headers.iter().filter(|(name, _)| !name.eq_ignore_ascii_case("host")) {
+            builder = builder.header(name.to_ascii_lowercase(), value);
+        }
+        let request_head = builder.body(()).map_err(|error| Trouble::Unreadable(error.to_string()))?;
+        let (response, stream) = sender.send_request(request_head, false).map_err(unreadable)?;
+        open.push((response, stream, Bytes::from(body), request.id));
+    }
+    // The heads go first; then nothing is awaited between the bodies, so that they leave in one write.
+    tokio::time::sleep(BEFORE_THE_LAST_BYTE).await;
+    let mut tasks = JoinSet::new();
+    for (index, (response, mut stream, body, id)) in open.into_iter().enumerate() {
+        stream.send_data(body, true).map_err(unreadable)?;
+        let sent = Instant::now();
+        tasks.spawn(async move {
+            let answer = match timeout(patience, receive(response, id)).await {
+                Err(_) => Err(silence(patience)),
+                Ok(Err(error)) => Err(error),
+                Ok(Ok(answer)) => Ok(answer),
+            };
+            (index, Exchange { sent, answer })
+        });
+    }
+    let mut done = BTreeMap::new();
+    while let Some(finished) = tasks.join_next().await {
+        let (index, exchange) = finished.map_err(|error| Trouble::Unreadable(error.to_string()))?;
+        done.insert(index, exchange);
+    }
+    Ok(done.into_values().collect())
+}
+
+async fn receive(response: client::ResponseFuture, id: i64) -> Result<(Instant, Reply), String> {
+    let response = response.await.map_err(|error| error.to_string())?;
+    let status = response.status();
+    let mut stream = response.into_body();
+    let mut bytes = Vec::new();
+    while let Some(chunk) = stream.data().await {
+        let chunk = chunk.map_err(|error| error.to_string())?;
+        let _ = stream.flow_control().release_capacity(chunk.len());
+        bytes.extend_from_slice(&chunk);
+        if bytes.len() > LONGEST {
+            return Err(Trouble::TooLong.to_string());
+        }
+    }
+    let at = Instant::now();
+    let mut texts: Vec<String> = vec![String::from_utf8_lossy(&bytes).into_owned()];
+    texts.extend(body::events(&mut bytes));
+    for text in texts {
+        if let Incoming::Reply(found, reply) = message::read(text.as_bytes())
+            && found == id
+        {
+            return Ok((at, reply));
+        }
+    }
+    Err(format!("HTTP status {status} without a reply"))
+}
+
+fn unreadable(error: h2::Error) -> Trouble {
+    Trouble::Unreadable(format!("HTTP/2: {error}"))
+}

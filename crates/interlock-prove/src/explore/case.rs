@@ -1,0 +1,258 @@
+//! One set on its way to a verdict.
+
+use std::time::Duration;
+
+use interlock_model::{
+    CallSet, Evidence, Explored, Fingerprint, Oracle, Outcome, Schedule, SetReport, Verdict,
+};
+
+use super::{Ladder, Setting, confirm::Confirmed, shrink};
+use crate::{
+    judge::{Judgement, judge},
+    lab::Run,
+    serial::{Invariants, Serial, outcome_of},
+};
+
+/// A set, and what is known about it so far.
+pub(crate) struct Case {
+    pub(crate) set: CallSet,
+    /// What a scan found that it was made for.
+    pub(crate) findings: Vec<Fingerprint>,
+    pub(crate) serial: Serial,
+    ladder: Ladder,
+    pub(crate) explored: Explored,
+    state: State,
+    /// Runs in which a call was refused that is never refused alone, and all else was right.
+    conflicts: u64,
+    /// What was illegal once and did not happen again.
+    suspicion: Option<String>,
+    /// Techniques that did not work, and why.
+    pub(super) gave_up: Vec<String>,
+}
+
+enum State {
+    /// The serial phase is still to come.
+    New,
+    /// Calls meet.
+    Open,
+    /// Nothing can be said.
+    Unknown(String),
+    /// It broke.
+    Proven(Verdict, String, Box<Evidence>),
+    /// Everything there is was tried.
+    Done,
+}
+
+/// Serial orders of more calls than this are too many to run; such sets count successes instead.
+const MOST_ORDERED: usize = 4;
+
+impl Case {
+    pub(crate) fn new(set: CallSet, ladder: Ladder) -> Self {
+        Self {
+            set,
+            findings: Vec::new(),
+            serial: Serial::default(),
+            ladder,
+            explored: Explored::default(),
+            state: State::New,
+            conflicts: 0,
+            suspicion: None,
+            gave_up: Vec::new(),
+        }
+    }
+
+    pub(crate) fn was_tried(&self) -> bool {
+        !matches!(self.state, State::New)
+    }
+
+    pub(crate) fn verdict(&self) -> Verdict {
+        match &self.state {
+            State::Proven(verdict, ..) => *verdict,
+            State::Unknown(_) | State::New => Verdict::Unknown,
+            State::Open | State::Done if self.suspicion.is_some() || self.explored.trials == 0 => {
+                Verdict::Unknown
+            }
+            State::Open | State::Done => Verdict::Held,
+        }
+    }
+
+    /// Goes on for so many concurrent runs.
+    pub(crate) async fn advance(&mut self, setting: &Setting<'_>, runs: u32) {
+        let before = setting.lab.calls();
+        self.go_on(setting, runs).await;
+        self.explored.calls += setting.lab.calls() - before;
+    }
+
+    async fn go_on(&mut self, setting: &Setting<'_>, runs: u32) {
+        if let State::New = self.state {
+            setting.progress.doing(&format!("{}: one after another", self.set.name));
+            self.state = self.begin(setting).await;
+        }
+        let mut left = runs;
+        while left > 0 && matches!(self.state, State::Open) && !setting.spent() {
+            left -= 1;
+            let Some(schedule) = self.next(setting.budget.trials) else {
+                self.state = State::Done;
+                return;
+            };
+            setting.progress.doing(&format!(
+                "{}: together, run {} ({})",
+                self.set.name,
+                self.explored.trials + 1,
+                schedule.technique()
+            ));
+            if let Some(state) = self.meet(setting, &schedule).await {
+                self.state = state;
+            }
+        }
+    }
+
+    fn next(&mut self, trials: u32) -> Option<Schedule> {
+        if self.explored.trials >= u64::from(trials) && !self.ladder.walking() {
+            return None;
+        }
+        if self.set.oracle == Oracle::Once && self.explored.trials == 0 {
+            return Some(self.sent_again());
+        }
+        self.ladder.next(&self.serial.latency)
+    }
+
+    /// Each copy when the one before has been answered, as whoever did not get the answer sends it again.
+    fn sent_again(&self) -> Schedule {
+        let latency = self.serial.latency.iter().max().copied().unwrap_or_default();
+        let pause = (latency * 2 + Duration::from_millis(20)).min(Duration::from_secs(2));
+        let offsets = (0_u32..).take(self.set.calls.len()).map(|copy| pause * copy).collect();
+        Schedule { offsets, ..Schedule::default() }
+    }
+
+    async fn begin(&mut self, setting: &Setting<'_>) -> State {
+        let many = self.set.calls.len() > MOST_ORDERED;
+        if many && self.set.oracle == Oracle::Serial {
+            return State::Unknown(format!(
+                "more than {MOST_ORDERED} calls have too many orders to compare with"
+            ));
+        }
+        // Copies of one request are held against one of them alone.
+        let everything = self.set.oracle == Oracle::Once;
+        match self.serial.run(setting.lab, &self.set, everything, setting.side_by_side).await {
+            Ok(()) => match self.serial.oddities.first() {
+                Some(oddity) if oddity.contains("twice") => State::Unknown(oddity.clone()),
+                _ => State::Open,
+            },
+            Err(unstable) => State::Unknown(unstable.to_string()),
+        }
+    }
+
+    /// One concurrent run, judged; if it is illegal, looked into.
+    async fn meet(&mut self, setting: &Setting<'_>, schedule: &Schedule) -> Option<State> {
+        let run = match setting.lab.together(&self.set, schedule).await {
+            Ok(run) => run,
+            Err(trouble) if self.ladder.give_up_on(schedule) => {
+                self.gave_up.push(format!("{} could not be done: {trouble}", schedule.technique()));
+                return None;
+            }
+            Err(trouble) => {
+                return Some(State::Unknown(format!(
+                    "{trouble}, while the calls were under way ({}), which it does not do one after another",
+                    schedule.technique()
+                )));
+            }
+        };
+        self.explored.trials += 1;
+        self.explored.techniques.insert(schedule.technique());
+        self.ladder.learn(schedule, &run, &mut self.explored);
+        if let Some(why) = unanswered(&self.set, &run) {
+            // What was done to the server may have kept it from answering.
+            if self.ladder.give_up_on(schedule) {
+                self.gave_up.push(format!("{} was not tried further: {why}", schedule.technique()));
+                return None;
+            }
+            return Some(State::Unknown(format!(
+                "{why}, together with the others ({}), which does not happen one after another",
+                schedule.technique()
+            )));
+        }
+        match self.judged(setting, &run).await {
+            Err(unstable) => Some(State::Unknown(unstable)),
+            Ok(Judgement::Legal | Judgement::NeedsPartial) => None,
+            Ok(Judgement::LegalWithout(_)) => {
+                self.conflicts += 1;
+                None
+            }
+            Ok(Judgement::Illegal(_)) => match self.confirm(setting, schedule, run).await {
+                Confirmed::Again(verdict, reason, evidence) => {
+                    let (reason, evidence) = shrink::shrink(self, setting, reason, *evidence).await;
+                    let evidence = self.looked_into(setting, evidence).await;
+                    Some(State::Proven(verdict, reason, Box::new(evidence)))
+                }
+                Confirmed::NotAgain(why) => {
+                    self.suspicion = Some(why);
+                    None
+                }
+                Confirmed::LegalAfterAll => None,
+                Confirmed::Unstable(why) => Some(State::Unknown(why)),
+            },
+        }
+    }
+
+    /// What a run is; orders that leave calls out are run when the first outcome asks for them.
+    pub(super) async fn judged(&mut self, setting: &Setting<'_>, run: &Run) -> Result<Judgement, String> {
+        let invariants = Invariants::of(&self.set).map_err(|error| error.to_string())?;
+        let broken = invariants.first_broken(run, &outcome_of(run)).map_err(|error| error.to_string())?;
+        if let Some(invariant) = broken {
+            return Ok(Judgement::Illegal(format!("`{invariant}` is not true of it")));
+        }
+        let judgement = judge(&self.set, &self.serial, &run.history, &self.masked(run));
+        if judgement != Judgement::NeedsPartial {
+            return Ok(judgement);
+        }
+        match self.serial.run(setting.lab, &self.set, true, setting.side_by_side).await {
+            Ok(()) => Ok(judge(&self.set, &self.serial, &run.history, &self.masked(run))),
+            Err(unstable) => Err(unstable.to_string()),
+        }
+    }
+
+    /// The hold through which operations can be seen, and whose they are.
+    pub(super) fn onlooker(&self) -> Option<&'static str> {
+        self.ladder.onlooker()
+    }
+
+    pub(super) fn masked(&self, run: &Run) -> Outcome {
+        self.serial.mask.apply(&outcome_of(run))
+    }
+
+    /// What there is to say.
+    pub(crate) fn report(self) -> SetReport {
+        let verdict = self.verdict();
+        let conflicts = match self.conflicts {
+            0 => String::new(),
+            n => format!(
+                "; in {n} of {} runs a call was refused that is not refused alone, and the rest was right",
+                self.explored.trials
+            ),
+        };
+        let (reason, evidence) = match self.state {
+            State::Proven(_, reason, evidence) => (reason, Some(*evidence)),
+            State::Unknown(why) => (why, None),
+            State::New => ("not tried".into(), None),
+            State::Open | State::Done => match self.suspicion {
+                Some(suspicion) => (suspicion, None),
+                None if self.explored.trials == 0 => ("the budget ended before the calls met".into(), None),
+                None => (format!("every outcome is one that some order leads to{conflicts}"), None),
+            },
+        };
+        SetReport { set: self.set, verdict, reason, explored: self.explored, evidence }
+    }
+}
+
+/// A call that got no answer although nothing was done to the server.
+fn unanswered(set: &CallSet, run: &Run) -> Option<String> {
+    if set.fault != interlock_model::Fault::None {
+        return None;
+    }
+    let missing = run.history.calls.iter().find_map(|call| match &call.answer {
+        interlock_model::Answer::Missing { reason } => Some((call, reason)),
+        _ => None,
+    });
+    missing.map(|(call, reason)| format!("`{}` got no answer ({reason})", call.tool))
+}

@@ -1,0 +1,165 @@
+//! Which technique comes next: the plainest first, and more of the same with other numbers when all have had their turn.
+
+use std::{sync::Arc, time::Duration};
+
+use interlock_model::{Delivery, Explored, Perturbation, Schedule};
+
+use crate::{
+    lab::Run,
+    perturb::{Perturb, node::Walk},
+    target::{Target, launch_for_looks},
+};
+
+/// The ways up, for one set.
+#[derive(Debug, Clone)]
+pub(crate) struct Ladder {
+    deliveries: Vec<Delivery>,
+    /// Names of perturbations that have a hold on this server.
+    holds: Vec<&'static str>,
+    step: u32,
+    pending: Vec<Schedule>,
+    /// The orders of a Node server's operations, where there is a hold on it.
+    walk: Option<Walk>,
+}
+
+/// More orders than this are not walked by default; two calls of five operations each have 252.
+const MOST_SCHEDULES: u64 = 300;
+
+impl Ladder {
+    /// What can be done to a target. What cannot is noted.
+    pub(crate) fn new(
+        target: &Target,
+        kinds: &[Arc<dyn Perturb>],
+        deliveries: &[Delivery],
+        notes: &mut Vec<String>,
+    ) -> Self {
+        let mut holds = Vec::new();
+        for kind in kinds {
+            match launch_for_looks(target).map_or_else(
+                || Err("the server was not started by us".to_owned()),
+                |launch| kind.applies(&launch),
+            ) {
+                Ok(()) => holds.push(kind.name()),
+                Err(why) => notes.push(format!("{} was not tried: {why}", kind.name())),
+            }
+        }
+        Self {
+            deliveries: deliveries.to_vec(),
+            walk: holds.contains(&NODE).then(Walk::new),
+            holds,
+            step: 0,
+            pending: Vec::new(),
+        }
+    }
+
+    /// Nothing to climb: for sets whose schedule is given.
+    pub(crate) fn none() -> Self {
+        Self { deliveries: Vec::new(), holds: Vec::new(), step: 0, pending: Vec::new(), walk: None }
+    }
+
+    /// The next schedule.
+    pub(crate) fn next(&mut self, latency: &[Duration]) -> Option<Schedule> {
+        while self.pending.is_empty() {
+            if self.step > 0
+                && self.walking()
+                && let Some(choices) = self.walk.as_mut().and_then(Walk::next)
+            {
+                let delivery = self.deliveries.first().copied().unwrap_or_default();
+                let perturbation = Perturbation::NodeOrder { choices };
+                return Some(Schedule { delivery, offsets: Vec::new(), perturbation });
+            }
+            let step = self.step;
+            self.step = step.checked_add(1)?;
+            self.pending = self.turn(step, latency);
+            self.pending.reverse();
+            if self.deliveries.is_empty() {
+                return None;
+            }
+        }
+        self.pending.pop()
+    }
+
+    /// One turn through all techniques; each turn has other numbers.
+    fn turn(&self, turn: u32, latency: &[Duration]) -> Vec<Schedule> {
+        let plain = |delivery| Schedule { delivery, ..Schedule::default() };
+        let first = self.deliveries.first().copied().unwrap_or_default();
+        let mut schedules = Vec::new();
+        if turn == 0 {
+            schedules.push(plain(first));
+        }
+        schedules.extend(self.deliveries.iter().copied().map(plain));
+        for name in &self.holds {
+            let seeds = (0..2).map(|part| u64::from(turn * 2 + part));
+            schedules.extend(seeds.filter_map(|seed| {
+                let perturbation = match *name {
+                    "slow-files" => Perturbation::SlowFiles { seed },
+                    "python-switches" => Perturbation::PythonSwitches { seed },
+                    _ => return None,
+                };
+                Some(Schedule { delivery: first, offsets: Vec::new(), perturbation })
+            }));
+        }
+        // The others begin when the first is a part of its own latency under way.
+        let base = latency.first().copied().unwrap_or_default();
+        for part in 0..2 {
+            let portion = f64::from((turn * 2 + part) % 7 + 1) / 8.0;
+            let offset = base.mul_f64(portion).min(Duration::from_secs(1));
+            if offset > Duration::from_micros(100) {
+                let offsets =
+                    (0..latency.len()).map(|index| if index == 0 { Duration::ZERO } else { offset });
+                schedules.push(Schedule {
+                    delivery: first,
+                    offsets: offsets.collect(),
+                    ..Schedule::default()
+                });
+            }
+        }
+        schedules
+    }
+
+    /// Whether orders are being walked, which the number of runs does not bound.
+    pub(crate) fn walking(&self) -> bool {
+        self.walk.as_ref().is_some_and(|walk| !walk.over() && walk.schedules() < MOST_SCHEDULES)
+    }
+
+    /// The hold that can look on and tell calls apart.
+    pub(crate) fn onlooker(&self) -> Option<&'static str> {
+        self.walk.as_ref().map(|_| NODE)
+    }
+
+    /// Takes in what a run showed.
+    pub(crate) fn learn(&mut self, schedule: &Schedule, run: &Run, explored: &mut Explored) {
+        let (Perturbation::NodeOrder { .. }, Some(walk)) = (&schedule.perturbation, &mut self.walk) else {
+            return;
+        };
+        if run.observed.diverged.is_some() {
+            walk.lost();
+        } else {
+            walk.ran(&run.observed.choices);
+        }
+        explored.schedules = walk.schedules();
+        explored.exhausted = walk.exhausted();
+    }
+
+    /// What the server cannot do, or what has no hold on it after all, is not tried again. The plainest delivery has to work.
+    pub(crate) fn give_up_on(&mut self, schedule: &Schedule) -> bool {
+        let name = schedule.perturbation.name();
+        if schedule.perturbation != Perturbation::None {
+            self.holds.retain(|hold| *hold != name);
+            self.pending.retain(|pending| pending.perturbation.name() != name);
+            if name == NODE {
+                self.walk = None;
+            }
+            return true;
+        }
+        if self.deliveries.first() == Some(&schedule.delivery) {
+            return false;
+        }
+        self.deliveries.retain(|delivery| *delivery != schedule.delivery);
+        self.pending.retain(|pending| pending.delivery != schedule.delivery);
+        true
+    }
+}
+
+/// The name of [`Perturbation::NodeOrder`].
+const NODE: &str = "node-order";

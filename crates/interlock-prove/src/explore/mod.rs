@@ -1,0 +1,146 @@
+//! The whole proof: every set gets its serial phase, then meets under one technique after another, until one breaks or the
+//! budget ends.
+
+mod case;
+mod choose;
+mod confirm;
+mod ladder;
+mod replay;
+mod shrink;
+
+use std::time::Instant;
+
+use interlock_model::{CallSet, Explored, Fingerprint, ProofReport, Verdict};
+
+pub use self::replay::replay;
+pub(crate) use self::{case::Case, ladder::Ladder};
+use crate::{
+    lab::Lab,
+    plan::survey::Bounds,
+    request::{Budget, Progress, Proved, Request},
+    target::Target,
+    trouble::Trouble,
+};
+
+/// What all sets share.
+pub(crate) struct Setting<'a> {
+    pub(crate) lab: &'a Lab,
+    pub(crate) budget: Budget,
+    pub(crate) begin: Instant,
+    pub(crate) side_by_side: usize,
+    pub(crate) progress: &'a dyn Progress,
+}
+
+/// How many concurrent runs each set gets in each round: all sets get a little before one gets much.
+const ROUNDS: &[u32] = &[2, 6, u32::MAX];
+
+/// Proves, or says what was explored. An error means that nothing at all could be done.
+pub async fn prove(request: Request, progress: &dyn Progress) -> Result<Proved, Trouble> {
+    let begin = Instant::now();
+    let target = request.target.name();
+    let side_by_side = request.beside();
+    let lab = Lab::new(
+        request.target.clone(),
+        request.perturbations.clone(),
+        request.patience,
+        request.side_by_side,
+    );
+    progress.doing("starting the server");
+    let deliveries = lab.deliveries().await?;
+    let mut notes = Vec::new();
+    let bounds = Bounds {
+        // A third for finding out what there is, the rest for proving.
+        calls: usize::try_from(request.budget.calls / 3).unwrap_or(usize::MAX),
+        networked: request.target.networked(),
+        side_by_side,
+        ..Bounds::default()
+    };
+    let sets = choose::choose(request.ask, &lab, bounds, progress, &mut notes).await?;
+    if sets.is_empty() {
+        notes.push("no calls were found that could meet; name some with --call".into());
+    }
+    let setting = Setting { lab: &lab, budget: request.budget, begin, side_by_side, progress };
+    let ladder = Ladder::new(&request.target, &request.perturbations, &deliveries, &mut notes);
+    let mut cases: Vec<Case> = Vec::new();
+    for (set, findings) in sets {
+        match unsuitable(&set, &request.target) {
+            Some(why) => notes.push(format!("{}: {why}", set.name)),
+            None => {
+                let mut case = Case::new(set, ladder.clone());
+                case.findings = findings;
+                cases.push(case);
+            }
+        }
+    }
+    'rounds: for round in ROUNDS {
+        for index in 0..cases.len() {
+            // A finding that was shown by one set needs no other.
+            let shown: Vec<Fingerprint> = broken(&cases);
+            let Some(case) = cases.get_mut(index) else { continue };
+            if !case.findings.is_empty() && case.findings.iter().all(|finding| shown.contains(finding)) {
+                continue;
+            }
+            case.advance(&setting, *round).await;
+            if case.verdict() >= Verdict::Latent && !request.all {
+                break 'rounds;
+            }
+            if setting.spent() {
+                notes.push(setting.why_spent());
+                break 'rounds;
+            }
+        }
+    }
+    for why in cases.iter().flat_map(|case| &case.gave_up) {
+        if !notes.contains(why) {
+            notes.push(why.clone());
+        }
+    }
+    let tried = cases.into_iter().filter(Case::was_tried);
+    let (findings, sets): (Vec<_>, Vec<_>) = tried.map(|case| (case.findings.clone(), case.report())).unzip();
+    let verdict = Verdict::worst(sets.iter().map(|set| set.verdict));
+    let mut explored = Explored { calls: lab.calls(), ..Explored::default() };
+    explored.exhausted = !sets.is_empty();
+    for set in &sets {
+        explored.trials += set.explored.trials;
+        explored.schedules += set.explored.schedules;
+        explored.techniques.extend(set.explored.techniques.iter().cloned());
+        explored.exhausted &= set.explored.exhausted;
+    }
+    let report = ProofReport { target, verdict, sets, explored, took: begin.elapsed(), notes };
+    Ok(Proved { report, findings })
+}
+
+/// The findings that are shown already.
+fn broken(cases: &[Case]) -> Vec<Fingerprint> {
+    let proven = cases.iter().filter(|case| case.verdict() >= Verdict::Latent);
+    proven.flat_map(|case| case.findings.iter().cloned()).collect()
+}
+
+impl Setting<'_> {
+    /// Whether the budget is used up.
+    pub(crate) fn spent(&self) -> bool {
+        self.begin.elapsed() >= self.budget.time || self.lab.calls() >= self.budget.calls
+    }
+
+    fn why_spent(&self) -> String {
+        if self.lab.calls() >= self.budget.calls {
+            format!("stopped after {} calls", self.lab.calls())
+        } else {
+            format!("stopped after {} s", self.begin.elapsed().as_secs())
+        }
+    }
+}
+
+/// Why a set cannot be run on a target.
+fn unsuitable(set: &CallSet, target: &Target) -> Option<&'static str> {
+    let fault = set.fault != interlock_model::Fault::None;
+    match target {
+        Target::Url { .. } if fault => Some("a server that somebody else runs is not killed or closed"),
+        _ if set.calls.is_empty() => Some("there is no call in it"),
+        _ if set.calls.len() > MOST_CALLS => Some("there are too many calls in it"),
+        _ => None,
+    }
+}
+
+/// However a plan is written, no more calls than this are under way at once.
+const MOST_CALLS: usize = 256;

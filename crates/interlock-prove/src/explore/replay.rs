@@ -1,0 +1,74 @@
+//! A saved schedule, run once more.
+
+use std::time::Instant;
+
+use interlock_model::{CallSet, ProofReport, Schedule, SetReport, Verdict};
+
+use super::{Case, Ladder, Setting};
+use crate::{
+    judge::Judgement,
+    lab::Lab,
+    request::{Progress, Request},
+    trouble::Trouble,
+};
+
+/// Runs a set under one schedule so often, and says in how many runs no order explains the outcome. The serial phase comes first:
+/// the server may have changed since.
+pub async fn replay(
+    request: Request,
+    set: CallSet,
+    schedule: Schedule,
+    progress: &dyn Progress,
+) -> Result<ProofReport, Trouble> {
+    let begin = Instant::now();
+    let target = request.target.name();
+    let side_by_side = request.beside();
+    let lab = Lab::new(request.target, request.perturbations, request.patience, side_by_side);
+    let setting = Setting { lab: &lab, budget: request.budget, begin, side_by_side, progress };
+    let mut case = Case::new(set, Ladder::none());
+    progress.doing(&format!("{}: one after another", case.set.name));
+    let (mut times, mut runs, mut shown) = (0, 0, None);
+    let mut trouble = None;
+    match case.serial.run(&lab, &case.set, true, side_by_side).await {
+        Err(unstable) => trouble = Some(unstable.to_string()),
+        Ok(()) => {
+            for run in 1..=request.budget.trials {
+                if setting.spent() {
+                    break;
+                }
+                progress.doing(&format!("{}: run {run} of {}", case.set.name, request.budget.trials));
+                let run = match lab.together(&case.set, &schedule).await {
+                    Ok(run) => run,
+                    Err(error) => {
+                        trouble = Some(error.to_string());
+                        break;
+                    }
+                };
+                runs += 1;
+                case.explored.trials += 1;
+                case.explored.techniques.insert(schedule.technique());
+                match case.judged(&setting, &run).await {
+                    Ok(Judgement::Illegal(reason)) => {
+                        times += 1;
+                        let verdict = if run.observed.unnatural { Verdict::Latent } else { Verdict::Broken };
+                        shown = Some((verdict, reason, run));
+                    }
+                    Ok(_) => {}
+                    Err(unstable) => trouble = Some(unstable),
+                }
+            }
+        }
+    }
+    case.explored.calls = lab.calls();
+    let (verdict, reason, evidence) = match (shown, trouble) {
+        (Some((verdict, reason, run)), _) => {
+            let evidence = case.evidence(&schedule, &run, (times, runs));
+            (verdict, format!("it happens again, in {times} of {runs} runs: {reason}"), Some(evidence))
+        }
+        (None, Some(trouble)) => (Verdict::Unknown, trouble, None),
+        (None, None) => (Verdict::Held, format!("it does not happen again, in {runs} runs"), None),
+    };
+    let set = SetReport { set: case.set, verdict, reason, explored: case.explored, evidence };
+    let explored = set.explored.clone();
+    Ok(ProofReport { target, verdict, sets: vec![set], explored, took: begin.elapsed(), notes: Vec::new() })
+}

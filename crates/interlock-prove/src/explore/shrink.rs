@@ -1,0 +1,106 @@
+//! Making a proof smaller: fewer calls, then no perturbation, then no offsets.
+
+use interlock_model::{CallSet, Evidence, Fault, Oracle, Perturbation, Schedule};
+
+use super::{Case, Ladder, Setting};
+use crate::judge::Judgement;
+
+/// How often a smaller form may fail to happen before it counts as not enough.
+const TRIES: u32 = 4;
+
+/// The smallest form that still happens, within the budget.
+pub(super) async fn shrink(
+    case: &mut Case,
+    setting: &Setting<'_>,
+    reason: String,
+    evidence: Evidence,
+) -> (String, Evidence) {
+    let (mut reason, mut evidence) = (reason, evidence);
+    if case.set.oracle == Oracle::Serial && case.set.fault == Fault::None {
+        while case.set.calls.len() > 2 && !setting.spent() {
+            let Some((smaller, why, shown)) = fewer_calls(case, setting, &evidence.schedule).await else {
+                break;
+            };
+            let explored = std::mem::take(&mut case.explored);
+            *case = smaller;
+            case.explored.trials += explored.trials;
+            case.explored.techniques.extend(explored.techniques);
+            (reason, evidence) = (why, shown);
+        }
+    }
+    for schedule in simpler(&evidence.schedule) {
+        if setting.spent() {
+            break;
+        }
+        if let Some((why, shown)) = happens(case, setting, &schedule).await {
+            (reason, evidence) = (why, shown);
+            break;
+        }
+    }
+    (reason, evidence)
+}
+
+/// The same schedule with one call less.
+async fn fewer_calls(
+    case: &Case,
+    setting: &Setting<'_>,
+    schedule: &Schedule,
+) -> Option<(Case, String, Evidence)> {
+    for left_out in 0..case.set.calls.len() {
+        let mut calls = case.set.calls.clone();
+        calls.remove(left_out);
+        let names: Vec<&str> = calls.iter().map(|call| call.tool.as_str()).collect();
+        let set = CallSet { name: names.join(" + "), calls: calls.clone(), ..case.set.clone() };
+        setting.progress.doing(&format!("{}: is it enough?", set.name));
+        let mut smaller = Case::new(set, Ladder::none());
+        let serial = smaller.serial.run(setting.lab, &smaller.set, true, setting.side_by_side).await;
+        if serial.is_err() {
+            continue;
+        }
+        let mut schedule = schedule.clone();
+        if left_out < schedule.offsets.len() {
+            schedule.offsets.remove(left_out);
+        }
+        if let Some((reason, evidence)) = happens(&mut smaller, setting, &schedule).await {
+            return Some((smaller, reason, evidence));
+        }
+    }
+    None
+}
+
+/// Schedules that ask less of whoever reads them, the simplest first.
+fn simpler(schedule: &Schedule) -> Vec<Schedule> {
+    let mut found = Vec::new();
+    let plain = Schedule { delivery: schedule.delivery, ..Schedule::default() };
+    if let Perturbation::NodeOrder { choices } = &schedule.perturbation {
+        // A shorter list of choices has fewer context switches: beyond its end, whoever went last goes on.
+        for length in 0..choices.len() {
+            let choices = choices.iter().take(length).copied().collect();
+            found.push(Schedule { perturbation: Perturbation::NodeOrder { choices }, ..schedule.clone() });
+        }
+    }
+    if schedule.offsets.iter().any(|offset| !offset.is_zero()) {
+        found.push(Schedule { offsets: Vec::new(), ..schedule.clone() });
+    }
+    if schedule.perturbation != Perturbation::None && !found.contains(&plain) {
+        found.insert(0, plain);
+    }
+    found
+}
+
+/// Whether a schedule leads to an illegal outcome twice in a few runs.
+async fn happens(case: &mut Case, setting: &Setting<'_>, schedule: &Schedule) -> Option<(String, Evidence)> {
+    let (mut times, mut shown) = (0, None);
+    for tried in 1..=TRIES {
+        let Ok(run) = setting.lab.together(&case.set, schedule).await else { continue };
+        case.explored.trials += 1;
+        if let Ok(Judgement::Illegal(reason)) = case.judged(setting, &run).await {
+            times += 1;
+            shown = Some((reason, case.evidence(schedule, &run, (times, tried))));
+        }
+        if times == 0 && tried == TRIES / 2 {
+            break;
+        }
+    }
+    shown.filter(|_| times >= 2)
+}

@@ -1,0 +1,172 @@
+//! Judging a run: is there an order of the calls, one after another, that comes to the same?
+
+mod stale;
+
+use interlock_model::{CallSet, History, LegalOutcome, Oracle, Outcome, Seen};
+
+pub(crate) use self::stale::stale_window;
+use crate::serial::{Legal, Serial};
+
+/// What a run is.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Judgement {
+    /// Some order explains it.
+    Legal,
+    /// Some order explains it without the calls that were refused, which they never are one after another.
+    LegalWithout(Vec<usize>),
+    /// It may be legal, but orders that leave calls out have not been run yet.
+    NeedsPartial,
+    /// No order explains it. In one sentence, what is wrong.
+    Illegal(String),
+}
+
+/// Judges one outcome, masked already.
+pub(crate) fn judge(set: &CallSet, serial: &Serial, history: &History, outcome: &Outcome) -> Judgement {
+    match set.oracle {
+        Oracle::Serial => by_orders(set, serial, history, outcome),
+        Oracle::NoMoreThanSerial => {
+            let (most, seen) = (serial.most_successes(), successes(outcome));
+            if seen > most {
+                Judgement::Illegal(format!(
+                    "{seen} of {} calls succeed together, {most} one after another",
+                    set.calls.len()
+                ))
+            } else {
+                Judgement::Legal
+            }
+        }
+        Oracle::SomeRefused => {
+            let (count, at_once) = (set.calls.len(), at_once(serial, history));
+            // A server that lets calls wait bounds them too, and one that is done before the next arrives has nothing to bound.
+            if successes(outcome) == count && at_once >= count / 8 {
+                Judgement::Illegal(format!(
+                    "none of {count} calls of one caller is refused, and about {at_once} are worked on at once"
+                ))
+            } else {
+                Judgement::Legal
+            }
+        }
+        Oracle::Once => once(set, serial, outcome),
+    }
+}
+
+/// How many calls the server worked on at once: what all take by themselves, over what they took together.
+fn at_once(serial: &Serial, history: &History) -> usize {
+    let alone = serial.latency.first().copied().unwrap_or_default().as_secs_f64();
+    let sent = history.calls.iter().map(|call| call.sent).min().unwrap_or_default();
+    let answered = history.calls.iter().filter_map(|call| call.answer.at()).max().unwrap_or_default();
+    let together = answered.saturating_sub(sent).as_secs_f64().max(f64::EPSILON);
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "an estimate of a small number"
+    )]
+    let estimate = (alone * history.calls.len() as f64 / together) as usize;
+    estimate.min(history.calls.len())
+}
+
+fn by_orders(set: &CallSet, serial: &Serial, history: &History, outcome: &Outcome) -> Judgement {
+    let legal = serial.legal(set);
+    let possible: Vec<&Legal> = legal.iter().filter(|legal| keeps_time(history, &legal.order)).collect();
+    if possible.iter().any(|legal| legal.order.len() == set.calls.len() && legal.outcome == *outcome) {
+        return Judgement::Legal;
+    }
+    // What was refused as it never is alone did not happen; what was not answered may have happened or not.
+    let refused: Vec<usize> =
+        indexes(outcome, |seen| matches!(seen, Seen::Error(_)) && !serial.knows_error(seen));
+    let silent: Vec<usize> = indexes(outcome, |seen| *seen == Seen::Nothing);
+    if !refused.is_empty() || !silent.is_empty() {
+        if !serial.partial {
+            return Judgement::NeedsPartial;
+        }
+        let explains = |legal: &&&Legal| {
+            let left_out = |index: &usize| !legal.order.contains(index);
+            refused.iter().all(left_out)
+                && (0..set.calls.len())
+                    .filter(left_out)
+                    .all(|index| refused.contains(&index) || silent.contains(&index))
+                && legal.outcome.reads == outcome.reads
+                && legal.order.iter().all(|index| {
+                    silent.contains(index) || legal.outcome.answers.get(*index) == outcome.answers.get(*index)
+                })
+        };
+        if possible.iter().any(|legal| explains(&legal)) {
+            return Judgement::LegalWithout(refused);
+        }
+    }
+    Judgement::Illegal(what_is_wrong(set, &legal, outcome))
+}
+
+/// Copies of one request: the state must be what one of them makes, and nobody may be told something else than the first was.
+fn once(set: &CallSet, serial: &Serial, outcome: &Outcome) -> Judgement {
+    if !serial.partial {
+        return Judgement::NeedsPartial;
+    }
+    let legal = serial.legal(set);
+    let none = legal.iter().filter(|legal| legal.order.is_empty());
+    let one = legal.iter().filter(|legal| legal.order.len() == 1);
+    let mut enough = one.chain(none.filter(|_| successes(outcome) == 0));
+    if enough.any(|legal| legal.outcome.reads == outcome.reads) {
+        Judgement::Legal
+    } else {
+        Judgement::Illegal(format!("{} copies of one request did more than one does", set.calls.len()))
+    }
+}
+
+/// Whether an order keeps calls apart that did not overlap.
+fn keeps_time(history: &History, order: &[usize]) -> bool {
+    order.iter().enumerate().all(|(at, later)| {
+        let rest = order.get(at + 1..).unwrap_or_default();
+        rest.iter().all(|after| !history.precedes(*after, *later))
+    })
+}
+
+fn what_is_wrong(set: &CallSet, legal: &[Legal], outcome: &Outcome) -> String {
+    let full = || legal.iter().filter(|legal| legal.order.len() == set.calls.len());
+    let most = full().map(|legal| successes(&legal.outcome)).max().unwrap_or(0);
+    let seen = successes(outcome);
+    if seen > most {
+        return format!("{seen} calls succeed together, {most} one after another");
+    }
+    let known_reads = full().any(|legal| legal.outcome.reads == outcome.reads);
+    let known_answers = full().any(|legal| legal.outcome.answers == outcome.answers);
+    match (known_answers, known_reads) {
+        (true, false) => {
+            "every call is answered as if it had worked, but what is read afterwards is no serial outcome"
+                .into()
+        }
+        (false, true) => "what is read afterwards is right, but the calls are answered as in no order".into(),
+        (true, true) => "the answers and what is read afterwards belong to different orders".into(),
+        (false, false) => "neither the answers nor what is read afterwards come from any order".into(),
+    }
+}
+
+/// What is legal, for a report: one entry for each outcome, nearest to the observed one first.
+pub(crate) fn legal_outcomes(set: &CallSet, serial: &Serial, observed: &Outcome) -> Vec<LegalOutcome> {
+    let mut found: Vec<LegalOutcome> = Vec::new();
+    for legal in serial.legal(set) {
+        match found.iter_mut().find(|known| known.outcome == legal.outcome) {
+            Some(known) => known.orders.push(legal.order),
+            None => found.push(LegalOutcome { outcome: legal.outcome, orders: vec![legal.order] }),
+        }
+    }
+    let distance = |legal: &LegalOutcome| {
+        let differ = |one: &[Seen], two: &[Seen]| one.iter().zip(two).filter(|(one, two)| one != two).count();
+        let left_out = legal.orders.iter().map(|order| set.calls.len() - order.len()).min().unwrap_or(0);
+        (
+            left_out,
+            differ(&legal.outcome.answers, &observed.answers) + differ(&legal.outcome.reads, &observed.reads),
+        )
+    };
+    found.sort_by_cached_key(distance);
+    found
+}
+
+fn successes(outcome: &Outcome) -> usize {
+    outcome.answers.iter().filter(|seen| matches!(seen, Seen::Result(_))).count()
+}
+
+fn indexes(outcome: &Outcome, wanted: impl Fn(&Seen) -> bool) -> Vec<usize> {
+    outcome.answers.iter().enumerate().filter(|(_, seen)| wanted(seen)).map(|(index, _)| index).collect()
+}

@@ -1,0 +1,248 @@
+//! Where runs are made: each on an instance of its own, one call after another or all together.
+
+use std::{
+    path::PathBuf,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use interlock_model::{Answer, CallRecord, CallSet, Fault, History, IoTick, PlannedCall, Schedule};
+use serde_json::Value;
+
+use crate::{
+    clock::Instant,
+    connect::Exchange,
+    perturb::{self, Observed, Perturb},
+    target::{Hold, Instance, Patience, Pool, Target},
+    trouble::Trouble,
+};
+
+/// Makes runs, and counts the calls.
+pub(crate) struct Lab {
+    pub(crate) target: Arc<Target>,
+    pool: Pool,
+    calls: AtomicU64,
+}
+
+/// What one run came to, as it was.
+#[derive(Debug, Clone)]
+pub(crate) struct Run {
+    /// The calls of the set, in its order; one that was not made has no answer.
+    pub(crate) history: History,
+    /// What the reads said before the calls, where an invariant wants to know.
+    pub(crate) before: Vec<Answer>,
+    /// What they said afterwards.
+    pub(crate) reads: Vec<Answer>,
+    /// The instance's folder, which stands in its answers.
+    pub(crate) folder: PathBuf,
+    /// What was seen from inside.
+    pub(crate) observed: Observed,
+    /// What the server did that no server should.
+    pub(crate) oddities: Vec<String>,
+}
+
+/// The reason of a call that was not made.
+pub(crate) const NOT_MADE: &str = "not made in this order";
+
+impl Lab {
+    pub(crate) fn new(
+        target: Target,
+        holds: Vec<Arc<dyn Perturb>>,
+        patience: Patience,
+        ahead: usize,
+    ) -> Self {
+        let target = Arc::new(target);
+        let pool = Pool::new(Arc::clone(&target), holds, patience, ahead);
+        Self { target, pool, calls: AtomicU64::new(0) }
+    }
+
+    /// Calls that were sent so far.
+    pub(crate) fn calls(&self) -> u64 {
+        self.calls.load(Ordering::Relaxed)
+    }
+
+    /// The tools of the server.
+    pub(crate) async fn tools(&self) -> Result<Vec<Value>, Trouble> {
+        let mut instance = self.pool.take(Hold::Free).await?;
+        instance.connection.tools(Patience::default().answer).await
+    }
+
+    /// The ways in which requests can be delivered.
+    pub(crate) async fn deliveries(&self) -> Result<Vec<interlock_model::Delivery>, Trouble> {
+        let instance = self.pool.take(Hold::Free).await?;
+        Ok(instance.connection.deliveries().to_vec())
+    }
+
+    /// Calls one after another on one fresh instance, whatever they answer.
+    pub(crate) async fn in_turn(&self, calls: &[PlannedCall]) -> Result<Vec<Answer>, Trouble> {
+        let mut instance = self.pool.take(Hold::Free).await?;
+        let begin = Instant::now();
+        let mut answers = Vec::new();
+        for call in calls {
+            let exchange = self.call(&mut instance, call).await?;
+            instance.note(&exchange);
+            answers.push(exchange.answer(begin));
+        }
+        instance.kill().await;
+        Ok(answers)
+    }
+
+    /// The calls of a set in one order, each waited for; those that the order leaves out are not made.
+    pub(crate) async fn serial(&self, set: &CallSet, order: &[usize]) -> Result<Run, Trouble> {
+        let mut instance = self.pool.take(Hold::Free).await?;
+        let before = self.begin(&mut instance, set).await?;
+        let start = Instant::now();
+        let mut exchanges: Vec<Option<Exchange>> = vec![None; set.calls.len()];
+        for index in order {
+            if let (Some(call), Some(slot)) = (set.calls.get(*index), exchanges.get_mut(*index)) {
+                *slot = Some(self.call(&mut instance, call).await?);
+            }
+        }
+        let calls = set.calls.iter().zip(exchanges);
+        let calls = calls.map(|(call, exchange)| match exchange {
+            Some(exchange) => record(call, &exchange, start),
+            None => CallRecord {
+                tool: call.tool.clone(),
+                arguments: call.arguments.clone(),
+                sent: Duration::ZERO,
+                answer: Answer::Missing { reason: NOT_MADE.into() },
+            },
+        });
+        let history = History { calls: calls.collect(), ticks: Vec::new() };
+        // What does not outlive the process must not be expected of it afterwards either.
+        let instance = match set.fault {
+            Fault::None => instance,
+            Fault::Kill { .. } => {
+                instance.kill().await;
+                instance.again(&self.target).await?
+            }
+            Fault::Close { .. } => {
+                instance.close(&[], &mut []).await;
+                instance.again(&self.target).await?
+            }
+        };
+        self.end(instance, set, history, before, Observed::default()).await
+    }
+
+    /// The calls of a set together.
+    pub(crate) async fn together(&self, set: &CallSet, schedule: &Schedule) -> Result<Run, Trouble> {
+        self.meet(set, schedule, schedule.perturbation.name()).await
+    }
+
+    /// The same, looked at through a hold that does not disturb.
+    pub(crate) async fn watched(
+        &self,
+        set: &CallSet,
+        schedule: &Schedule,
+        hold: &str,
+    ) -> Result<Run, Trouble> {
+        self.meet(set, schedule, hold).await
+    }
+
+    async fn meet(&self, set: &CallSet, schedule: &Schedule, hold: &str) -> Result<Run, Trouble> {
+        let mut instance = self.pool.take(self.pool.hold(hold)).await?;
+        let before = self.begin(&mut instance, set).await?;
+        let requests = instance.prepare(&set.calls)?;
+        let ids: Vec<i64> = requests.iter().map(|request| request.id).collect();
+        if let Some(leash) = &mut instance.leash {
+            leash.arm(&schedule.perturbation, &ids).await.map_err(Trouble::Loose)?;
+        }
+        let start = Instant::now();
+        self.count(requests.len());
+        let patience = match set.fault {
+            Fault::None => None,
+            Fault::Kill { after } | Fault::Close { after } => Some(after),
+        };
+        let mut exchanges = instance.together(&requests, schedule, patience).await?;
+        let mut observed = Observed::default();
+        if let Some(leash) = &mut instance.leash {
+            observed = leash.disarm().await?;
+        }
+        let instance = match set.fault {
+            Fault::None => instance,
+            Fault::Kill { .. } => {
+                instance.kill().await;
+                instance.again(&self.target).await?
+            }
+            Fault::Close { .. } => {
+                instance.close(&requests, &mut exchanges).await;
+                instance.again(&self.target).await?
+            }
+        };
+        let start = exchanges.iter().map(|exchange| exchange.sent).min().unwrap_or(start);
+        let calls = set.calls.iter().zip(&exchanges).map(|(call, exchange)| record(call, exchange, start));
+        // People know the folder as the one that everything is in.
+        let folder = format!("{}/", instance.folder().display());
+        let tick = |tick: &perturb::Tick| IoTick {
+            call: tick.request.and_then(|id| ids.iter().position(|known| *known == id)),
+            at: tick.at.since(start),
+            kind: tick.kind,
+            on: tick.on.replace(&folder, ""),
+        };
+        let ticks = observed.ticks.iter().map(tick).collect();
+        let history = History { calls: calls.collect(), ticks };
+        self.end(instance, set, history, before, observed).await
+    }
+
+    async fn begin(&self, instance: &mut Instance, set: &CallSet) -> Result<Vec<Answer>, Trouble> {
+        for call in &set.setup {
+            self.count(1);
+            instance.set_up(call).await?;
+        }
+        if set.invariants.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.read(instance, set).await
+    }
+
+    async fn end(
+        &self,
+        mut instance: Instance,
+        set: &CallSet,
+        history: History,
+        before: Vec<Answer>,
+        observed: Observed,
+    ) -> Result<Run, Trouble> {
+        let reads = match self.read(&mut instance, set).await {
+            Ok(reads) => reads,
+            Err(trouble) => {
+                let _ = instance.last_words().await;
+                return Err(trouble);
+            }
+        };
+        let folder = instance.folder().to_owned();
+        let oddities = instance.connection.oddities().to_vec();
+        instance.kill().await;
+        Ok(Run { history, before, reads, folder, observed, oddities })
+    }
+
+    async fn read(&self, instance: &mut Instance, set: &CallSet) -> Result<Vec<Answer>, Trouble> {
+        let begin = Instant::now();
+        let mut answers = Vec::new();
+        for read in &set.reads {
+            answers.push(self.call(instance, read).await?.answer(begin));
+        }
+        Ok(answers)
+    }
+
+    async fn call(&self, instance: &mut Instance, call: &PlannedCall) -> Result<Exchange, Trouble> {
+        self.count(1);
+        instance.call(call).await
+    }
+
+    fn count(&self, calls: usize) {
+        self.calls.fetch_add(u64::try_from(calls).unwrap_or_default(), Ordering::Relaxed);
+    }
+}
+
+fn record(call: &PlannedCall, exchange: &Exchange, start: Instant) -> CallRecord {
+    CallRecord {
+        tool: call.tool.clone(),
+        arguments: call.arguments.clone(),
+        sent: exchange.sent.since(start),
+        answer: exchange.answer(start),
+    }
+}

@@ -1,0 +1,217 @@
+//! Putting signs in place of what varies.
+
+use std::collections::BTreeMap;
+
+use interlock_model::{Outcome, Seen};
+use serde_json::{Map, Value};
+
+use super::{
+    Leaf, Mask, Place,
+    learn::{child, place_of},
+    shape::{shape, words},
+    time::{self, DURATION, TIME},
+};
+
+/// Stands for a value that varies without meaning anything.
+const ANY: &str = "‹varies›";
+/// Shorter values are the same by accident too often for that to mean anything.
+const SHORTEST_ID: usize = 4;
+
+/// The ids of one run, in the order in which they are met.
+#[derive(Default)]
+struct Ids(BTreeMap<String, usize>);
+
+impl Mask {
+    /// The outcome without what varies.
+    pub(crate) fn apply(&self, outcome: &Outcome) -> Outcome {
+        let mut ids = Ids::default();
+        let answers = outcome.answers.len();
+        let mut index = 0;
+        let mut seen = |seen: &Seen| {
+            let place = vec![place_of(index, answers)];
+            index += 1;
+            match seen {
+                Seen::Result(value) => Seen::Result(self.value(&place, value, &mut ids)),
+                Seen::Error(value) => Seen::Error(self.value(&place, value, &mut ids)),
+                Seen::Nothing => Seen::Nothing,
+            }
+        };
+        Outcome {
+            answers: outcome.answers.iter().map(&mut seen).collect(),
+            reads: outcome.reads.iter().map(&mut seen).collect(),
+        }
+    }
+
+    /// A value with every sign the same, to sort by.
+    pub(super) fn blank(&self, place: &Place, value: &Value) -> Value {
+        let mut ids = Ids::default();
+        let text = self.value(place, value, &mut ids).to_string();
+        let mut out = String::new();
+        let mut rest = text.as_str();
+        while let Some((before, after)) = rest.split_once('‹') {
+            out.push_str(before);
+            out.push('‹');
+            rest = after.split_once('›').map_or("", |(_, rest)| rest);
+        }
+        out.push_str(rest);
+        Value::String(out)
+    }
+
+    fn value(&self, place: &Place, value: &Value, ids: &mut Ids) -> Value {
+        match value {
+            Value::Array(items) => {
+                let inside = child(place, "*");
+                let mut items: Vec<&Value> = items.iter().collect();
+                if self.unordered.contains(place) {
+                    items.sort_by_cached_key(|item| self.blank(&inside, item).to_string());
+                }
+                items.into_iter().map(|item| self.value(&inside, item, ids)).collect()
+            }
+            Value::Object(fields) if self.keyed.contains(place) => self.keyed(place, fields, ids),
+            Value::Object(fields) => {
+                let masked = fields.iter().map(|(name, field)| {
+                    let inside = child(place, name);
+                    let leaf = !field.is_object() && !field.is_array();
+                    let masked = if leaf && field.is_number() && time::names_duration(name) {
+                        DURATION.into()
+                    } else {
+                        self.value(&inside, field, ids)
+                    };
+                    (name.clone(), masked)
+                });
+                Value::Object(masked.collect())
+            }
+            leaf => self.leaf(place, leaf, ids),
+        }
+    }
+
+    /// An object whose keys are ids: each becomes a sign, in an order that does not depend on them.
+    fn keyed(&self, place: &Place, fields: &Map<String, Value>, ids: &mut Ids) -> Value {
+        let inside = child(place, "*");
+        let mut fields: Vec<(&String, &Value)> = fields.iter().collect();
+        fields.sort_by_cached_key(|(_, field)| self.blank(&inside, field).to_string());
+        let masked = fields.into_iter().map(|(name, field)| {
+            let sign = ids.sign(name);
+            Value::Array(vec![sign, self.value(&inside, field, ids)])
+        });
+        Value::Array(masked.collect())
+    }
+
+    fn leaf(&self, place: &Place, leaf: &Value, ids: &mut Ids) -> Value {
+        let rule = self.leaves.get(place);
+        match (leaf, rule) {
+            (_, Some(Leaf::Whole)) => ANY.into(),
+            (Value::String(text), Some(Leaf::Words(shapes))) => {
+                let text = time::replace(text);
+                let masked = words(&text)
+                    .into_iter()
+                    .map(|word| if shapes.contains(&shape(word)) { ids.text(word) } else { word.to_owned() });
+                masked.collect::<String>().into()
+            }
+            (Value::String(text), rule) => {
+                let replaced = time::replace(text);
+                if replaced != *text {
+                    // A time is no id, even where the rest of the text varies as well.
+                    return if rule.is_some() { ANY.into() } else { replaced.into() };
+                }
+                if rule.is_some() { ids.sign(text) } else { leaf.clone() }
+            }
+            (leaf, _) if time::is_moment(leaf) => TIME.into(),
+            (leaf, Some(_)) => ids.sign(&leaf.to_string()),
+            (leaf, None) => leaf.clone(),
+        }
+    }
+}
+
+impl Ids {
+    fn sign(&mut self, value: &str) -> Value {
+        self.text(value).into()
+    }
+
+    fn text(&mut self, value: &str) -> String {
+        if value.chars().count() < SHORTEST_ID {
+            return ANY.to_owned();
+        }
+        let next = self.0.len() + 1;
+        format!("‹id {}›", self.0.entry(value.to_owned()).or_insert(next))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+    use serde_json::json;
+
+    use super::*;
+
+    fn outcome(answer: Value, read: Value) -> Outcome {
+        Outcome { answers: vec![Seen::Result(answer)], reads: vec![Seen::Result(read)] }
+    }
+
+    fn masked(repeats: &[Outcome]) -> Vec<String> {
+        let mut mask = Mask::default();
+        mask.learn(repeats).unwrap();
+        let text = |outcome: &Outcome| {
+            let outcome = mask.apply(outcome);
+            let all = outcome.answers.into_iter().chain(outcome.reads);
+            let texts =
+                all.map(|seen| if let Seen::Result(value) = seen { value.to_string() } else { "-".into() });
+            texts.collect::<Vec<_>>().join(" ")
+        };
+        repeats.iter().map(text).collect()
+    }
+
+    #[test]
+    fn an_id_that_varies_is_the_same_id_wherever_it_stands() {
+        let run = |id: &str, other: &str| {
+            outcome(json!({ "id": id, "n": 1 }), json!([{ "id": other, "n": 0 }, { "id": id, "n": 1 }]))
+        };
+        let texts = masked(&[run("aaaa1", "zzzz9"), run("bbbb2", "yyyy8")]);
+        expect![[r#"{"id":"‹id 1›","n":1} [{"id":"‹id 2›","n":0},{"id":"‹id 1›","n":1}]"#]]
+            .assert_eq(&texts[0]);
+        assert_eq!(texts[0], texts[1]);
+    }
+
+    #[test]
+    fn only_the_words_of_a_text_that_vary_are_replaced() {
+        let run = |id: &str, at: &str| outcome(json!(format!("Saved note {id} at {at}: 3 notes")), json!(3));
+        let texts = masked(&[run("n-5f3a", "2026-01-01T10:00:00Z"), run("n-77b2", "2026-01-01T10:00:01Z")]);
+        expect![[r#""Saved note ‹id 1› at ‹time›: 3 notes" 3"#]].assert_eq(&texts[0]);
+        assert_eq!(texts[0], texts[1]);
+    }
+
+    #[test]
+    fn lists_without_an_order_are_sorted_and_others_keep_theirs() {
+        let one = outcome(json!(["b", "a"]), json!([1, 2]));
+        let two = outcome(json!(["a", "b"]), json!([1, 2]));
+        let texts = masked(&[one, two]);
+        assert_eq!(texts[0], texts[1]);
+        expect![[r#"["a","b"] [1,2]"#]].assert_eq(&texts[0]);
+    }
+
+    #[test]
+    fn objects_that_are_keyed_by_ids_compare_by_what_is_in_them() {
+        let one = outcome(json!("key-1111"), json!({ "key-1111": { "n": 1 }, "key-2222": { "n": 2 } }));
+        let two = outcome(json!("key-9999"), json!({ "key-3333": { "n": 2 }, "key-9999": { "n": 1 } }));
+        let texts = masked(&[one, two]);
+        assert_eq!(texts[0], texts[1]);
+        expect![[r#""‹id 1›" [["‹id 1›",{"n":1}],["‹id 2›",{"n":2}]]"#]].assert_eq(&texts[0]);
+    }
+
+    #[test]
+    fn times_and_durations_are_replaced_even_where_repeats_agree() {
+        let run = outcome(json!({ "at": 1_794_733_132, "tookMs": 0 }), json!({ "count": 3 }));
+        let texts = masked(&[run.clone(), run]);
+        expect![[r#"{"at":"‹time›","tookMs":"‹duration›"} {"count":3}"#]].assert_eq(&texts[0]);
+    }
+
+    #[test]
+    fn what_is_missing_stays_missing() {
+        let mut mask = Mask::default();
+        let both = outcome(json!("ok"), json!([{ "id": "aaaa1" }, { "id": "bbbb2" }]));
+        let again = outcome(json!("ok"), json!([{ "id": "cccc3" }, { "id": "dddd4" }]));
+        mask.learn(&[both.clone(), again]).unwrap();
+        let lost = outcome(json!("ok"), json!([{ "id": "eeee5" }]));
+        assert_ne!(mask.apply(&both), mask.apply(&lost));
+    }
+}

@@ -1,0 +1,41 @@
+//! Taking out of answers what varies from run to run anyway, so that what is left can be compared.
+//!
+//! What varies is learned from repeats of one serial order: leaves that differ between them, lists that come in another order,
+//! objects whose keys are ids. A value that varies is replaced by a sign that is the same wherever the value is the same in one
+//! run, so that an id that is handed out and found again later still is one id. Times and durations are replaced wherever they
+//! are, because repeats within the same second would not show that they vary.
+
+mod apply;
+mod learn;
+mod normal;
+mod shape;
+mod time;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+pub(crate) use self::normal::normal;
+
+/// A place in an outcome: fields and, for every element of a list, `*`.
+pub(crate) type Place = Vec<String>;
+
+/// What varies.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Mask {
+    /// Leaves, each with what is to be done.
+    leaves: BTreeMap<Place, Leaf>,
+    /// Lists without an order.
+    unordered: BTreeSet<Place>,
+    /// Objects whose keys vary.
+    keyed: BTreeSet<Place>,
+}
+
+/// What is done to a leaf.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Leaf {
+    /// In a text, words of these shapes vary.
+    Words(BTreeSet<String>),
+    /// All of it varies, but the same value means the same thing.
+    Identity,
+    /// It varies without meaning anything.
+    Whole,
+}

@@ -1,0 +1,155 @@
+//! Arguments for a tool that nobody gave: from examples, enums and defaults of its schema, from ids that earlier answers had, else made.
+//!
+//! Everything follows from the schema and from what was seen: the same server gets the same calls every time. The generators that there are for
+//! JSON Schema draw at random, which is what a fuzzer needs; here two samples have to speak of the same thing and say different things about it.
+
+mod generate;
+mod harvest;
+mod leaf;
+mod name;
+mod pattern;
+
+use std::collections::BTreeMap;
+
+use jsonschema::Validator;
+use serde_json::{Map, Value};
+
+pub use harvest::{Found, Pool};
+pub(crate) use name::{Named, Role, noun_of_tool};
+
+use super::listing::Listing;
+
+/// A larger schema is not worth the time, or an attack.
+const LARGEST_SCHEMA: usize = 256 * 1024;
+
+/// Makes arguments for one tool.
+pub struct Sampler {
+    tool: Listing,
+    noun: Option<String>,
+    validator: Validator,
+}
+
+/// Which arguments.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Want {
+    /// Which thing is spoken of: the same number is the same thing.
+    pub thing: usize,
+    /// What is said about it: other numbers say something else.
+    pub variant: usize,
+    /// Where ids and names come from.
+    pub source: Source,
+    /// Whether arguments that may be left out are given too.
+    pub optional: bool,
+    /// Whether also who or what else is named differs from variant to variant: a receiver, a destination.
+    pub vary_others: bool,
+    /// Values that are used for arguments of this name before anything else, by their words joined.
+    pub given: BTreeMap<String, Value>,
+}
+
+/// Where ids and names come from first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Source {
+    /// What the schema shows, then what was seen.
+    #[default]
+    Examples,
+    /// What was seen in answers.
+    Seen,
+    /// New ones.
+    Made,
+}
+
+impl Sampler {
+    /// Looks at a tool's schema.
+    ///
+    /// # Errors
+    ///
+    /// In words, when it is no schema, or arguments could not be checked against it.
+    pub fn new(tool: Listing) -> Result<Self, String> {
+        if tool.input_schema.to_string().len() > LARGEST_SCHEMA {
+            return Err("its schema is too large".into());
+        }
+        let validator = jsonschema::options().should_validate_formats(true).build(&tool.input_schema);
+        let validator = validator.map_err(|error| format!("its schema cannot be used: {error}"))?;
+        Ok(Self { noun: noun_of_tool(&tool.name), tool, validator })
+    }
+
+    /// The tool.
+    #[must_use]
+    pub fn tool(&self) -> &Listing {
+        &self.tool
+    }
+
+    /// What it is about, by its name.
+    #[must_use]
+    pub fn noun(&self) -> Option<&str> {
+        self.noun.as_deref()
+    }
+
+    /// Arguments that the schema allows; `None` if none were found.
+    #[must_use]
+    pub fn sample(&self, want: &Want, pool: &Pool) -> Option<Value> {
+        // Where a schema offers several shapes the first is tried first; more than a few nobody writes by hand.
+        (0..4).find_map(|branch| {
+            let generator = generate::Generator::new(&self.tool, self.noun.as_deref(), want, pool, branch);
+            let arguments = generator.arguments().unwrap_or_else(|| Value::Object(Map::new()));
+            (arguments.is_object() && self.validator.is_valid(&arguments)).then_some(arguments)
+        })
+    }
+
+    /// Whether the schema allows these.
+    #[must_use]
+    pub fn allows(&self, arguments: &Value) -> bool {
+        self.validator.is_valid(arguments)
+    }
+
+    /// Whether it can be called with nothing.
+    #[must_use]
+    pub fn needs_nothing(&self) -> bool {
+        self.allows(&Value::Object(Map::new()))
+    }
+
+    /// The argument that carries an idempotency key.
+    #[must_use]
+    pub fn idempotency_argument(&self) -> Option<String> {
+        let properties = self.tool.input_schema.get("properties")?.as_object()?;
+        properties.keys().find(|name| Named::new(name).role == Role::Idempotency).cloned()
+    }
+
+    /// The arguments that say how much, as names of the top level.
+    pub fn amounts<'v>(&self, arguments: &'v Value) -> Vec<&'v str> {
+        let entries = arguments.as_object().into_iter().flatten();
+        let amounts =
+            entries.filter(|(name, value)| value.is_number() && Named::new(name).role == Role::Amount);
+        amounts.map(|(name, _)| name.as_str()).collect()
+    }
+}
+
+/// The values of arguments that name what is spoken of, with the names that they stand under.
+#[must_use]
+pub(crate) fn things(arguments: &Value) -> Vec<(Named, Value)> {
+    let mut found = Vec::new();
+    collect(arguments, None, 0, &mut found);
+    found
+}
+
+fn collect(value: &Value, name: Option<&str>, depth: usize, found: &mut Vec<(Named, Value)>) {
+    if depth > 4 {
+        return;
+    }
+    match value {
+        Value::Object(entries) => {
+            entries.iter().for_each(|(name, value)| collect(value, Some(name), depth + 1, found));
+        }
+        Value::Array(items) => items.iter().for_each(|item| collect(item, name, depth + 1, found)),
+        Value::String(_) | Value::Number(_) => {
+            let Some(named) = name.map(Named::new) else { return };
+            if named.role.names_a_thing() {
+                found.push((named, value.clone()));
+            }
+        }
+        Value::Bool(_) | Value::Null => {}
+    }
+}
+
+#[cfg(test)]
+mod tests;

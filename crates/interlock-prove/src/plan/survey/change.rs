@@ -1,0 +1,107 @@
+//! Whether a read-back changed, apart from what changes by itself.
+
+use std::collections::BTreeMap;
+
+use interlock_model::Answer;
+use serde_json::Value;
+
+use crate::plan::plain;
+
+/// An answer is not looked at beyond so many values.
+const MOST: usize = 5_000;
+
+/// Whether `after` differs from `before` in something that is the same in `before` and `earlier`.
+pub(super) fn changed(earlier: &Answer, before: &Answer, after: &Answer) -> bool {
+    let (earlier, before, after) = (leaves(earlier), leaves(before), leaves(after));
+    let steady = |path: &String| earlier.get(path) == before.get(path);
+    let paths = before.keys().chain(after.keys());
+    let mut steady_paths = paths.filter(|path| steady(path));
+    steady_paths.any(|path| before.get(path) != after.get(path))
+}
+
+/// Whether two answers say the same.
+pub(super) fn same(one: &Answer, other: &Answer) -> bool {
+    leaves(one) == leaves(other)
+}
+
+/// The values of an answer, by where they stand.
+fn leaves(answer: &Answer) -> BTreeMap<String, Value> {
+    let mut found = BTreeMap::new();
+    match answer {
+        Answer::Result { value, .. } => walk(&plain(value), String::new(), 0, &mut found),
+        Answer::Error { value, .. } => walk(&plain(value), "error".into(), 0, &mut found),
+        Answer::Missing { .. } => {
+            found.insert("missing".into(), Value::Null);
+        }
+    }
+    found
+}
+
+fn walk(value: &Value, path: String, depth: usize, found: &mut BTreeMap<String, Value>) {
+    if found.len() >= MOST || depth > 64 {
+        return;
+    }
+    match value {
+        Value::Object(entries) if !entries.is_empty() => {
+            for (name, value) in entries {
+                walk(value, format!("{path}/{name}"), depth + 1, found);
+            }
+        }
+        Value::Array(items) if !items.is_empty() => {
+            // One more entry is a change even where entries vary.
+            found.insert(format!("{path}#"), Value::from(items.len()));
+            for (at, value) in items.iter().enumerate() {
+                walk(value, format!("{path}/{at}"), depth + 1, found);
+            }
+        }
+        leaf => {
+            found.insert(path, leaf.clone());
+        }
+    }
+}
+
+/// The words of a refusal, for people.
+pub(super) fn said(value: &Value) -> String {
+    let texts = value.get("content").and_then(Value::as_array).into_iter().flatten();
+    let mut text: String = texts.filter_map(|part| part.get("text")?.as_str()).collect::<Vec<_>>().join(" ");
+    if text.is_empty() {
+        text = value
+            .get("message")
+            .and_then(Value::as_str)
+            .map_or_else(|| plain(value).to_string(), str::to_owned);
+    }
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(160).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use serde_json::json;
+
+    use super::*;
+
+    fn answer(value: Value) -> Answer {
+        Answer::Result { at: Duration::ZERO, value: json!({"structuredContent": value}) }
+    }
+
+    #[test]
+    fn what_changes_by_itself_is_no_change() {
+        let at = |time: u32, count: u32| answer(json!({"time": time, "count": count}));
+        assert!(!changed(&at(1, 5), &at(2, 5), &at(3, 5)));
+        assert!(changed(&at(1, 5), &at(2, 5), &at(3, 6)));
+    }
+
+    #[test]
+    fn one_more_entry_is_a_change_even_where_entries_vary() {
+        let noisy = |ids: &[u32]| answer(json!({"items": ids}));
+        assert!(!changed(&noisy(&[1]), &noisy(&[2]), &noisy(&[3])));
+        assert!(changed(&noisy(&[1]), &noisy(&[2]), &noisy(&[3, 4])));
+    }
+
+    #[test]
+    fn an_error_that_becomes_an_answer_is_a_change() {
+        let error = Answer::Error { at: Duration::ZERO, value: json!("there is none") };
+        assert!(changed(&error, &error, &answer(json!({"a": 1}))));
+    }
+}

@@ -1,0 +1,138 @@
+//! The first look: what the readers say of a fresh server.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use interlock_model::{Answer, PlannedCall};
+use serde_json::Value;
+
+use super::{Meter, change, refused};
+use crate::plan::{
+    arguments::{Pool, Sampler, Source, Want},
+    plain,
+};
+
+/// What it showed.
+pub(super) struct First<'s> {
+    pub(super) pool: Pool,
+    /// Readers that are worth asking again.
+    pub(super) readers: Vec<&'s Sampler>,
+    /// Those that are named like readers and change what they say by being asked.
+    pub(super) turned_out_to_write: Vec<&'s Sampler>,
+    pub(super) limit: Option<usize>,
+    pub(super) longest: usize,
+    /// How long each reader takes.
+    pub(super) took: BTreeMap<String, Duration>,
+    pub(super) notes: Vec<String>,
+}
+
+/// So many equal calls are made to see whether there is a limit.
+const FLOOD: usize = 24;
+/// A run is never longer.
+const LONGEST_RUN: usize = 200;
+
+/// Asks every reader twice, on two instances.
+pub(super) async fn first<'s>(readers: &[&'s Sampler], meter: &Meter<'_>) -> First<'s> {
+    let mut first = First {
+        pool: Pool::default(),
+        readers: Vec::new(),
+        turned_out_to_write: Vec::new(),
+        limit: None,
+        longest: LONGEST_RUN,
+        took: BTreeMap::new(),
+        notes: Vec::new(),
+    };
+    // Lists, which need nothing, say what the others can be asked for.
+    let (free, rest): (Vec<&Sampler>, Vec<&Sampler>) =
+        readers.iter().partition(|reader| reader.needs_nothing());
+    for group in [free, rest] {
+        let calls: Vec<(&Sampler, PlannedCall)> =
+            group.into_iter().filter_map(|reader| Some((reader, question(reader, &first.pool)?))).collect();
+        first.ask(&calls, meter).await;
+    }
+    first.flood(meter).await;
+    first
+}
+
+/// How a reader is asked before anything is known.
+pub(super) fn question(reader: &Sampler, pool: &Pool) -> Option<PlannedCall> {
+    let want = Want { source: Source::Examples, ..Want::default() };
+    Some(PlannedCall::new(&reader.tool().name, reader.sample(&want, pool)?))
+}
+
+impl<'s> First<'s> {
+    async fn ask(&mut self, calls: &[(&'s Sampler, PlannedCall)], meter: &Meter<'_>) {
+        // All in one run, unless one of them ends the server; then each alone.
+        let all: Vec<PlannedCall> = calls.iter().chain(calls).map(|(_, call)| call.clone()).collect();
+        if all.is_empty() {
+            return;
+        }
+        let one = match meter.run(&all).await {
+            Ok(one) => one,
+            Err(why) => {
+                self.notes.push(format!("the readers could not be asked: {why}"));
+                self.readers.extend(calls.iter().map(|(reader, _)| *reader));
+                return;
+            }
+        };
+        // Whether asking changes the answer is a question only for those that do not say that they only read.
+        let is_sure = calls.iter().all(|(reader, _)| reader.tool().read_only == Some(true));
+        let other = if is_sure { one.clone() } else { meter.run(&all).await.unwrap_or_else(|_| one.clone()) };
+        let count = calls.len();
+        for (at, (reader, call)) in calls.iter().enumerate() {
+            let answers = [one.get(at), one.get(at + count), other.get(at), other.get(at + count)];
+            let [Some(first), Some(second), Some(elsewhere), Some(elsewhere_again)] = answers else {
+                continue;
+            };
+            // The same change on both instances is no noise: asking is what changes it.
+            let counts = change::same(first, elsewhere)
+                && change::same(second, elsewhere_again)
+                && !change::same(first, second);
+            if counts && refused(first).is_none() && reader.tool().read_only != Some(true) {
+                self.turned_out_to_write.push(reader);
+                continue;
+            }
+            if let Answer::Result { value, .. } = first {
+                self.pool.learn(&call.tool, &call.arguments, &plain(value), at);
+            }
+            self.took.insert(call.tool.clone(), took(&one, at));
+            self.readers.push(reader);
+        }
+    }
+
+    /// Whether the server refuses one of many equal calls.
+    async fn flood(&mut self, meter: &Meter<'_>) {
+        let cheap = self.readers.iter().find(|reader| reader.needs_nothing());
+        let Some(call) = cheap.or(self.readers.first()).and_then(|reader| question(reader, &self.pool))
+        else {
+            return;
+        };
+        if meter.left() < FLOOD * 8 {
+            return;
+        }
+        let Ok(answers) = meter.run(&vec![call; FLOOD]).await else { return };
+        if answers.first().is_none_or(|answer| refused(answer).is_some()) {
+            return;
+        }
+        self.limit = answers.iter().position(|answer| refused(answer).is_some());
+        if let Some(limit) = self.limit {
+            self.longest = limit;
+            self.notes.push(format!(
+                "the server refuses more than {limit} calls in a row, so every run of the survey is shorter"
+            ));
+        }
+    }
+}
+
+/// The answer in plain, if there is one.
+pub(super) fn told(answer: &Answer) -> Option<Value> {
+    match answer {
+        Answer::Result { value, .. } => Some(plain(value)),
+        Answer::Error { .. } | Answer::Missing { .. } => None,
+    }
+}
+
+/// How long one of several answers took: from the one before it.
+pub(super) fn took(answers: &[Answer], at: usize) -> Duration {
+    let when = |at: Option<usize>| at.and_then(|at| answers.get(at)).and_then(Answer::at).unwrap_or_default();
+    when(Some(at)).saturating_sub(when(at.checked_sub(1)))
+}

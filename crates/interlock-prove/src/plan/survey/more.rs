@@ -1,0 +1,126 @@
+//! More calls of a tool that can be called: that say something else, that speak of other things, that take all there is.
+
+use interlock_model::PlannedCall;
+use serde_json::Value;
+
+use super::{
+    Meter, Seen, refused,
+    setup::referring,
+    write::{Known, Start},
+};
+use crate::plan::arguments::{Pool, Sampler, Source, Want, things};
+
+/// So many numbers are tried until one is all that there is.
+const MOST_AMOUNTS: usize = 3;
+/// So many other things are spoken of.
+const MOST_OTHERS: usize = 2;
+
+impl Known {
+    /// Calls about the same thing that say something else, and calls about other things.
+    pub(super) async fn vary(
+        &mut self,
+        sampler: &Sampler,
+        start: &Start,
+        seen: &Seen<'_>,
+        meter: &Meter<'_>,
+    ) {
+        let pool = if start.setup.is_empty() { &seen.pool } else { &start.pool };
+        let made = |want: Want| {
+            let call = PlannedCall::new(&sampler.tool().name, sampler.sample(&want, pool)?);
+            Some(referring(&call, &start.setup, &start.pool)).filter(|call| *call != start.call)
+        };
+        let want = |variant, thing| Want { variant, thing, ..start.want.clone() };
+        let next = start.want.variant + 1;
+        let same_thing = [
+            want(next, start.want.thing),
+            Want { vary_others: true, ..want(next, start.want.thing) },
+            Want { optional: true, ..want(next, start.want.thing) },
+        ];
+        let mut wishes: Vec<Vec<PlannedCall>> = vec![same_thing.into_iter().filter_map(made).collect()];
+        // Another thing would need a set-up of its own.
+        if start.setup.is_empty() && !things(&start.call.arguments).is_empty() {
+            for thing in 1..=MOST_OTHERS {
+                let others = [
+                    want(start.want.variant, thing),
+                    Want { source: Source::Made, ..want(start.want.variant, thing) },
+                ];
+                wishes.push(others.into_iter().filter_map(made).collect());
+            }
+        }
+        let mut granted = grant(&wishes, start, meter).await.into_iter();
+        self.samples.extend(granted.next().flatten());
+        for other in granted.flatten() {
+            if !self.others.contains(&other) && !self.samples.contains(&other) {
+                self.others.push(other);
+            }
+        }
+    }
+}
+
+/// Of each group the first call that succeeds. All first ones are tried in one run; only where one is refused does it take more.
+async fn grant(wishes: &[Vec<PlannedCall>], start: &Start, meter: &Meter<'_>) -> Vec<Option<PlannedCall>> {
+    let firsts: Vec<PlannedCall> = wishes.iter().filter_map(|group| group.first().cloned()).collect();
+    let mut run = start.setup.clone();
+    run.extend(firsts.iter().cloned());
+    let answers = if firsts.is_empty() { Vec::new() } else { meter.run(&run).await.unwrap_or_default() };
+    let worked: Vec<&PlannedCall> = firsts
+        .iter()
+        .zip(answers.iter().skip(start.setup.len()))
+        .filter_map(|(call, answer)| refused(answer).is_none().then_some(call))
+        .collect();
+    let mut granted = Vec::new();
+    for group in wishes {
+        match group.first() {
+            Some(first) if worked.contains(&first) => granted.push(Some(first.clone())),
+            _ => granted.push(first_that_works(group, start, meter).await),
+        }
+    }
+    granted
+}
+
+async fn first_that_works(calls: &[PlannedCall], start: &Start, meter: &Meter<'_>) -> Option<PlannedCall> {
+    for call in calls {
+        let mut run = start.setup.clone();
+        run.push(call.clone());
+        let answers = meter.run(&run).await.ok()?;
+        if answers.last().is_some_and(|answer| refused(answer).is_none()) {
+            return Some(call.clone());
+        }
+    }
+    None
+}
+
+/// The call that takes all there is: an amount that a read-back shows, with which it succeeds once and not again.
+pub(super) async fn everything(
+    sampler: &Sampler,
+    start: &Start,
+    pool: &Pool,
+    meter: &Meter<'_>,
+) -> Option<PlannedCall> {
+    let amounts = sampler.amounts(&start.call.arguments);
+    let mut numbers: Vec<&Value> =
+        pool.amounts().filter(|number| number.as_f64().is_some_and(|number| number > 1.0)).collect();
+    numbers.dedup();
+    for name in amounts {
+        for number in numbers.iter().take(MOST_AMOUNTS) {
+            let mut arguments = start.call.arguments.clone();
+            if let Some(amount) = arguments.get_mut(name) {
+                *amount = (*number).clone();
+            }
+            let call = PlannedCall { arguments, ..start.call.clone() };
+            if !call.is_filled_later() && !sampler.allows(&call.arguments) {
+                continue;
+            }
+            let mut run = start.setup.clone();
+            run.extend([call.clone(), call.clone()]);
+            let answers = meter.run(&run).await.ok()?;
+            if let [.., first, second] = answers.as_slice()
+                && refused(first).is_none()
+                && refused(second).is_some()
+            {
+                return Some(call);
+            }
+        }
+    }
+    None
+}

@@ -1,0 +1,287 @@
+//! A survey of servers that are written out here: real state, one fresh copy for each run.
+
+use std::{collections::BTreeMap, sync::Mutex, time::Duration};
+
+use expect_test::{Expect, expect};
+use serde_json::json;
+
+use super::*;
+
+/// A server as a function on its state.
+struct Fake<S: Clone + Send + Sync> {
+    fresh: S,
+    call: fn(&mut S, &str, &Value) -> Result<Value, String>,
+    runs: Mutex<usize>,
+}
+
+#[async_trait]
+impl<S: Clone + Send + Sync> Runner for Fake<S> {
+    async fn serial(&self, calls: &[PlannedCall]) -> Result<Vec<Answer>, String> {
+        *self.runs.lock().unwrap() += 1;
+        let mut state = self.fresh.clone();
+        let (mut answers, mut told) = (Vec::new(), Vec::new());
+        for call in calls {
+            let call = call.filled(&told).map_err(|error| error.to_string())?;
+            let at = Duration::ZERO;
+            let answer = (self.call)(&mut state, &call.tool, &call.arguments);
+            told.push(answer.clone().unwrap_or_default());
+            answers.push(match answer {
+                Ok(value) => Answer::Result { at, value: json!({"content": [], "structuredContent": value}) },
+                Err(text) => Answer::Error {
+                    at,
+                    value: json!({"isError": true, "content": [{"type": "text", "text": text}]}),
+                },
+            });
+        }
+        Ok(answers)
+    }
+}
+
+fn tool(name: &str, properties: Value, hints: Value) -> Value {
+    let required: Vec<&String> = properties.as_object().unwrap().keys().collect();
+    json!({"name": name, "inputSchema": {"type": "object", "properties": properties, "required": required}, "annotations": hints})
+}
+
+async fn surveyed<S: Clone + Send + Sync>(
+    fresh: S,
+    tools: &[Value],
+    call: fn(&mut S, &str, &Value) -> Result<Value, String>,
+    bounds: &Bounds,
+) -> Survey {
+    survey(tools, &Fake { fresh, call, runs: Mutex::default() }, bounds).await
+}
+
+fn check(survey: &Survey, expected: Expect) {
+    let line = |calls: &[PlannedCall]| {
+        calls.iter().map(|call| format!("{} {}", call.tool, call.arguments)).collect::<Vec<_>>().join(", ")
+    };
+    let mut text = String::new();
+    for tool in &survey.surface.tools {
+        text += &format!("{}: {:?}\n", tool.name, tool.effect);
+        let once: Vec<PlannedCall> = tool.once.iter().cloned().collect();
+        for (name, calls) in [
+            ("setup", &tool.setup),
+            ("samples", &tool.samples),
+            ("others", &tool.others),
+            ("once", &once),
+            ("reads", &tool.reads),
+        ] {
+            if !calls.is_empty() {
+                text += &format!("  {name}: {}\n", line(calls));
+            }
+        }
+    }
+    for note in &survey.notes {
+        text += &format!("note: {note}\n");
+    }
+    expected.assert_eq(&text);
+}
+
+fn text(value: &Value, name: &str) -> String {
+    value.get(name).and_then(Value::as_str).unwrap_or_default().to_owned()
+}
+
+#[tokio::test]
+async fn readers_show_what_writers_change() {
+    // A clock that no two readings agree on must not look like a change.
+    #[derive(Clone, Default)]
+    struct Notes {
+        notes: BTreeMap<String, String>,
+        clock: u32,
+    }
+    let string = json!({"type": "string"});
+    let tools = [
+        tool("list_notes", json!({}), json!({"readOnlyHint": true})),
+        tool("get_note", json!({"title": string}), json!({"readOnlyHint": true})),
+        tool("server_time", json!({}), json!({"readOnlyHint": true})),
+        tool("save_note", json!({"title": string, "text": string}), json!({})),
+        tool("validate", json!({"text": string}), json!({})),
+        tool("delete_note", json!({"title": string}), json!({})),
+        tool("send_note", json!({"title": string, "email": string}), json!({})),
+    ];
+    let survey = surveyed(
+        Notes::default(),
+        &tools,
+        |state, name, arguments| {
+            state.clock += 1;
+            match name {
+                "list_notes" => {
+                    Ok(json!({"titles": state.notes.keys().collect::<Vec<_>>(), "at": state.clock}))
+                }
+                "get_note" => state
+                    .notes
+                    .get(&text(arguments, "title"))
+                    .map(|text| json!({"text": text}))
+                    .ok_or("not found".into()),
+                "server_time" => Ok(json!({"at": state.clock})),
+                "save_note" => {
+                    state.notes.insert(text(arguments, "title"), text(arguments, "text"));
+                    Ok(json!({"saved": true}))
+                }
+                "validate" => Ok(json!({"fine": true})),
+                _ => panic!("{name} must not be called"),
+            }
+        },
+        &Bounds::default(),
+    )
+    .await;
+    check(
+        &survey,
+        expect![[r#"
+        list_notes: Reads
+          samples: list_notes {}
+        get_note: Reads
+          samples: get_note {"title":"note-a"}
+        server_time: Reads
+          samples: server_time {}
+        save_note: Writes
+          samples: save_note {"text":"alpha beta one","title":"note-a"}, save_note {"text":"alpha beta two","title":"note-a"}
+          others: save_note {"text":"alpha beta one","title":"note-b"}, save_note {"text":"alpha beta one","title":"note-c"}
+          reads: get_note {"title":"note-a"}, list_notes {}
+        validate: Reads
+          samples: validate {"text":"alpha beta one"}
+        note: `delete_note` is not called: the word `delete` sounds destructive; --allow-destructive calls it
+        note: `send_note` is not called: the word `send` sounds as if it reached beyond the server; --allow-destructive calls it
+    "#]],
+    );
+}
+
+#[tokio::test]
+async fn what_must_be_there_first_is_made_by_another_tool_and_its_id_is_taken_from_the_answer() {
+    #[derive(Clone, Default)]
+    struct Tasks(BTreeMap<String, bool>);
+    let string = json!({"type": "string"});
+    let tools = [
+        tool("complete_task", json!({"taskId": string}), json!({})),
+        tool("get_task", json!({"taskId": string}), json!({})),
+        tool("create_task", json!({"title": string}), json!({})),
+    ];
+    let survey = surveyed(
+        Tasks::default(),
+        &tools,
+        |state, name, arguments| match name {
+            "create_task" => {
+                // An id that no caller can guess.
+                let id = format!("{:x}", 0xbeef + text(arguments, "title").len());
+                state.0.insert(id.clone(), false);
+                Ok(json!({"task": {"taskId": id}}))
+            }
+            "complete_task" => match state.0.get_mut(&text(arguments, "taskId")) {
+                Some(done) if !*done => {
+                    *done = true;
+                    Ok(json!({"done": true}))
+                }
+                Some(_) => Err("already completed".into()),
+                None => Err("there is no such task".into()),
+            },
+            _ => state
+                .0
+                .get(&text(arguments, "taskId"))
+                .map(|done| json!({"done": done}))
+                .ok_or("not found".into()),
+        },
+        &Bounds::default(),
+    )
+    .await;
+    check(
+        &survey,
+        expect![[r#"
+            complete_task: Writes
+              setup: create_task {"title":"task-a"}
+              samples: complete_task {"taskId":"{answer:0/task/taskId}"}
+              once: complete_task {"taskId":"{answer:0/task/taskId}"}
+              reads: get_task {"taskId":"{answer:0/task/taskId}"}
+            get_task: Reads
+              samples: get_task {"taskId":"task-a"}
+            create_task: Unknown
+              samples: create_task {"title":"task-a"}
+              others: create_task {"title":"task-b"}, create_task {"title":"task-c"}
+        "#]],
+    );
+}
+
+#[tokio::test]
+async fn a_counter_without_a_reader_is_known_by_its_answers_and_the_amount_that_drains_an_account_by_its_balance()
+ {
+    let string = json!({"type": "string", "examples": ["alice"]});
+    let tools = [
+        tool("next_number", json!({}), json!({})),
+        tool("get_account", json!({"userId": string}), json!({"readOnlyHint": true})),
+        tool(
+            "spend",
+            json!({"userId": string, "amount": {"type": "integer", "minimum": 1}}),
+            json!({"destructiveHint": true}),
+        ),
+    ];
+    let bounds = Bounds { named: ["spend".to_owned()].into(), ..Bounds::default() };
+    let survey = surveyed(
+        (0, 100),
+        &tools,
+        |(counter, balance), name, arguments| match name {
+            "next_number" => {
+                *counter += 1;
+                Ok(json!({"number": counter}))
+            }
+            _ if text(arguments, "userId") != "alice" => Err("no such account".into()),
+            "get_account" => Ok(json!({"balance": balance})),
+            _ => match *balance - arguments["amount"].as_i64().unwrap() {
+                left if left < 0 => Err("too few".into()),
+                left => {
+                    *balance = left;
+                    Ok(json!({"balance": left}))
+                }
+            },
+        },
+        &bounds,
+    )
+    .await;
+    check(
+        &survey,
+        expect![[r#"
+        next_number: Writes
+          samples: next_number {}
+        get_account: Reads
+          samples: get_account {"userId":"alice"}
+        spend: Writes
+          samples: spend {"amount":1,"userId":"alice"}, spend {"amount":2,"userId":"alice"}
+          once: spend {"amount":100,"userId":"alice"}
+          reads: get_account {"userId":"alice"}
+    "#]],
+    );
+}
+
+#[tokio::test]
+async fn a_limit_is_noticed_and_runs_stay_below_it() {
+    let tools = [tool("ping", json!({}), json!({"readOnlyHint": true})), tool("add", json!({}), json!({}))];
+    let survey = surveyed(
+        (0, 0),
+        &tools,
+        |(calls, count), name, _| {
+            *calls += 1;
+            if *calls > 7 {
+                return Err("429: slow down".into());
+            }
+            *count += i32::from(name == "add");
+            Ok(json!({"count": count}))
+        },
+        &Bounds::default(),
+    )
+    .await;
+    assert_eq!(survey.surface.limit, Some(7));
+    assert_eq!(survey.surface.writers().map(|tool| tool.name.as_str()).collect::<Vec<_>>(), ["add"]);
+}
+
+#[tokio::test]
+async fn a_survey_keeps_to_its_calls_and_survives_a_server_that_does_not() {
+    struct Dead;
+    #[async_trait]
+    impl Runner for Dead {
+        async fn serial(&self, _: &[PlannedCall]) -> Result<Vec<Answer>, String> {
+            Err("the process ended".into())
+        }
+    }
+    let tools: Vec<Value> = (0..50).map(|at| tool(&format!("add_{at}"), json!({}), json!({}))).collect();
+    let survey = survey(&tools, &Dead, &Bounds { calls: 10, ..Bounds::default() }).await;
+    assert!(survey.calls <= 10);
+    assert!(survey.notes.iter().any(|note| note.contains("the process ended")), "{:?}", survey.notes);
+}

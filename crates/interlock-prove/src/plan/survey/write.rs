@@ -1,0 +1,227 @@
+//! One tool, called between two looks at what may show its effect.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use interlock_model::{Answer, Effectful, PlannedCall};
+use serde_json::Value;
+
+use super::{
+    Meter, Seen,
+    change::{changed, same},
+    look::{told, took},
+    more::everything,
+    refused,
+    setup::{self, referring},
+};
+use crate::plan::arguments::{Named, Pool, Sampler, Source, Want, noun_of_tool, things};
+
+/// What is known of a tool that can be called.
+pub(super) struct Known {
+    pub(super) effect: Effectful,
+    pub(super) samples: Vec<PlannedCall>,
+    pub(super) others: Vec<PlannedCall>,
+    pub(super) once: Option<PlannedCall>,
+    pub(super) setup: Vec<PlannedCall>,
+    pub(super) reads: Vec<PlannedCall>,
+    pub(super) took: Duration,
+}
+
+/// A call, and how one gets there.
+pub(super) struct Start {
+    pub(super) setup: Vec<PlannedCall>,
+    pub(super) call: PlannedCall,
+    pub(super) want: Want,
+    /// What the set-up was answered with.
+    pub(super) pool: Pool,
+}
+
+/// What was seen of a call.
+struct Watched {
+    /// Whether anybody could be asked about it.
+    asked: bool,
+    own: Answer,
+    again: Answer,
+    reads: Vec<PlannedCall>,
+    /// What was there before.
+    pool: Pool,
+    took: Duration,
+}
+
+/// So many readers are asked about one writer.
+const MOST_READERS: usize = 8;
+
+/// Calls a tool and finds out what it does; or says why it cannot be called.
+pub(super) async fn explore(sampler: &Sampler, seen: &Seen<'_>, meter: &Meter<'_>) -> Result<Known, String> {
+    let (start, watched) = begin(sampler, seen, meter).await?;
+    let refused_again = refused(&watched.again).is_some();
+    let effect = if !watched.reads.is_empty() || refused_again || start.counts(&watched, meter).await {
+        Effectful::Writes
+    } else if !watched.asked || sampler.tool().looks_like_maker() {
+        // Whoever makes something has not read only because nobody could be asked for it.
+        Effectful::Unknown
+    } else {
+        Effectful::Reads
+    };
+    let mut known = Known {
+        effect,
+        samples: vec![start.call.clone()],
+        others: Vec::new(),
+        once: refused_again.then(|| start.call.clone()),
+        setup: start.setup.clone(),
+        reads: watched.reads,
+        took: watched.took,
+    };
+    if effect != Effectful::Reads {
+        known.vary(sampler, &start, seen, meter).await;
+    }
+    if known.once.is_none() && effect == Effectful::Writes {
+        known.once = everything(sampler, &start, &watched.pool, meter).await;
+    }
+    Ok(known)
+}
+
+/// A call that succeeds on a fresh instance, or after what another tool has made; and what was seen of it.
+async fn begin(sampler: &Sampler, seen: &Seen<'_>, meter: &Meter<'_>) -> Result<(Start, Watched), String> {
+    let mut why = None;
+    // Whatever was refused before is refused again; only the others have become better known.
+    let starts =
+        if seen.known.contains_key(&sampler.tool().name) { Vec::new() } else { starts(sampler, seen) };
+    for (at, start) in starts.into_iter().enumerate() {
+        // The first is likely to work and is watched at once; of the others it is seen first whether they do.
+        if at > 0 {
+            let answers = meter.run(std::slice::from_ref(&start.call)).await?;
+            if let Some(words) = answers.first().and_then(refused) {
+                why = why.or(Some(words));
+                continue;
+            }
+        }
+        let watched = start.watch(seen, meter).await?;
+        match refused(&watched.own) {
+            None => return Ok((start, watched)),
+            Some(words) => why = why.or(Some(words)),
+        }
+    }
+    if let Some(start) = setup::find(sampler, seen, meter).await {
+        let watched = start.watch(seen, meter).await?;
+        if refused(&watched.own).is_none() {
+            return Ok((start, watched));
+        }
+    }
+    Err(match why {
+        Some(why) => format!("every call that we know to make is refused: {why}"),
+        None => "no arguments that its schema allows could be made".into(),
+    })
+}
+
+/// Calls that may work, the likeliest first.
+fn starts(sampler: &Sampler, seen: &Seen<'_>) -> Vec<Start> {
+    let sources = if sampler.tool().looks_like_maker() {
+        [Source::Made, Source::Examples, Source::Seen]
+    } else {
+        [Source::Examples, Source::Seen, Source::Made]
+    };
+    // What may be left out is given only when nothing else helps.
+    let first = sources.first().copied().unwrap_or_default();
+    let wants = sources.into_iter().map(|source| (source, false)).chain([(first, true)]);
+    let mut starts: Vec<Start> = Vec::new();
+    for (source, optional) in wants {
+        let want = Want { source, optional, ..Want::default() };
+        let Some(arguments) = sampler.sample(&want, &seen.pool) else { continue };
+        let call = PlannedCall::new(&sampler.tool().name, arguments);
+        if starts.iter().all(|start| start.call != call) {
+            starts.push(Start { setup: Vec::new(), call, want, pool: Pool::default() });
+        }
+    }
+    starts
+}
+
+impl Start {
+    /// Two looks before, to see what changes by itself; the call; one look after; and the call again.
+    async fn watch(&self, seen: &Seen<'_>, meter: &Meter<'_>) -> Result<Watched, String> {
+        let questions = questions(self, seen);
+        let mut run = self.setup.clone();
+        let first = run.len();
+        run.extend(questions.iter().chain(&questions).cloned());
+        run.push(self.call.clone());
+        run.extend(questions.iter().cloned());
+        run.push(self.call.clone());
+        let answers = meter.run(&run).await?;
+        let count = questions.len();
+        let answer = |at: usize| {
+            let missing = || Answer::Missing { reason: "there was no answer".into() };
+            answers.get(first + at).cloned().unwrap_or_else(missing)
+        };
+        let mut reads = Vec::new();
+        let mut pool = self.pool.clone();
+        for (at, question) in questions.iter().enumerate() {
+            let (earlier, before, after) = (answer(at), answer(count + at), answer(2 * count + 1 + at));
+            pool.learn(&question.tool, &question.arguments, &told(&before).unwrap_or_default(), usize::MAX);
+            let is_worse = refused(&after).is_some() && refused(&before).is_some();
+            if changed(&earlier, &before, &after) && !is_worse {
+                reads.push(question.clone());
+            }
+        }
+        Ok(Watched {
+            asked: count > 0,
+            own: answer(2 * count),
+            again: answer(3 * count + 1),
+            reads,
+            pool,
+            took: took(&answers, first + 2 * count),
+        })
+    }
+
+    /// Where no reader shows it, the answers themselves may: the second is another than the first, which is the same on every instance.
+    async fn counts(&self, watched: &Watched, meter: &Meter<'_>) -> bool {
+        if same(&watched.own, &watched.again) {
+            return false;
+        }
+        let mut run = self.setup.clone();
+        run.push(self.call.clone());
+        let elsewhere = meter.run(&run).await.ok().and_then(|mut answers| answers.pop());
+        elsewhere.is_some_and(|elsewhere| same(&elsewhere, &watched.own))
+    }
+}
+
+/// What to ask before and after: readers that can be asked about the thing or about the other one, then those about things of the kind, then
+/// those that need to be told nothing, then the rest.
+fn questions(start: &Start, seen: &Seen<'_>) -> Vec<PlannedCall> {
+    let mut spoken_of: Vec<(Named, Value)> = things(&start.call.arguments);
+    spoken_of.extend(start.setup.iter().flat_map(|call| things(&call.arguments)));
+    spoken_of.retain(|(_, value)| !value.as_str().is_some_and(|text| text.contains("{answer:")));
+    let (others, own): (Vec<_>, Vec<_>) = spoken_of.into_iter().partition(|(named, _)| named.is_other);
+    let noun = noun_of_tool(&start.call.tool);
+    let mut ranked: Vec<(usize, PlannedCall)> = Vec::new();
+    for (about, is_other) in [(&own, false), (&others, true)] {
+        let mut given = BTreeMap::new();
+        for (named, value) in about {
+            given.entry(named.joined.clone()).or_insert_with(|| value.clone());
+        }
+        let want = Want { given, ..Want::default() };
+        for reader in &seen.readers {
+            let known = if start.setup.is_empty() { &seen.pool } else { &start.pool };
+            let Some(arguments) = reader.sample(&want, known).or_else(|| reader.sample(&want, &seen.pool))
+            else {
+                continue;
+            };
+            let asked = things(&arguments);
+            let about_thing = asked.iter().any(|(_, value)| about.iter().any(|(_, told)| told == value));
+            let about_kind = reader.noun().is_some() && reader.noun() == noun.as_deref();
+            let rank = match (about_thing, is_other, about_kind, reader.needs_nothing()) {
+                (true, ..) => 0,
+                (_, true, ..) => continue,
+                (_, _, true, _) => 1,
+                (_, _, _, true) => 2,
+                _ => 3,
+            };
+            let call =
+                referring(&PlannedCall::new(&reader.tool().name, arguments), &start.setup, &start.pool);
+            if !ranked.iter().any(|(_, other)| *other == call) {
+                ranked.push((rank, call));
+            }
+        }
+    }
+    ranked.sort_by_key(|(rank, _)| *rank);
+    let most = MOST_READERS.min(seen.longest.saturating_sub(start.setup.len() + 2) / 3);
+    ranked.into_iter().take(most).map(|(_, call)| call).collect()
+}

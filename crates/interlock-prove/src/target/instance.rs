@@ -1,0 +1,210 @@
+//! One instance of a server: fresh, connected, with a hold on it if one is wanted.
+
+use std::{ffi::OsString, path::Path, sync::Arc, time::Duration};
+
+use interlock_model::{Answer, PlannedCall, Schedule};
+use serde_json::Value;
+use tokio::process::Command;
+
+use super::{Patience, Scratch, Target, fill, process::Process, scratch::fill_value};
+use crate::{
+    connect::{Connection, Exchange, Http, Request, Wire},
+    launch::Launch,
+    perturb::{Leash, Perturb},
+    plan::plain,
+    trouble::Trouble,
+};
+
+pub(crate) struct Instance {
+    pub(crate) connection: Connection,
+    pub(crate) leash: Option<Box<dyn Leash>>,
+    // Dropped after the process, so that nothing writes into a folder that is being removed.
+    process: Option<Process>,
+    scratch: Arc<Scratch>,
+    patience: Patience,
+    /// What the set-up calls said, which later calls may refer to.
+    said: Vec<Value>,
+}
+
+impl Instance {
+    /// Starts a command, or puts a running server back, and shakes hands.
+    pub(crate) async fn start(
+        target: &Target,
+        hold: Option<&dyn Perturb>,
+        patience: Patience,
+    ) -> Result<Self, Trouble> {
+        let scratch = Arc::new(Scratch::new()?);
+        if let Target::Url { reset, .. } = target {
+            put_back(reset, patience.start).await?;
+        }
+        Self::on(target, scratch, hold, patience).await
+    }
+
+    /// Starts the command again on the folder of an earlier instance.
+    pub(crate) async fn again(self, target: &Target) -> Result<Self, Trouble> {
+        let Self { scratch, patience, process, said, .. } = self;
+        drop(process);
+        Ok(Self { said, ..Self::on(target, scratch, None, patience).await? })
+    }
+
+    async fn on(
+        target: &Target,
+        scratch: Arc<Scratch>,
+        hold: Option<&dyn Perturb>,
+        patience: Patience,
+    ) -> Result<Self, Trouble> {
+        let (wire, process, leash) = match target {
+            Target::Command { .. } => {
+                let mut launch = launch(target, &scratch.server);
+                let leash = hold.map(|hold| hold.attach(&mut launch, &scratch.ours)).transpose()?;
+                let (process, stdio) = Process::start(&launch)?;
+                (Wire::Stdio(stdio), Some(process), leash)
+            }
+            Target::Url { address, headers, .. } => {
+                (Wire::Http(Box::new(Http::new(address.clone(), headers.clone()))), None, None)
+            }
+        };
+        let mut process = process;
+        match Connection::open(wire, patience.start).await {
+            Ok(connection) => Ok(Self { connection, leash, process, scratch, patience, said: Vec::new() }),
+            Err(trouble) => Err(explain(trouble, process.as_mut()).await),
+        }
+    }
+
+    /// The folder of the server.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.scratch.server
+    }
+
+    /// One call, waited for.
+    pub(crate) async fn call(&mut self, call: &PlannedCall) -> Result<Exchange, Trouble> {
+        let call = self.filled(call)?;
+        match self.connection.call(&call, self.patience.answer).await {
+            Ok(exchange) => Ok(exchange),
+            Err(trouble) => Err(explain(trouble, self.process.as_mut()).await),
+        }
+    }
+
+    /// A set-up call, which has to work.
+    pub(crate) async fn set_up(&mut self, call: &PlannedCall) -> Result<(), Trouble> {
+        match self.call(call).await?.answer {
+            Ok((_, reply)) if reply.is_error() => Err(Trouble::SetUp(call.tool.clone(), reply.text())),
+            Ok((_, reply)) => {
+                self.said.push(plain(reply.value()));
+                Ok(())
+            }
+            Err(why) => Err(Trouble::SetUp(call.tool.clone(), why)),
+        }
+    }
+
+    /// Keeps what a call said for those that refer to it.
+    pub(crate) fn note(&mut self, exchange: &Exchange) {
+        self.said.push(exchange.answer.as_ref().map_or(Value::Null, |(_, reply)| plain(reply.value())));
+    }
+
+    /// Gets requests ready.
+    pub(crate) fn prepare(&mut self, calls: &[PlannedCall]) -> Result<Vec<Request>, Trouble> {
+        let calls = calls.iter().map(|call| self.filled(call)).collect::<Result<Vec<_>, _>>()?;
+        Ok(calls.iter().map(|call| self.connection.prepare(call)).collect())
+    }
+
+    /// Sends them as the schedule says.
+    pub(crate) async fn together(
+        &mut self,
+        requests: &[Request],
+        schedule: &Schedule,
+        patience: Option<Duration>,
+    ) -> Result<Vec<Exchange>, Trouble> {
+        let patience = patience.unwrap_or(self.patience.answer);
+        match self.connection.together(requests, schedule, patience).await {
+            Ok(exchanges) => Ok(exchanges),
+            Err(trouble) => Err(explain(trouble, self.process.as_mut()).await),
+        }
+    }
+
+    /// Ends the process now.
+    pub(crate) async fn kill(&mut self) {
+        if let Some(process) = &mut self.process {
+            process.kill().await;
+        }
+    }
+
+    /// Leaves as a client does, collects what is still said, and waits for the process to end.
+    pub(crate) async fn close(&mut self, requests: &[Request], exchanges: &mut [Exchange]) {
+        self.connection.leave();
+        self.connection.late(requests, exchanges, self.patience.answer).await;
+        if let Some(process) = &mut self.process {
+            process.wait(self.patience.answer).await;
+        }
+    }
+
+    /// How the process ended, if it has.
+    pub(crate) async fn last_words(&mut self) -> String {
+        match &mut self.process {
+            Some(process) => process.last_words().await,
+            None => String::new(),
+        }
+    }
+
+    fn filled(&self, call: &PlannedCall) -> Result<PlannedCall, Trouble> {
+        let folder = self.folder();
+        let call =
+            call.filled(&self.said).map_err(|error| Trouble::SetUp(call.tool.clone(), error.to_string()))?;
+        Ok(PlannedCall {
+            arguments: fill_value(&call.arguments, folder),
+            meta: fill_value(&call.meta, folder),
+            tool: call.tool,
+        })
+    }
+}
+
+impl Exchange {
+    /// The answer as a history keeps it.
+    pub(crate) fn answer(&self, since: crate::clock::Instant) -> Answer {
+        match &self.answer {
+            Ok((at, reply)) => {
+                let (at, value) = (at.since(since), reply.value().clone());
+                if reply.is_error() { Answer::Error { at, value } } else { Answer::Result { at, value } }
+            }
+            Err(reason) => Answer::Missing { reason: reason.clone() },
+        }
+    }
+}
+
+/// How an instance with this folder is started.
+pub(crate) fn launch(target: &Target, scratch: &Path) -> Launch {
+    let Target::Command { command, environment, directory } = target else { return Launch::default() };
+    let mut words = command.iter().map(|word| OsString::from(fill(word, scratch)));
+    Launch {
+        program: words.next().unwrap_or_default(),
+        arguments: words.collect(),
+        environment: environment
+            .iter()
+            .map(|(key, value)| (key.into(), fill(value, scratch).into()))
+            .collect(),
+        scratch: scratch.to_owned(),
+        directory: directory.clone(),
+    }
+}
+
+/// Adds what the process had to say to a trouble that follows from its end.
+async fn explain(trouble: Trouble, process: Option<&mut Process>) -> Trouble {
+    match (trouble, process) {
+        (Trouble::Ended(_) | Trouble::Io(_), Some(process)) => Trouble::Ended(process.last_words().await),
+        (trouble, _) => trouble,
+    }
+}
+
+async fn put_back(reset: &str, patience: Duration) -> Result<(), Trouble> {
+    let mut command = Command::new("sh");
+    command.arg("-c").arg(reset).stdin(std::process::Stdio::null()).kill_on_drop(true);
+    let output = tokio::time::timeout(patience, command.output())
+        .await
+        .map_err(|_| Trouble::Reset(format!("it did not end within {} s", patience.as_secs_f32())))??;
+    if output.status.success() {
+        return Ok(());
+    }
+    let words: String =
+        String::from_utf8_lossy(&output.stderr).chars().filter(|c| !c.is_control()).take(200).collect();
+    Err(Trouble::Reset(format!("{} {words}", output.status)))
+}

@@ -1,0 +1,94 @@
+//! Instances that are started before they are needed, so that the start of a process is not what one waits for.
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use tokio::task::JoinHandle;
+
+use super::{Instance, Patience, Target};
+use crate::{perturb::Perturb, trouble::Trouble};
+
+/// Which hold an instance is started with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Hold {
+    /// None: the server as its users run it.
+    Free,
+    /// One of those that there are, by its place among them.
+    Held(usize),
+}
+
+/// How often an instance is started that does not answer.
+const ATTEMPTS: u32 = 3;
+
+/// An instance on its way.
+type Starting = JoinHandle<Result<Instance, Trouble>>;
+
+pub(crate) struct Pool {
+    target: Arc<Target>,
+    holds: Vec<Arc<dyn Perturb>>,
+    patience: Patience,
+    /// How many are kept ready of a kind that was asked for.
+    ahead: usize,
+    waiting: Mutex<BTreeMap<Hold, VecDeque<Starting>>>,
+}
+
+impl Pool {
+    pub(crate) fn new(
+        target: Arc<Target>,
+        holds: Vec<Arc<dyn Perturb>>,
+        patience: Patience,
+        ahead: usize,
+    ) -> Self {
+        // There is only one of a server that somebody else runs.
+        let ahead = if target.networked() { 0 } else { ahead };
+        Self { target, holds, patience, ahead, waiting: Mutex::default() }
+    }
+
+    /// An instance that nobody has used. One that is slow to start says nothing about races, so it is tried again.
+    pub(crate) async fn take(&self, hold: Hold) -> Result<Instance, Trouble> {
+        let mut attempts = 0;
+        loop {
+            attempts += 1;
+            match self.next(hold).await {
+                Err(Trouble::Silent(_)) if attempts < ATTEMPTS => {}
+                outcome => return outcome,
+            }
+        }
+    }
+
+    async fn next(&self, hold: Hold) -> Result<Instance, Trouble> {
+        let next = {
+            let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+            let queue = waiting.entry(hold).or_default();
+            let next = queue.pop_front().unwrap_or_else(|| self.begin(hold));
+            while queue.len() < self.ahead {
+                queue.push_back(self.begin(hold));
+            }
+            next
+        };
+        next.await.map_err(|error| Trouble::Ended(format!(": {error}")))?
+    }
+
+    fn begin(&self, hold: Hold) -> Starting {
+        let (target, patience) = (Arc::clone(&self.target), self.patience);
+        let hold = match hold {
+            Hold::Free => None,
+            Hold::Held(index) => self.holds.get(index).cloned(),
+        };
+        tokio::spawn(async move { Instance::start(&target, hold.as_deref(), patience).await })
+    }
+
+    /// The place of the one with this name.
+    pub(crate) fn hold(&self, name: &str) -> Hold {
+        self.holds.iter().position(|kind| kind.name() == name).map_or(Hold::Free, Hold::Held)
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        let waiting = std::mem::take(self.waiting.get_mut().unwrap_or_else(PoisonError::into_inner));
+        waiting.into_values().flatten().for_each(|task| task.abort());
+    }
+}

@@ -1,0 +1,41 @@
+//! What can go wrong with a server, so that nothing can be said about its races.
+
+use std::time::Duration;
+
+/// Why a run came to nothing. Every one of them ends in the verdict *unknown*, with these words.
+#[derive(Debug, thiserror::Error)]
+pub enum Trouble {
+    /// It could not be started.
+    #[error("`{0}` could not be started: {1}")]
+    Start(String, std::io::Error),
+    /// The process has ended, or closed its output.
+    #[error("the server ended{0}")]
+    Ended(String),
+    /// It does not answer.
+    #[error("the server did not answer within {} s", .0.as_secs_f32())]
+    Silent(Duration),
+    /// It said no to something it has to know.
+    #[error("the server refused `{0}`: {1}")]
+    Refused(String, String),
+    /// An HTTP status that is no answer.
+    #[error("the server answered with HTTP status {0}: {1}")]
+    Status(u16, String),
+    /// What came back is not HTTP, or not MCP.
+    #[error("the server's answer cannot be read: {0}")]
+    Unreadable(String),
+    /// More than anybody can compare.
+    #[error("the server's answer is longer than {} MB", crate::connect::LONGEST >> 20)]
+    TooLong,
+    /// The command that puts the server back failed.
+    #[error("the reset command failed: {0}")]
+    Reset(String),
+    /// A set-up call was refused, so that the calls would start from nowhere.
+    #[error("the set-up call `{0}` was refused: {1}")]
+    SetUp(String, String),
+    /// A perturbation has no hold on the server after all; without it the server may be as well as ever.
+    #[error("the server could not be disturbed: {0}")]
+    Loose(std::io::Error),
+    /// A pipe, a file, a socket.
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+}
