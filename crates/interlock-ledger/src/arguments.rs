@@ -1,4 +1,4 @@
-//! What each tool is given, under the names that agents send.
+//! What each tool is given, under the names that agents send. The examples are what `--seed` makes.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -21,8 +21,10 @@ arguments! {
     /// Of `transfer_credits`.
     TransferCredits {
         /// The account that pays.
+        #[schemars(example = &"alice")]
         from_user_id: Id,
         /// The account that is paid.
+        #[schemars(example = &"bob")]
         to_user_id: Id,
         /// How many credits.
         amount: Amount,
@@ -30,6 +32,7 @@ arguments! {
     /// Of `spend_credits`.
     SpendCredits {
         /// The account that pays.
+        #[schemars(example = &"alice")]
         user_id: Id,
         /// How many credits.
         amount: Amount,
@@ -39,6 +42,8 @@ arguments! {
     /// Of `debit_balance` and `credit_balance`.
     ChangeBalance {
         /// The account.
+        #[schemars(example = &"alice")]
+        #[schemars(example = &"bob")]
         user_id: Id,
         /// How many credits.
         amount: Amount,
@@ -46,20 +51,26 @@ arguments! {
     /// Of `get_account`.
     GetAccount {
         /// The account.
+        #[schemars(example = &"alice")]
+        #[schemars(example = &"bob")]
         user_id: Id,
     }
     /// Of `process_order`.
     ProcessOrder {
         /// The order.
+        #[schemars(example = &"order-1")]
         order_id: Id,
         /// Whose order it is.
+        #[schemars(example = &"alice")]
         user_id: Id,
         /// How it is paid for.
+        #[schemars(example = &"card-1")]
         payment_method_id: Id,
     }
     /// Of `get_order`.
     GetOrder {
         /// The order.
+        #[schemars(example = &"order-1")]
         order_id: Id,
     }
     /// Of `create_report` and `save_report`.
@@ -86,6 +97,7 @@ arguments! {
     /// Of `process_user_file`.
     ProcessUserFile {
         /// Whose file.
+        #[schemars(example = &"alice")]
         user_id: Name,
         /// The entry to add.
         entry: Text,
@@ -100,6 +112,7 @@ arguments! {
     /// Of `update_document`.
     UpdateDocument {
         /// The document.
+        #[schemars(example = &"doc-1")]
         id: Id,
         /// What it shall say.
         body: Text,
@@ -109,18 +122,22 @@ arguments! {
     /// Of `get_document`.
     GetDocument {
         /// The document.
+        #[schemars(example = &"doc-1")]
         id: Id,
     }
     /// Of `delete_file`.
     DeleteFile {
         /// The file.
+        #[schemars(example = &"file-1")]
         file_id: Id,
     }
     /// Of `transfer_file`.
     TransferFile {
         /// The file.
+        #[schemars(example = &"file-1")]
         file_id: Id,
         /// Its new owner.
+        #[schemars(example = &"bob")]
         to_user_id: Id,
     }
     /// Of `increment_usage`.

@@ -1,6 +1,13 @@
 //! How calls come in, over Streamable HTTP or stdio, and how a server ends: no new calls, those under way are answered, and then it is over.
 
-use std::{io, net::SocketAddr, sync::Arc, time::Duration};
+use std::{
+    io,
+    net::SocketAddr,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+    time::Duration,
+};
 
 use axum::{
     Router,
@@ -24,7 +31,11 @@ use rmcp::{
         },
     },
 };
-use tokio::{net::TcpListener, sync::oneshot};
+use tokio::{
+    io::{AsyncRead, ReadBuf},
+    net::TcpListener,
+    sync::oneshot,
+};
 
 use crate::{
     caller::{Caller, Tokens},
@@ -119,7 +130,8 @@ pub async fn http(
     if left == 0 { Ok(()) } else { Err(ListenError::Unfinished(left)) }
 }
 
-/// Serves one client on standard input and output until it closes them or we are told to stop; then as [`http()`].
+/// Serves one client on standard input and output until it closes them or we are told to stop; then as [`http()`]. With no time at all to
+/// finish, the end of the input is the end, whatever is under way.
 ///
 /// # Errors
 ///
@@ -131,6 +143,8 @@ pub async fn stdio(
 ) -> Result<(), ListenError> {
     let gate = server.warden().gate().clone();
     let (input, output) = stdio_pipes();
+    let (told, left_us) = oneshot::channel();
+    let input = Noticed { input, end: Some(told) };
     let transport = AsyncRwTransport::new_server(input, output).with_max_line_length(LONGEST_MESSAGE);
     tokio::pin!(stop);
     let running = tokio::select! {
@@ -150,13 +164,39 @@ pub async fn stdio(
             let left = gate.close(deadline).await;
             return if left == 0 { Ok(()) } else { Err(ListenError::Unfinished(left)) };
         }
+        _ = left_us, if deadline.is_zero() => {}
         () = stop => {}
     }
     let left = gate.close(deadline).await;
     // What has been answered is still written before the connection ends.
     ending.cancel();
-    let _ = tokio::time::timeout(FAREWELL, serving).await;
+    let farewell = if deadline.is_zero() { Duration::ZERO } else { FAREWELL };
+    let _ = tokio::time::timeout(farewell, serving).await;
     if left == 0 { Ok(()) } else { Err(ListenError::Unfinished(left)) }
+}
+
+/// An input that tells when it has ended, which the service says only when all calls are answered.
+struct Noticed<R> {
+    input: R,
+    end: Option<oneshot::Sender<()>>,
+}
+
+impl<R: AsyncRead + Unpin> AsyncRead for Noticed<R> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        let polled = Pin::new(&mut self.input).poll_read(context, buffer);
+        if polled.is_ready()
+            && buffer.filled().len() == before
+            && let Some(end) = self.end.take()
+        {
+            let _ = end.send(());
+        }
+        polled
+    }
 }
 
 /// Lets in whoever has a token, under its name; without tokens everybody, under one name.

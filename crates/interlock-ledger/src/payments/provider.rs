@@ -43,16 +43,16 @@ struct Provider {
 
 type Shared = Arc<Mutex<Provider>>;
 
-/// Serves until the future is dropped.
+/// Serves until the future is dropped; `faults` is what goes wrong until somebody says otherwise.
 ///
 /// # Errors
 ///
 /// When the listener fails.
-pub async fn serve(listener: TcpListener) -> io::Result<()> {
+pub async fn serve(listener: TcpListener, faults: Faults) -> io::Result<()> {
     let routes = Router::new()
         .route("/charges", get(list).post(charge))
         .route("/faults", post(misbehave))
-        .with_state(Shared::default());
+        .with_state(Arc::new(Mutex::new(Provider { faults, ..Provider::default() })));
     axum::serve(listener, routes).await
 }
 

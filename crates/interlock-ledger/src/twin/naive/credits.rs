@@ -29,11 +29,12 @@ impl Credits for Naive {
         }
         fits(to, balance, amount)?;
         self.0.gap.think().await;
-        // A crash between these two loses the money.
         let payer = self
             .0
             .change(call, Change::Add { key: key(ACCOUNT, from)?, delta: -amount, floor: None })
             .await?;
+        // A crash here, or a client that goes, loses the money.
+        self.0.gap.think().await;
         let payee =
             self.0.change(call, Change::Add { key: key(ACCOUNT, to)?, delta: amount, floor: None }).await?;
         Ok(Moved {
