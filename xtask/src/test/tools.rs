@@ -24,6 +24,8 @@ enum Found {
     InVersionOf { folder: &'static str, file: &'static str },
     /// `cargo NAME --version` succeeds.
     CargoCommand(&'static str),
+    /// `python3` can import it.
+    PythonModule(&'static str),
 }
 
 /// Where a program comes from.
@@ -47,8 +49,20 @@ const TOOLS: &[Tool] = &[
         ],
         from: Source::Debian("postgresql"),
     },
-    // Rust links with it; the stepped clocks of the fault tests are built with it too.
+    // Programs that `prove` disturbs are written in these.
+    Tool { what: "python3", found: &[Found::OnPath("python3")], from: Source::Debian("python3") },
+    Tool { what: "node", found: &[Found::OnPath("node")], from: Source::Debian("nodejs") },
+    // Rust links with it; the file shim of `prove` and the stepped clocks of the fault tests are built with it too.
     Tool { what: "cc", found: &[Found::OnPath("cc")], from: Source::Debian("gcc") },
+    // The servers that prove is shown on run on these.
+    Tool { what: "node", found: &[Found::OnPath("node")], from: Source::Debian("nodejs") },
+    Tool { what: "npm", found: &[Found::OnPath("npm")], from: Source::Debian("npm") },
+    Tool { what: "python3", found: &[Found::OnPath("python3")], from: Source::Debian("python3") },
+    Tool {
+        what: "python3 -m venv",
+        found: &[Found::PythonModule("ensurepip")],
+        from: Source::Debian("python3-venv"),
+    },
     Tool { what: "cargo fmt", found: &[Found::CargoCommand("fmt")], from: Source::Rustup },
     Tool { what: "cargo clippy", found: &[Found::CargoCommand("clippy")], from: Source::Rustup },
 ];
@@ -83,6 +97,9 @@ fn is_found(way: &Found, at: &Setting<'_>) -> bool {
         Found::OnPath(program) => std::env::split_paths(at.path).any(|folder| folder.join(program).is_file()),
         Found::InVersionOf { folder, file } => is_in_version_of(Path::new(folder), file),
         Found::CargoCommand(name) => Run::new(at.root, "cargo").args([name, "--version"]).succeeds(),
+        Found::PythonModule(name) => {
+            Run::new(at.root, "python3").args(["-c", &format!("import {name}")]).succeeds()
+        }
     }
 }
 

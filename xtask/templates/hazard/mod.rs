@@ -18,4 +18,5 @@ pub const HAZARD: Hazard = Hazard {
     remedy: remedy::remedy,
     example: remedy::EXAMPLE,
     rule: None,
+    probe: None,
 };
