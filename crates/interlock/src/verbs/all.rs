@@ -8,5 +8,6 @@ pub(super) static ALL: &[Verb] = &[
     super::explain::VERB,
     super::ledger::VERB,
     super::payment_provider::VERB,
+    super::prove::VERB,
     super::scan::VERB,
 ];

@@ -55,6 +55,9 @@ struct Ledger {
     /// After how many milliseconds the payment provider's answer counts as lost
     #[arg(long, value_name = "MS", default_value_t = 5000, hide = true)]
     payment_timeout: u64,
+    /// How many charges the ledger's own payment provider makes and does not answer
+    #[arg(long, value_name = "N", default_value_t = 0, hide = true, conflicts_with = "payments")]
+    lose_charges: u32,
     /// How many milliseconds the calls under way have to finish
     #[arg(long, value_name = "MS", default_value_t = 10_000, hide = true)]
     grace: u64,

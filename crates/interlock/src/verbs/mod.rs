@@ -7,6 +7,7 @@ mod completions;
 mod explain;
 mod ledger;
 mod payment_provider;
+mod prove;
 mod scan;
 // verbs: end
 

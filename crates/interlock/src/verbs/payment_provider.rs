@@ -30,6 +30,9 @@ struct PaymentProvider {
     /// End when standard input does, so that it does not outlive whoever holds the other end
     #[arg(long)]
     until_stdin_ends: bool,
+    /// How many charges are made and not answered, from the start
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    drop_replies: u32,
 }
 
 fn command() -> Command {
@@ -43,7 +46,8 @@ fn run(_: &ArgMatches, _: &mut Console) -> Result<Exit> {
 
 #[cfg(target_os = "linux")]
 fn run(matches: &ArgMatches, console: &mut Console) -> Result<Exit> {
-    let PaymentProvider { listen, until_stdin_ends } = PaymentProvider::from_arg_matches(matches)?;
+    let PaymentProvider { listen, until_stdin_ends, drop_replies } =
+        PaymentProvider::from_arg_matches(matches)?;
     let runtime = Runtime::new().context("failed to start")?;
     let outcome = runtime.block_on(async {
         let listener =
@@ -51,7 +55,7 @@ fn run(matches: &ArgMatches, console: &mut Console) -> Result<Exit> {
         writeln!(console, "http://{}", listener.local_addr()?)?;
         console.flush()?;
         tokio::select! {
-            served = payments::serve(listener) => Ok(served?),
+            served = payments::serve(listener, payments::Faults { drop_replies, ..payments::Faults::default() }) => Ok(served?),
             () = input_ends(), if until_stdin_ends => Ok(()),
         }
     });

@@ -23,8 +23,8 @@ pub(super) const VERB: Verb = Verb { command, run };
     after_help = "Examples:\n  interlock scan .\n  interlock scan --min-severity high --format sarif --output scan.sarif .\n  \
                   interlock scan --since origin/main --format github .\n  interlock scan --write-baseline baseline.json .\n\n\
                   A comment `interlock-ignore[HAZARD]: REASON` on or above a line silences a hazard there. `interlock.toml` in the \
-                  scanned folder says what is ignored, how bad hazards are, and what your own libraries do. `interlock explain` \
-                  lists the hazards."
+                  scanned folder or above it, up to the root of its repository, says what is ignored, how bad hazards are, and what \
+                  your own libraries do; the nearest one counts. `interlock explain` lists the hazards."
 )]
 struct Scan {
     /// Files and folders; a folder is scanned without its tests, installed packages, generated and ignored files
@@ -36,7 +36,7 @@ struct Scan {
     /// Write to a file, whole or not at all, instead of standard output
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// The configuration; `interlock.toml` in the scanned folder by default
+    /// The configuration; by default the nearest `interlock.toml` from the scanned folder up to the root of its repository
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
     /// Leave out the findings that this file knows

@@ -60,7 +60,7 @@ impl Ledger {
         let store = interlock_store::open(&self.state, &Options::default()).await?;
         store.now().await.context("failed to reach the state")?;
         let root = FilesRoot::new(self.files.as_deref(), &self.state)?;
-        let provider = Provider::find(self.payments.as_deref()).await?;
+        let provider = Provider::find(self.payments.as_deref(), self.lose_charges).await?;
         let payments = Payments::new(&provider.url, Duration::from_millis(self.payment_timeout))?;
         let parts = Parts {
             store: store.clone(),
@@ -76,7 +76,9 @@ impl Ledger {
             let owner = tokens.first().cloned().unwrap_or_else(Caller::unnamed);
             seed(store, log(), &owner).await.context("failed to seed")?;
         }
-        let (server, deadline) = (LedgerServer::guarded(twin, log()), Duration::from_millis(self.grace));
+        // Whoever has never thought about it just ends, whatever is still running.
+        let grace = if self.naive { 0 } else { self.grace };
+        let (server, deadline) = (LedgerServer::guarded(twin, log()), Duration::from_millis(grace));
         let Some(address) = self.listen else {
             return Ok(listen::stdio(server, stop, deadline).await?);
         };
@@ -151,13 +153,14 @@ struct Provider {
 }
 
 impl Provider {
-    async fn find(given: Option<&str>) -> Result<Self> {
+    async fn find(given: Option<&str>, lose: u32) -> Result<Self> {
         if let Some(url) = given {
             return Ok(Self { url: url.to_owned(), _child: None });
         }
         let ourselves = std::env::current_exe().context("failed to find this program")?;
         let mut child = tokio::process::Command::new(ourselves)
             .args(["payment-provider", "--listen", "127.0.0.1:0", "--until-stdin-ends"])
+            .args(["--drop-replies", &lose.to_string()])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             // Ctrl-C reaches everyone on the terminal; it must outlive the charges under way.

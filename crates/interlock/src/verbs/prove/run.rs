@@ -1,0 +1,148 @@
+//! From the command line to the report.
+
+use std::{fs, io::Write, sync::Arc};
+
+use anyhow::{Context, Result, bail};
+use interlock_model::{CallSet, Finding, ProofReport, Report, Verdict};
+use interlock_prove::{
+    Ask, Budget, Patience, Proved, Request,
+    perturb::{self, Perturb},
+    plan::{self, from::Found},
+    prove, replay,
+};
+use interlock_report::{proof, text};
+use interlock_scan::replace;
+
+use super::{Format, Prove, progress::Line, save, target};
+use crate::{console::Console, exit::Exit};
+
+/// How wide text is in a file.
+const FILE_WIDTH: usize = 100;
+/// How often a replay is run if nobody says so.
+const REPLAYS: u32 = 5;
+
+pub(super) fn run(options: &Prove, console: &mut Console) -> Result<Exit> {
+    let saved = options.replay.as_deref().map(save::read).transpose()?;
+    let target = target::target(options, saved.as_ref().map(|saved| &saved.target))?;
+    let scanned = options.from.as_deref().map(save::scan).transpose()?;
+    let ask = if saved.is_some() { Ask::Sets(Vec::new()) } else { ask(options, scanned.as_ref())? };
+    let perturbations: Vec<Arc<dyn Perturb>> = perturb::all(&target::inherited());
+    let usual = if saved.is_some() { REPLAYS } else { Budget::default().trials };
+    let request = Request {
+        target: target.clone(),
+        ask,
+        perturbations,
+        budget: Budget {
+            time: options.budget,
+            calls: options.max_calls,
+            trials: options.trials.unwrap_or(usual),
+        },
+        patience: Patience { answer: options.timeout, ..Patience::default() },
+        // Every finding wants its own verdict.
+        all: options.all || options.from.is_some(),
+        side_by_side: std::thread::available_parallelism().map_or(2, usize::from).clamp(1, 4),
+    };
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let line = Line::new(console.errors_are_seen() && !options.no_progress);
+    let outcome = runtime.block_on(async {
+        // Whoever is dropped ends its children and removes its folders, so an interrupt is only a matter of stopping.
+        tokio::select! {
+            report = async {
+                match saved {
+                    Some(saved) => {
+                        let report = replay(request, saved.set, saved.schedule, &line).await;
+                        report.map(|report| Proved { report, findings: Vec::new() })
+                    }
+                    None => prove(request, &line).await,
+                }
+            } => Some(report),
+            _ = tokio::signal::ctrl_c() => None,
+        }
+    });
+    drop(runtime);
+    drop(line);
+    let Some(outcome) = outcome else { bail!("interrupted; every server that was started is ended") };
+    let Proved { mut report, findings } = match outcome {
+        Ok(proved) => proved,
+        Err(trouble) => {
+            console.remark(&format!("unknown: {trouble}"));
+            return Ok(Exit::Nothing);
+        }
+    };
+    save::write(options, &target, &mut report)?;
+    if let (Some(scan), Some(path)) = (scanned, &options.merge) {
+        save::merge(scan, &report, &findings, path)?;
+    }
+    output(options, &report, console)?;
+    Ok(match report.verdict {
+        Verdict::Held => Exit::Clean,
+        Verdict::Latent | Verdict::Broken => Exit::Found,
+        Verdict::Unknown => Exit::Nothing,
+    })
+}
+
+fn ask(options: &Prove, scanned: Option<&Report>) -> Result<Ask> {
+    if let Some(path) = &options.plan {
+        let text = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+        return Ok(Ask::Sets(
+            plan::file::sets(&text).with_context(|| format!("{} is no plan", path.display()))?,
+        ));
+    }
+    let allow_destructive = options.allow_destructive;
+    if let Some(report) = scanned {
+        let found = |finding: &Finding| Found {
+            hazard: finding.hazard.clone(),
+            tools: finding.tools.clone(),
+            fingerprint: finding.fingerprint.clone(),
+        };
+        return Ok(Ask::Findings {
+            findings: report.findings.iter().map(found).collect(),
+            allow_destructive,
+        });
+    }
+    if options.calls.is_empty() {
+        if !options.setup.is_empty() {
+            bail!("--setup is for calls that are named: add --call 'TOOL {{json}}'");
+        }
+        return Ok(Ask::Survey { allow_destructive });
+    }
+    let read =
+        |texts: &[String]| texts.iter().map(|text| plan::spec::call(text)).collect::<Result<Vec<_>, _>>();
+    let mut calls = read(&options.calls)?;
+    if let [only] = calls.as_slice() {
+        // One call named: does it meet itself?
+        calls.push(only.clone());
+    }
+    for invariant in &options.invariants {
+        plan::invariant::Invariant::compile(invariant)?;
+    }
+    Ok(Ask::Sets(vec![CallSet {
+        name: plan::name_of(&calls),
+        setup: read(&options.setup)?,
+        reads: read(&options.reads)?,
+        invariants: options.invariants.clone(),
+        calls,
+        ..CallSet::default()
+    }]))
+}
+
+fn output(options: &Prove, report: &ProofReport, console: &mut Console) -> Result<()> {
+    let look = console.look();
+    let look = match options.output {
+        Some(_) => text::Look { colour: false, width: FILE_WIDTH },
+        None => text::Look { colour: look.colour, width: look.width },
+    };
+    let remedy = |id: &interlock_model::HazardId| {
+        interlock_hazards::find(id.as_str()).map(|hazard| hazard.example_remedy().code)
+    };
+    let written = match options.format {
+        Format::Text => proof::text::write(report, &remedy, look),
+        Format::Json => proof::json::write(report),
+        Format::Html => proof::html::write(report, &remedy),
+        Format::Trace => proof::trace::write(report),
+    };
+    match &options.output {
+        Some(path) => Ok(replace(path, written.as_bytes())?),
+        None => Ok(console.write_all(written.as_bytes())?),
+    }
+}

@@ -1,0 +1,103 @@
+"""A counter over MCP, one request a line, that misbehaves as its first argument says. A thread answers each call."""
+
+import json
+import os
+import sys
+import threading
+import time
+
+mode, path = sys.argv[1], sys.argv[2]
+out = threading.Lock()
+lock = threading.Lock()
+calls = 0
+
+
+def say(message):
+    with out:
+        sys.stdout.write(json.dumps(message) + "\n")
+        sys.stdout.flush()
+
+
+def value():
+    try:
+        with open(path) as file:
+            return int(file.read())
+    except FileNotFoundError:
+        return 0
+
+
+def add(amount):
+    before = value()
+    time.sleep(0.02)
+    with open(path + ".new", "w") as file:
+        file.write(str(before + amount))
+    os.replace(path + ".new", path)
+    return before + amount
+
+
+def call(identity, params):
+    global calls
+    calls += 1
+    if mode == "crash" and calls == 2:
+        time.sleep(0.05)
+        sys.stderr.write("out of memory, says the counter\n")
+        os._exit(3)
+    if mode == "never":
+        return
+    if mode == "junk":
+        with out:
+            sys.stdout.write("counting...\n")
+            sys.stdout.flush()
+    if params["name"] == "get":
+        number = value()
+    elif mode == "safe":
+        with lock:
+            number = add(params["arguments"]["amount"])
+    else:
+        number = add(params["arguments"]["amount"])
+    if mode == "unsteady":
+        number = [str(number)] * (os.getpid() % 7 + 1)
+    text = json.dumps({"value": number, "pid": os.getpid()})
+    answer = {"jsonrpc": "2.0", "id": identity, "result": {"content": [{"type": "text", "text": text}]}}
+    say(answer)
+    if mode == "twice":
+        say(answer)
+
+
+TOOLS = [
+    {
+        "name": "add",
+        "inputSchema": {
+            "type": "object",
+            "properties": {"amount": {"type": "integer", "minimum": 1}},
+            "required": ["amount"],
+        },
+    },
+    {"name": "get", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": True}},
+]
+
+if mode == "gone":
+    sys.stderr.write("no licence\n")
+    sys.exit(4)
+if mode == "mute":
+    time.sleep(600)
+
+for line in sys.stdin:
+    message = json.loads(line)
+    method, identity = message.get("method"), message.get("id")
+    if method == "initialize" and mode != "stateless":
+        info = {"name": "counter", "version": "1"}
+        version = message["params"]["protocolVersion"]
+        say({"jsonrpc": "2.0", "id": identity, "result": {"protocolVersion": version, "capabilities": {}, "serverInfo": info}})
+    elif method == "server/discover" and mode == "stateless":
+        say({"jsonrpc": "2.0", "id": identity, "result": {"supportedVersions": ["2026-07-28"], "capabilities": {}}})
+    elif method == "tools/list":
+        say({"jsonrpc": "2.0", "id": identity, "result": {"tools": TOOLS}})
+    elif method == "tools/call":
+        meta = message["params"].get("_meta", {})
+        if mode == "stateless" and meta.get("io.modelcontextprotocol/protocolVersion") != "2026-07-28":
+            say({"jsonrpc": "2.0", "id": identity, "error": {"code": -32600, "message": "which revision?"}})
+            continue
+        threading.Thread(target=call, args=(identity, message["params"])).start()
+    elif identity is not None:
+        say({"jsonrpc": "2.0", "id": identity, "error": {"code": -32601, "message": "no such method"}})

@@ -1,0 +1,68 @@
+//! Broken and held, with and without naming the calls.
+
+use serde_json::Value;
+
+use crate::{Counter, TWO_ADDS};
+
+#[test]
+fn a_lost_update_is_shown_without_naming_anything() {
+    let counter = Counter::new("unsafe");
+    let (code, report) = counter.json(&[]);
+    assert_eq!(code, 1, "{report:#}");
+    assert_eq!(report["verdict"], "broken");
+    let set = &report["sets"].as_array().expect("sets").last().expect("one")["evidence"];
+    assert_eq!(set["history"]["calls"].as_array().map(Vec::len), Some(2), "shrunk to two calls: {set:#}");
+    counter.assert_nothing_is_left();
+}
+
+#[test]
+fn the_same_server_with_a_lock_holds_and_says_what_was_tried() {
+    let counter = Counter::new("safe");
+    let (code, report) = counter.json(&[TWO_ADDS, &["--trials", "8"]].concat());
+    assert_eq!(code, 0, "{report:#}");
+    assert_eq!(report["verdict"], "held");
+    let explored = &report["sets"][0]["explored"];
+    assert_eq!(explored["trials"], 8);
+    let techniques = explored["techniques"].as_array().expect("techniques");
+    assert!(techniques.len() > 2, "more than one way was tried: {techniques:?}");
+    assert!(explored["calls"].as_u64() > Some(40), "{explored:#}");
+}
+
+#[test]
+fn what_varies_from_run_to_run_is_no_race() {
+    // Every answer holds the process id.
+    let (_, report) = Counter::new("safe").json(&[TWO_ADDS, &["--trials", "3"]].concat());
+    assert_eq!(report["verdict"], "held", "{report:#}");
+}
+
+#[test]
+fn a_race_that_was_saved_is_run_again_from_its_file_alone() {
+    let counter = Counter::new("unsafe");
+    let ended = counter.run(TWO_ADDS);
+    assert_eq!(ended.code, 1, "{} {}", ended.stdout, ended.stderr);
+    assert!(counter.folder.path().join("interlock-replay.json").exists());
+    let again = std::process::Command::new(env!("CARGO_BIN_EXE_interlock"))
+        .args(["prove", "--replay", "interlock-replay.json", "--trials", "3", "--format", "json"])
+        .current_dir(counter.folder.path())
+        .env("TMPDIR", counter.temporary())
+        .output()
+        .expect("the program starts");
+    let report: Value = serde_json::from_slice(&again.stdout).expect("JSON");
+    assert_eq!(report["verdict"], "broken", "{report:#}");
+    assert!(report["sets"][0]["reason"].as_str().is_some_and(|reason| reason.contains("it happens again")));
+    counter.assert_nothing_is_left();
+}
+
+#[test]
+fn the_revision_without_a_handshake_is_spoken_too() {
+    let (code, report) = Counter::new("stateless").json(TWO_ADDS);
+    assert_eq!((code, report["verdict"].as_str()), (1, Some("broken")), "{report:#}");
+}
+
+#[test]
+fn an_invariant_that_only_parallel_calls_break_is_named() {
+    let invariant = "reads[0].value == before[0].value + 3";
+    let (code, report) = Counter::new("unsafe").json(&[TWO_ADDS, &["--invariant", invariant]].concat());
+    assert_eq!(code, 1, "{report:#}");
+    assert_eq!(report["sets"][0]["evidence"]["violated"][0], invariant, "{report:#}");
+}
