@@ -112,7 +112,9 @@ impl Entry<'_> {
     /// Whether what is tried here leaves the loop when it works and comes round when it fails.
     fn comes_round(&self, head: At, attempt: At) -> bool {
         let Some(Op::Try { catch: Some(catch), .. }) = self.op(attempt) else { return false };
-        let in_catch = |at: At| self.encloses(attempt, at) && self.is_recovery(at);
+        // The attempt may itself stand in the catch of another.
+        let tried = |at: At| self.attempts.get(&attempt).is_some_and(|body| body.contains(&at));
+        let in_catch = |at: At| self.encloses(attempt, at) && self.is_recovery(at) && !tried(at);
         if self.inside(attempt).any(in_catch) {
             let starts: Vec<At> = self.inside(attempt).find(|at| in_catch(*at)).into_iter().collect();
             return self.gets_to(starts, head, |_| false)
