@@ -96,9 +96,10 @@ fn a_transfer_that_is_cut_off_in_the_middle_loses_money_only_on_the_naive_twin()
 fn a_rate_limit_is_overrun_only_on_the_naive_twin() {
     let calls = vec!["\"get_usage\""; 16].join(", ");
     let plan = format!("[[set]]\nname = \"rate\"\ncalls = [{calls}]\noracle = \"no-more-than-serial\"\n");
-    let naive = verdicts(&plan, &[], &ledger(&["--rate", "8/min", "--unsafe"]));
+    // Slow enough that no more is allowed meanwhile, however long the calls take.
+    let naive = verdicts(&plan, &[], &ledger(&["--rate", "1/min", "--unsafe"]));
     assert_all(&naive, "broken", 1);
-    let safe = verdicts(&plan, &["--trials", "4"], &ledger(&["--rate", "8/min"]));
+    let safe = verdicts(&plan, &["--trials", "4"], &ledger(&["--rate", "1/min"]));
     assert_all(&safe, "held", 1);
 }
 
