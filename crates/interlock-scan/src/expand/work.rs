@@ -9,13 +9,13 @@ use super::{bind::Values, prune::size, summary::Summary};
 /// How many steps a function may grow to. What is beyond stays a call.
 const MOST_STEPS: usize = 2_000;
 /// What does no more than this around a call is no reason to leave the call out,
-const THIN: usize = 60;
+const THIN: usize = 40;
 /// as long as it comes to no more than this: wrappers may be wrapped without end.
 const MOST_STEPS_WRAPPED: usize = 3_000;
 /// From this many steps on, something large is followed once and no more: what reports usage is called from everywhere.
-const ENOUGH_STEPS: usize = 1_000;
+const ENOUGH_STEPS: usize = 650;
 /// How many steps are large.
-const LARGE: usize = 200;
+const LARGE: usize = 130;
 
 /// A function that is being expanded.
 pub(super) struct Work {
