@@ -26,6 +26,7 @@ pub mod store;
 pub mod clock;
 pub mod decide;
 pub mod memory;
+pub mod spell;
 
 mod prim;
 mod race;

@@ -8,8 +8,9 @@ use std::{
 use interlock_sync::{
     memory::MemoryStore,
     store::{
-        Applied, Attempt, Begun, Ending, Fence, Key, LeaseAnswer, LeaseRequest, LogEntry, Mutation, OpId,
-        Outcome, PermitAnswer, PermitRequest, Quota, Record, Reply, Store, StoreError, Taken, Timestamp,
+        Admission, Admitted, Applied, Attempt, Begun, Ending, Fence, Key, LeaseAnswer, LeaseRequest,
+        LogEntry, Mutation, OpId, Outcome, PermitAnswer, PermitRequest, Quota, Record, Reply, Settlement,
+        Store, StoreError, Taken, Timestamp,
     },
 };
 
@@ -122,6 +123,18 @@ impl Store for Flaky {
         keep: Duration,
     ) -> Reply<'a, bool> {
         self.reach(|store| store.finish(key, fence, ending, keep))
+    }
+
+    fn admit<'a>(&'a self, admission: &'a Admission) -> Reply<'a, Admitted> {
+        self.reach(|store| store.admit(admission))
+    }
+
+    fn prolong<'a>(&'a self, settlement: &'a Settlement, ttl: Duration) -> Reply<'a, bool> {
+        self.reach(|store| store.prolong(settlement, ttl))
+    }
+
+    fn settle<'a>(&'a self, settlement: &'a Settlement) -> Reply<'a, bool> {
+        self.reach(|store| store.settle(settlement))
     }
 
     fn append<'a>(&'a self, op: &'a OpId, log: &'a Key, entry: &'a [u8]) -> Reply<'a, u64> {

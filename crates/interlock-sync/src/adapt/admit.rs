@@ -15,7 +15,7 @@ use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
 use super::{
-    call::{Call, CallerName, joined},
+    call::{Call, CallerName},
     limits::{Flight, Flights, Once, Rate},
     policy::{Checked, Policy, Source, Terms},
     refusal::{Reason, Refusal},
@@ -24,6 +24,7 @@ use super::{
 use crate::{
     gate::{Gate, OwnedInside},
     lock::{Guards, KeyedLock, Mode},
+    spell::joined,
     store::{Fingerprint, Key},
 };
 

@@ -4,8 +4,7 @@ use std::{fmt, sync::Arc};
 
 use serde_json::{Map, Value};
 
-use super::template::hex;
-use crate::store::{Fingerprint, Key};
+use crate::{spell::canonical, store::Fingerprint};
 
 /// The `_meta` entry by which a client says that two requests are the same call.
 pub const IDEMPOTENCY_KEY: &str = "dev.interlock/idempotency-key";
@@ -57,63 +56,9 @@ impl fmt::Display for CallerName {
 impl Call<'_> {
     /// What the call says: the tool and its arguments, in whatever order they came.
     pub(super) fn fingerprint(&self) -> Fingerprint {
-        let mut text = String::new();
-        match self.arguments {
-            Some(arguments) => write_object(&mut text, arguments),
-            None => text.push_str("{}"),
-        }
+        let text = self.arguments.map_or_else(|| "{}".to_owned(), canonical);
         Fingerprint::of_parts([self.tool, text.as_str()])
     }
-}
-
-/// JSON with sorted names. Whether serde_json keeps the order of the wire is decided by a feature that any crate can turn on, so it is
-/// not left to chance.
-fn write_canonical(text: &mut String, value: &Value) {
-    match value {
-        Value::Object(object) => write_object(text, object),
-        Value::Array(items) => {
-            text.push('[');
-            for item in items {
-                write_canonical(text, item);
-                text.push(',');
-            }
-            text.push(']');
-        }
-        plain => text.push_str(&plain.to_string()),
-    }
-}
-
-fn write_object(text: &mut String, object: &Map<String, Value>) {
-    let mut entries: Vec<_> = object.iter().collect();
-    entries.sort_unstable_by_key(|(name, _)| *name);
-    text.push('{');
-    for (name, value) in entries {
-        text.push_str(&Value::from(name.as_str()).to_string());
-        text.push(':');
-        write_canonical(text, value);
-        text.push(',');
-    }
-    text.push('}');
-}
-
-/// A key of several parts, of which each can be any text: parts that are cut elsewhere give another key, and what is too long for a
-/// store is folded to its fingerprint.
-pub(super) fn joined(kind: &'static str, parts: &[&str]) -> Key {
-    let mut text = kind.to_owned();
-    for part in parts {
-        text.push(':');
-        for c in part.chars() {
-            if matches!(c, ':' | '%' | '#') || c.is_control() {
-                text.push_str(&format!("%{:x};", u32::from(c)));
-            } else {
-                text.push(c);
-            }
-        }
-    }
-    Key::new(text).unwrap_or_else(|_too_long| {
-        let folded = hex(&Fingerprint::of_parts(parts));
-        Key::new(format!("{kind}:#{folded}")).expect("a kind and a fingerprint are short and plain")
-    })
 }
 
 #[cfg(test)]
@@ -141,25 +86,5 @@ mod tests {
         ] {
             assert_ne!(fingerprint("t", one.clone()), fingerprint(tool, arguments));
         }
-    }
-
-    #[test]
-    fn parts_that_are_cut_elsewhere_give_another_key() {
-        let long = "x".repeat(600);
-        let keys = [
-            joined("rate", &["a:b", "c"]),
-            joined("rate", &["a", "b:c"]),
-            joined("rate", &["a", "b", "c"]),
-            joined("rate", &["a%3a;b", "c"]),
-            joined("rate", &["", ""]),
-            joined("rate", &["#"]),
-            joined("rate", &["a\n"]),
-            joined("rate", &[&long, "a"]),
-            joined("rate", &[&long, "b"]),
-            joined("flight", &[&long, "b"]),
-        ];
-        let distinct: std::collections::HashSet<_> = keys.iter().collect();
-        assert_eq!(distinct.len(), keys.len());
-        assert_eq!(joined("rate", &["*", "alice"]).as_str(), "rate:*:alice");
     }
 }

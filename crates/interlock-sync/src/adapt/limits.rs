@@ -5,7 +5,7 @@ use std::{num::NonZeroU32, sync::Arc};
 use tokio::time::{Instant, timeout_at};
 
 use super::{
-    call::{CallerName, joined},
+    call::CallerName,
     policy::{Checked, Terms},
     refusal::Reason,
 };
@@ -13,6 +13,7 @@ use crate::{
     idempotency::{Idempotency, LocalIdempotency},
     in_flight::{self, Busy, InFlight, OwnedPermit, SharedInFlight, SharedPermit},
     rate::{RateLimit, SharedRateLimit},
+    spell::joined,
     store::{Key, Quota, Store, StoreError, Taken},
 };
 

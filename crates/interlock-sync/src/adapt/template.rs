@@ -4,7 +4,10 @@ use std::{fmt, str::FromStr};
 
 use serde_json::{Map, Value};
 
-use crate::store::{Fingerprint, Key};
+use crate::{
+    spell::{hex, scalar},
+    store::{Fingerprint, Key},
+};
 
 /// A key with holes for a call's arguments: `order:{args.orderId}`, `{args.file.name}`, or plain text.
 ///
@@ -80,33 +83,9 @@ impl Path {
     }
 }
 
-/// One value, one text. Equal numbers have equal texts, however they were written.
-pub(super) fn scalar(value: &Value) -> Option<String> {
-    match value {
-        Value::String(text) => (!text.is_empty()).then(|| text.clone()),
-        Value::Bool(is) => Some(is.to_string()),
-        Value::Number(number) => Some(match (number.as_i64(), number.as_u64(), number.as_f64()) {
-            (Some(whole), ..) => whole.to_string(),
-            (_, Some(whole), _) => whole.to_string(),
-            // Below 2^53 each whole number is one float, and the other way round.
-            (.., Some(float)) if float.fract() == 0.0 && float.abs() < 9_007_199_254_740_992.0 => {
-                // Adding zero makes minus zero plain.
-                format!("{:.0}", float + 0.0)
-            }
-            _ => number.to_string(),
-        }),
-        Value::Null | Value::Array(_) | Value::Object(_) => None,
-    }
-}
-
 /// A key of endless length would be kept in memory for as long as the call takes: from some length on, its fingerprint stands for it.
 pub(super) fn folded(key: String) -> String {
     if key.len() <= Key::LONGEST { key } else { format!("#{}", hex(&Fingerprint::of(&key))) }
-}
-
-/// A fingerprint as text.
-pub(super) fn hex(fingerprint: &Fingerprint) -> String {
-    fingerprint.0.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 impl FromStr for Template {

@@ -3,6 +3,7 @@
 //! Backends that run our code inside their critical section, the memory store and SQLite, share these. Redis and PostgreSQL decide in
 //! their own language, and the conformance suite holds them to the same answers.
 
+mod admission;
 mod append;
 mod change;
 mod idempotency;
@@ -11,10 +12,14 @@ mod permit;
 mod rate;
 
 pub use self::{
+    admission::{
+        Before, CallRow, Charging, Decision, InUse, Rows, Standing, VersionRow, ViewRow, admit, end_attempt,
+        hold_attempt, is_fresh, next_number, prolong_attempt, raise, settle_call,
+    },
     append::{appended, place_of},
     change::{Edit, change},
     idempotency::{AttemptRow, Phase, begin, dispatch, finish},
     lease::{LeaseRow, REMEMBER_FENCE, acquire_lease, check_fence, release_lease, renew_lease},
     permit::{PermitRow, acquire_permit, release_permit, renew_permit},
-    rate::{BucketRule, LogRule, RateRow, Rule, take},
+    rate::{BucketRule, LogRule, RateRow, Rule, take, wait},
 };

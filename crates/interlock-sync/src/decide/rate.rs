@@ -51,6 +51,19 @@ pub fn take(row: Option<RateRow>, quota: &Quota, cost: u32, now: Timestamp) -> (
     }
 }
 
+/// How long one more has to wait; `None` if it would be granted now. Says what [`take`] would, and changes nothing.
+#[must_use]
+pub fn wait(row: Option<&RateRow>, quota: &Quota, now: Timestamp) -> Option<Duration> {
+    match (Rule::of(quota), row) {
+        (Rule::Bucket(rule), Some(RateRow::Bucket(full))) => match rule.take(*full, 1, now).0 {
+            Taken::Granted { .. } => None,
+            Taken::Refused { retry_after } => Some(retry_after.unwrap_or(Duration::MAX)),
+        },
+        (Rule::Log(rule), Some(RateRow::Log(grants))) => rule.wait(grants, now),
+        _ => None,
+    }
+}
+
 /// A quota, reckoned out once, so that taking from it is a handful of additions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rule {
@@ -145,6 +158,15 @@ impl LogRule {
         }
         grants.extend(std::iter::repeat_n(now, cost as usize));
         Taken::Granted { remaining: limit - used - cost }
+    }
+
+    /// How long one more has to wait for a log whose grants are in order, oldest first; `None` if it need not.
+    fn wait(&self, grants: &VecDeque<Timestamp>, now: Timestamp) -> Option<Duration> {
+        let leaves = |grant: &Timestamp| (*grant).min(now).after(self.window);
+        let gone = grants.partition_point(|grant| leaves(grant) <= now);
+        let excess =
+            (grants.len() - gone + 1).checked_sub(self.limit as usize).filter(|excess| *excess > 0)?;
+        grants.get(gone + excess - 1).map(|grant| leaves(grant).since(now))
     }
 
     /// When a log whose last grant was at this moment says nothing any more.

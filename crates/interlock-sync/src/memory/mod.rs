@@ -1,6 +1,11 @@
 //! The store of one process: everything in memory, behind one mutex, gone with the process.
 
+mod admission;
+mod lane;
+mod line;
 mod state;
+#[cfg(test)]
+mod tests;
 
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -12,8 +17,9 @@ use crate::{
     clock::{Clock, SystemClock, Timestamp},
     decide,
     store::{
-        Applied, Attempt, Begun, Ending, Fence, Key, LeaseAnswer, LeaseRequest, LogEntry, Mutation, OpId,
-        Outcome, PermitAnswer, PermitRequest, Quota, Record, Reply, Store, Taken,
+        Admission, Admitted, Applied, Attempt, Begun, Ending, Fence, Key, LeaseAnswer, LeaseRequest,
+        LogEntry, Mutation, OpId, Outcome, PermitAnswer, PermitRequest, Quota, Record, Reply, Settlement,
+        Store, Taken,
     },
 };
 
@@ -146,6 +152,21 @@ impl Store for MemoryStore {
         let (mut state, now) = self.enter();
         let row = decide::finish(state.attempts.get(key), fence, ending, keep, now);
         ready(state::put_if_some(&mut state.attempts, key, row))
+    }
+
+    fn admit<'a>(&'a self, admission: &'a Admission) -> Reply<'a, Admitted> {
+        let (mut state, now) = self.enter();
+        ready(state.admit(admission, now))
+    }
+
+    fn prolong<'a>(&'a self, settlement: &'a Settlement, ttl: Duration) -> Reply<'a, bool> {
+        let (mut state, now) = self.enter();
+        ready(state.prolong(settlement, ttl, now))
+    }
+
+    fn settle<'a>(&'a self, settlement: &'a Settlement) -> Reply<'a, bool> {
+        let (mut state, now) = self.enter();
+        ready(state.settle(settlement, now))
     }
 
     fn append<'a>(&'a self, op: &'a OpId, log: &'a Key, entry: &'a [u8]) -> Reply<'a, u64> {

@@ -7,6 +7,7 @@ use std::{
     time::Duration,
 };
 
+use super::admission::Desk;
 use crate::{
     clock::Timestamp,
     decide::{self, AttemptRow, Edit, LeaseRow, PermitRow, RateRow},
@@ -25,8 +26,9 @@ pub(super) struct State {
     pub(super) leases: HashMap<Key, LeaseRow>,
     pub(super) permits: HashMap<Key, Vec<PermitRow>>,
     pub(super) attempts: HashMap<Key, AttemptRow>,
+    pub(super) desk: Desk,
     ops: HashMap<OpId, (Applied, Timestamp)>,
-    rates: HashMap<Key, (RateRow, Timestamp)>,
+    pub(super) rates: HashMap<Key, (RateRow, Timestamp)>,
     logs: HashMap<Key, Vec<LogEntry>>,
     last_version: u64,
     last_sequence: u64,
@@ -140,12 +142,18 @@ impl State {
             rows.retain(|row| row.until > now);
             !rows.is_empty()
         });
+        self.desk.sweep(now);
         (before - self.expirable()) as u64
     }
 
     fn expirable(&self) -> usize {
         let permits: usize = self.permits.values().map(Vec::len).sum();
-        self.ops.len() + self.rates.len() + self.leases.len() + self.attempts.len() + permits
+        self.ops.len()
+            + self.rates.len()
+            + self.leases.len()
+            + self.attempts.len()
+            + permits
+            + self.desk.expirable()
     }
 
     /// Called before every operation: the store must not grow only because nobody sweeps it.

@@ -11,8 +11,10 @@
 //! | [`take`](Store::take) | rate limits |
 //! | [`acquire_permit`](Store::acquire_permit), [`renew_permit`](Store::renew_permit), [`release_permit`](Store::release_permit) | in-flight limits |
 //! | [`begin`](Store::begin), [`dispatch`](Store::dispatch), [`finish`](Store::finish) | idempotency |
+//! | [`admit`](Store::admit), [`prolong`](Store::prolong), [`settle`](Store::settle) | all of a gateway's questions at once |
 //! | [`append`](Store::append), [`read_log`](Store::read_log) | append-only logs |
 
+mod admission;
 mod error;
 mod idempotency;
 mod key;
@@ -24,6 +26,7 @@ mod record;
 use std::{fmt, future::Future, pin::Pin, time::Duration};
 
 pub use self::{
+    admission::{Admission, Admitted, Charge, Once, Places, Settlement, WaitsOn, Wish},
     error::StoreError,
     idempotency::{Attempt, Begun, Ending, Fingerprint, Stored},
     key::{InvalidKey, Key},
@@ -119,6 +122,19 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
         ending: &'a Ending,
         keep: Duration,
     ) -> Reply<'a, bool>;
+
+    /// Decides whether a call may run now: its rates, its places in flight, its locks, its idempotency key and its reader's freshness, at
+    /// one moment. The call that was granted already gets its grant again.
+    fn admit<'a>(&'a self, admission: &'a Admission) -> Reply<'a, Admitted>;
+
+    /// Holds everything of a call for `ttl` from now on; `false`, and nothing changes, if something of it is not held with this fence any
+    /// more.
+    fn prolong<'a>(&'a self, settlement: &'a Settlement, ttl: Duration) -> Reply<'a, bool>;
+
+    /// Ends a call: raises the versions of what it changed, stores how its effect ended, then gives its locks and places back; or takes it
+    /// out of the line. `false` if it was settled before, or its time had run out; versions rise and the ending is stored also then,
+    /// unless another has the idempotency key since.
+    fn settle<'a>(&'a self, settlement: &'a Settlement) -> Reply<'a, bool>;
 
     /// Appends to a log and returns the entry's place.
     ///

@@ -11,8 +11,9 @@ use crate::{
     clock::Timestamp,
     memory::MemoryStore,
     store::{
-        Applied, Attempt, Begun, Ending, Fence, Key, LeaseAnswer, LeaseRequest, LogEntry, Mutation, OpId,
-        Outcome, PermitAnswer, PermitRequest, Quota, Record, Reply, Store, StoreError, Taken,
+        Admission, Admitted, Applied, Attempt, Begun, Ending, Fence, Key, LeaseAnswer, LeaseRequest,
+        LogEntry, Mutation, OpId, Outcome, PermitAnswer, PermitRequest, Quota, Record, Reply, Settlement,
+        Store, StoreError, Taken,
     },
 };
 
@@ -193,6 +194,18 @@ impl Store for FaultyStore {
         keep: Duration,
     ) -> Reply<'a, bool> {
         self.run(Op::Finish, move || self.inner.finish(key, fence, ending, keep))
+    }
+
+    fn admit<'a>(&'a self, admission: &'a Admission) -> Reply<'a, Admitted> {
+        self.inner.admit(admission)
+    }
+
+    fn prolong<'a>(&'a self, settlement: &'a Settlement, ttl: Duration) -> Reply<'a, bool> {
+        self.inner.prolong(settlement, ttl)
+    }
+
+    fn settle<'a>(&'a self, settlement: &'a Settlement) -> Reply<'a, bool> {
+        self.inner.settle(settlement)
     }
 
     fn append<'a>(&'a self, op: &'a OpId, log: &'a Key, entry: &'a [u8]) -> Reply<'a, u64> {
