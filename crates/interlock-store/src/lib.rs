@@ -4,6 +4,8 @@
 
 mod all;
 mod open;
+#[cfg(test)]
+mod twins;
 
 // backends: begin
 pub mod memory;

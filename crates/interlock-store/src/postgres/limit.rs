@@ -12,23 +12,15 @@ use super::{
 };
 
 pub(super) async fn take(line: &Line, key: &Key, quota: &Quota, cost: u32) -> Result<Taken, Failure> {
-    let (most, statement, numbers) = match *quota {
-        Quota::Bucket { burst, .. } => {
-            let pace = quota.interval_micros().max(1);
-            let (capacity, charge) = (wire::micros_times(pace, burst.get()), wire::micros_times(pace, cost));
-            let numbers = [wire::micros_times(pace, 1), capacity, charge];
-            (burst, "SELECT * FROM interlock.take_bucket($1, $2, $3, $4)", numbers)
-        }
-        Quota::Log { limit, window } => {
-            let numbers = [i64::from(limit.get()), wire::micros(window), i64::from(cost)];
-            (limit, "SELECT * FROM interlock.take_log($1, $2, $3, $4)", numbers)
-        }
+    let (most, statement) = match *quota {
+        Quota::Bucket { burst, .. } => (burst, "SELECT * FROM interlock.take_bucket($1, $2, $3, $4)"),
+        Quota::Log { limit, .. } => (limit, "SELECT * FROM interlock.take_log($1, $2, $3, $4)"),
     };
     // Whatever is stored, more than the whole is never granted.
     if cost > most.get() {
         return Ok(Taken::Refused { retry_after: None });
     }
-    let [first, second, third] = numbers;
+    let [first, second, third] = numbers(quota, cost);
     let row = line
         .ask_one(
             Effect::Changes,
@@ -41,6 +33,17 @@ pub(super) async fn take(line: &Line, key: &Key, quota: &Quota, cost: u32) -> Re
     } else {
         Taken::Refused { retry_after: Some(wire::wait(&row, "wait")?) }
     })
+}
+
+/// What the functions for a kind of quota are given.
+pub(super) fn numbers(quota: &Quota, cost: u32) -> [i64; 3] {
+    match *quota {
+        Quota::Bucket { burst, .. } => {
+            let pace = quota.interval_micros().max(1);
+            [1, burst.get(), cost].map(|times| wire::micros_times(pace, times))
+        }
+        Quota::Log { limit, window } => [i64::from(limit.get()), wire::micros(window), i64::from(cost)],
+    }
 }
 
 pub(super) async fn acquire_permit(line: &Line, request: &PermitRequest) -> Result<PermitAnswer, Failure> {

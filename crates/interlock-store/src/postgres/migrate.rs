@@ -9,15 +9,18 @@ use tokio_postgres::{GenericClient, IsolationLevel, types::Type};
 /// The changes from each version of the schema to the next. Those that were released are never edited: a new one is added.
 ///
 /// Processes of the version before go on while a new one is applied, so it keeps the functions that they call.
-const MIGRATIONS: &[&[&str]] = &[&[
-    include_str!("schema/tables.sql"),
-    include_str!("schema/common.sql"),
-    include_str!("schema/leases.sql"),
-    include_str!("schema/records.sql"),
-    include_str!("schema/limits.sql"),
-    include_str!("schema/attempts.sql"),
-    include_str!("schema/upkeep.sql"),
-]];
+const MIGRATIONS: &[&[&str]] = &[
+    &[
+        include_str!("schema/tables.sql"),
+        include_str!("schema/common.sql"),
+        include_str!("schema/leases.sql"),
+        include_str!("schema/records.sql"),
+        include_str!("schema/limits.sql"),
+        include_str!("schema/attempts.sql"),
+        include_str!("schema/upkeep.sql"),
+    ],
+    &[include_str!("schema/admission_tables.sql"), include_str!("schema/admissions.sql")],
+];
 
 /// How long a migration may take, or the one of another process that this one waits for.
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -17,6 +17,7 @@
 //! - **No TLS yet**: a URL that demands it is refused. Without a private network, use a proxy or a tunnel on this machine.
 
 mod address;
+mod admission;
 mod attempt;
 mod fault;
 mod fold;

@@ -11,16 +11,16 @@ use std::{
 use interlock_sync::{
     decide,
     store::{
-        Applied, Attempt, Begun, Change, Ending, Fence, Key, LeaseAnswer, LeaseRequest, LogEntry, Mutation,
-        OpId, Outcome, PermitAnswer, PermitRequest, Quota, Record, Reply, Store, StoreError, Taken,
-        Timestamp,
+        Admission, Admitted, Applied, Attempt, Begun, Change, Ending, Fence, Key, LeaseAnswer, LeaseRequest,
+        LogEntry, Mutation, OpId, Outcome, PermitAnswer, PermitRequest, Quota, Record, Reply, Settlement,
+        Store, StoreError, Taken, Timestamp,
     },
 };
 use tokio::time::Instant;
 use tokio_postgres::types::Type;
 
 use super::{
-    attempt,
+    admission, attempt,
     fault::{Effect, Failure},
     fold::Fold,
     lease, limit,
@@ -186,6 +186,18 @@ impl Store for PostgresStore {
         keep: Duration,
     ) -> Reply<'a, bool> {
         self.reply(attempt::finish(&self.line, key, fence, ending, keep))
+    }
+
+    fn admit<'a>(&'a self, admission: &'a Admission) -> Reply<'a, Admitted> {
+        self.reply(admission::admit(&self.line, admission))
+    }
+
+    fn prolong<'a>(&'a self, settlement: &'a Settlement, ttl: Duration) -> Reply<'a, bool> {
+        self.reply(admission::prolong(&self.line, settlement, ttl))
+    }
+
+    fn settle<'a>(&'a self, settlement: &'a Settlement) -> Reply<'a, bool> {
+        self.reply(admission::settle(&self.line, settlement))
     }
 
     fn append<'a>(&'a self, op: &'a OpId, log: &'a Key, entry: &'a [u8]) -> Reply<'a, u64> {

@@ -60,7 +60,7 @@ pub(super) async fn finish(
 }
 
 /// As the rows hold it: each byte in two digits.
-struct Hex<'a>(&'a Fingerprint);
+pub(super) struct Hex<'a>(pub(super) &'a Fingerprint);
 
 impl fmt::Display for Hex<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

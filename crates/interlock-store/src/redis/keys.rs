@@ -23,6 +23,8 @@ pub(super) struct Name<'a> {
 enum Of<'a> {
     Text(&'a str),
     Op(OpId),
+    /// A reader, if there is one, and what it saw; between them a sign that no key holds.
+    Seen(&'a str, &'a str),
 }
 
 impl Keys {
@@ -76,6 +78,36 @@ impl Keys {
         self.name("attempt:", Of::Text(key.as_str()))
     }
 
+    /// The last ticket, fence or version of an admission.
+    pub(super) fn number(&self) -> Name<'_> {
+        self.name("number", Of::Text(""))
+    }
+
+    /// A call that waits or holds something.
+    pub(super) fn call(&self, call: OpId) -> Name<'_> {
+        self.name("call:", Of::Op(call))
+    }
+
+    /// Who has a lock; the scripts put the names of what lies beside it together, behind a sign that no key holds.
+    pub(super) fn lock<'a>(&'a self, key: &'a Key) -> Name<'a> {
+        self.name("lock:", Of::Text(key.as_str()))
+    }
+
+    /// Who waits for a place, likewise.
+    pub(super) fn place<'a>(&'a self, key: &'a Key) -> Name<'a> {
+        self.name("place:", Of::Text(key.as_str()))
+    }
+
+    /// The version of what calls changed.
+    pub(super) fn changed<'a>(&'a self, key: &'a Key) -> Name<'a> {
+        self.name("changed:", Of::Text(key.as_str()))
+    }
+
+    /// What a reader saw.
+    pub(super) fn view<'a>(&'a self, reader: Option<&'a Key>, key: &'a Key) -> Name<'a> {
+        self.name("view:", Of::Seen(reader.map_or("", Key::as_str), key.as_str()))
+    }
+
     /// A log.
     pub(super) fn log<'a>(&'a self, key: &'a Key) -> Name<'a> {
         self.name("log:", Of::Text(key.as_str()))
@@ -95,6 +127,7 @@ impl ToRedisArgs for Name<'_> {
         let _ = match self.of {
             Of::Text(text) => out.write_all(text.as_bytes()),
             Of::Op(op) => write!(out, "{op}"),
+            Of::Seen(reader, key) => write!(out, "{reader}\n{key}"),
         };
     }
 }

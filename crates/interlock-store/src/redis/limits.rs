@@ -12,7 +12,7 @@ use super::{
 };
 
 /// From here on, in µs, a bucket's times may pass what a script's numbers hold exactly: 35 years to fill it up.
-const LARGE: u64 = 1 << 50;
+pub(super) const LARGE: u64 = 1 << 50;
 
 pub(super) async fn take(
     store: &RedisStore,

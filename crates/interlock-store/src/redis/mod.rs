@@ -15,6 +15,12 @@
 //! | `rate:KEY` | string or list | a bucket's moment, a log's grants | once it says nothing any more, a log at most one window later |
 //! | `permits:KEY` | sorted set | holders by the end of their time | with the last holder's time, or later if one renewed for less |
 //! | `attempt:KEY` | string | how far an idempotent attempt got | when it is to be forgotten |
+//! | `number` | string | the last ticket, fence or version of an admission | never |
+//! | `call:ID` | string | the ticket or the fence of a call | with its time |
+//! | `lock:KEY`, `place:KEY` | string | who has it, until when, and until when somebody waits | with the last of these |
+//! | the same and a line break and a letter | sorted sets | those who share it, and those who wait | with the last of them |
+//! | `changed:KEY` | string | version, end, and the call that raised it | when it is to be forgotten |
+//! | `view:READER`, line break, `KEY` | string | the version that was seen, and end | when it is to be forgotten |
 //! | `log:KEY` | stream | the entries | never |
 //!
 //! What one operation needs is in strings, because a script reads all of them with one `MGET` and writes them with one `MSET`: most of
@@ -51,6 +57,7 @@
 
 mod open;
 
+mod admissions;
 mod attempts;
 mod leases;
 mod limits;

@@ -7,7 +7,7 @@
 //!
 //! # Why they are written as they are
 //!
-//! An operation shall take at most twice as long as a `PING`. A call of the server takes about a tenth of one, whatever it does, so what
+//! An operation shall take at most twice as long as a `PING`, but for an admission, which is many in one. A call of the server takes about a tenth of one, whatever it does, so what
 //! can be read or written together is. Each argument takes a hundredth, so what does not change is part of the text. The answer is one
 //! text, because the driver takes a sixth of a `PING` for each part of a list. The pieces are statements and not functions, because a script
 //! makes its functions anew every time it runs. A number is handed to the server as a text of `'%d'`, which cuts off what is behind the
@@ -42,12 +42,15 @@ pub(super) struct Scripts {
     pub(super) dispatch: Script,
     pub(super) finish: Script,
     pub(super) append: Script,
+    pub(super) admit: Script,
+    pub(super) prolong: Script,
+    pub(super) settle: Script,
 }
 
 const NOW: &str = include_str!("scripts/lib/now.lua");
 
 /// The pieces by name that are the same in every store.
-const PIECES: [(&str, &str); 8] = [
+const PIECES: [(&str, &str); 14] = [
     ("once", include_str!("scripts/lib/once.lua")),
     ("expected", include_str!("scripts/lib/expected.lua")),
     ("added", include_str!("scripts/lib/added.lua")),
@@ -56,6 +59,12 @@ const PIECES: [(&str, &str); 8] = [
     ("store_lease", include_str!("scripts/lib/store_lease.lua")),
     ("attempt", include_str!("scripts/lib/attempt.lua")),
     ("store_attempt", include_str!("scripts/lib/store_attempt.lua")),
+    ("log_room", include_str!("scripts/lib/log_room.lua")),
+    ("log_add", include_str!("scripts/lib/log_add.lua")),
+    ("charges", include_str!("scripts/lib/charges.lua")),
+    ("lanes", include_str!("scripts/lib/lanes.lua")),
+    ("line", include_str!("scripts/lib/line.lua")),
+    ("hold_on", include_str!("scripts/lib/hold_on.lua")),
 ];
 
 impl Scripts {
@@ -90,11 +99,14 @@ impl Scripts {
             dispatch: script(include_str!("scripts/dispatch.lua")),
             finish: script(include_str!("scripts/finish.lua")),
             append: script(include_str!("scripts/append.lua")),
+            admit: script(include_str!("scripts/admit.lua")),
+            prolong: script(include_str!("scripts/prolong.lua")),
+            settle: script(include_str!("scripts/settle.lua")),
         }
     }
 
     /// Each of them, to load them all.
-    pub(super) fn all(&self) -> [&Script; 18] {
+    pub(super) fn all(&self) -> [&Script; 21] {
         [
             &self.put,
             &self.delete,
@@ -114,6 +126,9 @@ impl Scripts {
             &self.dispatch,
             &self.finish,
             &self.append,
+            &self.admit,
+            &self.prolong,
+            &self.settle,
         ]
     }
 }

@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use interlock_sync::store::{
-    Applied, Attempt, Begun, Ending, Fence, Key, LeaseAnswer, LeaseRequest, LogEntry, Mutation, OpId,
-    Outcome, PermitAnswer, PermitRequest, Quota, Record, Reply, Store, Taken, Timestamp,
+    Admission, Admitted, Applied, Attempt, Begun, Ending, Fence, Key, LeaseAnswer, LeaseRequest, LogEntry,
+    Mutation, OpId, Outcome, PermitAnswer, PermitRequest, Quota, Record, Reply, Settlement, Store, Taken,
+    Timestamp,
 };
 
-use super::{attempts, keys::Keys, leases, limits, link::Link, logs, records, scripts::Scripts};
+use super::{admissions, attempts, keys::Keys, leases, limits, link::Link, logs, records, scripts::Scripts};
 
 /// A store on a Redis or Valkey server.
 #[derive(Debug)]
@@ -90,6 +91,18 @@ impl Store for RedisStore {
         keep: Duration,
     ) -> Reply<'a, bool> {
         Box::pin(attempts::finish(self, key, fence, ending, keep))
+    }
+
+    fn admit<'a>(&'a self, admission: &'a Admission) -> Reply<'a, Admitted> {
+        Box::pin(admissions::admit(self, admission))
+    }
+
+    fn prolong<'a>(&'a self, settlement: &'a Settlement, ttl: Duration) -> Reply<'a, bool> {
+        Box::pin(admissions::prolong(self, settlement, ttl))
+    }
+
+    fn settle<'a>(&'a self, settlement: &'a Settlement) -> Reply<'a, bool> {
+        Box::pin(admissions::settle(self, settlement))
     }
 
     fn append<'a>(&'a self, op: &'a OpId, log: &'a Key, entry: &'a [u8]) -> Reply<'a, u64> {

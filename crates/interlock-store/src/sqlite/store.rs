@@ -6,8 +6,9 @@ use interlock_sync::{
     clock::Clock,
     decide,
     store::{
-        Applied, Attempt, Begun, Ending, Fence, Key, LeaseAnswer, LeaseRequest, LogEntry, Mutation, OpId,
-        Outcome, PermitAnswer, PermitRequest, Quota, Record, Reply, Store, Taken, Timestamp,
+        Admission, Admitted, Applied, Attempt, Begun, Ending, Fence, Key, LeaseAnswer, LeaseRequest,
+        LogEntry, Mutation, OpId, Outcome, PermitAnswer, PermitRequest, Quota, Record, Reply, Settlement,
+        Store, Taken, Timestamp,
     },
 };
 
@@ -131,6 +132,21 @@ impl Store for SqliteStore {
     ) -> Reply<'a, bool> {
         let (key, ending) = (key.clone(), ending.clone());
         Box::pin(self.writer.run(move |tables| tables.finish(&key, fence, &ending, keep)))
+    }
+
+    fn admit<'a>(&'a self, admission: &'a Admission) -> Reply<'a, Admitted> {
+        let admission = admission.clone();
+        Box::pin(self.writer.run(move |tables| tables.admit(&admission)))
+    }
+
+    fn prolong<'a>(&'a self, settlement: &'a Settlement, ttl: Duration) -> Reply<'a, bool> {
+        let settlement = settlement.clone();
+        Box::pin(self.writer.run(move |tables| tables.prolong(&settlement, ttl)))
+    }
+
+    fn settle<'a>(&'a self, settlement: &'a Settlement) -> Reply<'a, bool> {
+        let settlement = settlement.clone();
+        Box::pin(self.writer.run(move |tables| tables.settle(&settlement)))
     }
 
     fn append<'a>(&'a self, op: &'a OpId, log: &'a Key, entry: &'a [u8]) -> Reply<'a, u64> {

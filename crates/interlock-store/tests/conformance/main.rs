@@ -8,6 +8,7 @@
     reason = "a check that meets what it does not expect has failed"
 )]
 
+mod admissions;
 mod attempts;
 mod backends;
 mod leases;
@@ -114,6 +115,25 @@ conformance! {
     attempts::what_was_dispatched_and_ran_out_is_in_doubt_until_it_is_finished,
     attempts::every_step_can_be_sent_again,
     attempts::of_many_who_begin_at_once_one_may_go_on,
+    admissions::shared_locks_are_shared_and_exclusive_ones_are_not,
+    admissions::nobody_overtakes,
+    admissions::a_place_in_line_is_lost_by_silence,
+    admissions::places_are_left_to_those_who_came_before,
+    admissions::rates_are_charged_together_and_once,
+    admissions::a_grant_can_be_asked_for_again_and_is_given_back_once,
+    admissions::a_dead_holder_is_replaced_with_a_greater_fence,
+    admissions::an_effect_that_ended_is_told_again,
+    admissions::an_effect_in_doubt_is_never_repeated,
+    admissions::a_call_that_never_ran_leaves_everything_to_the_next,
+    admissions::calls_that_ended_leave_nothing,
+    admissions::a_change_is_noticed_by_those_who_read_before_it,
+    admissions::only_who_was_fresh_knows_its_own_change,
+    admissions::freshness_is_judged_when_the_locks_are_free,
+    admissions::settling_again_changes_nothing,
+    admissions::locks_exclude_each_other_and_nobody_waits_for_ever,
+    admissions::places_are_never_exceeded,
+    admissions::rates_are_never_exceeded,
+    admissions::of_many_with_one_key_one_runs,
     logs::a_log_keeps_its_order_and_goes_on_where_it_was_left,
     logs::logs_do_not_meet,
     logs::an_entry_sent_again_stands_once_and_keeps_its_place,
@@ -128,4 +148,5 @@ conformance! {
     linearizability::transfers_are_linearizable,
     linearizability::leases_are_linearizable,
     linearizability::attempts_are_linearizable,
+    linearizability::admissions_are_linearizable,
 }

@@ -1,5 +1,6 @@
 //! What is special here, on a real server: the common behaviour is held to by the conformance suite.
 
+mod admitting;
 mod decisions;
 mod faults;
 mod folding;

@@ -3,7 +3,8 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use interlock_sync::store::{
-    Attempt, Begun, Ending, Fingerprint, LeaseAnswer, LeaseRequest, OpId, PermitRequest, Quota,
+    Admission, Admitted, Attempt, Begun, Ending, Fingerprint, LeaseAnswer, LeaseRequest, Once, OpId,
+    PermitRequest, Places, Quota, Settlement, Wish,
 };
 use interlock_testkit::service::Redis;
 
@@ -154,4 +155,60 @@ async fn an_op_id_whose_time_is_up_is_forgotten() {
         tokio::task::yield_now().await;
     }
     check(&redis, &[("record:alice", None), ("records", None), ("version", None)]);
+}
+
+#[tokio::test]
+async fn of_calls_stays_what_is_still_asked_for() {
+    let redis = server();
+    let store = open(&redis.url()).await;
+    let hours = |hours| MINUTE * 60 * hours;
+    let wish = |name: &str, is_shared| Wish { key: key(name), is_shared };
+    let first = Admission {
+        call: OpId(1),
+        charges: vec![],
+        places: vec![Places { key: key("p"), limit: 1 }],
+        locks: vec![wish("a", false), wish("b", true)],
+        once: Some(Once { key: key("o"), fingerprint: Fingerprint([1; 32]), keep: hours(6) }),
+        reader: Some(key("ann")),
+        observes: vec![key("x")],
+        requires_fresh: vec![],
+        ttl: hours(4),
+        remember: hours(8),
+        is_again: false,
+        patience: hours(2),
+    };
+    let second = Admission { call: OpId(2), once: None, ..first.clone() };
+    let Admitted::Granted { fence } = store.admit(&first).await.unwrap() else { panic!() };
+    assert!(matches!(store.admit(&second).await.unwrap(), Admitted::Waits { .. }));
+    let end = |call: &Admission, fence| Settlement {
+        call: call.call,
+        fence,
+        places: vec![key("p")],
+        locks: vec![key("a"), key("b")],
+        once: None,
+        reader: None,
+        changes: vec![key("y")],
+        is_success: true,
+        remember: hours(8),
+    };
+    let (held, waited) = (Some(hours(4)), Some(hours(2)));
+    let (one, two) = (format!("call:{}", OpId(1)), format!("call:{}", OpId(2)));
+    let known = [("number", None), ("attempt:o", Some(hours(6))), ("view:ann\nx", Some(hours(8)))];
+    let lines = ["lock:a\nx", "lock:a\nl", "lock:b\ny", "lock:b\nl", "place:p\nx", "place:p\nl"];
+    let of_both = [
+        (&*one, held),
+        (&*two, waited),
+        ("lock:a", held),
+        ("lock:b", held),
+        ("lock:b\ns", held),
+        ("place:p", waited),
+        ("place:p\ns", held),
+    ];
+    check(&redis, &[&known[..], &of_both, &lines.map(|name| (name, waited))].concat());
+    assert!(store.settle(&end(&second, None)).await.unwrap());
+    let of_one =
+        [(&*one, held), ("lock:a", held), ("lock:b", held), ("lock:b\ns", held), ("place:p\ns", held)];
+    check(&redis, &[&known[..], &of_one].concat());
+    assert!(store.settle(&end(&first, Some(fence))).await.unwrap());
+    check(&redis, &[&known[..], &[("changed:y", Some(hours(8)))]].concat());
 }

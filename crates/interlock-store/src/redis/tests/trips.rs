@@ -1,10 +1,76 @@
 //! Every operation is one command, and so one round trip.
 
 use interlock_sync::store::{
-    Attempt, Begun, Ending, Fence, Fingerprint, LeaseAnswer, LeaseRequest, OpId, PermitRequest, Quota,
+    Admission, Admitted, Attempt, Begun, Charge, Ending, Fence, Fingerprint, LeaseAnswer, LeaseRequest, Once,
+    OpId, PermitRequest, Places, Quota, Settlement, Wish,
 };
 
 use super::{MINUTE, add, key, open, proxy::Proxy, put, server};
+
+/// A call that wants something of everything.
+fn call() -> Admission {
+    let [a, b, p, x] = ["a", "b", "p", "x"].map(key);
+    let quotas = [("r", Quota::bucket(9, MINUTE).unwrap()), ("s", Quota::log(9, MINUTE).unwrap())];
+    Admission {
+        call: OpId::fresh(),
+        charges: quotas.map(|(name, quota)| Charge { key: key(name), quota }).into(),
+        places: vec![Places { key: p, limit: 1 }],
+        locks: vec![Wish { key: a, is_shared: false }, Wish { key: b, is_shared: true }],
+        once: Some(Once { key: key("o"), fingerprint: Fingerprint([1; 32]), keep: MINUTE }),
+        reader: Some(key("ann")),
+        observes: vec![x.clone(), key("y")],
+        requires_fresh: vec![],
+        ttl: MINUTE,
+        remember: MINUTE,
+        is_again: false,
+        patience: MINUTE,
+    }
+}
+
+fn end(admission: &Admission, fence: Option<Fence>) -> Settlement {
+    Settlement {
+        call: admission.call,
+        fence,
+        places: vec![key("p")],
+        locks: vec![key("a"), key("b")],
+        once: Some((key("o"), Some(Ending::Completed(b"paid".to_vec())), MINUTE)),
+        reader: Some(key("ann")),
+        changes: vec![key("x"), key("z")],
+        is_success: true,
+        remember: MINUTE,
+    }
+}
+
+#[tokio::test]
+async fn an_admission_is_one_round_trip_whatever_it_asks_for() {
+    let redis = server();
+    let proxy = Proxy::to(redis.address());
+    let store = open(&proxy.url()).await;
+    let counted = std::cell::Cell::new(proxy.questions());
+    let once = |what: &str| {
+        let before = counted.replace(proxy.questions());
+        assert_eq!(counted.get() - before, 1, "{what}");
+    };
+    let first = call();
+    let Admitted::Granted { fence } = store.admit(&first).await.unwrap() else { panic!() };
+    once("admit");
+    store.admit(&first).await.unwrap();
+    once("admit, granted before");
+    let second = Admission { once: None, requires_fresh: vec![key("x")], ..call() };
+    assert!(matches!(store.admit(&second).await.unwrap(), Admitted::Waits { .. }));
+    once("admit, waiting");
+    assert!(store.prolong(&end(&first, Some(fence)), MINUTE).await.unwrap());
+    once("prolong");
+    assert!(store.settle(&end(&first, Some(fence))).await.unwrap());
+    once("settle");
+    assert!(matches!(store.admit(&second).await.unwrap(), Admitted::Granted { .. }));
+    once("admit, after waiting");
+    let third = Admission { once: None, ..call() };
+    assert!(matches!(store.admit(&third).await.unwrap(), Admitted::Waits { .. }));
+    once("admit, waiting again");
+    assert!(store.settle(&end(&third, None)).await.unwrap());
+    once("settle, leaving the line");
+}
 
 #[tokio::test]
 async fn every_operation_is_one_round_trip() {

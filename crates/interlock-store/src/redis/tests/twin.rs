@@ -17,6 +17,7 @@ use super::{key, operator, server};
 use crate::{
     Options,
     redis::{open::open_with, scripts::Scripts, store::RedisStore},
+    twins,
 };
 
 /// The test's clock instead of the server's.
@@ -193,6 +194,17 @@ async fn attempts_are_judged_alike() {
         }
     }
     assert!(fences.len() > 100);
+}
+
+#[tokio::test]
+async fn calls_are_admitted_alike() {
+    let pair = Pair::new(0x4321).await;
+    let Pair { store, twin, clock, mut operator, .. } = pair;
+    let pass_time = |step| {
+        clock.advance(step);
+        redis::cmd("SET").arg("clock").arg(clock.now().0).exec(&mut operator).unwrap();
+    };
+    twins::calls_are_admitted_alike(&store, &twin, 6000, pass_time).await;
 }
 
 #[tokio::test]

@@ -36,7 +36,7 @@ impl Tables<'_> {
         self.put_attempt(key, row)
     }
 
-    fn attempt(&self, key: &Key) -> Result<Option<AttemptRow>> {
+    pub(super) fn attempt(&self, key: &Key) -> Result<Option<AttemptRow>> {
         let sql = "SELECT fingerprint, owner, fence, phase, until, answer, forget
             FROM attempt WHERE space = ?1 AND key = ?2";
         self.first(sql, (self.space, key.as_str()), |row| {
@@ -51,7 +51,7 @@ impl Tables<'_> {
     }
 
     /// Stores a row that was decided on, and says whether there was one.
-    fn put_attempt(&self, key: &Key, row: Option<AttemptRow>) -> Result<bool> {
+    pub(super) fn put_attempt(&self, key: &Key, row: Option<AttemptRow>) -> Result<bool> {
         let Some(AttemptRow { fingerprint, owner, fence: Fence(fence), phase, forget }) = row else {
             return Ok(false);
         };

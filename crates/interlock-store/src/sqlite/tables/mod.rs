@@ -1,5 +1,7 @@
 //! The operations of the store, each as the statements that run inside the transaction.
 
+mod admission_rows;
+mod admissions;
 mod attempts;
 mod leases;
 mod logs;

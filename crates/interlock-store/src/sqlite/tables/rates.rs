@@ -13,14 +13,18 @@ use super::{
 
 impl Tables<'_> {
     pub(in super::super) fn take(&self, key: &Key, quota: &Quota, cost: u32) -> Result<Taken> {
-        let sql = "SELECT full, grants FROM rate WHERE space = ?1 AND key = ?2";
-        let before = self.first(sql, (self.space, key.as_str()), read_rate)?;
+        let before = self.rate(key)?;
         let (taken, after) = decide::take(before.clone(), quota, cost, self.now);
         // A log that refuses is often as it was, and then there is nothing to commit.
         if let Some(row) = after.filter(|row| before.as_ref() != Some(row)) {
             self.put_rate(key, &row, quota)?;
         }
         Ok(taken)
+    }
+
+    pub(super) fn rate(&self, key: &Key) -> Result<Option<RateRow>> {
+        let sql = "SELECT full, grants FROM rate WHERE space = ?1 AND key = ?2";
+        self.first(sql, (self.space, key.as_str()), read_rate)
     }
 
     fn put_rate(&self, key: &Key, row: &RateRow, quota: &Quota) -> Result<()> {

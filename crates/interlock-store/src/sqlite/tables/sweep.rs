@@ -46,6 +46,31 @@ impl Tables<'_> {
                     (SELECT key, holder FROM permit WHERE space = ?1 AND until <= ?2 LIMIT ?3)",
                 now,
             ),
+            (
+                "DELETE FROM call WHERE space = ?1 AND id IN
+                    (SELECT id FROM call WHERE space = ?1 AND until <= ?2 LIMIT ?3)",
+                now,
+            ),
+            (
+                "DELETE FROM hold WHERE space = ?1 AND (kind, key, call) IN
+                    (SELECT kind, key, call FROM hold WHERE space = ?1 AND until <= ?2 LIMIT ?3)",
+                now,
+            ),
+            (
+                "DELETE FROM wait WHERE space = ?1 AND (kind, key, ticket) IN
+                    (SELECT kind, key, ticket FROM wait WHERE space = ?1 AND until <= ?2 LIMIT ?3)",
+                now,
+            ),
+            (
+                "DELETE FROM version WHERE space = ?1 AND key IN
+                    (SELECT key FROM version WHERE space = ?1 AND forget <= ?2 LIMIT ?3)",
+                now,
+            ),
+            (
+                "DELETE FROM view WHERE space = ?1 AND (reader, key) IN
+                    (SELECT reader, key FROM view WHERE space = ?1 AND forget <= ?2 LIMIT ?3)",
+                now,
+            ),
         ] {
             let removed = self.run(sql, (self.space, expired, limit(most)))?;
             swept.removed += removed as u64;

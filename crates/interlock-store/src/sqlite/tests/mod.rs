@@ -1,5 +1,6 @@
 //! What is special about this backend. That it does what every store does is shown by the conformance suite.
 
+mod admitting;
 mod forgetting;
 mod grouping;
 mod killing;

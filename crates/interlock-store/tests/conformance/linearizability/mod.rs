@@ -4,6 +4,7 @@
 //! The sequential objects below are written anew, in a few lines each, and share nothing with the stores.
 
 mod accounts;
+mod admission;
 mod counter;
 mod effect;
 mod lock;
@@ -17,8 +18,9 @@ use std::{
 };
 
 pub(crate) use self::{
-    accounts::transfers_are_linearizable, counter::counters_are_linearizable,
-    effect::attempts_are_linearizable, lock::leases_are_linearizable, register::registers_are_linearizable,
+    accounts::transfers_are_linearizable, admission::admissions_are_linearizable,
+    counter::counters_are_linearizable, effect::attempts_are_linearizable, lock::leases_are_linearizable,
+    register::registers_are_linearizable,
 };
 use stateright::semantics::{ConsistencyTester, LinearizabilityTester, SequentialSpec};
 
