@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 
-use super::script::{check, closure, number, object, template, text};
+use super::script::{check, closure, number, object, template, text, yes};
 use crate::{Arg, Shape};
 
 #[test]
@@ -197,6 +197,48 @@ fn a_name_on_the_way_tells_what_an_object_probably_is() {
             1       update = write atomic row "account"[id].{balance} from amount via pool ::a.ts::context.prisma
             2       create = effect on "stripe"
             3       incr = write atomic key id via ::a.ts::redis
+        "#]],
+    );
+}
+
+#[test]
+fn a_mail_is_sent_by_what_sends_and_not_by_what_puts_it_together() {
+    check(
+        |s, [_, _, data]| {
+            let post = s.export("nodemailer", "createTransport", [object([("host", text("mail.example"))])]);
+            s.method(&post, "sendMail", [data.clone()]);
+            let writer = s.export("nodemailer", "createTransport", [object([("streamTransport", yes())])]);
+            s.method(&writer, "sendMail", [data.clone()]);
+            let gmail = s.export("googleapis", "google.gmail", [object([("version", text("v1"))])]);
+            s.method(&gmail, "users.messages.list", [data.clone()]);
+            s.method(&gmail, "users.messages.send", [data]);
+        },
+        expect![[r#"
+            1       createTransport = derived
+            2       sendMail = effect on "mail"
+            3       createTransport.2 = derived
+            4       sendMail.2 = derived from createTransport.2, data
+            5       gmail = derived
+            6       list = ask "gmail"
+            7       send = effect on "gmail"
+        "#]],
+    );
+}
+
+#[test]
+fn a_guard_that_a_mutex_hands_out_gives_it_back() {
+    check(
+        |s, _| {
+            let mutex = s.create("puppeteer-core/internal/util/Mutex.js", "Mutex", []);
+            let guard = s.method(&mutex, "acquire", []);
+            s.method(&guard, "dispose", []);
+        },
+        expect![[r#"
+            1       Mutex = new mutex
+            2       acquire Mutex
+            2       acquire = derived from Mutex
+            3       release Mutex
+            3       dispose = derived from acquire
         "#]],
     );
 }

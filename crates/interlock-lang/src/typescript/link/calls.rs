@@ -93,6 +93,16 @@ impl<'f> Rewriter<'_, 'f> {
             .collect()
     }
 
+    /// Whether an argument is a function that this one was handed itself, and which one depends on who called it.
+    fn is_passed_on(&self, arg: &Arg) -> bool {
+        match &arg.term {
+            Term::Path(AccessPath { root: Root::Value(value), fields }) if fields.is_empty() => {
+                self.meanings.is_for_callers_to_say(self.id, *value)
+            }
+            _ => false,
+        }
+    }
+
     /// An argument; a function that is named is handed over as one.
     fn argument(&self, arg: &'f Arg) -> Argument {
         match &arg.shape {
@@ -100,7 +110,7 @@ impl<'f> Rewriter<'_, 'f> {
                 Argument::Closure { function: *function, captures: captures.clone() }
             }
             Shape::Opaque | Shape::Call(_) => match self.meanings.arg(self.id, arg) {
-                Meaning::Function(function) => {
+                Meaning::Function(function) if !self.is_passed_on(arg) => {
                     Argument::Closure { function, captures: self.captures(function).unwrap_or_default() }
                 }
                 _ => Argument::Term(named(arg)),
@@ -237,6 +247,9 @@ impl<'f> Rewriter<'_, 'f> {
         let Callee::Value(value) = *callee else { return None };
         let meaning = self.meanings.value(self.id, value);
         if !matches!(meaning, Meaning::Kind(_) | Meaning::Function(_) | Meaning::Export(..)) {
+            return None;
+        }
+        if matches!(meaning, Meaning::Function(_)) && self.meanings.is_for_callers_to_say(self.id, value) {
             return None;
         }
         let key = (self.id.0, effect.span.start, effect.span.end);

@@ -2,13 +2,16 @@
 
 use std::rc::Rc;
 
-use interlock_model::ir::{AccessPath, Field, FunctionId, Term, Value};
+use interlock_model::ir::{AccessPath, Field, FunctionId, Root, Term, Value};
 
 use super::{
     index::Definition,
     meaning::{Meaning, Meanings, from_outside},
 };
 use crate::{Kind, Shape};
+
+/// How many functions may be around each other for what the innermost takes along.
+const NESTED: usize = 16;
 
 impl<'f> Meanings<'f> {
     pub(super) fn definition(&self, at: FunctionId, value: Value) -> Option<&'f Definition> {
@@ -118,6 +121,43 @@ impl<'f> Meanings<'f> {
         }))
     }
 
+    /// Whether a value is a parameter, of a function or of one around it, for which callers hand over different functions: which one
+    /// runs is known where the call is followed.
+    pub(super) fn is_for_callers_to_say(&self, at: FunctionId, value: Value) -> bool {
+        self.is_open(at, value, NESTED)
+    }
+
+    fn is_open(&self, at: FunctionId, value: Value, depth: usize) -> bool {
+        let Some(depth) = depth.checked_sub(1) else { return false };
+        match self.definition(at, value) {
+            Some(Definition::Parameter(number)) => self.callers_differ(at, *number, depth),
+            Some(Definition::Capture(position)) => {
+                let Some((within, terms)) = self.index.captured.get(&at) else { return false };
+                let outer = terms.get(*position).and_then(bare);
+                outer.is_some_and(|outer| self.is_open(*within, outer, depth))
+            }
+            _ => false,
+        }
+    }
+
+    fn callers_differ(&self, at: FunctionId, number: usize, depth: usize) -> bool {
+        let Some(callers) = self.index.callers.get(&at) else { return false };
+        let mut known = None;
+        for site in callers.iter().filter_map(|site| self.flat.sites.get(*site as usize)) {
+            let Some(arg) = site.arguments.get(number) else { continue };
+            let within = FunctionId(site.within);
+            if within != at && bare(&arg.term).is_some_and(|value| self.is_open(within, value, depth)) {
+                return true;
+            }
+            if let Meaning::Function(function) = self.arg(within, arg)
+                && *known.get_or_insert(function) != function
+            {
+                return true;
+            }
+        }
+        false
+    }
+
     /// What `list.forEach(item => …)` hands to its closure.
     fn element_handed(&self, site: u32) -> Option<Meaning<'f>> {
         let site = self.flat.sites.get(site as usize)?;
@@ -132,5 +172,13 @@ impl<'f> Meanings<'f> {
             Meaning::Unknown => None,
             known => Some(from_outside(known)),
         }
+    }
+}
+
+/// The value that a term is, if it is nothing but one.
+fn bare(term: &Term) -> Option<Value> {
+    match term {
+        Term::Path(AccessPath { root: Root::Value(value), fields }) if fields.is_empty() => Some(*value),
+        _ => None,
     }
 }

@@ -153,14 +153,14 @@ impl<'a> Lowerer<'a> {
         let (global, owner) = (found.global, found.function);
         if global {
             let path = self.global(symbol);
-            self.write(path.clone(), val.values.clone());
+            self.keep(path.clone(), &val);
             self.record(path, None, val);
         } else if owner != self.cx.id {
             let value = self.capture(symbol);
-            self.write(value.into(), val.values);
+            self.keep(value.into(), &val);
         } else if self.facts.is_cell(symbol) {
             let value = self.cell(symbol);
-            self.write(value.into(), val.values);
+            self.keep(value.into(), &val);
         } else {
             self.bind_local(symbol, val);
         }
@@ -240,10 +240,19 @@ impl<'a> Lowerer<'a> {
         self.push(Op::Write { to, from, mode: WriteMode::Blind, outcome: None, via: None });
     }
 
+    /// Shared memory takes what an expression came to. A module is loaded once by the runtime, however often it is imported, so
+    /// whoever keeps one leaves what everybody else would.
+    fn keep(&mut self, path: AccessPath, val: &Val) {
+        let module = val.flags & flag::MODULE != 0;
+        let mode = if module { WriteMode::Ensure } else { WriteMode::Blind };
+        let (to, from) = (Resource::Shared(path), val.values.clone());
+        self.push(Op::Write { to, from, mode, outcome: None, via: None });
+    }
+
     fn assign_member(&mut self, member: &MemberExpression<'a>, place: &Val, val: Val) {
         let Some(path) = place.path_ref().cloned() else { return };
         if self.is_state(&path) {
-            self.write(path.clone(), val.values.clone());
+            self.keep(path.clone(), &val);
             if matches!(path.root, Root::This | Root::Global(_)) {
                 self.record(path, None, val);
             }

@@ -8,7 +8,7 @@ use oxc_ast::ast::{
 
 use super::{
     bind::{meaning_of, symbol_of},
-    context::Lowerer,
+    context::{Lowerer, flag},
     items::specifier,
     val::Val,
 };
@@ -143,7 +143,7 @@ impl<'a> Lowerer<'a> {
             self.module.imports.push(Import { local: local.clone(), from, what: Imported::All });
         }
         let path = AccessPath { root: Root::Global(self.names.made_global(&local)), fields: vec![] };
-        Val::path(path, vec![], 0)
+        Val::path(path, vec![], flag::MODULE)
     }
 
     /// `__exportStar(require("./x"), exports)`.

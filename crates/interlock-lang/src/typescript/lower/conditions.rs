@@ -59,7 +59,7 @@ impl<'a> Lowerer<'a> {
                 Test { equal, negated, always: None, ..test }
             }
             Expression::BinaryExpression(it) => {
-                if let Expression::BinaryExpression(_) = it.left {
+                if it.operator == BinaryOperator::In || matches!(it.left, Expression::BinaryExpression(_)) {
                     let val = self.expression(expression);
                     return self.judge(&val);
                 }
@@ -98,6 +98,8 @@ impl<'a> Lowerer<'a> {
         let (block, second) = self.branch(|this| this.condition(&logical.right));
         let changed = self.undo(mark);
         let (mut on, counted) = (first.on.clone(), first.counted || second.counted);
+        // `!a || !b` is a no to whether both are there, `!a && !b` to whether one is.
+        let negated = first.negated && second.negated;
         if !block.is_empty() {
             let check = match logical.operator {
                 LogicalOperator::And => first.check(block, vec![]),
@@ -107,7 +109,7 @@ impl<'a> Lowerer<'a> {
         }
         self.join(Some(changed), Some(vec![]));
         merge(&mut on, &second.on);
-        Test { on, counted, ..Test::default() }
+        Test { on, counted, negated, ..Test::default() }
     }
 }
 

@@ -33,6 +33,8 @@ pub(super) mod flag {
     pub(in super::super) const CHANCE: u8 = 4;
     /// A loop counts it.
     pub(in super::super) const COUNTER: u8 = 8;
+    /// It is a module that was imported in the middle of things, or a part of one.
+    pub(in super::super) const MODULE: u8 = 16;
 }
 
 /// What a variable stands for at this point.

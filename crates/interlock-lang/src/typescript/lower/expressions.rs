@@ -248,10 +248,15 @@ impl<'a> Lowerer<'a> {
     }
 
     fn binary(&mut self, binary: &BinaryExpression<'a>) -> Val {
+        if binary.operator == BinaryOperator::In {
+            return self.is_in(binary);
+        }
         // A long chain leans to the left; it is walked without recursion.
         let mut chain = vec![binary];
         let mut first = &binary.left;
-        while let Expression::BinaryExpression(inner) = first {
+        while let Expression::BinaryExpression(inner) = first
+            && inner.operator != BinaryOperator::In
+        {
             chain.push(inner);
             first = &inner.left;
         }

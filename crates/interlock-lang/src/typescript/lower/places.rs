@@ -1,7 +1,7 @@
 //! Identifiers and members: where something is found, and the reads that finding it takes.
 
 use interlock_model::ir::{AccessPath, Aspect, Field, Name, Op, Resource, Root, Term};
-use oxc_ast::ast::{ChainElement, Expression, IdentifierReference, MemberExpression};
+use oxc_ast::ast::{BinaryExpression, ChainElement, Expression, IdentifierReference, MemberExpression};
 use oxc_span::GetSpan;
 
 use super::{
@@ -168,6 +168,7 @@ impl<'a> Lowerer<'a> {
         if counts {
             val = Val { term: Term::Unknown, flags: 0, ..val };
         }
+        val.flags |= place.flags & flag::MODULE;
         val
     }
 
@@ -178,6 +179,25 @@ impl<'a> Lowerer<'a> {
         }
         let object = self.place(member.object());
         self.step_to(object, member)
+    }
+
+    /// `key in object`: the entry is looked for.
+    pub(super) fn is_in(&mut self, it: &BinaryExpression<'a>) -> Val {
+        let key = self.expression(&it.left);
+        let object = self.place(&it.right);
+        let mut object = self.as_path(object);
+        super::val::merge(&mut object.values, &key.values);
+        let field = self.key(key);
+        if let Term::Path(path) = &mut object.term {
+            path.fields.push(field);
+        }
+        self.stand(it.span);
+        match object.path_ref() {
+            Some(path) if self.is_state(path) => {
+                self.read_place(Val { direct: None, place: None, shape: Shape::Opaque, ..object })
+            }
+            _ => Val::from_values(object.values, object.flags & !flag::STATE),
+        }
     }
 
     fn step_to(&mut self, object: Val, member: &MemberExpression<'a>) -> Val {

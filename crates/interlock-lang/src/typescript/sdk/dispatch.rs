@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use interlock_model::{
     Span,
-    ir::{AccessPath, Argument, Callee, Field, FunctionId, Name, Op, Resource, Root, Term, Value},
+    ir::{AccessPath, Argument, Callee, Exit, Field, FunctionId, Name, Op, Resource, Root, Term, Value},
 };
 
 use super::{
@@ -25,6 +25,9 @@ const FUNCTIONS: usize = 200;
 
 /// How many ways one call may go. More would be a table that nobody wrote by hand.
 const WAYS: usize = 300;
+
+/// How many steps lead from a value to the collection that it was looked up in: members, and functions that look up for others.
+const HELPERS: usize = 6;
 
 /// Where a name is: a value of a function, and the fields that lead to it from there.
 type Spot = (u32, Value, Vec<Name>);
@@ -257,22 +260,71 @@ fn lookups(found: &mut Found<'_, '_>, handler: u32, function: u32, names: &[(Val
         if let Some(position) = callee.fields.iter().position(is_name) {
             let (before, after) = callee.fields.split_at(position);
             let elements = collection(index, callee, before, &at);
-            way(found, handler, (*number, on), &elements, after.get(1..).unwrap_or_default());
+            let Some(rest) = named(after.get(1..).unwrap_or_default()) else { continue };
+            way(found, handler, (*number, on), &elements, &rest);
         } else if let Root::Value(value) = callee.root {
-            let Some(elements) = looked_up(index, value, &at) else { continue };
-            way(found, handler, (*number, on.or(Some(value))), &elements, &callee.fields);
+            let (Some((elements, mut rest)), Some(fields)) =
+                (looked_up(index, value, function, HELPERS), named(&callee.fields))
+            else {
+                continue;
+            };
+            rest.extend(fields);
+            way(found, handler, (*number, on.or(Some(value))), &elements, &rest);
         }
     }
 }
 
 type Elements<'i> = Vec<(Option<Name>, Thing<'i>)>;
 
-/// What a value is one of.
-fn looked_up<'i>(index: &Index<'i>, value: Value, at: &At<'i>) -> Option<Elements<'i>> {
-    match index.choice(at.function, value)? {
-        Choice::Among(path, fields) => Some(collection(index, path, fields, at)),
-        Choice::Item(_) => None,
+/// What a value is one of, and the members that lead to it from there: of what a call gives that looks up by itself, too.
+fn looked_up<'i>(
+    index: &Index<'i>,
+    value: Value,
+    function: u32,
+    helpers: usize,
+) -> Option<(Elements<'i>, Vec<Name>)> {
+    let at = At::plain(function);
+    let among = match index.choice(function, value) {
+        Some(Choice::Item(_)) => return None,
+        Some(Choice::Among(path, fields)) => collection(index, path, fields, &at),
+        None => vec![],
+    };
+    if !among.is_empty() {
+        return Some((among, vec![]));
     }
+    let helpers = helpers.checked_sub(1)?;
+    match index.definition(function, value)? {
+        Definition::Path(path) if path.fields.iter().any(|field| name_of(field).is_none()) => {
+            let (before, after) =
+                path.fields.split_at(path.fields.iter().position(|field| name_of(field).is_none())?);
+            Some((collection(index, path, before, &at), named(after.get(1..)?)?))
+        }
+        Definition::Path(AccessPath { root: Root::Value(whole), fields }) => {
+            let (elements, mut rest) = looked_up(index, *whole, function, helpers)?;
+            rest.extend(named(fields)?);
+            Some((elements, rest))
+        }
+        Definition::From(values) => {
+            values.iter().take(2).find_map(|value| looked_up(index, *value, function, helpers))
+        }
+        Definition::Call(number) => {
+            let helper = index.target(index.site(number)?)?;
+            let mut returned = index.unit(helper)?.function.effects().filter_map(|effect| match &effect.op {
+                Op::Exit(Exit::Return(values)) => match values.as_slice() {
+                    [value] => Some(*value),
+                    _ => None,
+                },
+                _ => None,
+            });
+            returned.find_map(|value| looked_up(index, value, helper, helpers))
+        }
+        _ => None,
+    }
+}
+
+/// Some fields as names, if all of them are.
+fn named(fields: &[Field]) -> Option<Vec<Name>> {
+    fields.iter().map(|field| name_of(field).map(Name::from)).collect()
 }
 
 /// What is in the collection at the beginning of a path.
@@ -292,14 +344,14 @@ fn way<'i>(
     handler: u32,
     (site, on): (u32, Option<Value>),
     elements: &Elements<'i>,
-    fields: &'i [Field],
+    members: &[Name],
 ) {
     let index = found.index;
     let mut ways = vec![];
     for (key, thing) in elements.iter().take(WAYS) {
         let mut work = thing.clone();
-        for field in fields {
-            work = name_of(field).map_or(Thing::Unknown, |name| index.member(work, name, FUEL));
+        for member in members {
+            work = index.member(work, member, FUEL);
         }
         let name = key.clone().or_else(|| index.name_in(thing).text().cloned());
         for function in found.functions(&work) {

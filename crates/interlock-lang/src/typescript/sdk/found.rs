@@ -114,7 +114,8 @@ impl<'x, 'i> Found<'x, 'i> {
         let index = self.index;
         match index.settle(work.clone(), FUEL) {
             Thing::Function(function, env) => {
-                let wrapped = matches!(work, Thing::Call(..));
+                // A closure that was returned, or that is a member of an object that was: what it has taken along may be known.
+                let wrapped = matches!(work, Thing::Call(..)) || !env.is_empty();
                 vec![if wrapped { self.wrapped.specialise(index, function, &env) } else { function }]
             }
             object @ (Thing::Object(..) | Thing::Instance(..)) => {

@@ -13,7 +13,7 @@ use interlock_model::ir::{
 
 use super::{
     env::{At, Env, Thing},
-    index::Index,
+    index::{Index, name_of},
     input::Added,
     look::FUEL,
 };
@@ -21,6 +21,9 @@ use crate::{Arg, Shape, typescript::module::Site};
 
 /// How many copies are made.
 const COPIES: usize = 500;
+
+/// How many members of an object are looked at.
+const MEMBERS: usize = 32;
 
 /// How many wrappers may be around each other.
 const DEPTH: usize = 8;
@@ -36,14 +39,31 @@ pub(super) struct Wrapped {
 }
 
 /// What makes two copies the same: what is copied, where, and which functions are put in as what.
-type Key = (Option<u32>, u32, Vec<(Value, u32)>);
+type Key = (Option<u32>, u32, Vec<(Value, Option<Name>, u32)>);
 
 /// A captured function that is known: the value it is captured as, which it is, and what it takes along. `None` is something that the
 /// copy has to take along for it.
 struct Known {
     value: Value,
+    /// The member of the value that it is, if the value is an object.
+    member: Option<Name>,
     function: u32,
     takes: Vec<(Name, Option<Term>)>,
+}
+
+impl Known {
+    /// Whether it is what is found at a path.
+    fn is_at(&self, path: &AccessPath) -> bool {
+        let member = match path.fields.as_slice() {
+            [] => None,
+            [field] => match name_of(field) {
+                Some(name) => Some(name),
+                None => return false,
+            },
+            _ => return false,
+        };
+        path.root == Root::Value(self.value) && member == self.member.as_deref()
+    }
 }
 
 impl Wrapped {
@@ -85,10 +105,12 @@ impl Wrapped {
                 continue;
             }
             let at = At { function: within, env: env.clone() };
-            if let Thing::Function(inner, env) = index.settle(index.term(term, &at, FUEL), FUEL) {
+            let thing = index.settle(index.term(term, &at, FUEL), FUEL);
+            for (member, thing) in functions_of(index, thing) {
+                let Thing::Function(inner, env) = thing else { continue };
                 let inner = self.wrap(index, inner, &env, depth);
                 let takes = self.takes(index, inner, &env);
-                known.push(Known { value: *value, function: inner, takes });
+                known.push(Known { value: *value, member, function: inner, takes });
             }
         }
         if known.is_empty() || self.added.len() >= COPIES {
@@ -105,7 +127,8 @@ impl Wrapped {
         function: u32,
         known: &[Known],
     ) -> (u32, Vec<(usize, usize)>) {
-        let key = (within, function, known.iter().map(|known| (known.value, known.function)).collect());
+        let part = |known: &Known| (known.value, known.member.clone(), known.function);
+        let key = (within, function, known.iter().map(part).collect());
         if let Some(copy) = self.known.get(&key) {
             return copy.clone();
         }
@@ -157,7 +180,7 @@ impl Wrapped {
                     value.into()
                 }));
             }
-            calls.push((known.value, known.function, terms));
+            calls.push((FunctionId(known.function), terms));
         }
         let mut body = std::mem::take(&mut copy.body);
         Rewrite { wrapped: self, index, number, known, calls: &calls }.block(&mut body);
@@ -167,6 +190,27 @@ impl Wrapped {
         }
         (number, extra)
     }
+}
+
+/// The functions that something is or has as members: a function itself, the handler in the description of a tool, the methods of an
+/// object.
+fn functions_of<'i>(index: &Index<'i>, thing: Thing<'i>) -> Vec<(Option<Name>, Thing<'i>)> {
+    if matches!(thing, Thing::Function(..)) {
+        return vec![(None, thing)];
+    }
+    let names: Vec<Name> = match &thing {
+        Thing::Object(members, _) => members.iter().map(|(name, _)| name.clone()).take(MEMBERS).collect(),
+        Thing::Instance(class, _) => {
+            let methods = index.line(*class).flat_map(|class| &class.methods).map(|(name, _)| name.clone());
+            methods.filter(|name| &**name != "constructor").take(MEMBERS).collect()
+        }
+        _ => return vec![],
+    };
+    let member = |name: Name| {
+        let member = index.settle(index.member(thing.clone(), &name, FUEL), FUEL);
+        matches!(member, Thing::Function(..)).then_some((Some(name), member))
+    };
+    names.into_iter().filter_map(member).collect()
 }
 
 /// What a term is as a path from a global, where it is one.
@@ -201,15 +245,18 @@ struct Rewrite<'x, 'i> {
     index: &'x Index<'i>,
     number: u32,
     known: &'x [Known],
-    calls: &'x [(Value, u32, Vec<Term>)],
+    /// For each that is known: the function, and what it takes along.
+    calls: &'x [(FunctionId, Vec<Term>)],
 }
 
 impl Rewrite<'_, '_> {
     fn block(&mut self, block: &mut Block) {
         for Effect { op, .. } in block {
             match op {
-                Op::Call { callee, arguments, .. } => {
-                    self.callee(callee);
+                Op::Call { callee, receiver, arguments, .. } => {
+                    if let Some(object) = self.callee(callee) {
+                        receiver.get_or_insert(object);
+                    }
                     arguments.iter_mut().for_each(|argument| self.argument(argument));
                 }
                 Op::Closure { function, captures, .. } => self.closure(function, captures),
@@ -233,12 +280,13 @@ impl Rewrite<'_, '_> {
 
     /// The known function that a term is, with what it takes along.
     fn of(&self, term: &Term) -> Option<(FunctionId, Vec<Term>)> {
-        let Term::Path(AccessPath { root: Root::Value(value), fields }) = term else { return None };
-        let (_, function, terms) = self.calls.iter().find(|(known, ..)| known == value)?;
-        fields.is_empty().then(|| (FunctionId(*function), terms.clone()))
+        let Term::Path(path) = term else { return None };
+        let position = self.known.iter().position(|known| known.is_at(path))?;
+        self.calls.get(position).cloned()
     }
 
-    fn callee(&mut self, callee: &mut Callee) {
+    /// Puts a known function in place of what is called. Answers with the object whose member that is.
+    fn callee(&mut self, callee: &mut Callee) -> Option<AccessPath> {
         match callee {
             Callee::Value(value) => {
                 if let Some((function, captures)) = self.of(&(*value).into()) {
@@ -247,11 +295,13 @@ impl Rewrite<'_, '_> {
             }
             Callee::Closure { function, captures } => self.closure(function, captures),
             Callee::Pending(number) => {
-                let Some(site) = self.index.site(*number) else { return };
+                let site = self.index.site(*number)?;
                 let direct = site.callee.clone().and_then(|path| self.of(&Term::Path(path)));
                 if let Some((function, captures)) = direct {
                     *callee = Callee::Closure { function, captures };
-                    return;
+                    let AccessPath { root, fields } = site.callee.as_ref()?;
+                    let (_, object) = fields.split_last()?;
+                    return Some(AccessPath { root: root.clone(), fields: object.to_vec() });
                 }
                 let mut arguments = site.arguments.clone();
                 arguments.iter_mut().for_each(|arg| self.arg(arg));
@@ -269,6 +319,7 @@ impl Rewrite<'_, '_> {
             }
             Callee::Function(_) | Callee::Named(_) => {}
         }
+        None
     }
 
     fn argument(&mut self, argument: &mut Argument) {
@@ -302,12 +353,18 @@ impl Rewrite<'_, '_> {
         let mut inner = vec![];
         let mut which = vec![];
         for (value, term) in unit.function.captures.iter().zip(captures.iter()) {
-            let Term::Path(AccessPath { root: Root::Value(outer), fields }) = term else { continue };
-            let position = self.calls.iter().position(|(known, ..)| known == outer && fields.is_empty());
-            if let Some((position, known)) =
-                position.and_then(|position| Some((position, self.known.get(position)?)))
-            {
-                inner.push(Known { value: *value, function: known.function, takes: known.takes.clone() });
+            let Term::Path(path) = term else { continue };
+            for (position, known) in self.known.iter().enumerate() {
+                // The function itself is taken along, or the object that it is a member of.
+                let member = if known.is_at(path) {
+                    None
+                } else if path.root == Root::Value(known.value) && path.fields.is_empty() {
+                    known.member.clone()
+                } else {
+                    continue;
+                };
+                let (function, takes) = (known.function, known.takes.clone());
+                inner.push(Known { value: *value, member, function, takes });
                 which.push(position);
             }
         }
@@ -318,7 +375,7 @@ impl Rewrite<'_, '_> {
         *function = FunctionId(copy);
         for (known, what) in extra {
             let terms =
-                which.get(known).and_then(|position| self.calls.get(*position)).map(|(_, _, terms)| terms);
+                which.get(known).and_then(|position| self.calls.get(*position)).map(|(_, terms)| terms);
             captures.push(terms.and_then(|terms| terms.get(what).cloned()).unwrap_or(Term::Unknown));
         }
     }

@@ -75,43 +75,43 @@ export function register(limit) {
         tree,
         "",
         &expect![[r#"
-        1     fn module() at start-up
-        2       server = call '@modelcontextprotocol/sdk/server/mcp.js.McpServer'(?), not awaited
-        5     fn exclusive(work), async
-        5       work.2 = call fn withLock.closure.closure with ::index.ts::5.0, ::index.ts::6.1()
-        5       suspend
-        5       return work.2
-        7     fn register(limit)
-        8       withName = call withName("one", fn register.closure with limit), not awaited
-        8       call 'registerTool'("one", ?, fn withLock.closure with ::index.ts::5.0) on ::index.ts::server, not awaited
-        3     fn withName(name, run)
-        3       withLock = call withLock(fn withName.closure with run, name)
-        3       return withLock
-        3     fn withName.closure(args) with run, name, async
-        3       run.2 = call fn register.closure with ::index.ts::2.0(name, args)
-        3       return run.2
-        4     fn withLock(run)
-        4       function = fn withLock.closure with run
-        4       return function
-        4     fn withLock.closure(args) with run, async
-        4       exclusive = call exclusive(fn withLock.closure.closure with run, args)
-        4       return exclusive
-        4     fn withLock.closure.closure() with run, args
-        4       run.2 = call fn withName.closure with ::index.ts::3.1, ::index.ts::3.0(args)
-        4       return run.2
-        8     fn register.closure(name, args) with limit, async
-        8       write blind shared ::index.ts::seen from limit
-        8       return
-        3     fn withName.closure(args) with run, name, limit, async
-        3       run.2 = call fn register.closure with limit(name, args)
-        3       return run.2
-        4     fn withLock.closure(args) with run, run.2, name, limit handles one, async
-        4       exclusive = call exclusive(fn withLock.closure.closure with run, args, run.2, name, limit)
-        4       return exclusive
-        4     fn withLock.closure.closure() with run, args, run.3, name, limit
-        4       run.2 = call fn withName.closure with run.3, name, limit(args)
-        4       return run.2
-    "#]],
+            1     fn module() at start-up
+            2       server = call '@modelcontextprotocol/sdk/server/mcp.js.McpServer'(?), not awaited
+            5     fn exclusive(work), async
+            5       work.2 = call work()
+            5       suspend
+            5       return work.2
+            7     fn register(limit)
+            8       withName = call withName("one", fn register.closure with limit), not awaited
+            8       call 'registerTool'("one", ?, fn withLock.closure with ::index.ts::5.0) on ::index.ts::server, not awaited
+            3     fn withName(name, run)
+            3       withLock = call withLock(fn withName.closure with run, name)
+            3       return withLock
+            3     fn withName.closure(args) with run, name, async
+            3       run.2 = call fn register.closure with ::index.ts::2.0(name, args)
+            3       return run.2
+            4     fn withLock(run)
+            4       function = fn withLock.closure with run
+            4       return function
+            4     fn withLock.closure(args) with run, async
+            4       exclusive = call exclusive(fn withLock.closure.closure with run, args)
+            4       return exclusive
+            4     fn withLock.closure.closure() with run, args
+            4       run.2 = call fn withName.closure with ::index.ts::3.1, ::index.ts::3.0(args)
+            4       return run.2
+            8     fn register.closure(name, args) with limit, async
+            8       write blind shared ::index.ts::seen from limit
+            8       return
+            3     fn withName.closure(args) with run, name, limit, async
+            3       run.2 = call fn register.closure with limit(name, args)
+            3       return run.2
+            4     fn withLock.closure(args) with run, run.2, name, limit handles one, async
+            4       exclusive = call exclusive(fn withLock.closure.closure with run, args, run.2, name, limit)
+            4       return exclusive
+            4     fn withLock.closure.closure() with run, args, run.3, name, limit
+            4       run.2 = call fn withName.closure with run.3, name, limit(args)
+            4       return run.2
+        "#]],
     );
 }
 
@@ -136,5 +136,87 @@ server.experimental.tasks.registerToolTask("long", { execution: { taskSupport: "
             index.ts:7 getTask: long
             index.ts:8 getTaskResult: long
         "#]],
+    );
+}
+
+#[test]
+fn a_factory_of_tools_calls_the_handler_of_the_description_that_it_was_given() {
+    let tree = r#"
+//- index.ts
+import { Server } from "@modelcontextprotocol/sdk/server/index.js";
+import { CallToolRequestSchema } from "@modelcontextprotocol/sdk/types.js";
+import { createNote, createTag } from "./tools.js";
+
+class Desk {
+  private server = new Server({ name: "s", version: "1" }, { capabilities: { tools: {} } });
+  private tools = new Map();
+  constructor() {
+    this.server.setRequestHandler(CallToolRequestSchema, async (request) => {
+      const tool = this.tools.get(request.params.name);
+      return await tool.handler(request.params.arguments);
+    });
+  }
+  register(tool) { this.tools.set(tool.name, tool); }
+}
+const desk = new Desk();
+const tools = [createNote("/a"), createTag("/a")];
+for (const tool of tools) desk.register(tool);
+//- tools.ts
+import { createTool } from "./factory.js";
+let notes = 0;
+let tags = 0;
+export function createNote(folder) {
+  return createTool({ name: "note", handler: async (args) => { notes = args.a; return {}; } }, folder);
+}
+export function createTag(folder) {
+  return createTool({ name: "tag", handler: async (args) => { tags = args.a; return {}; } }, folder);
+}
+//- factory.ts
+export function createTool(config, folder) {
+  return {
+    name: config.name,
+    handler: async (args) => {
+      const checked = args ?? {};
+      return await config.handler(checked, folder);
+    },
+  };
+}
+"#;
+    check(
+        tree,
+        &expect![[r#"
+        index.ts:9 Desk.constructor.closure: note, tag
+    "#]],
+    );
+    check_steps(
+        tree,
+        "fn handler(",
+        &expect![[r#"
+        4     fn handler(args) with config, folder, async
+        5       checked = args from args
+        6       handler = call handler(checked, folder) on config
+        6       suspend
+        6       return handler
+        index.ts
+        5     fn handler(args), async
+        5       a = read shared args.a
+        5       write blind shared ::tools.ts::notes from a
+        5       return
+        8     fn handler(args), async
+        8       a = read shared args.a
+        8       write blind shared ::tools.ts::tags from a
+        8       return
+        factory.ts
+        4     fn handler(args) with config, folder, async
+        5       checked = args from args
+        6       handler = call fn handler(checked, folder) on config
+        6       suspend
+        6       return handler
+        4     fn handler(args) with config, folder, async
+        5       checked = args from args
+        6       handler = call fn handler(checked, folder) on config
+        6       suspend
+        6       return handler
+    "#]],
     );
 }
