@@ -9,11 +9,10 @@ use crate::view::{At, Entry, Overlap, View};
 /// Whether the call made the thing its own before the gap: by a write right behind the look, or by one that only succeeds if the
 /// look is still true and whose outcome decided that the act runs.
 pub(crate) fn is_claimed(view: &View<'_>, entry: &Entry<'_>, look: At, act: At) -> bool {
-    // What runs apart comes after everything that its starter does without waiting.
     let apart = entry.apart(act).is_some();
-    let between = |at: &At| *at > look && *at != act && (*at < act || (apart && entry.apart(*at).is_none()));
+    let between = |at: &At| *at > look && *at != act && (*at < act || is_outside(entry, *at, act));
     entry.all(|op| matches!(op, Op::Write { .. } | Op::Delete { .. })).filter(between).any(|claim| {
-        let comes_first = entry.leads_to(claim, act).is_some() || (apart && entry.apart(claim).is_none());
+        let comes_first = entry.leads_to(claim, act).is_some() || is_outside(entry, claim, act);
         if entry.overlap(claim, act) != Some(Overlap::Sure) || !comes_first {
             return false;
         }
@@ -35,6 +34,12 @@ pub(crate) fn is_claimed(view: &View<'_>, entry: &Entry<'_>, look: At, act: At) 
             _ => false,
         }
     })
+}
+
+/// Whether a step is one of the starter of something that runs apart: what runs apart comes after everything that its starter does
+/// without waiting.
+fn is_outside(entry: &Entry<'_>, at: At, apart: At) -> bool {
+    entry.apart(apart).is_some_and(|spawn| !entry.encloses(spawn, at))
 }
 
 /// The questions about memory that an entry asks and answers itself, found once for all its acts.
@@ -69,7 +74,7 @@ impl Gates {
     pub(crate) fn single_flight(&mut self, entry: &Entry<'_>, look: At, act: At, asked: &[(At, At)]) -> bool {
         let apart = entry.apart(act).is_some();
         let before = |taken: &At| {
-            let first = *taken < act || (apart && entry.apart(*taken).is_none());
+            let first = *taken < act || is_outside(entry, *taken, act);
             first && (apart || entry.leads_to(*taken, act).is_some())
         };
         asked.iter().any(|(_, gate)| {
@@ -89,7 +94,16 @@ impl Gate {
             .filter_map(|write| Some((write, entry.leads_to(look, write)?)))
             .collect();
         let blind = |at: &At| matches!(entry.op(*at), Some(Op::Write { mode: WriteMode::Blind, .. }));
-        let taken = same.iter().filter(|(_, suspends)| !suspends).map(|(at, _)| *at).filter(blind).collect();
+        // Counting on from what was seen lets more than one in; so does changing a part of it.
+        let shuts = |at: &At| {
+            let fields = |at: At| match entry.resource(at) {
+                Some(Resource::Shared(path)) => path.fields.len(),
+                _ => 0,
+            };
+            fields(*at) == fields(look) && !entry.fed_by(*at).contains(&look)
+        };
+        let at_once = same.iter().filter(|(_, suspends)| !suspends).map(|(at, _)| *at);
+        let taken = at_once.filter(blind).filter(shuts).collect();
         Self { closes: !same.is_empty(), taken }
     }
 }

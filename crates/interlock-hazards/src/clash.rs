@@ -13,6 +13,7 @@ use interlock_model::{
 use crate::{
     Issue,
     claim::{Gates, is_claimed},
+    feed::fed_by,
     view::{At, Entry, Overlap, View},
 };
 
@@ -167,19 +168,6 @@ fn sees(entry: &Entry<'_>, look: At, act: At) -> bool {
     }
 }
 
-/// What feeds an act: what a rename puts in place is what was written under the other name before.
-fn fed_by(entry: &Entry<'_>, act: At) -> Vec<At> {
-    let Some(Op::Rename { from, .. }) = entry.op(act) else { return entry.fed_by(act) };
-    let from = entry.resolve_resource(from);
-    let written = entry
-        .all(|op| matches!(op, Op::Write { .. }))
-        .filter(|write| *write < act && entry.resource(*write) == Some(&from));
-    let mut fed: Vec<At> = written.flat_map(|write| entry.fed_by(write)).collect();
-    fed.sort_unstable();
-    fed.dedup();
-    fed
-}
-
 impl Clash<'_, '_> {
     /// The columns or fields that the check compares; empty if it only asks whether there is something.
     pub(crate) fn judged_fields(&self) -> Vec<Name> {
@@ -311,8 +299,7 @@ fn argument_of(entry: &Entry<'_>, value: Value) -> Option<String> {
     if entry.origin(value) != Some(Origin::Argument) {
         return None;
     }
-    let resolved = entry.resolve(&value.into());
-    let Term::Path(path) = resolved else { return None };
+    let path = entry.resolve_path(&value.into());
     let field = path.fields.iter().rev().find_map(|field| match field {
         Field::Name(name) => Some(name.to_string()),
         Field::At(_) => None,

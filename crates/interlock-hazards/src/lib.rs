@@ -6,6 +6,7 @@
 mod all;
 mod claim;
 mod clash;
+mod feed;
 mod hazard;
 mod issue;
 mod meet;

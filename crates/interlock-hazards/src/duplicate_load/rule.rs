@@ -5,14 +5,16 @@ use interlock_model::ir::{Op, Resource, WriteMode};
 use crate::{
     Issue,
     clash::{Clash, clashes, sentence},
-    view::{At, View},
+    view::{At, Overlap, View},
 };
 
 pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
     let found = clashes(view);
     let mut misses: Vec<_> = found.iter().filter(|clash| claims(view, clash)).collect();
-    // `has` and `get` before one load are one miss, told from the first of them.
-    misses.dedup_by(|next, first| std::ptr::eq(next.entry, first.entry) && next.act == first.act);
+    // `has` and `get` before one load are one miss, told from the first of them; so are a cache and the time that is kept beside it.
+    misses.dedup_by(|next, first| {
+        std::ptr::eq(next.entry, first.entry) && (next.act == first.act || next.check == first.check)
+    });
     misses.into_iter().map(issue).collect()
 }
 
@@ -25,7 +27,16 @@ pub(crate) fn claims(_view: &View<'_>, clash: &Clash<'_, '_>) -> bool {
     let keeps = matches!(clash.entry.op(clash.act), Some(Op::Write { mode: WriteMode::Blind, .. }));
     // What is there and then taken away was not loaded.
     let missed = |check| clash.entry.answer(check, clash.act) != Some(true) || is_nothing_yet(clash, check);
-    shared && keeps && clash.check.is_some_and(missed) && !clash.fed_at_all
+    shared && keeps && clash.check.is_some_and(missed) && !clash.fed_at_all && !is_loaded_before(clash)
+}
+
+/// Whether this very call has loaded it before it looked, by the same line: what is loaded anew each time is not missed.
+fn is_loaded_before(clash: &Clash<'_, '_>) -> bool {
+    let Clash { entry, look, act, .. } = clash;
+    let loads = entry.all(|op| matches!(op, Op::Write { to: Resource::Shared(_), .. }));
+    loads
+        .filter(|load| load < look && entry.span(*load) == entry.span(*act))
+        .any(|load| entry.overlap(load, *act) == Some(Overlap::Sure) && entry.leads_to(load, *look).is_some())
 }
 
 /// Whether a check asks for a word that stands for nothing, and something that was found out takes its place.

@@ -2,7 +2,7 @@
 
 use interlock_model::{
     Confidence, Lane, Reach, Severity,
-    ir::{Aspect, Fresh, Op, Resource, Root, Term, WriteMode},
+    ir::{Aspect, Fresh, Op, Resource, Root, Term, Value, WriteMode},
 };
 
 use crate::{
@@ -13,7 +13,11 @@ use crate::{
 
 pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
     let found = clashes(view);
-    let mut issues: Vec<Issue> = found.iter().filter(|clash| claims(clash)).map(issue).collect();
+    let mut looks: Vec<&Clash<'_, '_>> = found.iter().filter(|clash| claims(clash)).collect();
+    // Of several looks before one act the last is the one that was meant for it.
+    looks.reverse();
+    looks.dedup_by(|next, last| std::ptr::eq(next.entry, last.entry) && next.act == last.act);
+    let mut issues: Vec<Issue> = looks.into_iter().rev().map(issue).collect();
     let racing = view.entries.iter().filter(|entry| entry.runs_beside_itself());
     issues.extend(racing.flat_map(followed_links));
     issues
@@ -33,7 +37,19 @@ fn claims(clash: &Clash<'_, '_>) -> bool {
         _ => false,
     };
     // A file that is read, changed and written back is told as that.
-    looks && clash.check.is_some() && by_name && !clash.fed_at_all
+    looks && clash.check.is_some_and(|check| !judges_content(clash, check)) && by_name && !clash.fed_at_all
+}
+
+/// Whether what the file says decides as well: the look was only for those who read it, and its answer is part of what was read.
+fn judges_content(clash: &Clash<'_, '_>, check: At) -> bool {
+    let entry = clash.entry;
+    let Some(Op::Check { on, .. }) = entry.op(check) else { return false };
+    // Whether there was anything to read is still a look.
+    let judged: Vec<Value> = on.iter().copied().filter(|value| !entry.is_answer(*value)).collect();
+    entry.sources_of(&judged).into_iter().any(|from| {
+        matches!(entry.op(from), Some(Op::Read { aspect: Aspect::Content, of: Resource::File(_), .. }))
+            && entry.overlap(clash.look, from).is_some()
+    })
 }
 
 fn issue(clash: &Clash<'_, '_>) -> Issue {

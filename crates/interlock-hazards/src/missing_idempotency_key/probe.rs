@@ -7,10 +7,11 @@ use super::HAZARD;
 use crate::meet::{says, set};
 
 /// Words of tools that nobody wants to happen twice.
-const OUTSIDE: &[&str] = &[
-    "pay", "payment", "charge", "order", "send", "purchase", "buy", "checkout", "refund", "invoice", "mail",
-    "email", "book",
-];
+const OUTSIDE: &[&str] =
+    &["pay", "payment", "charge", "send", "purchase", "buy", "checkout", "refund", "mail", "email"];
+/// Words of things that may be no more than entries of a list, and of what makes more of them.
+const THINGS: &[&str] = &["order", "invoice", "booking"];
+const ACTED_ON: &[&str] = &["process", "place", "submit", "execute", "fulfil", "fulfill", "confirm"];
 
 const KEY: &str = "interlock-one";
 const META: &str = "dev.interlock/idempotency-key";
@@ -29,7 +30,10 @@ pub(super) fn probe(surface: &Surface) -> Vec<CallSet> {
 
 /// Whether a second copy must not do anything: it says so, it takes a key, or it reaches somebody outside.
 fn promises(tool: &ToolSurface) -> bool {
-    tool.idempotent == Some(true) || tool.idempotency_argument.is_some() || says(tool, OUTSIDE)
+    tool.idempotent == Some(true)
+        || tool.idempotency_argument.is_some()
+        || says(tool, OUTSIDE)
+        || (says(tool, THINGS) && says(tool, ACTED_ON))
 }
 
 fn with_key(tool: &ToolSurface, sample: &PlannedCall) -> PlannedCall {
@@ -52,7 +56,8 @@ mod tests {
     #[test]
     fn what_promises_to_happen_once_is_sent_again_with_the_same_key() {
         let keyed = ToolSurface { idempotency_argument: Some("requestId".into()), ..writer("create") };
-        let sets = probe(&surface(&[keyed, writer("process_order"), writer("save")]));
+        let others = ["process_order", "save", "add_book", "create_order"].map(writer);
+        let sets = probe(&surface(&[&[keyed][..], &others].concat()));
         expect![[r#"
             create + create: {"id":"a","requestId":"interlock-one","text":"one"} {"id":"a","requestId":"interlock-one","text":"one"} Once
             create + create + create: {"id":"a","requestId":"interlock-one","text":"one"} {"id":"a","requestId":"interlock-one","text":"one"} {"id":"a","requestId":"interlock-one","text":"one"} Once

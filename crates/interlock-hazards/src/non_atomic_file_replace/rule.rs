@@ -2,7 +2,7 @@
 
 use interlock_model::{
     Confidence, Lane, Reach, Span,
-    ir::{Aspect, Fresh, Op, Resource, Term, WriteMode},
+    ir::{Aspect, Fresh, Op, Resource, Root, Term, WriteMode},
 };
 
 use crate::{
@@ -29,6 +29,8 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
 /// A file that some entry reads as state.
 struct ReadBack {
     pattern: Pattern,
+    /// Whether it is one of a few that stand in the source, and no caller has chosen it.
+    fixed: bool,
     /// The entry that reads it, by its place among the view's.
     entry: usize,
     at: At,
@@ -41,7 +43,14 @@ fn reads(view: &View<'_>) -> Vec<ReadBack> {
             entry.all(|op| matches!(op, Op::Read { of: Resource::File(_), aspect: Aspect::Content, .. }))
         {
             if let Some(Resource::File(path)) = entry.resource(at) {
-                found.push(ReadBack { pattern: entry.pattern(path), entry: index, at });
+                let fixed = match path {
+                    Term::Path(path) => match path.root {
+                        Root::Value(value) => entry.is_own_flag(value),
+                        _ => false,
+                    },
+                    _ => false,
+                };
+                found.push(ReadBack { pattern: entry.pattern(path), fixed, entry: index, at });
             }
         }
     }
@@ -54,7 +63,7 @@ fn judge(view: &View<'_>, entry: &Entry<'_>, at: At, reads: &[ReadBack]) -> Opti
         return through_a_temporary_file(view, entry, at, rename, reads);
     }
     let (reader, confidence) = read_back(view, entry, path, reads)?;
-    if is_made_because_missing(entry, at) {
+    if is_made_because_missing(entry, at) || is_of_its_own(entry, path) {
         return None;
     }
     let name = entry.quoted(path);
@@ -68,6 +77,12 @@ fn judge(view: &View<'_>, entry: &Entry<'_>, at: At, reads: &[ReadBack]) -> Opti
         .step(Lane::B, reader, format!("reads {name}: nothing, or the first half"))
         .step(Lane::X, place, "a crash here leaves it like that for good");
     Some(with_key(entry, at, issue))
+}
+
+/// Whether the name is another one each time, so that nothing is replaced: a backup that carries the time.
+fn is_of_its_own(entry: &Entry<'_>, path: &Term) -> bool {
+    let other = |piece: &Piece| matches!(piece, Piece::Fresh(Fresh::Random | Fresh::Time | Fresh::Counter));
+    entry.pattern(path).0.iter().any(other)
 }
 
 /// Whether a write only makes what a look before it did not find: nothing is lost then, and the look is judged elsewhere.
@@ -101,7 +116,8 @@ fn read_back(
     // What two tools let their callers choose may be the same file; elsewhere every caller has its own in mind.
     let called = |entry: &Entry<'_>| matches!(entry.runs, Runs::Call(_));
     let comparable = |read: &&ReadBack| {
-        !pattern.is_open() || (called(entry) && view.entries.get(read.entry).is_some_and(called))
+        let chosen = || called(entry) && !read.fixed && view.entries.get(read.entry).is_some_and(called);
+        !pattern.is_open() || chosen()
     };
     let read = reads.iter().filter(comparable).find(|read| read.pattern.fits(&pattern))?;
     let span = view.entries.get(read.entry)?.place(read.at, &[]);

@@ -49,10 +49,14 @@ fn overtaken(entry: &Entry<'_>) -> Vec<Issue> {
     }
     let stores =
         entry.all(|op| matches!(op, Op::Write { to: Resource::Shared(_), mode: WriteMode::Blind, .. }));
-    stores.filter_map(|store| stored_late(entry, store)).collect()
+    // What one answer sets at several places is one story.
+    let mut late: Vec<(At, Issue)> = stores.filter_map(|store| stored_late(entry, store)).collect();
+    late.dedup_by_key(|(asked, _)| *asked);
+    late.into_iter().map(|(_, issue)| issue).collect()
 }
 
-fn stored_late(entry: &Entry<'_>, store: At) -> Option<Issue> {
+/// The question whose answer a step stores, and what to say of it.
+fn stored_late(entry: &Entry<'_>, store: At) -> Option<(At, Issue)> {
     let Some(Resource::Shared(path)) = entry.resource(store) else { return None };
     if !entry.is_shared(path) {
         return None;
@@ -82,5 +86,5 @@ fn stored_late(entry: &Entry<'_>, store: At) -> Option<Issue> {
         .step(Lane::B, one, "asks, and is told the new state")
         .step(Lane::B, other, format!("sets {thing} to the new state"))
         .step(Lane::A, other, format!("sets {thing} to the old state, and it stays"));
-    Some(issue)
+    Some((asked, issue))
 }

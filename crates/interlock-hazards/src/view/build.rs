@@ -40,6 +40,8 @@ impl<'e> Entry<'e> {
             ways: HashMap::new(),
             attempts: HashMap::new(),
             sources: vec![],
+            births: vec![],
+            answers: HashMap::new(),
             ahead: Known::default(),
             beside_calls: true,
             frames: vec![Frame { parent: 0, depth: 0, function: expanded.function, call: Span::default() }],
@@ -58,6 +60,7 @@ impl<'e> Entry<'e> {
         let end = walk.block(&expanded.body, here, Dangling::start());
         walk.connect(end.ends, Next::Return);
         let mut entry = walk.entry;
+        entry.note_births();
         entry.name_resources();
         entry.trace();
         entry
@@ -156,7 +159,7 @@ impl<'e> Walk<'e> {
             Op::Acquire { .. } => here.held = with(&here.held, at),
             Op::Release { lock } => {
                 let lock = self.entry.lock(lock);
-                here.held = self.keep(&here.held, |held| !held.is_the_same_as(&lock));
+                here.held = self.without_last(&here.held, |held| held.is_the_same_as(&lock));
             }
             Op::Begin { .. } => here.open = with(&here.open, at),
             Op::End { via, .. } => here.open = self.keep_open(&here.open, via),
@@ -397,12 +400,13 @@ impl<'e> Walk<'e> {
         }
     }
 
-    fn keep(&self, held: &Arc<[At]>, keep: impl Fn(&Lock) -> bool) -> Arc<[At]> {
-        let stays = |at: &&At| match self.entry.op(**at) {
-            Some(Op::Acquire { lock, .. }) => keep(&self.entry.lock(lock)),
-            _ => true,
-        };
-        held.iter().filter(stays).copied().collect()
+    /// The acquisitions without the last of a lock: one that was taken twice is given back twice.
+    fn without_last(&self, held: &Arc<[At]>, is_lock: impl Fn(&Lock) -> bool) -> Arc<[At]> {
+        let given_back = held.iter().rposition(|at| match self.entry.op(*at) {
+            Some(Op::Acquire { lock, .. }) => is_lock(&self.entry.lock(lock)),
+            _ => false,
+        });
+        (0..).zip(held.iter()).filter(|(place, _)| Some(*place) != given_back).map(|(_, at)| *at).collect()
     }
 
     fn keep_open(&self, open: &Arc<[At]>, via: &Via) -> Arc<[At]> {

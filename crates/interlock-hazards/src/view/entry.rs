@@ -28,6 +28,10 @@ pub struct Entry<'e> {
     /// What each value was computed from, directly.
     pub(super) inputs: Vec<Vec<Value>>,
     pub(super) sources: Vec<Vec<At>>,
+    /// The step that made each value.
+    pub(super) births: Vec<Option<At>>,
+    /// The helper that was followed right before a step: what it answers is made there.
+    pub(super) answers: HashMap<At, FunctionId>,
     pub(super) frames: Vec<Frame>,
     /// For each check: where its two ways stand, and which of them never get behind it.
     pub(super) ways: HashMap<At, Ways>,

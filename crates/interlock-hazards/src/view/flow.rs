@@ -162,6 +162,22 @@ impl<'e> Entry<'e> {
         false
     }
 
+    /// Some values and what they are computed from, as far as that is worth looking at.
+    #[must_use]
+    pub fn made_of(&self, values: &[Value]) -> Vec<Value> {
+        let mut seen = values.to_vec();
+        let mut next = 0;
+        while let Some(value) = seen.get(next).copied() {
+            next += 1;
+            for from in self.inputs.get(value.0 as usize).into_iter().flatten() {
+                if seen.len() < MOST_SOURCES && !seen.contains(from) {
+                    seen.push(*from);
+                }
+            }
+        }
+        seen
+    }
+
     /// The steps on whose outcome it depended that a step runs, nearest check last: check and source.
     #[must_use]
     pub fn judged_by(&self, at: At) -> Vec<(At, At)> {

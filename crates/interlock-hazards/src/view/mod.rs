@@ -6,6 +6,7 @@
 //! [lies between](Entry::gap) two steps, who can [come in between](View::reach), and where to [point](Entry::place).
 
 mod ahead;
+mod alike;
 mod beside;
 mod build;
 mod entry;

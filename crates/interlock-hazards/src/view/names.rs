@@ -15,7 +15,7 @@ const DEPTH: usize = 24;
 /// In how far two steps touch the same thing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Overlap {
-    /// They may: a table is the same, and which row cannot be told.
+    /// They may: a table is the same, and which row cannot be told; or a name was asked for twice in the same way.
     Maybe,
     /// They do.
     Sure,
@@ -122,14 +122,36 @@ impl<'e> Entry<'e> {
                 Root::Value(value) => match self.definition(value) {
                     // A fresh name that was bound is the same at each use: the value stands for it.
                     Definition::Term(other) if fresh || !is_fresh(other) => {
-                        self.term_at(other, depth - 1, fresh)
+                        match self.term_at(other, depth - 1, fresh) {
+                            // One of several is the same one at each use, although it cannot be told which.
+                            Term::Path(path) if is_some_entry(&path) => term.clone(),
+                            known => known,
+                        }
                     }
                     Definition::Place(place) => Term::Path(self.path_at(place, depth - 1)),
                     _ => term.clone(),
                 },
                 _ => term.clone(),
             },
-            Term::Path(path) => Term::Path(self.path_at(path, depth)),
+            Term::Path(path) => {
+                let known = self.path_at(path, depth);
+                match path.root {
+                    Root::Value(root) if is_some_entry(&known) && !is_some_entry(path) => {
+                        match self.term_at(&root.into(), depth - 1, fresh) {
+                            Term::Path(AccessPath { root: Root::Value(root), fields })
+                                if fields.is_empty() =>
+                            {
+                                Term::Path(AccessPath {
+                                    root: Root::Value(root),
+                                    fields: path.fields.clone(),
+                                })
+                            }
+                            _ => Term::Path(known),
+                        }
+                    }
+                    _ => Term::Path(known),
+                }
+            }
             Term::Join(parts) => {
                 let mut joined: Vec<Term> = vec![];
                 for part in parts {
@@ -201,7 +223,11 @@ impl<'e> Entry<'e> {
     /// In how far two steps touch the same thing; `None` if they do not.
     #[must_use]
     pub fn overlap(&self, one: At, other: At) -> Option<Overlap> {
-        overlap(self.resource(one)?, self.resource(other)?)
+        self.overlap_of(self.resource(one)?, self.resource(other)?)
+    }
+
+    fn overlap_of(&self, one: &Resource, other: &Resource) -> Option<Overlap> {
+        overlap(one, other).or_else(|| self.is_asked_twice(one, other).then_some(Overlap::Maybe))
     }
 
     /// The same, whatever columns of a row they concern.
@@ -213,7 +239,7 @@ impl<'e> Entry<'e> {
             }
             resource => Some(resource.clone()),
         };
-        overlap(&whole(one)?, &whole(other)?)
+        self.overlap_of(&whole(one)?, &whole(other)?)
     }
 
     /// The columns that a row's step concerns; `None` for all of them.
@@ -295,6 +321,11 @@ fn path_overlap(one: &AccessPath, other: &AccessPath) -> Option<Overlap> {
         }
     }
     Some(overlap)
+}
+
+/// Whether a path leads through an entry of which nothing says which it is: the item of a loop.
+pub(super) fn is_some_entry(path: &AccessPath) -> bool {
+    path.fields.iter().any(|field| matches!(field, Field::At(Term::Unknown)))
 }
 
 fn is_fresh(term: &Term) -> bool {

@@ -2,11 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use interlock_model::ir::{Field, Fresh, Name, Op, Origin, Resource, Root, Term, Value, WriteMode};
+use interlock_model::ir::{
+    AccessPath, Field, Fresh, Name, Op, Origin, Resource, Root, Term, Value, WriteMode,
+};
 
 use super::{
     entry::{At, Entry},
     flow::Definition,
+    names::is_some_entry,
 };
 
 /// A name in a form that can be compared between entries: what the caller chooses is open.
@@ -69,20 +72,29 @@ impl Entry<'_> {
                 into.push(Piece::Text("..".into()));
                 self.pieces(path, into);
             }
-            Term::Path(path) => into.push(match &path.root {
-                Root::Value(value) if self.origin(*value) == Some(Origin::Step) && path.fields.is_empty() => {
-                    match self.definition(*value) {
-                        Definition::Opaque if self.is_computed(*value) => Piece::Open,
-                        Definition::Opaque => Piece::Unknown,
-                        _ => Piece::Open,
-                    }
-                }
-                Root::Value(_) => Piece::Open,
-                Root::This | Root::Global(_) => Piece::Place(self.place_text(path)),
-            }),
+            Term::Path(path) => {
+                // The item of a loop is one of what the loop goes over.
+                let whole = self.resolve_path(path);
+                let path = if is_some_entry(&whole) { &whole } else { path };
+                into.push(self.piece(path));
+            }
             Term::Fresh(fresh) => into.push(Piece::Fresh(*fresh)),
             Term::TempDir => into.push(Piece::TempDir),
             Term::Any | Term::Unknown => into.push(Piece::Unknown),
+        }
+    }
+
+    fn piece(&self, path: &AccessPath) -> Piece {
+        match &path.root {
+            Root::Value(value) if self.origin(*value) == Some(Origin::Step) && path.fields.is_empty() => {
+                match self.definition(*value) {
+                    Definition::Opaque if self.is_computed(*value) => Piece::Open,
+                    Definition::Opaque => Piece::Unknown,
+                    _ => Piece::Open,
+                }
+            }
+            Root::Value(_) => Piece::Open,
+            Root::This | Root::Global(_) => Piece::Place(self.place_text(path)),
         }
     }
 
@@ -134,7 +146,7 @@ impl Entry<'_> {
         true
     }
 
-    fn place_text(&self, path: &interlock_model::ir::AccessPath) -> String {
+    fn place_text(&self, path: &AccessPath) -> String {
         let mut text = match &path.root {
             Root::Global(name) => name.to_string(),
             _ => "this".into(),

@@ -1,6 +1,6 @@
 //! Loops that do something again because it failed or lost.
 
-use interlock_model::ir::{AccessPath, Bound, Exit, Field, Fresh, Op, Resource, Root, Term, Value};
+use interlock_model::ir::{AccessPath, Argument, Bound, Exit, Field, Fresh, Op, Resource, Root, Term, Value};
 
 use super::{
     Escape, Piece,
@@ -50,6 +50,13 @@ impl Entry<'_> {
     fn moves_on(&self, at: At) -> bool {
         let name = match (self.op(at), self.resource(at)) {
             (Some(Op::External { service, .. }), _) => service,
+            (Some(Op::Call { arguments, .. }), _) => {
+                let given = arguments.iter().filter_map(|argument| match argument {
+                    Argument::Term(term) => Some(term),
+                    Argument::Closure { .. } => None,
+                });
+                return given.flat_map(|term| self.values_in(term)).any(|value| self.is_carried(value));
+            }
             (_, Some(Resource::File(name) | Resource::Key(name) | Resource::Row { key: name, .. })) => name,
             _ => return false,
         };

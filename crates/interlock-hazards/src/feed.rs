@@ -1,0 +1,119 @@
+//! What feeds an act: what it writes, followed back to what was read.
+
+use interlock_model::ir::{AccessPath, Op, Resource, Value, WriteMode};
+
+use crate::{
+    claim::passes_once,
+    view::{At, Entry},
+};
+
+/// What feeds an act: what a rename puts in place is what was written under the other name before, and what is saved from a field
+/// is what was loaded into it.
+pub(crate) fn fed_by(entry: &Entry<'_>, act: At) -> Vec<At> {
+    let writes = match entry.op(act) {
+        Some(Op::Rename { from, .. }) => renamed(entry, from, act),
+        _ => vec![act],
+    };
+    let mut fed: Vec<At> = writes.iter().flat_map(|write| entry.fed_by(*write)).collect();
+    if is_stored(entry, act) {
+        let mut loaded: Vec<At> = fed.iter().flat_map(|read| loaded_into(entry, *read)).collect();
+        for write in writes {
+            let Some(Op::Write { from, .. }) = entry.op(write) else { continue };
+            loaded.extend(entry.places_in(from).iter().flat_map(|place| loaded_at(entry, place, write)));
+        }
+        fed.extend(loaded);
+    }
+    fed.sort_unstable();
+    fed.dedup();
+    fed
+}
+
+/// The writes of the file that a rename moves. Those beside it count, not what the same helper wrote before.
+fn renamed(entry: &Entry<'_>, from: &Resource, act: At) -> Vec<At> {
+    let from = entry.resolve_resource(from);
+    let written = |write: &At| {
+        *write < act && entry.resource(*write) == Some(&from) && entry.leads_to(*write, act).is_some()
+    };
+    let writes: Vec<At> = entry.all(|op| matches!(op, Op::Write { .. })).filter(written).collect();
+    let beside = |write: &&At| entry.place(**write, &[act]) == entry.span(**write);
+    let near: Vec<At> = writes.iter().filter(beside).copied().collect();
+    if near.is_empty() { writes } else { near }
+}
+
+/// What was loaded into the place in memory that a step reads.
+fn loaded_into(entry: &Entry<'_>, read: At) -> Vec<At> {
+    match entry.resource(read) {
+        Some(Resource::Shared(place)) if entry.is_shared(place) => loaded_at(entry, place, read),
+        _ => vec![],
+    }
+}
+
+/// What was loaded into a place in memory before a step, by the same call and in every call: what is loaded once is kept, and memory
+/// is what counts from then on.
+fn loaded_at(entry: &Entry<'_>, place: &AccessPath, before: At) -> Vec<At> {
+    let stores =
+        entry.all(|op| matches!(op, Op::Write { to: Resource::Shared(_), mode: WriteMode::Blind, .. }));
+    let whole =
+        |store: &At| *store < before && entry.sets(*store, place) && entry.leads_to(*store, before).is_some();
+    let stores: Vec<At> = stores.filter(whole).collect();
+    // What is loaded again on every way here takes the place of what was loaded before.
+    let replaced = |store: &At| {
+        stores.iter().any(|later| {
+            later > store
+                && entry.judges(before).starts_with(entry.judges(*later))
+                && entry.leads_to(*store, *later).is_some()
+        })
+    };
+    let loads = stores.iter().filter(|store| !replaced(store)).flat_map(|store| entry.fed_by(*store));
+    let once = |load: &At| entry.judged_by(*load).iter().any(|(_, look)| is_for_the_first(entry, *look));
+    loads.filter(|load| !once(load)).collect()
+}
+
+/// Whether a look at memory lets only the first one pass: the call sets afterwards what it asked for, and has not loaded it before.
+fn is_for_the_first(entry: &Entry<'_>, look: At) -> bool {
+    let Some(Resource::Shared(place)) = entry.resource(look) else { return false };
+    let loads = |store: &At| {
+        *store < look
+            && entry.sets(*store, place)
+            && entry.fed_by(*store).iter().any(|from| is_stored(entry, *from))
+            && entry.leads_to(*store, look).is_some()
+    };
+    let before =
+        entry.all(|op| matches!(op, Op::Write { to: Resource::Shared(_), .. })).any(|store| loads(&store));
+    !before && passes_once(entry, look)
+}
+
+fn is_stored(entry: &Entry<'_>, read: At) -> bool {
+    matches!(entry.resource(read), Some(Resource::File(_) | Resource::Key(_) | Resource::Row { .. }))
+}
+
+impl Entry<'_> {
+    /// Whether a step sets a place in memory, or something that it is a part of.
+    fn sets(&self, store: At, place: &AccessPath) -> bool {
+        match self.resource(store) {
+            Some(Resource::Shared(put)) => {
+                put.fields.len() <= place.fields.len()
+                    && AccessPath {
+                        root: place.root.clone(),
+                        fields: place.fields.iter().take(put.fields.len()).cloned().collect(),
+                    }
+                    .names_the_same_as(put)
+            }
+            _ => false,
+        }
+    }
+
+    /// The places in memory that some values are other names for, or are computed from.
+    fn places_in(&self, values: &[Value]) -> Vec<AccessPath> {
+        let named = |value: &Value| self.resolve_path(&(*value).into());
+        let mut places: Vec<AccessPath> = self
+            .made_of(values)
+            .iter()
+            .map(named)
+            .filter(|place| !place.fields.is_empty() && self.is_shared(place))
+            .collect();
+        places.sort_unstable();
+        places.dedup();
+        places
+    }
+}

@@ -1,0 +1,244 @@
+//! Names that were asked for twice: two calls of one helper with the same arguments give the same path, although each call made a
+//! value of its own.
+
+use std::collections::HashMap;
+
+use interlock_model::ir::{
+    AccessPath, Argument, Callee, Field, Fresh, Op, Origin, Resource, Root, Term, Value,
+};
+
+use super::{
+    entry::{At, Entry},
+    flow::Definition,
+};
+use crate::clash::mentions;
+
+/// How many pairs of values are compared for one pair of names.
+const MOST_PAIRS: usize = 256;
+
+/// The pairs of values that were compared for one pair of names. One that is under way counts as alike: a loop is alike if nothing
+/// else says otherwise.
+type Compared = HashMap<(Value, Value), bool>;
+
+/// What a path is called that was only brought into a better form.
+const TIDY: [&str; 6] = ["normaliz", "normalis", "resolved", "absolute", "canonical", "sanitiz"];
+/// How many members deep an answer is looked into.
+const MEMBERS: usize = 8;
+/// What a helper is called whose answer is another one each time.
+const ANOTHER_EACH_TIME: [&str; 12] = [
+    "random", "uuid", "nanoid", "ulid", "cuid", "unique", "tmp", "mkdtemp", "tempfile", "generate", "create",
+    "mint",
+];
+
+impl Entry<'_> {
+    /// Notes which step made each value, and which of them stand for the answer of a helper.
+    pub(super) fn note_births(&mut self) {
+        let mut births: Vec<Option<At>> = vec![None; self.values.len()];
+        for (at, step) in self.steps.iter().enumerate() {
+            let into = match &step.effect.op {
+                Op::Derive { into, .. }
+                | Op::Read { into, .. }
+                | Op::Call { into: Some(into), .. }
+                | Op::External { into: Some(into), .. }
+                | Op::Loop { item: Some(into), .. } => *into,
+                _ => continue,
+            };
+            if let Some(birth @ None) = births.get_mut(into.0 as usize) {
+                *birth = Some(at);
+            }
+        }
+        self.births = births;
+        self.answers = HashMap::new();
+        for step in &self.steps {
+            if let Op::Inlined { function, .. } = &step.effect.op {
+                self.answers.entry(step.until).or_insert(*function);
+            }
+        }
+    }
+
+    /// Whether a value is what a helper answered or what a read saw, as it came, or a member of that.
+    #[must_use]
+    pub fn is_answer(&self, value: Value) -> bool {
+        let mut value = value;
+        for _ in 0..MEMBERS {
+            let birth = self.births.get(value.0 as usize).copied().flatten();
+            let read = match birth.and_then(|birth| self.op(birth)) {
+                Some(Op::Read { of: Resource::Shared(_), .. }) => false,
+                Some(Op::Read { .. }) => true,
+                _ => birth.is_some_and(|birth| self.answers.contains_key(&birth)),
+            };
+            if read {
+                return true;
+            }
+            let (Definition::Term(Term::Path(path)) | Definition::Place(path)) = self.definition(value)
+            else {
+                return false;
+            };
+            // An entry that was looked for in it says more than that it is there.
+            let is_member = path.fields.iter().all(|field| matches!(field, Field::Name(_)));
+            match path.root {
+                Root::Value(whole) if is_member && whole != value => value = whole,
+                _ => return false,
+            }
+        }
+        false
+    }
+
+    /// Whether two files go by the same name because the same question was asked for both.
+    pub(super) fn is_asked_twice(&self, one: &Resource, other: &Resource) -> bool {
+        match (one, other) {
+            (Resource::File(one), Resource::File(other)) => {
+                self.terms_are_alike(one, other, &mut Compared::new())
+                    || self.is_tidied(one, other)
+                    || self.is_tidied(other, one)
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether a name is another one in a better form, and is called so: made absolute, with its slashes set right.
+    fn is_tidied(&self, tidy: &Term, rough: &Term) -> bool {
+        let Term::Path(AccessPath { root: Root::Value(value), fields }) = tidy else { return false };
+        if !fields.is_empty() || !mentions(self.name_of(*value), &TIDY) {
+            return false;
+        }
+        let (parts, made_of) = (self.values_in(rough), self.made_of(&[*value]));
+        let given = |value: &&Value| !self.is_own_leaf(**value);
+        let from = self.made_of(&parts);
+        // With something added to it, it is the name of another file.
+        let is_other = |made: &Value| {
+            let name = self.resolve(&(*made).into());
+            matches!(name, Term::Join(_))
+                && !name.names_the_same_as(rough)
+                && name.mentioned().iter().any(|value| parts.contains(value))
+        };
+        !parts.is_empty()
+            && parts.iter().all(|part| made_of.contains(part))
+            && made_of.iter().filter(given).all(|given| from.contains(given))
+            && !made_of.iter().any(is_other)
+    }
+
+    fn terms_are_alike(&self, one: &Term, other: &Term, compared: &mut Compared) -> bool {
+        match (one, other) {
+            (Term::Join(one), Term::Join(other)) => {
+                one.len() == other.len()
+                    && one.iter().zip(other).all(|(one, other)| self.terms_are_alike(one, other, compared))
+            }
+            (Term::Parent(one), Term::Parent(other)) => self.terms_are_alike(one, other, compared),
+            (Term::Path(one), Term::Path(other)) => self.paths_are_alike(one, other, compared),
+            _ => one.names_the_same_as(other),
+        }
+    }
+
+    fn paths_are_alike(&self, one: &AccessPath, other: &AccessPath, compared: &mut Compared) -> bool {
+        let roots = match (&one.root, &other.root) {
+            (Root::Value(one), Root::Value(other)) => self.values_are_alike(*one, *other, compared),
+            (one, other) => one == other,
+        };
+        let fields = |(one, other): (&Field, &Field)| match (one, other) {
+            (Field::At(one), Field::At(other)) => self.terms_are_alike(one, other, compared),
+            (one, other) => one == other,
+        };
+        roots && one.fields.len() == other.fields.len() && one.fields.iter().zip(&other.fields).all(fields)
+    }
+
+    /// Whether two values were made by the same line of the source out of what is alike.
+    fn values_are_alike(&self, one: Value, other: Value, compared: &mut Compared) -> bool {
+        if one == other {
+            return true;
+        }
+        if let Some(known) = compared.get(&(one, other)) {
+            return *known;
+        }
+        if compared.len() >= MOST_PAIRS {
+            return false;
+        }
+        compared.insert((one, other), true);
+        let alike = self.are_made_alike(one, other, compared);
+        compared.insert((one, other), alike);
+        alike
+    }
+
+    fn are_made_alike(&self, one: Value, other: Value, compared: &mut Compared) -> bool {
+        let (known, others) = (self.resolve(&one.into()), self.resolve(&other.into()));
+        if known != one.into() || others != other.into() {
+            return self.terms_are_alike(&known, &others, compared);
+        }
+        let birth = |value: Value| self.births.get(value.0 as usize).copied().flatten();
+        let (first, second) = match (birth(one), birth(other)) {
+            (Some(first), Some(second)) => (first, second),
+            // A variable that is set nowhere is the same in every copy of its function.
+            (None, None) => return self.is_own_leaf(one) && self.name_of(one) == self.name_of(other),
+            _ => return false,
+        };
+        // What a helper answers is made where it is called; elsewhere the same line makes the same.
+        let same = match (self.answers.get(&first), self.answers.get(&second)) {
+            (Some(one), Some(other)) => one == other,
+            _ => self.span(first) == self.span(second),
+        };
+        if !same || self.is_another_each_time(first) {
+            return false;
+        }
+        let (from, others) = (self.made_from(one, first), self.made_from(other, second));
+        from.len() == others.len()
+            && from.iter().zip(&others).all(|(from, other)| self.values_are_alike(*from, *other, compared))
+    }
+
+    /// Whether a value is neither handed in nor taken along.
+    fn is_own_leaf(&self, value: Value) -> bool {
+        self.values.get(value.0 as usize).is_some_and(|info| info.origin == Origin::Step)
+    }
+
+    /// What a value was made from, in the order of the source.
+    fn made_from(&self, value: Value, birth: At) -> Vec<Value> {
+        let mut from = vec![];
+        match self.op(birth) {
+            Some(Op::Read { of, .. }) => match of {
+                Resource::File(term) | Resource::Key(term) => term.mention(&mut from),
+                Resource::Row { table, key, .. } => {
+                    table.mention(&mut from);
+                    key.mention(&mut from);
+                }
+                Resource::Shared(path) | Resource::Flag(path) | Resource::Stream(path) => {
+                    path.mention(&mut from);
+                }
+            },
+            Some(Op::Call { arguments, receiver, .. }) => {
+                for argument in arguments {
+                    if let Argument::Term(term) = argument {
+                        term.mention(&mut from);
+                    }
+                }
+                if let Some(receiver) = receiver {
+                    receiver.mention(&mut from);
+                }
+            }
+            _ => {}
+        }
+        from.extend(self.inputs.get(value.0 as usize).into_iter().flatten().filter(|from| **from != value));
+        from
+    }
+
+    /// Whether the same question gets another answer each time.
+    fn is_another_each_time(&self, birth: At) -> bool {
+        fn is_fresh(term: &Term) -> bool {
+            match term {
+                Term::Fresh(fresh) => *fresh != Fresh::ProcessId,
+                Term::Join(parts) => parts.iter().any(is_fresh),
+                Term::Parent(path) => is_fresh(path),
+                _ => false,
+            }
+        }
+        let called = |name: &str| mentions(name, &ANOTHER_EACH_TIME);
+        let asked = self.answers.get(&birth).copied().unwrap_or_else(|| self.function_of(birth));
+        called(&self.function_name(asked))
+            || match self.op(birth) {
+                Some(Op::Derive { term, .. }) => is_fresh(term),
+                Some(Op::Call { callee: Callee::Named(name), .. }) => called(name),
+                Some(Op::Call { callee: Callee::Function(function), .. }) => {
+                    called(&self.function_name(*function))
+                }
+                _ => false,
+            }
+    }
+}
