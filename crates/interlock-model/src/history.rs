@@ -99,6 +99,14 @@ impl History {
             _ => false,
         }
     }
+
+    /// How long it took, from the first request to the last answer.
+    #[must_use]
+    pub fn span(&self) -> Moment {
+        let sent = self.calls.iter().map(|call| call.sent).min().unwrap_or_default();
+        let answered = self.calls.iter().filter_map(|call| call.answer.at()).max().unwrap_or_default();
+        answered.saturating_sub(sent)
+    }
 }
 
 impl fmt::Display for TickKind {

@@ -90,13 +90,21 @@ impl Lab {
         Ok(answers)
     }
 
-    /// The calls of a set in one order, each waited for; those that the order leaves out are not made.
-    pub(crate) async fn serial(&self, set: &CallSet, order: &[usize]) -> Result<Run, Trouble> {
+    /// The calls of a set in one order, each waited for, with a pause between them; those that the order leaves out are not made.
+    pub(crate) async fn serial(
+        &self,
+        set: &CallSet,
+        order: &[usize],
+        pause: Duration,
+    ) -> Result<Run, Trouble> {
         let mut instance = self.pool.take(Hold::Free).await?;
         let before = self.begin(&mut instance, set).await?;
         let start = Instant::now();
         let mut exchanges: Vec<Option<Exchange>> = vec![None; set.calls.len()];
-        for index in order {
+        for (at, index) in order.iter().enumerate() {
+            if at > 0 && !pause.is_zero() {
+                tokio::time::sleep(pause).await;
+            }
             if let (Some(call), Some(slot)) = (set.calls.get(*index), exchanges.get_mut(*index)) {
                 *slot = Some(self.call(&mut instance, call).await?);
             }

@@ -35,6 +35,12 @@ pub enum Trouble {
     /// A perturbation has no hold on the server after all; without it the server may be as well as ever.
     #[error("the server could not be disturbed: {0}")]
     Loose(std::io::Error),
+    /// What one instance did is there in the next, so that nothing can be compared.
+    #[error(
+        "a fresh instance is not fresh: `{0}` shows what was done on another. Its state has to be in the folder `{{scratch}}`: name a place there in \
+         the command or with --env; with --url, --reset has to put all of it back"
+    )]
+    NotFresh(String),
     /// A pipe, a file, a socket.
     #[error(transparent)]
     Io(#[from] std::io::Error),

@@ -36,7 +36,7 @@ pub(crate) enum Wire {
 /// A request and its answer, in time.
 #[derive(Debug, Clone)]
 pub(crate) struct Exchange {
-    /// When the last byte of the request was handed over.
+    /// The moment before the last byte of the request was handed over: the server cannot have had all of it earlier.
     pub(crate) sent: Instant,
     /// The answer and when it was complete, or why there is none.
     pub(crate) answer: Result<(Instant, Reply), String>,

@@ -96,14 +96,15 @@ impl Stdio {
             for request in wave.iter().filter_map(|index| requests.get(*index)) {
                 bytes.extend(line(&request.to_value()));
             }
-            if !ended && self.write(&bytes).await.is_err() {
-                ended = true;
-            }
+            // Before the write: the server may have the request, and another's answer may be here, before a write says that it is done.
             let now = Instant::now();
             for index in wave {
                 if let Some(sent) = sent.get_mut(index) {
                     *sent = now;
                 }
+            }
+            if !ended && self.write(&bytes).await.is_err() {
+                ended = true;
             }
         }
         let last = tokio::time::Instant::now() + patience;

@@ -6,7 +6,11 @@ use interlock_model::{
     CallSet, Evidence, Explored, Fingerprint, Oracle, Outcome, Schedule, SetReport, Verdict,
 };
 
-use super::{Ladder, Setting, confirm::Confirmed, shrink};
+use super::{
+    Ladder, Setting,
+    confirm::Confirmed,
+    shrink::{self, Shown},
+};
 use crate::{
     judge::{Judgement, judge},
     lab::Run,
@@ -134,13 +138,25 @@ impl Case {
         }
         // Copies of one request are held against one of them alone.
         let everything = self.set.oracle == Oracle::Once;
-        match self.serial.run(setting.lab, &self.set, everything, setting.side_by_side).await {
-            Ok(()) => match self.serial.oddities.first() {
+        let orders = self.serial.run(setting.lab, &self.set, everything, setting.side_by_side);
+        // Of many calls there are many orders: the budget may end among them, and then the set was not tried.
+        let Ok(orders) = tokio::time::timeout(setting.left(), orders).await else { return State::New };
+        match orders {
+            Ok(_) => match self.serial.oddities.first() {
                 Some(oddity) if oddity.contains("twice") => State::Unknown(oddity.clone()),
-                _ => State::Open,
+                _ => match self.hopeless() {
+                    Some(why) => State::Unknown(why),
+                    None => State::Open,
+                },
             },
             Err(unstable) => State::Unknown(unstable.to_string()),
         }
+    }
+
+    /// Why it makes no sense to let the calls meet.
+    pub(super) fn hopeless(&self) -> Option<String> {
+        let said = self.serial.hopeless()?;
+        Some(format!("none of the calls succeeds, not even one after another: {said}"))
     }
 
     /// One concurrent run, judged; if it is illegal, looked into.
@@ -181,7 +197,8 @@ impl Case {
             }
             Ok(Judgement::Illegal(_)) => match self.confirm(setting, schedule, run).await {
                 Confirmed::Again(verdict, reason, evidence) => {
-                    let (reason, evidence) = shrink::shrink(self, setting, reason, *evidence).await;
+                    let shown = Shown { verdict, reason, evidence: *evidence };
+                    let Shown { verdict, reason, evidence } = shrink::shrink(self, setting, shown).await;
                     let evidence = self.looked_into(setting, evidence).await;
                     Some(State::Proven(verdict, reason, Box::new(evidence)))
                 }
@@ -207,7 +224,7 @@ impl Case {
             return Ok(judgement);
         }
         match self.serial.run(setting.lab, &self.set, true, setting.side_by_side).await {
-            Ok(()) => Ok(judge(&self.set, &self.serial, &run.history, &self.masked(run))),
+            Ok(_) => Ok(judge(&self.set, &self.serial, &run.history, &self.masked(run))),
             Err(unstable) => Err(unstable.to_string()),
         }
     }
@@ -246,7 +263,7 @@ impl Case {
 }
 
 /// A call that got no answer although nothing was done to the server.
-fn unanswered(set: &CallSet, run: &Run) -> Option<String> {
+pub(super) fn unanswered(set: &CallSet, run: &Run) -> Option<String> {
     if set.fault != interlock_model::Fault::None {
         return None;
     }

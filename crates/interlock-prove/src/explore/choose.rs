@@ -56,6 +56,9 @@ pub(super) async fn choose(
         }
         Ask::Survey { allow_destructive } => {
             let found = look(lab, Bounds { allow_destructive, ..bounds }, progress, notes).await?;
+            if found.surface.writers().next().is_none() {
+                notes.push("no call is known that changes anything, so only reading was tried; name some with --call".into());
+            }
             Ok(pick::pick(&found.surface).into_iter().map(|set| (set, Vec::new())).collect())
         }
         Ask::Findings { findings, allow_destructive } => {
@@ -86,7 +89,10 @@ async fn look(
     progress.doing(&format!("finding out what {} tools do", tools.len()));
     let mut found = survey(&tools, lab, &bounds).await;
     notes.append(&mut found.notes);
-    Ok(found)
+    match found.left_behind.take() {
+        Some(reader) => Err(Trouble::NotFresh(reader)),
+        None => Ok(found),
+    }
 }
 
 /// Reads whose answer the calls of a set change. Only its own tools and those that look like readers are called.
@@ -97,6 +103,9 @@ async fn reads_of(set: &CallSet, lab: &Lab, bounds: &Bounds) -> Result<Vec<Plann
     };
     let tools: Vec<Value> = lab.tools().await?.into_iter().filter(concerned).collect();
     let found = survey(&tools, lab, &Bounds { named: named.clone(), ..bounds.clone() }).await;
+    if let Some(reader) = found.left_behind {
+        return Err(Trouble::NotFresh(reader));
+    }
     let mut reads: Vec<PlannedCall> = Vec::new();
     for tool in found.surface.tools.into_iter().filter(|tool| named.contains(&tool.name)) {
         for read in tool.reads {

@@ -1,8 +1,8 @@
 //! An illegal outcome is looked at again before anything is called broken.
 
-use interlock_model::{Evidence, Perturbation, Schedule, Verdict};
+use interlock_model::{Evidence, Oracle, Perturbation, Schedule, Verdict};
 
-use super::{Case, Setting};
+use super::{Case, Setting, case::unanswered};
 use crate::{
     judge::{Judgement, legal_outcomes, stale_window},
     lab::Run,
@@ -26,8 +26,14 @@ const AT_LEAST: u32 = 5;
 /// And so many at most, if it does not happen again.
 const AT_MOST: u32 = 15;
 
+/// What an illegal run makes of a server.
+pub(super) fn verdict_of(run: &Run) -> Verdict {
+    if run.observed.unnatural { Verdict::Latent } else { Verdict::Broken }
+}
+
 impl Case {
-    /// Runs every order again, those that leave calls out as well; judges again; then lets it happen again.
+    /// Runs every order again, those that leave calls out as well; judges again; then lets it happen again; then runs the orders as often
+    /// as the calls met, so that what happens now and then whatever is done is not taken for a race.
     pub(super) async fn confirm(
         &mut self,
         setting: &Setting<'_>,
@@ -35,17 +41,17 @@ impl Case {
         run: Run,
     ) -> Confirmed {
         setting.progress.doing(&format!("{}: no order explains it; looking again", self.set.name));
-        let many = self.set.oracle != interlock_model::Oracle::Serial && self.set.calls.len() > 4;
-        let again = self.serial.run(setting.lab, &self.set, !many, setting.side_by_side).await;
+        self.slow_down(&run);
+        let again = self.serial.run(setting.lab, &self.set, true, setting.side_by_side).await;
         if let Err(unstable) = again {
             return Confirmed::Unstable(unstable.to_string());
         }
-        let mut shown = match self.judged(setting, &run).await {
-            Ok(Judgement::Illegal(reason)) => (run, reason),
+        match self.judged(setting, &run).await {
+            Ok(Judgement::Illegal(_)) => {}
             Ok(_) => return Confirmed::LegalAfterAll,
             Err(unstable) => return Confirmed::Unstable(unstable),
-        };
-        let (mut times, mut runs) = (0, 0);
+        }
+        let (mut shown, mut times, mut runs): (Option<Run>, u32, u32) = (None, 0, 0);
         while runs < AT_LEAST || (times == 0 && runs < AT_MOST) {
             if setting.spent() && runs > 0 {
                 break;
@@ -53,20 +59,58 @@ impl Case {
             runs += 1;
             let Ok(run) = setting.lab.together(&self.set, schedule).await else { continue };
             self.explored.trials += 1;
-            if let Ok(Judgement::Illegal(reason)) = self.judged(setting, &run).await {
+            if self.is_illegal(setting, &run).await.is_some() {
                 times += 1;
-                shown = (run, reason);
+                // What the runtime itself may do says more than what it may not.
+                if shown.as_ref().is_none_or(|shown| shown.observed.unnatural || !run.observed.unnatural) {
+                    shown = Some(run);
+                }
             }
         }
-        if times == 0 {
-            return Confirmed::NotAgain(format!(
-                "an outcome that no order explains was seen once ({}), and not again in {runs} runs",
-                schedule.technique()
-            ));
+        let not_again = || {
+            let technique = schedule.technique();
+            Confirmed::NotAgain(format!(
+                "an outcome that no order explains was seen once ({technique}), and not again in {runs} runs"
+            ))
+        };
+        let Some(run) = shown else { return not_again() };
+        self.slow_down(&run);
+        let mut orders = 0;
+        while orders < runs {
+            match self.serial.run(setting.lab, &self.set, false, setting.side_by_side).await {
+                Ok(made) => orders += made.max(1),
+                Err(unstable) => return Confirmed::Unstable(unstable.to_string()),
+            }
         }
-        let (run, reason) = shown;
-        let verdict = if run.observed.unnatural { Verdict::Latent } else { Verdict::Broken };
-        Confirmed::Again(verdict, reason, Box::new(self.evidence(schedule, &run, (times, runs))))
+        match self.judged(setting, &run).await {
+            Ok(Judgement::Illegal(reason)) => {
+                let evidence = self.evidence(schedule, &run, (times, runs));
+                Confirmed::Again(verdict_of(&run), reason, Box::new(evidence))
+            }
+            Ok(_) => Confirmed::LegalAfterAll,
+            Err(unstable) => Confirmed::Unstable(unstable),
+        }
+    }
+
+    /// Why no order explains a run, if that is so. One in which a call was not answered shows nothing: it may still be under way while the
+    /// state is read.
+    pub(super) async fn is_illegal(&mut self, setting: &Setting<'_>, run: &Run) -> Option<String> {
+        if unanswered(&self.set, run).is_some() {
+            return None;
+        }
+        match self.judged(setting, run).await {
+            Ok(Judgement::Illegal(reason)) => Some(reason),
+            _ => None,
+        }
+    }
+
+    /// A limit that fills up again lets more calls through in a longer time. So that the orders have as much of it as a run had, they
+    /// pause between the calls.
+    fn slow_down(&mut self, run: &Run) {
+        if self.set.oracle == Oracle::NoMoreThanSerial {
+            let gaps = u32::try_from(self.set.calls.len().saturating_sub(1)).unwrap_or(u32::MAX).max(1);
+            self.serial.pause = self.serial.pause.max(run.history.span() / gaps);
+        }
     }
 
     /// The same again with somebody looking on, so that the operations can be shown. What is shown is always one run.
@@ -78,9 +122,7 @@ impl Case {
         setting.progress.doing(&format!("{}: looking on", self.set.name));
         for _ in 0..AT_LEAST {
             let Ok(run) = setting.lab.watched(&self.set, &evidence.schedule, hold).await else { break };
-            if let Ok(Judgement::Illegal(_)) = self.judged(setting, &run).await
-                && !run.history.ticks.is_empty()
-            {
+            if !run.history.ticks.is_empty() && self.is_illegal(setting, &run).await.is_some() {
                 return self.evidence(&evidence.schedule, &run, evidence.again);
             }
         }

@@ -8,7 +8,7 @@ mod ladder;
 mod replay;
 mod shrink;
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use interlock_model::{CallSet, Explored, Fingerprint, ProofReport, Verdict};
 
@@ -51,6 +51,7 @@ pub async fn prove(request: Request, progress: &dyn Progress) -> Result<Proved, 
     let bounds = Bounds {
         // A third for finding out what there is, the rest for proving.
         calls: usize::try_from(request.budget.calls / 3).unwrap_or(usize::MAX),
+        time: request.budget.time / 3,
         networked: request.target.networked(),
         side_by_side,
         ..Bounds::default()
@@ -95,6 +96,15 @@ pub async fn prove(request: Request, progress: &dyn Progress) -> Result<Proved, 
             notes.push(why.clone());
         }
     }
+    let proven = cases.iter().any(|case| case.verdict() >= Verdict::Latent);
+    match cases.iter().filter(|case| !case.was_tried()).count() {
+        // Whoever stops at the first race knows that the others were not looked at.
+        0 => {}
+        _ if proven => {}
+        1 => notes.push("1 more set of calls was not tried; a larger --budget or --max-calls goes on".into()),
+        n => notes
+            .push(format!("{n} more sets of calls were not tried; a larger --budget or --max-calls goes on")),
+    }
     let tried = cases.into_iter().filter(Case::was_tried);
     let (findings, sets): (Vec<_>, Vec<_>) = tried.map(|case| (case.findings.clone(), case.report())).unzip();
     let verdict = Verdict::worst(sets.iter().map(|set| set.verdict));
@@ -120,6 +130,11 @@ impl Setting<'_> {
     /// Whether the budget is used up.
     pub(crate) fn spent(&self) -> bool {
         self.begin.elapsed() >= self.budget.time || self.lab.calls() >= self.budget.calls
+    }
+
+    /// How much time is left.
+    pub(crate) fn left(&self) -> Duration {
+        self.budget.time.saturating_sub(self.begin.elapsed())
     }
 
     fn why_spent(&self) -> String {

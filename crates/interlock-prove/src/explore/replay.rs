@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use interlock_model::{CallSet, ProofReport, Schedule, SetReport, Verdict};
 
-use super::{Case, Ladder, Setting};
+use super::{Case, Ladder, Setting, case::unanswered, confirm::verdict_of};
 use crate::{
     judge::Judgement,
     lab::Lab,
@@ -31,7 +31,8 @@ pub async fn replay(
     let mut trouble = None;
     match case.serial.run(&lab, &case.set, true, side_by_side).await {
         Err(unstable) => trouble = Some(unstable.to_string()),
-        Ok(()) => {
+        Ok(_) if case.hopeless().is_some() => trouble = case.hopeless(),
+        Ok(_) => {
             for run in 1..=request.budget.trials {
                 if setting.spent() {
                     break;
@@ -47,17 +48,29 @@ pub async fn replay(
                 runs += 1;
                 case.explored.trials += 1;
                 case.explored.techniques.insert(schedule.technique());
+                if let Some(why) = unanswered(&case.set, &run) {
+                    trouble = Some(why);
+                    continue;
+                }
                 match case.judged(&setting, &run).await {
                     Ok(Judgement::Illegal(reason)) => {
                         times += 1;
-                        let verdict = if run.observed.unnatural { Verdict::Latent } else { Verdict::Broken };
-                        shown = Some((verdict, reason, run));
+                        shown = Some((verdict_of(&run), reason, run));
                     }
                     Ok(_) => {}
                     Err(unstable) => trouble = Some(unstable),
                 }
             }
         }
+    }
+    let mut notes = Vec::new();
+    if trouble.is_none() && runs < request.budget.trials {
+        let left = request.budget.trials - runs;
+        notes.push(format!(
+            "{}; {left} of {} runs were not made",
+            setting.why_spent(),
+            request.budget.trials
+        ));
     }
     case.explored.calls = lab.calls();
     let (verdict, reason, evidence) = match (shown, trouble) {
@@ -70,5 +83,5 @@ pub async fn replay(
     };
     let set = SetReport { set: case.set, verdict, reason, explored: case.explored, evidence };
     let explored = set.explored.clone();
-    Ok(ProofReport { target, verdict, sets: vec![set], explored, took: begin.elapsed(), notes: Vec::new() })
+    Ok(ProofReport { target, verdict, sets: vec![set], explored, took: begin.elapsed(), notes })
 }

@@ -1,51 +1,46 @@
 //! Making a proof smaller: fewer calls, then no perturbation, then no offsets.
 
-use interlock_model::{CallSet, Evidence, Fault, Oracle, Perturbation, Schedule};
+use interlock_model::{CallSet, Evidence, Fault, Oracle, Perturbation, Schedule, Verdict};
 
-use super::{Case, Ladder, Setting};
-use crate::judge::Judgement;
+use super::{Case, Ladder, Setting, confirm::verdict_of};
 
 /// How often a smaller form may fail to happen before it counts as not enough.
 const TRIES: u32 = 4;
 
-/// The smallest form that still happens, within the budget.
-pub(super) async fn shrink(
-    case: &mut Case,
-    setting: &Setting<'_>,
-    reason: String,
-    evidence: Evidence,
-) -> (String, Evidence) {
-    let (mut reason, mut evidence) = (reason, evidence);
+/// What was shown. A smaller form may say more or less of the server than a larger one: whether it is natural belongs to each.
+pub(super) struct Shown {
+    pub(super) verdict: Verdict,
+    pub(super) reason: String,
+    pub(super) evidence: Evidence,
+}
+
+/// The smallest form that still happens, within the budget. What is broken is not made smaller at the price of being only latent.
+pub(super) async fn shrink(case: &mut Case, setting: &Setting<'_>, shown: Shown) -> Shown {
+    let mut shown = shown;
     if case.set.oracle == Oracle::Serial && case.set.fault == Fault::None {
         while case.set.calls.len() > 2 && !setting.spent() {
-            let Some((smaller, why, shown)) = fewer_calls(case, setting, &evidence.schedule).await else {
-                break;
-            };
+            let Some((smaller, still)) = fewer_calls(case, setting, &shown).await else { break };
             let explored = std::mem::take(&mut case.explored);
             *case = smaller;
             case.explored.trials += explored.trials;
             case.explored.techniques.extend(explored.techniques);
-            (reason, evidence) = (why, shown);
+            shown = still;
         }
     }
-    for schedule in simpler(&evidence.schedule) {
+    for schedule in simpler(&shown.evidence.schedule) {
         if setting.spent() {
             break;
         }
-        if let Some((why, shown)) = happens(case, setting, &schedule).await {
-            (reason, evidence) = (why, shown);
+        if let Some(still) = happens(case, setting, &schedule, shown.verdict).await {
+            shown = still;
             break;
         }
     }
-    (reason, evidence)
+    shown
 }
 
 /// The same schedule with one call less.
-async fn fewer_calls(
-    case: &Case,
-    setting: &Setting<'_>,
-    schedule: &Schedule,
-) -> Option<(Case, String, Evidence)> {
+async fn fewer_calls(case: &Case, setting: &Setting<'_>, shown: &Shown) -> Option<(Case, Shown)> {
     for left_out in 0..case.set.calls.len() {
         let mut calls = case.set.calls.clone();
         calls.remove(left_out);
@@ -57,12 +52,12 @@ async fn fewer_calls(
         if serial.is_err() {
             continue;
         }
-        let mut schedule = schedule.clone();
+        let mut schedule = shown.evidence.schedule.clone();
         if left_out < schedule.offsets.len() {
             schedule.offsets.remove(left_out);
         }
-        if let Some((reason, evidence)) = happens(&mut smaller, setting, &schedule).await {
-            return Some((smaller, reason, evidence));
+        if let Some(still) = happens(&mut smaller, setting, &schedule, shown.verdict).await {
+            return Some((smaller, still));
         }
     }
     None
@@ -88,15 +83,24 @@ fn simpler(schedule: &Schedule) -> Vec<Schedule> {
     found
 }
 
-/// Whether a schedule leads to an illegal outcome twice in a few runs.
-async fn happens(case: &mut Case, setting: &Setting<'_>, schedule: &Schedule) -> Option<(String, Evidence)> {
+/// Whether a schedule leads to an illegal outcome twice in a few runs, and one that is no less than a verdict.
+async fn happens(
+    case: &mut Case,
+    setting: &Setting<'_>,
+    schedule: &Schedule,
+    least: Verdict,
+) -> Option<Shown> {
     let (mut times, mut shown) = (0, None);
     for tried in 1..=TRIES {
         let Ok(run) = setting.lab.together(&case.set, schedule).await else { continue };
         case.explored.trials += 1;
-        if let Ok(Judgement::Illegal(reason)) = case.judged(setting, &run).await {
+        let verdict = verdict_of(&run);
+        if verdict >= least
+            && let Some(reason) = case.is_illegal(setting, &run).await
+        {
             times += 1;
-            shown = Some((reason, case.evidence(schedule, &run, (times, tried))));
+            let evidence = case.evidence(schedule, &run, (times, tried));
+            shown = Some(Shown { verdict, reason, evidence });
         }
         if times == 0 && tried == TRIES / 2 {
             break;

@@ -1,9 +1,11 @@
 //! Judging a run: is there an order of the calls, one after another, that comes to the same?
 
+mod refusal;
 mod stale;
 
 use interlock_model::{CallSet, History, LegalOutcome, Oracle, Outcome, Seen};
 
+use self::refusal::sounds_refused;
 pub(crate) use self::stale::stale_window;
 use crate::serial::{Legal, Serial};
 
@@ -53,9 +55,7 @@ pub(crate) fn judge(set: &CallSet, serial: &Serial, history: &History, outcome: 
 /// How many calls the server worked on at once: what all take by themselves, over what they took together.
 fn at_once(serial: &Serial, history: &History) -> usize {
     let alone = serial.latency.first().copied().unwrap_or_default().as_secs_f64();
-    let sent = history.calls.iter().map(|call| call.sent).min().unwrap_or_default();
-    let answered = history.calls.iter().filter_map(|call| call.answer.at()).max().unwrap_or_default();
-    let together = answered.saturating_sub(sent).as_secs_f64().max(f64::EPSILON);
+    let together = history.span().as_secs_f64().max(f64::EPSILON);
     #[expect(
         clippy::cast_precision_loss,
         clippy::cast_possible_truncation,
@@ -67,14 +67,13 @@ fn at_once(serial: &Serial, history: &History) -> usize {
 }
 
 fn by_orders(set: &CallSet, serial: &Serial, history: &History, outcome: &Outcome) -> Judgement {
-    let legal = serial.legal(set);
+    let legal = serial.legal();
     let possible: Vec<&Legal> = legal.iter().filter(|legal| keeps_time(history, &legal.order)).collect();
     if possible.iter().any(|legal| legal.order.len() == set.calls.len() && legal.outcome == *outcome) {
         return Judgement::Legal;
     }
     // What was refused as it never is alone did not happen; what was not answered may have happened or not.
-    let refused: Vec<usize> =
-        indexes(outcome, |seen| matches!(seen, Seen::Error(_)) && !serial.knows_error(seen));
+    let refused: Vec<usize> = indexes(outcome, |seen| sounds_refused(seen) && !serial.knows(seen));
     let silent: Vec<usize> = indexes(outcome, |seen| *seen == Seen::Nothing);
     if !refused.is_empty() || !silent.is_empty() {
         if !serial.partial {
@@ -103,7 +102,7 @@ fn once(set: &CallSet, serial: &Serial, outcome: &Outcome) -> Judgement {
     if !serial.partial {
         return Judgement::NeedsPartial;
     }
-    let legal = serial.legal(set);
+    let legal = serial.legal();
     let none = legal.iter().filter(|legal| legal.order.is_empty());
     let one = legal.iter().filter(|legal| legal.order.len() == 1);
     let mut enough = one.chain(none.filter(|_| successes(outcome) == 0));
@@ -145,7 +144,7 @@ fn what_is_wrong(set: &CallSet, legal: &[Legal], outcome: &Outcome) -> String {
 /// What is legal, for a report: one entry for each outcome, nearest to the observed one first.
 pub(crate) fn legal_outcomes(set: &CallSet, serial: &Serial, observed: &Outcome) -> Vec<LegalOutcome> {
     let mut found: Vec<LegalOutcome> = Vec::new();
-    for legal in serial.legal(set) {
+    for legal in serial.legal() {
         match found.iter_mut().find(|known| known.outcome == legal.outcome) {
             Some(known) => known.orders.push(legal.order),
             None => found.push(LegalOutcome { outcome: legal.outcome, orders: vec![legal.order] }),

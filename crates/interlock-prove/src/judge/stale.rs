@@ -2,9 +2,24 @@
 
 use interlock_model::{History, IoTick, StaleWindow, TickKind};
 
-/// The widest window from a call's read to its later write of the same thing, with another call's write of it in between.
+/// The widest window from a call's read to its later write of the same thing, with another call's write of it in between. What a file says
+/// comes before what is said about it: its mode, or whether it is there.
 pub(crate) fn stale_window(history: &History) -> Option<StaleWindow> {
-    let ticks = &history.ticks;
+    let contents: Vec<&IoTick> = history.ticks.iter().filter(|tick| !is_about(tick)).collect();
+    widest(&contents).or_else(|| widest(&history.ticks.iter().collect::<Vec<_>>()))
+}
+
+/// Words of operations that neither read nor write what is in a file.
+const ABOUT: &[&str] = &[
+    "access", "chmod", "chown", "exists", "fstat", "futimes", "lstat", "lutimes", "mkdir", "realpath",
+    "stat", "utimes",
+];
+
+fn is_about(tick: &IoTick) -> bool {
+    tick.on.split(' ').next().is_some_and(|word| ABOUT.contains(&word))
+}
+
+fn widest(ticks: &[&IoTick]) -> Option<StaleWindow> {
     let pairs = ticks.iter().filter(|tick| tick.kind == TickKind::Read).flat_map(|read| {
         let writes = ticks.iter().filter(move |write| {
             write.kind == TickKind::Write
@@ -16,7 +31,7 @@ pub(crate) fn stale_window(history: &History) -> Option<StaleWindow> {
     });
     let windows = pairs.filter_map(|(read, write)| {
         let call = read.call?;
-        let between = |tick: &&IoTick| {
+        let between = |tick: &&&IoTick| {
             tick.kind == TickKind::Write
                 && tick.call.is_some_and(|other| other != call)
                 && (read.at..write.at).contains(&tick.at)
@@ -70,6 +85,27 @@ mod tests {
             tick(0, 3, Write, "rename graph.tmp2 -> graph"),
         ];
         assert_eq!(stale_window(&History { calls: vec![], ticks }).map(|window| window.call), Some(0));
+    }
+
+    #[test]
+    fn what_a_file_says_comes_before_what_is_said_about_it() {
+        use TickKind::{Read, Write};
+        let ticks = vec![
+            tick(0, 1, Read, "realpath a"),
+            tick(0, 2, Read, "readFile a"),
+            tick(1, 3, Read, "readFile a"),
+            tick(0, 5, Write, "rename a.1 -> a"),
+            tick(1, 6, Write, "rename a.2 -> a"),
+            tick(0, 9, Write, "chmod a"),
+        ];
+        let window = stale_window(&History { calls: vec![], ticks }).unwrap();
+        assert_eq!((window.call, window.from.as_millis(), window.to.as_millis()), (1, 3, 6));
+        let only_about =
+            vec![tick(0, 1, Read, "access a"), tick(1, 2, Write, "mkdir a"), tick(0, 3, Write, "mkdir a")];
+        assert_eq!(
+            stale_window(&History { calls: vec![], ticks: only_about }).map(|window| window.call),
+            Some(0)
+        );
     }
 
     #[test]

@@ -5,10 +5,7 @@ use std::collections::BTreeSet;
 use interlock_model::{Outcome, Seen};
 use serde_json::{Map, Value};
 
-use super::{
-    Leaf, Mask, Place,
-    shape::{shape, words},
-};
+use super::{Leaf, Mask, Place, Words, shape::words};
 
 impl Mask {
     /// What varies between outcomes that should be the same. `None` if they are not even alike: another number of answers, an
@@ -88,9 +85,7 @@ impl Mask {
         if first.len() < 2 || first.len() != second.len() {
             return self.vary(place, Leaf::Identity);
         }
-        let different = first.iter().zip(&second).filter(|(a, b)| a != b);
-        let shapes = different.flat_map(|(a, b)| [shape(a), shape(b)]).collect();
-        self.vary(place, Leaf::Words(shapes));
+        self.vary(place, Leaf::Words(Words::between(&first, &second)));
     }
 
     /// What was learned before is kept: the stronger wins.

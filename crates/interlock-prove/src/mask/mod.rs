@@ -6,6 +6,7 @@
 //! are, because repeats within the same second would not show that they vary.
 
 mod apply;
+mod frame;
 mod learn;
 mod normal;
 mod shape;
@@ -13,6 +14,7 @@ mod time;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use self::frame::Frame;
 pub(crate) use self::normal::normal;
 
 /// A place in an outcome: fields and, for every element of a list, `*`.
@@ -29,11 +31,20 @@ pub(crate) struct Mask {
     keyed: BTreeSet<Place>,
 }
 
+/// Which words of a text vary. A random id does not always have the shape of those that were seen before it, so the places are kept too.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
+struct Words {
+    /// Words of these shapes.
+    shapes: BTreeSet<String>,
+    /// Words at these places.
+    frames: BTreeSet<Frame>,
+}
+
 /// What is done to a leaf.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Leaf {
-    /// In a text, words of these shapes vary.
-    Words(BTreeSet<String>),
+    /// In a text, some words vary.
+    Words(Words),
     /// All of it varies, but the same value means the same thing.
     Identity,
     /// It varies without meaning anything.

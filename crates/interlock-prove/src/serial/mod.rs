@@ -6,7 +6,7 @@ mod orders;
 use std::{collections::BTreeMap, time::Duration};
 
 use futures_util::{StreamExt, stream};
-use interlock_model::{Answer, CallSet, Outcome, Seen};
+use interlock_model::{Answer, CallSet, Oracle, Outcome, Seen};
 
 pub(crate) use self::invariants::Invariants;
 use self::orders::{full, partial, twins};
@@ -22,7 +22,7 @@ pub(crate) const REPEATS: usize = 3;
 /// Everything that is known of a set's serial behaviour.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Serial {
-    /// For each order that was run, what each repeat came to, unmasked.
+    /// For each order that was run, and those that it stands for, what each repeat came to, unmasked.
     runs: BTreeMap<Vec<usize>, Vec<Outcome>>,
     /// What varies between repeats.
     pub(crate) mask: Mask,
@@ -30,10 +30,12 @@ pub(crate) struct Serial {
     pub(crate) partial: bool,
     /// How long each call took by itself.
     pub(crate) latency: Vec<Duration>,
-    /// Answers that were errors in some order: for those, an error together is nothing new.
-    errors: Vec<Seen>,
+    /// What calls answered in some order: a refusal that is among them is nothing new.
+    answers: Vec<Seen>,
     /// What the server did that no server should.
     pub(crate) oddities: Vec<String>,
+    /// How long is waited between two calls: a limit that fills up again with time lets more through the longer it takes.
+    pub(crate) pause: Duration,
 }
 
 /// Why a set cannot be judged.
@@ -63,35 +65,49 @@ pub(crate) struct Legal {
 
 impl Serial {
     /// Runs every order of all calls; with `everything` every order of every subset as well. What is known already is kept and
-    /// repeated, so that a second look can only add to what is legal.
+    /// repeated, so that a second look can only add to what is legal. Says how many runs that were.
     pub(crate) async fn run(
         &mut self,
         lab: &Lab,
         set: &CallSet,
         everything: bool,
         side_by_side: usize,
-    ) -> Result<(), Unstable> {
+    ) -> Result<u32, Unstable> {
         let mut orders = full(set);
         if everything {
             orders.extend(partial(set));
         }
         let jobs = orders.iter().flat_map(|order| std::iter::repeat_n(order, REPEATS));
-        let jobs: Vec<_> = jobs
-            .map(|order| async { Ok::<_, Trouble>((order.clone(), lab.serial(set, order).await?)) })
+        let pause = self.pause;
+        let jobs: Vec<_> =
+            jobs.map(|order| async move {
+                Ok::<_, Trouble>((order.clone(), lab.serial(set, order, pause).await?))
+            })
             .collect();
+        let made = u32::try_from(jobs.len()).unwrap_or(u32::MAX);
         self.partial |= everything;
         let invariants = Invariants::of(set)?;
         let mut runs = stream::iter(jobs).buffer_unordered(side_by_side.max(1));
         // Taken in as they come: a server that does not answer is not asked again and again.
         while let Some(done) = runs.next().await {
             let (order, run) = done?;
-            self.take_in(&order, &run, &invariants)?;
+            self.take_in(set, &order, &run, &invariants)?;
         }
         drop(runs);
-        self.settle()
+        // Where only successes are counted, the most of them counts, and which calls they are does not matter.
+        if matches!(set.oracle, Oracle::NoMoreThanSerial | Oracle::SomeRefused) {
+            return Ok(made);
+        }
+        self.settle().map(|()| made)
     }
 
-    fn take_in(&mut self, order: &[usize], run: &Run, invariants: &Invariants) -> Result<(), Unstable> {
+    fn take_in(
+        &mut self,
+        set: &CallSet,
+        order: &[usize],
+        run: &Run,
+        invariants: &Invariants,
+    ) -> Result<(), Unstable> {
         for (index, call) in run.history.calls.iter().enumerate() {
             if !order.contains(&index) {
                 continue;
@@ -122,7 +138,14 @@ impl Serial {
             let why = format!("`{invariant}` is not true even when the calls come one after another");
             return Err(Unstable::Invariant(why));
         }
-        self.runs.entry(order.to_vec()).or_default().push(outcome);
+        // Calls that are equal may stand for each other, so an order that was run stands for several. Each is kept with what varies still
+        // in it: where an id stands first, and which answer has one at all, is not the same in all of them.
+        for (order, places) in twins(set, order) {
+            let answers = places.iter().map(|from| from.and_then(|from| outcome.answers.get(from)).cloned());
+            let answers = answers.map(Option::unwrap_or_default).collect();
+            let twin = Outcome { answers, reads: outcome.reads.clone() };
+            self.runs.entry(order).or_default().push(twin);
+        }
         Ok(())
     }
 
@@ -140,9 +163,12 @@ impl Serial {
             let order: Vec<String> = order.iter().map(|index| (index + 1).to_string()).collect();
             return Err(Unstable::Differs(format!("calls in the order {}", order.join(", "))));
         }
-        self.errors =
-            self.runs.values().flatten().flat_map(|outcome| self.mask.apply(outcome).answers).collect();
-        self.errors.retain(|seen| matches!(seen, Seen::Error(_)));
+        self.answers.clear();
+        for seen in self.runs.values().flatten().flat_map(|outcome| self.mask.apply(outcome).answers) {
+            if !self.answers.contains(&seen) {
+                self.answers.push(seen);
+            }
+        }
         Ok(())
     }
 
@@ -156,25 +182,32 @@ impl Serial {
         self.runs.iter().find(|(_, repeats)| differs(repeats)).map(|(order, _)| order)
     }
 
-    /// All legal orders. Calls that are equal may stand for each other, so an order that was run stands for several.
-    pub(crate) fn legal(&self, set: &CallSet) -> Vec<Legal> {
-        let mut legal = Vec::new();
-        for (order, repeats) in &self.runs {
-            let Some(first) = repeats.first() else { continue };
-            let outcome = self.mask.apply(first);
-            for (order, places) in twins(set, order) {
-                let answers =
-                    places.iter().map(|from| from.and_then(|from| outcome.answers.get(from)).cloned());
-                let answers = answers.map(Option::unwrap_or_default).collect();
-                legal.push(Legal { order, outcome: Outcome { answers, reads: outcome.reads.clone() } });
-            }
-        }
-        legal
+    /// All legal orders.
+    pub(crate) fn legal(&self) -> Vec<Legal> {
+        let first = self.runs.iter().filter_map(|(order, repeats)| Some((order, repeats.first()?)));
+        first
+            .map(|(order, outcome)| Legal { order: order.clone(), outcome: self.mask.apply(outcome) })
+            .collect()
     }
 
-    /// Whether an error is one that the call also answers with one after another.
-    pub(crate) fn knows_error(&self, seen: &Seen) -> bool {
-        self.errors.contains(seen)
+    /// Whether an answer is one that calls also get one after another.
+    pub(crate) fn knows(&self, seen: &Seen) -> bool {
+        self.answers.contains(seen)
+    }
+
+    /// The words of the first refusal, if no call succeeds in any order: then nothing was compared with anything.
+    pub(crate) fn hopeless(&self) -> Option<String> {
+        let all = || self.runs.values().flatten().flat_map(|outcome| &outcome.answers);
+        if all().any(|seen| matches!(seen, Seen::Result(_))) {
+            return None;
+        }
+        let said = all().find_map(|seen| match seen {
+            Seen::Error(value) => Some(value),
+            _ => None,
+        })?;
+        let text = said.get("message").or_else(|| said.pointer("/content/0/text")).unwrap_or(said);
+        let text = text.as_str().map_or_else(|| text.to_string(), str::to_owned);
+        Some(text.chars().filter(|c| !c.is_control()).take(200).collect())
     }
 
     /// How many calls succeed one after another, at most.
@@ -191,5 +224,78 @@ pub(crate) fn outcome_of(run: &Run) -> Outcome {
     Outcome {
         answers: run.history.calls.iter().map(|call| seen(&call.answer)).collect(),
         reads: run.reads.iter().map(seen).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use interlock_model::{CallRecord, History, PlannedCall};
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::{
+        judge::{Judgement, judge},
+        perturb::Observed,
+    };
+
+    fn twice() -> CallSet {
+        let call = PlannedCall::new("add", json!({}));
+        CallSet { calls: vec![call.clone(), call], ..CallSet::default() }
+    }
+
+    fn run(answers: [Value; 2], read: Value) -> Run {
+        let said = |value: Value| Answer::Result {
+            at: Duration::from_millis(2),
+            value: json!({ "structuredContent": value }),
+        };
+        let call = |value| CallRecord {
+            tool: "add".into(),
+            arguments: json!({}),
+            sent: Duration::ZERO,
+            answer: said(value),
+        };
+        Run {
+            history: History { calls: answers.map(call).into(), ticks: Vec::new() },
+            before: Vec::new(),
+            reads: vec![said(read)],
+            folder: PathBuf::from("/nowhere"),
+            observed: Observed::default(),
+            oddities: Vec::new(),
+        }
+    }
+
+    fn judged(serial_runs: [Run; 2], together: &Run) -> Judgement {
+        let set = twice();
+        let mut serial = Serial { partial: true, ..Serial::default() };
+        let invariants = Invariants::of(&set).unwrap();
+        for run in &serial_runs {
+            serial.take_in(&set, &[0, 1], run, &invariants).unwrap();
+        }
+        serial.settle().unwrap();
+        judge(&set, &serial, &together.history, &serial.mask.apply(&outcome_of(together)))
+    }
+
+    #[test]
+    fn of_equal_calls_the_second_may_come_first_and_ids_follow_it() {
+        let in_order =
+            |one: &str, two: &str| run([json!({ "id": one }), json!({ "id": two })], json!([one, two]));
+        let serial = || [in_order("aaaa1", "bbbb2"), in_order("cccc3", "dddd4")];
+        let turned = run([json!({ "id": "eeee5" }), json!({ "id": "ffff6" })], json!(["ffff6", "eeee5"]));
+        assert_eq!(judged(serial(), &turned), Judgement::Legal);
+        let lost = run([json!({ "id": "eeee5" }), json!({ "id": "ffff6" })], json!(["ffff6", "ffff6"]));
+        assert!(matches!(judged(serial(), &lost), Judgement::Illegal(_)));
+    }
+
+    #[test]
+    fn what_only_the_first_of_equal_calls_is_told_varies_in_the_second_too() {
+        let made = |id: &str| json!({ "made": true, "id": id });
+        let there = || json!({ "made": false });
+        let serial =
+            || [run([made("aaaa1"), there()], json!("x")), run([made("bbbb2"), there()], json!("x"))];
+        assert_eq!(judged(serial(), &run([there(), made("cccc3")], json!("x"))), Judgement::Legal);
+        let both = run([made("cccc3"), made("dddd4")], json!("x"));
+        assert!(matches!(judged(serial(), &both), Judgement::Illegal(_)));
     }
 }

@@ -65,6 +65,15 @@ impl Target {
         }
     }
 
+    /// Whether it is started by something that fetches what it does not have yet.
+    fn may_have_to_be_fetched(&self) -> bool {
+        const RUNNERS: &[&str] =
+            &["npx", "npm", "pnpm", "pnpx", "yarn", "bunx", "deno", "uvx", "uv", "pipx", "docker", "podman"];
+        let Self::Command { command, .. } = self else { return false };
+        let name = command.first().and_then(|program| std::path::Path::new(program).file_name());
+        name.is_some_and(|name| RUNNERS.iter().any(|runner| name == *runner))
+    }
+
     /// Whether more than one client can be connected to one instance.
     #[must_use]
     pub fn networked(&self) -> bool {

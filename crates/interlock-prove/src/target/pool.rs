@@ -2,7 +2,11 @@
 
 use std::{
     collections::{BTreeMap, VecDeque},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
 };
 
 use tokio::task::JoinHandle;
@@ -22,6 +26,9 @@ pub(crate) enum Hold {
 /// How often an instance is started that does not answer.
 const ATTEMPTS: u32 = 3;
 
+/// How long a server that has to be fetched first may take.
+const FETCHED_WITHIN: Duration = Duration::from_secs(120);
+
 /// An instance on its way.
 type Starting = JoinHandle<Result<Instance, Trouble>>;
 
@@ -31,6 +38,9 @@ pub(crate) struct Pool {
     patience: Patience,
     /// How many are kept ready of a kind that was asked for.
     ahead: usize,
+    /// Whether an instance has come up. Until then there is only one at a time: a runner such as npx may have to fetch the server first, several
+    /// of them get into each other's way, and one that is killed meanwhile leaves half a package behind.
+    warm: AtomicBool,
     waiting: Mutex<BTreeMap<Hold, VecDeque<Starting>>>,
 }
 
@@ -43,7 +53,7 @@ impl Pool {
     ) -> Self {
         // There is only one of a server that somebody else runs.
         let ahead = if target.networked() { 0 } else { ahead };
-        Self { target, holds, patience, ahead, waiting: Mutex::default() }
+        Self { target, holds, patience, ahead, warm: AtomicBool::new(false), waiting: Mutex::default() }
     }
 
     /// An instance that nobody has used. One that is slow to start says nothing about races, so it is tried again.
@@ -52,8 +62,11 @@ impl Pool {
         loop {
             attempts += 1;
             match self.next(hold).await {
-                Err(Trouble::Silent(_)) if attempts < ATTEMPTS => {}
-                outcome => return outcome,
+                Err(Trouble::Silent(_)) if attempts < ATTEMPTS && self.is_warm() => {}
+                outcome => {
+                    self.warm.fetch_or(outcome.is_ok(), Ordering::Relaxed);
+                    return outcome;
+                }
             }
         }
     }
@@ -63,7 +76,7 @@ impl Pool {
             let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
             let queue = waiting.entry(hold).or_default();
             let next = queue.pop_front().unwrap_or_else(|| self.begin(hold));
-            while queue.len() < self.ahead {
+            while self.is_warm() && queue.len() < self.ahead {
                 queue.push_back(self.begin(hold));
             }
             next
@@ -71,8 +84,15 @@ impl Pool {
         next.await.map_err(|error| Trouble::Ended(format!(": {error}")))?
     }
 
+    fn is_warm(&self) -> bool {
+        self.warm.load(Ordering::Relaxed)
+    }
+
     fn begin(&self, hold: Hold) -> Starting {
-        let (target, patience) = (Arc::clone(&self.target), self.patience);
+        let (target, mut patience) = (Arc::clone(&self.target), self.patience);
+        if !self.is_warm() && target.may_have_to_be_fetched() {
+            patience.start = patience.start.max(FETCHED_WITHIN);
+        }
         let hold = match hold {
             Hold::Free => None,
             Hold::Held(index) => self.holds.get(index).cloned(),

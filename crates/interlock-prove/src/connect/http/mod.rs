@@ -108,8 +108,8 @@ impl Http {
     ) -> Result<Vec<Exchange>, Trouble> {
         let bytes: Vec<u8> = requests.iter().flat_map(|request| self.encode(request)).collect();
         let mut conn = Conn::open(&self.address).await?;
-        conn.send(&bytes).await?;
         let sent = Instant::now();
+        conn.send(&bytes).await?;
         let until = Tokio::now() + patience;
         let mut exchanges = Vec::new();
         for request in requests {
@@ -155,8 +155,9 @@ impl Http {
             let offset = schedule.offsets.get(index).copied().unwrap_or_default();
             // Without an offset it leaves here, in this loop, so that no task has to be woken in between.
             let sent = if offset.is_zero() {
+                let sent = Instant::now();
                 conn.send(&bytes).await?;
-                Some(Instant::now())
+                Some(sent)
             } else {
                 None
             };
@@ -165,13 +166,11 @@ impl Http {
                     Some(sent) => sent,
                     None => {
                         sleep_until(begin + offset).await;
+                        let sent = Instant::now();
                         if let Err(trouble) = conn.send(&bytes).await {
-                            return (
-                                index,
-                                Exchange { sent: Instant::now(), answer: Err(trouble.to_string()) },
-                            );
+                            return (index, Exchange { sent, answer: Err(trouble.to_string()) });
                         }
-                        Instant::now()
+                        sent
                     }
                 };
                 let answer = match timeout(patience, conn.receive(Some(id))).await {

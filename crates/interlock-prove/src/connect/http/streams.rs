@@ -56,8 +56,8 @@ async fn exchange(
     tokio::time::sleep(BEFORE_THE_LAST_BYTE).await;
     let mut tasks = JoinSet::new();
     for (index, (response, mut stream, body, id)) in open.into_iter().enumerate() {
-        stream.send_data(body, true).map_err(unreadable)?;
         let sent = Instant::now();
+        stream.send_data(body, true).map_err(unreadable)?;
         tasks.spawn(async move {
             let answer = match timeout(patience, receive(response, id)).await {
                 Err(_) => Err(silence(patience)),

@@ -24,6 +24,16 @@ pub(super) fn same(one: &Answer, other: &Answer) -> bool {
     leaves(one) == leaves(other)
 }
 
+/// What is where in an answer, without numbers and times: two fresh instances may differ in those, and in nothing else.
+pub(super) fn outline(answer: &Answer) -> BTreeMap<String, String> {
+    let shape = |value: Value| match value {
+        Value::String(text) => text.chars().filter(|c| !c.is_ascii_digit()).collect(),
+        Value::Number(_) => String::new(),
+        other => other.to_string(),
+    };
+    leaves(answer).into_iter().map(|(path, value)| (path, shape(value))).collect()
+}
+
 /// The values of an answer, by where they stand.
 fn leaves(answer: &Answer) -> BTreeMap<String, Value> {
     let mut found = BTreeMap::new();

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, time::Duration};
 use interlock_model::{Answer, PlannedCall};
 use serde_json::Value;
 
-use super::{Meter, change, refused};
+use super::{Meter, Runner, change, refused};
 use crate::plan::{
     arguments::{Pool, Sampler, Source, Want},
     plain,
@@ -22,6 +22,8 @@ pub(super) struct First<'s> {
     pub(super) longest: usize,
     /// How long each reader takes.
     pub(super) took: BTreeMap<String, Duration>,
+    /// What was asked, and answered by a server on which nothing had been done yet.
+    pub(super) asked: Vec<(PlannedCall, Answer)>,
     pub(super) notes: Vec<String>,
 }
 
@@ -39,6 +41,7 @@ pub(super) async fn first<'s>(readers: &[&'s Sampler], meter: &Meter<'_>) -> Fir
         limit: None,
         longest: LONGEST_RUN,
         took: BTreeMap::new(),
+        asked: Vec::new(),
         notes: Vec::new(),
     };
     // Lists, which need nothing, say what the others can be asked for.
@@ -94,6 +97,9 @@ impl<'s> First<'s> {
             if let Answer::Result { value, .. } = first {
                 self.pool.learn(&call.tool, &call.arguments, &plain(value), at);
             }
+            if change::outline(first) == change::outline(second) {
+                self.asked.push((call.clone(), first.clone()));
+            }
             self.took.insert(call.tool.clone(), took(&one, at));
             self.readers.push(reader);
         }
@@ -121,6 +127,29 @@ impl<'s> First<'s> {
             ));
         }
     }
+}
+
+/// The reader whose answers on a fresh instance are others than at first, again and again: what earlier instances did is still there.
+pub(super) async fn left_behind(asked: &[(PlannedCall, Answer)], runner: &dyn Runner) -> Option<String> {
+    let calls: Vec<PlannedCall> = asked.iter().map(|(call, _)| call.clone()).collect();
+    if calls.is_empty() {
+        return None;
+    }
+    let now = runner.serial(&calls).await.ok()?;
+    let differs = |(at, (_, first)): &(usize, &(PlannedCall, Answer))| {
+        now.get(*at).is_some_and(|now| change::outline(now) != change::outline(first))
+    };
+    let found: Vec<usize> = asked.iter().enumerate().filter(differs).map(|(at, _)| at).collect();
+    if found.is_empty() {
+        return None;
+    }
+    let again = runner.serial(&calls).await.ok()?;
+    let stays = |at: &&usize| {
+        let outline = |answers: &[Answer]| answers.get(**at).map(change::outline);
+        outline(&now) == outline(&again)
+    };
+    let at = found.iter().find(stays)?;
+    asked.get(*at).map(|(call, _)| call.tool.clone())
 }
 
 /// The answer in plain, if there is one.

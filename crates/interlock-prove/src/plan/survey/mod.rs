@@ -74,6 +74,8 @@ pub struct Survey {
     pub notes: Vec<String>,
     /// How many calls it took.
     pub calls: usize,
+    /// A reader that shows on a fresh instance what was done on another.
+    pub left_behind: Option<String>,
 }
 
 /// Finds out what the tools of a `tools/list` answer do.
@@ -121,7 +123,12 @@ pub async fn survey(tools: &[Value], runner: &dyn Runner, bounds: &Bounds) -> Su
         networked: bounds.networked,
         limit: first.limit,
     };
-    Survey { surface, notes, calls: bounds.calls - meter.left() }
+    let left_behind = match surface.writers().next() {
+        Some(_) => look::left_behind(&first.asked, runner).await,
+        // Whoever changes nothing leaves nothing behind; what changes is the world that it looks at.
+        None => None,
+    };
+    Survey { surface, notes, calls: bounds.calls - meter.left(), left_behind }
 }
 
 /// The tools that can be called and may be.
