@@ -1,0 +1,149 @@
+//! A tool call on its way through the guard.
+
+use std::{fmt, future::Future, pin::Pin, sync::Arc};
+
+use bytes::Bytes;
+
+/// Who calls: verified, never what somebody says of himself.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Caller(Arc<str>);
+
+/// A tool call, as far as the guard reads it.
+#[derive(Debug, Clone)]
+pub struct ToolCall {
+    /// Who calls.
+    pub caller: Caller,
+    /// Who reads: the session where the revision has one, else the verified caller. `None` for a stranger without a session.
+    pub reader: Option<Arc<str>>,
+    /// The name of the upstream.
+    pub upstream: Arc<str>,
+    /// The tool as clients name it, with its upstream's prefix if it has one. Policies speak of this name.
+    pub tool: Arc<str>,
+    /// Whether the server said that the tool only reads. A tool that was never listed does not count as one.
+    pub is_read_only: bool,
+    /// The arguments, as JSON text; empty if the call has none.
+    pub arguments: Bytes,
+    /// The call's `_meta`, as JSON text; empty if it has none.
+    pub meta: Bytes,
+}
+
+/// What an upstream made of a call.
+#[derive(Debug, Clone)]
+pub enum Answer {
+    /// It answered with a result.
+    Result {
+        /// The result, as JSON text.
+        result: Bytes,
+        /// Whether it says `isError: true`.
+        is_error: bool,
+        /// The task that goes on behind it, if the result says so.
+        task: Option<Task>,
+    },
+    /// It wants input before it goes on: the client will call again with it, and that is no duplicate. Nothing has ended.
+    Asks {
+        /// The result that says so, as JSON text.
+        result: Bytes,
+    },
+    /// It answered with a JSON-RPC error: the call was refused before it ran, or broke.
+    Error {
+        /// The error, as JSON text.
+        error: Bytes,
+    },
+    /// It will not answer any more: its process is gone, its connection broke.
+    Lost {
+        /// Why, for people.
+        reason: String,
+        /// Whether the call may have started there.
+        may_have_run: bool,
+    },
+}
+
+/// A task that an upstream works on after it has answered.
+#[derive(Debug, Clone)]
+pub struct Task {
+    /// Its id.
+    pub id: String,
+    /// How long the server keeps it, in ms, if it says so.
+    pub ttl_ms: Option<u64>,
+    /// How often to ask for it, in ms, if it says so.
+    pub poll_ms: Option<u64>,
+    /// How the guard itself asks for it.
+    pub watch: TaskWatch,
+}
+
+/// A way to ask an upstream how a task is.
+#[derive(Clone)]
+pub struct TaskWatch(Arc<dyn Fn() -> Asked + Send + Sync>);
+
+type Asked = Pin<Box<dyn Future<Output = TaskState> + Send>>;
+
+/// How a task is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TaskState {
+    /// It is not over, also if it waits for input.
+    Working,
+    /// It is over: completed, failed or cancelled.
+    Ended {
+        /// Whether it did not complete.
+        is_error: bool,
+    },
+    /// Nobody will tell any more: the upstream is gone, or knows no such task.
+    Lost {
+        /// Why, for people.
+        reason: String,
+    },
+}
+
+impl TaskWatch {
+    /// Asks by calling this.
+    pub fn new<F, A>(ask: F) -> Self
+    where
+        F: Fn() -> A + Send + Sync + 'static,
+        A: Future<Output = TaskState> + Send + 'static,
+    {
+        Self(Arc::new(move || Box::pin(ask())))
+    }
+
+    /// How the task is now.
+    pub async fn ask(&self) -> TaskState {
+        (self.0)().await
+    }
+}
+
+impl fmt::Debug for TaskWatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("TaskWatch")
+    }
+}
+
+impl Caller {
+    /// A caller by the name that was verified, such as `jwt:alice` or `key:ci`.
+    #[must_use]
+    pub fn new(name: &str) -> Self {
+        Self(name.into())
+    }
+
+    /// The one client of a guard on stdio.
+    #[must_use]
+    pub fn stdio() -> Self {
+        Self::new("stdio")
+    }
+
+    /// Everybody whom nothing verifies, taken together: their limits are shared.
+    #[must_use]
+    pub fn anonymous() -> Self {
+        Self::new("anonymous")
+    }
+
+    /// The name.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Caller {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}

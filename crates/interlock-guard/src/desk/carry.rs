@@ -1,0 +1,182 @@
+//! The way of a call past the desk.
+
+use std::{future::Future, sync::Arc, time::Duration};
+
+use interlock_model::Mode;
+use interlock_sync::{adapt::Reason, gate::OwnedInside, store::OpId};
+use tokio::{sync::oneshot, time::Instant};
+
+use super::{
+    Carried, Desk, Stamp,
+    hold::Running,
+    plan::Plan,
+    refusal::Why,
+    stored,
+    turn::{Asking, MOST, Verdict},
+};
+use crate::{
+    call::{Answer, ToolCall},
+    event::{Decision, Event},
+    policy::ToolRules,
+};
+
+const LEAST_GRACE: Duration = Duration::from_secs(1);
+
+/// A call that is inside the gate.
+struct Visit {
+    desk: Arc<Desk>,
+    call: ToolCall,
+    id: OpId,
+    number: u64,
+    rules: Arc<ToolRules>,
+    came: Instant,
+}
+
+impl Desk {
+    /// Takes a call through: admits it, forwards it, settles it, and says what the caller gets.
+    ///
+    /// # Panics
+    ///
+    /// Outside of a tokio runtime with time.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future takes a waiting call out of the line. A call that was forwarded goes on by itself and is settled when its
+    /// upstream has answered.
+    pub async fn carry<F, A>(self: &Arc<Self>, call: ToolCall, forward: F) -> Carried
+    where
+        F: FnOnce(Stamp) -> A + Send + 'static,
+        A: Future<Output = Answer> + Send + 'static,
+    {
+        let (number, id) = self.next();
+        self.watch.note(&Event::Arrived { id, call: &call });
+        let rules = self.rules.of(&call.tool, call.is_read_only);
+        let visit = Visit { desk: Arc::clone(self), call, id, number, rules, came: Instant::now() };
+        let Ok(inside) = self.gate.enter_owned() else {
+            return visit.refuse(&Why::Common(Reason::Closed), &[]);
+        };
+        let (tool, (reply, answer)) = (Arc::clone(&visit.call.tool), oneshot::channel());
+        // A task of its own: a client that does not read its answers, and so does not wait for this one either, must not keep others from
+        // what the call holds, nor from their place in line.
+        tokio::spawn(visit.go(inside, reply, forward));
+        answer.await.unwrap_or_else(|_| {
+            let why = Why::Lost { reason: "the guard broke".into(), may_have_run: true, has_key: false };
+            Carried::Said(why.said_of(&tool))
+        })
+    }
+}
+
+impl Visit {
+    async fn go<F, A>(self, inside: OwnedInside, mut reply: oneshot::Sender<Carried>, forward: F)
+    where
+        F: FnOnce(Stamp) -> A + Send + 'static,
+        A: Future<Output = Answer> + Send + 'static,
+    {
+        let plan = match self.admitted(&mut reply).await {
+            Ok(plan) => plan,
+            Err(carried) => {
+                if let Some(carried) = carried {
+                    let _ = reply.send(carried);
+                }
+                return;
+            }
+        };
+        let seen = self.desk.observe(&self.call, self.id, &self.rules, self.came).await;
+        let fence = plan.as_ref().and_then(Plan::fence);
+        let traceparent = self.desk.watch.traceparent(self.id, &self.call);
+        let started = Instant::now();
+        let running = Running {
+            desk: &self.desk,
+            id: self.id,
+            call: &self.call,
+            rules: &self.rules,
+            plan,
+            seen,
+            reply: Some(reply),
+            started,
+            until: started + ttl(&self.rules),
+            inside: Some(inside),
+        };
+        running.run(async move { forward(Stamp { fence, traceparent }).await }).await;
+    }
+
+    /// What the call holds if it may run; otherwise what the caller gets, if it is still there.
+    async fn admitted(&self, reply: &mut oneshot::Sender<Carried>) -> Result<Option<Plan>, Option<Carried>> {
+        let Self { desk, call, rules, .. } = self;
+        if let Some(deny) = rules.deny.as_ref().filter(|deny| deny.mode == Mode::Enforce) {
+            return Err(Some(self.refuse(&Why::Denied { rule: deny.rule.to_string() }, &[])));
+        }
+        let plan = match Plan::of(call, rules, Mode::Enforce, self.id, ttl(rules)) {
+            Ok(plan) => plan,
+            Err(why) => return Err(Some(self.refuse(&why, &[]))),
+        };
+        desk.readers.learn(call, rules);
+        let Some(mut plan) = plan else {
+            self.decide(Decision::Granted { fence: None }, &[]);
+            return Ok(None);
+        };
+        let asking = Asking { desk, id: self.id, number: self.number, rules };
+        let verdict = asking.admit(&mut plan, reply.closed()).await;
+        let keys = plan.keys();
+        match verdict {
+            Verdict::Granted(_) if reply.is_closed() => {
+                self.decide(Decision::Refused { reason: "given-up" }, &keys);
+                self.give_back(&plan).await;
+                Err(None)
+            }
+            Verdict::Granted(_) if desk.gate.is_closed() => {
+                self.give_back(&plan).await;
+                Err(Some(self.refuse(&Why::Common(Reason::Closed), &keys)))
+            }
+            Verdict::Granted(_) => {
+                self.decide(Decision::Granted { fence: plan.fence() }, &keys);
+                Ok(Some(plan))
+            }
+            Verdict::Ended(kept) => Err(Some(match stored::told(kept) {
+                Some(carried) => {
+                    self.decide(Decision::Replayed, &keys);
+                    carried
+                }
+                None => self.refuse(&Why::Common(Reason::Unreadable), &keys),
+            })),
+            Verdict::Refused(why) => Err(Some(self.refuse(&why, &keys))),
+            Verdict::Away(_) if rules.passes_without_store => {
+                self.decide(Decision::Granted { fence: None }, &keys);
+                Ok(None)
+            }
+            Verdict::Away(error) => {
+                let why = Reason::Store { error: error.to_string(), is_retryable: error.is_retryable() };
+                Err(Some(self.refuse(&Why::Common(why), &keys)))
+            }
+            Verdict::GivenUp => {
+                self.decide(Decision::Refused { reason: "given-up" }, &keys);
+                Err(None)
+            }
+        }
+    }
+
+    async fn give_back(&self, plan: &Plan) {
+        self.desk.settle_surely(&plan.undone(), Instant::now() + ttl(&self.rules)).await;
+        self.desk.lines.settled(plan.held());
+    }
+
+    fn refuse(&self, why: &Why, keys: &[String]) -> Carried {
+        self.decide(Decision::Refused { reason: why.name() }, keys);
+        Carried::Said(why.said_of(&self.call.tool))
+    }
+
+    fn decide(&self, decision: Decision<'_>, keys: &[String]) {
+        let waited = self.came.elapsed();
+        self.desk.watch.note(&Event::Decided { id: self.id, call: &self.call, decision, keys, waited });
+    }
+}
+
+/// How long what is granted is held by itself: as long as the upstream may take, and a grace.
+pub(super) fn ttl(rules: &ToolRules) -> Duration {
+    rules.timeout.saturating_add(grace(rules)).min(MOST)
+}
+
+/// How much longer than the timeout. So short a time that nothing could be prolonged within it counts as a little longer.
+pub(super) fn grace(rules: &ToolRules) -> Duration {
+    rules.grace.clamp(LEAST_GRACE, MOST)
+}

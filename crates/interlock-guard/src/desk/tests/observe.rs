@@ -1,0 +1,66 @@
+//! Observe mode.
+
+use expect_test::expect;
+use interlock_sync::store::Quota;
+
+use super::*;
+
+#[tokio::test(start_paused = true)]
+async fn what_is_observed_is_noted_and_neither_refused_nor_delayed() {
+    let observed_keys = |texts: &[&str]| keys(texts).map(|ruled| Ruled { mode: Mode::Observe, ..ruled });
+    let quota = Quota::bucket(2, SECOND * 60).unwrap();
+    let world = World::new(move |tool| match tool {
+        "deny" => ToolRules { deny: observed(()), ..rules() },
+        "rate" => ToolRules { rate: observed(quota), ..rules() },
+        "flight" => ToolRules { in_flight: observed(NonZeroU32::MIN), ..rules() },
+        "lock" => ToolRules { lock: observed_keys(&["k:{args.id}"]), ..rules() },
+        "once" => ToolRules { idempotency: observed(IdempotencyKey::Meta), ..rules() },
+        "fresh" => {
+            ToolRules { requires_fresh: observed_keys(&["graph"]), changes: keys(&["graph"]), ..rules() }
+        }
+        _ => locking(&["k:1"]),
+    });
+    assert_eq!(world.ask(plain("deny")).await, "ok");
+    for _ in 0..3 {
+        assert_eq!(world.ask(plain("rate")).await, "ok");
+    }
+    for tool in ["flight", "lock"] {
+        let mut both = [(); 2].map(|()| world.start(call(tool, json!({ "id": 1 }))));
+        assert!(both[0].is_running().await && both[1].is_running().await);
+        // Nor does it delay whom another rule holds to the same key.
+        assert_eq!(world.ask(plain("enforced")).await, "ok");
+        for one in both {
+            one.end(done("ok")).await;
+        }
+    }
+    assert_eq!(world.ask(plain("lock")).await, "ok");
+    for _ in 0..2 {
+        assert_eq!(world.ask(keyed("once", json!({}), json!("k"))).await, "ok");
+    }
+    assert_eq!(world.ask(plain("fresh")).await, "ok");
+    world.assert_idle().await;
+    let mut notes = world.notes.take();
+    notes.retain(|note| note.contains("observed") || note.contains("refused"));
+    expect![[r#"
+        deny observed: denied []
+        rate observed: rate []
+        flight observed: in-flight []
+        lock observed: locked ["k:1"]
+        lock observed: argument []
+        once observed: replayed []
+        fresh observed: stale ["graph"]"#]]
+    .assert_eq(&notes.join("\n"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn enforced_rules_of_the_same_tool_still_hold() {
+    let world = World::new(|_| ToolRules { in_flight: observed(NonZeroU32::MIN), ..locking(&["k"]) });
+    let mut first = world.start(plain("t"));
+    assert!(first.is_running().await);
+    let mut second = world.start(plain("t"));
+    assert!(!second.is_running().await);
+    first.end(done("ok")).await;
+    assert!(second.is_running().await);
+    second.end(done("ok")).await;
+    world.assert_idle().await;
+}

@@ -1,0 +1,48 @@
+//! Who calls, verified: a token, a key, a certificate, or the one client on stdio.
+//!
+//! A name is decided from a request's head, before its body is read. What somebody says of himself, in a message or in a header that
+//! nobody signed, never becomes a name.
+
+mod api_key;
+mod certificate;
+mod denied;
+mod fetch;
+mod jwt;
+mod keys;
+mod tls;
+mod ways;
+
+#[cfg(test)]
+mod tests;
+
+use http::request::Parts;
+
+pub use self::{
+    certificate::PeerCertificate,
+    denied::Denied,
+    fetch::Unfetched,
+    keys::InvalidKeys,
+    tls::{ClientCertificates, InvalidTls, Tls},
+    ways::Ways,
+};
+use crate::call::Caller;
+
+/// Somebody who knows who sends a request.
+pub trait Identify: Send + Sync + 'static {
+    /// Who sends this request: `jwt:SUB`, `key:NAME`, `mtls:SUBJECT`, or `anonymous` where strangers may call.
+    ///
+    /// # Errors
+    ///
+    /// Nobody who is let in. A credential that is wrong is an error even where another one would do, or where none is needed.
+    fn identify(&self, parts: &Parts, peer: Option<&PeerCertificate>) -> Result<Caller, Denied>;
+}
+
+/// Everybody is let in, and nobody told from another.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Anybody;
+
+impl Identify for Anybody {
+    fn identify(&self, _: &Parts, _: Option<&PeerCertificate>) -> Result<Caller, Denied> {
+        Ok(Caller::anonymous())
+    }
+}

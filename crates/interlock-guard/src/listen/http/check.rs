@@ -1,0 +1,110 @@
+//! What a request's head must and must not say.
+
+use http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
+
+use super::{
+    body::{Refusal, plain, refused},
+    options::Options,
+};
+use crate::{
+    message::{Code, Message},
+    session::revision::{self, Named},
+    upstream::decoded,
+};
+
+/// A web page may only call from this machine, or from where the options say.
+pub(super) fn origin(options: &Options, headers: &HeaderMap) -> Result<(), Refusal> {
+    let Some(origin) = headers.get(header::ORIGIN) else { return Ok(()) };
+    let is_allowed = origin.to_str().is_ok_and(|origin| match &options.origins {
+        None => is_here(origin),
+        Some(allowed) => allowed.iter().any(|allowed| allowed.eq_ignore_ascii_case(origin)),
+    });
+    if is_allowed {
+        Ok(())
+    } else {
+        Err(Box::new(plain(StatusCode::FORBIDDEN, "pages of this origin may not call")))
+    }
+}
+
+fn is_here(origin: &str) -> bool {
+    let Ok(uri) = origin.parse::<Uri>() else { return false };
+    matches!(uri.host(), Some("localhost" | "127.0.0.1" | "[::1]"))
+}
+
+/// Whether the client takes events.
+pub(super) fn takes_events(headers: &HeaderMap) -> bool {
+    headers.get_all(header::ACCEPT).iter().any(|value| {
+        let value = value.as_bytes().to_ascii_lowercase();
+        [&b"text/event-stream"[..], b"text/*", b"*/*"]
+            .iter()
+            .any(|kind| value.windows(kind.len()).any(|window| window == *kind))
+    })
+}
+
+/// Whether the body is said to be JSON.
+pub(super) fn is_json(headers: &HeaderMap) -> bool {
+    headers.get(header::CONTENT_TYPE).is_some_and(|value| {
+        let value = value.as_bytes().to_ascii_lowercase();
+        let kind = value.split(|byte| *byte == b';').next().unwrap_or_default();
+        kind.trim_ascii() == b"application/json"
+    })
+}
+
+/// Without a handshake, headers repeat what the body says; somebody on the way may have decided by them.
+pub(super) fn repeats(headers: &HeaderMap, message: &Message) -> Result<(), Refusal> {
+    let id = message.id();
+    let mismatch =
+        |why: &str| Err(Box::new(refused(StatusCode::BAD_REQUEST, Some(&id), Code::HEADER_MISMATCH, why)));
+    let parts = message.parts();
+    let Some(stated) = message.stated_version() else {
+        return Err(missing(message, "io.modelcontextprotocol/protocolVersion"));
+    };
+    if parts.client_capabilities.is_none() {
+        return Err(missing(message, "io.modelcontextprotocol/clientCapabilities"));
+    }
+    match only(headers, "mcp-protocol-version") {
+        Ok(Some(value)) if value.as_bytes() == stated.as_bytes() => {}
+        Ok(Some(_)) => {
+            return mismatch("the header MCP-Protocol-Version and the body state different revisions");
+        }
+        Ok(None) => return mismatch("the header MCP-Protocol-Version is missing"),
+        Err(why) => return mismatch(&why),
+    }
+    let method = message.method();
+    match only(headers, "mcp-method") {
+        Ok(Some(value)) if value.as_bytes() == method.as_bytes() => {}
+        Ok(Some(_)) => return mismatch("the header Mcp-Method is not the method in the body"),
+        Ok(None) => return mismatch("the header Mcp-Method is missing"),
+        Err(why) => return mismatch(&why),
+    }
+    let named = revision::named_by(&method);
+    let name = match named {
+        Some(Named::Name) => parts.name,
+        Some(Named::Uri) => parts.uri,
+        Some(Named::Task) => parts.task_id,
+        None => None,
+    };
+    let Some(name) = name.and_then(|span| message.text(span)) else { return Ok(()) };
+    match only(headers, "mcp-name") {
+        Ok(Some(value)) if decoded(value).as_deref() == Some(&*name) => Ok(()),
+        Ok(Some(_)) => mismatch("the header Mcp-Name is not the name in the body"),
+        // Tasks are an extension, whose clients may not know the header.
+        Ok(None) if named == Some(Named::Task) => Ok(()),
+        Ok(None) => mismatch("the header Mcp-Name is missing"),
+        Err(why) => mismatch(&why),
+    }
+}
+
+fn missing(message: &Message, key: &str) -> Refusal {
+    let why = format!("_meta lacks {key}");
+    Box::new(refused(StatusCode::BAD_REQUEST, Some(&message.id()), Code::INVALID_PARAMS, &why))
+}
+
+/// A header that must not be there twice: two readers could each take another one.
+fn only<'a>(headers: &'a HeaderMap, name: &str) -> Result<Option<&'a HeaderValue>, String> {
+    let mut values = headers.get_all(name).iter();
+    match (values.next(), values.next()) {
+        (value, None) => Ok(value),
+        _ => Err(format!("the header {name} is there twice")),
+    }
+}

@@ -1,0 +1,77 @@
+//! The stream that belongs to no request, streams that are taken up again, and the end of a session.
+
+use std::sync::Arc;
+
+use http::{Response, StatusCode, request::Parts};
+
+use super::{
+    Desk,
+    body::{Body, Refusal, bare, only, plain},
+    check, events,
+};
+use crate::{
+    call::Caller,
+    session::{Session, revision},
+};
+
+/// The session that a request names.
+pub(super) fn session(desk: &Desk, parts: &Parts, caller: &Caller) -> Result<Arc<Session>, Refusal> {
+    let Some(id) = parts.headers.get("mcp-session-id") else {
+        return Err(Box::new(plain(StatusCode::BAD_REQUEST, "the header Mcp-Session-Id is missing")));
+    };
+    let session = id.to_str().ok().and_then(|id| desk.engine.sessions.find(id, caller));
+    session.ok_or_else(|| Box::new(plain(StatusCode::NOT_FOUND, "there is no such session")))
+}
+
+pub(super) fn answer(desk: &Desk, parts: &Parts, caller: &Caller) -> Response<Body> {
+    if is_stateless(parts) {
+        return only("POST");
+    }
+    if !check::takes_events(&parts.headers) {
+        return plain(StatusCode::NOT_ACCEPTABLE, "this stream is text/event-stream");
+    }
+    let session = match session(desk, parts, caller) {
+        Ok(session) => session,
+        Err(refusal) => return *refusal,
+    };
+    session.touch();
+    session.listen();
+    let primes = session.comes_back();
+    let last = parts.headers.get("last-event-id").and_then(|value| value.to_str().ok()).and_then(event);
+    let (stream, behind) = match last {
+        Some((stream, behind)) => (stream, Some(behind)),
+        None => (0, None),
+    };
+    if let (1.., Some(behind)) = (stream, behind) {
+        return match session.streams.resume(stream, behind) {
+            Some(reader) => events::remembered(reader, stream, primes),
+            None => plain(StatusCode::NOT_FOUND, "that stream is not remembered any more"),
+        };
+    }
+    session.out.remember();
+    events::remembered(session.out.reader(behind), 0, primes)
+}
+
+pub(super) fn end(desk: &Desk, parts: &Parts, caller: &Caller) -> Response<Body> {
+    if is_stateless(parts) {
+        return only("POST");
+    }
+    match session(desk, parts, caller) {
+        Ok(session) => {
+            desk.engine.sessions.end(&session.id);
+            bare(StatusCode::OK)
+        }
+        Err(refusal) => *refusal,
+    }
+}
+
+fn is_stateless(parts: &Parts) -> bool {
+    let version = parts.headers.get("mcp-protocol-version");
+    version.is_some_and(|version| revision::is_stateless(version.as_bytes()))
+}
+
+/// The stream and the number of an event's id.
+fn event(id: &str) -> Option<(u64, u64)> {
+    let (stream, number) = id.split_once('-')?;
+    Some((stream.parse().ok()?, number.parse().ok()?))
+}

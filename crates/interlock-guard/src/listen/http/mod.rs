@@ -1,0 +1,182 @@
+//! Streamable HTTP: one endpoint for both eras of the protocol.
+
+mod body;
+mod check;
+mod events;
+mod get;
+mod options;
+mod post;
+mod stall;
+
+use std::{convert::Infallible, future::Future, io, pin::pin, sync::Arc, time::Duration};
+
+use ::http::{Method, Request, Response, StatusCode};
+use http_body_util::{Either, Full};
+use hyper::{body::Incoming, server::conn::http1, service::service_fn};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    net::{TcpListener, TcpStream},
+    sync::{Semaphore, watch},
+};
+
+pub use self::options::Options;
+use self::{
+    body::{Body, plain},
+    stall::Impatient,
+};
+use crate::{identity::PeerCertificate, session::Engine};
+
+/// What all connections share.
+pub(crate) struct Desk {
+    engine: Arc<Engine>,
+    options: Options,
+    /// Bytes of bodies that may be held at once, in units of 1024.
+    room: Arc<Semaphore>,
+    /// Requests that may be worked on at once.
+    places: Arc<Semaphore>,
+}
+
+/// After an accept that failed for want of something that comes back, such as file descriptors.
+const PAUSE: Duration = Duration::from_millis(50);
+/// A session of which nothing was heard for so long is over.
+const IDLE: Duration = Duration::from_secs(30 * 60);
+/// How many bytes of bodies may be held at once.
+const BODIES: usize = 256 << 20;
+
+/// Serves clients over HTTP until `shutdown` ends, and then until those requests are answered that were being worked on.
+///
+/// # Errors
+///
+/// None at present: a connection that cannot be accepted is one client's trouble.
+pub async fn http<S>(
+    engine: Arc<Engine>,
+    listener: TcpListener,
+    options: Options,
+    shutdown: S,
+) -> io::Result<()>
+where
+    S: Future<Output = ()>,
+{
+    let most = u32::try_from(options.limits.connections).unwrap_or(u32::MAX).max(1);
+    let connections = Arc::new(Semaphore::new(most as usize));
+    let desk = Arc::new(Desk {
+        engine: Arc::clone(&engine),
+        room: Arc::new(Semaphore::new(BODIES.max(options.limits.body) >> 10)),
+        places: Arc::new(Semaphore::new(options.limits.requests.clamp(1, Semaphore::MAX_PERMITS))),
+        options,
+    });
+    let sweeper = tokio::spawn(sweep(Arc::clone(&engine), IDLE));
+    let (close, closing) = watch::channel(false);
+    let mut shutdown = pin!(shutdown);
+    loop {
+        // Taken before the connection is: who cannot be served stays in the system's own line.
+        let place = tokio::select! {
+            biased;
+            () = &mut shutdown => break,
+            place = Arc::clone(&connections).acquire_owned() => place,
+        };
+        let accepted = tokio::select! {
+            biased;
+            () = &mut shutdown => break,
+            accepted = listener.accept() => accepted,
+        };
+        let Ok((stream, _)) = accepted else {
+            tokio::time::sleep(PAUSE).await;
+            continue;
+        };
+        let _ = stream.set_nodelay(true);
+        let (desk, closing) = (Arc::clone(&desk), closing.clone());
+        tokio::spawn(async move {
+            accepted_connection(desk, stream, closing).await;
+            drop(place);
+        });
+    }
+    sweeper.abort();
+    drop(listener);
+    close.send_replace(true);
+    engine.close();
+    let _ = connections.acquire_many(most).await;
+    Ok(())
+}
+
+/// Ends sessions whose clients are gone without a word.
+async fn sweep(engine: Arc<Engine>, idle: Duration) {
+    let mut ticks = tokio::time::interval(idle.min(Duration::from_secs(60)).max(Duration::from_millis(100)));
+    loop {
+        ticks.tick().await;
+        engine.sessions.sweep(idle);
+    }
+}
+
+async fn accepted_connection(desk: Arc<Desk>, stream: TcpStream, closing: watch::Receiver<bool>) {
+    match desk.options.tls.clone() {
+        None => connection(desk, stream, None, closing).await,
+        Some(tls) => {
+            if let Ok((stream, peer)) = tls.accept(stream).await {
+                connection(desk, stream, peer, closing).await;
+            }
+        }
+    }
+}
+
+async fn connection<C>(
+    desk: Arc<Desk>,
+    stream: C,
+    peer: Option<PeerCertificate>,
+    mut closing: watch::Receiver<bool>,
+) where
+    C: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let slow = desk.options.limits.slow;
+    let peer = Arc::new(peer);
+    let stream = TokioIo::new(Impatient::new(stream, slow));
+    let service = service_fn(|request: Request<Incoming>| {
+        let (desk, peer) = (Arc::clone(&desk), Arc::clone(&peer));
+        async move { Ok::<_, Infallible>(answer(&desk, request, (*peer).as_ref()).await) }
+    });
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(slow)
+        .max_buf_size(64 << 10)
+        .serve_connection(stream, service);
+    let mut connection = pin!(connection);
+    tokio::select! {
+        _ = &mut connection => {}
+        () = closed(&mut closing) => {
+            connection.as_mut().graceful_shutdown();
+            let _ = connection.await;
+        }
+    }
+}
+
+/// Waits until the listener closes. Never comes back if it is gone: then nobody will.
+async fn closed(closing: &mut watch::Receiver<bool>) {
+    if closing.wait_for(|closing| *closing).await.is_err() {
+        std::future::pending::<()>().await;
+    }
+}
+
+async fn answer(
+    desk: &Arc<Desk>,
+    request: Request<Incoming>,
+    peer: Option<&PeerCertificate>,
+) -> Response<Body> {
+    if request.uri().path() != desk.options.path {
+        return plain(StatusCode::NOT_FOUND, "there is nothing here");
+    }
+    if let Err(refusal) = check::origin(&desk.options, request.headers()) {
+        return *refusal;
+    }
+    let (parts, body) = request.into_parts();
+    let caller = match desk.options.identify.identify(&parts, peer) {
+        Ok(caller) => caller,
+        Err(denied) => return denied.response().map(|body| Either::Left(Full::new(body))),
+    };
+    match parts.method {
+        Method::POST => post::answer(desk, &parts, body, caller).await,
+        Method::GET => get::answer(desk, &parts, &caller),
+        Method::DELETE => get::end(desk, &parts, &caller),
+        _ => body::only("GET, POST, DELETE"),
+    }
+}

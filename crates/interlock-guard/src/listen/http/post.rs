@@ -1,0 +1,224 @@
+//! Messages of clients.
+
+use std::{sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use http::{HeaderName, HeaderValue, Response, StatusCode, request::Parts};
+use hyper::body::Incoming as HttpBody;
+
+use super::{
+    Desk,
+    body::{self, Body, bare, json, plain, refused},
+    check, events, get,
+};
+use crate::{
+    call::Caller,
+    message::{Code, Incoming, Kind, Message},
+    session::{Outbox, Said, Session, Step, Style, Who, revision},
+};
+
+/// How long a call takes that takes long.
+const PRIME_AFTER: Duration = Duration::from_secs(2);
+
+pub(super) async fn answer(
+    desk: &Arc<Desk>,
+    parts: &Parts,
+    body: HttpBody,
+    caller: Caller,
+) -> Response<Body> {
+    if !check::is_json(&parts.headers) {
+        return plain(StatusCode::UNSUPPORTED_MEDIA_TYPE, "a message is application/json");
+    }
+    // Before the body is taken: what was taken is answered in the protocol's own words.
+    let Ok(_place) = desk.places.try_acquire() else { return body::busy() };
+    let (bytes, room) = match body::read(desk, &parts.headers, body).await {
+        Ok(read) => read,
+        Err(refusal) => return *refusal,
+    };
+    let response = match Message::incoming(bytes) {
+        Err(fault) => refused(StatusCode::BAD_REQUEST, None, fault.code(), &fault.to_string()),
+        Ok(Incoming::Batch(messages)) => batch(desk, parts, messages, &caller).await,
+        Ok(Incoming::One(message)) => {
+            let header = parts.headers.get("mcp-protocol-version");
+            let is_stateless = message.parts().stated_version.is_some()
+                || header.is_some_and(|version| revision::is_stateless(version.as_bytes()));
+            if is_stateless {
+                stateless(desk, parts, message, caller).await
+            } else if message.kind() == Kind::Request && message.method() == "initialize" {
+                open(desk, message, caller).await
+            } else {
+                in_session(desk, parts, message, caller).await
+            }
+        }
+    };
+    drop(room);
+    response
+}
+
+/// A message that stands for itself.
+async fn stateless(desk: &Arc<Desk>, parts: &Parts, message: Message, caller: Caller) -> Response<Body> {
+    let session = desk.engine.stateless();
+    if message.kind() != Kind::Request {
+        session.tell(&message).await;
+        return bare(StatusCode::ACCEPTED);
+    }
+    if let Err(refusal) = check::repeats(&parts.headers, &message) {
+        return *refusal;
+    }
+    // Nobody reads for all strangers together.
+    let reader = (caller != Caller::anonymous()).then(|| caller.as_str().into());
+    let who = Who { caller, reader, headers: concerning(parts) };
+    let out = Arc::<Outbox>::default();
+    let reader = out.reader(None);
+    let step = session.take(who, message, out).await;
+    let mut answer = Box::pin(step.finish());
+    let takes_events = check::takes_events(&parts.headers);
+    let said = tokio::select! {
+        biased;
+        said = &mut answer => said,
+        () = reader.filled(), if takes_events => {
+            return events::until(reader, async move { answer.await.bytes() });
+        }
+    };
+    if takes_events && reader.has_some() {
+        return events::until(reader, std::future::ready(said.bytes()));
+    }
+    whole(said, true)
+}
+
+/// The beginning of a session.
+async fn open(desk: &Arc<Desk>, message: Message, caller: Caller) -> Response<Body> {
+    let session = Session::new(&desk.engine, caller.clone(), Style::Session);
+    session.out.remember();
+    let step = session.take(who(&session), message, Arc::default()).await;
+    let said = step.finish().await;
+    let is_open = matches!(said, Said::Answer(_));
+    let mut response = whole(said, false);
+    if is_open {
+        let Ok(id) = HeaderValue::from_str(&session.id) else { return response };
+        if desk.engine.sessions.open(session).is_err() {
+            return plain(StatusCode::SERVICE_UNAVAILABLE, "there are too many sessions");
+        }
+        response.headers_mut().insert("mcp-session-id", id);
+    }
+    response
+}
+
+/// A message of a client that is known.
+async fn in_session(desk: &Arc<Desk>, parts: &Parts, message: Message, caller: Caller) -> Response<Body> {
+    let session = match get::session(desk, parts, &caller) {
+        Ok(session) => session,
+        Err(refusal) => return *refusal,
+    };
+    session.touch();
+    if let Some(version) = parts.headers.get("mcp-protocol-version")
+        && !revision::WITH_HANDSHAKE.iter().any(|known| known.as_bytes() == version.as_bytes())
+        && session.version.get().is_none_or(|agreed| agreed.as_bytes() != version.as_bytes())
+    {
+        let why = "this revision was not agreed on";
+        return refused(StatusCode::BAD_REQUEST, None, Code::INVALID_REQUEST, why);
+    }
+    if message.kind() != Kind::Request {
+        session.tell(&message).await;
+        return bare(StatusCode::ACCEPTED);
+    }
+    let out = Arc::<Outbox>::default();
+    let reader = out.reader(None);
+    let step = session.take(who(&session), message, Arc::clone(&out)).await;
+    let mut answer = Box::pin(step.finish());
+    let takes_events = check::takes_events(&parts.headers);
+    let filled = async {
+        tokio::select! {
+            () = reader.filled() => {}
+            () = prime(&session, &out) => {}
+        }
+    };
+    let said = tokio::select! {
+        biased;
+        said = &mut answer => said,
+        () = filled, if takes_events => {
+            // From here on the client may come back, so the answer is waited for without it.
+            let stream = session.streams.keep(&out);
+            tokio::spawn(async move {
+                if let Some(bytes) = answer.await.bytes() {
+                    let _ = out.put(bytes).await;
+                }
+                out.close();
+            });
+            return events::remembered(reader, stream, session.comes_back());
+        }
+    };
+    if matches!(said, Said::SessionGone) {
+        desk.engine.sessions.end(&session.id);
+    }
+    if takes_events && reader.has_some() {
+        let stream = session.streams.keep(&out);
+        let _ = out.put(said.bytes().unwrap_or_default()).await;
+        out.close();
+        return events::remembered(reader, stream, session.comes_back());
+    }
+    whole(said, false)
+}
+
+/// For a call that takes long, a client of a revision that knows how gets an id under which it can come back.
+async fn prime(session: &Session, out: &Outbox) {
+    if !session.comes_back() {
+        return std::future::pending().await;
+    }
+    tokio::time::sleep(PRIME_AFTER).await;
+    let _ = out.offer(Bytes::new());
+}
+
+async fn batch(desk: &Arc<Desk>, parts: &Parts, messages: Vec<Message>, caller: &Caller) -> Response<Body> {
+    let session = match get::session(desk, parts, caller) {
+        Ok(session) => session,
+        Err(refusal) => return *refusal,
+    };
+    if session.version.get().is_none_or(|version| version != revision::BATCHES) {
+        let why = "batches exist in the revision 2025-03-26 only";
+        return refused(StatusCode::BAD_REQUEST, None, Code::INVALID_REQUEST, why);
+    }
+    let mut steps = Vec::new();
+    for message in messages {
+        if message.kind() == Kind::Request {
+            steps.push(session.take(who(&session), message, Arc::default()).await);
+        } else {
+            session.tell(&message).await;
+        }
+    }
+    let said = futures_util::future::join_all(steps.into_iter().map(Step::finish)).await;
+    match crate::listen::together(said) {
+        Some(bytes) => json(StatusCode::OK, bytes),
+        None => bare(StatusCode::ACCEPTED),
+    }
+}
+
+fn who(session: &Session) -> Who {
+    Who { caller: session.caller.clone(), reader: Some(Arc::clone(&session.id)), headers: Arc::new([]) }
+}
+
+/// Headers that repeat arguments. Whoever does not know them passes them on.
+fn concerning(parts: &Parts) -> Arc<[(HeaderName, HeaderValue)]> {
+    let concerning = parts.headers.iter().filter(|(name, _)| name.as_str().starts_with("mcp-param-"));
+    concerning.map(|(name, value)| (name.clone(), value.clone())).collect()
+}
+
+/// An answer that is there as a whole.
+fn whole(said: Said, is_stateless: bool) -> Response<Body> {
+    match said {
+        Said::Answer(bytes) => json(StatusCode::OK, bytes),
+        Said::Failed(bytes, code) if is_stateless => json(status(code), bytes),
+        Said::Failed(bytes, _) => json(StatusCode::OK, bytes),
+        Said::Nothing => bare(StatusCode::ACCEPTED),
+        Said::SessionGone => plain(StatusCode::NOT_FOUND, "the server ended this session"),
+    }
+}
+
+/// The status that goes with an error of the protocol itself.
+fn status(code: i32) -> StatusCode {
+    match Code(code) {
+        Code::METHOD_NOT_FOUND => StatusCode::NOT_FOUND,
+        Code(-32099..=-32020) => StatusCode::BAD_REQUEST,
+        _ => StatusCode::OK,
+    }
+}

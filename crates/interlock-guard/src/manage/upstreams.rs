@@ -1,0 +1,116 @@
+//! The guard's own upstreams, as the manager keeps them.
+
+use std::{future::pending, sync::Arc, time::Duration};
+
+use futures_util::future::join_all;
+
+use super::{Live, Phases, Start, StartFailure, process::Process as Body};
+use crate::upstream::{Process, Refusal, Upstream};
+
+/// An upstream that is kept alive.
+pub struct Kept {
+    upstream: Arc<Upstream>,
+    greeting: Greeting,
+}
+
+/// Who begins the conversation with a process that everybody shares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Greeting {
+    /// The guard, in its own name: there are many clients. The process runs when it has answered.
+    Guards,
+    /// The one client, in its own words. The process counts as running from the start.
+    Client,
+}
+
+/// An upstream that runs.
+pub struct Up {
+    upstream: Arc<Upstream>,
+    /// The process that everybody shares; without one there is nothing to keep alive.
+    process: Option<Process>,
+}
+
+impl Kept {
+    /// An upstream that was not started yet.
+    #[must_use]
+    pub fn new(upstream: Arc<Upstream>, greeting: Greeting) -> Self {
+        Self { upstream, greeting }
+    }
+}
+
+impl Start for Kept {
+    type Live = Up;
+
+    fn name(&self) -> &str {
+        &self.upstream.name
+    }
+
+    fn is_required(&self) -> bool {
+        self.upstream.config.is_required
+    }
+
+    async fn start(&self) -> Result<Arc<Up>, StartFailure> {
+        let failed = |error: std::io::Error| StartFailure::new(error.to_string());
+        self.upstream.start().map_err(failed)?;
+        let process = self.upstream.process();
+        let up = Unfinished(Some(Up { upstream: Arc::clone(&self.upstream), process: process.clone() }));
+        let Some(process) = process else { return Ok(up.finish()) };
+        let greeted = async {
+            match self.greeting {
+                Greeting::Client => Ok(()),
+                Greeting::Guards => match self.upstream.greet().await {
+                    // An error is an answer: a server without a handshake has nothing else to say to one.
+                    Ok(()) | Err(Refusal::Error(_)) => Ok(()),
+                    Err(Refusal::Lost(lost)) => Err(lost.reason),
+                },
+            }
+        };
+        tokio::select! {
+            biased;
+            words = process.ended() => Err(StartFailure::new(words)),
+            greeted = greeted => match greeted {
+                Ok(()) => Ok(up.finish()),
+                // It has closed its output, so it is about to end, or is made to.
+                Err(_) => Err(StartFailure::new(process.ended().await)),
+            },
+        }
+    }
+}
+
+/// A start that was given up half way ends what it had started.
+struct Unfinished(Option<Up>);
+
+impl Unfinished {
+    fn finish(mut self) -> Arc<Up> {
+        Arc::new(self.0.take().unwrap_or_else(|| unreachable!("it is taken once")))
+    }
+}
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        if let Some(process) = self.0.take().and_then(|up| up.process) {
+            tokio::spawn(async move { process.body.kill().await });
+        }
+    }
+}
+
+impl Live for Up {
+    async fn gone(&self) -> String {
+        match &self.process {
+            Some(process) => process.ended().await,
+            None => pending().await,
+        }
+    }
+
+    fn has_spoken(&self) -> bool {
+        self.process.as_ref().is_none_or(Process::has_spoken)
+    }
+
+    async fn end(&self, grace: Duration, phases: Phases) {
+        if let Some(process) = &self.process {
+            process.leave();
+        }
+        let shared = self.process.iter().map(|process| Arc::clone(&process.body));
+        let all: Vec<Arc<Body>> = shared.chain(self.upstream.own_processes()).collect();
+        join_all(all.iter().map(|process| process.end(grace, &phases))).await;
+    }
+}

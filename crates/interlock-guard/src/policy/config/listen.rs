@@ -1,0 +1,132 @@
+//! `[listen]`: how clients reach the guard.
+
+use std::{net::SocketAddr, path::PathBuf, time::Duration};
+
+use super::{
+    file::{ListenTable, TlsTable},
+    read::Reader,
+};
+
+/// How clients reach the guard.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListenConfig {
+    /// The address of a listener for Streamable HTTP; `None` for one client on stdio.
+    pub address: Option<SocketAddr>,
+    /// The path of the MCP endpoint.
+    pub path: String,
+    /// The certificates, if it speaks TLS.
+    pub tls: Option<TlsFiles>,
+    /// The origins whose pages may call; `None` for those of this machine.
+    pub origins: Option<Vec<String>>,
+    /// What is too much.
+    pub limits: ListenLimits,
+}
+
+/// The files of a listener with TLS, in PEM.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TlsFiles {
+    /// The certificate chain.
+    pub cert: PathBuf,
+    /// The private key.
+    pub key: PathBuf,
+    /// The authorities that client certificates are checked against.
+    pub client_ca: Option<PathBuf>,
+}
+
+/// What is too much, or too slow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ListenLimits {
+    /// The largest body of a request, in bytes.
+    pub body: usize,
+    /// How many requests may be under way at once.
+    pub requests: usize,
+    /// How many connections may be open at once.
+    pub connections: usize,
+    /// How long a client may take for a handshake, a head, a body, or to take in what is sent to it.
+    pub slow: Duration,
+}
+
+impl Default for ListenConfig {
+    fn default() -> Self {
+        Self {
+            address: None,
+            path: "/mcp".to_owned(),
+            tls: None,
+            origins: None,
+            limits: ListenLimits::default(),
+        }
+    }
+}
+
+impl Default for ListenLimits {
+    fn default() -> Self {
+        Self { body: 4 << 20, requests: 10_000, connections: 4_096, slow: Duration::from_secs(30) }
+    }
+}
+
+impl Reader<'_> {
+    pub(super) fn listen(&mut self, table: &ListenTable) -> ListenConfig {
+        let usual = ListenConfig::default();
+        let address =
+            table.at.as_ref().filter(|at| at.get() != "stdio").and_then(|at| self.listen_address(at));
+        let is_stdio = table.at.as_ref().is_none_or(|at| at.get() == "stdio");
+        if let Some(tls) = table.tls.as_ref().filter(|_| is_stdio) {
+            self.wrong(tls, "TLS needs a listener: write `at = \"127.0.0.1:8443\"` in `[listen]`");
+        }
+        if let Some(path) = table.path.as_ref().filter(|path| !path.get().starts_with('/')) {
+            self.wrong(path, format!("`{}` is no path: it begins with `/`", path.get()));
+        }
+        ListenConfig {
+            address,
+            path: table.path.as_ref().map_or(usual.path, |path| path.get().clone()),
+            tls: table.tls.as_ref().map(|tls| self.tls(tls.get())),
+            origins: self.origins(table),
+            limits: self.limits(table),
+        }
+    }
+
+    fn listen_address(&mut self, at: &super::value::At<String>) -> Option<SocketAddr> {
+        if at.get().eq_ignore_ascii_case("stdio") {
+            self.wrong(at, format!("`{}` is written `stdio`", at.get()));
+            return None;
+        }
+        self.address(at)
+    }
+
+    fn tls(&mut self, table: &TlsTable) -> TlsFiles {
+        TlsFiles {
+            cert: self.path(&table.cert),
+            key: self.path(&table.key),
+            client_ca: table.client_ca.as_ref().map(|path| self.path(path)),
+        }
+    }
+
+    fn origins(&mut self, table: &ListenTable) -> Option<Vec<String>> {
+        let at = table.origins.as_ref()?;
+        for word in &at.get().0 {
+            let rest = word.text.strip_prefix("https://").or_else(|| word.text.strip_prefix("http://"));
+            if rest.is_none_or(|host| host.is_empty() || host.contains('/')) {
+                let span = word.span.clone().unwrap_or_else(|| at.span());
+                let what = format!(
+                    "`{}` is no origin: write a scheme, a host and perhaps a port, such as `https://app.example`",
+                    word.text
+                );
+                self.problems.push(self.source.error(&span, what));
+            }
+        }
+        // Browsers send scheme and host in small letters.
+        Some(at.get().0.iter().map(|word| word.text.to_ascii_lowercase()).collect())
+    }
+
+    fn limits(&mut self, table: &ListenTable) -> ListenLimits {
+        let usual = ListenLimits::default();
+        let requests = self.count(table.requests.as_ref(), 1_000_000);
+        let connections = self.count(table.connections.as_ref(), 1_000_000);
+        ListenLimits {
+            body: self.size(table.body.as_ref()).unwrap_or(usual.body),
+            requests: requests.map_or(usual.requests, |number| number as usize),
+            connections: connections.map_or(usual.connections, |number| number as usize),
+            slow: self.positive(table.slow.as_ref()).unwrap_or(usual.slow),
+        }
+    }
+}

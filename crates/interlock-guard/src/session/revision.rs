@@ -1,0 +1,38 @@
+//! The protocol's revisions and what differs between them.
+
+/// The newest revision that begins with a handshake.
+pub(crate) const HANDSHAKE: &str = "2025-11-25";
+/// The first that does not.
+pub(crate) const STATELESS: &str = "2026-07-28";
+/// The only one with batches.
+pub(crate) const BATCHES: &str = "2025-03-26";
+/// Revisions with a handshake, newest first.
+pub(crate) const WITH_HANDSHAKE: [&str; 4] = [HANDSHAKE, "2025-06-18", BATCHES, "2024-11-05"];
+
+/// What the header `Mcp-Name` repeats.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Named {
+    /// `params.name`.
+    Name,
+    /// `params.uri`.
+    Uri,
+    /// `params.taskId`, in the extension for tasks.
+    Task,
+}
+
+/// Whether a revision has no handshake. Revisions are dates, so later ones are greater.
+pub(crate) fn is_stateless(version: &[u8]) -> bool {
+    let is_date =
+        version.len() == STATELESS.len() && version.iter().all(|byte| byte.is_ascii_digit() || *byte == b'-');
+    is_date && version >= STATELESS.as_bytes()
+}
+
+/// What a method is named by.
+pub(crate) fn named_by(method: &str) -> Option<Named> {
+    match method {
+        "tools/call" | "prompts/get" => Some(Named::Name),
+        "resources/read" | "resources/subscribe" | "resources/unsubscribe" => Some(Named::Uri),
+        "tasks/get" | "tasks/update" | "tasks/cancel" => Some(Named::Task),
+        _ => None,
+    }
+}

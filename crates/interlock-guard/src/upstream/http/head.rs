@@ -1,0 +1,78 @@
+//! Headers that repeat what is in the body, which the revision of 2026-07-28 asks for.
+
+use base64::{Engine, prelude::BASE64_STANDARD};
+use http::{HeaderMap, HeaderValue};
+
+use crate::{session::revision, upstream::parcel::Parcel};
+
+/// Adds them for a request that states its revision.
+pub(super) fn repeat(headers: &mut HeaderMap, parcel: &Parcel) {
+    let message = &parcel.message;
+    if parcel.is_bridged {
+        return;
+    }
+    for (name, value) in parcel.headers.iter() {
+        headers.insert(name.clone(), value.clone());
+    }
+    if let Some(version) = message.stated_version()
+        && let Ok(value) = HeaderValue::from_str(&version)
+    {
+        headers.insert("mcp-protocol-version", value);
+    } else if !parcel.meta.is_empty() {
+        headers.insert("mcp-protocol-version", HeaderValue::from_static(revision::STATELESS));
+    }
+    let is_wanted =
+        headers.get("mcp-protocol-version").is_some_and(|value| revision::is_stateless(value.as_bytes()));
+    if !is_wanted {
+        return;
+    }
+    let method = message.method();
+    if let Ok(value) = HeaderValue::from_str(&method) {
+        headers.insert("mcp-method", value);
+    }
+    let name = match revision::named_by(&method) {
+        Some(revision::Named::Name) => parcel.name.as_deref().map(Into::into).or_else(|| message.name()),
+        Some(revision::Named::Uri) => message.parts().uri.and_then(|span| message.text(span)),
+        Some(revision::Named::Task) => message.parts().task_id.and_then(|span| message.text(span)),
+        None => None,
+    };
+    if let Some(name) = name
+        && let Ok(value) = HeaderValue::from_str(&encoded(&name))
+    {
+        headers.insert("mcp-name", value);
+    }
+}
+
+const OPEN: &str = "=?base64?";
+const CLOSE: &str = "?=";
+
+/// A text as a header can carry it.
+fn encoded(text: &str) -> String {
+    let is_sentinel = text.starts_with(OPEN) && text.ends_with(CLOSE);
+    let is_padded = text.starts_with(' ') || text.ends_with(' ');
+    let is_plain = !is_sentinel && !is_padded && text.bytes().all(|byte| matches!(byte, 0x20..=0x7e));
+    if is_plain { text.to_owned() } else { format!("{OPEN}{}{CLOSE}", BASE64_STANDARD.encode(text)) }
+}
+
+/// What a header says. `None` if it is encoded and cannot be decoded.
+pub(crate) fn decoded(value: &HeaderValue) -> Option<String> {
+    let text = value.to_str().ok()?;
+    match text.strip_prefix(OPEN).and_then(|rest| rest.strip_suffix(CLOSE)) {
+        Some(inner) => String::from_utf8(BASE64_STANDARD.decode(inner).ok()?).ok(),
+        None => Some(text.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_comes_back_from_its_header() {
+        for name in ["plain", "with space", " padded ", "größe", "=?base64?literal?=", "line\nbreak", ""] {
+            let header = HeaderValue::from_str(&encoded(name)).unwrap();
+            assert_eq!(decoded(&header).as_deref(), Some(name));
+        }
+        assert_eq!(decoded(&HeaderValue::from_static("=?base64?***?=")), None);
+    }
+}

@@ -1,0 +1,175 @@
+//! The servers behind the guard: child processes and Streamable HTTP.
+//!
+//! A [`Link`] is one conversation. A child that everybody shares has one; a server behind a URL has one for each session, and so has a child
+//! that is started for each session. Requests go out under numbers of our own, so that two clients with the same ids and tokens never get
+//! each other's messages.
+
+mod child;
+mod greet;
+mod http;
+mod link;
+mod parcel;
+mod pending;
+mod tools;
+
+use std::{
+    fmt, io,
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+};
+
+use ::http::{HeaderMap, HeaderName, HeaderValue, Uri};
+
+pub use self::child::{Complaints, Process};
+pub(crate) use self::{
+    child::Lines,
+    greet::{Refusal, STATED, agreed},
+    http::{Client, decoded, listen::listen},
+    link::{Begun, Hear, Link},
+    parcel::Parcel,
+    pending::{Lost, Reply},
+};
+use self::{
+    http::{Http, Place},
+    tools::Tools,
+};
+use crate::policy::{Reach, Sharing, UpstreamConfig};
+
+/// A server behind the guard.
+pub struct Upstream {
+    /// What it is called.
+    pub name: Arc<str>,
+    /// How it is reached.
+    pub config: UpstreamConfig,
+    place: Option<(Client, Arc<Place>)>,
+    complain: Option<Complaints>,
+    main: Mutex<Option<Arc<Link>>>,
+    /// Processes that sessions have for themselves.
+    own: Mutex<Vec<Weak<crate::manage::process::Process>>>,
+    pub(crate) tools: Tools,
+}
+
+/// Why an upstream cannot be reached at all.
+#[derive(Debug, thiserror::Error)]
+pub enum InvalidUpstream {
+    /// The URL is none.
+    #[error("read the URL {0:?}: {1}")]
+    Url(String, #[source] ::http::uri::InvalidUri),
+    /// It is one, but not of a web server.
+    #[error("use the URL {0:?}: it must begin with http:// or https:// and name a host")]
+    Scheme(String),
+    /// A header that should be added cannot be one.
+    #[error("use the header {0:?}: its name or value has characters that headers cannot have")]
+    Header(String),
+    /// The server speaks TLS, and there is nothing to check its certificate by.
+    #[error("read the system's certificates: {0}")]
+    Tls(#[source] io::Error),
+}
+
+impl Upstream {
+    /// An upstream that was not started yet. `complain` gets its name and each line that it writes to its standard error.
+    ///
+    /// # Errors
+    ///
+    /// If its URL or headers are none.
+    pub fn new(config: UpstreamConfig, complain: Option<Complaints>) -> Result<Self, InvalidUpstream> {
+        let place = match &config.reach {
+            Reach::Command { .. } => None,
+            Reach::Url { url, headers } => {
+                let uri: Uri = url.parse().map_err(|error| InvalidUpstream::Url(url.clone(), error))?;
+                if !matches!(uri.scheme_str(), Some("http" | "https")) || uri.host().is_none() {
+                    return Err(InvalidUpstream::Scheme(url.clone()));
+                }
+                let mut map = HeaderMap::new();
+                for (name, value) in headers {
+                    let invalid = || InvalidUpstream::Header(name.clone());
+                    let value = HeaderValue::from_str(value).map_err(|_| invalid())?;
+                    map.insert(HeaderName::from_bytes(name.as_bytes()).map_err(|_| invalid())?, value);
+                }
+                let client = Client::new(uri.scheme_str() == Some("https")).map_err(InvalidUpstream::Tls)?;
+                Some((client, Arc::new(Place { uri, headers: map })))
+            }
+        };
+        let name = config.name.as_str().into();
+        Ok(Self {
+            name,
+            config,
+            place,
+            complain,
+            main: Mutex::default(),
+            own: Mutex::default(),
+            tools: Tools::default(),
+        })
+    }
+
+    /// Starts its process, if it is one that everybody shares; a process that ran before is left to itself.
+    ///
+    /// # Errors
+    ///
+    /// If the process cannot be started.
+    pub fn start(&self) -> io::Result<()> {
+        if self.place.is_none() && self.config.sharing == Sharing::One {
+            let link = self.spawn()?;
+            self.tools.forget();
+            *self.main() = Some(link);
+        }
+        Ok(())
+    }
+
+    /// The process that everybody shares, if it has one and it was started.
+    #[must_use]
+    pub fn process(&self) -> Option<Process> {
+        self.main().as_ref().and_then(|link| link.process().cloned())
+    }
+
+    /// The processes that sessions have for themselves, those that have ended but are not forgotten yet included.
+    #[must_use]
+    pub fn own_processes(&self) -> Vec<Arc<crate::manage::process::Process>> {
+        self.own.lock().unwrap_or_else(PoisonError::into_inner).iter().filter_map(Weak::upgrade).collect()
+    }
+
+    /// Begins the conversation that everybody shares in the guard's own name.
+    pub(crate) async fn greet(&self) -> Result<(), Refusal> {
+        self.shared().map_err(Refusal::Lost)?.introduce().await.map(drop)
+    }
+
+    /// The conversation that everybody shares.
+    pub(crate) fn shared(&self) -> Result<Arc<Link>, Lost> {
+        self.main().clone().ok_or_else(|| Lost::before("it is not running".to_owned()))
+    }
+
+    /// A conversation of one's own: a process, or a session with a server behind a URL.
+    pub(crate) fn own(&self) -> Result<Arc<Link>, Lost> {
+        match &self.place {
+            Some((client, place)) => Ok(Link::over(&self.name, Http::new(client.clone(), Arc::clone(place)))),
+            None => {
+                let cannot = |error| Lost::before(format!("it cannot be started: {error}"));
+                let link = self.spawn().map_err(cannot)?;
+                if let Some(process) = link.process() {
+                    let mut own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
+                    own.retain(|process| process.strong_count() > 0);
+                    own.push(Arc::downgrade(&process.body));
+                }
+                Ok(link)
+            }
+        }
+    }
+
+    /// Whether everybody talks to the same process.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.place.is_none() && self.config.sharing == Sharing::One
+    }
+
+    fn spawn(&self) -> io::Result<Arc<Link>> {
+        Link::spawn(&self.name, &self.config.reach, self.complain.clone())
+    }
+
+    fn main(&self) -> MutexGuard<'_, Option<Arc<Link>>> {
+        self.main.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Upstream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Upstream").field("config", &self.config).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,13 @@
+//! The engine from outside: real processes, real sockets, real clients.
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    reason = "a test that meets what it does not expect has failed"
+)]
+
+mod hostile;
+mod http;
+mod kit;
+mod sdk;
+mod stdio;
