@@ -4,6 +4,8 @@
 //! as an argument and returns what it found.
 
 mod console;
+#[cfg(target_os = "linux")]
+mod ending;
 mod exit;
 mod terminal;
 mod verbs;

@@ -6,6 +6,7 @@ use super::Verb;
 pub(super) static ALL: &[Verb] = &[
     super::completions::VERB,
     super::explain::VERB,
+    super::guard::VERB,
     super::ledger::VERB,
     super::payment_provider::VERB,
     super::prove::VERB,

@@ -5,6 +5,7 @@ mod all;
 // verbs: begin
 mod completions;
 mod explain;
+mod guard;
 mod ledger;
 mod payment_provider;
 mod prove;

@@ -9,6 +9,15 @@ use crate::{Counter, TWO_ADDS, processes};
 
 #[test]
 fn an_interrupt_ends_what_was_started() {
+    ends_what_was_started("-INT");
+}
+
+#[test]
+fn so_does_whoever_ends_it_politely() {
+    ends_what_was_started("-TERM");
+}
+
+fn ends_what_was_started(signal: &str) {
     let counter = Counter::new("safe");
     let mut command = counter.command(&[TWO_ADDS, &["--trials", "5000", "--budget", "120s"]].concat());
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("the program starts");
@@ -18,7 +27,7 @@ fn an_interrupt_ends_what_was_started() {
         assert!(begin.elapsed() < Duration::from_secs(60), "no server was started");
         std::thread::sleep(Duration::from_millis(10));
     }
-    let status = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill");
+    let status = Command::new("kill").args([signal, &child.id().to_string()]).status().expect("kill");
     assert!(status.success());
     let status = child.wait().expect("it ends");
     assert_eq!(status.code(), Some(2));

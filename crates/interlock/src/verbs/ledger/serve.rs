@@ -25,16 +25,15 @@ use tokio::{
     net::TcpListener,
     process::Child,
     runtime::Runtime,
-    signal::unix::{Signal, SignalKind, signal},
 };
 
 use super::Ledger;
-use crate::{console::Console, exit::Exit};
+use crate::{console::Console, ending::Ending, exit::Exit};
 
 pub(super) fn run(ledger: &Ledger, console: &mut Console) -> Result<Exit> {
     let runtime = Runtime::new().context("failed to start")?;
     let outcome = runtime.block_on(async {
-        let mut signals = Signals::new()?;
+        let mut ending = Ending::new()?;
         let (told, stop) = tokio::sync::oneshot::channel::<()>();
         let serving = ledger.serve(console, async {
             let _ = stop.await;
@@ -42,11 +41,11 @@ pub(super) fn run(ledger: &Ledger, console: &mut Console) -> Result<Exit> {
         tokio::pin!(serving);
         tokio::select! {
             ended = &mut serving => return ended,
-            () = signals.next() => drop(told),
+            () = ending.asked() => drop(told),
         }
         tokio::select! {
             ended = serving => ended,
-            () = signals.next() => bail!("ended by a second signal, with calls still running"),
+            () = ending.asked() => bail!("ended by a second signal, with calls still running"),
         }
     });
     // A thread may still wait for input that never comes.
@@ -100,25 +99,6 @@ impl Ledger {
 )]
 fn log() -> Log {
     Arc::new(|text| eprintln!("interlock ledger: {text}"))
-}
-
-/// The signals that end a server.
-struct Signals {
-    terminate: Signal,
-    interrupt: Signal,
-}
-
-impl Signals {
-    fn new() -> Result<Self> {
-        Ok(Self { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
-    }
-
-    async fn next(&mut self) {
-        tokio::select! {
-            _ = self.terminate.recv() => {}
-            _ = self.interrupt.recv() => {}
-        }
-    }
 }
 
 /// The folder of files, which goes with us if it is a temporary one.

@@ -14,7 +14,7 @@ use interlock_report::{proof, text};
 use interlock_scan::replace;
 
 use super::{Format, Prove, progress::Line, save, target};
-use crate::{console::Console, exit::Exit};
+use crate::{console::Console, ending::Ending, exit::Exit};
 
 /// How wide text is in a file.
 const FILE_WIDTH: usize = 100;
@@ -45,8 +45,9 @@ pub(super) fn run(options: &Prove, console: &mut Console) -> Result<Exit> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let line = Line::new(console.errors_are_seen() && !options.no_progress);
     let outcome = runtime.block_on(async {
+        let mut ending = Ending::new()?;
         // Whoever is dropped ends its children and removes its folders, so an interrupt is only a matter of stopping.
-        tokio::select! {
+        anyhow::Ok(tokio::select! {
             report = async {
                 match saved {
                     Some(saved) => {
@@ -56,9 +57,9 @@ pub(super) fn run(options: &Prove, console: &mut Console) -> Result<Exit> {
                     None => prove(request, &line).await,
                 }
             } => Some(report),
-            _ = tokio::signal::ctrl_c() => None,
-        }
-    });
+            () = ending.asked() => None,
+        })
+    })?;
     drop(runtime);
     drop(line);
     let Some(outcome) = outcome else { bail!("interrupted; every server that was started is ended") };

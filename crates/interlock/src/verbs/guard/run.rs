@@ -1,0 +1,57 @@
+//! Which of its duties the guard was called for.
+
+use std::{fs, io::Write, path::Path};
+
+use anyhow::{Context, Result};
+use interlock_guard::policy::{self, Config, Weight};
+
+use super::{
+    Guard,
+    plan::{Plan, environment, told},
+    serve,
+};
+use crate::{console::Console, exit::Exit};
+
+pub(super) fn run(options: &Guard, console: &mut Console) -> Result<Exit> {
+    if options.schema {
+        writeln!(console, "{}", policy::schema().trim_end())?;
+        return Ok(Exit::Clean);
+    }
+    if let Some(path) = &options.import {
+        return import(path, console);
+    }
+    if options.suggest {
+        return super::suggest::run(options, console);
+    }
+    if let (true, Some(path)) = (options.check, &options.config) {
+        return check(path, console);
+    }
+    serve::run(&Plan::of(options)?, options, console)
+}
+
+/// Says what is wrong with a configuration: 2 if it cannot be used, 1 if something in it surprises.
+fn check(path: &Path, console: &mut Console) -> Result<Exit> {
+    let problems = match Config::load(path, &environment()) {
+        Ok(config) => policy::check(&config, None),
+        Err(broken) => broken.problems,
+    };
+    for problem in &problems {
+        writeln!(console, "{problem}")?;
+    }
+    Ok(match problems.iter().map(|problem| problem.weight).max() {
+        None => {
+            writeln!(console, "{}: nothing is wrong", path.display())?;
+            Exit::Clean
+        }
+        Some(Weight::Warning) => Exit::Found,
+        Some(Weight::Error) => Exit::Failed,
+    })
+}
+
+fn import(path: &Path, console: &mut Console) -> Result<Exit> {
+    let text = fs::read_to_string(path).with_context(|| format!("failed to read {}", path.display()))?;
+    let upstreams =
+        policy::import(&path.display().to_string(), &text, &environment()).map_err(|broken| told(&broken))?;
+    write!(console, "{}", super::import::written(&upstreams))?;
+    Ok(Exit::Clean)
+}

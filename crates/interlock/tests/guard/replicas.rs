@@ -1,0 +1,166 @@
+//! Two guards that share their state, in front of two copies of the naive ledger that share theirs.
+
+use std::time::Duration;
+
+use interlock_testkit::service::{Postgres, Redis};
+use serde_json::json;
+use tokio::task::JoinSet;
+
+use crate::{
+    effects::configured,
+    kit::{Client, INTERLOCK, Line, Said, Serving, scratch},
+};
+
+const TRANSFERS: usize = 200;
+/// What the seed gives to alice.
+const CREDITS: i64 = 100;
+/// When the calls of a guard that was killed are given up.
+const GIVE_UP: Duration = Duration::from_secs(5);
+/// A provider that is not there: nothing is paid for here.
+const NO_PROVIDER: &str = "http://127.0.0.1:9";
+
+/// A naive ledger whose records are in this file, which thinks so long between its check and its act.
+fn ledger(records: &str, more: &[&str]) -> Line {
+    let usual = [
+        INTERLOCK,
+        "ledger",
+        "--unsafe",
+        "--seed",
+        "--state",
+        records,
+        "--payments",
+        NO_PROVIDER,
+        "--think",
+        "2",
+        "--rate",
+        "100000/min",
+        "--in-flight",
+        "100000",
+    ];
+    Line::bare(&[&usual, more].concat())
+}
+
+async fn balances(client: &Client) -> (i64, i64) {
+    let mut balances = Vec::new();
+    for user in ["alice", "bob"] {
+        let account = client.call("get_account", json!({ "userId": user })).await;
+        balances.push(account.value()["balance"].as_i64().expect("a balance is a number"));
+    }
+    (balances[0], balances[1])
+}
+
+/// Transfers of one credit each, all at once, over these clients in turn.
+async fn transfer(clients: &[Client]) -> Vec<Said> {
+    let mut running = JoinSet::new();
+    for client in clients.iter().cycle().take(TRANSFERS) {
+        let client = client.clone();
+        let wish = json!({ "fromUserId": "alice", "toUserId": "bob", "amount": 1 });
+        running.spawn(async move { client.call("transfer_credits", wish).await });
+    }
+    running.join_all().await
+}
+
+async fn two_replicas_spend_each_credit_once(state: &str) {
+    let folder = scratch();
+    let records = format!("sqlite:{}", folder.path().join("ledger.db").display());
+    let guard = || ledger(&records, &[]).guarded(&["--listen", "127.0.0.1:0", "--state", state]).serve();
+    let replicas = [guard(), guard()];
+    let clients = [replicas[0].client().await, replicas[1].client().await];
+    let said = transfer(&clients).await;
+    let moved = said.iter().filter(|said| !said.is_error).count();
+    assert_eq!(balances(&clients[0]).await, (0, CREDITS), "{moved} transfers went through");
+    assert_eq!(i64::try_from(moved), Ok(CREDITS));
+    let refused = said.iter().filter(|said| said.is_error).map(Said::text);
+    assert!(refused.clone().all(|words| words.contains("credits")), "{:?}", refused.collect::<Vec<_>>());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn over_redis_two_replicas_spend_each_credit_once() {
+    let redis = Redis::start().expect("Redis starts");
+    two_replicas_spend_each_credit_once(&redis.url()).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn over_postgresql_two_replicas_spend_each_credit_once() {
+    let postgres = Postgres::start().expect("PostgreSQL starts");
+    two_replicas_spend_each_credit_once(&postgres.url()).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_ledgers_without_a_guard_spend_credits_twice() {
+    let folder = scratch();
+    let records = format!("sqlite:{}", folder.path().join("ledger.db").display());
+    let bare = || ledger(&records, &["--listen", "127.0.0.1:0"]).serve();
+    let ledgers = [bare(), bare()];
+    let clients = [ledgers[0].client().await, ledgers[1].client().await];
+    transfer(&clients).await;
+    let (alice, bob) = balances(&clients[0]).await;
+    assert!(alice < 0 && bob > CREDITS, "{alice} and {bob}");
+}
+
+/// A guard in front of a ledger that runs by itself, and so outlives it.
+fn in_front_of(ledger: &Serving, folder: &std::path::Path, state: &str) -> Serving {
+    let policy = format!(
+        "[state]\nurl = \"{state}\"\n\n[defaults]\ntimeout = \"2s\"\ngrace = \"1s\"\nwait = \"60s\"\n\n\
+         [[upstream]]\nname = \"ledger\"\nurl = \"{}\"\n\n\
+         [[tool]]\nmatch = \"*_credits\"\nlock = \"accounts\"\nchanges = \"accounts\"\n",
+        ledger.url
+    );
+    configured(folder, &policy).serve()
+}
+
+async fn one_replica_is_killed(state: &str) {
+    let folders = [scratch(), scratch()];
+    let records = format!("sqlite:{}", folders[0].path().join("ledger.db").display());
+    let bare = || ledger(&records, &["--listen", "127.0.0.1:0"]).serve();
+    let ledgers = [bare(), bare()];
+    let mut doomed = in_front_of(&ledgers[0], folders[0].path(), state);
+    let survivor = in_front_of(&ledgers[1], folders[1].path(), state);
+    let clients = [doomed.client().await, survivor.client().await];
+    let mut running = JoinSet::new();
+    let mut lost = Vec::new();
+    for (number, client) in clients.iter().cycle().take(TRANSFERS).cloned().enumerate() {
+        let wish = json!({ "fromUserId": "alice", "toUserId": "bob", "amount": 1 });
+        let call =
+            running.spawn(async move { (number % 2, client.try_call("transfer_credits", wish).await) });
+        if number % 2 == 0 {
+            lost.push(call);
+        }
+    }
+    let mut moved = 0;
+    while let Some(joined) = running.join_next().await {
+        match joined {
+            Ok((_, Ok(said))) if !said.is_error => moved += 1,
+            Ok((1, Err(error))) => panic!("the other one goes on: {error}"),
+            Ok(_) => {}
+            Err(ended) => assert!(ended.is_cancelled(), "{ended}"),
+        }
+        if moved == 20 && doomed.child.try_wait().expect("it is ours").is_none() {
+            doomed.child.kill().and_then(|()| doomed.child.wait()).expect("it can be killed");
+            let lost = std::mem::take(&mut lost);
+            tokio::spawn(async move {
+                // The client goes on asking for what it was not told, for ever. What had come before the end is read by then.
+                tokio::time::sleep(GIVE_UP).await;
+                lost.iter().for_each(tokio::task::AbortHandle::abort);
+            });
+        }
+    }
+    let (alice, bob) = balances(&clients[1]).await;
+    assert_eq!(alice + bob, CREDITS, "money is neither made nor lost");
+    assert!(alice >= 0, "{alice} and {bob}");
+    // A transfer that was under way when its guard was killed happened, and nobody was told.
+    assert!(bob == moved || bob == moved + 1, "{moved} were acknowledged, {bob} happened");
+    assert!(moved >= 100 - 1, "the other one went on: {moved}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn over_redis_a_replica_that_is_killed_leaves_nothing_half_locked_and_nothing_runs_twice() {
+    let redis = Redis::start().expect("Redis starts");
+    one_replica_is_killed(&redis.url()).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn over_postgresql_a_replica_that_is_killed_leaves_nothing_half_locked_and_nothing_runs_twice() {
+    let postgres = Postgres::start().expect("PostgreSQL starts");
+    one_replica_is_killed(&postgres.url()).await;
+}
