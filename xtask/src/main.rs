@@ -7,6 +7,7 @@
 )]
 
 mod bench;
+mod conformance;
 mod corpus;
 mod generate;
 mod new;
@@ -69,6 +70,8 @@ enum Command {
     },
     /// Scan real repositories and compare with what somebody has written down about them
     Corpus(corpus::Corpus),
+    /// Run the official conformance suite on servers, directly and through the guard, and compare
+    Conformance(conformance::Conformance),
     /// Break the stores in every way for minutes, and say what was injected and what held
     Soak(soak::Soak),
 }
@@ -98,6 +101,7 @@ fn dispatch(cli: Cli) -> anyhow::Result<()> {
         Command::New { what } => new::run(&root, &what),
         Command::Bench { name, folder } => bench::run(&root, name.as_deref(), folder.as_deref()),
         Command::Corpus(corpus) => corpus::run(&root, &corpus),
+        Command::Conformance(conformance) => conformance::run(&root, &conformance),
         Command::Soak(soak) => soak::run(&root, &soak),
     }
 }

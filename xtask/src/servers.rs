@@ -35,6 +35,14 @@ const PACKAGES: &[Packages] = &[
     Packages { name: "mcp2", pins: &["python/mcp2.txt"], runtime: "python3", install: pip },
 ];
 
+/// What `cargo xtask conformance` needs and no test does.
+const CONFORMANCE: Packages = Packages {
+    name: "conformance",
+    pins: &["conformance/package-lock.json", "conformance/package.json", "conformance/.npmrc"],
+    runtime: "node",
+    install: npm,
+};
+
 /// The file that says what was installed; written last, so that half an installation has none.
 const STAMP: &str = "installed.txt";
 
@@ -48,16 +56,9 @@ pub(crate) fn ready(root: &Root, install: bool) -> Result<()> {
     let folder = installed(root)?;
     let mut missing = Vec::new();
     for packages in PACKAGES {
-        let into = folder.join(packages.name);
-        let stamp = packages.stamp(root)?;
-        if is_installed(&into, &stamp) {
-            continue;
-        }
         if install {
-            packages
-                .put(root, &into, &stamp)
-                .with_context(|| format!("failed to install the packages of {}", packages.pins.join(", ")))?;
-        } else {
+            packages.ready(root, &folder)?;
+        } else if !is_installed(&folder.join(packages.name), &packages.stamp(root)?) {
             missing.push(packages.pins.first().copied().unwrap_or(packages.name));
         }
     }
@@ -70,11 +71,27 @@ pub(crate) fn ready(root: &Root, install: bool) -> Result<()> {
     Ok(())
 }
 
+/// Where the conformance suite and its servers' packages are; installed first, if they are not there as pinned.
+pub(crate) fn conformance(root: &Root) -> Result<PathBuf> {
+    CONFORMANCE.ready(root, &installed(root)?)
+}
+
 fn is_installed(into: &Path, stamp: &str) -> bool {
     fs::read_to_string(into.join(STAMP)).is_ok_and(|text| text == stamp)
 }
 
 impl Packages {
+    /// Installs them unless they are there as pinned, and says where.
+    fn ready(&self, root: &Root, folder: &Path) -> Result<PathBuf> {
+        let into = folder.join(self.name);
+        let stamp = self.stamp(root)?;
+        if !is_installed(&into, &stamp) {
+            self.put(root, &into, &stamp)
+                .with_context(|| format!("failed to install the packages of {}", self.pins.join(", ")))?;
+        }
+        Ok(into)
+    }
+
     /// What was installed, word for word.
     fn stamp(&self, root: &Root) -> Result<String> {
         let mut text = Run::new(root, self.runtime).args(["--version"]).quiet().text()?;
@@ -138,8 +155,10 @@ mod tests {
                 assert!(line.contains("==") && !line.contains("://"), "{list}: {line}");
             }
         }
-        let lock = root.read(&format!("{SOURCES}/node/package-lock.json")).unwrap();
-        assert!(!lock.contains("\"resolved\""), "`.npmrc` leaves the addresses of packages out");
+        for folder in ["node", "conformance"] {
+            let lock = root.read(&format!("{SOURCES}/{folder}/package-lock.json")).unwrap();
+            assert!(!lock.contains("\"resolved\""), "`.npmrc` leaves the addresses of packages out");
+        }
     }
 
     #[test]

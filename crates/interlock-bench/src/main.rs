@@ -3,6 +3,7 @@
 //!
 //! `interlock-bench memory files` runs only these parts.
 
+mod admission;
 mod file;
 mod keyed;
 mod memory;

@@ -1,6 +1,6 @@
-//! The rate limit beside governor's, and all that a tool call passes on its way in beside one plain mutex.
+//! The rate limit beside governor's, and all that a tool call passes on its way in, here and through a gateway, beside one plain mutex.
 
-use std::{hint::black_box, num::NonZeroU32, time::Duration};
+use std::{collections::VecDeque, hint::black_box, num::NonZeroU32, time::Duration};
 
 use anyhow::{Context, Result};
 use governor::RateLimiter;
@@ -9,12 +9,14 @@ use interlock_sync::{
     idempotency::{LocalIdempotency, Ran},
     in_flight::InFlight,
     lock::KeyedLock,
+    memory::MemoryStore,
     rate::RateLimit,
-    store::{Fingerprint, Quota},
+    store::{Admission, Admitted, Fingerprint, OpId, Quota, Store},
 };
 use tokio::sync::Mutex;
 
 use crate::{
+    admission::{call, end},
     row::Row,
     sample::{alone, quick},
     versions::of_crate,
@@ -27,6 +29,8 @@ const MANY: usize = 10_000;
 pub(crate) fn run() -> Result<Vec<Row>> {
     let mut rows = rates()?;
     rows.push(whole_call()?);
+    rows.push(admission()?);
+    rows.push(crowded_admission()?);
     Ok(rows)
 }
 
@@ -61,6 +65,56 @@ fn rates() -> Result<Vec<Row>> {
             )?,
         ),
     ])
+}
+
+/// One call after the other at one key, and nobody who waits.
+fn admission() -> Result<Row> {
+    let store = MemoryStore::default();
+    let mut next = call("graph")?;
+    let mutex = Mutex::new(());
+    let both = quick(
+        async || {
+            next.call = OpId(next.call.0.wrapping_add(1));
+            if let Ok(Admitted::Granted { fence }) = store.admit(black_box(&next)).await {
+                _ = black_box(store.settle(&end(&next, fence)).await);
+            }
+        },
+        async || drop(black_box(&mutex).lock().await),
+    )?;
+    let what = "memory store: admit, settle".to_owned();
+    Ok(Row { what, both, peer: of_crate("tokio::sync::Mutex", "tokio"), unit: "ns" })
+}
+
+/// One is done, the first of thousands who wait at the same key is let in, and another comes.
+fn crowded_admission() -> Result<Row> {
+    let (store, runtime) = (MemoryStore::default(), alone()?);
+    let mut line: VecDeque<Admission> = VecDeque::new();
+    for _ in 0..=MANY {
+        line.push_back(call("graph")?);
+        runtime.block_on(store.admit(line.back().context("it was just put there")?))?;
+    }
+    let mut fence = match runtime.block_on(store.admit(line.front().context("thousands are there")?))? {
+        Admitted::Granted { fence } => fence,
+        other => anyhow::bail!("the first got {other:?}"),
+    };
+    let mutex = Mutex::new(());
+    let both = quick(
+        async || {
+            let Some(mut done) = line.pop_front() else { return };
+            _ = black_box(store.settle(&end(&done, fence)).await);
+            let Some(first) = line.front() else { return };
+            if let Ok(Admitted::Granted { fence: granted }) = store.admit(first).await {
+                fence = granted;
+            }
+            done.call = OpId(done.call.0.wrapping_add(1));
+            _ = black_box(store.admit(&done).await);
+            line.push_back(done);
+        },
+        async || drop(black_box(&mutex).lock().await),
+    )?;
+    anyhow::ensure!(line.len() > MANY, "the line got shorter");
+    let what = "memory store: settle, admit the first of 10,000, let one more wait".to_owned();
+    Ok(Row { what, both, peer: of_crate("tokio::sync::Mutex", "tokio"), unit: "ns" })
 }
 
 fn whole_call() -> Result<Row> {

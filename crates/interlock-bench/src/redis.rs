@@ -8,13 +8,14 @@ use std::{
 use anyhow::{Context, Result, bail};
 use interlock_store::{Options, open};
 use interlock_sync::store::{
-    Attempt, Begun, Change, Content, Ending, Expect, Fingerprint, Key, LeaseAnswer, LeaseRequest, Mutation,
-    OpId, PermitRequest, Quota, Store,
+    Admitted, Attempt, Begun, Change, Content, Ending, Expect, Fingerprint, Key, LeaseAnswer, LeaseRequest,
+    Mutation, OpId, PermitRequest, Quota, Store,
 };
 use interlock_testkit::service::Redis;
 use redis::{AsyncConnectionConfig, Client, aio::MultiplexedConnection};
 
 use crate::{
+    admission::{call, end},
     row::{Both, Row},
     sample::{alone, median, microseconds},
     sqlite::make,
@@ -85,7 +86,10 @@ impl Bench {
     fn rows(self, peer: &str) -> Result<Vec<Row>> {
         let rows = self.samples.into_values().map(|(what, ours, ping)| {
             let both = Both { ours: median(ours)?, peer: median(ping)? };
-            Ok(Row { what: format!("Redis: {what}"), both, peer: peer.to_owned(), unit: "µs" })
+            // An admission is many operations in one, and has no aim but its one round trip.
+            let is_whole_call = ["admit", "prolong", "settle"].contains(&what);
+            let of = if is_whole_call { "Redis, a whole call: " } else { "Redis: " };
+            Ok(Row { what: format!("{of}{what}"), both, peer: peer.to_owned(), unit: "µs" })
         });
         rows.collect()
     }
@@ -110,6 +114,13 @@ async fn round_of(bench: &mut Bench, store: &dyn Store) -> Result<()> {
     let ending = Ending::Completed(b"done".to_vec());
     bench.time("finish", store.finish(&key, fence, &ending, TTL)).await?;
     bench.time("begin again", store.begin(&attempt)).await?;
+    let call = call("graph")?;
+    let Admitted::Granted { fence } = bench.time("admit", store.admit(&call)).await? else {
+        bail!("a call that nobody is before was not admitted")
+    };
+    let end = end(&call, fence);
+    bench.time("prolong", store.prolong(&end, TTL)).await?;
+    bench.time("settle", store.settle(&end)).await?;
     let log = Key::new("log")?;
     let place = bench.time("append", store.append(&OpId::fresh(), &log, b"an entry")).await?;
     bench.time("read log", store.read_log(&log, place.saturating_sub(1), 10)).await?;

@@ -2,8 +2,10 @@
 //! something where the seconds do not; none of them asserts a time.
 
 mod explain;
+mod guard;
 mod program;
 mod prove;
+mod rows;
 mod sample;
 mod scan;
 mod sync;
@@ -49,6 +51,11 @@ const BENCHES: &[Bench] = &[
         name: "prove",
         about: "servers whose races are known, and their twins without them; takes a word of a name or hazard",
         run: prove::run,
+    },
+    Bench {
+        name: "guard",
+        about: "the guard in front of one server, beside no proxy, npm supergateway, PyPI mcp-proxy and the crate mcp-proxy",
+        run: |root, _| guard::run(root).map(told),
     },
 ];
 

@@ -11,7 +11,10 @@ pub(super) struct Page {
 }
 
 /// The pages. Adding one is one line.
-pub(super) const PAGES: &[Page] = &[Page { path: "docs/hazards.md", text: hazards }];
+pub(super) const PAGES: &[Page] = &[
+    Page { path: "docs/hazards.md", text: hazards },
+    Page { path: "docs/guard.schema.json", text: guard_schema },
+];
 
 /// The index of the hazards: the program's own table, with a way to each page.
 fn hazards(root: &Root) -> Result<String> {
@@ -21,6 +24,11 @@ fn hazards(root: &Root) -> Result<String> {
         "# The hazards\n\nWritten by `cargo xtask gen`; do not edit. Which faces exist today stands in the [README](../README.md).\n\n{}\n",
         rows.join("\n")
     ))
+}
+
+/// The JSON Schema of `guard.toml`, for editors.
+fn guard_schema(root: &Root) -> Result<String> {
+    interlock(root, &["guard", "--schema"])
 }
 
 /// A row whose name leads to its page.

@@ -1,5 +1,9 @@
 //! `cargo xtask soak`: the fault tests for as long as one likes. The same test that takes a few seconds in `cargo xtask test`, told by
 //! its environment to go on; every epoch of it is judged, and the end says what was injected and what held.
+//!
+//! `cargo xtask soak guard` does the same for the guard: more runs of what its tests run a few times.
+
+mod guard;
 
 use anyhow::{Context, Result, bail};
 
@@ -8,6 +12,15 @@ use crate::{root::Root, run::Run};
 /// What the command line says.
 #[derive(clap::Args)]
 pub(crate) struct Soak {
+    /// The stores, or the guard
+    #[arg(value_enum, default_value_t = What::Stores)]
+    what: What,
+    /// How often the guard is told to end under load
+    #[arg(long, default_value_t = 100)]
+    runs: u32,
+    /// How many mutations are sent to the guard again and again
+    #[arg(long, default_value_t = 10_000)]
+    retries: u32,
     /// How long, in minutes, shared by the backends
     #[arg(long, default_value_t = 10)]
     minutes: u64,
@@ -19,11 +32,21 @@ pub(crate) struct Soak {
     seed: Option<u64>,
 }
 
+/// What is broken in every way.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum What {
+    Stores,
+    Guard,
+}
+
 /// The test that goes on.
 const TEST: &str = "all_at_once::all_faults_at_once_lose_nothing_and_double_nothing";
 
 /// Runs it.
 pub(crate) fn run(root: &Root, soak: &Soak) -> Result<()> {
+    if soak.what == What::Guard {
+        return guard::run(root, soak.runs, soak.retries);
+    }
     if soak.minutes == 0 {
         bail!("a soak takes at least one minute; `cargo xtask test` has the short form");
     }
@@ -50,10 +73,14 @@ fn command(root: &Root, soak: &Soak) -> Run {
 mod tests {
     use super::*;
 
+    fn usual() -> Soak {
+        Soak { what: What::Stores, runs: 1, retries: 1, minutes: 1, backend: vec![], seed: None }
+    }
+
     #[test]
     fn a_soak_of_no_time_is_refused() {
         let root = Root::find(None, None).unwrap();
-        let error = run(&root, &Soak { minutes: 0, backend: vec![], seed: None }).unwrap_err();
+        let error = run(&root, &Soak { minutes: 0, ..usual() }).unwrap_err();
         assert!(error.to_string().starts_with("a soak takes at least one minute"), "{error}");
     }
 
