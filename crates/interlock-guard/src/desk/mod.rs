@@ -6,12 +6,12 @@
 //!
 //! | file | question |
 //! |---|---|
-//! | [`plan`] | what does the store have to be asked for this call? |
-//! | [`turn`] | when is it this call's turn, and how is that found out? |
-//! | [`line`] | who of this process asks next? |
-//! | [`hold`] | how does a call that runs end, and what does it hold until then? |
-//! | [`observe`] | what would rules have decided that are only observed? |
-//! | [`refusal`] | what is a model told that gets no answer? |
+//! | `plan` | what does the store have to be asked for this call? |
+//! | `turn` | when is it this call's turn, and how is that found out? |
+//! | `line` | who of this process asks next? |
+//! | `hold` | how does a call that runs end, and what does it hold until then? |
+//! | `observe` | what would rules have decided that are only observed? |
+//! | `refusal` | what is a model told that gets no answer? |
 
 mod arguments;
 mod carry;

@@ -1,6 +1,6 @@
 //! Which messages belong together, and who gets what a server says by itself.
 //!
-//! A [`Session`](client::Session) is one client: the one on stdio, one with a session over HTTP, or all those together that have none because
+//! A `Session` is one client: the one on stdio, one with a session over HTTP, or all those together that have none because
 //! their revision does not. It knows a conversation with each upstream, its requests in flight, and what servers asked it.
 
 mod asks;

@@ -1,6 +1,6 @@
 //! The servers behind the guard: child processes and Streamable HTTP.
 //!
-//! A [`Link`] is one conversation. A child that everybody shares has one; a server behind a URL has one for each session, and so has a child
+//! A `Link` is one conversation. A child that everybody shares has one; a server behind a URL has one for each session, and so has a child
 //! that is started for each session. Requests go out under numbers of our own, so that two clients with the same ids and tokens never get
 //! each other's messages.
 
