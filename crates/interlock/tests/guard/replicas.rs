@@ -101,7 +101,7 @@ async fn two_ledgers_without_a_guard_spend_credits_twice() {
 /// A guard in front of a ledger that runs by itself, and so outlives it.
 fn in_front_of(ledger: &Serving, folder: &std::path::Path, state: &str) -> Serving {
     let policy = format!(
-        "[state]\nurl = \"{state}\"\n\n[defaults]\ntimeout = \"2s\"\ngrace = \"1s\"\nwait = \"60s\"\n\n\
+        "[state]\nurl = \"{state}\"\n\n[defaults]\ntimeout = \"2s\"\ngrace = \"1s\"\nwait = \"10min\"\n\n\
          [[upstream]]\nname = \"ledger\"\nurl = \"{}\"\n\n\
          [[tool]]\nmatch = \"*_credits\"\nlock = \"accounts\"\nchanges = \"accounts\"\n",
         ledger.url
