@@ -86,10 +86,7 @@ impl Bench {
     fn rows(self, peer: &str) -> Result<Vec<Row>> {
         let rows = self.samples.into_values().map(|(what, ours, ping)| {
             let both = Both { ours: median(ours)?, peer: median(ping)? };
-            // An admission is many operations in one, and has no aim but its one round trip.
-            let is_whole_call = ["admit", "prolong", "settle"].contains(&what);
-            let of = if is_whole_call { "Redis, a whole call: " } else { "Redis: " };
-            Ok(Row { what: format!("{of}{what}"), both, peer: peer.to_owned(), unit: "µs" })
+            Ok(Row { what: format!("Redis: {what}"), both, peer: peer.to_owned(), unit: "µs" })
         });
         rows.collect()
     }
