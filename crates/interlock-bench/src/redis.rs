@@ -5,17 +5,17 @@ use std::{
     time::{Duration, Instant},
 };
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use interlock_store::{Options, open};
 use interlock_sync::store::{
-    Admitted, Attempt, Begun, Change, Content, Ending, Expect, Fingerprint, Key, LeaseAnswer, LeaseRequest,
-    Mutation, OpId, PermitRequest, Quota, Store,
+    Admission, Admitted, Attempt, Begun, Change, Content, Ending, Expect, Fingerprint, Key, LeaseAnswer,
+    LeaseRequest, Mutation, OpId, PermitRequest, Quota, Store,
 };
 use interlock_testkit::service::Redis;
 use redis::{AsyncConnectionConfig, Client, aio::MultiplexedConnection};
 
 use crate::{
-    admission::{call, end},
+    admission::{call, controlled, end, locking},
     row::{Both, Row},
     sample::{alone, median, microseconds},
     sqlite::make,
@@ -33,6 +33,8 @@ pub(crate) fn run() -> Result<Vec<Row>> {
         for name in ["a", "b", "c"] {
             make(&*store, &Key::new(name)?).await?;
         }
+        // Who reads must have looked before a call of its can be fresh.
+        store.admit(&Admission { locks: vec![], ..call("graph")? }).await?;
         for round in 0..ROUNDS {
             // What was measured while the server came to know the scripts does not count.
             if round == ROUNDS / 20 {
@@ -111,17 +113,31 @@ async fn round_of(bench: &mut Bench, store: &dyn Store) -> Result<()> {
     let ending = Ending::Completed(b"done".to_vec());
     bench.time("finish", store.finish(&key, fence, &ending, TTL)).await?;
     bench.time("begin again", store.begin(&attempt)).await?;
-    let call = call("graph")?;
-    let Admitted::Granted { fence } = bench.time("admit", store.admit(&call)).await? else {
-        bail!("a call that nobody is before was not admitted")
-    };
-    let end = end(&call, fence);
-    bench.time("prolong", store.prolong(&end, TTL)).await?;
-    bench.time("settle", store.settle(&end)).await?;
+    admissions(bench, store).await?;
     let log = Key::new("log")?;
     let place = bench.time("append", store.append(&OpId::fresh(), &log, b"an entry")).await?;
     bench.time("read log", store.read_log(&log, place.saturating_sub(1), 10)).await?;
     bench.time("now", store.now()).await?;
+    Ok(())
+}
+
+/// What a guard asks for with nothing but locks, and with every control there is.
+async fn admissions(bench: &mut Bench, store: &dyn Store) -> Result<()> {
+    let kinds = [
+        (locking("file")?, ["admit, a lock", "prolong, a lock", "settle, a lock"]),
+        (controlled("graph")?, ["admit, every control", "prolong, every control", "settle, every control"]),
+    ];
+    for (call, [admit, prolong, settle]) in kinds {
+        let Admitted::Granted { fence } = bench.time(admit, store.admit(&call)).await? else {
+            bail!("a call that nobody is before was not admitted")
+        };
+        let end = end(&call, fence);
+        ensure!(
+            bench.time(prolong, store.prolong(&end, TTL)).await?,
+            "a call that is held was not prolonged"
+        );
+        ensure!(bench.time(settle, store.settle(&end)).await?, "a call that is held was not settled");
+    }
     Ok(())
 }
 

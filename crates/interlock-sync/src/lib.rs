@@ -32,6 +32,6 @@ mod prim;
 mod race;
 mod shards;
 mod table;
-#[cfg(test)]
-mod testing;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 mod wakes;

@@ -78,34 +78,9 @@ impl Keys {
         self.name("attempt:", Of::Text(key.as_str()))
     }
 
-    /// The last ticket, fence or version of an admission.
-    pub(super) fn number(&self) -> Name<'_> {
-        self.name("number", Of::Text(""))
-    }
-
-    /// A call that waits or holds something.
-    pub(super) fn call(&self, call: OpId) -> Name<'_> {
-        self.name("call:", Of::Op(call))
-    }
-
-    /// Who has a lock; the scripts put the names of what lies beside it together, behind a sign that no key holds.
-    pub(super) fn lock<'a>(&'a self, key: &'a Key) -> Name<'a> {
-        self.name("lock:", Of::Text(key.as_str()))
-    }
-
-    /// Who waits for a place, likewise.
-    pub(super) fn place<'a>(&'a self, key: &'a Key) -> Name<'a> {
-        self.name("place:", Of::Text(key.as_str()))
-    }
-
-    /// The version of what calls changed.
-    pub(super) fn changed<'a>(&'a self, key: &'a Key) -> Name<'a> {
-        self.name("changed:", Of::Text(key.as_str()))
-    }
-
-    /// What a reader saw.
-    pub(super) fn view<'a>(&'a self, reader: Option<&'a Key>, key: &'a Key) -> Name<'a> {
-        self.name("view:", Of::Seen(reader.map_or("", Key::as_str), key.as_str()))
+    /// The hash of all that admissions know. What the fields in it are called is below.
+    pub(super) fn calls(&self) -> Name<'_> {
+        self.name("calls", Of::Text(""))
     }
 
     /// A log.
@@ -116,6 +91,35 @@ impl Keys {
     fn name<'a>(&'a self, kind: &'static str, of: Of<'a>) -> Name<'a> {
         Name { prefix: &self.prefix, kind, of }
     }
+}
+
+/// A call that waits or holds something.
+pub(super) fn call<'a>(call: OpId) -> Name<'a> {
+    field("@", Of::Op(call))
+}
+
+/// Who has a lock.
+pub(super) fn lock(key: &Key) -> Name<'_> {
+    field("l", Of::Text(key.as_str()))
+}
+
+/// Who has a place.
+pub(super) fn place(key: &Key) -> Name<'_> {
+    field("p", Of::Text(key.as_str()))
+}
+
+/// The version of what calls changed.
+pub(super) fn version(key: &Key) -> Name<'_> {
+    field("v", Of::Text(key.as_str()))
+}
+
+/// What a reader saw. Nobody, who has no name, has seen nothing.
+pub(super) fn view<'a>(reader: Option<&'a Key>, key: &'a Key) -> Name<'a> {
+    field("s", Of::Seen(reader.map_or("", Key::as_str), key.as_str()))
+}
+
+fn field<'a>(kind: &'static str, of: Of<'a>) -> Name<'a> {
+    Name { prefix: "", kind, of }
 }
 
 impl ToRedisArgs for Name<'_> {

@@ -15,17 +15,28 @@
 //! | `rate:KEY` | string or list | a bucket's moment, a log's grants | once it says nothing any more, a log at most one window later |
 //! | `permits:KEY` | sorted set | holders by the end of their time | with the last holder's time, or later if one renewed for less |
 //! | `attempt:KEY` | string | how far an idempotent attempt got | when it is to be forgotten |
-//! | `number` | string | the last ticket, fence or version of an admission | never |
-//! | `call:ID` | string | the ticket or the fence of a call | with its time |
-//! | `lock:KEY`, `place:KEY` | string | who has it, until when, and until when somebody waits | with the last of these |
-//! | the same and a line break and a letter | sorted sets | those who share it, and those who wait | with the last of them |
-//! | `changed:KEY` | string | version, end, and the call that raised it | when it is to be forgotten |
-//! | `view:READER`, line break, `KEY` | string | the version that was seen, and end | when it is to be forgotten |
+//! | `calls` | hash | all that admissions know | a day after the last of it |
+//! | `calls`, line break, a letter, a lock or place | sorted sets | many who share it, and those who wait | with the last of them |
+//! | `calls`, line break, `n` | string | a number as great as all that were given out when the hash goes | never |
 //! | `log:KEY` | stream | the entries | never |
 //!
 //! What one operation needs is in strings, because a script reads all of them with one `MGET` and writes them with one `MSET`: most of
 //! the time of a script goes into its calls. Versions, fences and moments in them have 16 digits, so that a script can cut a row at fixed
 //! places; to match a pattern takes it three times as long.
+//!
+//! An admission changes half a dozen rows that each go at another time, and there is no command that sets several keys with an expiry. So its
+//! rows are the fields of one hash, read with one `HMGET` and written with one `HSET`:
+//!
+//! | field | holds, behind the moment at which it is over |
+//! |---|---|
+//! | `n` | the last ticket, fence or version of an admission, and about the hash itself; it has no such moment |
+//! | `@ID` | the ticket or the fence of a call |
+//! | `lKEY`, `pKEY` | of a lock or a place: who has it, until when, and until when somebody waits |
+//! | `vKEY` | version, and the call that raised it |
+//! | `sREADER`, line break, `KEY` | the version that was seen |
+//!
+//! A field that is over counts as gone. Now and then an admission removes some of them, more the more there are, and `sweep` removes all;
+//! the hash as a whole has an expiry.
 //!
 //! Each expiry is set in the script that writes the key, so a client that dies leaves nothing behind for ever. Time is the server's
 //! (`TIME` inside the script). Versions and places are `max(last + 1, the server's time in µs)` like fences, and not a bare count,

@@ -113,9 +113,8 @@ impl Store for RedisStore {
         Box::pin(logs::read(self, log, after, limit))
     }
 
-    /// The server expires every key by itself, and a script looks past what is left of a key that still holds others. So there is
-    /// nothing to remove, and nothing to ask.
+    /// The server expires every key by itself; what goes by itself is in the hash of the admissions.
     fn sweep(&self) -> Reply<'_, u64> {
-        Box::pin(async { Ok(0) })
+        Box::pin(admissions::sweep(self))
     }
 }

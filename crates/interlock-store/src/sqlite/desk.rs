@@ -21,7 +21,7 @@ use super::{
     fault::{at_commit, before_commit, is_busy, moved},
     job::Job,
     patience::full_jitter,
-    tables::{Tables, Versions},
+    tables::{Statements, Tables, Versions},
 };
 
 /// How many operations share a commit at most, so that the first does not wait long for the last.
@@ -34,8 +34,9 @@ const SWEEP_EVERY: usize = 256;
 const SWEEP_MOST: usize = 1024;
 
 /// What the thread works with.
-pub(super) struct Desk {
-    connection: Connection,
+pub(super) struct Desk<'c> {
+    connection: &'c Connection,
+    statements: Statements<'c>,
     space: i64,
     clock: Arc<dyn Clock>,
     jobs: mpsc::Receiver<Job>,
@@ -52,9 +53,9 @@ pub(super) struct Desk {
     unsettled: bool,
 }
 
-impl Desk {
+impl<'c> Desk<'c> {
     pub(super) fn new(
-        connection: Connection,
+        connection: &'c Connection,
         space: i64,
         clock: Arc<dyn Clock>,
         jobs: mpsc::Receiver<Job>,
@@ -65,6 +66,7 @@ impl Desk {
         let (versions, until_sweep, one_failed, unsettled) = (Versions::default(), SWEEP_EVERY, false, false);
         Self {
             connection,
+            statements: Statements::new(connection),
             space,
             clock,
             jobs,
@@ -94,11 +96,11 @@ impl Desk {
     fn begin(&mut self) -> bool {
         let mut round = 0;
         loop {
-            self.gather();
+            self.gather(BATCH);
             if self.waiting.is_empty() {
                 return false;
             }
-            match self.execute("BEGIN IMMEDIATE").and_then(|()| has_moved(&self.connection)) {
+            match self.execute("BEGIN IMMEDIATE").and_then(|()| has_moved(self.connection)) {
                 Ok(false) => break,
                 Ok(true) => return self.refuse(moved),
                 Err(error) if is_busy(&error) => thread::sleep(full_jitter(round)),
@@ -110,16 +112,16 @@ impl Desk {
             round += 1;
         }
         // Others may have come meanwhile.
-        self.gather();
+        self.gather(BATCH);
         true
     }
 
-    /// Takes what is in the queue, as much as may share a commit, and turns away what has waited too long.
+    /// Takes what is in the queue, as long as not more wait than these, and turns away what has waited too long.
     ///
     /// What is turned away has not run and never will, and its caller is told so before it stops waiting: else it would be in doubt
     /// for no reason.
-    fn gather(&mut self) {
-        while self.waiting.len() < BATCH
+    fn gather(&mut self, most: usize) {
+        while self.waiting.len() < most
             && let Ok(job) = self.jobs.try_recv()
         {
             self.waiting.push_back(job);
@@ -152,11 +154,22 @@ impl Desk {
         self.commit_and_answer(done);
     }
 
+    /// Also runs what comes meanwhile. Callers that were answered together ask again at about the same time, and those who are a little
+    /// later than the first would else wait for its commit before they get their own.
     fn run_together(&mut self) -> Result<()> {
-        let mut waiting = mem::take(&mut self.waiting);
-        let ran = waiting.iter_mut().try_for_each(|job| self.guarded(|tables| job.run(tables)));
-        self.waiting = waiting;
-        ran
+        let (mut ran, mut end) = (VecDeque::with_capacity(BATCH), Ok(()));
+        while end.is_ok()
+            && let Some(mut job) = self.waiting.pop_front()
+        {
+            end = self.guarded(|tables| job.run(tables));
+            ran.push_back(job);
+            if self.waiting.is_empty() {
+                self.gather(BATCH.saturating_sub(ran.len()));
+            }
+        }
+        ran.append(&mut self.waiting);
+        self.waiting = ran;
+        end
     }
 
     /// Runs what waits, and answers those that fail; `None` if nothing is left to commit.
@@ -191,7 +204,7 @@ impl Desk {
     }
 
     /// Does something that is taken back if it fails, and nothing else with it.
-    fn apart(&self, work: impl FnOnce(&Tables<'_>) -> Result<()>) -> Result<()> {
+    fn apart(&self, work: impl FnOnce(&Tables<'_, '_>) -> Result<()>) -> Result<()> {
         self.execute("SAVEPOINT operation")?;
         let end = self.guarded(work);
         let taken_back = if end.is_err() { self.execute("ROLLBACK TO operation") } else { Ok(()) };
@@ -203,13 +216,13 @@ impl Desk {
     }
 
     /// Does something. A bug that one request brings out must not end the thread on which all others depend.
-    fn guarded(&self, work: impl FnOnce(&Tables<'_>) -> Result<()>) -> Result<()> {
+    fn guarded(&self, work: impl FnOnce(&Tables<'_, '_>) -> Result<()>) -> Result<()> {
         let tables = self.tables();
         panic::catch_unwind(AssertUnwindSafe(|| work(&tables))).unwrap_or(Err(Error::UnwindingPanic))
     }
 
-    fn tables(&self) -> Tables<'_> {
-        Tables::new(&self.connection, self.space, &self.versions, self.clock.now())
+    fn tables(&self) -> Tables<'_, 'c> {
+        Tables::new(self.connection, self.space, &self.versions, self.clock.now()).with(&self.statements)
     }
 
     /// Commits. Nothing is written if nothing changed, unless a commit before this one is unsettled: then something is, so that what
@@ -250,8 +263,8 @@ impl Desk {
         }
     }
 
-    fn execute(&self, sql: &str) -> Result<()> {
-        self.connection.prepare_cached(sql)?.execute([]).map(drop)
+    fn execute(&self, sql: &'static str) -> Result<()> {
+        self.statements.run(sql, |statement| statement.execute([])).map(drop)
     }
 }
 

@@ -17,7 +17,7 @@ pub(super) trait Work: Send {
     fn waited(&self) -> Duration;
 
     /// Runs it inside a transaction, and keeps its answer back.
-    fn run(&mut self, tables: &Tables<'_>) -> rusqlite::Result<()>;
+    fn run(&mut self, tables: &Tables<'_, '_>) -> rusqlite::Result<()>;
 
     /// Gives the answer that was kept back, or says why there is none. Nobody may be waiting any more.
     fn answer(self: Box<Self>, end: Result<(), StoreError>);
@@ -34,7 +34,7 @@ struct Task<T, F> {
 pub(super) fn job<T, F>(since: Instant, work: F) -> (Job, oneshot::Receiver<Result<T, StoreError>>)
 where
     T: Send + 'static,
-    F: Fn(&Tables<'_>) -> rusqlite::Result<T> + Send + 'static,
+    F: Fn(&Tables<'_, '_>) -> rusqlite::Result<T> + Send + 'static,
 {
     let (caller, answer) = oneshot::channel();
     (Box::new(Task { since, work, done: None, caller }), answer)
@@ -43,13 +43,13 @@ where
 impl<T, F> Work for Task<T, F>
 where
     T: Send,
-    F: Fn(&Tables<'_>) -> rusqlite::Result<T> + Send,
+    F: Fn(&Tables<'_, '_>) -> rusqlite::Result<T> + Send,
 {
     fn waited(&self) -> Duration {
         self.since.elapsed()
     }
 
-    fn run(&mut self, tables: &Tables<'_>) -> rusqlite::Result<()> {
+    fn run(&mut self, tables: &Tables<'_, '_>) -> rusqlite::Result<()> {
         self.done = Some((self.work)(tables)?);
         Ok(())
     }

@@ -1,9 +1,9 @@
 //! `sqlite:PATH`: one file, for all processes of one machine.
 //!
 //! Every change runs in our own code inside a transaction that holds the file's write lock, with the decisions of
-//! [`interlock_sync::decide`]. One thread per store writes. It takes all operations that wait, runs them in one transaction (again,
-//! each in a savepoint of its own, if one of them fails), commits once and only then answers: what was answered is on the disk, and many callers share one `fsync`. Reads run
-//! on connections of their own and see what was committed, no more.
+//! [`interlock_sync::decide`]. One thread per store writes. It takes all operations that wait, and that come while it runs them, into one
+//! transaction (again, each in a savepoint of its own, if one of them fails), commits once and only then answers: what was answered is on
+//! the disk, and many callers share one `fsync`. Reads run on connections of their own and see what was committed, no more.
 //!
 //! An operation that was handed to the writer takes effect even if its future is dropped. It does so before [`Options::timeout`] is
 //! over or never: one that has waited too long for its turn is turned away unrun. Because [`applied`] queues behind what was handed

@@ -45,7 +45,7 @@ impl Readers {
     pub(super) async fn run<T, F>(self: &Arc<Self>, work: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
-        F: FnOnce(&Tables<'_>) -> rusqlite::Result<T> + Send + 'static,
+        F: FnOnce(&Tables<'_, '_>) -> rusqlite::Result<T> + Send + 'static,
     {
         let unread = |reason: &str| StoreError::Unavailable { reason: reason.into(), source: None };
         let read = async {
@@ -64,7 +64,7 @@ impl Readers {
             .unwrap_or_else(|_elapsed| Err(unread("the file could not be read in time")))
     }
 
-    fn read<T>(&self, work: impl FnOnce(&Tables<'_>) -> rusqlite::Result<T>) -> Result<T, StoreError> {
+    fn read<T>(&self, work: impl FnOnce(&Tables<'_, '_>) -> rusqlite::Result<T>) -> Result<T, StoreError> {
         let failed = |error| before_commit("the file could not be read", Arc::new(error));
         let idle = self.idle().pop();
         let connection = match idle {

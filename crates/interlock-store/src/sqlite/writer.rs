@@ -45,9 +45,10 @@ impl Writer {
         let commits = Arc::new(AtomicU64::new(0));
         // The last quarter of a caller's time is for the commit.
         let patience = timeout - timeout / 4;
-        let desk = Desk::new(connection, space, clock, jobs, patience, Arc::clone(&commits));
+        let counted = Arc::clone(&commits);
         thread::Builder::new().name("interlock-sqlite".into()).spawn(move || {
-            desk.work();
+            Desk::new(&connection, space, clock, jobs, patience, counted).work();
+            drop(connection);
             // Closing the last connection writes to the file, which is no work for the thread that drops the store.
             drop(readers);
         })?;
@@ -63,7 +64,7 @@ impl Writer {
     pub(super) async fn run<T, F>(&self, work: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
-        F: Fn(&Tables<'_>) -> rusqlite::Result<T> + Send + 'static,
+        F: Fn(&Tables<'_, '_>) -> rusqlite::Result<T> + Send + 'static,
     {
         let unsent = |reason: &str| StoreError::Unavailable { reason: reason.into(), source: None };
         let lost = |reason: &str| StoreError::InDoubt { reason: reason.into(), source: None };

@@ -28,15 +28,26 @@ impl Hold {
         let end = self.asked + u64::try_from(TTL.as_micros()).unwrap();
         self.back.map_or(end, |back| end.min(back))
     }
+
+    /// Whether there is a moment at which both were surely held.
+    pub(crate) fn overlaps(&self, other: &Self) -> bool {
+        self.from.max(other.from) < self.until().min(other.until())
+    }
 }
 
 /// Checks all of it.
 pub(crate) fn check(account: &Account, applied: &HashMap<OpId, Option<Applied>>, held: &mut Tally) {
     for (name, holds) in &account.holds {
-        let limit = if name.starts_with("lease") { 1 } else { PERMITS };
+        let (limit, what) = match name.split('-').next() {
+            Some("lease") => (1, "leases held, one holder each"),
+            Some("permits") => (PERMITS, "permits held within the limit"),
+            Some("alone") => (1, "locks held alone"),
+            Some("place") => (PERMITS, "places held within the limit"),
+            // Any number may.
+            _ => continue,
+        };
         let most = most_at_once(holds.values());
         assert!(most <= limit, "{most} held `{name}` at once: {holds:?}");
-        let what = if limit == 1 { "leases held, one holder each" } else { "permits held within the limit" };
         held.add(what, holds.len() as u64);
     }
     check_fences(account, applied, held);

@@ -1,5 +1,5 @@
-//! A client at work: money moved, taken and given, notes written, entries appended, a counter swapped, effects that must happen once, and
-//! what is `limited`. Several at a time, until it is dismissed or killed.
+//! A client at work: money moved, taken and given, notes written, entries appended, a counter swapped, effects that must happen once, what
+//! is `limited`, and calls that are `admitted`. Several at a time, until it is dismissed or killed.
 
 use std::{
     fs::OpenOptions,
@@ -40,7 +40,7 @@ const TASKS: u64 = 3;
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(crate) struct Client {
-    orders: Orders,
+    pub(crate) orders: Orders,
     pub(crate) store: Arc<dyn Store>,
     records: Records,
     once: Idempotency,
@@ -114,7 +114,7 @@ impl Client {
     async fn do_something(&self, dice: &mut Dice, task: u64, round: u64) {
         let account = |dice: &mut Dice| format!("account-{}", dice.below(ACCOUNTS));
         let amount = i64::try_from(dice.below(200)).unwrap() + 1;
-        let deed = match dice.below(30) {
+        let deed = match dice.below(38) {
             0..8 => Deed::Transfer { from: account(dice), to: account(dice), amount },
             8..11 => Deed::Add { account: account(dice), delta: -amount },
             11..13 => Deed::Add { account: account(dice), delta: amount },
@@ -127,6 +127,7 @@ impl Client {
             20..23 => Deed::Append { log: LOGS[usize::try_from(dice.below(2)).unwrap()].into() },
             23..26 => return self.hold_lease(dice).await,
             26..28 => return self.hold_permit(dice).await,
+            30.. => return self.call(dice, task, round).await,
             _ => return self.take(dice).await,
         };
         self.settle(&deed).await;
@@ -190,7 +191,7 @@ impl Client {
         }
     }
 
-    fn pass(&self, point: Failpoint) {
+    pub(crate) fn pass(&self, point: Failpoint) {
         if self.dies_at(point) {
             die();
         }

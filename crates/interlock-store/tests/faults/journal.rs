@@ -18,7 +18,7 @@ use interlock_sync::{
     },
 };
 
-use crate::{bounds::Hold, client::resend, key};
+use crate::{bounds::Hold, calls::Things, client::resend, key};
 
 /// A journal that is being written.
 #[derive(Debug)]
@@ -52,6 +52,9 @@ pub(crate) struct Account {
     pub(crate) effects: HashMap<String, bool>,
     /// What was held, by the name of the lease or of the permits and by who held it.
     pub(crate) holds: BTreeMap<String, BTreeMap<String, Hold>>,
+    /// The effects of calls, and whether one was told that it had happened.
+    pub(crate) calls: HashMap<String, bool>,
+    pub(crate) things: Things,
     /// When units of a quota were asked for that were granted, and when the answer was there.
     pub(crate) grants: BTreeMap<String, Vec<(u64, u64)>>,
     /// When a server crashed that may forget quotas then.
@@ -186,6 +189,19 @@ impl Account {
                 ["refused", id] => self.acknowledge(op(id), Acknowledged::Refused),
                 ["begin", effect] => drop(self.effects.entry(effect.into()).or_default()),
                 ["done", effect] => drop(self.effects.insert(effect.into(), true)),
+                ["calls", effect] => drop(self.calls.entry(effect.into()).or_default()),
+                ["called", effect] => drop(self.calls.insert(effect.into(), true)),
+                ["saw", thing, reader, sent, answered] => {
+                    let seen = self.things.seen.entry((thing.into(), reader.into())).or_default();
+                    seen.push((moment(sent), moment(answered)));
+                }
+                ["changed", thing, sent, answered] => {
+                    let changed = self.things.changed.entry(thing.into()).or_default();
+                    changed.push((moment(sent), moment(answered)));
+                }
+                ["acted", thing, reader, sent] => {
+                    self.things.acted.push((thing.into(), reader.into(), moment(sent)));
+                }
                 ["held", name, who, sent, answered] => {
                     let hold = Hold { from: moment(answered), asked: moment(sent), back: None };
                     self.holds.entry(name.into()).or_default().insert(who.into(), hold);

@@ -15,7 +15,7 @@ use interlock_sync::{
 };
 
 use crate::{
-    bounds,
+    bounds, calls,
     client::{ACCOUNTS, COUNTER, EACH, LOGS, happen, once, request_of, resend},
     journal::{Account, Acknowledged, Deed},
     key,
@@ -37,6 +37,7 @@ pub(crate) async fn judge(store: &Arc<dyn Store>, journals: &Path) -> Tally {
     check_state(store, &account, &applied).await;
     check_effects(store, &account, journals, &mut held).await;
     bounds::check(&account, &applied, &mut held);
+    calls::check(store, &account, journals, &mut held).await;
     held.add("operations judged", account.deeds.len() as u64);
     held.add("operations applied once", applied.values().flatten().count() as u64);
     held

@@ -35,10 +35,10 @@ pub(crate) fn quota(name: &str) -> Quota {
 }
 
 /// An answer, and between which moments the store gave it: µs since 1970 by the machine's clock, which is also the store's.
-struct Timed<T> {
-    sent: u64,
-    answered: u64,
-    answer: T,
+pub(crate) struct Timed<T> {
+    pub(crate) sent: u64,
+    pub(crate) answered: u64,
+    pub(crate) answer: T,
 }
 
 impl Client {
@@ -97,7 +97,7 @@ impl Client {
     }
 
     /// Asks until there is an answer, and says when that was sent; `None` if none comes for long.
-    async fn ask<'a, T>(&self, wish: impl Fn() -> Reply<'a, T>) -> Option<Timed<T>> {
+    pub(crate) async fn ask<'a, T>(&self, wish: impl Fn() -> Reply<'a, T>) -> Option<Timed<T>> {
         let start = Instant::now();
         while start.elapsed() < PATIENCE / 4 {
             let sent = SystemClock.now().0;

@@ -17,7 +17,9 @@ mod spoiled_network;
 mod stepped_clocks;
 mod stopped_holders;
 
+mod admitted;
 mod bounds;
+mod calls;
 mod client;
 mod dice;
 mod holder;

@@ -47,7 +47,13 @@ fn a_holder_that_was_stopped_past_its_time_writes_nothing_more() {
                 assert!(matches!(written, Outcome::Applied(_)), "{written:?}");
                 first.go_on();
                 let refused_by: u64 = first.hear("fenced ").parse().unwrap();
-                assert_eq!(refused_by, second.fence().0, "the first one was told who holds it");
+                // A wish that was given up after its time may have been granted, and is then what the first one meets.
+                let is_later = first_fence < refused_by && refused_by <= second.fence().0;
+                assert!(
+                    is_later,
+                    "the first one was told of {refused_by}, and {} holds it",
+                    second.fence().0
+                );
                 let record = store.get(&key(GUARDED)).await.unwrap().unwrap();
                 assert_eq!(record.content, content, "the first one wrote after the second");
                 let fence = second.fence().0;

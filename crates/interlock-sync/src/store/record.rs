@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::{Fence, Key, Timestamp};
+use crate::clock::{Clock, SystemClock};
 
 /// What a record held at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -206,6 +207,9 @@ impl Change {
 impl OpId {
     /// A new operation: unpredictable, and never the same twice.
     ///
+    /// It begins with the time in ms, and 80 bits of chance follow. So the ids of one moment are neighbours in a store's index, and many of
+    /// them are written with few of its pages.
+    ///
     /// # Panics
     ///
     /// When the operating system has no randomness to give, which Linux always has after boot.
@@ -213,7 +217,8 @@ impl OpId {
     pub fn fresh() -> Self {
         let mut bytes = [0; 16];
         getrandom::fill(&mut bytes).expect("the operating system gives randomness");
-        Self(u128::from_le_bytes(bytes))
+        let (Timestamp(now), chance) = (SystemClock.now(), u128::from_le_bytes(bytes));
+        Self((u128::from(now / 1_000) << 80) | (chance >> 48))
     }
 }
 
@@ -235,5 +240,21 @@ impl fmt::Debug for Content {
             Self::Number(number) => write!(f, "Number({number})"),
             Self::Bytes(bytes) => write!(f, "Bytes({:?})", String::from_utf8_lossy(bytes)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_begins_with_its_moment_and_is_like_no_other() {
+        let before = SystemClock.now().0 / 1_000;
+        let ids: Vec<u128> = (0..1_000).map(|_| OpId::fresh().0).collect();
+        let after = SystemClock.now().0 / 1_000;
+        let moments = u128::from(before)..=u128::from(after);
+        assert!(ids.iter().all(|id| moments.contains(&(id >> 80))));
+        let chances: std::collections::HashSet<u128> = ids.iter().map(|id| id % (1 << 80)).collect();
+        assert_eq!(chances.len(), ids.len());
     }
 }

@@ -2,7 +2,10 @@
 
 use std::{
     collections::VecDeque,
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
@@ -19,20 +22,34 @@ use crate::{
 
 /// The operations that faults can be planned for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Op {
+pub enum Op {
+    /// [`Store::mutate`].
     Mutate,
+    /// [`Store::take`].
     Take,
+    /// [`Store::acquire_permit`].
     AcquirePermit,
+    /// [`Store::renew_permit`].
     RenewPermit,
+    /// [`Store::release_permit`].
     ReleasePermit,
+    /// [`Store::begin`].
     Begin,
+    /// [`Store::dispatch`].
     Dispatch,
+    /// [`Store::finish`].
     Finish,
+    /// [`Store::admit`].
+    Admit,
+    /// [`Store::prolong`].
+    Prolong,
+    /// [`Store::settle`].
+    Settle,
 }
 
 /// What goes wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fault {
+pub enum Fault {
     /// It is not sent.
     Unavailable,
     /// It takes effect, and the answer is lost.
@@ -45,9 +62,11 @@ pub(crate) enum Fault {
     Overtaken,
 }
 
+/// A memory store that does as a test planned. What nothing is planned for goes well.
 #[derive(Debug)]
-pub(crate) struct FaultyStore {
+pub struct FaultyStore {
     inner: MemoryStore,
+    is_away: AtomicBool,
     faults: Mutex<VecDeque<(Op, Fault)>>,
     seen: Mutex<Vec<Op>>,
     on_their_way: Mutex<Vec<Mutation>>,
@@ -55,10 +74,12 @@ pub(crate) struct FaultyStore {
 
 impl FaultyStore {
     /// A store on tokio's time, with nothing wrong.
-    pub(crate) fn new() -> Arc<Self> {
+    #[must_use]
+    pub fn new() -> Arc<Self> {
         let inner = MemoryStore::new(Arc::new(TokioClock::new()), Duration::from_secs(3600));
         Arc::new(Self {
             inner,
+            is_away: AtomicBool::new(false),
             faults: Mutex::default(),
             seen: Mutex::default(),
             on_their_way: Mutex::default(),
@@ -66,13 +87,18 @@ impl FaultyStore {
     }
 
     /// The next operation of this kind for which nothing is planned yet goes wrong.
-    pub(crate) fn plan(&self, op: Op, fault: Fault) {
-        self.faults.lock().unwrap().push_back((op, fault));
+    pub fn plan(&self, op: Op, fault: Fault) {
+        lock(&self.faults).push_back((op, fault));
+    }
+
+    /// While it is away, no operation for which a fault could be planned is sent.
+    pub fn set_away(&self, is_away: bool) {
+        self.is_away.store(is_away, Ordering::SeqCst);
     }
 
     /// How many operations of this kind were asked for.
-    pub(crate) fn count(&self, op: Op) -> usize {
-        self.seen.lock().unwrap().iter().filter(|seen| **seen == op).count()
+    pub fn count(&self, op: Op) -> usize {
+        lock(&self.seen).iter().filter(|seen| **seen == op).count()
     }
 
     /// Does an operation, with an await before and one after its effect, as a real store has.
@@ -81,14 +107,15 @@ impl FaultyStore {
         op: Op,
         effect: impl FnOnce() -> Reply<'a, T> + Send + 'a,
     ) -> Reply<'a, T> {
-        self.seen.lock().unwrap().push(op);
+        lock(&self.seen).push(op);
         let fault = {
-            let mut faults = self.faults.lock().unwrap();
+            let mut faults = lock(&self.faults);
             faults.iter().position(|(planned, _)| *planned == op).and_then(|at| faults.remove(at))
         };
         let fault = fault.map(|(_, fault)| fault);
         Box::pin(async move {
             tokio::task::yield_now().await;
+            let fault = if self.is_away.load(Ordering::SeqCst) { Some(Fault::Unavailable) } else { fault };
             match fault {
                 Some(Fault::Unavailable) => return Err(StoreError::unavailable("planned", "fault")),
                 Some(Fault::Hang) => std::future::pending().await,
@@ -127,16 +154,16 @@ impl Store for FaultyStore {
     }
 
     fn mutate<'a>(&'a self, mutation: &'a Mutation) -> Reply<'a, Outcome> {
-        let overtaken = self.faults.lock().unwrap().front() == Some(&(Op::Mutate, Fault::Overtaken));
+        let overtaken = lock(&self.faults).front() == Some(&(Op::Mutate, Fault::Overtaken));
         let effect = move || {
             if overtaken {
-                self.on_their_way.lock().unwrap().push(mutation.clone());
+                lock(&self.on_their_way).push(mutation.clone());
                 return Box::pin(async { Err(StoreError::in_doubt("planned", "fault")) })
                     as Reply<'a, Outcome>;
             }
             Box::pin(async move {
                 let answer = self.inner.mutate(mutation).await;
-                let late = std::mem::take(&mut *self.on_their_way.lock().unwrap());
+                let late = std::mem::take(&mut *lock(&self.on_their_way));
                 for mutation in &late {
                     self.inner.mutate(mutation).await?;
                 }
@@ -197,15 +224,15 @@ impl Store for FaultyStore {
     }
 
     fn admit<'a>(&'a self, admission: &'a Admission) -> Reply<'a, Admitted> {
-        self.inner.admit(admission)
+        self.run(Op::Admit, move || self.inner.admit(admission))
     }
 
     fn prolong<'a>(&'a self, settlement: &'a Settlement, ttl: Duration) -> Reply<'a, bool> {
-        self.inner.prolong(settlement, ttl)
+        self.run(Op::Prolong, move || self.inner.prolong(settlement, ttl))
     }
 
     fn settle<'a>(&'a self, settlement: &'a Settlement) -> Reply<'a, bool> {
-        self.inner.settle(settlement)
+        self.run(Op::Settle, move || self.inner.settle(settlement))
     }
 
     fn append<'a>(&'a self, op: &'a OpId, log: &'a Key, entry: &'a [u8]) -> Reply<'a, u64> {
@@ -219,4 +246,8 @@ impl Store for FaultyStore {
     fn sweep(&self) -> Reply<'_, u64> {
         self.inner.sweep()
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

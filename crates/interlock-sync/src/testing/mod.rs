@@ -1,53 +1,35 @@
-//! What the tests of this crate share: time that both tokio and a store go by, a store that misbehaves, futures driven by hand.
+//! What tests share: a store that misbehaves, on time that tokio pauses, and futures driven by hand.
 
+#[cfg(test)]
+mod drive;
 mod faulty;
 
-use std::{
-    future::Future,
-    pin::Pin,
-    task::{Context, Poll, Waker},
-    time::Duration,
-};
-
-pub(crate) use self::faulty::{Fault, FaultyStore, Op};
 use crate::clock::{Clock, Timestamp};
+
+#[cfg(test)]
+pub(crate) use self::drive::{poll_at_most, poll_once, settle};
+pub use self::faulty::{Fault, FaultyStore, Op};
 
 /// Tokio's time, which a test pauses, as the clock of a store.
 #[derive(Debug)]
-pub(crate) struct TokioClock(tokio::time::Instant);
+pub struct TokioClock(tokio::time::Instant);
 
 impl TokioClock {
-    pub(crate) fn new() -> Self {
+    /// A clock that starts now.
+    #[must_use]
+    pub fn new() -> Self {
         Self(tokio::time::Instant::now())
+    }
+}
+
+impl Default for TokioClock {
+    fn default() -> Self {
+        Self::new()
     }
 }
 
 impl Clock for TokioClock {
     fn now(&self) -> Timestamp {
         Timestamp(1_000_000_000).after(self.0.elapsed())
-    }
-}
-
-/// Polls a future once.
-pub(crate) fn poll_once<F: Future + ?Sized>(future: Pin<&mut F>) -> Poll<F::Output> {
-    future.poll(&mut Context::from_waker(Waker::noop()))
-}
-
-/// Polls a future at most so often, letting tasks and time go on in between, and drops it if it is not done then.
-pub(crate) async fn poll_at_most<F: Future>(future: F, times: usize) -> Option<F::Output> {
-    let mut future = Box::pin(future);
-    for _ in 0..times {
-        if let Poll::Ready(output) = poll_once(future.as_mut()) {
-            return Some(output);
-        }
-        tokio::time::advance(Duration::from_millis(1)).await;
-    }
-    None
-}
-
-/// Lets all tasks go on until none can without time passing.
-pub(crate) async fn settle() {
-    for _ in 0..50 {
-        tokio::task::yield_now().await;
     }
 }

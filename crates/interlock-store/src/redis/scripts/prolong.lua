@@ -1,32 +1,31 @@
 -- Gives a call all that it has for longer, if it has all of it still.
--- KEYS: number, call, [attempt], places, locks | ARGV: call, fence, how long from now on (µs), how many [attempts], places and locks
-local call, fence = ARGV[1], ARGV[2]
-local n_places, n_locks = tonumber(ARGV[5]), tonumber(ARGV[6])
-local once_at = ARGV[4] == '1' and 3
-local places_at = once_at and 4 or 3
-local locks_at = places_at + n_places
-local rows = redis.call('MGET', unpack(KEYS))
+-- KEYS: calls, [attempt]
+-- ARGV: how long from now on (µs), how many places and locks; the call, the places, the locks; the fence
+--> names
+local ttl, n_places, n_locks = struct.unpack('>I8I4I4', ARGV[1])
+local call, fence = ARGV[2], ARGV[#ARGV]
+local places_at, locks_at = 3, 3 + n_places
+local once_at = KEYS[2] and 2
+local rows = redis.call('HMGET', KEYS[1], 'n', unpack(ARGV, 2, locks_at + n_locks - 1))
+local attempt = once_at and redis.call('GET', KEYS[2])
 --> now
+--> rows
 --> lanes
-local ends, known = now + ARGV[3], rows[2]
-if not known or string.sub(known, 1, 17) ~= 'h' .. fence or tonumber(string.sub(known, 18, 33)) <= now then return 'no' end
-local function has_share(key)
-  local until_then = redis.call('ZSCORE', key .. '\ns', call)
-  return until_then and tonumber(until_then) > now
-end
-for nth = places_at, locks_at - 1 do
-  if not has_share(KEYS[nth]) then return 'no' end
-end
-for nth = locks_at, locks_at + n_locks - 1 do
-  local kind, until_then, _, holder = lane_of(rows[nth])
-  local has = until_then > now and holder == call
-  if kind == 's' then has = has_share(KEYS[nth]) end
+local known, ends = rows[2], format('%016d', now + ttl)
+if not known or sub(known, 17) ~= 'h' .. fence or sub(known, 1, 16) <= at_now then return 'no' end
+for nth = places_at, locks_at + n_locks - 1 do
+  local kind, _, _, who = lane_of(rows[nth])
+  local has = who == call
+  if kind == 's' then
+    local found = find(who, call, 1, true)
+    has = found and sub(who, found - 16, found - 1) > at_now
+  elseif kind == 'S' then
+    local until_then = redis.call('ZSCORE', calls .. '\ns' .. ARGV[nth], call)
+    has = until_then and tonumber(until_then) > now
+  end
   if not has then return 'no' end
 end
-if once_at then
-  local attempt = rows[once_at]
-  if not attempt or string.sub(attempt, 1, 17) ~= fence .. 'd' or tonumber(string.sub(attempt, 18, 33)) <= now
-    or tonumber(string.sub(attempt, 34, 49)) <= now then return 'no' end
-end
+if once_at and (not attempt or sub(attempt, 1, 17) ~= fence .. 'd' or sub(attempt, 18, 33) <= at_now
+  or sub(attempt, 34, 49) <= at_now) then return 'no' end
 --> hold_on
 return 'yes'

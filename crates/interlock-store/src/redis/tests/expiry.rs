@@ -30,7 +30,10 @@ const LOGS: [&str; 2] = ["rate:log", "rate:changed"];
 
 /// The times that are left, checked against what they were set to: never more (but for rounding), and not much less.
 fn check(redis: &Redis, expected: &[(&str, Option<Duration>)]) {
-    let left = left(redis);
+    compare(&left(redis), expected);
+}
+
+fn compare(left: &BTreeMap<String, Option<Duration>>, expected: &[(&str, Option<Duration>)]) {
     let names: Vec<&str> = left.keys().map(String::as_str).collect();
     let mut wanted: Vec<&str> = expected.iter().map(|(name, _)| *name).collect();
     wanted.sort_unstable();
@@ -192,23 +195,93 @@ async fn of_calls_stays_what_is_still_asked_for() {
         remember: hours(8),
     };
     let (held, waited) = (Some(hours(4)), Some(hours(2)));
-    let (one, two) = (format!("call:{}", OpId(1)), format!("call:{}", OpId(2)));
-    let known = [("number", None), ("attempt:o", Some(hours(6))), ("view:ann\nx", Some(hours(8)))];
-    let lines = ["lock:a\nx", "lock:a\nl", "lock:b\ny", "lock:b\nl", "place:p\nx", "place:p\nl"];
-    let of_both = [
-        (&*one, held),
-        (&*two, waited),
-        ("lock:a", held),
-        ("lock:b", held),
-        ("lock:b\ns", held),
-        ("place:p", waited),
-        ("place:p\ns", held),
-    ];
-    check(&redis, &[&known[..], &of_both, &lines.map(|name| (name, waited))].concat());
+    // The hash goes a day after the last that was put into it.
+    let known = [("attempt:o", Some(hours(6))), ("calls", Some(hours(8) + DAY)), ("calls\nn", None)];
+    let lines = ["calls\nxla", "calls\nlla", "calls\nylb", "calls\nllb", "calls\nxpp", "calls\nlpp"];
+    check(&redis, &[&known[..], &lines.map(|name| (name, waited))].concat());
+    let (one, two) = (format!("@{}", OpId(1)), format!("@{}", OpId(2)));
+    let seen = ("sann\nx", Some(hours(8)));
+    let of_one = [(&*one, held), ("la", held), ("lb", held), ("pp", held)];
+    check_fields(&redis, &[&[seen, (&*two, waited)][..], &of_one].concat());
     assert!(store.settle(&end(&second, None)).await.unwrap());
-    let of_one =
-        [(&*one, held), ("lock:a", held), ("lock:b", held), ("lock:b\ns", held), ("place:p\ns", held)];
-    check(&redis, &[&known[..], &of_one].concat());
+    check(&redis, &known);
+    check_fields(&redis, &[&[seen][..], &of_one].concat());
     assert!(store.settle(&end(&first, Some(fence))).await.unwrap());
-    check(&redis, &[&known[..], &[("changed:y", Some(hours(8)))]].concat());
+    check(&redis, &known);
+    check_fields(&redis, &[seen, ("vy", Some(hours(8)))]);
+}
+
+#[tokio::test]
+async fn of_calls_that_are_over_nothing_is_left_after_a_while() {
+    let redis = server();
+    let store = open(&redis.url()).await;
+    let brief = Duration::from_micros(1);
+    let mut left = 0;
+    for nth in 0..2_000 {
+        let call = Admission {
+            call: OpId(nth),
+            charges: vec![],
+            places: vec![],
+            locks: vec![Wish { key: key(&format!("lock-{nth}")), is_shared: nth % 2 == 0 }],
+            once: None,
+            reader: Some(key(&format!("reader-{nth}"))),
+            observes: vec![key("x")],
+            requires_fresh: vec![],
+            ttl: brief,
+            remember: brief,
+            is_again: false,
+            patience: Duration::ZERO,
+        };
+        assert!(matches!(store.admit(&call).await.unwrap(), Admitted::Granted { .. }));
+        left = left.max(command("HLEN interlock:{interlock}:calls").query(&mut operator(&redis)).unwrap());
+    }
+    // Each call leaves three rows, which nobody ever asks for again.
+    assert!(left < 4_500, "{left} of 6000 rows were there at once");
+    assert!(store.sweep().await.unwrap() > 0);
+    assert_eq!(store.sweep().await.unwrap(), 0);
+    check_fields(&redis, &[]);
+}
+
+/// A server that has set its clock far ahead and back has forgotten the calls, but not which numbers they had.
+#[tokio::test]
+async fn fences_rise_also_after_the_calls_were_forgotten() {
+    let redis = server();
+    let store = open(&redis.url()).await;
+    let call = |id| Admission {
+        call: OpId(id),
+        charges: vec![],
+        places: vec![],
+        locks: vec![Wish { key: key("a"), is_shared: true }],
+        once: None,
+        reader: None,
+        observes: vec![],
+        requires_fresh: vec![],
+        ttl: MINUTE,
+        remember: MINUTE,
+        is_again: false,
+        patience: Duration::ZERO,
+    };
+    let Admitted::Granted { fence: before } = store.admit(&call(1)).await.unwrap() else { panic!() };
+    let gone: u32 = command("DEL interlock:{interlock}:calls").query(&mut operator(&redis)).unwrap();
+    assert_eq!(gone, 1);
+    let Admitted::Granted { fence: after } = store.admit(&call(2)).await.unwrap() else { panic!() };
+    let day = u64::try_from(DAY.as_micros()).unwrap();
+    assert!(
+        after.0 > before.0 + day,
+        "it is above all that could be given out until the hash would have gone"
+    );
+}
+
+/// Every field of the hash of calls, with the time that it has left, checked like the keys.
+fn check_fields(redis: &Redis, expected: &[(&str, Option<Duration>)]) {
+    let mut operator = operator(redis);
+    let fields: BTreeMap<String, String> =
+        command("HGETALL interlock:{interlock}:calls").query(&mut operator).unwrap();
+    let (seconds, micros): (u64, u64) = command("TIME").query(&mut operator).unwrap();
+    let now = Duration::from_micros(seconds * 1_000_000 + micros);
+    let left = fields.into_iter().filter(|(name, _)| name != "n").map(|(name, row)| {
+        let ends = Duration::from_micros(row.chars().take(16).collect::<String>().parse().unwrap());
+        (name, Some(ends.saturating_sub(now)))
+    });
+    compare(&left.collect(), expected);
 }

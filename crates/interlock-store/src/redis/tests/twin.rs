@@ -7,8 +7,9 @@ use interlock_sync::{
     clock::{Clock, ManualClock, Timestamp},
     memory::MemoryStore,
     store::{
-        Attempt, Change, Content, Ending, Expect, Fence, Fingerprint, Key, LeaseRequest, Mutation, OpId,
-        Outcome, PermitRequest, Quota, Record, Refusal, Store, Version,
+        Admission, Admitted, Attempt, Change, Content, Ending, Expect, Fence, Fingerprint, Key, LeaseRequest,
+        Mutation, OpId, Outcome, PermitRequest, Places, Quota, Record, Refusal, Settlement, Store, Version,
+        Wish,
     },
 };
 use interlock_testkit::service::Redis;
@@ -66,6 +67,12 @@ impl Pair {
     fn pass_time(&mut self) {
         let step = self.one_of(&[0, 0, 1, 700, 400_000, 1_000_000, 3_000_000, -1, -2_500_000]);
         self.clock.set(Timestamp(self.clock.now().0.checked_add_signed(step).unwrap()));
+        redis::cmd("SET").arg("clock").arg(self.clock.now().0).exec(&mut self.operator).unwrap();
+    }
+
+    /// Moves both clocks forwards.
+    fn advance(&mut self, step: Duration) {
+        self.clock.advance(step);
         redis::cmd("SET").arg("clock").arg(self.clock.now().0).exec(&mut self.operator).unwrap();
     }
 
@@ -205,6 +212,67 @@ async fn calls_are_admitted_alike() {
         redis::cmd("SET").arg("clock").arg(clock.now().0).exec(&mut operator).unwrap();
     };
     twins::calls_are_admitted_alike(&store, &twin, 6000, pass_time).await;
+}
+
+/// So many that they are not in one row any more, and few again.
+#[tokio::test]
+async fn crowds_share_alike() {
+    const LIMIT: u32 = 150;
+    let mut pair = Pair::new(0x7777).await;
+    let mut holders: Vec<Settlement> = vec![];
+    let (mut most, mut refused) = (0, 0);
+    for nth in 0..3_000_u32 {
+        // First they come, then they go.
+        let comes = pair.below(10) < if nth % 1_500 < 800 { 7 } else { 3 };
+        let step = pair.one_of(&[0, 0, 1, 5]);
+        pair.advance(Duration::from_millis(step));
+        let ttl = Duration::from_secs(pair.one_of(&[1, 5, 60]));
+        let at = (!holders.is_empty()).then(|| pair.below(holders.len()));
+        match at {
+            Some(at) if !comes => {
+                let held = holders.swap_remove(at);
+                if pair.below(3) == 0 {
+                    both!(pair, prolong(&held, ttl));
+                    holders.push(held);
+                } else {
+                    both!(pair, settle(&held));
+                }
+            }
+            _ => {
+                let is_shared = pair.below(50) > 0;
+                let admission = Admission {
+                    call: OpId(nth.into()),
+                    charges: vec![],
+                    places: vec![Places { key: key("p"), limit: LIMIT }],
+                    locks: vec![Wish { key: key("l"), is_shared }],
+                    once: None,
+                    reader: None,
+                    observes: vec![],
+                    requires_fresh: vec![],
+                    ttl,
+                    remember: DAY,
+                    is_again: false,
+                    patience: Duration::ZERO,
+                };
+                match both!(pair, admit(&admission)) {
+                    Admitted::Granted { fence } => holders.push(Settlement {
+                        call: admission.call,
+                        fence: Some(fence),
+                        places: vec![key("p")],
+                        locks: vec![key("l")],
+                        once: None,
+                        reader: None,
+                        changes: vec![],
+                        is_success: true,
+                        remember: DAY,
+                    }),
+                    _ => refused += 1,
+                }
+                most = most.max(holders.len());
+            }
+        }
+    }
+    assert!(most > 100 && refused > 20, "{most} at once, {refused} refused");
 }
 
 #[tokio::test]

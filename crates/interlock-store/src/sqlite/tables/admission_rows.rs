@@ -20,7 +20,7 @@ pub(super) enum Kind {
     Place = 1,
 }
 
-impl Rows for Tables<'_> {
+impl Rows for Tables<'_, '_> {
     type Error = Error;
 
     fn last_number(&self) -> Result<u64> {
@@ -69,7 +69,7 @@ impl Rows for Tables<'_> {
     }
 }
 
-impl Tables<'_> {
+impl Tables<'_, '_> {
     /// How many stand before a ticket, and when the first of them who is in the way loses its place.
     fn line(
         &self,
@@ -93,7 +93,7 @@ impl Tables<'_> {
 
     pub(super) fn number(&self) -> Result<u64> {
         let sql = "SELECT number FROM space WHERE id = ?1";
-        self.connection.prepare_cached(sql)?.query_row([self.space], |row| row.get(0))
+        self.statement(sql, |statement| statement.query_row([self.space], |row| row.get(0)))
     }
 
     pub(super) fn put_number(&self, number: u64) -> Result<()> {

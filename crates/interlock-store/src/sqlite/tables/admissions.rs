@@ -14,7 +14,7 @@ use super::{
     admission_rows::Kind,
 };
 
-impl Tables<'_> {
+impl Tables<'_, '_> {
     pub(in super::super) fn admit(&self, admission: &Admission) -> Result<Admitted> {
         let Decision { answer, charging, standing } = decide::admit(self, admission, self.now)?;
         self.charge(&admission.charges, charging)?;

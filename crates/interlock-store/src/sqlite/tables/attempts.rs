@@ -13,7 +13,7 @@ use super::{
     Tables,
 };
 
-impl Tables<'_> {
+impl Tables<'_, '_> {
     pub(in super::super) fn begin(&self, attempt: &Attempt) -> Result<Begun> {
         let (begun, row) = decide::begin(self.attempt(&attempt.key)?.as_ref(), attempt, self.now);
         self.put_attempt(&attempt.key, row)?;

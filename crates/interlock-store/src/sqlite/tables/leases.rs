@@ -13,7 +13,7 @@ use super::{
     Tables,
 };
 
-impl Tables<'_> {
+impl Tables<'_, '_> {
     pub(super) fn lease(&self, key: &Key) -> Result<Option<LeaseRow>> {
         let sql = "SELECT fence, owner, until FROM lease WHERE space = ?1 AND key = ?2";
         self.first(sql, (self.space, key.as_str()), |row| {

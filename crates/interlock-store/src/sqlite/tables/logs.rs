@@ -13,7 +13,7 @@ use super::{
     Tables, limit,
 };
 
-impl Tables<'_> {
+impl Tables<'_, '_> {
     pub(in super::super) fn append(
         &self,
         op: OpId,
@@ -24,15 +24,14 @@ impl Tables<'_> {
         if let Some(applied) = self.applied(op)? {
             return Ok(applied);
         }
-        let sequence: u64 = self
-            .connection
-            .prepare_cached("UPDATE space SET sequence = sequence + 1 WHERE id = ?1 RETURNING sequence")?
-            .query_row([self.space], |row| row.get(0))?;
+        let sql = "UPDATE space SET sequence = sequence + 1 WHERE id = ?1 RETURNING sequence";
+        let sequence: u64 =
+            self.statement(sql, |statement| statement.query_row([self.space], |row| row.get(0)))?;
         let sql = "INSERT INTO log (space, name, sequence, at, entry) VALUES (?1, ?2, ?3, ?4, ?5)";
         self.run(sql, (self.space, log.as_str(), sequence, moment(self.now), entry))?;
         let applied = decide::appended(log, sequence, self.now);
-        self.remember(op, &applied, remember)?;
-        Ok(applied)
+        // It was asked for above.
+        self.remember(op, &applied, remember).map(|_| applied)
     }
 
     pub(in super::super) fn read_log(&self, log: &Key, after: u64, most: usize) -> Result<Vec<LogEntry>> {

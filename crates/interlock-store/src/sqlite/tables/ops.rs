@@ -10,7 +10,7 @@ use super::{
     Tables,
 };
 
-impl Tables<'_> {
+impl Tables<'_, '_> {
     pub(in super::super) fn applied(&self, op: OpId) -> Result<Option<Applied>> {
         let sql = "SELECT at, first_key, first_from, first_to, first_number,
                 second_key, second_from, second_to, second_number
@@ -23,20 +23,32 @@ impl Tables<'_> {
         })
     }
 
-    /// An id that was applied before and is forgotten, though not yet swept, gives way.
-    pub(super) fn remember(&self, op: OpId, applied: &Applied, remember: Duration) -> Result<()> {
+    /// Remembers what a mutation did, unless its id is known: then says what it did back then, and changes nothing. An id that is
+    /// forgotten, though not yet swept, gives way.
+    pub(super) fn remember(
+        &self,
+        op: OpId,
+        applied: &Applied,
+        remember: Duration,
+    ) -> Result<Option<Applied>> {
         let (first, second) = match applied.changed.as_slice() {
             [first] => (first, None),
             [first, second] => (first, Some(second)),
             // No change names more than two records, and each names one.
             _ => return Err(senseless(1, Type::Text, "a mutation changes one record or two")),
         };
-        let sql = "INSERT OR REPLACE INTO op (space, id, at, forget,
+        let sql = "INSERT INTO op (space, id, at, forget,
                 first_key, first_from, first_to, first_number,
                 second_key, second_from, second_to, second_number)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
+            ON CONFLICT (space, id) DO UPDATE SET at = excluded.at, forget = excluded.forget,
+                first_key = excluded.first_key, first_from = excluded.first_from,
+                first_to = excluded.first_to, first_number = excluded.first_number,
+                second_key = excluded.second_key, second_from = excluded.second_from,
+                second_to = excluded.second_to, second_number = excluded.second_number
+            WHERE op.forget <= excluded.at";
         let version = |version: Option<Version>| version.map(|Version(version)| version);
-        self.run(
+        let remembered = self.run(
             sql,
             params![
                 self.space,
@@ -52,8 +64,8 @@ impl Tables<'_> {
                 second.and_then(|second| version(second.to)),
                 second.and_then(|second| second.number),
             ],
-        )
-        .map(drop)
+        )?;
+        if remembered > 0 { Ok(None) } else { self.applied(op) }
     }
 }
 

@@ -13,7 +13,7 @@ use super::{
     Tables,
 };
 
-impl Tables<'_> {
+impl Tables<'_, '_> {
     pub(in super::super) fn acquire_permit(&self, request: &PermitRequest) -> Result<PermitAnswer> {
         self.with_permits(&request.key, |rows| decide::acquire_permit(rows, request, self.now))
     }

@@ -11,7 +11,7 @@ use super::{
     Tables,
 };
 
-impl Tables<'_> {
+impl Tables<'_, '_> {
     pub(in super::super) fn take(&self, key: &Key, quota: &Quota, cost: u32) -> Result<Taken> {
         let before = self.rate(key)?;
         let (taken, after) = decide::take(before.clone(), quota, cost, self.now);

@@ -13,7 +13,7 @@ use super::{
     Tables, limit,
 };
 
-impl Tables<'_> {
+impl Tables<'_, '_> {
     pub(in super::super) fn record(&self, key: &Key) -> Result<Option<Record>> {
         let sql = "SELECT version, content FROM record WHERE space = ?1 AND key = ?2";
         self.first(sql, (self.space, key.as_str()), |row| read_record(row, 0))
@@ -43,16 +43,22 @@ impl Tables<'_> {
     }
 
     pub(in super::super) fn mutate(&self, mutation: &Mutation, remember: Duration) -> Result<Outcome> {
-        if let Some(applied) = self.applied(mutation.op)? {
-            return Ok(Outcome::Applied(applied));
-        }
         let edits = match self.decided(mutation)? {
             Ok(edits) => edits,
-            Err(refusal) => return Ok(Outcome::Refused(refusal)),
+            // What would be refused by now may have been applied before.
+            Err(refusal) => {
+                let applied = self.applied(mutation.op)?;
+                return Ok(applied.map_or(Outcome::Refused(refusal), Outcome::Applied));
+            }
         };
-        let changed = self.edit(edits)?;
-        let applied = Applied { at: self.now, changed, replayed: false };
-        self.remember(mutation.op, &applied, remember)?;
+        let applied = Applied { at: self.now, changed: self.changed(&edits)?, replayed: false };
+        // The id goes first, so that no question is needed to learn that it is new.
+        if let Some(applied) = self.remember(mutation.op, &applied, remember)? {
+            return Ok(Outcome::Applied(applied));
+        }
+        for (edit, changed) in edits.iter().zip(&applied.changed) {
+            self.write(edit, changed)?;
+        }
         Ok(Outcome::Applied(applied))
     }
 
@@ -72,30 +78,37 @@ impl Tables<'_> {
         Ok(decide::change(&mutation.change, get))
     }
 
-    fn edit(&self, edits: Vec<Edit>) -> Result<Vec<Changed>> {
+    /// What becomes of the records, with a new version for each that stays.
+    fn changed(&self, edits: &[Edit]) -> Result<Vec<Changed>> {
         let written = edits.iter().filter(|edit| edit.after.is_some()).count();
         let mut version = match written {
             0 => 0,
             written => self.next_versions(written)? - written as u64,
         };
-        let edit = |Edit { key, before, after }| {
-            let from = before.map(|record| record.version);
-            let Some(content) = after else {
-                self.run("DELETE FROM record WHERE space = ?1 AND key = ?2", (self.space, key.as_str()))?;
-                return Ok(Changed { key, from, to: None, number: None });
+        let changed = |edit: &Edit| {
+            let to = edit.after.as_ref().map(|_| {
+                version += 1;
+                Version(version)
+            });
+            let number = match edit.after {
+                Some(Content::Number(number)) => Some(number),
+                Some(Content::Bytes(_)) | None => None,
             };
-            version += 1;
-            let sql = match from {
-                Some(_) => "UPDATE record SET version = ?3, content = ?4 WHERE space = ?1 AND key = ?2",
-                None => "INSERT INTO record (space, key, version, content) VALUES (?1, ?2, ?3, ?4)",
-            };
-            self.run(sql, (self.space, key.as_str(), version, Stored(&content)))?;
-            let number = match content {
-                Content::Number(number) => Some(number),
-                Content::Bytes(_) => None,
-            };
-            Ok(Changed { key, from, to: Some(Version(version)), number })
+            let from = edit.before.as_ref().map(|record| record.version);
+            Changed { key: edit.key.clone(), from, to, number }
         };
-        edits.into_iter().map(edit).collect()
+        Ok(edits.iter().map(changed).collect())
+    }
+
+    fn write(&self, edit: &Edit, changed: &Changed) -> Result<()> {
+        let key = edit.key.as_str();
+        let (Some(content), Some(Version(to))) = (&edit.after, changed.to) else {
+            return self.run("DELETE FROM record WHERE space = ?1 AND key = ?2", (self.space, key)).map(drop);
+        };
+        let sql = match edit.before {
+            Some(_) => "UPDATE record SET version = ?3, content = ?4 WHERE space = ?1 AND key = ?2",
+            None => "INSERT INTO record (space, key, version, content) VALUES (?1, ?2, ?3, ?4)",
+        };
+        self.run(sql, (self.space, key, to, Stored(content))).map(drop)
     }
 }

@@ -14,7 +14,7 @@ pub(in super::super) struct Swept {
     pub(in super::super) more: bool,
 }
 
-impl Tables<'_> {
+impl Tables<'_, '_> {
     /// Removes at most so many expired entries of each kind.
     pub(in super::super) fn sweep(&self, most: usize) -> Result<Swept> {
         let now = moment(self.now);

@@ -1,12 +1,11 @@
 -- The rate limits of a call: all are charged one each, or none is. `wait_of` is then the one that takes longest to have room.
--- Of each four arguments: b, B for a large bucket, or l for a log; of a bucket, in µs, what it holds, what may be owed before this is taken,
--- and what this costs; of a log how many, and in which window.
+-- Of each one argument: b, B for a large bucket, or l for a log; of a bucket, in µs, what it holds, what may be owed before this is taken,
+-- and what this costs; of a log how many, and in which window. Of a large bucket the same three follow as digits.
 local wait_of, longest, full_at, logs = nil, -1, {}, nil
 for nth = 1, n_charges do
-  local kind, key = ARGV[at], KEYS[charges_at + nth - 1]
-  local wait = -1
+  local key, wait, kind, capacity, room, cost = KEYS[nth + 1], -1, struct.unpack('>c1I8I8I8', ARGV[at])
   if kind == 'b' then
-    local row, room, owed = rows[charges_at + nth - 1], tonumber(ARGV[at + 2]), 0
+    local row, owed = kept[nth], 0
     -- A bucket is never emptier than empty: a moment further off comes from a clock that was set back, or from a larger bucket. It is put
     -- right also when this is refused, or the caller would stay locked out until the old time comes again.
     local too_far = false
@@ -14,13 +13,12 @@ for nth = 1, n_charges do
       owed = row - now
       if owed < 0 then
         owed = 0
-      elseif owed > room then
-        local capacity = tonumber(ARGV[at + 1])
-        if owed > capacity then owed, too_far = capacity, true end
+      elseif owed > capacity then
+        owed, too_far = capacity, true
       end
     end
     if owed <= room then
-      full_at[nth] = string.format('%d', now + owed + ARGV[at + 3])
+      full_at[nth] = string.format('%d', now + owed + cost)
     else
       wait = owed - room
       if too_far then redis.call('SET', key, string.format('%d', now + owed), 'PXAT', string.format('%d', (now + owed) / 1000 + 1)) end
@@ -29,7 +27,7 @@ for nth = 1, n_charges do
     --> whole
     local zero, latest, owed = whole('0'), whole('18446744073709551615'), whole('0')
     local this_moment, capacity, room = whole(string.format('%d', now)), whole(ARGV[at + 1]), whole(ARGV[at + 2])
-    local row = rows[charges_at + nth - 1]
+    local row = kept[nth]
     if row then owed = minus(whole(row), this_moment) end
     if less(owed, zero) then owed = zero end
     local too_far = less(capacity, owed)
@@ -43,8 +41,9 @@ for nth = 1, n_charges do
       if less(latest, full) then full = latest end
       full_at[nth] = digits_of(full)
     end
+    at = at + 3
   else
-    local limit, window, cost = tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2]), 1
+    local limit, window, cost = capacity, room, 1
     --> log_room
     if excess > 0 then
       wait = moment + window - now
@@ -54,11 +53,11 @@ for nth = 1, n_charges do
     end
   end
   if wait > longest then longest, wait_of = wait, nth end
-  at = at + 4
+  at = at + 1
 end
 if wait_of then return string.format('too-often\n%d\n%d', wait_of, longest) end
 for nth = 1, n_charges do
-  local key, full = KEYS[charges_at + nth - 1], full_at[nth]
+  local key, full = KEYS[nth + 1], full_at[nth]
   if full then
     redis.call('SET', key, full, 'PXAT', string.format('%d', full / 1000 + 1))
   else

@@ -1,38 +1,55 @@
--- A lock is a text: x, s for those who share it, or - for nobody; until when the last of them has it; until when the last of those who wait
--- keeps its place; and the call that has it alone. A place is the same with - and without a call. Beside it there are, each only while it
--- has members, a sorted set of those who share it or have a place (\ns, by their end), the lines of those who want it for themselves (\nx)
--- and of those who would share it (\ny), by their tickets, and the ends of their patience (\nl). Keys hold no such signs otherwise.
+-- A lane is a lock or a place: x if one call has it alone, s if calls share it, S if so many do that they are in a set beside it, - if nobody
+-- has it; when the last of them ends; until when the last of those who wait keeps its place; and the call, or all that share it by
+-- their ends, each with its end. Whoever has a place shares it.
+-- Beside the hash there are, each only while it has members, sorted sets: those many who share it (\ns, by their ends), those who want it
+-- for themselves (\nx) and those who would share it (\ny), by their tickets, and the ends of their patience (\nl).
 local function lane_of(row)
-  if not row then return '-', 0, 0, '' end
-  return string.sub(row, 1, 1), tonumber(string.sub(row, 2, 17)), tonumber(string.sub(row, 18, 33)), string.sub(row, 34)
+  if not row then return '-', NEVER, NEVER, '' end
+  local kind, ends, queue, who = sub(row, 17, 17), sub(row, 18, 33), sub(row, 34, 49), sub(row, 50)
+  if ends <= at_now then kind, ends, who = '-', NEVER, '' end
+  if queue <= at_now then queue = NEVER end
+  return kind, ends, queue, who
 end
 
-local function put_lane(key, kind, ends, queue, call)
-  if ends <= now then kind, ends, call = '-', 0, '' end
-  if queue <= now then queue = 0 end
-  if kind == '-' and queue == 0 then
-    redis.call('DEL', key)
-  else
-    redis.call('SET', key, string.format('%s%016d%016d%s', kind, ends, queue, call),
-      'PXAT', string.format('%d', math.max(ends, queue) / 1000 + 1))
+local function put_lane(nth, kind, ends, queue, who)
+  if ends <= at_now then kind, ends, who = '-', NEVER, '' end
+  local until_then = ends > queue and ends or queue
+  if until_then > at_now then
+    put(ARGV[nth], until_then .. kind .. ends .. queue .. who)
+  elseif rows[nth] then
+    remove(ARGV[nth])
   end
 end
 
--- Gives a call its share of a lock or a place until then, and says when the last of all shares ends. If it is known when those of the others
--- do, 0 if there are none, the server need not be asked.
-local function share(key, call, ends, of_others)
-  local shares = key .. '\ns'
-  redis.call('ZADD', shares, string.format('%d', ends), call)
-  local last = of_others and math.max(of_others, ends) or tonumber(redis.call('ZRANGE', shares, '-1', '-1', 'WITHSCORES')[2])
-  redis.call('PEXPIREAT', shares, string.format('%d', last / 1000 + 1))
-  return last
+-- Who shares a lane, without the call and without those whose time is up.
+local function others(who)
+  local from, found = 1, find(who, call, 1, true)
+  if found then who = sub(who, 1, found - 17) .. sub(who, found + 33) end
+  while from < #who and sub(who, from, from + 15) <= at_now do from = from + 49 end
+  return from == 1 and who or sub(who, from)
 end
 
--- Takes a call out of a line, and says until when the last of the others keeps its place.
-local function leave_line(key, call)
-  redis.call('ZREM', key .. '\nx', call)
-  redis.call('ZREM', key .. '\ny', call)
-  redis.call('ZREM', key .. '\nl', 'x' .. call, 'y' .. call)
-  local last = redis.call('ZRANGE', key .. '\nl', '-1', '-1', 'WITHSCORES')[2]
-  return last and tonumber(last) or 0
+local function last_of(set)
+  local last = redis.call('ZRANGE', set, '-1', '-1', 'WITHSCORES')[2]
+  return last and format('%016d', last) or NEVER
+end
+
+-- Gives the call its share of a lane until then, beside the others. Says what becomes of the lane: its kind, when the last share ends,
+-- and who shares it.
+local function share(nth, kind, who, ends)
+  if kind ~= 'S' then
+    -- Mostly there is nobody who ends later.
+    local behind = #who
+    while behind > 0 and sub(who, behind - 48, behind - 33) > ends do behind = behind - 49 end
+    who = sub(who, 1, behind) .. ends .. call .. sub(who, behind + 1)
+    if #who <= 64 * 49 then return 's', sub(who, -49, -34), who end
+    local set = calls .. '\ns' .. ARGV[nth]
+    for from = 1, #who, 49 do redis.call('ZADD', set, sub(who, from, from + 15), sub(who, from + 16, from + 48)) end
+  end
+  local set = calls .. '\ns' .. ARGV[nth]
+  redis.call('ZREMRANGEBYSCORE', set, '-inf', at_now)
+  redis.call('ZADD', set, ends, call)
+  local last = last_of(set)
+  redis.call('PEXPIREAT', set, format('%d', last / 1000 + 1))
+  return 'S', last, ''
 end
