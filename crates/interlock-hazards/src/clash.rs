@@ -54,10 +54,6 @@ pub(crate) struct Numbers {
 
 /// Every clash of every entry that can run beside itself.
 pub(crate) fn clashes<'v, 'e>(view: &'v View<'e>) -> Vec<Clash<'v, 'e>> {
-    let numbers = view.clashes.get_or_init(|| {
-        let racing = view.entries.iter().enumerate().filter(|(_, entry)| entry.runs_beside_itself());
-        racing.flat_map(|(index, entry)| of_entry(view, index, entry)).collect()
-    });
     let named = |numbers: &Numbers| {
         let Numbers { entry, look, act, check, fed, fed_at_all, overlap, reach } = *numbers;
         view.entries.get(entry).map(|entry| Clash {
@@ -71,11 +67,15 @@ pub(crate) fn clashes<'v, 'e>(view: &'v View<'e>) -> Vec<Clash<'v, 'e>> {
             reach,
         })
     };
-    numbers.iter().filter_map(named).collect()
+    (0..view.entries.len()).flat_map(|entry| view.clashes_of(entry)).filter_map(named).collect()
 }
 
-fn of_entry(view: &View<'_>, index: usize, entry: &Entry<'_>) -> Vec<Numbers> {
+/// The clashes of one entry; none if it never runs beside itself.
+pub(crate) fn of_entry(view: &View<'_>, index: usize, entry: &Entry<'_>) -> Vec<Numbers> {
     let mut found = vec![];
+    if !entry.runs_beside_itself() {
+        return found;
+    }
     let mut gates = Gates::default();
     for act in entry.all(|op| matches!(op, Op::Write { .. } | Op::Delete { .. } | Op::Rename { .. })) {
         if !acts(entry, act) {
@@ -261,12 +261,7 @@ pub(crate) fn key_of(entry: &Entry<'_>, resource: &Resource) -> Option<KeyTempla
                 Field::Name(name) => Some(name.to_string()),
                 Field::At(_) => None,
             });
-            (
-                named.or_else(|| {
-                    Some(entry.path_text(&AccessPath { root: path.root.clone(), fields: vec![] }))
-                }),
-                at,
-            )
+            (named.or_else(|| Some(entry.path_text(&AccessPath::of(path.root.clone())))), at)
         }
     };
     let argument =
@@ -282,7 +277,7 @@ pub(crate) fn key_of(entry: &Entry<'_>, resource: &Resource) -> Option<KeyTempla
                     Field::Name(name) => Some(name.to_string()),
                     Field::At(_) => None,
                 })
-                .unwrap_or_else(|| entry.path_text(&AccessPath { root: path.root.clone(), fields: vec![] })),
+                .unwrap_or_else(|| entry.path_text(&AccessPath::of(path.root.clone()))),
             _ => "files".into(),
         })
     });

@@ -68,6 +68,13 @@ pub(crate) fn copies(call: &PlannedCall) -> impl Iterator<Item = Vec<PlannedCall
     [2, 3, 4].into_iter().map(move |count| vec![call.clone(); count])
 }
 
+/// What is after state that no argument names: one call again and again. Where the code was seen to have the hazard, what its calls name may
+/// matter after all, so those that say different things come first.
+pub(crate) fn twice_or_more(tool: &ToolSurface) -> Vec<Vec<PlannedCall>> {
+    let again = tool.samples.first().into_iter().flat_map(copies);
+    if tool.found { different(tool).into_iter().chain(again).collect() } else { again.collect() }
+}
+
 /// Moments in the middle of a call of a tool: parts of what it takes by itself, or of what most calls take.
 pub(crate) fn moments(tool: &ToolSurface, parts: u32) -> impl Iterator<Item = Duration> {
     let took = if tool.took.is_zero() { USUAL } else { tool.took };
@@ -82,7 +89,7 @@ pub(crate) fn beside_reader(hazard: &HazardId, tool: &ToolSurface) -> Option<Cal
     Some(set(hazard, tool, calls))
 }
 
-/// The call that costs least: of a reader that has to be told nothing, else of any reader, else of a writer.
+/// The call that is repeated to see what stops it: of a tool in which it was found, else the one that costs least: of a reader that has to be told nothing, else of any reader, else of a writer.
 pub(crate) fn cheapest(surface: &Surface) -> Option<(&ToolSurface, &PlannedCall)> {
     let with_sample = |tool| -> Option<(&ToolSurface, &PlannedCall)> {
         let tool: &ToolSurface = tool;
@@ -92,8 +99,10 @@ pub(crate) fn cheapest(surface: &Surface) -> Option<(&ToolSurface, &PlannedCall)
         call.arguments.as_object().is_none_or(|all| all.is_empty())
     };
     let readers = || surface.readers().filter_map(with_sample);
-    readers()
-        .find(is_free)
+    let mut found = surface.tools.iter().filter(|tool| tool.found).filter_map(with_sample);
+    found
+        .next()
+        .or_else(|| readers().find(is_free))
         .or_else(|| readers().next())
         .or_else(|| surface.writers().filter_map(with_sample).next())
 }

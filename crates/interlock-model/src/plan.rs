@@ -11,7 +11,7 @@ use crate::HazardId;
 pub struct CallSet {
     /// For people: `create_entities + create_entities`.
     pub name: String,
-    /// The hazard it is after, where somebody said so.
+    /// The hazard it is after, where somebody said so; once it is proven, the one that the outcome shows, where that can be told.
     pub hazard: Option<HazardId>,
     /// Run one after another on the fresh instance.
     pub setup: Vec<PlannedCall>,

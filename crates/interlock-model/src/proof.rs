@@ -11,8 +11,10 @@ use crate::{CallSet, Explored, History, Schedule, Verdict};
 pub struct ProofReport {
     /// The command or URL, as it was given.
     pub target: String,
-    /// The worst of the sets.
+    /// The worst of the sets; or unknown, where the sets that held are not what it is about.
     pub verdict: Verdict,
+    /// Why the verdict is not that of the sets: only readers could be called.
+    pub reason: Option<String>,
     /// One entry for each set of calls, in the order they were tried.
     pub sets: Vec<SetReport>,
     /// All together.

@@ -45,6 +45,8 @@ pub struct ToolSurface {
     pub reads: Vec<PlannedCall>,
     /// How long a sample takes by itself; zero where it was not measured.
     pub took: Duration,
+    /// Whether a scan has found the hazard in its code: then nothing about it has to be guessed from its name.
+    pub found: bool,
     /// The argument that carries an idempotency key, if one is named like it.
     pub idempotency_argument: Option<String>,
 }

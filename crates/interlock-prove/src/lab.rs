@@ -183,12 +183,13 @@ impl Lab {
         let start = exchanges.iter().map(|exchange| exchange.sent).min().unwrap_or(start);
         let calls = set.calls.iter().zip(&exchanges).map(|(call, exchange)| record(call, exchange, start));
         // People know the folder as the one that everything is in.
-        let folder = format!("{}/", instance.folder().display());
+        let folder = instance.folder().display().to_string();
+        let inside = format!("{folder}/");
         let tick = |tick: &perturb::Tick| IoTick {
             call: tick.request.and_then(|id| ids.iter().position(|known| *known == id)),
             at: tick.at.since(start),
             kind: tick.kind,
-            on: tick.on.replace(&folder, ""),
+            on: tick.on.replace(&inside, "").replace(&folder, "{scratch}"),
         };
         let ticks = observed.ticks.iter().map(tick).collect();
         let history = History { calls: calls.collect(), ticks };

@@ -14,6 +14,11 @@ pub enum Trouble {
     /// It does not answer.
     #[error("the server did not answer within {} s", .0.as_secs_f32())]
     Silent(Duration),
+    /// What it prints is no MCP; how that begins, and what came of it.
+    #[error(
+        "the server prints on its output what is no message, `{0}`, where only messages may be (logs belong on its error output); {1}"
+    )]
+    Junk(String, String),
     /// It said no to something it has to know.
     #[error("the server refused `{0}`: {1}")]
     Refused(String, String),

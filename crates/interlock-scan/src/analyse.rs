@@ -1,13 +1,13 @@
 //! The rules run over a program.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use interlock_hazards::{
     ALL, Hazard, Issue,
-    view::{Entry, View},
+    view::{Entry, Facts, View},
 };
 use interlock_model::{Reach, Span, ir::Program};
-use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
+use rayon::iter::{IntoParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
 use crate::expand::entries;
 
@@ -24,7 +24,10 @@ pub struct Found {
 #[must_use]
 pub fn analyse(program: &Program) -> Vec<Found> {
     let expanded = entries(program);
-    let view = View::of(program, expanded.par_iter().map(|expanded| Entry::new(program, expanded)).collect());
+    let facts = Arc::new(Facts::of(program));
+    let entry = |expanded| Entry::new(program, &facts, expanded);
+    let view = View::of(program, expanded.par_iter().map(entry).collect());
+    (0..view.entries.len()).into_par_iter().for_each(|entry| view.prepare(entry));
     let of_hazard = |hazard: &'static Hazard| {
         let issues = hazard.rule.map(|rule| merge(rule(&view))).unwrap_or_default();
         issues.into_iter().map(|issue| Found { hazard, issue }).collect::<Vec<_>>()

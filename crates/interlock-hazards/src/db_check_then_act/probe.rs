@@ -1,6 +1,6 @@
 //! The same call at once: what there is only once is taken or made twice.
 
-use interlock_model::{CallSet, Surface};
+use interlock_model::{CallSet, Surface, ToolSurface};
 
 use super::HAZARD;
 use crate::meet::{copies, counts, is_about_files, set};
@@ -9,11 +9,11 @@ pub(super) fn probe(surface: &Surface) -> Vec<CallSet> {
     let mut sets = Vec::new();
     for tool in surface.writers() {
         match (&tool.once, tool.samples.first()) {
-            (Some(once), _) if !is_about_files(tool) || !tool.samples.contains(once) => {
+            (Some(once), _) if is_left(tool) || !tool.samples.contains(once) => {
                 sets.extend(copies(once).map(|calls| set(&HAZARD.id, tool, calls)));
             }
             // It succeeds again and again one after another; whether it does so right is seen together all the same.
-            (None, Some(sample)) if !is_about_files(tool) && !counts(tool) => {
+            (None, Some(sample)) if tool.found || (is_left(tool) && !counts(tool)) => {
                 sets.extend(copies(sample).map(|calls| set(&HAZARD.id, tool, calls)));
             }
             _ => {}
@@ -22,10 +22,14 @@ pub(super) fn probe(surface: &Surface) -> Vec<CallSet> {
     sets
 }
 
+/// Whether no probe for files takes it.
+fn is_left(tool: &ToolSurface) -> bool {
+    tool.found || !is_about_files(tool)
+}
+
 #[cfg(test)]
 mod tests {
     use expect_test::expect;
-    use interlock_model::ToolSurface;
 
     use super::*;
     use crate::meet::kit::{call, counter, lines, surface, writer};

@@ -8,12 +8,16 @@ use crate::meet::set;
 const MOST: usize = 6;
 
 pub(super) fn probe(surface: &Surface) -> Vec<CallSet> {
-    let readers = surface.readers().take(MOST);
+    // Whatever else it does, code that was seen to load twice is asked as well.
+    let others = surface.writers().filter(|tool| tool.found);
+    let readers = surface.readers().chain(others).take(MOST);
     let sets = readers.filter_map(|tool| {
         let call = tool.samples.first()?;
         let mut set = set(&HAZARD.id, tool, vec![call.clone(); 2]);
         // What was loaded, and how often, shows in the next answer if anywhere.
-        set.reads = vec![call.clone()];
+        if set.reads.is_empty() {
+            set.reads = vec![call.clone()];
+        }
         Some(set)
     });
     sets.collect()

@@ -7,7 +7,7 @@ use crate::meet::{copies, is_about_files, set};
 
 pub(super) fn probe(surface: &Surface) -> Vec<CallSet> {
     let mut sets = Vec::new();
-    for tool in surface.writers().filter(|tool| is_about_files(tool)) {
+    for tool in surface.writers().filter(|tool| tool.found || is_about_files(tool)) {
         let same: Vec<_> = tool.samples.iter().take(2).cloned().collect();
         if same.len() == 2 {
             sets.push(set(&HAZARD.id, tool, same));

@@ -26,7 +26,7 @@ fn judge(entry: &Entry<'_>, at: At) -> Option<Issue> {
     // A lease that nobody renews ends by itself, a lock of this call alone stops nobody, and a hand-made one is judged where it is made.
     if lock.lease.is_some_and(|lease| !lease.renewed)
         || entry.is_made_here(&lock.object)
-        || is_hand_made(entry, &lock)
+        || entry.is_hand_made(&lock.object)
     {
         return None;
     }
@@ -104,10 +104,6 @@ fn was_not_taken(entry: &Entry<'_>, taken: At, step: At) -> bool {
         }
         _ => false,
     })
-}
-
-fn is_hand_made(entry: &Entry<'_>, lock: &Lock) -> bool {
-    entry.program.hand_made.iter().any(|made| entry.resolve_path(&made.path).fields == lock.object.fields)
 }
 
 fn touches_outside(entry: &Entry<'_>, at: At) -> bool {

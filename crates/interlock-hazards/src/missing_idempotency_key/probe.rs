@@ -30,7 +30,8 @@ pub(super) fn probe(surface: &Surface) -> Vec<CallSet> {
 
 /// Whether a second copy must not do anything: it says so, it takes a key, or it reaches somebody outside.
 fn promises(tool: &ToolSurface) -> bool {
-    tool.idempotent == Some(true)
+    tool.found
+        || tool.idempotent == Some(true)
         || tool.idempotency_argument.is_some()
         || says(tool, OUTSIDE)
         || (says(tool, THINGS) && says(tool, ACTED_ON))

@@ -13,8 +13,10 @@ pub(super) fn probe(surface: &Surface) -> Vec<CallSet> {
     if !surface.networked {
         return Vec::new();
     }
-    // The longer a call takes, the more of them are under way at once.
-    let readers = surface.readers().filter_map(|tool| Some((tool, tool.samples.first()?)));
+    // The longer a call takes, the more of them are under way at once; unless it is known in which tool nothing bounds them.
+    let is_known = surface.tools.iter().any(|tool| tool.found);
+    let readers =
+        surface.readers().filter(|_| !is_known).filter_map(|tool| Some((tool, tool.samples.first()?)));
     let Some((tool, call)) = readers.max_by_key(|(tool, _)| tool.took).or_else(|| cheapest(surface)) else {
         return Vec::new();
     };

@@ -10,7 +10,7 @@ const MOMENTS: u32 = 2;
 
 pub(super) fn probe(surface: &Surface) -> Vec<CallSet> {
     let mut sets = Vec::new();
-    for tool in surface.writers().filter(|tool| is_about_files(tool) && tool.once.is_none()) {
+    for tool in surface.writers().filter(|tool| (tool.found || is_about_files(tool)) && tool.once.is_none()) {
         let ([old, new, ..], Some(read)) = (tool.samples.as_slice(), tool.reads.first()) else { continue };
         let over = |calls: Vec<_>| {
             let mut set = set(&HAZARD.id, tool, calls);

@@ -1,5 +1,7 @@
 //! Finds files that the server reads back and overwrites in a way that others can see half done.
 
+use std::collections::HashMap;
+
 use interlock_model::{
     Confidence, Lane, Reach, Span,
     ir::{Aspect, Fresh, Op, Resource, Root, Term, WriteMode},
@@ -13,36 +15,54 @@ use crate::{
 
 /// Finds `non-atomic-file-replace`.
 pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
-    let reads = reads(view);
+    let reads = Reads::of(view);
     let mut found = vec![];
     // Before calls are accepted nobody reads.
     for entry in view.entries.iter().filter(|entry| *entry.runs != Runs::StartUp) {
+        let mut told: Vec<At> = vec![];
         for at in
             entry.all(|op| matches!(op, Op::Write { to: Resource::File(_), mode: WriteMode::Blind, .. }))
         {
-            found.extend(judge(view, entry, at, &reads));
+            // Opening a file for writing empties it, and what is written to it then is the same story.
+            let goes_on = |first: &At| {
+                let only_opens = matches!(entry.op(*first), Some(Op::Write { from, .. }) if from.is_empty());
+                only_opens
+                    && entry.resource(*first) == entry.resource(at)
+                    && entry.leads_to(*first, at).is_some()
+            };
+            if told.iter().any(goes_on) {
+                continue;
+            }
+            if let Some(issue) = judge(view, entry, at, &reads) {
+                told.push(at);
+                found.push(issue);
+            }
         }
     }
     found
 }
 
-/// A file that some entry reads as state.
-struct ReadBack {
-    pattern: Pattern,
-    /// Whether it is one of a few that stand in the source, and no caller has chosen it.
-    fixed: bool,
-    /// The entry that reads it, by its place among the view's.
-    entry: usize,
-    at: At,
+/// The files that entries read as state.
+struct Reads<'v, 'e> {
+    /// By what they are called; the first that reads each.
+    by_name: HashMap<Pattern, First<'v, 'e>>,
 }
 
-fn reads(view: &View<'_>) -> Vec<ReadBack> {
-    let mut found = vec![];
-    for (index, entry) in view.entries.iter().enumerate() {
-        for at in
-            entry.all(|op| matches!(op, Op::Read { of: Resource::File(_), aspect: Aspect::Content, .. }))
-        {
-            if let Some(Resource::File(path)) = entry.resource(at) {
+/// Who reads a file first, in the order of entries.
+#[derive(Clone, Copy, Default)]
+struct First<'v, 'e> {
+    /// Anybody.
+    of_all: Option<(&'v Entry<'e>, At)>,
+    /// A tool, and its caller has chosen the file: it is not one of a few that stand in the source.
+    of_callers: Option<(&'v Entry<'e>, At)>,
+}
+
+impl<'v, 'e> Reads<'v, 'e> {
+    fn of(view: &'v View<'e>) -> Self {
+        let mut by_name: HashMap<Pattern, First<'_, '_>> = HashMap::new();
+        for entry in &view.entries {
+            for at in reads(entry) {
+                let Some(Resource::File(path)) = entry.resource(at) else { continue };
                 let fixed = match path {
                     Term::Path(path) => match path.root {
                         Root::Value(value) => entry.is_own_flag(value),
@@ -50,19 +70,32 @@ fn reads(view: &View<'_>) -> Vec<ReadBack> {
                     },
                     _ => false,
                 };
-                found.push(ReadBack { pattern: entry.pattern(path), fixed, entry: index, at });
+                let first = by_name.entry(entry.pattern(path)).or_default();
+                first.of_all.get_or_insert((entry, at));
+                if is_called(entry) && !fixed {
+                    first.of_callers.get_or_insert((entry, at));
+                }
             }
         }
+        Self { by_name }
     }
-    found
 }
 
-fn judge(view: &View<'_>, entry: &Entry<'_>, at: At, reads: &[ReadBack]) -> Option<Issue> {
+/// The steps at which an entry reads files.
+fn reads(entry: &Entry<'_>) -> impl Iterator<Item = At> {
+    entry.all(|op| matches!(op, Op::Read { of: Resource::File(_), aspect: Aspect::Content, .. }))
+}
+
+fn is_called(entry: &Entry<'_>) -> bool {
+    matches!(entry.runs, Runs::Call(_))
+}
+
+fn judge(view: &View<'_>, entry: &Entry<'_>, at: At, reads: &Reads<'_, '_>) -> Option<Issue> {
     let Some(Resource::File(path)) = entry.resource(at) else { return None };
     if let Some(rename) = renamed_later(entry, at) {
         return through_a_temporary_file(view, entry, at, rename, reads);
     }
-    let (reader, confidence) = read_back(view, entry, path, reads)?;
+    let (reader, confidence) = read_back(entry, path, reads)?;
     if is_made_because_missing(entry, at) || is_of_its_own(entry, path) {
         return None;
     }
@@ -98,31 +131,25 @@ fn is_made_because_missing(entry: &Entry<'_>, at: At) -> bool {
 }
 
 /// Where some entry reads a file under a name that this one can have, and how sure that is.
-fn read_back(
-    view: &View<'_>,
-    entry: &Entry<'_>,
-    path: &Term,
-    reads: &[ReadBack],
-) -> Option<(Span, Confidence)> {
-    let pattern = entry.pattern(path);
-    let own = |read: &&ReadBack| view.entries.get(read.entry).is_some_and(|other| std::ptr::eq(other, entry));
-    let same_value = |read: &&ReadBack| match entry.resource(read.at) {
+fn read_back(entry: &Entry<'_>, path: &Term, known: &Reads<'_, '_>) -> Option<(Span, Confidence)> {
+    let same_value = |at: &At| match entry.resource(*at) {
         Some(Resource::File(other)) => other.names_the_same_as(path),
         _ => false,
     };
-    if let Some(read) = reads.iter().filter(own).find(same_value) {
-        return Some((entry.place(read.at, &[]), Confidence::High));
+    if let Some(read) = reads(entry).find(same_value) {
+        return Some((entry.place(read, &[]), Confidence::High));
+    }
+    let pattern = entry.pattern(path);
+    if !pattern.fits(&pattern) {
+        return None;
+    }
+    let first = known.by_name.get(&pattern)?;
+    if !pattern.is_open() {
+        return first.of_all.map(|(other, at)| (other.place(at, &[]), Confidence::High));
     }
     // What two tools let their callers choose may be the same file; elsewhere every caller has its own in mind.
-    let called = |entry: &Entry<'_>| matches!(entry.runs, Runs::Call(_));
-    let comparable = |read: &&ReadBack| {
-        let chosen = || called(entry) && !read.fixed && view.entries.get(read.entry).is_some_and(called);
-        !pattern.is_open() || chosen()
-    };
-    let read = reads.iter().filter(comparable).find(|read| read.pattern.fits(&pattern))?;
-    let span = view.entries.get(read.entry)?.place(read.at, &[]);
-    let confidence = if pattern.is_open() { Confidence::Medium } else { Confidence::High };
-    Some((span, confidence))
+    let (other, at) = first.of_callers.filter(|_| is_called(entry))?;
+    Some((other.place(at, &[]), Confidence::Medium))
 }
 
 /// The rename that puts what was written in its place.
@@ -139,14 +166,14 @@ fn through_a_temporary_file(
     entry: &Entry<'_>,
     at: At,
     rename: At,
-    reads: &[ReadBack],
+    reads: &Reads<'_, '_>,
 ) -> Option<Issue> {
     let (Some(Resource::File(temp)), Some(Resource::File(target))) =
         (entry.resource(at), entry.resource(rename))
     else {
         return None;
     };
-    read_back(view, entry, target, reads)?;
+    read_back(entry, target, reads)?;
     let pieces = entry.pattern(temp).0;
     let counts = is_counted(entry, temp);
     let has = |fresh: Fresh| pieces.contains(&Piece::Fresh(fresh)) || (fresh == Fresh::Counter && counts);

@@ -3,7 +3,7 @@
 use interlock_model::{CallSet, Surface};
 
 use super::HAZARD;
-use crate::meet::{beside_reader, copies, counts, says, set};
+use crate::meet::{beside_reader, counts, says, set, twice_or_more};
 
 /// Words of tools whose state is that of whoever calls.
 const SESSION: &[&str] = &[
@@ -23,10 +23,8 @@ const SESSION: &[&str] = &[
 
 pub(super) fn probe(surface: &Surface) -> Vec<CallSet> {
     let mut sets = Vec::new();
-    for tool in surface.writers().filter(|tool| counts(tool) && says(tool, SESSION)) {
-        sets.extend(
-            tool.samples.first().into_iter().flat_map(copies).map(|calls| set(&HAZARD.id, tool, calls)),
-        );
+    for tool in surface.writers().filter(|tool| tool.found || (counts(tool) && says(tool, SESSION))) {
+        sets.extend(twice_or_more(tool).into_iter().map(|calls| set(&HAZARD.id, tool, calls)));
         sets.extend(beside_reader(&HAZARD.id, tool));
     }
     sets

@@ -3,14 +3,12 @@
 use interlock_model::{CallSet, Surface};
 
 use super::HAZARD;
-use crate::meet::{beside_reader, copies, counts, set};
+use crate::meet::{beside_reader, counts, set, twice_or_more};
 
 pub(super) fn probe(surface: &Surface) -> Vec<CallSet> {
     let mut sets = Vec::new();
-    for tool in surface.writers().filter(|tool| counts(tool)) {
-        sets.extend(
-            tool.samples.first().into_iter().flat_map(copies).map(|calls| set(&HAZARD.id, tool, calls)),
-        );
+    for tool in surface.writers().filter(|tool| tool.found || counts(tool)) {
+        sets.extend(twice_or_more(tool).into_iter().map(|calls| set(&HAZARD.id, tool, calls)));
         sets.extend(beside_reader(&HAZARD.id, tool));
     }
     sets

@@ -2,7 +2,7 @@
 
 use interlock_model::{
     Confidence, Lane, Reach, Severity,
-    ir::{Op, Resource, WriteMode},
+    ir::{AccessPath, Op, Origin, Resource, Root, WriteMode},
 };
 
 use crate::{
@@ -55,6 +55,11 @@ fn overtaken(entry: &Entry<'_>) -> Vec<Issue> {
     late.into_iter().map(|(_, issue)| issue).collect()
 }
 
+/// Whether something belongs to what the handler was called with.
+fn is_handed_over(entry: &Entry<'_>, path: &AccessPath) -> bool {
+    matches!(path.root, Root::Value(value) if entry.origin(value) == Some(Origin::Argument))
+}
+
 /// The question whose answer a step stores, and what to say of it.
 fn stored_late(entry: &Entry<'_>, store: At) -> Option<(At, Issue)> {
     let Some(Resource::Shared(path)) = entry.resource(store) else { return None };
@@ -66,6 +71,8 @@ fn stored_late(entry: &Entry<'_>, store: At) -> Option<(At, Issue)> {
         return None;
     }
     let asks = |from: &At| match entry.op(*from) {
+        // What a request brings along is its own, whenever it is read; no later request brings a newer one.
+        Some(Op::Call { receiver: Some(path), .. }) if is_handed_over(entry, path) => false,
         Some(Op::External { .. } | Op::Call { awaited: true, .. }) => true,
         Some(Op::Read { of, .. }) => !matches!(of, Resource::Shared(_) | Resource::Flag(_)),
         _ => false,

@@ -13,7 +13,11 @@ pub(super) fn probe(surface: &Surface) -> Vec<CallSet> {
     let mut sets: Vec<CallSet> =
         surface.writers().filter_map(|tool| beside_reader(&HAZARD.id, tool)).collect();
     // What shows in two places was changed in two steps, or might have been.
-    let several = surface.writers().filter(|tool| tool.reads.len() > 1 && !surface.networked).take(MOST);
+    let several = surface
+        .writers()
+        .filter(|tool| tool.found || tool.reads.len() > 1)
+        .filter(|_| !surface.networked)
+        .take(MOST);
     for tool in several {
         let Some(call) = tool.samples.first() else { continue };
         let killed =

@@ -3,7 +3,7 @@
 use interlock_model::{CallSet, Surface};
 
 use super::HAZARD;
-use crate::meet::set;
+use crate::meet::{set, twice_or_more};
 
 pub(super) fn probe(surface: &Surface) -> Vec<CallSet> {
     let sets = surface.writers().filter_map(|tool| {
@@ -12,7 +12,11 @@ pub(super) fn probe(surface: &Surface) -> Vec<CallSet> {
         calls.extend(tool.others.first().cloned());
         Some(set(&HAZARD.id, tool, calls))
     });
-    sets.collect()
+    // A lock that was seen to guard nothing shows with fewer calls, which have fewer orders.
+    let found = surface.writers().filter(|tool| tool.found);
+    let few =
+        found.flat_map(|tool| twice_or_more(tool).into_iter().map(|calls| set(&HAZARD.id, tool, calls)));
+    few.chain(sets).collect()
 }
 
 #[cfg(test)]

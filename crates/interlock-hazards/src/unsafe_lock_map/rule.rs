@@ -21,7 +21,7 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
     for entry in view.entries.iter().filter(|entry| *entry.runs != Runs::StartUp) {
         found.extend(waited_once(entry));
         for at in entry.all(|op| matches!(op, Op::New { lock: Some(_), .. })) {
-            found.extend(in_a_map(view, &removals, entry, at));
+            found.extend(in_a_map(&removals, entry, at));
             found.extend(at_its_use(entry, at));
         }
     }
@@ -136,7 +136,7 @@ fn dropped(issue: Issue, made: Span, removed: Span, by: Lane, name: &str) -> Iss
 }
 
 /// A map in which each key has a lock.
-fn in_a_map(view: &View<'_>, removals: &Removals<'_, '_>, entry: &Entry<'_>, at: At) -> Vec<Issue> {
+fn in_a_map(removals: &Removals<'_, '_>, entry: &Entry<'_>, at: At) -> Vec<Issue> {
     let Some(Op::New { into, .. }) = entry.op(at) else { return vec![] };
     let stored = entry
         .all(|op| matches!(op, Op::Write { to: Resource::Shared(_), from, .. } if from.iter().any(|from| entry.depends_on(*from, *into))))
@@ -150,8 +150,7 @@ fn in_a_map(view: &View<'_>, removals: &Removals<'_, '_>, entry: &Entry<'_>, at:
         matches!(key, Term::Literal(_))
             || (!values.is_empty() && values.iter().all(|value| entry.is_bounded(*value)))
     };
-    let limited = view.program.limited.iter().any(|limited| entry.resolve_path(&limited.path) == map);
-    if limited || bounded() || !entry.is_shared(&map) {
+    if entry.is_limited(&map) || bounded() || !entry.is_shared(&map) {
         return vec![];
     }
     let name = entry.path_text(&map);

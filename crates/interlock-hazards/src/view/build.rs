@@ -8,6 +8,7 @@ use interlock_model::{
 };
 
 use super::{
+    Facts,
     ahead::Known,
     entry::{At, Entry, Frame, Next, Runs, Step, Stretch, Ways},
 };
@@ -28,9 +29,10 @@ pub struct Expanded {
 impl<'e> Entry<'e> {
     /// Lays a function out.
     #[must_use]
-    pub fn new(program: &'e Program, expanded: &'e Expanded) -> Self {
+    pub fn new(program: &'e Program, facts: &Arc<Facts>, expanded: &'e Expanded) -> Self {
         let entry = Self {
             program,
+            facts: facts.clone(),
             function: expanded.function,
             runs: &expanded.runs,
             steps: vec![],

@@ -7,7 +7,7 @@ use interlock_model::{
     ir::{Effect, FunctionId, Name, Op, Program, Resource, Tool, Value, ValueInfo},
 };
 
-use super::{ahead::Known, flow::Definition};
+use super::{Facts, ahead::Known, flow::Definition};
 
 /// The number of a step in its [`Entry`].
 pub type At = usize;
@@ -21,6 +21,8 @@ pub struct Entry<'e> {
     pub function: FunctionId,
     /// When it runs.
     pub runs: &'e Runs,
+    /// What is known of the whole program.
+    pub(super) facts: Arc<Facts>,
     /// Its steps in the order of the source.
     pub steps: Vec<Step<'e>>,
     pub(super) values: &'e [ValueInfo],

@@ -37,13 +37,7 @@ impl Entry<'_> {
 
     /// Whether a lock is a real one: for one holder, and not made by the call that takes it.
     fn keeps_others_out(&self, lock: &Lock) -> bool {
-        let worthless = || {
-            let lookup = |made: &interlock_model::ir::HandMade| {
-                !made.exclusive && self.resolve_path(&made.path).fields == lock.object.fields
-            };
-            self.program.hand_made.iter().any(lookup)
-        };
-        lock.kind == LockKind::Mutex && !self.is_made_here(&lock.object) && !worthless()
+        lock.kind == LockKind::Mutex && !self.is_made_here(&lock.object) && !self.is_worthless(&lock.object)
     }
 
     /// Whether a transaction makes a read and a later write one: both go over its connection, and the read is kept true.

@@ -102,8 +102,11 @@ impl Entry<'_> {
             if std::mem::replace(reached, true) || past(at) {
                 continue;
             }
+            let is_start = matches!(self.op(at), Some(Op::Spawn { .. }));
             for next in self.steps.get(at).map(|step| step.next.as_slice()).unwrap_or_default() {
                 match next {
+                    // What runs on by itself leaves nothing behind when it ends.
+                    Next::Step(next) if is_start && self.encloses(at, *next) => {}
                     Next::Step(next) => pending.push(*next),
                     Next::Throw => failures.push(Escape::Failure(at)),
                     Next::Return => returns.push(Escape::Return(at)),

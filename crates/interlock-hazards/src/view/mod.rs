@@ -10,6 +10,7 @@ mod alike;
 mod beside;
 mod build;
 mod entry;
+mod facts;
 mod flow;
 mod gap;
 mod inside;
@@ -22,6 +23,7 @@ mod words;
 
 pub use build::Expanded;
 pub use entry::{At, Entry, Runs, Step};
+pub use facts::Facts;
 pub use gap::{Escape, Gap};
 pub use names::Overlap;
 pub use reach::View;

@@ -1,16 +1,19 @@
 //! The whole program as rules see it, and who can come in between two steps of a call.
 
-use std::{collections::HashMap, sync::OnceLock};
+use std::{
+    collections::HashMap,
+    sync::{Arc, OnceLock},
+};
 
 use interlock_model::{
     Reach,
     ir::{FunctionId, Lock, Program, Resource, Scope, Term, Transport, Value},
 };
 
-use crate::clash::Numbers;
+use crate::clash::{self, Numbers};
 
 use super::{
-    Expanded, Gap, beside,
+    Expanded, Facts, Gap, beside,
     entry::{At, Entry},
 };
 
@@ -21,8 +24,10 @@ pub struct View<'e> {
     pub program: &'e Program,
     /// Every way into it.
     pub entries: Vec<Entry<'e>>,
-    /// What several rules ask for, found once.
-    pub(crate) clashes: OnceLock<Vec<Numbers>>,
+    /// What several rules ask for of each entry, found once.
+    clashes: Vec<OnceLock<Vec<Numbers>>>,
+    /// Whether the server may run more than once on the same files and databases.
+    per_client: bool,
     /// For each function, the entries that get to it.
     entered: OnceLock<HashMap<FunctionId, Vec<usize>>>,
 }
@@ -31,14 +36,31 @@ impl<'e> View<'e> {
     /// What rules see of a program.
     #[must_use]
     pub fn new(program: &'e Program, expanded: &'e [Expanded]) -> Self {
-        Self::of(program, expanded.iter().map(|expanded| Entry::new(program, expanded)).collect())
+        let facts = Arc::new(Facts::of(program));
+        Self::of(program, expanded.iter().map(|expanded| Entry::new(program, &facts, expanded)).collect())
     }
 
     /// The same, of entries that are laid out already.
     #[must_use]
     pub fn of(program: &'e Program, mut entries: Vec<Entry<'e>>) -> Self {
         beside::mark(program, &mut entries);
-        Self { program, entries, clashes: OnceLock::new(), entered: OnceLock::new() }
+        let clashes = entries.iter().map(|_| OnceLock::new()).collect();
+        let mut transports = program.servers.iter().map(|server| server.transport);
+        let per_client = program.servers.is_empty() || transports.any(|one| one == Transport::Stdio);
+        Self { program, entries, clashes, per_client, entered: OnceLock::new() }
+    }
+
+    /// Finds out ahead what several rules ask of one entry. Who has threads can so have them share the work.
+    pub fn prepare(&self, entry: usize) {
+        self.clashes_of(entry);
+    }
+
+    /// The clashes of one entry.
+    pub(crate) fn clashes_of(&self, index: usize) -> &[Numbers] {
+        let (Some(known), Some(entry)) = (self.clashes.get(index), self.entries.get(index)) else {
+            return &[];
+        };
+        known.get_or_init(|| clash::of_entry(self, index, entry))
     }
 
     /// The entries that get to a function.
@@ -63,9 +85,8 @@ impl View<'_> {
     /// Whether the server may run more than once on the same files and databases: one on standard streams runs once per client, and
     /// one of which nothing is known may be of that kind.
     #[must_use]
-    pub fn runs_per_client(&self) -> bool {
-        let transports = || self.program.servers.iter().map(|server| server.transport);
-        transports().count() == 0 || transports().any(|transport| transport == Transport::Stdio)
+    pub const fn runs_per_client(&self) -> bool {
+        self.per_client
     }
 
     /// Who can change what the first step saw before the second takes effect; `None` if nobody can, or if the second never comes

@@ -1,6 +1,6 @@
 //! Things in words, for messages and witnesses.
 
-use interlock_model::ir::{AccessPath, Field, Fresh, Function, Resource, Root, Term};
+use interlock_model::ir::{AccessPath, Field, Fresh, Resource, Root, Term};
 
 use super::entry::{At, Entry};
 
@@ -97,12 +97,7 @@ impl Entry<'_> {
         let (file, numbers) = name.rsplit_once("::")?;
         let (function, value) = numbers.split_once('.')?;
         let (function, value): (usize, usize) = (function.parse().ok()?, value.parse().ok()?);
-        let in_file = |function: &Function| {
-            self.program.files.get(function.span.file.0 as usize).is_some_and(|path| **path == *file)
-        };
-        let mut functions = self.program.functions.iter().skip_while(|function| !in_file(function));
-        let info = functions.nth(function).filter(|function| in_file(function))?.values.get(value)?;
-        let short = info.name.split('.').next().unwrap_or_default();
+        let short = self.value_in_file(file, function, value)?.name.split('.').next().unwrap_or_default();
         (!short.is_empty()).then(|| short.to_owned())
     }
 }

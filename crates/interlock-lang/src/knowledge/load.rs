@@ -1,7 +1,8 @@
 //! From the text of an effects file to what is looked up.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
+use rustc_hash::FxHashMap;
 use serde::Deserialize;
 
 use super::{
@@ -128,12 +129,12 @@ impl Library {
 fn entries(
     place: &str,
     texts: BTreeMap<String, toml::Value>,
-    before: &HashMap<String, Vec<Entry>>,
-) -> Result<HashMap<String, Vec<Entry>>, InvalidKnowledge> {
+    before: &FxHashMap<String, Vec<Entry>>,
+) -> Result<FxHashMap<String, Vec<Entry>>, InvalidKnowledge> {
     let invalid = |name: &str, error: &dyn std::fmt::Display| {
         InvalidKnowledge(format!("{place}.{name}: {}", error.to_string().trim()))
     };
-    let mut found = HashMap::new();
+    let mut found = FxHashMap::default();
     let mut others = vec![];
     for (name, text) in texts {
         let read = |text: toml::Value| Entry::deserialize(text).map_err(|error| invalid(&name, &error));

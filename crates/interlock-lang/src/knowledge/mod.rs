@@ -28,9 +28,8 @@ mod statement;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
-
 use interlock_model::ir::{AccessPath, Body};
+use rustc_hash::FxHashMap;
 
 use crate::{Call, Kind, Outcome};
 
@@ -39,14 +38,14 @@ pub use sql::tables_of;
 /// What is known of libraries.
 #[derive(Debug, Default)]
 pub struct Knowledge {
-    libraries: HashMap<String, Library>,
+    libraries: FxHashMap<String, Library>,
     /// Other names of libraries.
-    aliases: HashMap<String, String>,
-    kinds: HashMap<String, object::Definition>,
+    aliases: FxHashMap<String, String>,
+    kinds: FxHashMap<String, object::Definition>,
     /// What objects probably are that go by a name.
-    names: HashMap<String, String>,
+    names: FxHashMap<String, String>,
     /// Methods of objects of which nothing is known.
-    unknown: HashMap<String, Vec<format::Entry>>,
+    unknown: FxHashMap<String, Vec<format::Entry>>,
 }
 
 /// A library, as it was read.
@@ -55,9 +54,9 @@ struct Library {
     like: Option<String>,
     callbacks: bool,
     sync: Option<String>,
-    inside: HashMap<String, String>,
-    types: HashMap<String, String>,
-    exports: HashMap<String, Vec<format::Entry>>,
+    inside: FxHashMap<String, String>,
+    types: FxHashMap<String, String>,
+    exports: FxHashMap<String, Vec<format::Entry>>,
 }
 
 /// Why a text is no knowledge.

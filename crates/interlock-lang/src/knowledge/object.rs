@@ -1,8 +1,7 @@
 //! What is known of a type of objects, its own and what it has from others.
 
-use std::collections::HashMap;
-
 use interlock_model::ir::{AccessPath, LockKind, Via};
+use rustc_hash::FxHashMap;
 
 use super::{
     Knowledge,
@@ -25,9 +24,9 @@ pub(super) struct Definition {
     pub(super) lazy: Option<bool>,
     pub(super) transparent: Option<bool>,
     pub(super) mode: Option<Mode>,
-    pub(super) methods: HashMap<String, Vec<Entry>>,
-    pub(super) members: HashMap<String, MemberText>,
-    pub(super) clauses: HashMap<String, Clause>,
+    pub(super) methods: FxHashMap<String, Vec<Entry>>,
+    pub(super) members: FxHashMap<String, MemberText>,
+    pub(super) clauses: FxHashMap<String, Clause>,
     pub(super) ends: Vec<String>,
     pub(super) rows: Option<String>,
     pub(super) found_by: Option<String>,

@@ -339,6 +339,7 @@ pub enum Exit {
 
 impl Op {
     /// The blocks inside it, in the order in which they stand.
+    #[inline]
     pub fn blocks(&self) -> impl Iterator<Item = &Block> {
         let (first, rest): ([Option<&Block>; 3], &[Block]) = match self {
             Self::Check { then, otherwise, .. } => ([Some(then), Some(otherwise), None], &[]),

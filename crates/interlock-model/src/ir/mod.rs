@@ -15,6 +15,7 @@
 //!
 //! which shows the stale read. [`Program`]'s `Display` is the stable text form that tests compare.
 
+mod fields;
 mod term;
 
 mod resource;
@@ -31,6 +32,7 @@ mod text;
 
 pub use build::{Body, FunctionBuilder};
 pub use effect::{Argument, Backoff, Block, Bound, Callee, Catch, Change, Effect, Exit, Op, Start};
+pub use fields::Fields;
 pub use function::{Function, FunctionId, Interleaving, Origin, Role, Tool, Transport, ValueInfo};
 pub use program::{HandMade, Limit, Limited, Note, Program, Removal, Server, Table};
 pub use protection::{Finish, Hold, Isolation, Lease, Lock, LockKind, Scope, Transaction, Via};

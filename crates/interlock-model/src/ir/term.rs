@@ -5,6 +5,8 @@
 
 use std::sync::Arc;
 
+use super::Fields;
+
 /// An identifier of the source, shared because substitution copies it often.
 pub type Name = Arc<str>;
 
@@ -52,7 +54,7 @@ pub struct AccessPath {
     /// Where it starts.
     pub root: Root,
     /// The steps from there.
-    pub fields: Vec<Field>,
+    pub fields: Fields,
 }
 
 /// Where an [`AccessPath`] starts.
@@ -140,16 +142,22 @@ impl AccessPath {
             && self.fields.iter().zip(&other.fields).all(same)
     }
 
+    /// A path that ends where it starts.
+    #[must_use]
+    pub const fn of(root: Root) -> Self {
+        Self { root, fields: Fields::new() }
+    }
+
     /// A path that starts at a module-level name.
     #[must_use]
     pub fn global(name: impl Into<Name>) -> Self {
-        Self { root: Root::Global(name.into()), fields: vec![] }
+        Self::of(Root::Global(name.into()))
     }
 
     /// The receiver.
     #[must_use]
     pub const fn this() -> Self {
-        Self { root: Root::This, fields: vec![] }
+        Self::of(Root::This)
     }
 
     /// The path one named field further.
@@ -169,7 +177,7 @@ impl AccessPath {
 
 impl From<Value> for AccessPath {
     fn from(value: Value) -> Self {
-        Self { root: Root::Value(value), fields: vec![] }
+        Self::of(Root::Value(value))
     }
 }
 

@@ -26,8 +26,8 @@ pub(crate) enum Incoming {
     Question(Value, String),
     /// A notification, or something we do not know.
     Other,
-    /// No message at all.
-    Junk,
+    /// No message at all; how it begins, for people.
+    Junk(String),
 }
 
 impl Request {
@@ -62,13 +62,38 @@ impl Reply {
 
 /// Reads one frame.
 pub(crate) fn read(bytes: &[u8]) -> Incoming {
-    serde_json::from_slice(bytes).map_or(Incoming::Junk, sort)
+    match serde_json::from_slice::<Value>(bytes) {
+        Ok(message) if message.get("jsonrpc").is_some() => sort(message),
+        _ => Incoming::Junk(beginning(bytes)),
+    }
+}
+
+/// So many characters of what is no message are shown.
+const SHOWN: usize = 80;
+
+/// The beginning of a line, with everything spelled out that a terminal would obey.
+fn beginning(bytes: &[u8]) -> String {
+    // A character has at most four bytes, so these hold all that is shown and one more.
+    let first = bytes.get(..4 * (SHOWN + 1)).unwrap_or(bytes);
+    let text = String::from_utf8_lossy(first);
+    let text = text.trim();
+    let mut shown = String::new();
+    for c in text.chars().take(SHOWN) {
+        match c {
+            '"' | '\'' | '\\' => shown.push(c),
+            c => shown.extend(c.escape_debug()),
+        }
+    }
+    if text.chars().count() > SHOWN {
+        shown.push('…');
+    }
+    shown
 }
 
 /// Says what a message is.
 pub(crate) fn sort(mut message: Value) -> Incoming {
     if message.get("jsonrpc").is_none() {
-        return Incoming::Junk;
+        return Incoming::Junk(beginning(message.to_string().as_bytes()));
     }
     let method = message.get("method").and_then(Value::as_str).map(str::to_owned);
     let id = message.get("id").cloned();
@@ -98,5 +123,23 @@ pub(crate) fn response_to(id: &Value, method: &str) -> Value {
             "jsonrpc": "2.0", "id": id,
             "error": { "code": -32601, "message": "this client does not do that" },
         }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_message_is_shown_by_its_beginning_and_harmless() {
+        let junk = |bytes: &[u8]| match read(bytes) {
+            Incoming::Junk(shown) => shown,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(junk(b"Listening on port 3\n"), "Listening on port 3");
+        assert_eq!(junk(b"\x1b[31mred\x07"), "\\u{1b}[31mred\\u{7}");
+        assert_eq!(junk(br#"{"level": "info"}"#), r#"{"level": "info"}"#);
+        assert_eq!(junk("ä".repeat(500).as_bytes()), format!("{}…", "ä".repeat(80)));
+        assert!(junk(&[0xff; 5000]).chars().count() <= 81);
     }
 }

@@ -48,7 +48,10 @@ pub(crate) const LONGEST: usize = 32 << 20;
 impl Connection {
     /// Shakes hands in the style that the server understands.
     pub(crate) async fn open(mut wire: Wire, patience: Duration) -> Result<Self, Trouble> {
-        let style = protocol::agree(&mut wire, patience).await?;
+        let style = match protocol::agree(&mut wire, patience).await {
+            Ok(style) => style,
+            Err(trouble) => return Err(wire.blamed(trouble)),
+        };
         // Ids begin elsewhere in every run, so that a server that repeats them in its answers is seen to vary in that.
         let first = i64::try_from(Instant::now().0 % 900_000).unwrap_or_default() + protocol::FIRST_FREE_ID;
         Ok(Self { wire, style, next: first })
@@ -161,6 +164,22 @@ impl Connection {
 }
 
 impl Wire {
+    /// A server that does not answer, and prints something else, is most likely no MCP server, or logs where its answers should be.
+    fn blamed(&self, trouble: Trouble) -> Trouble {
+        let junk = match self {
+            Self::Stdio(stdio) => stdio.junk(),
+            Self::Http(_) => None,
+        };
+        match (junk, trouble) {
+            (Some(line), Trouble::Silent(patience)) => Trouble::Junk(
+                line.to_owned(),
+                format!("it did not answer within {} s", patience.as_secs_f32()),
+            ),
+            (Some(line), Trouble::Ended(_)) => Trouble::Junk(line.to_owned(), "it ended".into()),
+            (_, trouble) => trouble,
+        }
+    }
+
     /// One request, waited for.
     pub(crate) async fn ask(
         &mut self,

@@ -24,6 +24,8 @@ pub(crate) struct Stdio {
     /// Read by a task, so that the time of an answer is when it came and not when somebody looked.
     lines: mpsc::Receiver<Line>,
     answered: BTreeSet<i64>,
+    /// The first line that was no message.
+    junk: Option<String>,
     oddities: Vec<String>,
 }
 
@@ -41,11 +43,16 @@ impl Stdio {
     pub(crate) fn new(input: ChildStdin, output: ChildStdout) -> Self {
         let (sender, lines) = mpsc::channel(WAITING);
         tokio::spawn(read_lines(output, sender));
-        Self { input: Some(input), lines, answered: BTreeSet::new(), oddities: Vec::new() }
+        Self { input: Some(input), lines, answered: BTreeSet::new(), junk: None, oddities: Vec::new() }
     }
 
     pub(super) fn oddities(&self) -> &[String] {
         &self.oddities
+    }
+
+    /// The first line on its output that is no message.
+    pub(super) fn junk(&self) -> Option<&str> {
+        self.junk.as_deref()
     }
 
     pub(super) fn leave(&mut self) {
@@ -60,7 +67,7 @@ impl Stdio {
         let exchanges = self.together(std::slice::from_ref(request), &[], patience).await?;
         match exchanges.into_iter().next().map(|exchange| exchange.answer) {
             Some(Ok(answer)) => Ok(answer),
-            Some(Err(why)) if why == ENDED => Err(Trouble::Ended(String::new())),
+            Some(Err(why)) if why.starts_with(ENDED) => Err(Trouble::Ended(String::new())),
             _ => Err(Trouble::Silent(patience)),
         }
     }
@@ -109,7 +116,8 @@ impl Stdio {
         }
         let last = tokio::time::Instant::now() + patience;
         ended |= self.collect(requests, &mut answers, last).await?;
-        let why = || if ended { ENDED.to_owned() } else { silence(patience) };
+        let junk = self.junk.as_ref().map(|line| format!("; {JUNK}: `{line}`")).unwrap_or_default();
+        let why = || if ended { format!("{ENDED}{junk}") } else { format!("{}{junk}", silence(patience)) };
         let exchanges = sent.into_iter().zip(answers);
         Ok(exchanges.map(|(sent, answer)| Exchange { sent, answer: answer.ok_or_else(why) }).collect())
     }
@@ -162,7 +170,13 @@ impl Stdio {
                     // If it cannot be written the end of the output will say so.
                     let _ = self.write(&line(&message::response_to(&id, &method))).await;
                 }
-                (_, Incoming::Junk) => self.odd("something that is no message is on its output".into()),
+                (_, Incoming::Junk(line)) => {
+                    // Only the first: what a server prints it may print all the time, and each time it is another line.
+                    if self.junk.is_none() {
+                        self.odd(format!("{JUNK}: `{line}`"));
+                        self.junk = Some(line);
+                    }
+                }
                 (_, Incoming::Other) => {}
             }
         }
@@ -182,6 +196,7 @@ impl Stdio {
 }
 
 const ENDED: &str = "the server ended";
+const JUNK: &str = "the server prints on its output what is no message";
 
 fn line(message: &Value) -> Vec<u8> {
     let mut bytes = message.to_string().into_bytes();

@@ -3,25 +3,29 @@
 use std::time::Duration;
 
 use interlock_model::{
-    CallSet, Evidence, Explored, Fingerprint, Oracle, Outcome, Schedule, SetReport, Verdict,
+    CallSet, Evidence, Explored, Fingerprint, HazardId, Oracle, Outcome, Schedule, SetReport, Verdict,
 };
 
 use super::{
     Ladder, Setting,
+    choose::Chosen,
     confirm::Confirmed,
     shrink::{self, Shown},
 };
 use crate::{
-    judge::{Judgement, judge},
+    judge::{Judgement, Shows, judge},
     lab::Run,
+    plan::from::Found,
     serial::{Invariants, Serial, outcome_of},
 };
 
 /// A set, and what is known about it so far.
 pub(crate) struct Case {
     pub(crate) set: CallSet,
-    /// What a scan found that it was made for.
-    pub(crate) findings: Vec<Fingerprint>,
+    /// Whether somebody named the calls, and the hazard with them if there is one.
+    by_hand: bool,
+    /// What a scan found that it was made for. Once it is proven, what the proof shows of it.
+    pub(crate) findings: Vec<Found>,
     pub(crate) serial: Serial,
     ladder: Ladder,
     pub(crate) explored: Explored,
@@ -51,10 +55,12 @@ enum State {
 const MOST_ORDERED: usize = 4;
 
 impl Case {
-    pub(crate) fn new(set: CallSet, ladder: Ladder) -> Self {
+    pub(super) fn new(chosen: Chosen, ladder: Ladder) -> Self {
+        let Chosen { set, by_hand, findings } = chosen;
         Self {
             set,
-            findings: Vec::new(),
+            by_hand,
+            findings,
             serial: Serial::default(),
             ladder,
             explored: Explored::default(),
@@ -63,6 +69,12 @@ impl Case {
             suspicion: None,
             gave_up: Vec::new(),
         }
+    }
+
+    /// The same with other calls, of which nothing is known yet.
+    pub(super) fn of_calls(&self, set: CallSet) -> Self {
+        let chosen = Chosen { set, by_hand: self.by_hand, findings: self.findings.clone() };
+        Self { gave_up: self.gave_up.clone(), ..Self::new(chosen, self.ladder.clone()) }
     }
 
     pub(crate) fn was_tried(&self) -> bool {
@@ -200,6 +212,7 @@ impl Case {
                     let shown = Shown { verdict, reason, evidence: *evidence };
                     let Shown { verdict, reason, evidence } = shrink::shrink(self, setting, shown).await;
                     let evidence = self.looked_into(setting, evidence).await;
+                    self.name(&evidence);
                     Some(State::Proven(verdict, reason, Box::new(evidence)))
                 }
                 Confirmed::NotAgain(why) => {
@@ -210,6 +223,40 @@ impl Case {
                 Confirmed::Unstable(why) => Some(State::Unknown(why)),
             },
         }
+    }
+
+    /// Calls the proof after what it shows. A hazard that somebody named stays, if code that has it can do that; so does what a scan found,
+    /// and what it found and cannot be this is not shown by it.
+    pub(super) fn name(&mut self, evidence: &Evidence) {
+        let asked = self.by_hand || !self.findings.is_empty();
+        let Some(shows) = Shows::of(&self.set, evidence) else {
+            if !asked {
+                self.set.hazard = None;
+            }
+            return;
+        };
+        let (fit, others): (Vec<Found>, Vec<Found>) =
+            std::mem::take(&mut self.findings).into_iter().partition(|found| shows.fits(&found.hazard));
+        let named = self.set.hazard.as_ref().filter(|_| self.by_hand);
+        let named = named.filter(|hazard| shows.fits(hazard)).or(fit.first().map(|found| &found.hazard));
+        let called: Option<HazardId> = match named {
+            Some(hazard) => Some(hazard.clone()),
+            None => shows.called(self.set.hazard.as_ref(), on_files(&self.set, evidence)),
+        };
+        for found in others {
+            let is = called.as_ref().map(ToString::to_string).unwrap_or_default();
+            self.gave_up.push(format!(
+                "finding {}: the calls made for it break, but that shows {is} and not {}",
+                found.fingerprint.0, found.hazard
+            ));
+        }
+        self.findings = fit;
+        self.set.hazard = called;
+    }
+
+    /// The findings of a scan that the verdict is about.
+    pub(crate) fn fingerprints(&self) -> Vec<Fingerprint> {
+        self.findings.iter().map(|found| found.fingerprint.clone()).collect()
     }
 
     /// What a run is; orders that leave calls out are run when the first outcome asks for them.
@@ -260,6 +307,12 @@ impl Case {
         };
         SetReport { set: self.set, verdict, reason, explored: self.explored, evidence }
     }
+}
+
+/// Whether the state is in files: it was seen there, or the calls name some.
+fn on_files(set: &CallSet, evidence: &Evidence) -> bool {
+    evidence.stale.is_some()
+        || set.calls.iter().any(|call| call.arguments.to_string().contains("\"{scratch}/"))
 }
 
 /// A call that got no answer although nothing was done to the server.

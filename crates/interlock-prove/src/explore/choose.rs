@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 
 use async_trait::async_trait;
-use interlock_model::{Answer, CallSet, Fingerprint, PlannedCall};
+use interlock_model::{Answer, CallSet, PlannedCall};
 use serde_json::Value;
 
 use crate::{
     lab::Lab,
     plan::{
-        from,
+        from::{self, Found},
         listing::Listing,
         pick,
         survey::{Bounds, Runner, Survey, survey},
@@ -18,8 +18,28 @@ use crate::{
     trouble::Trouble,
 };
 
-/// A set and the findings that it was made for.
-pub(super) type Chosen = (CallSet, Vec<Fingerprint>);
+/// What is tried, and what is not.
+pub(super) struct Choice {
+    /// The most promising first.
+    pub(super) sets: Vec<Chosen>,
+    /// Why nothing that changes anything is among them, if that is so although nobody asked for it.
+    pub(super) no_writer: Option<String>,
+}
+
+/// A set, and why it was chosen.
+pub(super) struct Chosen {
+    pub(super) set: CallSet,
+    /// Whether somebody named it.
+    pub(super) by_hand: bool,
+    /// The findings that it was made for.
+    pub(super) findings: Vec<Found>,
+}
+
+impl Chosen {
+    pub(super) fn by_hand(set: CallSet) -> Self {
+        Self { set, by_hand: true, findings: Vec::new() }
+    }
+}
 
 #[async_trait]
 impl Runner for Lab {
@@ -28,14 +48,14 @@ impl Runner for Lab {
     }
 }
 
-/// The sets to try, the most promising first. What is not called is noted.
+/// The sets to try. What is not called is noted.
 pub(super) async fn choose(
     ask: Ask,
     lab: &Lab,
     bounds: Bounds,
     progress: &dyn Progress,
     notes: &mut Vec<String>,
-) -> Result<Vec<Chosen>, Trouble> {
+) -> Result<Choice, Trouble> {
     match ask {
         Ask::Sets(sets) => {
             let mut chosen = Vec::new();
@@ -50,32 +70,54 @@ pub(super) async fn choose(
                         ));
                     }
                 }
-                chosen.push((set, Vec::new()));
+                chosen.push(Chosen::by_hand(set));
             }
-            Ok(chosen)
+            Ok(Choice { sets: chosen, no_writer: None })
         }
         Ask::Survey { allow_destructive } => {
             let found = look(lab, Bounds { allow_destructive, ..bounds }, progress, notes).await?;
-            if found.surface.writers().next().is_none() {
-                notes.push("no call is known that changes anything, so only reading was tried; name some with --call".into());
-            }
-            Ok(pick::pick(&found.surface).into_iter().map(|set| (set, Vec::new())).collect())
+            let sets = pick::pick(&found.surface).into_iter();
+            let sets = sets.map(|set| Chosen { set, by_hand: false, findings: Vec::new() }).collect();
+            Ok(Choice { sets, no_writer: no_writer(&found) })
         }
         Ask::Findings { findings, allow_destructive } => {
-            // A tool that a finding names is called because somebody asked for it.
-            let named = if allow_destructive {
-                findings.iter().flat_map(|found| found.tools.clone()).collect()
-            } else {
-                BTreeSet::new()
-            };
-            let found = look(lab, Bounds { allow_destructive, named, ..bounds }, progress, notes).await?;
-            let from = from::sets(&findings, &found.surface);
+            // That a scan names a tool is no leave to call it if it looks destructive: a scan reads code, and nobody has asked for the call.
+            let found = look(lab, Bounds { allow_destructive, ..bounds }, progress, notes).await?;
+            let from = from::sets(&findings, &found.surface, &found.left_alone);
             notes.extend(
                 from.left_out.into_iter().map(|(finding, why)| format!("finding {}: {why}", finding.0)),
             );
-            Ok(from.sets)
+            let chosen = |(set, findings)| Chosen { set, by_hand: false, findings };
+            Ok(Choice { sets: from.sets.into_iter().map(chosen).collect(), no_writer: None })
         }
     }
+}
+
+/// How many tools are named in one sentence.
+const MOST_NAMED: usize = 5;
+
+/// Why no writer was explored, and what to try.
+fn no_writer(found: &Survey) -> Option<String> {
+    if found.surface.writers().next().is_some() {
+        return None;
+    }
+    let named: Vec<String> =
+        found.left_alone.iter().take(MOST_NAMED).map(|name| format!("`{name}`")).collect();
+    let and_more = if found.left_alone.len() > MOST_NAMED { " and others" } else { "" };
+    let mut why = "no writer was explored, only reading was tried".to_owned();
+    if found.cut_short {
+        why += ": the survey ended before every tool was tried, a larger --budget or --max-calls goes on";
+    } else if named.is_empty() {
+        why += ": no call is known that changes anything";
+    }
+    if !named.is_empty() {
+        why += &format!(
+            "; {}{and_more} may destroy something or reach beyond the server, --allow-destructive calls what is left alone",
+            named.join(", ")
+        );
+    }
+    why += "; --call 'TOOL {json}' names a call";
+    Some(why)
 }
 
 async fn look(

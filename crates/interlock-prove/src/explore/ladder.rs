@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use interlock_model::{Delivery, Explored, Perturbation, Schedule};
+use interlock_model::{CallSet, Delivery, Explored, Fault, Perturbation, Schedule};
 
 use crate::{
     lab::Run,
@@ -20,10 +20,14 @@ pub(crate) struct Ladder {
     pending: Vec<Schedule>,
     /// The orders of a Node server's operations, where there is a hold on it.
     walk: Option<Walk>,
+    /// So many of them are walked.
+    most: u64,
 }
 
-/// More orders than this are not walked by default; two calls of five operations each have 252.
+/// More orders than this are not walked; two calls of five operations each have 252.
 const MOST_SCHEDULES: u64 = 300;
+/// So many orders are walked for each run that was asked for: an order says more than a run that is left to chance.
+const ORDERS_PER_TRIAL: u64 = 10;
 
 impl Ladder {
     /// What can be done to a target. What cannot is noted.
@@ -49,12 +53,25 @@ impl Ladder {
             holds,
             step: 0,
             pending: Vec::new(),
+            most: MOST_SCHEDULES,
         }
+    }
+
+    /// The same for one set, of which so many runs are made. What is killed or left at a moment of the clock is not walked: the orders would be
+    /// those up to a moment that is another each time.
+    pub(crate) fn of(&self, set: &CallSet, trials: u32) -> Self {
+        let most = (u64::from(trials) * ORDERS_PER_TRIAL).min(MOST_SCHEDULES);
+        let mut ladder = Self { most, ..self.clone() };
+        if set.fault != Fault::None {
+            ladder.holds.retain(|hold| *hold != NODE);
+            ladder.walk = None;
+        }
+        ladder
     }
 
     /// Nothing to climb: for sets whose schedule is given.
     pub(crate) fn none() -> Self {
-        Self { deliveries: Vec::new(), holds: Vec::new(), step: 0, pending: Vec::new(), walk: None }
+        Self { deliveries: Vec::new(), holds: Vec::new(), step: 0, pending: Vec::new(), walk: None, most: 0 }
     }
 
     /// The next schedule.
@@ -119,7 +136,7 @@ impl Ladder {
 
     /// Whether orders are being walked, which the number of runs does not bound.
     pub(crate) fn walking(&self) -> bool {
-        self.walk.as_ref().is_some_and(|walk| !walk.over() && walk.schedules() < MOST_SCHEDULES)
+        self.walk.as_ref().is_some_and(|walk| !walk.over() && walk.schedules() < self.most)
     }
 
     /// The hold that can look on and tell calls apart.

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use interlock_model::{CallSet, Explored, Fingerprint, ProofReport, Verdict};
 
+use self::choose::Choice;
 pub use self::replay::replay;
 pub(crate) use self::{case::Case, ladder::Ladder};
 use crate::{
@@ -56,20 +57,19 @@ pub async fn prove(request: Request, progress: &dyn Progress) -> Result<Proved, 
         side_by_side,
         ..Bounds::default()
     };
-    let sets = choose::choose(request.ask, &lab, bounds, progress, &mut notes).await?;
+    let Choice { sets, no_writer } = choose::choose(request.ask, &lab, bounds, progress, &mut notes).await?;
     if sets.is_empty() {
         notes.push("no calls were found that could meet; name some with --call".into());
     }
     let setting = Setting { lab: &lab, budget: request.budget, begin, side_by_side, progress };
     let ladder = Ladder::new(&request.target, &request.perturbations, &deliveries, &mut notes);
     let mut cases: Vec<Case> = Vec::new();
-    for (set, findings) in sets {
-        match unsuitable(&set, &request.target) {
-            Some(why) => notes.push(format!("{}: {why}", set.name)),
+    for chosen in sets {
+        match unsuitable(&chosen.set, &request.target) {
+            Some(why) => notes.push(format!("{}: {why}", chosen.set.name)),
             None => {
-                let mut case = Case::new(set, ladder.clone());
-                case.findings = findings;
-                cases.push(case);
+                let ladder = ladder.of(&chosen.set, request.budget.trials);
+                cases.push(Case::new(chosen, ladder));
             }
         }
     }
@@ -78,7 +78,8 @@ pub async fn prove(request: Request, progress: &dyn Progress) -> Result<Proved, 
             // A finding that was shown by one set needs no other.
             let shown: Vec<Fingerprint> = broken(&cases);
             let Some(case) = cases.get_mut(index) else { continue };
-            if !case.findings.is_empty() && case.findings.iter().all(|finding| shown.contains(finding)) {
+            let wanted = case.fingerprints();
+            if !wanted.is_empty() && wanted.iter().all(|finding| shown.contains(finding)) {
                 continue;
             }
             case.advance(&setting, *round).await;
@@ -91,7 +92,13 @@ pub async fn prove(request: Request, progress: &dyn Progress) -> Result<Proved, 
             }
         }
     }
-    for why in cases.iter().flat_map(|case| &case.gave_up) {
+    // That a request was answered twice is the reason of its set; what else is odd did no harm.
+    let odd = |case: &'_ Case| {
+        case.serial.oddities.iter().filter(|odd| !odd.contains("twice")).cloned().collect::<Vec<_>>()
+    };
+    let said: Vec<String> =
+        cases.iter().flat_map(|case| odd(case).into_iter().chain(case.gave_up.clone())).collect();
+    for why in &said {
         if !notes.contains(why) {
             notes.push(why.clone());
         }
@@ -106,8 +113,16 @@ pub async fn prove(request: Request, progress: &dyn Progress) -> Result<Proved, 
             .push(format!("{n} more sets of calls were not tried; a larger --budget or --max-calls goes on")),
     }
     let tried = cases.into_iter().filter(Case::was_tried);
-    let (findings, sets): (Vec<_>, Vec<_>) = tried.map(|case| (case.findings.clone(), case.report())).unzip();
+    let (findings, sets): (Vec<_>, Vec<_>) = tried.map(|case| (case.fingerprints(), case.report())).unzip();
     let verdict = Verdict::worst(sets.iter().map(|set| set.verdict));
+    // Readers that do not get into each other's way say nothing of those that write.
+    let (verdict, reason) = match no_writer {
+        Some(why) if verdict == Verdict::Held => (Verdict::Unknown, Some(why)),
+        why => {
+            notes.extend(why);
+            (verdict, None)
+        }
+    };
     let mut explored = Explored { calls: lab.calls(), ..Explored::default() };
     explored.exhausted = !sets.is_empty();
     for set in &sets {
@@ -116,14 +131,14 @@ pub async fn prove(request: Request, progress: &dyn Progress) -> Result<Proved, 
         explored.techniques.extend(set.explored.techniques.iter().cloned());
         explored.exhausted &= set.explored.exhausted;
     }
-    let report = ProofReport { target, verdict, sets, explored, took: begin.elapsed(), notes };
+    let report = ProofReport { target, verdict, reason, sets, explored, took: begin.elapsed(), notes };
     Ok(Proved { report, findings })
 }
 
 /// The findings that are shown already.
 fn broken(cases: &[Case]) -> Vec<Fingerprint> {
     let proven = cases.iter().filter(|case| case.verdict() >= Verdict::Latent);
-    proven.flat_map(|case| case.findings.iter().cloned()).collect()
+    proven.flat_map(Case::fingerprints).collect()
 }
 
 impl Setting<'_> {

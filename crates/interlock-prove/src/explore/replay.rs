@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use interlock_model::{CallSet, ProofReport, Schedule, SetReport, Verdict};
 
-use super::{Case, Ladder, Setting, case::unanswered, confirm::verdict_of};
+use super::{Case, Ladder, Setting, case::unanswered, choose::Chosen, confirm::verdict_of};
 use crate::{
     judge::Judgement,
     lab::Lab,
@@ -25,7 +25,7 @@ pub async fn replay(
     let side_by_side = request.beside();
     let lab = Lab::new(request.target, request.perturbations, request.patience, side_by_side);
     let setting = Setting { lab: &lab, budget: request.budget, begin, side_by_side, progress };
-    let mut case = Case::new(set, Ladder::none());
+    let mut case = Case::new(Chosen::by_hand(set), Ladder::none());
     progress.doing(&format!("{}: one after another", case.set.name));
     let (mut times, mut runs, mut shown) = (0, 0, None);
     let mut trouble = None;
@@ -76,6 +76,7 @@ pub async fn replay(
     let (verdict, reason, evidence) = match (shown, trouble) {
         (Some((verdict, reason, run)), _) => {
             let evidence = case.evidence(&schedule, &run, (times, runs));
+            case.name(&evidence);
             (verdict, format!("it happens again, in {times} of {runs} runs: {reason}"), Some(evidence))
         }
         (None, Some(trouble)) => (Verdict::Unknown, trouble, None),
@@ -83,5 +84,5 @@ pub async fn replay(
     };
     let set = SetReport { set: case.set, verdict, reason, explored: case.explored, evidence };
     let explored = set.explored.clone();
-    Ok(ProofReport { target, verdict, sets: vec![set], explored, took: begin.elapsed(), notes })
+    Ok(ProofReport { target, verdict, reason: None, sets: vec![set], explored, took: begin.elapsed(), notes })
 }

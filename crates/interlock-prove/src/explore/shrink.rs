@@ -2,7 +2,7 @@
 
 use interlock_model::{CallSet, Evidence, Fault, Oracle, Perturbation, Schedule, Verdict};
 
-use super::{Case, Ladder, Setting, confirm::verdict_of};
+use super::{Case, Setting, confirm::verdict_of};
 
 /// How often a smaller form may fail to happen before it counts as not enough.
 const TRIES: u32 = 4;
@@ -47,7 +47,7 @@ async fn fewer_calls(case: &Case, setting: &Setting<'_>, shown: &Shown) -> Optio
         let names: Vec<&str> = calls.iter().map(|call| call.tool.as_str()).collect();
         let set = CallSet { name: names.join(" + "), calls: calls.clone(), ..case.set.clone() };
         setting.progress.doing(&format!("{}: is it enough?", set.name));
-        let mut smaller = Case::new(set, Ladder::none());
+        let mut smaller = case.of_calls(set);
         let serial = smaller.serial.run(setting.lab, &smaller.set, true, setting.side_by_side).await;
         if serial.is_err() {
             continue;

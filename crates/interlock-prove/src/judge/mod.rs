@@ -1,12 +1,14 @@
 //! Judging a run: is there an order of the calls, one after another, that comes to the same?
 
+mod gaps;
 mod refusal;
+mod shows;
 mod stale;
 
 use interlock_model::{CallSet, History, LegalOutcome, Oracle, Outcome, Seen};
 
-use self::refusal::sounds_refused;
-pub(crate) use self::stale::stale_window;
+use self::{gaps::same_but_for_gaps, refusal::sounds_refused};
+pub(crate) use self::{shows::Shows, stale::stale_window};
 use crate::serial::{Legal, Serial};
 
 /// What a run is.
@@ -69,7 +71,8 @@ fn at_once(serial: &Serial, history: &History) -> usize {
 fn by_orders(set: &CallSet, serial: &Serial, history: &History, outcome: &Outcome) -> Judgement {
     let legal = serial.legal();
     let possible: Vec<&Legal> = legal.iter().filter(|legal| keeps_time(history, &legal.order)).collect();
-    if possible.iter().any(|legal| legal.order.len() == set.calls.len() && legal.outcome == *outcome) {
+    let is_full = |legal: &&&Legal| legal.order.len() == set.calls.len();
+    if possible.iter().filter(is_full).any(|legal| same(&legal.outcome, outcome)) {
         return Judgement::Legal;
     }
     // What was refused as it never is alone did not happen; what was not answered may have happened or not.
@@ -85,16 +88,25 @@ fn by_orders(set: &CallSet, serial: &Serial, history: &History, outcome: &Outcom
                 && (0..set.calls.len())
                     .filter(left_out)
                     .all(|index| refused.contains(&index) || silent.contains(&index))
-                && legal.outcome.reads == outcome.reads
-                && legal.order.iter().all(|index| {
-                    silent.contains(index) || legal.outcome.answers.get(*index) == outcome.answers.get(*index)
-                })
+                && same(&made(&legal.outcome, &legal.order, &silent), &made(outcome, &legal.order, &silent))
         };
         if possible.iter().any(|legal| explains(&legal)) {
             return Judgement::LegalWithout(refused);
         }
     }
     Judgement::Illegal(what_is_wrong(set, &legal, outcome))
+}
+
+/// Whether two outcomes are the same, apart from ids that were used up without being handed out.
+fn same(legal: &Outcome, observed: &Outcome) -> bool {
+    legal == observed || same_but_for_gaps(legal, observed)
+}
+
+/// What is left of an outcome when only the calls of an order that were answered count.
+fn made(outcome: &Outcome, order: &[usize], silent: &[usize]) -> Outcome {
+    let counts = |index: &usize| order.contains(index) && !silent.contains(index);
+    let answers = outcome.answers.iter().enumerate().filter(|(index, _)| counts(index));
+    Outcome { answers: answers.map(|(_, seen)| seen.clone()).collect(), reads: outcome.reads.clone() }
 }
 
 /// Copies of one request: the state must be what one of them makes, and nobody may be told something else than the first was.

@@ -3,7 +3,7 @@
 use interlock_hazards::find;
 use interlock_model::{CallSet, Effectful, Fingerprint, HazardId, Surface};
 
-use super::pick::{arrange, of};
+use super::pick::{arrange, of, same};
 
 /// What a scan says of one place.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,36 +20,35 @@ pub struct Found {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct FromScan {
     /// Each set with the findings that it would show.
-    pub sets: Vec<(CallSet, Vec<Fingerprint>)>,
+    pub sets: Vec<(CallSet, Vec<Found>)>,
     /// Findings that no call can show, each with the reason.
     pub left_out: Vec<(Fingerprint, String)>,
 }
 
-/// Of each finding's hazard the probe, on the finding's tools only.
+/// Of each finding's hazard the probe, as far as it calls one of the finding's tools. Tools that were left alone are named apart from those that
+/// the server does not have.
 #[must_use]
-pub fn sets(findings: &[Found], surface: &Surface) -> FromScan {
+pub fn sets(findings: &[Found], surface: &Surface, left_alone: &[String]) -> FromScan {
     let mut from = FromScan::default();
-    let mut wanted: Vec<(CallSet, Fingerprint)> = Vec::new();
+    let mut wanted: Vec<(CallSet, &Found)> = Vec::new();
     for finding in findings {
-        match for_one(finding, surface) {
-            Ok(sets) => wanted.extend(sets.into_iter().map(|set| (set, finding.fingerprint.clone()))),
+        match for_one(finding, surface, left_alone) {
+            Ok(sets) => wanted.extend(sets.into_iter().map(|set| (set, finding))),
             Err(why) => from.left_out.push((finding.fingerprint.clone(), why)),
         }
     }
     for set in arrange(wanted.iter().map(|(set, _)| set.clone()).collect(), surface) {
         // The same calls may show several findings: the load and the save of one file, from two hazards' sides.
-        let of_set = wanted.iter().filter(|(other, _)| {
-            other.calls == set.calls && other.fault == set.fault && other.oracle == set.oracle
-        });
-        let mut fingerprints: Vec<Fingerprint> = of_set.map(|(_, fingerprint)| fingerprint.clone()).collect();
-        fingerprints.sort();
-        fingerprints.dedup();
-        from.sets.push((set, fingerprints));
+        let of_set = wanted.iter().filter(|(other, _)| same(other, &set));
+        let mut found: Vec<Found> = of_set.map(|(_, finding)| (*finding).clone()).collect();
+        found.sort_by(|one, other| one.fingerprint.cmp(&other.fingerprint));
+        found.dedup();
+        from.sets.push((set, found));
     }
     from
 }
 
-fn for_one(finding: &Found, surface: &Surface) -> Result<Vec<CallSet>, String> {
+fn for_one(finding: &Found, surface: &Surface, left_alone: &[String]) -> Result<Vec<CallSet>, String> {
     let hazard =
         find(finding.hazard.as_str()).ok_or_else(|| format!("there is no hazard `{}`", finding.hazard))?;
     if hazard.probe.is_none() {
@@ -59,19 +58,34 @@ fn for_one(finding: &Found, surface: &Surface) -> Result<Vec<CallSet>, String> {
         return Err("no tool reaches it".into());
     }
     let its = |name: &str| finding.tools.iter().any(|tool| tool == name);
-    let tools: Vec<_> = surface.tools.iter().filter(|tool| its(&tool.name)).cloned().collect();
-    if tools.is_empty() {
-        return Err(format!("none of its tools may be called: {}", finding.tools.join(", ")));
+    if !surface.tools.iter().any(|tool| its(&tool.name)) {
+        let tools = finding.tools.join(", ");
+        return Err(if finding.tools.iter().any(|tool| left_alone.contains(tool)) {
+            format!(
+                "its tools look destructive, so they are not called: {tools}; --allow-destructive calls them"
+            )
+        } else {
+            format!("the server has none of its tools: {tools}")
+        });
     }
-    let restricted = Surface { tools, ..surface.clone() };
-    let mut sets = of(hazard, &restricted);
+    let showing = |surface: &Surface| -> Vec<CallSet> {
+        let mut sets = of(hazard, surface);
+        sets.retain(|set| set.calls.iter().any(|call| its(&call.tool)));
+        sets
+    };
+    let mut known = surface.clone();
+    for tool in known.tools.iter_mut().filter(|tool| its(&tool.name)) {
+        tool.found = true;
+    }
+    // Its own tools come first: some probes have an end to what they pick.
+    known.tools.sort_by_key(|tool| !tool.found);
+    let mut sets = showing(&known);
     if sets.is_empty() {
         // The code says that the tool writes; that no read-back was found does not mean that it does not.
-        let mut as_writers = restricted.clone();
-        for tool in as_writers.tools.iter_mut().filter(|tool| !tool.samples.is_empty()) {
+        for tool in known.tools.iter_mut().filter(|tool| tool.found && !tool.samples.is_empty()) {
             tool.effect = Effectful::Writes;
         }
-        sets = of(hazard, &as_writers);
+        sets = showing(&known);
     }
     if sets.is_empty() {
         return Err(format!("no call of {} is known that would show it", finding.tools.join(", ")));
@@ -122,14 +136,15 @@ mod tests {
             found("retry-storm", &["save"], "five"),
             found("lost-update", &["elsewhere"], "six"),
             found("lost-update", &[], "seven"),
+            found("lost-update", &["drop"], "eight"),
         ];
-        let from = sets(&findings, &surface);
+        let from = sets(&findings, &surface, &["drop".to_owned()]);
         let mut text = String::new();
-        for (set, fingerprints) in &from.sets {
+        for (set, found) in &from.sets {
             text += &format!(
                 "{}: {:?}\n",
                 set.name,
-                fingerprints.iter().map(|print| &print.0).collect::<Vec<_>>()
+                found.iter().map(|found| &found.fingerprint.0).collect::<Vec<_>>()
             );
         }
         for (fingerprint, why) in &from.left_out {
@@ -140,9 +155,28 @@ mod tests {
             note + note: ["three"]
             four: no call of broken is known that would show it
             five: calls cannot show `retry-storm`
-            six: none of its tools may be called: elsewhere
+            six: the server has none of its tools: elsewhere
             seven: no tool reaches it
+            eight: its tools look destructive, so they are not called: drop; --allow-destructive calls them
         "#]]
         .assert_eq(&text);
+    }
+
+    #[test]
+    fn whatever_a_tool_is_called_what_was_found_in_it_has_its_calls() {
+        let read = PlannedCall::new("look", json!({"id": "a"}));
+        let writer = ToolSurface { reads: vec![read], ..tool("frob", Effectful::Writes, 2) };
+        let other = tool("grob", Effectful::Writes, 2);
+        let surface = Surface { tools: vec![other, writer], ..Surface::default() };
+        let hazards = interlock_hazards::ALL.iter().filter(|hazard| hazard.probe.is_some());
+        // One needs a network, one a limit, which is nobody's tool, and one a call that is refused.
+        let elsewhere = ["no-caller-limit", "non-atomic-rate-limit", "lock-not-released"];
+        for hazard in hazards.filter(|hazard| !elsewhere.contains(&hazard.id.as_str())) {
+            let from = sets(&[found(hazard.id.as_str(), &["frob"], "one")], &surface, &[]);
+            assert!(!from.sets.is_empty(), "{}: {:?}", hazard.id, from.left_out);
+            for (set, _) in &from.sets {
+                assert!(set.calls.iter().any(|call| call.tool == "frob"), "{}: {}", hazard.id, set.name);
+            }
+        }
     }
 }

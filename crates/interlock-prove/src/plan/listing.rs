@@ -20,7 +20,7 @@ pub struct Listing {
     pub idempotent: Option<bool>,
 }
 
-/// Verbs of tools that only look.
+/// Words that tools are named with that only look: verbs, and what is looked at where the verb is left out (`notes_status`).
 const LOOKS: &[&str] = &[
     "get",
     "list",
@@ -53,11 +53,52 @@ const LOOKS: &[&str] = &[
     "cat",
 ];
 
-/// Verbs of tools that bring something about that was not there.
+/// Verbs of tools that bring something about that was not there. `open` is in both lists: what it does is seen when it is called.
 const MAKES: &[&str] = &[
     "create", "add", "new", "insert", "register", "upload", "write", "save", "put", "make", "start", "begin",
-    "init", "open", "append", "store", "import", "set", "post", "record", "log", "import", "push", "enqueue",
-    "book", "reserve", "remember", "upsert", "place", "submit",
+    "init", "open", "append", "store", "import", "set", "post", "record", "log", "push", "enqueue", "book",
+    "reserve", "remember", "upsert", "place", "submit",
+];
+
+/// Verbs of tools that change what is there. Nothing follows from them but that a word behind them is no verb: `update_status` does not look.
+const CHANGES: &[&str] = &[
+    "update",
+    "edit",
+    "change",
+    "modify",
+    "rename",
+    "move",
+    "copy",
+    "replace",
+    "merge",
+    "apply",
+    "toggle",
+    "mark",
+    "complete",
+    "finish",
+    "close",
+    "cancel",
+    "assign",
+    "transfer",
+    "increment",
+    "decrement",
+    "bump",
+    "claim",
+    "take",
+    "approve",
+    "reject",
+    "archive",
+    "restore",
+    "commit",
+    "lock",
+    "unlock",
+    "enable",
+    "disable",
+    "patch",
+    "sort",
+    "load",
+    "sync",
+    "refresh",
 ];
 
 /// Words of tools whose effects nobody takes back.
@@ -138,17 +179,22 @@ impl Listing {
         self.says(UNDOES)
     }
 
+    /// The verb is the first word, or the second where the first is none that we know: all tools of a server may share a prefix, and some are
+    /// named the other way round (`notes_list`). What follows a verb is what it acts on: `write_query` writes.
     fn verb_is(&self, verbs: &[&str]) -> bool {
-        // The verb comes first, or after a prefix that all tools of a server share.
-        words(&self.name).iter().take(2).any(|word| verbs.contains(&word.as_str()))
+        let name = words(&self.name);
+        let has = |at: usize, among: &[&str]| name.get(at).is_some_and(|word| among.contains(&word.as_str()));
+        let is_verb = [LOOKS, MAKES, CHANGES, UNDOES, REACHES_OUT].iter().any(|known| has(0, known));
+        has(0, verbs) || (!is_verb && has(1, verbs))
     }
 
-    /// A word of the name, or the verb that the description begins with: "Sends an e-mail".
+    /// A word of the name, or the word that the description begins with, with or without the `s` of a verb: "Sends an e-mail", "SMS to a
+    /// number".
     fn says(&self, known: &[&str]) -> Option<String> {
         let name = words(&self.name);
-        let verb = words(self.description.split_whitespace().next().unwrap_or_default()).into_iter().next();
-        let verb = verb.map(|verb| verb.strip_suffix('s').map_or(verb.clone(), str::to_owned));
-        name.into_iter().chain(verb).find(|word| known.contains(&word.as_str()))
+        let first = words(self.description.split_whitespace().next().unwrap_or_default()).into_iter().next();
+        let verb = first.as_deref().and_then(|word| word.strip_suffix('s')).map(str::to_owned);
+        name.into_iter().chain(first).chain(verb).find(|word| known.contains(&word.as_str()))
     }
 }
 
@@ -169,13 +215,20 @@ mod tests {
         for name in ["get_user", "listUsers", "notes-search", "read_graph"] {
             assert!(listed(name, "", json!({})).looks_like_reader(), "{name}");
         }
-        assert!(!listed("budget_set", "", json!({})).looks_like_reader(), "a word is a whole word");
+        for name in
+            ["budget_set", "write_query", "update_status", "add_summary", "create_list", "move_file_info"]
+        {
+            assert!(!listed(name, "", json!({})).looks_like_reader(), "{name}");
+        }
+        assert!(listed("create_view", "", json!({})).looks_like_maker());
+        assert!(!listed("list_new", "", json!({})).looks_like_maker());
     }
 
     #[test]
     fn what_reaches_out_is_told_by_name_or_description() {
         assert_eq!(listed("send_mail", "", json!(null)).reaches_out().unwrap(), "send");
         assert_eq!(listed("invoice", "Charges the customer.", json!(null)).reaches_out().unwrap(), "charge");
+        assert_eq!(listed("notice", "SMS to a number.", json!(null)).reaches_out().unwrap(), "sms");
         assert_eq!(listed("resend_list", "Lists what is pending.", json!(null)).reaches_out(), None);
         assert_eq!(listed("deleteFile", "", json!(null)).undoes().unwrap(), "delete");
     }

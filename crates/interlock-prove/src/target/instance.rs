@@ -191,6 +191,9 @@ pub(crate) fn launch(target: &Target, scratch: &Path) -> Launch {
 async fn explain(trouble: Trouble, process: Option<&mut Process>) -> Trouble {
     match (trouble, process) {
         (Trouble::Ended(_) | Trouble::Io(_), Some(process)) => Trouble::Ended(process.last_words().await),
+        (Trouble::Junk(line, after), Some(process)) => {
+            Trouble::Junk(line, format!("{after}{}", process.last_words().await))
+        }
         (trouble, _) => trouble,
     }
 }

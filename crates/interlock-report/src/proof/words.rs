@@ -64,6 +64,9 @@ pub(super) fn headline(report: &ProofReport) -> String {
     let of = |verdict: Verdict| report.sets.iter().filter(|set| set.verdict == verdict).count();
     let verdict = report.verdict;
     let sets = counted(report.sets.len(), "set");
+    if let Some(reason) = &report.reason {
+        return format!("{verdict}: {reason}");
+    }
     match (report.sets.len(), verdict) {
         (0, verdict) => format!("{verdict}: no calls were set against each other"),
         (all, verdict) if of(verdict) == all => format!("{verdict}: {sets} of calls"),
@@ -152,6 +155,10 @@ pub(super) fn tally(outcome: &Outcome) -> String {
         count(|seen| matches!(seen, Seen::Nothing)),
     )
 }
+
+/// What is said where the outcome shows a race and does not say of what kind.
+pub(super) const NO_HAZARD: &str = "from outside it cannot be told which hazard this is: no order explains the outcome, and nothing in it is \
+                                    simply gone, doubled or half. One lock over these calls stops it whatever it is";
 
 /// What the stale window says.
 pub(super) fn stale(call: usize, from: Duration, to: Duration) -> String {

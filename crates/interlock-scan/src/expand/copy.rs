@@ -31,7 +31,7 @@ impl Follower<'_> {
             // A closure inside a method shares the method's receiver.
             (None, _) if target.owner.is_some() => None,
             (None, _) => {
-                nobody = AccessPath { root: Root::Value(Value(u32::MAX)), fields: vec![] };
+                nobody = AccessPath::of(Root::Value(Value(u32::MAX)));
                 Some(&nobody)
             }
         };

@@ -290,6 +290,24 @@ fn what_is_large_and_called_from_everywhere_leaves_room_for_the_rest() {
 }
 
 #[test]
+fn what_is_small_but_called_at_every_step_leaves_room_for_the_rest() {
+    let log = function(1, "log").body([], |b, []| reports(b, 2, 60));
+    let work = function(20, "work").body([], |b, []| {
+        for line in 21..51 {
+            b.line(line).call("_", Callee::Function(FunctionId(0)), []);
+        }
+        reads_and_writes_back(b, 60, "file");
+    });
+    let handler = function(70, "handler").handles("work").body([], |b, []| {
+        for line in 71..91 {
+            b.line(line).call("_", Callee::Function(FunctionId(0)), []);
+        }
+        b.line(95).call("_", Callee::Function(FunctionId(1)), []);
+    });
+    assert_eq!(lost(&program([log, work, handler])), ["lost-update 60 work"]);
+}
+
+#[test]
 fn what_is_left_out_for_its_size_still_lets_others_in() {
     let tool = |waits: bool| {
         let report = function(1, "report").body([], |b, []| {

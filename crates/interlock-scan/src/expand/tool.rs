@@ -10,10 +10,7 @@ use std::{
 
 use interlock_model::ir::{Block, FunctionId, Name, Op, Program, Role};
 
-use super::{
-    calls::{Calls, Reached},
-    summary::Summary,
-};
+use super::{calls::Calls, summary::Summary};
 
 /// The tools of a handler, and the functions that tell them apart or lead to one that does.
 pub(super) struct Dispatch {
@@ -35,26 +32,28 @@ pub(super) fn dispatches(program: &Program, calls: &Calls) -> HashMap<FunctionId
     if handlers.is_empty() {
         return HashMap::new();
     }
-    let asked: Vec<(FunctionId, &Name)> = ids()
-        .flat_map(|(id, function)| function.effects().map(move |effect| (id, &effect.op)))
-        .filter_map(|(id, op)| match op {
-            Op::Check { equal: Some(text), .. } => Some((id, text)),
-            _ => None,
-        })
-        .collect();
+    let mut asked: HashMap<FunctionId, Vec<&Name>> = HashMap::new();
+    for (id, function) in ids() {
+        for effect in function.effects() {
+            if let Op::Check { equal: Some(text), .. } = &effect.op {
+                asked.entry(id).or_default().push(text);
+            }
+        }
+    }
     let mut callers: HashMap<FunctionId, Vec<FunctionId>> = HashMap::new();
     for (caller, to) in (0..).map(FunctionId).zip(&calls.of) {
         to.iter().for_each(|callee| callers.entry(*callee).or_default().push(caller));
     }
     let dispatch = |handler: FunctionId, tools: HashSet<Name>| {
-        let mut reached = Reached::new(calls);
-        reached.from(handler);
-        let apart = asked.iter().filter(|(id, text)| reached.has(*id) && tools.contains(*text));
-        let mut functions: HashSet<FunctionId> = apart.map(|(id, _)| *id).collect();
+        let reached = reached_from(calls, handler);
+        let tells_apart = |id: &&FunctionId| {
+            asked.get(*id).is_some_and(|texts| texts.iter().any(|text| tools.contains(*text)))
+        };
+        let mut functions: HashSet<FunctionId> = reached.iter().filter(tells_apart).copied().collect();
         let mut pending: Vec<FunctionId> = functions.iter().copied().collect();
         while let Some(callee) = pending.pop() {
             for caller in callers.get(&callee).into_iter().flatten() {
-                if reached.has(*caller) && functions.insert(*caller) {
+                if reached.contains(caller) && functions.insert(*caller) {
                     pending.push(*caller);
                 }
             }
@@ -62,6 +61,16 @@ pub(super) fn dispatches(program: &Program, calls: &Calls) -> HashMap<FunctionId
         Dispatch { tools, functions }
     };
     handlers.into_iter().map(|(id, tools)| (id, dispatch(id, tools))).collect()
+}
+
+/// The functions that one refers to, however far, itself included. Mostly they are few, and handlers may be many.
+fn reached_from(calls: &Calls, function: FunctionId) -> HashSet<FunctionId> {
+    let mut reached = HashSet::from([function]);
+    let mut pending = vec![function];
+    while let Some(function) = pending.pop() {
+        pending.extend(calls.of(function).iter().filter(|callee| reached.insert(**callee)));
+    }
+    reached
 }
 
 impl Dispatch {

@@ -1,6 +1,6 @@
 //! A function that is being expanded, and how large it may grow.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use interlock_model::ir::{Block, FunctionId, Op};
 
@@ -16,6 +16,9 @@ const MOST_STEPS_WRAPPED: usize = 3_000;
 const ENOUGH_STEPS: usize = 650;
 /// How many steps are large.
 const LARGE: usize = 130;
+/// How often something is followed before it counts as large with far fewer steps: a logger that is told everything.
+const OFTEN: usize = 3;
+const LARGE_IF_OFTEN: usize = 15;
 
 /// A function that is being expanded.
 pub(super) struct Work {
@@ -23,6 +26,8 @@ pub(super) struct Work {
     pub(super) size: usize,
     /// The large functions that have been followed so far.
     pub(super) large: BTreeSet<FunctionId>,
+    /// How often each function has been followed so far.
+    followed: BTreeMap<FunctionId, usize>,
     /// Whether the copy that is being made leaves those out.
     pub(super) lean: bool,
 }
@@ -40,7 +45,7 @@ pub(super) enum Fit {
 
 impl Work {
     pub(super) fn new(values: Values) -> Self {
-        Self { values, size: 0, large: BTreeSet::new(), lean: false }
+        Self { values, size: 0, large: BTreeSet::new(), followed: BTreeMap::new(), lean: false }
     }
 
     /// How a function fits in.
@@ -77,7 +82,10 @@ impl Work {
 
     /// Notes what was followed.
     pub(super) fn note(&mut self, function: FunctionId, summary: &Summary) {
-        self.large.extend(summary.large.iter().chain((summary.size >= LARGE).then_some(&function)));
+        let times = self.followed.entry(function).or_default();
+        *times += 1;
+        let is_large = summary.size >= if *times >= OFTEN { LARGE_IF_OFTEN } else { LARGE };
+        self.large.extend(summary.large.iter().chain(is_large.then_some(&function)));
     }
 
     /// Whether a call that was followed inside of what is being copied is left out. Its steps do not count then.

@@ -10,6 +10,8 @@ mode, path = sys.argv[1], sys.argv[2]
 out = threading.Lock()
 lock = threading.Lock()
 calls = 0
+sequence = 0
+entries = []
 
 
 def say(message):
@@ -37,6 +39,22 @@ def add(amount):
     return before + amount
 
 
+def book(amount):
+    """Makes an entry if nobody else has meanwhile. Its number is taken first and used up either way, as a database's sequence is."""
+    global sequence
+    while True:
+        with lock:
+            sequence += 1
+            number, before = sequence, len(entries)
+        time.sleep(0.02 if amount == 1 else 0.01)
+        with lock:
+            if len(entries) == before:
+                entries.append({"id": number, "amount": amount})
+                return number
+        if mode == "conflict":
+            return None
+
+
 def call(identity, params):
     global calls
     calls += 1
@@ -50,6 +68,12 @@ def call(identity, params):
         with out:
             sys.stdout.write("counting...\n")
             sys.stdout.flush()
+    if mode in ("conflict", "retry"):
+        number = entries if params["name"] == "get" else book(params["arguments"]["amount"])
+        failed = number is None
+        text = "conflict, try again" if failed else json.dumps({"entries": number} if number is entries else {"id": number})
+        say({"jsonrpc": "2.0", "id": identity, "result": {"content": [{"type": "text", "text": text}], "isError": failed}})
+        return
     if params["name"] == "get":
         number = value()
     elif mode == "safe":
@@ -77,10 +101,15 @@ TOOLS = [
     },
     {"name": "get", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": True}},
 ]
+if mode == "careful":
+    TOOLS[0] = {"name": "delete_all", "inputSchema": {"type": "object"}, "annotations": {"destructiveHint": True}}
 
 if mode == "gone":
     sys.stderr.write("no licence\n")
     sys.exit(4)
+if mode == "banner":
+    print("\x1b[32mListening on port 3000\x1b[0m", flush=True)
+    sys.exit(0)
 if mode == "mute":
     time.sleep(600)
 

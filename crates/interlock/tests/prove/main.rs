@@ -1,8 +1,9 @@
-//! `interlock prove` on a small server of our own, polite and rude. Python is needed, and nothing that has to be installed for it.
+//! `interlock prove` on small servers of our own, polite and rude. Python and Node are needed, and nothing that has to be installed for them.
 //!
 //! Each run has a folder for temporary files of its own, so that what is left behind can be seen.
 
 mod ending;
+mod http2;
 mod naming;
 mod rude;
 mod twins;

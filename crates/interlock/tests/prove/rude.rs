@@ -47,4 +47,17 @@ fn junk_on_the_output_is_passed_over() {
         (1, Some("broken")),
         "{report:#}"
     );
+    let notes = report["notes"].as_array().expect("notes");
+    let said = |note: &serde_json::Value| note.as_str().is_some_and(|note| note.contains("`counting...`"));
+    assert_eq!(notes.iter().filter(|note| said(note)).count(), 1, "{report:#}");
+}
+
+#[test]
+fn one_that_prints_something_else_than_messages_is_told_what_it_printed() {
+    let counter = Counter::new("banner");
+    let ended = counter.run(TWO_ADDS);
+    assert_eq!(ended.code, 3, "{}", ended.stderr);
+    assert!(ended.stderr.contains("`\\u{1b}[32mListening on port 3000"), "{}", ended.stderr);
+    assert!(!ended.stderr.contains("\u{1b}[32m"), "a terminal would obey it: {}", ended.stderr);
+    counter.assert_nothing_is_left();
 }

@@ -10,6 +10,11 @@ fn a_lost_update_is_shown_without_naming_anything() {
     let (code, report) = counter.json(&[]);
     assert_eq!(code, 1, "{report:#}");
     assert_eq!(report["verdict"], "broken");
+    assert_eq!(
+        report["sets"].as_array().expect("sets").last().expect("one")["hazard"],
+        "lost-update",
+        "{report:#}"
+    );
     let set = &report["sets"].as_array().expect("sets").last().expect("one")["evidence"];
     assert_eq!(set["history"]["calls"].as_array().map(Vec::len), Some(2), "shrunk to two calls: {set:#}");
     counter.assert_nothing_is_left();
@@ -26,6 +31,32 @@ fn the_same_server_with_a_lock_holds_and_says_what_was_tried() {
     let techniques = explored["techniques"].as_array().expect("techniques");
     assert!(techniques.len() > 2, "more than one way was tried: {techniques:?}");
     assert!(explored["calls"].as_u64() > Some(40), "{explored:#}");
+}
+
+#[test]
+fn a_number_that_a_refused_call_has_used_up_is_no_race() {
+    let (code, report) = Counter::new("conflict").json(&[TWO_ADDS, &["--trials", "8"]].concat());
+    assert_eq!((code, report["verdict"].as_str()), (0, Some("held")), "{report:#}");
+    let reason = report["sets"][0]["reason"].as_str().expect("a reason");
+    assert!(reason.contains("a call was refused that is not refused alone"), "they met: {reason}");
+}
+
+#[test]
+fn nor_is_one_that_was_used_up_by_trying_again_inside() {
+    let (code, report) = Counter::new("retry").json(&[TWO_ADDS, &["--trials", "8"]].concat());
+    assert_eq!((code, report["verdict"].as_str()), (0, Some("held")), "{report:#}");
+}
+
+#[test]
+fn where_only_readers_may_be_called_nothing_is_known_and_it_says_what_to_try() {
+    let (code, report) = Counter::new("careful").json(&["--trials", "4"]);
+    assert_eq!((code, report["verdict"].as_str()), (3, Some("unknown")), "{report:#}");
+    let reason = report["reason"].as_str().expect("a reason");
+    for word in ["`delete_all`", "--allow-destructive", "--call"] {
+        assert!(reason.contains(word), "{reason}");
+    }
+    let sets = report["sets"].as_array().expect("sets");
+    assert!(sets.iter().all(|set| set["verdict"] == "held"), "{report:#}");
 }
 
 #[test]

@@ -42,11 +42,7 @@ pub(super) fn apply(
                 let receiver = site.callee.as_ref()?;
                 let receiver = AccessPath {
                     root: receiver.root.clone(),
-                    fields: receiver
-                        .fields
-                        .split_last()
-                        .map(|(_, fields)| fields.to_vec())
-                        .unwrap_or_default(),
+                    fields: receiver.fields.split_last().map(|(_, fields)| fields.into()).unwrap_or_default(),
                 };
                 call(Target::Method { kind: &kind, receiver: &receiver, name: method }, body)
             })

@@ -203,7 +203,7 @@ impl<'f> Meanings<'f> {
     pub(super) fn place_of(&self, at: FunctionId, path: &AccessPath) -> Option<String> {
         let owner = self.index.heads.get(at.0 as usize)?.owner.as_ref();
         place(path, owner).or_else(|| {
-            let root = AccessPath { root: path.root.clone(), fields: vec![] };
+            let root = AccessPath::of(path.root.clone());
             let mut place = self.root_place(at, &root, &self.path(at, &root))?;
             for field in &path.fields {
                 match field {

@@ -6,7 +6,7 @@
 
 use std::cell::RefCell;
 
-use interlock_model::ir::{AccessPath, Field, Name, Root};
+use interlock_model::ir::{AccessPath, Field, Fields, Name, Root};
 use rustc_hash::FxHashMap;
 
 use super::specifier::{Files, Place};
@@ -139,7 +139,9 @@ impl Names {
             }
             used += 1;
         }
-        path.fields.drain(..used);
+        if used > 0 {
+            path.fields.to_mut().drain(..used);
+        }
         path.root = Root::Global(match meant {
             Meant::Global(name) => name,
             Meant::File(target) => match (path.fields.is_empty(), self.export(target, "default", FOLLOWED)) {
@@ -151,17 +153,17 @@ impl Names {
         });
     }
 
-    fn of_library(&self, library: &str, export: &str, fields: &mut Vec<Field>) -> Name {
+    fn of_library(&self, library: &str, export: &str, fields: &mut Fields) -> Name {
         if !export.is_empty() && export != "default" {
             return format!("{library}::{export}").into();
         }
         while matches!(fields.first(), Some(Field::Name(name)) if &**name == "default") {
-            fields.remove(0);
+            fields.to_mut().remove(0);
         }
         match fields.first() {
             Some(Field::Name(name)) => {
                 let name = format!("{library}::{name}");
-                fields.remove(0);
+                fields.to_mut().remove(0);
                 name.into()
             }
             _ => format!("{library}::default").into(),

@@ -134,7 +134,7 @@ impl<'f> Rewriter<'_, 'f> {
             && !place.fields.is_empty()
             && let Some(mut alias) = self.meanings.alias_of(self.id, value)
         {
-            alias.fields.append(&mut place.fields);
+            alias.fields.extend(place.fields.iter().cloned());
             *place = alias;
         }
         self.look_inside(op);

@@ -157,7 +157,7 @@ impl<'f> Meanings<'f> {
         let (meaning, used) = self.steps(at, callee);
         if let Meaning::Kind(kind) = meaning {
             let (before, behind) = callee.fields.split_at_checked(used).unwrap_or((&callee.fields, &[]));
-            let receiver = AccessPath { root: callee.root.clone(), fields: before.to_vec() };
+            let receiver = AccessPath { root: callee.root.clone(), fields: before.into() };
             return match names(behind) {
                 Some(method) => Reached::Method(kind, receiver, method.into()),
                 None => Reached::Other(Some(receiver), "?".into()),
@@ -165,7 +165,7 @@ impl<'f> Meanings<'f> {
         }
         let split = callee.fields.split_last();
         let receiver =
-            split.map(|(_, fields)| AccessPath { root: callee.root.clone(), fields: fields.to_vec() });
+            split.map(|(_, fields)| AccessPath { root: callee.root.clone(), fields: fields.into() });
         match meaning {
             Meaning::Function(function) => return Reached::Function(function, receiver),
             Meaning::Class(class) if site.construct => return Reached::Class(class),
@@ -192,7 +192,7 @@ impl<'f> Meanings<'f> {
             Meaning::Function(function) if matches!(&**name, "call" | "apply") => {
                 let above = receiver.fields.split_last();
                 let this = above
-                    .map(|(_, fields)| AccessPath { root: receiver.root.clone(), fields: fields.to_vec() });
+                    .map(|(_, fields)| AccessPath { root: receiver.root.clone(), fields: fields.into() });
                 return Reached::Function(function, this);
             }
             Meaning::Collection(kind) if builtins::is_method(name) => {

@@ -166,7 +166,7 @@ impl<'f> Meanings<'f> {
         if !matches!(&**method, "forEach" | "map" | "filter" | "find" | "some" | "every" | "flatMap") {
             return None;
         }
-        let list = AccessPath { root: callee.root.clone(), fields: rest.to_vec() };
+        let list = AccessPath { root: callee.root.clone(), fields: rest.into() };
         let path = list.at(Term::Unknown);
         match self.path(FunctionId(site.within), &path) {
             Meaning::Unknown => None,

@@ -261,7 +261,7 @@ impl<'a> Lowerer<'a> {
             if matches!(&path.root, Root::Global(name) if &**name == "super") {
                 return Some(self.cx.this.clone());
             }
-            Some(AccessPath { root: path.root.clone(), fields: fields.to_vec() })
+            Some(AccessPath { root: path.root.clone(), fields: fields.into() })
         });
         let (callee, site) = match (shape, called_back) {
             (Shape::Function { function, captures }, _) if !is_global(path.as_ref()) => {

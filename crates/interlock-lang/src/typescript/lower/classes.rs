@@ -26,7 +26,7 @@ impl<'a> Lowerer<'a> {
             Some(symbol) => self.class_path(symbol),
             None => {
                 let name = class.id.as_ref().map_or("class", |id| id.name.as_str());
-                AccessPath { root: Root::Global(self.names.global(name)), fields: vec![] }
+                AccessPath::of(Root::Global(self.names.global(name)))
             }
         };
         let name = global_name(&path);
@@ -84,7 +84,7 @@ impl<'a> Lowerer<'a> {
         // A class inside a function is known by its name all the same.
         let name = self.facts.symbol(symbol).map(|found| found.name);
         let name = name.map_or("class", |name| name.as_str());
-        let path = AccessPath { root: Root::Global(self.names.global(name)), fields: vec![] };
+        let path = AccessPath::of(Root::Global(self.names.global(name)));
         let alias = self.keep_path(path.clone());
         let value = self.step(&name.into(), 0);
         self.set(symbol, super::context::Binding { value, alias, shape: None });

@@ -129,7 +129,8 @@ impl<'a> Lowerer<'a> {
             Expression::StringLiteral(source) => self.imported(source.value.as_str()),
             other => {
                 self.expression(other);
-                Val::nothing()
+                // Which one is not known; but a module it is.
+                Val { flags: flag::MODULE, ..Val::nothing() }
             }
         }
     }
@@ -142,7 +143,7 @@ impl<'a> Lowerer<'a> {
             self.fix_package(&local, &from);
             self.module.imports.push(Import { local: local.clone(), from, what: Imported::All });
         }
-        let path = AccessPath { root: Root::Global(self.names.made_global(&local)), fields: vec![] };
+        let path = AccessPath::of(Root::Global(self.names.made_global(&local)));
         Val::path(path, vec![], flag::MODULE)
     }
 
@@ -249,7 +250,7 @@ impl<'a> Lowerer<'a> {
             true => self.names.global(name),
             false => self.names.made_global(&format!("exports.{name}")),
         };
-        Some(Val::path(AccessPath { root: Root::Global(root), fields: vec![] }, vec![], 0))
+        Some(Val::path(AccessPath::of(Root::Global(root)), vec![], 0))
     }
 
     /// `module.exports = …`, `exports.name = …`.
@@ -276,7 +277,7 @@ impl<'a> Lowerer<'a> {
             return Some(val);
         }
         let made = self.names.made_global(&format!("exports.{name}"));
-        self.bound = Some(AccessPath { root: Root::Global(made), fields: vec![] });
+        self.bound = Some(AccessPath::of(Root::Global(made)));
         let val = self.expression(&it.right);
         self.bound = None;
         self.export_value(name, val.clone());
@@ -301,7 +302,7 @@ impl<'a> Lowerer<'a> {
                         let PropertyKey::StaticIdentifier(key) = &it.key else { continue };
                         let name = key.name.as_str();
                         let made = self.names.made_global(&format!("exports.{name}"));
-                        self.bound = Some(AccessPath { root: Root::Global(made), fields: vec![] });
+                        self.bound = Some(AccessPath::of(Root::Global(made)));
                         let val = self.expression(&it.value);
                         self.bound = None;
                         self.export_value(name, val);
@@ -316,7 +317,7 @@ impl<'a> Lowerer<'a> {
             return;
         }
         let made = self.names.global("default");
-        self.bound = Some(AccessPath { root: Root::Global(made), fields: vec![] });
+        self.bound = Some(AccessPath::of(Root::Global(made)));
         let val = match inner {
             Expression::ClassExpression(class) => self.class_expression(class),
             _ => self.expression(right),

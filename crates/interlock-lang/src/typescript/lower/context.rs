@@ -58,7 +58,11 @@ pub(super) struct Cx {
     pub(super) generator: bool,
     pub(super) values: Vec<ValueInfo>,
     pub(super) flags: Vec<u8>,
+    /// The steps so far, those of the blocks around this place included: a block is cut off when it ends, so that it is made once
+    /// and has no room to spare.
     pub(super) block: Block,
+    /// Where the innermost block starts.
+    pub(super) start: usize,
     pub(super) captured: FxHashMap<u32, Value>,
     pub(super) types: Vec<(Value, AccessPath)>,
     pub(super) locals: Vec<(Value, Arg)>,
@@ -123,6 +127,7 @@ impl Cx {
             values: vec![],
             flags: vec![],
             block: vec![],
+            start: 0,
             captured: FxHashMap::default(),
             types: vec![],
             locals: vec![],
@@ -141,7 +146,9 @@ impl Cx {
     }
 
     /// The function, lowered.
-    pub(super) fn finish(self, head: Head) -> Lowered {
+    pub(super) fn finish(mut self, head: Head) -> Lowered {
+        self.block.shrink_to_fit();
+        self.values.shrink_to_fit();
         let function = Function {
             name: self.name,
             span: head.span,
@@ -217,11 +224,13 @@ impl<'a> Lowerer<'a> {
 
     /// The steps of something in a block of their own.
     pub(super) fn nested<T>(&mut self, inner: impl FnOnce(&mut Self) -> T) -> (Block, T) {
-        let outer = std::mem::take(&mut self.cx.block);
+        let outer = std::mem::replace(&mut self.cx.start, self.cx.block.len());
         let at = self.at;
         let result = inner(self);
         self.at = at;
-        (std::mem::replace(&mut self.cx.block, outer), result)
+        let start = std::mem::replace(&mut self.cx.start, outer);
+        let block = self.cx.block.drain(start.min(self.cx.block.len())..).collect();
+        (block, result)
     }
 
     /// The same behind a condition.
@@ -281,7 +290,7 @@ impl<'a> Lowerer<'a> {
                 let field = self.names.get(name.as_str());
                 self.global(outer).field(field)
             }
-            None => AccessPath { root: Root::Global(self.names.global(name.as_str())), fields: vec![] },
+            None => AccessPath::of(Root::Global(self.names.global(name.as_str()))),
         }
     }
 

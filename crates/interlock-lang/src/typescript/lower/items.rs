@@ -103,8 +103,7 @@ impl<'a> Lowerer<'a> {
                 }
                 None => {
                     let Some(id) = super::bind::number_of(&function.scope_id) else { return };
-                    let bound =
-                        AccessPath { root: Root::Global(self.names.global("default")), fields: vec![] };
+                    let bound = AccessPath::of(Root::Global(self.names.global("default")));
                     let this = AccessPath::this();
                     self.function(function, id, default.clone(), None, this, Some(bound));
                     self.export(default.clone(), default);
@@ -125,8 +124,7 @@ impl<'a> Lowerer<'a> {
             }
             other => {
                 if let Some(expression) = other.as_expression() {
-                    let bound =
-                        AccessPath { root: Root::Global(self.names.global("default")), fields: vec![] };
+                    let bound = AccessPath::of(Root::Global(self.names.global("default")));
                     self.bound = Some(bound);
                     let val = self.expression(expression);
                     self.bound = None;
@@ -147,7 +145,7 @@ impl<'a> Lowerer<'a> {
         }
         let local =
             if exported == "default" { exported_name.clone() } else { format!("exports.{exported}").into() };
-        let path = AccessPath { root: Root::Global(self.names.made_global(&local)), fields: vec![] };
+        let path = AccessPath::of(Root::Global(self.names.made_global(&local)));
         self.record(path, None, val);
         self.export(exported_name, local);
     }

@@ -343,7 +343,7 @@ impl<'a> Lowerer<'a> {
         for case in it.cases.iter().skip(index).take(MOST_FALLEN_THROUGH) {
             self.statements(&case.consequent);
             let stops = case.consequent.last().is_some_and(stops);
-            if stops || leaves(&self.cx.block) {
+            if stops || leaves(self.cx.block.get(self.cx.start..).unwrap_or_default()) {
                 return;
             }
         }

@@ -138,6 +138,8 @@ fn tree<'a>(source: &Source<'_>, program: &Program<'a>) -> Module {
         .enumerate()
         .map(|(id, function)| function.unwrap_or_else(|| unreached(id)))
         .collect();
+    module.sites.shrink_to_fit();
+    module.variables.shrink_to_fit();
     if let Some(first) = module.functions.first_mut() {
         first.function.role = Role::StartUp;
     }

@@ -1,6 +1,6 @@
 //! Statements.
 
-use interlock_model::ir::{Block, Catch, Exit, Op};
+use interlock_model::ir::{Catch, Effect, Exit, Op};
 use oxc_ast::ast::{Declaration, Expression, IfStatement, Statement, TryStatement, VariableDeclaration};
 use oxc_span::GetSpan;
 
@@ -293,7 +293,7 @@ impl<'a> Lowerer<'a> {
 }
 
 /// Whether a block never comes to its end.
-pub(super) fn leaves(block: &Block) -> bool {
+pub(super) fn leaves(block: &[Effect]) -> bool {
     match block.last().map(|effect| &effect.op) {
         Some(Op::Exit(_)) => true,
         Some(Op::Check { then, otherwise, .. }) => leaves(then) && leaves(otherwise),

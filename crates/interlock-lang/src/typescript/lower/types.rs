@@ -47,9 +47,7 @@ impl<'a> Lowerer<'a> {
             TSTypeName::IdentifierReference(id) => {
                 let text = id.name.as_str();
                 match self.facts.globals.get(&id.name) {
-                    Some(_) => {
-                        Some(AccessPath { root: Root::Global(self.names.global(text)), fields: vec![] })
-                    }
+                    Some(_) => Some(AccessPath::of(Root::Global(self.names.global(text)))),
                     None => Some(AccessPath::global(self.names.get(text))),
                 }
             }

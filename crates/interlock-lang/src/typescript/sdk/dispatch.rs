@@ -3,18 +3,19 @@
 //! The name of the tool is followed from the request through locals, parameters and closures. A comparison with a text is a tool; a call
 //! of something that was looked up by the name goes to one function per tool.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 
 use interlock_model::{
     Span,
     ir::{AccessPath, Argument, Callee, Exit, Field, FunctionId, Name, Op, Resource, Root, Term, Value},
 };
+use rustc_hash::FxHashSet;
 
 use super::{
     Dispatch,
     env::{At, Thing},
     found::Found,
-    index::{Definition, Index, name_of, place},
+    index::{Definition, Index, name_of, place_at},
     look::FUEL,
     ways::Choice,
 };
@@ -131,7 +132,7 @@ fn follow(found: &mut Found<'_, '_>, handler: u32, spots: Vec<Spot>) {
 }
 
 struct Trail {
-    seen: HashSet<Spot>,
+    seen: FxHashSet<Spot>,
     pending: Vec<Spot>,
     names: Vec<(Span, Name)>,
     visited: usize,
@@ -331,8 +332,7 @@ fn named(fields: &[Field]) -> Option<Vec<Name>> {
 fn collection<'i>(index: &Index<'i>, path: &'i AccessPath, fields: &'i [Field], at: &At<'i>) -> Elements<'i> {
     let thing = index.receiver(fields, path, at, FUEL);
     let mut elements = index.elements(&thing, FUEL);
-    let whole = AccessPath { root: path.root.clone(), fields: fields.to_vec() };
-    if let Some(place) = place(&whole, index.owner(at.function)) {
+    if let Some(place) = place_at(&path.root, fields, index.owner(at.function)) {
         elements.extend(index.collected(&place));
     }
     elements

@@ -1,10 +1,9 @@
 //! What is written where, so that expressions can be followed: one walk over everything.
 
-use std::collections::{HashMap, HashSet};
-
 use interlock_model::ir::{
     AccessPath, Argument, Block, Callee, Field, Name, Op, Resource, Root, Term, Value,
 };
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{input::Input, memo::Memo};
 use crate::{
@@ -22,21 +21,22 @@ const DESCENDANTS: usize = 1_000;
 #[derive(Debug)]
 pub(super) struct Index<'i> {
     pub(super) input: &'i Input<'i>,
-    files: HashSet<&'i str>,
-    bound: HashMap<String, u32>,
-    nested: HashMap<(u32, Value), u32>,
-    closures: HashMap<u32, Vec<u32>>,
-    variables: HashMap<String, Vec<&'i Variable>>,
-    globals: HashMap<&'i str, Vec<&'i Variable>>,
-    classes: HashMap<&'i str, usize>,
-    children: HashMap<usize, Vec<usize>>,
-    captured: HashMap<u32, (u32, &'i [Term])>,
-    handed: HashMap<u32, (u32, usize)>,
-    definitions: Vec<HashMap<Value, Definition<'i>>>,
-    kept: HashMap<String, Vec<u32>>,
-    filled: HashMap<(u32, Value), Vec<u32>>,
-    inside: HashMap<u32, Vec<u32>>,
-    callers: HashMap<u32, Vec<Caller<'i>>>,
+    files: FxHashSet<&'i str>,
+    bound: FxHashMap<String, u32>,
+    nested: FxHashMap<(u32, Value), u32>,
+    closures: FxHashMap<u32, Vec<u32>>,
+    variables: FxHashMap<String, Vec<&'i Variable>>,
+    globals: FxHashMap<&'i str, Vec<&'i Variable>>,
+    classes: FxHashMap<&'i str, usize>,
+    children: FxHashMap<usize, Vec<usize>>,
+    captured: FxHashMap<u32, (u32, &'i [Term])>,
+    handed: FxHashMap<u32, (u32, usize)>,
+    /// For each function, how each of its values comes about.
+    definitions: Vec<Vec<Option<Definition<'i>>>>,
+    kept: FxHashMap<String, Vec<u32>>,
+    filled: FxHashMap<(u32, Value), Vec<u32>>,
+    inside: FxHashMap<u32, Vec<u32>>,
+    callers: FxHashMap<u32, Vec<Caller<'i>>>,
     memo: Memo<'i>,
 }
 
@@ -74,20 +74,20 @@ impl<'i> Index<'i> {
         let mut index = Self {
             input,
             files: input.files.iter().map(|file| &**file).collect(),
-            bound: HashMap::new(),
-            nested: HashMap::new(),
-            closures: HashMap::new(),
-            variables: HashMap::new(),
-            globals: HashMap::new(),
-            classes: HashMap::new(),
-            children: HashMap::new(),
-            captured: HashMap::new(),
-            handed: HashMap::new(),
+            bound: FxHashMap::default(),
+            nested: FxHashMap::default(),
+            closures: FxHashMap::default(),
+            variables: FxHashMap::default(),
+            globals: FxHashMap::default(),
+            classes: FxHashMap::default(),
+            children: FxHashMap::default(),
+            captured: FxHashMap::default(),
+            handed: FxHashMap::default(),
             definitions: vec![],
-            kept: HashMap::new(),
-            filled: HashMap::new(),
-            inside: HashMap::new(),
-            callers: HashMap::new(),
+            kept: FxHashMap::default(),
+            filled: FxHashMap::default(),
+            inside: FxHashMap::default(),
+            callers: FxHashMap::default(),
             memo: Memo::new(input.sites.len()),
         };
         for (number, class) in input.classes.iter().enumerate() {
@@ -144,12 +144,12 @@ impl<'i> Index<'i> {
                 }
             }
         }
-        let mut walk = Walk { index: self, number, definitions: HashMap::new() };
+        let mut walk = Walk { index: self, number, definitions: vec![None; unit.function.values.len()] };
         for (at, value) in unit.function.captures.iter().enumerate() {
-            walk.definitions.insert(*value, Definition::Capture(at));
+            walk.define(*value, Definition::Capture(at));
         }
         for (at, value) in unit.function.parameters.iter().enumerate() {
-            walk.definitions.insert(*value, Definition::Parameter(at));
+            walk.define(*value, Definition::Parameter(at));
         }
         walk.block(&unit.function.body);
         let definitions = walk.definitions;
@@ -174,8 +174,7 @@ impl<'i> Index<'i> {
             self.filled.entry((function, value)).or_default().push(number);
             return;
         }
-        let collection = AccessPath { root: callee.root.clone(), fields: collection.to_vec() };
-        if let Some(place) = place(&collection, self.owner(site.within)) {
+        if let Some(place) = place_at(&callee.root, collection, self.owner(site.within)) {
             self.kept.entry(place).or_default().push(number);
         }
     }
@@ -323,7 +322,7 @@ impl<'i> Index<'i> {
 
     /// How a value comes about.
     pub(super) fn definition(&self, function: u32, value: Value) -> Option<Definition<'i>> {
-        self.definitions.get(function as usize)?.get(&value).copied()
+        *self.definitions.get(function as usize)?.get(value.0 as usize)?
     }
 
     /// A call by number.
@@ -384,8 +383,8 @@ impl<'i> Index<'i> {
         self.callers.get(&function).map_or(&[], Vec::as_slice)
     }
 
-    fn all_callers(&self) -> HashMap<u32, Vec<Caller<'i>>> {
-        let mut callers: HashMap<u32, Vec<Caller<'i>>> = HashMap::new();
+    fn all_callers(&self) -> FxHashMap<u32, Vec<Caller<'i>>> {
+        let mut callers: FxHashMap<u32, Vec<Caller<'i>>> = FxHashMap::default();
         let mut add = |function: u32, caller: Caller<'i>| {
             let known = callers.entry(function).or_default();
             if known.len() < CALLERS {
@@ -416,10 +415,23 @@ impl<'i> Index<'i> {
 struct Walk<'x, 'i> {
     index: &'x mut Index<'i>,
     number: u32,
-    definitions: HashMap<Value, Definition<'i>>,
+    definitions: Vec<Option<Definition<'i>>>,
 }
 
 impl<'i> Walk<'_, 'i> {
+    fn define(&mut self, value: Value, definition: Definition<'i>) {
+        if let Some(known) = self.definitions.get_mut(value.0 as usize) {
+            *known = Some(definition);
+        }
+    }
+
+    /// The same, unless it has come about before.
+    fn define_first(&mut self, value: Value, definition: Definition<'i>) {
+        if let Some(known) = self.definitions.get_mut(value.0 as usize) {
+            known.get_or_insert(definition);
+        }
+    }
+
     fn block(&mut self, block: &'i Block) {
         for effect in block {
             match &effect.op {
@@ -435,7 +447,7 @@ impl<'i> Walk<'_, 'i> {
                         }
                         Callee::Pending(site) => {
                             if let Some(into) = into {
-                                self.definitions.insert(*into, Definition::Call(*site));
+                                self.define(*into, Definition::Call(*site));
                             }
                         }
                         _ => {}
@@ -443,17 +455,17 @@ impl<'i> Walk<'_, 'i> {
                 }
                 Op::Closure { into, function, captures } => {
                     self.index.written(function.0, self.number, captures);
-                    self.definitions.entry(*into).or_insert(Definition::Closure(function.0));
+                    self.define_first(*into, Definition::Closure(function.0));
                 }
                 Op::Read { into, of: Resource::Shared(path), .. }
                 | Op::Derive { into, term: Term::Path(path), .. } => {
-                    self.definitions.entry(*into).or_insert(Definition::Path(path));
+                    self.define_first(*into, Definition::Path(path));
                 }
                 Op::Derive { into, from, term: Term::Unknown } => {
-                    self.definitions.entry(*into).or_insert(Definition::From(from));
+                    self.define_first(*into, Definition::From(from));
                 }
                 Op::Derive { into, term, .. } => {
-                    self.definitions.entry(*into).or_insert(Definition::Term(term));
+                    self.define_first(*into, Definition::Term(term));
                 }
                 _ => {}
             }
@@ -465,8 +477,13 @@ impl<'i> Walk<'_, 'i> {
 /// The place that a path leads to, as a key: `src/a.ts::store.pool`; `src/a.ts::Store#pool` for a field of `this`. `None` where the
 /// way there depends on a value.
 pub(super) fn place(path: &AccessPath, owner: Option<&Name>) -> Option<String> {
-    let (mut place, mut fields) = (String::new(), path.fields.iter());
-    match &path.root {
+    place_at(&path.root, &path.fields, owner)
+}
+
+/// The same for a path in parts.
+pub(super) fn place_at(root: &Root, fields: &[Field], owner: Option<&Name>) -> Option<String> {
+    let (mut place, mut fields) = (String::new(), fields.iter());
+    match root {
         Root::Global(name) => place.push_str(name),
         Root::This => {
             place.push_str(owner?);

@@ -1,8 +1,7 @@
 //! Whether something bounds each caller before a handler runs.
 
-use std::collections::HashSet;
-
 use interlock_model::ir::{FunctionId, Op, Root, Value};
+use rustc_hash::FxHashSet;
 
 use super::{
     Discovered,
@@ -55,9 +54,9 @@ pub(super) fn packages<'i>(
     index: &Index<'i>,
     discovered: &Discovered,
     packages: &Packages<'i>,
-) -> HashSet<&'i str> {
+) -> FxHashSet<&'i str> {
     let callers = discovered.origins.iter().map(|(function, value, _)| (*function, *value)).collect();
-    let mut limited = HashSet::new();
+    let mut limited = FxHashSet::default();
     for site in index.input.sites {
         let package = packages.at(site.span);
         if !limited.contains(package) && (is_library(index, site) || is_gate(index, &callers, site)) {
@@ -68,7 +67,7 @@ pub(super) fn packages<'i>(
 }
 
 /// The values that say who calls.
-type Callers = HashSet<(FunctionId, Value)>;
+type Callers = FxHashSet<(FunctionId, Value)>;
 
 /// A limiter of a library is made or asked.
 fn is_library<'i>(index: &Index<'i>, site: &'i Site) -> bool {

@@ -8,7 +8,7 @@ use interlock_model::ir::{AccessPath, Field, Name, Root, Term, Value};
 
 use super::{
     env::{At, Bound, Open, Thing},
-    index::{Definition, Index, name_of, place},
+    index::{Definition, Index, name_of, place_at},
 };
 use crate::{Arg, Shape, typescript::module::Site};
 
@@ -138,8 +138,8 @@ impl<'i> Index<'i> {
     ) -> (Thing<'i>, usize) {
         let fixed = fields.iter().take_while(|field| name_of(field).is_some()).count();
         for used in (0..=fixed).rev() {
-            let fields: Vec<Field> = fields.iter().take(used).cloned().collect();
-            let Some(place) = place(&AccessPath { root: root.clone(), fields }, owner) else { continue };
+            let known = fields.get(..used).unwrap_or_default();
+            let Some(place) = place_at(root, known, owner) else { continue };
             let thing = self.at_place(&place, at, fuel);
             if !matches!(thing, Thing::Unknown) {
                 return (thing, used);

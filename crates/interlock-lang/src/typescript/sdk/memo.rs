@@ -1,12 +1,10 @@
 //! What was looked at already, what is being looked at, and how much that may cost. Source can define things by themselves, and a few lines
 //! of it can ask for more than there is time for.
 
-use std::{
-    cell::{Cell, RefCell},
-    collections::HashMap,
-};
+use std::cell::{Cell, RefCell};
 
 use interlock_model::ir::{Name, Value};
+use rustc_hash::FxHashMap;
 
 use super::env::Thing;
 
@@ -20,10 +18,10 @@ const FILLS: usize = 3;
 /// What is remembered.
 #[derive(Debug)]
 pub(super) struct Memo<'i> {
-    settled: RefCell<HashMap<u32, Thing<'i>>>,
+    settled: RefCell<FxHashMap<u32, Thing<'i>>>,
     settling: RefCell<Vec<u32>>,
     defining: RefCell<Vec<(u32, Value)>>,
-    overridden: RefCell<HashMap<(usize, Name), bool>>,
+    overridden: RefCell<FxHashMap<(usize, Name), bool>>,
     budget: Cell<usize>,
     fills: Cell<usize>,
 }

@@ -2,9 +2,8 @@
 //!
 //! The server has verified `extra.authInfo`, and has made `extra.sessionId` up itself: neither is an argument that a caller can choose.
 
-use std::collections::{HashMap, HashSet};
-
 use interlock_model::ir::{AccessPath, Function, FunctionId, Op, Origin, Resource, Root, Term, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{
     Discovered,
@@ -16,7 +15,7 @@ pub(super) fn mark(index: &Index<'_>, discovered: &mut Discovered) {
     let own = index.input.units.iter().map(|unit| unit.function);
     let added = discovered.added.iter().map(|added| &added.function);
     let tools = discovered.handlers.iter().filter(|handler| !handler.tools.is_empty());
-    let tools: HashSet<u32> = tools.map(|handler| handler.function.0).collect();
+    let tools: FxHashSet<u32> = tools.map(|handler| handler.function.0).collect();
     let mut origins = vec![];
     for (number, function) in (0_u32..).zip(own.chain(added)) {
         // What comes from outside: parameters, what is captured, and their parts: `{ authInfo }`. The first parameter of a tool is
@@ -25,8 +24,8 @@ pub(super) fn mark(index: &Index<'_>, discovered: &mut Discovered) {
         let is_chosen = |first: &&Value| tools.contains(&number) && !(alone && is_request(function, **first));
         let chosen = function.parameters.first().filter(is_chosen);
         let outside = function.parameters.iter().filter(|parameter| Some(*parameter) != chosen);
-        let mut given: HashSet<Value> = outside.chain(&function.captures).copied().collect();
-        let mut known: HashMap<Value, Origin> = HashMap::new();
+        let mut given: FxHashSet<Value> = outside.chain(&function.captures).copied().collect();
+        let mut known: FxHashMap<Value, Origin> = FxHashMap::default();
         for effect in function.effects() {
             let (Op::Derive { into, term: Term::Path(path), .. }
             | Op::Read { into, of: Resource::Shared(path), .. }) = &effect.op

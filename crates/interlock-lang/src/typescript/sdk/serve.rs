@@ -1,14 +1,12 @@
 //! The servers of a tree: where they start to listen, and how clients reach them.
 
-use std::{
-    collections::{BTreeMap, HashMap, HashSet},
-    sync::Arc,
-};
+use std::{collections::BTreeMap, sync::Arc};
 
 use interlock_model::{
     FileId, Span,
     ir::{FunctionId, Name, Server, Transport},
 };
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{
     Discovered,
@@ -35,7 +33,7 @@ pub(super) fn servers(index: &Index<'_>, discovered: &Discovered) -> Vec<Server>
         }
     }
     let packages = Packages::of(index);
-    let mut listening: HashMap<&str, Vec<Span>> = HashMap::new();
+    let mut listening: FxHashMap<&str, Vec<Span>> = FxHashMap::default();
     for listener in listeners {
         listening.entry(packages.at(listener)).or_default().push(listener);
     }
@@ -55,15 +53,15 @@ pub(super) fn servers(index: &Index<'_>, discovered: &Discovered) -> Vec<Server>
     spans.sort_by_key(|(span, transport)| (span.file, span.start, *transport));
     spans.dedup();
     let homes = handlers(index, &packages, discovered);
-    let served: HashSet<&str> = spans.iter().map(|(span, _)| packages.at(*span)).collect();
+    let served: FxHashSet<&str> = spans.iter().map(|(span, _)| packages.at(*span)).collect();
     // Handlers of a package that starts no server are a library's: any server may offer them. The same goes for its limits.
     let is_library = |home: &str| !served.contains(home);
     let limited = match spans.iter().any(|(_, transport)| *transport == Transport::Http) {
         true => limits::packages(index, discovered, &packages),
-        false => HashSet::new(),
+        false => FxHashSet::default(),
     };
     let limited_by_library = limited.iter().any(|home| is_library(home));
-    let mut offered: HashMap<&str, Arc<[FunctionId]>> = HashMap::new();
+    let mut offered: FxHashMap<&str, Arc<[FunctionId]>> = FxHashMap::default();
     let server = |(span, transport): (Span, Transport)| {
         let own = packages.at(span);
         let handlers = offered.entry(own).or_insert_with(|| {
@@ -109,7 +107,7 @@ pub(super) struct Packages<'i>(Vec<&'i str>);
 
 impl<'i> Packages<'i> {
     fn of(index: &Index<'i>) -> Self {
-        let folders: HashSet<&'i str> = index.input.packages.iter().copied().collect();
+        let folders: FxHashSet<&'i str> = index.input.packages.iter().copied().collect();
         let of_file = |file: &Name| {
             let mut above =
                 std::iter::successors(file.rsplit_once('/'), |(folder, _)| folder.rsplit_once('/'));

@@ -4,12 +4,11 @@
 //! and calls whatever it has captured; a tool of its own it becomes when what it captured is known. So it is copied, and the copy calls
 //! the wrapped function by name: a lock that the wrapper takes is then taken around the tool's own steps.
 
-use std::collections::HashMap;
-
 use interlock_model::ir::{
     AccessPath, Argument, Block, Callee, Effect, Function, FunctionId, Name, Op, Origin, Root, Term, Value,
     ValueInfo,
 };
+use rustc_hash::FxHashMap;
 
 use super::{
     env::{At, Env, Thing},
@@ -35,7 +34,7 @@ pub(super) struct Wrapped {
     sites: u32,
     added: Vec<Option<Added>>,
     calls: Vec<Site>,
-    known: HashMap<Key, (u32, Vec<(usize, usize)>)>,
+    known: FxHashMap<Key, (u32, Vec<(usize, usize)>)>,
 }
 
 /// What makes two copies the same: what is copied, where, and which functions are put in as what.
@@ -301,7 +300,7 @@ impl Rewrite<'_, '_> {
                     *callee = Callee::Closure { function, captures };
                     let AccessPath { root, fields } = site.callee.as_ref()?;
                     let (_, object) = fields.split_last()?;
-                    return Some(AccessPath { root: root.clone(), fields: object.to_vec() });
+                    return Some(AccessPath { root: root.clone(), fields: object.into() });
                 }
                 let mut arguments = site.arguments.clone();
                 arguments.iter_mut().for_each(|arg| self.arg(arg));

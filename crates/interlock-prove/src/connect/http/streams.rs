@@ -2,9 +2,16 @@
 
 use std::{collections::BTreeMap, future::poll_fn, time::Duration};
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
+use futures_util::FutureExt;
 use h2::client::{self, SendRequest};
-use tokio::{net::TcpStream, task::JoinSet, time::timeout};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt, DuplexStream},
+    net::TcpStream,
+    sync::watch,
+    task::JoinSet,
+    time::timeout,
+};
 
 use super::{Address, BEFORE_THE_LAST_BYTE, body, head::Head};
 use crate::{
@@ -12,6 +19,9 @@ use crate::{
     connect::{Exchange, Incoming, LONGEST, Reply, Request, message, silence},
     trouble::Trouble,
 };
+
+/// More than the bodies of all calls that are sent together.
+const ROOM: usize = 4 << 20;
 
 /// Requests whose heads are there before, and whose bodies leave together.
 pub(super) async fn together(
@@ -22,14 +32,43 @@ pub(super) async fn together(
 ) -> Result<Vec<Exchange>, Trouble> {
     let stream = TcpStream::connect((address.bare_host(), address.port)).await?;
     stream.set_nodelay(true)?;
-    let (sender, connection) = timeout(patience, client::handshake(stream))
+    let (wire, gate, mut carriers) = gated(stream);
+    let (sender, connection) = timeout(patience, client::handshake(wire))
         .await
         .map_err(|_| Trouble::Silent(patience))?
         .map_err(unreadable)?;
-    let driver = tokio::spawn(connection);
-    let outcome = exchange(sender, address, requests, parts, patience).await;
-    driver.abort();
-    outcome
+    carriers.spawn(async move {
+        let _ = connection.await;
+    });
+    exchange(sender, address, requests, parts, (patience, gate)).await
+}
+
+/// A connection whose outgoing bytes stop at a gate: whatever has gathered there when it opens leaves in one write. HTTP/2 itself writes
+/// frames as they come. The tasks that carry the bytes end when they are dropped.
+fn gated(stream: TcpStream) -> (DuplexStream, watch::Sender<bool>, JoinSet<()>) {
+    let (ours, theirs) = tokio::io::duplex(ROOM);
+    let (mut incoming, mut outgoing) = stream.into_split();
+    let (mut written, mut read) = tokio::io::split(theirs);
+    let (gate, mut is_open) = watch::channel(true);
+    let mut carriers = JoinSet::new();
+    carriers.spawn(async move {
+        let _ = tokio::io::copy(&mut incoming, &mut read).await;
+        let _ = read.shutdown().await;
+    });
+    carriers.spawn(async move {
+        let mut bytes = BytesMut::new();
+        while matches!(written.read_buf(&mut bytes).await, Ok(1..)) {
+            if is_open.wait_for(|is_open| *is_open).await.is_err() {
+                return;
+            }
+            while let Some(Ok(1..)) = written.read_buf(&mut bytes).now_or_never() {}
+            if outgoing.write_all(&bytes).await.is_err() {
+                return;
+            }
+            bytes.clear();
+        }
+    });
+    (ours, gate, carriers)
 }
 
 async fn exchange(
@@ -37,7 +76,7 @@ async fn exchange(
     address: &Address,
     requests: &[Request],
     parts: Vec<(Head, String)>,
-    patience: Duration,
+    (patience, gate): (Duration, watch::Sender<bool>),
 ) -> Result<Vec<Exchange>, Trouble> {
     let mut sender = sender.ready().await.map_err(unreadable)?;
     let mut open = Vec::new();
@@ -52,12 +91,17 @@ async fn exchange(
         let (response, stream) = sender.send_request(request_head, false).map_err(unreadable)?;
         open.push((response, stream, Bytes::from(body), request.id));
     }
-    // The heads go first; then nothing is awaited between the bodies, so that they leave in one write.
+    // The heads go first; then the bodies gather at the gate.
     tokio::time::sleep(BEFORE_THE_LAST_BYTE).await;
+    gate.send_replace(false);
+    for (_, stream, body, _) in &mut open {
+        stream.send_data(std::mem::take(body), true).map_err(unreadable)?;
+    }
+    tokio::time::sleep(BEFORE_THE_LAST_BYTE).await;
+    let sent = Instant::now();
+    gate.send_replace(true);
     let mut tasks = JoinSet::new();
-    for (index, (response, mut stream, body, id)) in open.into_iter().enumerate() {
-        let sent = Instant::now();
-        stream.send_data(body, true).map_err(unreadable)?;
+    for (index, (response, _stream, _, id)) in open.into_iter().enumerate() {
         tasks.spawn(async move {
             let answer = match timeout(patience, receive(response, id)).await {
                 Err(_) => Err(silence(patience)),

@@ -2,12 +2,13 @@
 
 use std::{cell::Cell, cmp::Reverse};
 
+use interlock_hazards::words;
 use serde_json::{Map, Value};
 
 use super::{
     Pool, Source, Want,
     leaf::{self, Choice},
-    name::{Named, Role, singular},
+    name::{Named, Role, names_folder, singular},
 };
 use crate::plan::listing::Listing;
 
@@ -19,6 +20,10 @@ const MOST_ITEMS: u64 = 16;
 pub(super) struct Generator<'g> {
     root: &'g Value,
     noun: Option<&'g str>,
+    /// Whether folders shall be there. Who only looks has nothing to look at elsewhere.
+    there: bool,
+    /// Whether a path is that of a folder, because the tool is about folders.
+    on_folders: bool,
     want: &'g Want,
     pool: &'g Pool,
     /// Which of several shapes.
@@ -34,7 +39,17 @@ impl<'g> Generator<'g> {
         pool: &'g Pool,
         branch: usize,
     ) -> Self {
-        Self { root: &tool.input_schema, noun, want, pool, branch, left: Cell::new(MOST) }
+        let looks = tool.looks_like_reader();
+        Self {
+            root: &tool.input_schema,
+            noun,
+            there: want.there || looks,
+            on_folders: looks && names_folder(&words(&tool.name)),
+            want,
+            pool,
+            branch,
+            left: Cell::new(MOST),
+        }
     }
 
     pub(super) fn arguments(&self) -> Option<Value> {
@@ -47,10 +62,10 @@ impl<'g> Generator<'g> {
         if depth > DEEPEST {
             return None;
         }
+        let named = self.named(name);
         let Some(schema) = self.resolved(schema, depth) else {
-            return Some(Value::from(leaf::text(&Map::new(), self.choice(&Named::new(name)))));
+            return Some(Value::from(leaf::text(&Map::new(), self.choice(&named))));
         };
-        let named = Named::new(name);
         if let Some(shown) = self.shown(&schema, &named, depth, spoken_of) {
             return Some(shown);
         }
@@ -66,6 +81,14 @@ impl<'g> Generator<'g> {
         }
     }
 
+    fn named(&self, name: &str) -> Named {
+        let mut named = Named::new(name);
+        if self.on_folders && named.role == Role::Path {
+            named.role = Role::Folder;
+        }
+        named
+    }
+
     fn choice<'n>(&self, named: &'n Named) -> Choice<'n>
     where
         'g: 'n,
@@ -76,6 +99,7 @@ impl<'g> Generator<'g> {
             noun: named.noun.as_deref().or(self.noun),
             thing: self.want.thing + also,
             variant: self.want.variant,
+            there: self.there,
         }
     }
 
@@ -95,7 +119,9 @@ impl<'g> Generator<'g> {
         }
         let names = named.role.names_a_thing();
         let plain = !matches!(kind(schema), Some("object" | "array"));
-        if let Some(given) = self.want.given.get(&named.joined).filter(|_| plain && !named.is_other) {
+        // What somebody else was told is a path is a file, or a folder that is seen best from outside.
+        let may_be_given = plain && !named.is_other && !(self.on_folders && named.role == Role::Folder);
+        if let Some(given) = self.want.given.get(&named.joined).filter(|_| may_be_given) {
             return Some(given.clone());
         }
         let choice = self.choice(named);
@@ -181,7 +207,7 @@ impl<'g> Generator<'g> {
         for name in required.iter().filter(|name| !properties.contains_key(**name)) {
             object.insert(
                 (*name).to_owned(),
-                Value::from(leaf::text(&Map::new(), self.choice(&Named::new(name)))),
+                Value::from(leaf::text(&Map::new(), self.choice(&self.named(name)))),
             );
         }
         Some(Value::Object(object))
@@ -212,6 +238,8 @@ impl<'g> Generator<'g> {
             let inner = Generator {
                 root: self.root,
                 noun: self.noun,
+                there: self.there,
+                on_folders: self.on_folders,
                 want: &want,
                 pool: self.pool,
                 branch: self.branch,

@@ -16,6 +16,8 @@ pub(super) struct Choice<'n> {
     pub(super) noun: Option<&'n str>,
     pub(super) thing: usize,
     pub(super) variant: usize,
+    /// Whether a folder shall be there.
+    pub(super) there: bool,
 }
 
 const SAID: &[&str] = &["one", "two", "three", "four", "five"];
@@ -62,6 +64,7 @@ fn hinted(choice: Choice<'_>) -> String {
     match choice.named.role {
         Role::Id | Role::Name => format!("{}-{letter}", choice.noun.unwrap_or("item")),
         Role::Path => format!("{{scratch}}/{letter}.txt"),
+        Role::Folder if choice.there && letter == 'a' => "{scratch}".into(),
         Role::Folder => format!("{{scratch}}/{letter}"),
         Role::Url => format!("http://127.0.0.1:9/{letter}"),
         Role::Email => format!("{letter}@example.invalid"),

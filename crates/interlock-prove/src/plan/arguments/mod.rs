@@ -40,6 +40,8 @@ pub struct Want {
     pub source: Source,
     /// Whether arguments that may be left out are given too.
     pub optional: bool,
+    /// Whether a folder shall be one that is there: the scratch folder itself.
+    pub there: bool,
     /// Whether also who or what else is named differs from variant to variant: a receiver, a destination.
     pub vary_others: bool,
     /// Values that are used for arguments of this name before anything else, by their words joined.

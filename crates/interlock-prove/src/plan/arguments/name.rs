@@ -162,6 +162,8 @@ impl Named {
         } else {
             known(last).or_else(|| known(&singular(last))).unwrap_or(Role::Text)
         };
+        // A path that says what it is the path of: `repo_path`, `projectPath`, `root_path`.
+        let role = if role == Role::Path && names_folder(&words) { Role::Folder } else { role };
         let told: Vec<&String> = words.iter().filter(|word| !WHICH.contains(&word.as_str())).collect();
         let joined = told.iter().map(|word| singular(word)).collect::<String>();
         // What is left of `userId` without its role is what it is the id of; of `account` it is the word itself.
@@ -175,6 +177,27 @@ impl Named {
         let is_other = words.iter().any(|word| OTHER.contains(&word.as_str()));
         Self { joined: if joined.is_empty() { words.concat() } else { joined }, noun, role, is_other }
     }
+}
+
+/// Words of folders.
+const FOLDERS: &[&str] = &[
+    "base",
+    "dir",
+    "directories",
+    "directory",
+    "folder",
+    "folders",
+    "project",
+    "repo",
+    "repository",
+    "root",
+    "tree",
+    "workspace",
+];
+
+/// Whether words speak of a folder.
+pub(super) fn names_folder(words: &[String]) -> bool {
+    words.iter().any(|word| FOLDERS.contains(&word.as_str()))
 }
 
 fn known(word: &str) -> Option<Role> {
@@ -225,6 +248,9 @@ mod tests {
         assert_eq!(told("to"), ("to".into(), None, Role::Name, true));
         assert_eq!(told("oldText").2, Role::OldText);
         assert_eq!(told("oldPath").2, Role::Path);
+        assert_eq!(told("repo_path").2, Role::Folder);
+        assert_eq!(told("projectPath").2, Role::Folder);
+        assert_eq!(told("file_path").2, Role::Path);
         assert_eq!(told("idempotency_key").2, Role::Idempotency);
         assert_eq!(told("requestId").2, Role::Idempotency);
         assert_eq!(told("amountInCents").2, Role::Amount);

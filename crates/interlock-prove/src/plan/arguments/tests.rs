@@ -208,3 +208,44 @@ fn the_same_schema_gives_the_same_arguments_and_all_are_allowed() {
         }
     }
 }
+
+#[test]
+fn who_looks_at_folders_looks_at_one_that_is_there() {
+    let path = || object(json!({"path": {"type": "string"}}));
+    check(
+        "list_directory",
+        path(),
+        expect![[r#"
+            {"path":"{scratch}"}
+            {"path":"{scratch}"}
+            {"path":"{scratch}/b"}"#]],
+    );
+    check(
+        "create_directory",
+        path(),
+        expect![[r#"
+            {"path":"{scratch}/a.txt"}
+            {"path":"{scratch}/a.txt"}
+            {"path":"{scratch}/b.txt"}"#]],
+    );
+    let repository = || object(json!({"repo_path": {"type": "string"}}));
+    check(
+        "git_status",
+        repository(),
+        expect![[r#"
+            {"repo_path":"{scratch}"}
+            {"repo_path":"{scratch}"}
+            {"repo_path":"{scratch}/b"}"#]],
+    );
+    check(
+        "git_add",
+        repository(),
+        expect![[r#"
+            {"repo_path":"{scratch}/a"}
+            {"repo_path":"{scratch}/a"}
+            {"repo_path":"{scratch}/b"}"#]],
+    );
+    let want = Want { there: true, ..Want::default() };
+    let added = sampler("git_add", repository()).sample(&want, &Pool::default());
+    assert_eq!(added, Some(json!({"repo_path": "{scratch}"})));
+}

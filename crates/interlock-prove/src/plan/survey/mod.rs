@@ -74,6 +74,10 @@ pub struct Survey {
     pub notes: Vec<String>,
     /// How many calls it took.
     pub calls: usize,
+    /// Tools that were not called because they look as if they could destroy something.
+    pub left_alone: Vec<String>,
+    /// Whether it ended before every tool was tried.
+    pub cut_short: bool,
     /// A reader that shows on a fresh instance what was done on another.
     pub left_behind: Option<String>,
 }
@@ -81,7 +85,7 @@ pub struct Survey {
 /// Finds out what the tools of a `tools/list` answer do.
 pub async fn survey(tools: &[Value], runner: &dyn Runner, bounds: &Bounds) -> Survey {
     let mut notes = Vec::new();
-    let samplers = usable(tools, bounds, &mut notes);
+    let (samplers, left_alone) = usable(tools, bounds, &mut notes);
     let meter = Meter { runner, left: bounds.calls.into(), end: Instant::now() + bounds.time };
     let (readers, others): (Vec<&Sampler>, Vec<&Sampler>) =
         samplers.iter().partition(|sampler| sampler.tool().looks_like_reader());
@@ -113,7 +117,8 @@ pub async fn survey(tools: &[Value], runner: &dyn Runner, bounds: &Bounds) -> Su
             ));
         }
     }
-    if meter.left() == 0 {
+    let cut_short = meter.left() == 0;
+    if cut_short {
         notes.push(
             "the survey ended before every tool was tried; a larger --budget or --max-calls goes on".into(),
         );
@@ -128,25 +133,26 @@ pub async fn survey(tools: &[Value], runner: &dyn Runner, bounds: &Bounds) -> Su
         // Whoever changes nothing leaves nothing behind; what changes is the world that it looks at.
         None => None,
     };
-    Survey { surface, notes, calls: bounds.calls - meter.left(), left_behind }
+    Survey { surface, notes, calls: bounds.calls - meter.left(), left_alone, cut_short, left_behind }
 }
 
-/// The tools that can be called and may be.
-fn usable(tools: &[Value], bounds: &Bounds, notes: &mut Vec<String>) -> Vec<Sampler> {
-    let mut usable = Vec::new();
+/// The tools that can be called and may be; and the names of those that may not.
+fn usable(tools: &[Value], bounds: &Bounds, notes: &mut Vec<String>) -> (Vec<Sampler>, Vec<String>) {
+    let (mut usable, mut left_alone) = (Vec::new(), Vec::new());
     for listing in tools.iter().filter_map(Listing::read) {
         let name = listing.name.clone();
         match Sampler::new(listing) {
             Err(why) => notes.push(format!("`{name}` is not called: {why}")),
             Ok(sampler) => match forbidden(&sampler, bounds) {
                 Some(why) => {
-                    notes.push(format!("`{name}` is not called: {why}; --allow-destructive calls it"))
+                    notes.push(format!("`{name}` is not called: {why}; --allow-destructive calls it"));
+                    left_alone.push(name);
                 }
                 None => usable.push(sampler),
             },
         }
     }
-    usable
+    (usable, left_alone)
 }
 
 /// Why a tool is not called unless somebody says so: what it does may not stay in the scratch folder.

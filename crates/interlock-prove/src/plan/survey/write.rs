@@ -122,10 +122,11 @@ fn starts(sampler: &Sampler, seen: &Seen<'_>) -> Vec<Start> {
     };
     // What may be left out is given only when nothing else helps.
     let first = sources.first().copied().unwrap_or_default();
-    let wants = sources.into_iter().map(|source| (source, false)).chain([(first, true)]);
+    let plain = sources.into_iter().map(|source| Want { source, ..Want::default() });
+    let there = Want { source: first, there: true, ..Want::default() };
+    let wants = plain.chain([there, Want { source: first, optional: true, ..Want::default() }]);
     let mut starts: Vec<Start> = Vec::new();
-    for (source, optional) in wants {
-        let want = Want { source, optional, ..Want::default() };
+    for want in wants {
         let Some(arguments) = sampler.sample(&want, &seen.pool) else { continue };
         let call = PlannedCall::new(&sampler.tool().name, arguments);
         if starts.iter().all(|start| start.call != call) {

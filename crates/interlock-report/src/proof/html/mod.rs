@@ -39,7 +39,7 @@ pub fn write(report: &ProofReport, remedies: &Remedies<'_>) -> String {
 
 fn head(out: &mut String, report: &ProofReport) {
     let headline = words::headline(report);
-    let said = headline.split_once(": ").map_or("", |(_, said)| said);
+    let said = markup::text(headline.split_once(": ").map_or("", |(_, said)| said));
     let _ = write!(
         out,
         r#"<!DOCTYPE html>

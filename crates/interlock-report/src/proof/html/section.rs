@@ -149,8 +149,15 @@ fn facts(out: &mut String, report: &SetReport, evidence: &Evidence, remedies: &R
     if let Some(file) = &evidence.replay {
         let _ = write!(out, "<dt>replay</dt><dd><code>{}</code></dd>", markup::text(&command::replay(file)));
     }
-    if let Some(remedy) = report.set.hazard.as_ref().and_then(remedies) {
-        let _ = write!(out, "<dt>fix</dt><dd>{}</dd>", markup::text(&remedy));
+    match &report.set.hazard {
+        Some(hazard) => {
+            if let Some(remedy) = remedies(hazard) {
+                let _ = write!(out, "<dt>fix</dt><dd>{}</dd>", markup::text(&remedy));
+            }
+        }
+        None => {
+            let _ = write!(out, "<dt>hazard</dt><dd>{}</dd>", markup::text(words::NO_HAZARD));
+        }
     }
     out.push_str("</dl>\n");
 }

@@ -15,6 +15,8 @@ use super::{
 pub(super) struct Report {
     version: u64,
     verdict: Verdict,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
     target: String,
     took_ns: u64,
     explored: Explored,
@@ -95,6 +97,7 @@ impl From<&ProofReport> for Report {
         Self {
             version: VERSION,
             verdict: Verdict(report.verdict),
+            reason: report.reason.clone(),
             target: report.target.clone(),
             took_ns: nanos(report.took),
             explored: (&report.explored).into(),
@@ -109,6 +112,7 @@ impl From<Report> for ProofReport {
         Self {
             target: report.target,
             verdict: report.verdict.0,
+            reason: report.reason,
             sets: report.sets.into_iter().map(Into::into).collect(),
             explored: report.explored.into(),
             took: Duration::from_nanos(report.took_ns),

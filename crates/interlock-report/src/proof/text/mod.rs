@@ -26,7 +26,8 @@ pub fn write(report: &ProofReport, remedies: &Remedies<'_>, look: Look) -> Strin
     let look = Look { width: look.width.max(NARROWEST), ..look };
     let ink = Ink::new(look.colour);
     let mut out = String::new();
-    let headline = format!("{} ({})", words::headline(report), words::time(report.took));
+    let headline = format!("{} ({})", clean::line(&words::headline(report)), words::time(report.took));
+    let headline = textwrap::fill(&headline, wrap::options(look.width).subsequent_indent("  "));
     let _ = writeln!(out, "{}", ink.verdict(&headline, report.verdict));
     let indent = " ".repeat(2);
     let _ = writeln!(out, "{indent}{}", clean::cut(&clean::line(&report.target), look.width - indent.len()));

@@ -72,8 +72,13 @@ pub(super) fn write(out: &mut String, report: &SetReport, remedies: &Remedies<'_
     if let Some(file) = &evidence.replay {
         labelled(out, "replay", &command::replay(file), look);
     }
-    if let Some(remedy) = set.hazard.as_ref().and_then(remedies) {
-        labelled(out, "fix", &remedy, look);
+    match &set.hazard {
+        Some(hazard) => {
+            if let Some(remedy) = remedies(hazard) {
+                labelled(out, "fix", &remedy, look);
+            }
+        }
+        None => labelled(out, "hazard", words::NO_HAZARD, look),
     }
 }
 

@@ -139,6 +139,7 @@ fn report(verdict: Verdict, sets: Vec<SetReport>, notes: &[&str]) -> ProofReport
     ProofReport {
         target: "node dist/index.js".into(),
         verdict,
+        reason: None,
         explored: explored(
             sets.iter().map(|set| set.explored.calls).sum(),
             sets.iter().map(|set| set.explored.trials).sum(),
@@ -163,6 +164,12 @@ pub(super) fn held() -> ProofReport {
 
 pub(super) fn unknown() -> ProofReport {
     report(Verdict::Unknown, vec![unknown_set()], &["the server printed on its standard output"])
+}
+
+/// A server of which only readers could be called: they held, and that says little.
+pub(super) fn only_read() -> ProofReport {
+    let reason = "no writer was explored: `delete_all` may destroy something; --allow-destructive calls it";
+    ProofReport { reason: Some(reason.into()), ..report(Verdict::Unknown, vec![held_set()], &[]) }
 }
 
 /// A server without a tool that could be called.
@@ -261,6 +268,7 @@ pub(super) fn hostile() -> ProofReport {
     ProofReport {
         target: EVIL.into(),
         verdict: Verdict::Broken,
+        reason: Some(EVIL.into()),
         sets: vec![set],
         explored: explored(u64::MAX, u64::MAX, &[EVIL], u64::MAX),
         took: Duration::MAX,

@@ -4,7 +4,9 @@ use expect_test::{Expect, expect};
 use interlock_model::{ProofReport, SetReport};
 use interlock_report::{proof::text::write, text::Look};
 
-use super::sample::{broken, busy, held, hostile, lost_entity, mixed, nothing, remedies, uneven, unknown};
+use super::sample::{
+    broken, busy, held, hostile, lost_entity, mixed, nothing, only_read, remedies, uneven, unknown,
+};
 
 const PLAIN: Look = Look { colour: false, width: 100 };
 
@@ -115,6 +117,30 @@ fn what_is_unknown_says_why() {
             tried 0 calls, 0 trials (one-write), 0 schedules, not exhausted
         "#]],
     );
+    check(
+        &only_read(),
+        PLAIN,
+        expect![[r#"
+        unknown: no writer was explored: `delete_all` may destroy something; --allow-destructive calls it
+          (1.84 s)
+          node dist/index.js
+
+        held     add_observations + read_graph: every outcome is one of the 2 that serial runs lead to; 240
+                 calls, 60 trials (one-write, one-write + node-order, one-write + offsets), 20 schedules:
+                 all there are
+
+        tried 240 calls, 60 trials (one-write), 20 schedules, not exhausted
+    "#]],
+    );
+}
+
+#[test]
+fn a_race_that_looks_like_no_hazard_says_so() {
+    let mut set = lost_entity();
+    set.set.hazard = None;
+    let text = write(&only(set), &remedies, PLAIN);
+    assert!(text.contains("it cannot be told which hazard this is"), "{text}");
+    assert!(!text.contains("\nfix"), "{text}");
 }
 
 #[test]

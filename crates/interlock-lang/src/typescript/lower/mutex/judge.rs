@@ -166,7 +166,8 @@ impl<'a> Lowerer<'a> {
         let span = seen.queued.first().map_or(Span::default(), |(_, span)| *span);
         let made =
             Put { statement: span, slot, stored: Stored::Derived { of: None, swallows: true }, order: 0 };
-        let worth = Worth { exclusive: !counts, outlives_failure: true, stored: None, asked_again: true };
+        // Whoever counts means to let several in: that is no fault.
+        let worth = Worth { exclusive: true, outlives_failure: true, stored: None, asked_again: true };
         self.hand_made(&made, worth, seen);
     }
 

@@ -140,7 +140,7 @@ impl<'a> Lowerer<'a> {
             None => self.cx.this.clone(),
             Some(symbol) => match self.symbol_place(symbol).term {
                 Term::Path(path) => path,
-                _ => AccessPath { root: Root::Global("?".into()), fields: vec![] },
+                _ => AccessPath::of(Root::Global("?".into())),
             },
         };
         for field in &place.fields {

@@ -227,7 +227,7 @@ class Limit {
             8     fn Limit.run.closure(r)
             8       push = call 'this.queue.push'(r)
             8       return push
-            8     lock queue: not exclusive, outlives failure, removed by Last (line 8)
+            8     lock queue: exclusive, outlives failure, removed by Last (line 8)
         "#]],
     );
 }

@@ -1,0 +1,106 @@
+//! What every entry asks of the whole program, found once: a tree may have as many locks and limits as entries.
+
+use std::collections::{HashMap, HashSet};
+
+use interlock_model::ir::{AccessPath, Field, Fields, Name, Program, Root, Term, ValueInfo};
+
+use super::entry::Entry;
+
+/// What every entry asks of the whole program.
+#[derive(Debug)]
+pub struct Facts {
+    /// The first function of each file, by the file's path.
+    first: HashMap<Name, usize>,
+    /// Where the locks are found that the tree builds itself.
+    hand_made: Places,
+    /// The same for those of them that keep nobody out.
+    worthless: Places,
+    /// The shared maps and lists that do not grow with every key.
+    limited: Places,
+}
+
+/// Places, for entries to ask whether one of theirs is among them.
+#[derive(Debug, Default)]
+struct Places {
+    /// What goes by the same name in every entry.
+    fixed: HashSet<AccessPath>,
+    /// The fields of those.
+    fields: HashSet<Fields>,
+    /// What is called differently from entry to entry.
+    others: Vec<AccessPath>,
+}
+
+impl Facts {
+    /// What there is to know of a program.
+    #[must_use]
+    pub fn of(program: &Program) -> Self {
+        let mut first = HashMap::new();
+        for (number, function) in program.functions.iter().enumerate() {
+            if let Some(file) = program.files.get(function.span.file.0 as usize) {
+                first.entry(file.clone()).or_insert(number);
+            }
+        }
+        let hand_made = || program.hand_made.iter();
+        Self {
+            first,
+            hand_made: Places::new(hand_made().map(|made| &made.path)),
+            worthless: Places::new(hand_made().filter(|made| !made.exclusive).map(|made| &made.path)),
+            limited: Places::new(program.limited.iter().map(|limited| &limited.path)),
+        }
+    }
+}
+
+impl Places {
+    fn new<'p>(paths: impl Iterator<Item = &'p AccessPath>) -> Self {
+        let mut places = Self::default();
+        for path in paths {
+            if !is_fixed(path) {
+                places.others.push(path.clone());
+            } else if places.fixed.insert(path.clone()) {
+                places.fields.insert(path.fields.clone());
+            }
+        }
+        places
+    }
+}
+
+/// Whether a path is what it is under the names of any entry.
+fn is_fixed(path: &AccessPath) -> bool {
+    let fixed = |field: &Field| {
+        matches!(field, Field::Name(_) | Field::At(Term::Literal(_) | Term::Any | Term::Unknown))
+    };
+    !matches!(path.root, Root::Value(_)) && path.fields.iter().all(fixed)
+}
+
+impl Entry<'_> {
+    /// Whether a lock, by its resolved name, is built like one that the tree builds itself.
+    #[must_use]
+    pub fn is_hand_made(&self, lock: &AccessPath) -> bool {
+        self.has_fields(&self.facts.hand_made, lock)
+    }
+
+    /// Whether a lock, by its resolved name, is built like one that keeps nobody out.
+    pub(super) fn is_worthless(&self, lock: &AccessPath) -> bool {
+        self.has_fields(&self.facts.worthless, lock)
+    }
+
+    fn has_fields(&self, places: &Places, path: &AccessPath) -> bool {
+        places.fields.contains(&path.fields)
+            || places.others.iter().any(|other| self.resolve_path(other).fields == path.fields)
+    }
+
+    /// Whether a map or list, by its resolved name, does not grow with every key.
+    #[must_use]
+    pub fn is_limited(&self, path: &AccessPath) -> bool {
+        let limited = &self.facts.limited;
+        limited.fixed.contains(path) || limited.others.iter().any(|other| self.resolve_path(other) == *path)
+    }
+
+    /// A value of a function, by the function's number in its file.
+    pub(super) fn value_in_file(&self, file: &str, function: usize, value: usize) -> Option<&ValueInfo> {
+        let first = self.facts.first.get(file)?;
+        let function = self.program.functions.get(first.checked_add(function)?)?;
+        let path = self.program.files.get(function.span.file.0 as usize)?;
+        (**path == *file).then(|| function.values.get(value)).flatten()
+    }
+}
