@@ -4,6 +4,8 @@ use std::{fmt, future::Future, pin::Pin, sync::Arc};
 
 use bytes::Bytes;
 
+use crate::traceparent::Traceparent;
+
 /// Who calls: verified, never what somebody says of himself.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Caller(Arc<str>);
@@ -25,6 +27,8 @@ pub struct ToolCall {
     pub arguments: Bytes,
     /// The call's `_meta`, as JSON text; empty if it has none.
     pub meta: Bytes,
+    /// The trace that it belongs to, by its `_meta` or else by the request that brought it.
+    pub traceparent: Option<Traceparent>,
 }
 
 /// What an upstream made of a call.

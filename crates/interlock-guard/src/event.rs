@@ -80,6 +80,13 @@ pub enum Event<'a> {
         /// Its number.
         generation: u64,
     },
+    /// Something about the guard itself that whoever runs it should know: a setting that was refused, or one that holds after a restart.
+    Notice {
+        /// What it is about, in a word.
+        about: &'a str,
+        /// What there is to know.
+        words: &'a str,
+    },
     /// An upstream said which tools it has. Names that nobody listed are not told apart for ever: whoever calls could make them up.
     Listed {
         /// The tools, as clients name them.

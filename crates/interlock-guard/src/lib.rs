@@ -15,6 +15,7 @@
 //! |---|---|
 //! | [`message`] | what does a message say, and how is one part of it changed without touching the rest? |
 //! | [`listen`] | how do clients reach us? |
+//! | [`lane`] | on which thread is a client served? |
 //! | [`identity`] | who is this, verified? |
 //! | [`session`] | which messages belong together, and who gets what a server says by itself? |
 //! | [`desk`] | may this call run, and what does it hold until it ended? |
@@ -27,6 +28,7 @@ pub mod call;
 pub mod desk;
 pub mod event;
 pub mod identity;
+pub mod lane;
 pub mod listen;
 pub mod manage;
 pub mod message;

@@ -1,8 +1,14 @@
-//! W3C trace context: which trace a call belongs to, and which span it comes from. In MCP it travels in `_meta`, unprefixed.
+//! W3C trace context: which trace a call belongs to, and which span it comes from. In MCP it travels in `_meta`, unprefixed; over HTTP
+//! a client may send it as a header.
 
 use std::fmt;
 
-use serde::Deserialize;
+use http::{HeaderName, HeaderValue};
+
+/// The header that carries it.
+pub(crate) const HEADER: &str = "traceparent";
+/// What tracing systems say of the same trace besides; it goes where the other goes.
+pub(crate) const STATE_HEADER: &str = "tracestate";
 
 /// A `traceparent`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,19 +21,12 @@ pub struct Traceparent {
     pub flags: u8,
 }
 
-/// The part of a `_meta` that is read here. A field of another kind is as good as none.
-#[derive(Deserialize)]
-struct Meta<'a> {
-    #[serde(borrow, default)]
-    traceparent: Option<&'a serde_json::value::RawValue>,
-}
-
 impl Traceparent {
-    /// The one in a `_meta`, if there is one and it means something.
+    /// The one among these headers, if there is one and it means something.
     #[must_use]
-    pub fn in_meta(meta: &[u8]) -> Option<Self> {
-        let text = serde_json::from_slice::<Meta<'_>>(meta).ok()?.traceparent?.get();
-        Self::read(text.strip_prefix('"')?.strip_suffix('"')?)
+    pub(crate) fn in_headers(headers: &[(HeaderName, HeaderValue)]) -> Option<Self> {
+        let (_, value) = headers.iter().find(|(name, _)| name == HEADER)?;
+        Self::read(value.to_str().ok()?)
     }
 
     /// Reads a `traceparent`. One of a later version may be longer.
@@ -85,10 +84,6 @@ mod tests {
         let parent = Traceparent::read(GOOD).unwrap();
         assert!(parent.is_sampled());
         assert_eq!(parent.to_string(), GOOD);
-        assert_eq!(
-            Traceparent::in_meta(format!("{{\"a\":[1],\"traceparent\":\"{GOOD}\"}}").as_bytes()),
-            Some(parent)
-        );
     }
 
     #[test]
@@ -112,10 +107,5 @@ mod tests {
         }
         assert_eq!(Traceparent::read(&format!("00-{}-00f067aa0ba902b7-01", "0".repeat(32))), None);
         assert_eq!(Traceparent::read(&format!("00-{}-{}-01", "1".repeat(32), "0".repeat(16))), None);
-        for meta in
-            ["", "{", "[]", "{\"traceparent\":7}", "{\"traceparent\":null}", "{\"traceparent\":\"é\"}"]
-        {
-            assert_eq!(Traceparent::in_meta(meta.as_bytes()), None, "{meta}");
-        }
     }
 }

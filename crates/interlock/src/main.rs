@@ -7,6 +7,7 @@ mod console;
 #[cfg(target_os = "linux")]
 mod ending;
 mod exit;
+mod memory;
 mod terminal;
 mod verbs;
 
@@ -17,13 +18,8 @@ use std::{
 
 use anyhow::Result;
 use clap::Command;
-use mimalloc::MiMalloc;
 
 use crate::{console::Console, exit::Exit};
-
-/// A scan makes and drops small things by the million, on every thread.
-#[global_allocator]
-static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn main() -> ExitCode {
     let mut console = Console::of_this_process();

@@ -76,7 +76,7 @@ impl Running<'_> {
                 let has_key = self.plan.as_ref().is_some_and(Plan::has_key);
                 let reason = Reason::Timeout { after: self.rules.timeout, has_key };
                 self.say(&Why::Common(reason));
-                self.hold_on(answer).await.unwrap_or_else(|reason| {
+                Box::pin(self.hold_on(answer)).await.unwrap_or_else(|reason| {
                     // It may still run. Whoever comes next is unprotected from it unless the server looks at the fence.
                     Answer::Lost { reason: reason.to_owned(), may_have_run: true }
                 })
@@ -127,14 +127,13 @@ impl Running<'_> {
         true
     }
 
-    async fn end(mut self, answer: Answer) {
-        let came = Came::of(&answer);
+    async fn end(&mut self, answer: Answer) {
+        let mut came = Came::of(&answer);
         if let Answer::Result { task: Some(task), .. } = &answer {
             let task = task.clone();
             self.reply_with(Carried::Answer(answer.clone()));
             self.inside = None;
-            let came = self.watch_task(&task).await;
-            return self.settle(came, &answer).await;
+            came = Box::pin(self.watch_task(&task)).await;
         }
         self.settle(came, &answer).await;
     }
@@ -166,19 +165,20 @@ impl Running<'_> {
     }
 
     /// Gives everything back and then the answer to whoever called; if the store does not answer, the answer first.
-    async fn settle(mut self, came: Came, answer: &Answer) {
+    async fn settle(&mut self, came: Came, answer: &Answer) {
         let (desk, until) = (self.desk, self.until);
         let [held, seen] =
             [&self.plan, &self.seen].map(|plan| plan.as_ref().map(|plan| ended(plan, came, answer)));
         {
             let mut settling = pin!(async {
+                // Before what is really held: whoever has that next must not seem to have had to wait.
+                if let Some(seen) = &seen {
+                    desk.settle_surely(seen, until).await;
+                }
                 if let Some(held) = &held
                     && !desk.settle_surely(held, until).await
                 {
                     desk.watch.note(&Event::Store { error: RAN_OUT });
-                }
-                if let Some(seen) = &seen {
-                    desk.settle_surely(seen, until).await;
                 }
             });
             if timeout(KEPT_BACK, &mut settling).await.is_err() {

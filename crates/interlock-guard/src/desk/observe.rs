@@ -1,7 +1,7 @@
 //! Rules in observe mode: what they would have decided is noted, and the call goes on.
 //!
-//! They are asked of the store like the others, under keys of their own, when the call is about to start, and never wait. So an observed
-//! lock notices calls whose lock is observed as well; what is really held by others it does not see.
+//! They are asked of the store like the others, under keys of their own, when the call is about to start, and never wait. Where a policy
+//! observes a lock, calls that really hold one note it under these keys as well, so that an observed lock notices both.
 
 use interlock_model::Mode;
 use interlock_sync::store::{Admitted, Ending, OpId, WaitsOn};
@@ -79,4 +79,5 @@ fn is_any_observed(rules: &ToolRules) -> bool {
         rules.idempotency.as_ref().map(|ruled| ruled.mode),
     ];
     modes.contains(&Some(Mode::Observe))
+        || rules.notes_locks && (rules.lock.is_some() || rules.lock_shared.is_some())
 }

@@ -72,11 +72,14 @@ impl Plan {
         };
 
         let mut locks = BTreeMap::new();
-        for key in filled(kinds.lock, in_mode(&rules.lock_shared, mode))? {
-            locks.insert(key, true);
-        }
-        for key in filled(kinds.lock, in_mode(&rules.lock, mode))? {
-            locks.insert(key, false);
+        // Among what is observed, locks that are really held count as well.
+        let modes = [Some(mode), (mode == Mode::Observe && rules.notes_locks).then_some(Mode::Enforce)];
+        for (ruled, is_shared) in [(&rules.lock_shared, true), (&rules.lock, false)] {
+            for mode in modes.into_iter().flatten() {
+                for key in filled(kinds.lock, in_mode(ruled, mode))? {
+                    locks.insert(key, is_shared);
+                }
+            }
         }
         // Facts are noted once, with the plan that is carried out; and what is only observed must not refuse a call that does not say.
         let mut facts = |ruled: &Option<Ruled<Vec<KeyTemplate>>>| match ruled {

@@ -6,6 +6,7 @@
 mod api_key;
 mod certificate;
 mod denied;
+mod doors;
 mod fetch;
 mod jwt;
 mod keys;
@@ -17,9 +18,11 @@ mod tests;
 
 use http::request::Parts;
 
+pub(crate) use self::tls::authorities;
 pub use self::{
     certificate::PeerCertificate,
     denied::Denied,
+    doors::{Doors, Told, Unopened},
     fetch::Unfetched,
     keys::InvalidKeys,
     tls::{ClientCertificates, InvalidTls, Tls},

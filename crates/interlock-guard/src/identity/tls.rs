@@ -19,7 +19,6 @@ use crate::policy::{IdentityConfig, TlsFiles, read_file};
 #[derive(Debug)]
 pub struct Tls {
     files: TlsFiles,
-    clients: ClientCertificates,
     patience: Duration,
     current: ArcSwap<ServerConfig>,
 }
@@ -99,16 +98,17 @@ impl Tls {
         patience: Duration,
     ) -> Result<Self, InvalidTls> {
         let current = ArcSwap::from_pointee(server(files, clients)?);
-        Ok(Self { files: files.clone(), clients, patience, current })
+        Ok(Self { files: files.clone(), patience, current })
     }
 
-    /// Reads the files again, for certificates that were renewed. Connections that are open stay as they are.
+    /// Reads the files again, for certificates that were renewed, and asks clients for theirs as it is said now. Connections that are open
+    /// stay as they are.
     ///
     /// # Errors
     ///
     /// As [`open`](Self::open); what was in force stays.
-    pub fn reload(&self) -> Result<(), InvalidTls> {
-        self.current.store(Arc::new(server(&self.files, self.clients)?));
+    pub fn reload(&self, clients: ClientCertificates) -> Result<(), InvalidTls> {
+        self.current.store(Arc::new(server(&self.files, clients)?));
         Ok(())
     }
 
@@ -146,10 +146,7 @@ fn server(files: &TlsFiles, clients: ClientCertificates) -> Result<ServerConfig,
         None => builder.with_no_client_auth(),
         Some(path) => {
             let file = path.display().to_string();
-            let mut roots = RootCertStore::empty();
-            for authority in certificates(path)? {
-                roots.add(authority).map_err(|source| InvalidTls::Unusable { file: file.clone(), source })?;
-            }
+            let roots = authorities(path)?;
             let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider);
             let verifier = match clients {
                 ClientCertificates::Required => verifier,
@@ -163,6 +160,16 @@ fn server(files: &TlsFiles, clients: ClientCertificates) -> Result<ServerConfig,
         builder.with_single_cert(certificates(&files.cert)?, private_key(&files.key)?).map_err(unusable)?;
     config.alpn_protocols = vec![b"http/1.1".to_vec()];
     Ok(config)
+}
+
+/// The authorities in a file.
+pub(crate) fn authorities(path: &Path) -> Result<RootCertStore, InvalidTls> {
+    let mut roots = RootCertStore::empty();
+    for authority in certificates(path)? {
+        let unusable = |source| InvalidTls::Unusable { file: path.display().to_string(), source };
+        roots.add(authority).map_err(unusable)?;
+    }
+    Ok(roots)
 }
 
 fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, InvalidTls> {

@@ -55,7 +55,8 @@ pub struct Manager<S: Start> {
 }
 
 impl<S: Start> Manager<S> {
-    /// Starts all upstreams at once. `gate` is what calls pass on their way in; it is closed first when this closes.
+    /// Starts all upstreams at once. `gate` is what calls pass on their way in; it is closed first when this closes. `phases` is where
+    /// everybody sees how far that has come.
     ///
     /// # Errors
     ///
@@ -66,11 +67,11 @@ impl<S: Start> Manager<S> {
     /// Dropped half way, it stops what had started, in the background.
     pub async fn start(
         gate: Gate,
+        phases: Phases,
         upstreams: Vec<S>,
         settings: Settings,
         watch: Arc<dyn Watch>,
     ) -> Result<Self, ManageError> {
-        let phases = Phases::default();
         let (given_up, gave_up) = watch::channel(None);
         let (how, told) = (&settings, &phases);
         let started = start_all(gate, settings.patience(), |parts| async move {

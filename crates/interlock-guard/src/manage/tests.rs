@@ -104,9 +104,8 @@ impl Watch for Diary {
 async fn start(gate: &Gate, upstreams: &[&Fake]) -> Result<(Manager<Fake>, Arc<Diary>), ManageError> {
     let diary = Arc::<Diary>::default();
     let upstreams = upstreams.iter().map(|upstream| (*upstream).clone()).collect();
-    let manager =
-        Manager::start(gate.clone(), upstreams, Settings::default(), Arc::<Diary>::clone(&diary) as _)
-            .await?;
+    let (phases, watch) = (Phases::default(), Arc::<Diary>::clone(&diary) as _);
+    let manager = Manager::start(gate.clone(), phases, upstreams, Settings::default(), watch).await?;
     Ok((manager, diary))
 }
 

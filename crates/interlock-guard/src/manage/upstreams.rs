@@ -49,6 +49,18 @@ impl Start for Kept {
     }
 
     async fn start(&self) -> Result<Arc<Up>, StartFailure> {
+        let was_known = self.upstream.has_no_handshake();
+        let started = self.start_once().await;
+        // Some servers without a handshake answer one with an error and end. Now they are asked in their own way first.
+        if started.is_err() && !was_known && self.upstream.has_no_handshake() {
+            return self.start_once().await;
+        }
+        started
+    }
+}
+
+impl Kept {
+    async fn start_once(&self) -> Result<Arc<Up>, StartFailure> {
         let failed = |error: std::io::Error| StartFailure::new(error.to_string());
         self.upstream.start().map_err(failed)?;
         let process = self.upstream.process();

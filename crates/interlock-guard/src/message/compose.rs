@@ -17,6 +17,7 @@ impl Code {
     /// More than the guard takes at once.
     pub(crate) const BUSY: Self = Self(-32011);
     pub(crate) const HEADER_MISMATCH: Self = Self(-32020);
+    pub(crate) const UNSUPPORTED_VERSION: Self = Self(-32022);
 }
 
 /// An answer around a result that is JSON text already.

@@ -2,7 +2,7 @@
 
 use std::{
     fmt,
-    sync::Arc,
+    sync::{Arc, atomic::Ordering},
     time::{Duration, Instant, SystemTime},
 };
 
@@ -44,6 +44,8 @@ impl Ops {
         let (started, start) = (SystemTime::now(), Instant::now());
         let tally = Tally::default();
         tally.upstreams.expect(&options.upstreams, started);
+        // The first policy is in force without anybody having replaced one.
+        tally.generation.store(1, Ordering::Relaxed);
         let traces = options.traces.as_ref().map(Traces::new).transpose()?;
         Ok(Arc::new(Self {
             tally,

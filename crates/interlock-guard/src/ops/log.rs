@@ -9,13 +9,15 @@ use std::{
 use super::{
     lines::{Lines, Sink},
     options::{LogOptions, OpsError},
-    text::{clip, push_harmless, push_json, push_number, push_time},
+    text::{clip, clip_to, push_harmless, push_json, push_number, push_time},
 };
 
 /// How many lines of one kind are written within a [`SPAN`] before they are only counted.
 const FIRST: u32 = 5;
 /// How long is counted before it is told how many there were.
 const SPAN: Duration = Duration::from_secs(10);
+/// How much of a text is written. Sentences about a configuration are longer than what callers say.
+const LONGEST: usize = 1_000;
 /// How many kinds are counted apart.
 const KINDS: usize = 64;
 
@@ -171,7 +173,7 @@ fn write(
                 out.extend_from_slice(b",\"");
                 out.extend_from_slice(name.as_bytes());
                 out.extend_from_slice(b"\":");
-                push_json(out, &clip(value));
+                push_json(out, &clip_to(value, LONGEST));
             }
             out.extend_from_slice(b"}\n");
         }
@@ -182,9 +184,9 @@ fn write(
                 let _ = write!(out, " {name}=");
                 let is_word = !value.is_empty() && !value.contains([' ', '"', '=', '\\']);
                 if is_word {
-                    push_harmless(out, &clip(value));
+                    push_harmless(out, &clip_to(value, LONGEST));
                 } else {
-                    push_json(out, &clip(value));
+                    push_json(out, &clip_to(value, LONGEST));
                 }
             }
             out.push(b'\n');

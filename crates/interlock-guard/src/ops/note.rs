@@ -61,6 +61,7 @@ impl Watch for Ops {
                 self.tally.reloads.fetch_add(1, Relaxed);
                 self.say(Level::Info, "policy", &[("generation", &generation.to_string())]);
             }
+            Event::Notice { about, words } => self.say(Level::Warn, about, &[("words", words)]),
             Event::Listed { tools } => self.tally.tools.list(tools),
             Event::Closing => {
                 self.tally.is_closing.store(true, Ordering::Release);
@@ -74,7 +75,7 @@ impl Watch for Ops {
     }
 
     fn traceparent(&self, id: OpId, call: &ToolCall) -> Option<Traceparent> {
-        Some(self.traces.as_ref()?.outgoing(id, &call.meta))
+        Some(self.traces.as_ref()?.outgoing(id, call.traceparent))
     }
 }
 
@@ -214,7 +215,12 @@ impl Ops {
         });
         if let Some(log) = &self.log {
             let event = if is_observed { "observed" } else { "refused" };
-            let fields = [("reason", reason), ("tool", &*call.tool), ("caller", call.caller.as_str())];
+            let fields = [
+                ("decision", event),
+                ("reason", reason),
+                ("tool", &*call.tool),
+                ("caller", call.caller.as_str()),
+            ];
             log.say_seldom(Level::Warn, event, reason, now, &fields);
         }
     }
@@ -229,7 +235,12 @@ impl Ops {
         };
         count.fetch_add(1, Relaxed);
         if let (Ending::Unknown { reason }, Some(log)) = (ending, &self.log) {
-            let fields = [("reason", reason), ("tool", &*call.tool), ("upstream", &*call.upstream)];
+            let fields = [
+                ("reason", reason),
+                ("tool", &*call.tool),
+                ("caller", call.caller.as_str()),
+                ("upstream", &*call.upstream),
+            ];
             log.say_seldom(Level::Error, "unknown outcome", "", Instant::now(), &fields);
         }
     }
@@ -304,7 +315,7 @@ impl Ops {
     /// Hands a span over, if somebody records this call; `fill` adds what is known of its kind.
     fn record(&self, id: OpId, call: &ToolCall, arrived: Option<Instant>, fill: impl FnOnce(Span) -> Span) {
         let Some(traces) = &self.traces else { return };
-        let parent = Traceparent::in_meta(&call.meta);
+        let parent = call.traceparent;
         if !traces.is_recorded(id, parent) {
             return;
         }

@@ -154,6 +154,7 @@ mod tests {
             is_read_only: false,
             arguments: Bytes::new(),
             meta: Bytes::new(),
+            traceparent: None,
         }
     }
 

@@ -3,12 +3,13 @@
 use std::{
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
-    time::Duration,
 };
+
+use interlock_model::Mode;
 
 use super::{
     check::check,
-    config::{Config, read_file},
+    config::{Config, Defaults, read_file},
     problem::{Broken, Problem},
     rules::Rules,
     substitute::Environment,
@@ -19,6 +20,8 @@ use super::{
 pub struct Live {
     path: PathBuf,
     environment: Environment,
+    /// What counts more than what the file says of it.
+    mode: Option<Mode>,
     rules: Arc<Rules>,
     state: Mutex<State>,
 }
@@ -44,19 +47,21 @@ pub struct Reloaded {
 }
 
 impl Live {
-    /// Reads a file and puts it in force as the first generation.
+    /// Reads a file and puts it in force as the first generation. If a mode is given, the file's own does not count.
     ///
     /// # Errors
     ///
     /// The file cannot be read, or something in it is wrong.
-    pub fn open(path: &Path, environment: Environment) -> Result<Self, Broken> {
+    pub fn open(path: &Path, environment: Environment, mode: Option<Mode>) -> Result<Self, Broken> {
         let file = path.display().to_string();
         let text = read_file(path).map_err(|why| Broken::whole(&file, why))?;
-        let config = Config::parse(&file, &text, path.parent(), &environment)?;
+        let mut config = Config::parse(&file, &text, path.parent(), &environment)?;
+        config.mode = mode.unwrap_or(config.mode);
         Broken::unless_fine(check(&config, None))?;
         Ok(Self {
             path: path.to_owned(),
             environment,
+            mode,
             rules: Arc::new(Rules::of_config(&config)),
             state: Mutex::new(State { config: Arc::new(config), seen: Ok(text) }),
         })
@@ -95,25 +100,15 @@ impl Live {
         (!is_same).then(|| self.put(now))
     }
 
-    /// Looks at the file every now and then, and tells what became of each change. Ends when dropped.
-    pub async fn watch(&self, every: Duration, mut told: impl FnMut(Result<Reloaded, Broken>)) {
-        let mut ticks = tokio::time::interval(every);
-        ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-        loop {
-            ticks.tick().await;
-            if let Some(outcome) = self.reload_if_changed() {
-                told(outcome);
-            }
-        }
-    }
-
     fn put(&self, text: Result<String, String>) -> Result<Reloaded, Broken> {
         let file = self.path.display().to_string();
         // Held throughout, so that of two reloads at once the later text is the one in force.
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.seen.clone_from(&text);
         let text = text.map_err(|why| Broken::whole(&file, why))?;
-        let config = Arc::new(Config::parse(&file, &text, self.path.parent(), &self.environment)?);
+        let mut config = Config::parse(&file, &text, self.path.parent(), &self.environment)?;
+        config.mode = self.mode.unwrap_or(config.mode);
+        let config = Arc::new(config);
         let warnings = Broken::unless_fine(check(&config, None))?;
         let after_restart = only_at_start(&state.config, &config);
         let generation = self.rules.replace(&config);
@@ -129,10 +124,16 @@ fn only_at_start(before: &Config, after: &Config) -> Vec<&'static str> {
         ("[listen]", before.listen != after.listen),
         ("[admin]", before.admin != after.admin),
         ("[audit]", before.audit != after.audit),
-        ("[identity]", before.identity != after.identity),
         ("[[upstream]]", before.upstreams != after.upstreams),
+        ("[defaults]: waiting, longest, longest_task and close", terms(before) != terms(after)),
     ];
     tables.into_iter().filter(|(_, is_changed)| *is_changed).map(|(name, _)| name).collect()
+}
+
+/// The times and numbers that are no tool's own.
+fn terms(config: &Config) -> impl PartialEq {
+    let Defaults { waiting, longest, longest_task, close, .. } = config.defaults;
+    (waiting, longest, longest_task, close)
 }
 
 #[cfg(test)]
@@ -145,7 +146,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("guard.toml");
         fs::write(&path, text).unwrap();
-        let live = Live::open(&path, Environment::default()).unwrap();
+        let live = Live::open(&path, Environment::default(), None).unwrap();
         (folder, live)
     }
 
@@ -197,6 +198,26 @@ mod tests {
         let (folder, live) = live(ONE);
         write(&folder, &format!("[state]\nurl = 'sqlite:x'\n[listen]\nat = '127.0.0.1:1'\n{ONE}"));
         assert_eq!(live.reload().unwrap().after_restart, ["[state]", "[listen]"]);
+        write(
+            &folder,
+            &format!(
+                "[defaults]\nwait = '1s'\n[state]\nurl = 'sqlite:x'\n[listen]\nat = '127.0.0.1:1'\n{ONE}"
+            ),
+        );
+        assert!(live.reload().unwrap().after_restart.is_empty());
+    }
+
+    #[test]
+    fn a_mode_that_was_given_counts_in_every_generation() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("guard.toml");
+        fs::write(&path, ONE).unwrap();
+        let live = Live::open(&path, Environment::default(), Some(Mode::Observe)).unwrap();
+        let mode = || live.rules().of("tool", false).lock.as_ref().map(|lock| lock.mode);
+        assert_eq!(mode(), Some(Mode::Observe));
+        write(&folder, &format!("mode = 'enforce'\n{OTHER}"));
+        assert_eq!(live.reload().unwrap().generation, 2);
+        assert_eq!((lock(live.rules()).as_str(), mode()), ("b", Some(Mode::Observe)));
     }
 
     #[test]
@@ -204,23 +225,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("guard.toml");
         fs::write(&path, "[[tool]]\nmatch = '*'\nlock = 'x'\nchanges = 'x'\nrequires_fresh = 'x'\n").unwrap();
-        let broken = Live::open(&path, Environment::default()).unwrap_err().to_string();
+        let broken = Live::open(&path, Environment::default(), None).unwrap_err().to_string();
         assert!(broken.contains("no tool `observes` `x`"), "{broken}");
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_watcher_tells_of_every_change() {
-        let (folder, live) = live(ONE);
-        let mut told = Vec::new();
-        write(&folder, OTHER);
-        tokio::select! {
-            () = live.watch(Duration::from_secs(2), |outcome| told.push(outcome.is_ok())) => {}
-            () = async {
-                tokio::time::sleep(Duration::from_secs(3)).await;
-                write(&folder, "broken");
-                tokio::time::sleep(Duration::from_secs(10)).await;
-            } => {}
-        }
-        assert_eq!(told, [true, false]);
     }
 }

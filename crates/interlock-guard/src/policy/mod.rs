@@ -70,6 +70,8 @@ pub enum Reach {
         url: String,
         /// What is added to every request.
         headers: BTreeMap<String, String>,
+        /// The file with the authorities that its certificate is checked against, in PEM; `None` for those of the system.
+        ca: Option<PathBuf>,
     },
 }
 

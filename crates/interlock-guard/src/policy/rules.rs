@@ -50,6 +50,8 @@ pub struct ToolRules {
     pub keep: Duration,
     /// Whether a call passes when the store is away: reads do, unless told otherwise.
     pub passes_without_store: bool,
+    /// Whether a lock is only observed somewhere in the policy: then those that are enforced are noted for it, too.
+    pub notes_locks: bool,
 }
 
 /// What a rule says, and which rule it is.
@@ -181,6 +183,10 @@ pub(super) fn resolve(
         queue: defaults.queue,
         keep: defaults.keep,
         passes_without_store: false,
+        notes_locks: rules.iter().any(|rule| {
+            let locks = [&rule.lock, &rule.lock_shared].into_iter().flatten();
+            rule.mode.unwrap_or(mode) == Mode::Observe && locks.flatten().next().is_some()
+        }),
     };
     for rule in rules.iter().filter(|rule| rule.matches(tool, is_read_only)) {
         let by = By { rule, mode: rule.mode.unwrap_or(mode) };

@@ -6,18 +6,20 @@ use bytes::Bytes;
 use http::{HeaderName, HeaderValue};
 
 use super::{
+    cancel::cancelled,
     client::{Session, Style},
     flights::{NoPlace, Place},
     greeting::{Bridge, completed},
     merge,
     outbox::Outbox,
-    tasks,
+    revision, tasks,
 };
 use crate::{
     call::{Answer, Caller, ToolCall},
     desk::Carried,
     message::{Code, Edit, Message, answer, failure, splice},
-    upstream::{Begun, Link, Lost, Parcel, Reply, STATED},
+    traceparent::Traceparent,
+    upstream::{Begun, Link, Lost, Parcel, Reply, STATED, disagreement},
 };
 
 /// Who asks.
@@ -82,13 +84,18 @@ impl Session {
     }
 
     async fn work(&self, who: Who, message: &Message, place: &Place, out: Arc<Outbox>) -> Work {
+        if (self.style == Style::Stateless || self.is_merged())
+            && let Some(said) = removed(message)
+        {
+            return Work::Said(said);
+        }
         match &*message.method() {
             "tools/call" => return Work::Calling { who, out },
             "initialize" if self.style != Style::Stateless => {
-                return Work::Said(self.greeting(message).await);
+                return Work::Said(Box::pin(self.greeting(message)).await);
             }
             "server/discover" => {
-                if let Some(said) = self.discovery(message).await {
+                if let Some(said) = Box::pin(self.discovery(message)).await {
                     return Work::Said(said);
                 }
             }
@@ -115,6 +122,9 @@ impl Session {
             Err(lost) => return Work::Said(unavailable(message, &lost)),
         };
         let bridge = self.bridge(&link, message);
+        if let Some(said) = self.unspoken(&link, bridge, message) {
+            return Work::Said(said);
+        }
         // What the server's era does not have any more, the guard does for it.
         if bridge == Bridge::States && matches!(&*message.method(), "ping" | "logging/setLevel") {
             return Work::Said(done(message));
@@ -159,11 +169,24 @@ impl Session {
         };
         let Some(upstream) = self.engine.upstreams.get(target.upstream) else { return Said::Nothing };
         let bridge = self.bridge(&link, message);
-        // What the guard asks by itself must state what requests of the server's era do.
-        let meta = if link.is_stateless() { STATED } else { "" };
+        if let Some(said) = self.unspoken(&link, bridge, message) {
+            return said;
+        }
+        let parts = message.parts();
+        // What the guard asks by itself must state what requests of the server's era do. A server that nobody has greeted is of its client's.
+        let is_stateless =
+            link.is_stateless() || (link.handshake().is_none() && parts.stated_version.is_some());
+        let meta = if is_stateless { STATED } else { "" };
         let own_name = target.name.as_deref().unwrap_or(&tool);
         let is_read_only = upstream.tools.reads_only(&link, own_name, meta).await;
-        let parts = message.parts();
+        // Whoever takes the body in compares it with the headers; nobody behind a pipe, and no older server, can.
+        if self.style == Style::Stateless && (link.process().is_some() || bridge == Bridge::Completes) {
+            let arguments = parts.arguments.map(|span| message.raw(span)).unwrap_or_default();
+            if let Some(why) = disagreement(&upstream.tools.mirrored(own_name), &arguments, &who.headers) {
+                return failed(message, Code::HEADER_MISMATCH, &why);
+            }
+        }
+        let carried = Traceparent::in_headers(&who.headers);
         let call = ToolCall {
             caller: who.caller,
             reader: who.reader,
@@ -172,7 +195,13 @@ impl Session {
             is_read_only,
             arguments: parts.arguments.map(|span| message.raw(span)).unwrap_or_default(),
             meta: parts.meta.map(|span| message.raw(span)).unwrap_or_default(),
+            traceparent: parts
+                .traceparent
+                .and_then(|span| Traceparent::read(&message.text(span)?))
+                .or(carried),
         };
+        // What came in a header goes on in one, or in `_meta` where there are no headers.
+        let carried = carried.filter(|_| parts.traceparent.is_none() && link.process().is_some());
         let mut parcel = Parcel {
             name: target.name,
             headers: who.headers,
@@ -181,16 +210,17 @@ impl Session {
             ..Parcel::new(message.clone())
         };
         let whole = Arc::new(OnceLock::new());
-        let (flight, kept) = (Arc::clone(&place.flight), Arc::clone(&whole));
+        let (engine, flight, kept) =
+            (Arc::clone(&self.engine), Arc::clone(&place.flight), Arc::clone(&whole));
         let forward = move |stamp: crate::desk::Stamp| async move {
             parcel.fence = stamp.fence;
-            parcel.traceparent = stamp.traceparent;
+            parcel.traceparent = stamp.traceparent.or(carried);
             let number = link.pending.number();
             flight.leaves(&link, number);
             let begun = link.begin(parcel, number, Some(out)).await;
-            match link.finish(begun).await {
+            match engine.answered(&link, number, link.finish(begun)).await {
                 Reply::Answer(answer) => {
-                    let said = judged(&link, &answer, meta);
+                    let said = judged(&link, &answer, is_stateless);
                     let _ = kept.set(answer);
                     said
                 }
@@ -213,14 +243,14 @@ impl Step {
         let work = async {
             match work {
                 Work::Said(said) => said,
-                Work::Asking { who, out } => session.asked(&message, &who, &out).await,
+                Work::Asking { who, out } => Box::pin(session.asked(&message, &who, &out)).await,
                 Work::Calling { who, out } => session.call(&message, &place, who, out).await,
                 Work::Passing { link, number, begun, teaches, bridge } => {
                     let left = Left::new(&session, &link, number);
                     let listens = message.method() == "subscriptions/listen";
                     let reply = tokio::select! {
                         biased;
-                        reply = link.finish(begun) => reply,
+                        reply = session.engine.answered(&link, number, link.finish(begun)) => reply,
                         // It would stay open by itself for ever.
                         () = session.engine.closed(), if listens => return over(&message),
                     };
@@ -264,11 +294,7 @@ impl<'a> Left<'a> {
 impl Drop for Left<'_> {
     fn drop(&mut self) {
         if let Some(link) = self.link {
-            let number = self.number;
-            let text = format!(
-                "{{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{{\"requestId\":{number}}}}}"
-            );
-            link.tell_soon(text.into());
+            link.tell_soon(cancelled(self.number));
         }
     }
 }
@@ -302,6 +328,13 @@ fn over(request: &Message) -> Said {
     Said::Answer(answer(&id, text.as_bytes()))
 }
 
+/// What a client without a handshake gets for a method that its revision does not have any more. Later revisions may have it again.
+fn removed(request: &Message) -> Option<Said> {
+    let is_removed =
+        revision::is_removed(&request.method()) && request.stated_version()? == revision::STATELESS;
+    is_removed.then(|| failed(request, Code::METHOD_NOT_FOUND, "this revision does not have this method"))
+}
+
 /// Nothing but that it is done.
 fn done(request: &Message) -> Said {
     Said::Answer(answer(&request.id(), b"{}"))
@@ -326,7 +359,7 @@ fn code(error: &[u8]) -> i32 {
 }
 
 /// What an answer means for whoever holds locks for it.
-fn judged(link: &Arc<Link>, answer: &Message, meta: &'static str) -> Answer {
+fn judged(link: &Arc<Link>, answer: &Message, is_stateless: bool) -> Answer {
     let parts = answer.parts();
     match (answer.result(), answer.error()) {
         (Some(result), _) => {
@@ -334,7 +367,7 @@ fn judged(link: &Arc<Link>, answer: &Message, meta: &'static str) -> Answer {
                 return Answer::Asks { result };
             }
             let is_error = parts.is_error.is_some_and(|at| answer.raw(at) == "true");
-            Answer::Result { result, is_error, task: tasks::of(link, answer, meta) }
+            Answer::Result { result, is_error, task: tasks::of(link, answer, is_stateless) }
         }
         (None, error) => Answer::Error { error: error.unwrap_or_default() },
     }

@@ -91,9 +91,13 @@ impl Session {
 
     /// The conversation with an upstream, after its greeting.
     pub(super) async fn link(&self, index: usize) -> Result<Arc<Link>, Lost> {
-        let link = self.join(index)?;
+        let link = match self.style {
+            Style::Stateless => self.join_stateless(index).await?,
+            Style::Alone | Style::Session => self.join(index)?,
+        };
         if !link.is_greeted() {
-            self.greet(&link).await?;
+            // Rare and long: a call should not have to carry the room for it.
+            Box::pin(self.greet(&link)).await?;
         }
         Ok(link)
     }
@@ -105,7 +109,17 @@ impl Session {
         };
         let is_shared = upstream.is_shared();
         let mut route = lock(route);
-        let current = if is_shared { Some(upstream.shared()?) } else { route.link.clone() };
+        let current = if is_shared {
+            Some(upstream.shared()?)
+        } else {
+            // A process of one's own that has ended is started again; a server behind a URL may answer again.
+            if let Some(process) =
+                route.link.take_if(|link| link.is_over()).as_deref().and_then(Link::process)
+            {
+                process.end();
+            }
+            route.link.clone()
+        };
         let link = match current {
             Some(link) => link,
             None => upstream.own()?,
@@ -121,6 +135,18 @@ impl Session {
             route.link = Some(Arc::clone(&link));
         }
         Ok(link)
+    }
+
+    /// The same for clients without a handshake, who share what they have.
+    async fn join_stateless(&self, index: usize) -> Result<Arc<Link>, Lost> {
+        match self.engine.upstreams.get(index).zip(self.routes.get(index)) {
+            Some((upstream, route)) if upstream.is_shared() => {
+                let link = upstream.without_handshake().await?;
+                lock(route).link = Some(Arc::clone(&link));
+                Ok(link)
+            }
+            _ => self.join(index),
+        }
     }
 
     /// The conversations that were begun.
@@ -152,7 +178,7 @@ impl Session {
             }
             let Some(link) = link else { continue };
             if let Some(http) = link.http() {
-                http.leave();
+                drop(http.leave());
             } else if !upstream.is_shared()
                 && let Some(process) = link.process()
             {

@@ -11,7 +11,7 @@ use super::{
     client::{Session, Style},
     table::Sessions,
 };
-use crate::{call::Caller, desk::Desk, event::Watch, upstream::Upstream};
+use crate::{call::Caller, desk::Desk, event::Watch, manage::Phases, upstream::Upstream};
 
 /// The guard's engine: upstreams, sessions and the desk between them.
 pub struct Engine {
@@ -20,6 +20,7 @@ pub struct Engine {
     pub(crate) sessions: Sessions,
     stateless: OnceLock<Arc<Session>>,
     closing: watch::Sender<bool>,
+    pub(super) phases: Phases,
 }
 
 impl Engine {
@@ -35,6 +36,7 @@ impl Engine {
             sessions: Sessions::default(),
             stateless: OnceLock::new(),
             closing: watch::Sender::new(false),
+            phases: Phases::default(),
         })
     }
 
@@ -42,6 +44,12 @@ impl Engine {
     #[must_use]
     pub fn upstreams(&self) -> &[Arc<Upstream>] {
         &self.upstreams
+    }
+
+    /// How far the closing has come, as the requests under way see it. Whoever closes goes through these.
+    #[must_use]
+    pub fn phases(&self) -> Phases {
+        self.phases.clone()
     }
 
     /// Ends all streams that would stay open by themselves, so that listeners can come to an end.

@@ -7,6 +7,8 @@
 //! | handshake | stateless | the guard asks what the server can do, answers the handshake itself, and adds to each request what it must state |
 //! | stateless | stateless | passed through |
 //! | stateless | handshake | the guard makes the handshake itself, and answers `server/discover` from it |
+//!
+//! A program that speaks both eras is one server of each kind: `upstream/eras.rs`.
 
 use std::sync::Arc;
 
@@ -91,6 +93,18 @@ impl Session {
         }
     }
 
+    /// The answer to a request in a revision that is not spoken, where the guard has to give it: an older server would take the request for one of
+    /// its own, and a program leaves it to whoever serves HTTP for it.
+    pub(super) fn unspoken(&self, link: &Link, bridge: Bridge, message: &Message) -> Option<Said> {
+        let is_ours =
+            bridge == Bridge::Completes || (self.style == Style::Stateless && link.process().is_some());
+        // Almost all requests are in the one revision that everybody without a handshake speaks.
+        if !is_ours || message.stated_version().is_none_or(|stated| stated == revision::STATELESS) {
+            return None;
+        }
+        unknown_revision(message, &link.spoken())
+    }
+
     /// The handshake, with the server or with what it said in an earlier one.
     pub(super) async fn greeting(&self, message: &Message) -> Said {
         let _ = self.hello.set(message.clone());
@@ -168,6 +182,9 @@ impl Session {
         if !self.is_merged() && !is_bridged {
             return None;
         }
+        if let Some(said) = unknown_revision(message, &[revision::STATELESS.to_owned()]) {
+            return Some(said);
+        }
         let (capabilities, instructions) = match unite(results) {
             Ok(united) => united,
             Err(refusal) => return Some(unavailable(message, &refusal.into_lost())),
@@ -185,6 +202,20 @@ impl Session {
         }
         Some(Said::Answer(answer(&message.id(), result.to_string().as_bytes())))
     }
+}
+
+/// The answer to a request in a revision that is not among those that are spoken.
+fn unknown_revision(message: &Message, spoken: &[String]) -> Option<Said> {
+    let stated = message.stated_version()?;
+    if spoken.iter().any(|version| *version == stated) {
+        return None;
+    }
+    let error = json!({
+        "code": Code::UNSUPPORTED_VERSION.0,
+        "message": format!("the revision {stated} is not spoken here"),
+        "data": { "supported": spoken, "requested": stated },
+    });
+    Some(refused(message, error.to_string().as_bytes()))
 }
 
 /// What several servers can do together, and what they say about it. Those that did not answer are left out, unless none did.

@@ -5,6 +5,7 @@
 
 mod asks;
 mod call;
+mod cancel;
 mod client;
 mod engine;
 mod flights;

@@ -27,6 +27,14 @@ pub(crate) fn is_stateless(version: &[u8]) -> bool {
     is_date && version >= STATELESS.as_bytes()
 }
 
+/// Whether the first revision without a handshake took a method out of the protocol.
+pub(crate) fn is_removed(method: &str) -> bool {
+    matches!(
+        method,
+        "initialize" | "ping" | "logging/setLevel" | "resources/subscribe" | "resources/unsubscribe"
+    )
+}
+
 /// What a method is named by.
 pub(crate) fn named_by(method: &str) -> Option<Named> {
     match method {

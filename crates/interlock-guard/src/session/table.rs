@@ -21,11 +21,12 @@ impl Sessions {
     pub(crate) fn open(&self, session: Arc<Session>) -> Result<(), Arc<Session>> {
         let mut sessions = self.sessions();
         if sessions.len() >= MOST {
-            // Whoever was silent for longest has most likely gone without a word.
+            // Whoever was silent for longest has most likely gone without a word; but nobody makes room for itself at the cost of others
+            // while it has sessions of its own to lose.
             let oldest = sessions
                 .values()
-                .filter(|session| session.is_idle())
-                .min_by_key(|session| session.last_seen());
+                .filter(|other| other.is_idle())
+                .min_by_key(|other| (other.caller != session.caller, other.last_seen()));
             let Some(id) = oldest.map(|session| Arc::clone(&session.id)) else { return Err(session) };
             if let Some(gone) = sessions.remove(&id) {
                 gone.leave();

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use crate::{
     call::{Task, TaskState, TaskWatch},
     message::{Message, quoted},
-    upstream::{Link, Parcel, Reply},
+    upstream::{Link, Parcel, Reply, STATED_FOR_TASKS},
 };
 
 /// What either era says of a task.
@@ -26,12 +26,13 @@ struct Status {
     status: String,
 }
 
-/// The task that an answer stands for. `meta` is what requests of the guard itself carry in its era.
-pub(super) fn of(link: &Arc<Link>, answer: &Message, meta: &'static str) -> Option<Task> {
+/// The task that an answer stands for. A server without a handshake wants each question about it to state what it is for.
+pub(super) fn of(link: &Arc<Link>, answer: &Message, is_stateless: bool) -> Option<Task> {
     let parts = answer.parts();
     let is_task = parts.result_type.is_some_and(|at| answer.text(at).as_deref() == Some("task"));
     let raw = if is_task && parts.task_id.is_some() { answer.result()? } else { answer.raw(parts.task?) };
     let told: Told = serde_json::from_slice(&raw).ok()?;
+    let meta = if is_stateless { STATED_FOR_TASKS } else { "" };
     let (link, id) = (Arc::downgrade(link), told.task_id.clone());
     let watch = TaskWatch::new(move || {
         let (link, id) = (link.upgrade(), id.clone());

@@ -10,7 +10,10 @@ use super::{
     parcel::Parcel,
     pending::{Lost, Reply},
 };
-use crate::{message::Message, session::revision::HANDSHAKE};
+use crate::{
+    message::Message,
+    session::revision::{HANDSHAKE, STATELESS, is_stateless},
+};
 
 /// What was said at the beginning.
 #[derive(Debug, Default)]
@@ -41,6 +44,14 @@ pub(crate) const STATED: &str = concat!(
     "\"},\"io.modelcontextprotocol/clientCapabilities\":{}"
 );
 
+/// The same for a question about a task, which is for clients that know what one is.
+pub(crate) const STATED_FOR_TASKS: &str = concat!(
+    "\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\",",
+    "\"io.modelcontextprotocol/clientInfo\":{\"name\":\"interlock-guard\",\"version\":\"",
+    env!("CARGO_PKG_VERSION"),
+    "\"},\"io.modelcontextprotocol/clientCapabilities\":{\"extensions\":{\"io.modelcontextprotocol/tasks\":{}}}"
+);
+
 impl Refusal {
     /// The same, for somebody who cannot tell it from silence.
     pub(crate) fn into_lost(self) -> Lost {
@@ -62,6 +73,14 @@ impl Link {
     /// Whether the server has no handshake.
     pub(crate) fn is_stateless(&self) -> bool {
         self.handshake().is_none() && self.greeted.discovery.get().is_some_and(Option::is_some)
+    }
+
+    /// The revisions without a handshake that requests may state: those that the server speaks, or the one that the guard makes up for.
+    pub(crate) fn spoken(&self) -> Vec<String> {
+        match self.greeted.discovery.get() {
+            Some(Some(result)) if self.is_stateless() => without_handshake(result),
+            _ => vec![STATELESS.to_owned()],
+        }
     }
 
     /// The result of the handshake, once it was made.
@@ -114,7 +133,9 @@ impl Link {
             // Some servers with a handshake stay silent to whatever comes before it.
             let asked = self.call(Parcel { is_greeting: true, ..Parcel::new(question) }, None);
             match timeout(PATIENCE, asked).await {
-                Ok(Reply::Answer(answer)) => Ok(answer.result()),
+                Ok(Reply::Answer(answer)) => {
+                    Ok(answer.result().filter(|result| !without_handshake(result).is_empty()))
+                }
                 Ok(Reply::Lost(lost)) if lost.may_have_run => Err(lost),
                 Ok(Reply::Lost(_)) | Err(_) => Ok(None),
             }
@@ -126,6 +147,17 @@ impl Link {
 fn request(method: &str, params: &str) -> Result<Message, Refusal> {
     let text = format!("{{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"{method}\",\"params\":{params}}}");
     Message::read(text.into()).map_err(|fault| Refusal::Lost(Lost::before(fault.to_string())))
+}
+
+/// The revisions without a handshake that a server says it speaks: some answer the question, and speak none.
+fn without_handshake(result: &[u8]) -> Vec<String> {
+    #[derive(serde::Deserialize)]
+    struct Said {
+        #[serde(rename = "supportedVersions")]
+        versions: Vec<String>,
+    }
+    let said = serde_json::from_slice::<Said>(result).map(|said| said.versions).unwrap_or_default();
+    said.into_iter().filter(|version| is_stateless(version.as_bytes())).collect()
 }
 
 /// The revision that a handshake agreed on.

@@ -189,6 +189,11 @@ impl Link {
         }
     }
 
+    /// Whether no answer will come any more.
+    pub(crate) fn is_over(&self) -> bool {
+        self.pending.is_over()
+    }
+
     /// No answer will come any more.
     pub(crate) fn end(&self, reason: &str) {
         self.pending.end(reason);

@@ -1,15 +1,18 @@
 //! The servers behind the guard: child processes and Streamable HTTP.
 //!
-//! A `Link` is one conversation. A child that everybody shares has one; a server behind a URL has one for each session, and so has a child
-//! that is started for each session. Requests go out under numbers of our own, so that two clients with the same ids and tokens never get
-//! each other's messages.
+//! A `Link` is one conversation. A child that everybody shares has one, and perhaps a second for the other era; a server behind a URL has
+//! one for each session, and so has a child that is started for each session. Requests go out under numbers of our own, so that two
+//! clients with the same ids and tokens never get each other's messages.
 
 mod child;
+mod eras;
 mod greet;
 mod http;
 mod link;
+mod mirror;
 mod parcel;
 mod pending;
+mod survey;
 mod tools;
 
 use std::{
@@ -19,20 +22,28 @@ use std::{
 
 use ::http::{HeaderMap, HeaderName, HeaderValue, Uri};
 
-pub use self::child::{Complaints, Process};
 pub(crate) use self::{
     child::Lines,
-    greet::{Refusal, STATED, agreed},
+    greet::{Refusal, STATED, STATED_FOR_TASKS, agreed},
     http::{Client, decoded, listen::listen},
     link::{Begun, Hear, Link},
+    mirror::disagreement,
     parcel::Parcel,
     pending::{Lost, Reply},
 };
+pub use self::{
+    child::{Complaints, Process},
+    survey::Unsaid,
+};
 use self::{
+    eras::Eras,
     http::{Http, Place},
     tools::Tools,
 };
-use crate::policy::{Reach, Sharing, UpstreamConfig};
+use crate::{
+    identity::{InvalidTls, authorities},
+    policy::{Reach, Sharing, UpstreamConfig},
+};
 
 /// A server behind the guard.
 pub struct Upstream {
@@ -43,8 +54,9 @@ pub struct Upstream {
     place: Option<(Client, Arc<Place>)>,
     complain: Option<Complaints>,
     main: Mutex<Option<Arc<Link>>>,
-    /// Processes that sessions have for themselves.
+    /// Processes beside the one that everybody shares.
     own: Mutex<Vec<Weak<crate::manage::process::Process>>>,
+    eras: Eras,
     pub(crate) tools: Tools,
 }
 
@@ -63,6 +75,9 @@ pub enum InvalidUpstream {
     /// The server speaks TLS, and there is nothing to check its certificate by.
     #[error("read the system's certificates: {0}")]
     Tls(#[source] io::Error),
+    /// The authorities that it should be checked by cannot be read.
+    #[error("read the authorities of `ca`: {0}")]
+    Authorities(#[from] InvalidTls),
 }
 
 impl Upstream {
@@ -74,7 +89,7 @@ impl Upstream {
     pub fn new(config: UpstreamConfig, complain: Option<Complaints>) -> Result<Self, InvalidUpstream> {
         let place = match &config.reach {
             Reach::Command { .. } => None,
-            Reach::Url { url, headers } => {
+            Reach::Url { url, headers, ca } => {
                 let uri: Uri = url.parse().map_err(|error| InvalidUpstream::Url(url.clone(), error))?;
                 if !matches!(uri.scheme_str(), Some("http" | "https")) || uri.host().is_none() {
                     return Err(InvalidUpstream::Scheme(url.clone()));
@@ -85,7 +100,11 @@ impl Upstream {
                     let value = HeaderValue::from_str(value).map_err(|_| invalid())?;
                     map.insert(HeaderName::from_bytes(name.as_bytes()).map_err(|_| invalid())?, value);
                 }
-                let client = Client::new(uri.scheme_str() == Some("https")).map_err(InvalidUpstream::Tls)?;
+                let client = match ca {
+                    Some(ca) => Client::trusting(authorities(ca)?),
+                    None => Client::new(uri.scheme_str() == Some("https")),
+                };
+                let client = client.map_err(InvalidUpstream::Tls)?;
                 Some((client, Arc::new(Place { uri, headers: map })))
             }
         };
@@ -97,6 +116,7 @@ impl Upstream {
             complain,
             main: Mutex::default(),
             own: Mutex::default(),
+            eras: Eras::default(),
             tools: Tools::default(),
         })
     }
@@ -110,6 +130,7 @@ impl Upstream {
         if self.place.is_none() && self.config.sharing == Sharing::One {
             let link = self.spawn()?;
             self.tools.forget();
+            self.eras.is_started_again();
             *self.main() = Some(link);
         }
         Ok(())
@@ -121,15 +142,11 @@ impl Upstream {
         self.main().as_ref().and_then(|link| link.process().cloned())
     }
 
-    /// The processes that sessions have for themselves, those that have ended but are not forgotten yet included.
+    /// The processes beside the one that everybody shares: those that sessions have for themselves, and that for the other era. Those that have
+    /// ended but are not forgotten yet are included.
     #[must_use]
     pub fn own_processes(&self) -> Vec<Arc<crate::manage::process::Process>> {
         self.own.lock().unwrap_or_else(PoisonError::into_inner).iter().filter_map(Weak::upgrade).collect()
-    }
-
-    /// Begins the conversation that everybody shares in the guard's own name.
-    pub(crate) async fn greet(&self) -> Result<(), Refusal> {
-        self.shared().map_err(Refusal::Lost)?.introduce().await.map(drop)
     }
 
     /// The conversation that everybody shares.

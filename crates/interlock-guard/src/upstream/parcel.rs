@@ -6,7 +6,7 @@ use interlock_sync::store::Fence;
 
 use super::pending::About;
 use crate::{
-    message::{Edit, Message, Span, quoted, splice},
+    message::{Edit, Message, Scanner, Span, quoted, splice},
     session::Outbox,
     traceparent::Traceparent,
 };
@@ -31,9 +31,17 @@ pub(crate) struct Parcel {
     pub(crate) headers: Arc<[(HeaderName, HeaderValue)]>,
     /// Whether this takes part in a handshake and therefore states no revision of its own.
     pub(crate) is_greeting: bool,
-    /// Whether the server is older than what the message states, and must not be told.
+    /// Whether the server is older than what the message states, and is not told.
     pub(crate) is_bridged: bool,
 }
+
+/// The members of `_meta` that stand for a handshake.
+const STATEMENTS: [&[u8]; 4] = [
+    b"io.modelcontextprotocol/protocolVersion",
+    b"io.modelcontextprotocol/clientInfo",
+    b"io.modelcontextprotocol/clientCapabilities",
+    b"io.modelcontextprotocol/logLevel",
+];
 
 impl Parcel {
     /// A message that is changed in nothing but its id.
@@ -53,10 +61,12 @@ impl Parcel {
 
     /// The bytes for an upstream that knows the request by this number.
     pub(crate) fn addressed(&self, number: u64) -> Bytes {
-        let parts = self.message.parts();
+        let unstated = self.is_bridged.then(|| self.unstated()).flatten();
+        let message = unstated.as_ref().unwrap_or(&self.message);
+        let parts = message.parts();
         let number = number.to_string();
         let mut edits: Vec<Edit<'_>> = Vec::with_capacity(4);
-        if let Some(at) = self.message.id_span() {
+        if let Some(at) = message.id_span() {
             edits.push(Edit::new(at, number.as_bytes()));
         }
         if let Some(at) = parts.progress_token {
@@ -65,7 +75,9 @@ impl Parcel {
         if let (Some(at), Some(name)) = (parts.name, &self.name) {
             edits.push(Edit::new(at, quoted(name).into_bytes()));
         }
-        edits.extend(self.edits.iter().map(|(at, with)| Edit::new(*at, with.as_slice())));
+        if unstated.is_none() {
+            edits.extend(self.own_edits());
+        }
         let mut meta = self.meta.clone();
         match (parts.fence, self.fence) {
             // Nobody but the guard says what a call holds.
@@ -85,28 +97,39 @@ impl Parcel {
             (_, None) => {}
         }
         if !meta.is_empty() {
-            edits.extend(self.with_meta(&meta));
+            edits.extend(with_meta(message, &meta));
         }
-        splice(self.message.bytes(), &mut edits)
+        splice(message.bytes(), &mut edits)
     }
 
-    /// Where members of `_meta` go in.
-    fn with_meta(&self, members: &str) -> Option<Edit<'static>> {
-        let message = &self.message;
-        if let Some(meta) = message.parts().meta {
-            return inside(message, meta, members);
-        }
-        if let Some(params) = message.params() {
-            return inside(message, params, &format!("\"_meta\":{{{members}}}"));
-        }
-        // Before the id, which is always there.
-        let before = message.id_span().map(|id| id.start)?;
-        let head = message.bytes().get(..usize::try_from(before).ok()?)?;
-        let key = head.windows(4).rposition(|window| window == b"\"id\"")?;
-        Some(Edit::after(
-            u32::try_from(key).ok()?,
-            format!("\"params\":{{\"_meta\":{{{members}}}}},").into_bytes(),
-        ))
+    fn own_edits(&self) -> impl Iterator<Item = Edit<'_>> {
+        self.edits.iter().map(|(at, with)| Edit::new(*at, with.as_slice()))
+    }
+
+    /// The message without what only revisions without a handshake state, and with its own edits made. A server that speaks both eras would
+    /// take it for one of the other.
+    fn unstated(&self) -> Option<Message> {
+        let meta = self.message.parts().meta?;
+        let raw = self.message.raw(meta);
+        let mut kept: Vec<(Bytes, Span)> = Vec::new();
+        Scanner::new(&raw)
+            .object(|scanner, key| {
+                let span = scanner.value()?;
+                let name = key.text();
+                if !STATEMENTS.contains(&&*name) {
+                    kept.push((name.into_owned().into(), span));
+                }
+                Ok(())
+            })
+            .ok()?;
+        let members = kept.iter().map(|(name, at)| {
+            let value = raw.slice(at.start as usize..at.end as usize);
+            format!("{}:{}", quoted(&String::from_utf8_lossy(name)), String::from_utf8_lossy(&value))
+        });
+        let members = format!("{{{}}}", members.collect::<Vec<_>>().join(","));
+        let mut edits: Vec<Edit<'_>> = self.own_edits().collect();
+        edits.push(Edit::new(meta, members.into_bytes()));
+        Message::read(splice(self.message.bytes(), &mut edits)).ok()
     }
 
     /// What an upstream may say about it.
@@ -118,6 +141,24 @@ impl Parcel {
             wants_logs: self.message.parts().log_level.is_some(),
         }
     }
+}
+
+/// Where members of `_meta` go in.
+fn with_meta(message: &Message, members: &str) -> Option<Edit<'static>> {
+    if let Some(meta) = message.parts().meta {
+        return inside(message, meta, members);
+    }
+    if let Some(params) = message.params() {
+        return inside(message, params, &format!("\"_meta\":{{{members}}}"));
+    }
+    // Before the id, which is always there.
+    let before = message.id_span().map(|id| id.start)?;
+    let head = message.bytes().get(..usize::try_from(before).ok()?)?;
+    let key = head.windows(4).rposition(|window| window == b"\"id\"")?;
+    Some(Edit::after(
+        u32::try_from(key).ok()?,
+        format!("\"params\":{{\"_meta\":{{{members}}}}},").into_bytes(),
+    ))
 }
 
 /// Members put in at the start of an object. `None` if it is none.
@@ -155,5 +196,17 @@ mod tests {
         let added = sent("", Some(5), true);
         assert!(added.contains(&format!(r#""traceparent":"{ours}","dev.interlock/fence":5"#)), "{added}");
         assert!(!sent("", None, false).contains("_meta"));
+    }
+
+    #[test]
+    fn a_server_with_a_handshake_is_not_told_what_stands_for_one() {
+        let text = r#"{"jsonrpc":"2.0","id":"a","method":"m","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28", "progressToken":"p","io.modelcontextprotocol/clientCapabilities":{"x":[1]},"b\u00e9":{"c":1.0}},"uri":"u"}}"#;
+        let message = Message::read(text.into()).unwrap();
+        let at = message.parts().uri.unwrap();
+        let parcel =
+            Parcel { is_bridged: true, edits: vec![(at, b"\"v\"".to_vec())], ..Parcel::new(message) };
+        let sent = parcel.addressed(7);
+        let expected = r#"{"jsonrpc":"2.0","id":7,"method":"m","params":{"_meta":{"progressToken":7,"bé":{"c":1.0}},"uri":"v"}}"#;
+        assert_eq!(std::str::from_utf8(&sent).unwrap(), expected);
     }
 }

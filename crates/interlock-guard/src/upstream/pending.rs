@@ -131,6 +131,11 @@ impl Pending {
         }
     }
 
+    /// Whether nothing will be answered any more.
+    pub(crate) fn is_over(&self) -> bool {
+        self.table().over.is_some()
+    }
+
     fn table(&self) -> MutexGuard<'_, Table> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }

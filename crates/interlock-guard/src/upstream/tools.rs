@@ -1,4 +1,4 @@
-//! What an upstream said of its tools: which of them only read.
+//! What an upstream said of its tools: which of them only read, and which arguments they want in headers too.
 
 use std::{
     collections::HashMap,
@@ -8,9 +8,15 @@ use std::{
 
 use bytes::Bytes;
 use serde::Deserialize;
+use serde_json::value::RawValue;
 use tokio::sync::Mutex;
 
-use super::{link::Link, parcel::Parcel, pending::Reply};
+use super::{
+    link::Link,
+    mirror::{self, Mirrored},
+    parcel::Parcel,
+    pending::Reply,
+};
 use crate::{
     event::{Event, Watch},
     message::{Message, quoted},
@@ -28,9 +34,15 @@ pub(crate) struct Tools {
 
 #[derive(Debug, Default)]
 struct Known {
-    reads_only: HashMap<String, bool>,
+    tools: HashMap<String, Facts>,
     /// The list was asked for and has not changed since: what is not in it is not there.
     is_complete: bool,
+}
+
+#[derive(Debug)]
+struct Facts {
+    reads_only: bool,
+    mirrored: Arc<[Mirrored]>,
 }
 
 #[derive(Deserialize)]
@@ -46,6 +58,8 @@ struct Tool {
     name: String,
     #[serde(default)]
     annotations: Option<Annotations>,
+    #[serde(default, rename = "inputSchema")]
+    schema: Option<Box<RawValue>>,
 }
 
 #[derive(Deserialize)]
@@ -74,9 +88,10 @@ impl Tools {
         }
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         for tool in list.tools {
-            if known.reads_only.len() < MOST_TOOLS || known.reads_only.contains_key(&tool.name) {
+            if known.tools.len() < MOST_TOOLS || known.tools.contains_key(&tool.name) {
                 let reads_only = tool.annotations.and_then(|said| said.reads_only).unwrap_or(false);
-                known.reads_only.insert(tool.name, reads_only);
+                let mirrored = tool.schema.map_or_else(Arc::default, |schema| mirror::declared(schema.get()));
+                known.tools.insert(tool.name, Facts { reads_only, mirrored });
             }
         }
         list.next
@@ -96,15 +111,22 @@ impl Tools {
         if let Some(known) = self.look_up(tool) {
             return known;
         }
-        let is_complete = self.ask(link, meta).await;
+        let is_complete = Box::pin(self.ask(link, meta)).await;
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         known.is_complete |= is_complete;
-        known.reads_only.get(tool).copied().unwrap_or(false)
+        known.tools.get(tool).is_some_and(|facts| facts.reads_only)
+    }
+
+    /// The arguments that a tool wants in headers too, as far as it was listed.
+    pub(crate) fn mirrored(&self, tool: &str) -> Arc<[Mirrored]> {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        known.tools.get(tool).map_or_else(Arc::default, |facts| Arc::clone(&facts.mirrored))
     }
 
     fn look_up(&self, tool: &str) -> Option<bool> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
-        known.reads_only.get(tool).copied().or(known.is_complete.then_some(false))
+        let reads_only = known.tools.get(tool).map(|facts| facts.reads_only);
+        reads_only.or(known.is_complete.then_some(false))
     }
 
     /// Asks for the whole list. Says whether it came.

@@ -29,8 +29,15 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The server whose tools show what reached it.
 pub(crate) fn parrot() -> Reach {
+    parrot_with(&[])
+}
+
+/// The same with arguments.
+pub(crate) fn parrot_with(arguments: &[&str]) -> Reach {
     static BUILT: LazyLock<PathBuf> = LazyLock::new(build_parrot);
-    Reach::Command { command: vec![BUILT.display().to_string()], env: BTreeMap::new(), folder: None }
+    let command = std::iter::once(BUILT.display().to_string());
+    let command = command.chain(arguments.iter().map(|&argument| argument.to_owned())).collect();
+    Reach::Command { command, env: BTreeMap::new(), folder: None }
 }
 
 /// `cargo test --all-targets` builds examples as tests only, so the program is asked for by its name.
@@ -52,8 +59,13 @@ pub(crate) fn upstream(name: &str, prefix: &str, reach: Reach, sharing: Sharing)
 }
 
 pub(crate) fn engine(upstreams: Vec<Arc<Upstream>>) -> Arc<Engine> {
+    ruled(upstreams, Rules::default())
+}
+
+/// An engine with rules for its tools.
+pub(crate) fn ruled(upstreams: Vec<Arc<Upstream>>, rules: Rules) -> Arc<Engine> {
     let store = Arc::new(MemoryStore::new(Arc::new(SystemClock), Duration::from_secs(60)));
-    let desk = Arc::new(Desk::new(store, Arc::new(Rules::default()), Arc::new(Nobody)));
+    let desk = Arc::new(Desk::new(store, Arc::new(rules), Arc::new(Nobody)));
     Engine::new(upstreams, desk, Arc::new(Nobody))
 }
 
@@ -207,6 +219,33 @@ pub(crate) async fn session(address: SocketAddr) -> String {
     let told = post(address, &header, r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#).await;
     assert_eq!(told.status, 202);
     header
+}
+
+/// What each request of a client without a handshake states.
+pub(crate) const META: &str = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}"#;
+
+/// A request of such a client. `params` end with a comma, if there are any.
+pub(crate) async fn stateless(
+    address: SocketAddr,
+    method: &str,
+    name: Option<&str>,
+    params: &str,
+    headers: &str,
+) -> Got {
+    let name = name.map_or_else(String::new, |name| format!("mcp-name: {name}\r\n"));
+    let headers = format!("mcp-protocol-version: 2026-07-28\r\nmcp-method: {method}\r\n{name}{headers}");
+    let body = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{{{params}{META}}}}}"#);
+    post(address, &headers, &body).await
+}
+
+/// Waits until nothing is left of an upstream but the process that everybody shares.
+pub(crate) async fn stopped(upstream: &Upstream) {
+    let gone = async {
+        for process in upstream.own_processes() {
+            process.ended().await;
+        }
+    };
+    timeout(PATIENCE, gone).await.expect("its processes end");
 }
 
 /// The stream that belongs to no request.

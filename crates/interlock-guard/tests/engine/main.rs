@@ -6,8 +6,13 @@
     reason = "a test that meets what it does not expect has failed"
 )]
 
+mod batches;
+mod eras;
 mod hostile;
 mod http;
 mod kit;
+mod limits;
+mod merged;
 mod sdk;
 mod stdio;
+mod tls;

@@ -1,6 +1,6 @@
 //! The official Rust SDK on both sides of the guard.
 
-use std::{collections::BTreeMap, net::SocketAddr, sync::Arc};
+use std::{borrow::Cow, collections::BTreeMap, net::SocketAddr, sync::Arc};
 
 use interlock_guard::{
     listen::Options,
@@ -23,10 +23,20 @@ use rmcp::{
 
 use crate::kit::{engine, listening, upstream};
 
+/// Adds numbers, in these revisions.
 #[derive(Clone)]
-struct Adder;
+struct Adder(&'static [ProtocolVersion]);
+
+/// All that the SDK has.
+const BOTH: &[ProtocolVersion] = ProtocolVersion::KNOWN_VERSIONS;
+const WITHOUT_HANDSHAKE: &[ProtocolVersion] = &[ProtocolVersion::V_2026_07_28];
+const WITH_HANDSHAKE: &[ProtocolVersion] = &[ProtocolVersion::V_2025_11_25];
 
 impl ServerHandler for Adder {
+    fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
+        Cow::Borrowed(self.0)
+    }
+
     fn get_info(&self) -> ServerConfig {
         ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
     }
@@ -51,9 +61,9 @@ impl ServerHandler for Adder {
     }
 }
 
-async fn server() -> SocketAddr {
+async fn server(versions: &'static [ProtocolVersion]) -> SocketAddr {
     let service = StreamableHttpService::new(
-        || Ok(Adder),
+        move || Ok(Adder(versions)),
         Arc::new(LocalSessionManager::default()),
         StreamableHttpServerConfig::default(),
     );
@@ -64,11 +74,11 @@ async fn server() -> SocketAddr {
     address
 }
 
-async fn guard() -> SocketAddr {
+async fn guard(versions: &'static [ProtocolVersion]) -> SocketAddr {
     // The SDK's HTTP client insists on one, also where there is no TLS.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let address = server().await;
-    let reach = Reach::Url { url: format!("http://{address}/mcp"), headers: BTreeMap::new() };
+    let address = server(versions).await;
+    let reach = Reach::Url { url: format!("http://{address}/mcp"), headers: BTreeMap::new(), ca: None };
     listening(engine(vec![upstream("adder", "", reach, Sharing::One)]), Options::default()).await
 }
 
@@ -83,22 +93,40 @@ async fn add(client: &Peer<RoleClient>) {
     futures_util::future::join_all(calls).await;
 }
 
-#[tokio::test]
-async fn its_client_and_its_server_work_through_the_guard_with_a_handshake() {
-    let transport = StreamableHttpClientTransport::from_uri(format!("http://{}/mcp", guard().await));
+async fn with_handshake(guard: SocketAddr) {
+    let transport = StreamableHttpClientTransport::from_uri(format!("http://{guard}/mcp"));
     let client = ().serve_with_lifecycle(transport, ClientLifecycleMode::Initialize).await.unwrap();
     add(client.peer()).await;
     client.cancel().await.unwrap();
 }
 
-#[tokio::test]
-async fn its_client_and_its_server_work_through_the_guard_without_a_handshake() {
-    let transport = StreamableHttpClientTransport::from_uri(format!("http://{}/mcp", guard().await));
+async fn without_handshake(guard: SocketAddr) {
+    let transport = StreamableHttpClientTransport::from_uri(format!("http://{guard}/mcp"));
     let preferred_versions = vec![ProtocolVersion::V_2026_07_28];
-    let client =
-        ().serve_with_lifecycle(transport, ClientLifecycleMode::Discover { preferred_versions })
-            .await
-            .unwrap();
+    let mode = ClientLifecycleMode::Discover { preferred_versions };
+    let client = ().serve_with_lifecycle(transport, mode).await.unwrap();
     add(client.peer()).await;
     client.cancel().await.unwrap();
+}
+
+#[tokio::test]
+async fn its_client_and_its_server_work_through_the_guard_with_a_handshake() {
+    with_handshake(guard(BOTH).await).await;
+    with_handshake(guard(WITH_HANDSHAKE).await).await;
+}
+
+#[tokio::test]
+async fn its_client_and_its_server_work_through_the_guard_without_a_handshake() {
+    without_handshake(guard(BOTH).await).await;
+    without_handshake(guard(WITHOUT_HANDSHAKE).await).await;
+}
+
+#[tokio::test]
+async fn its_client_with_a_handshake_works_in_front_of_its_server_without_one() {
+    with_handshake(guard(WITHOUT_HANDSHAKE).await).await;
+}
+
+#[tokio::test]
+async fn its_client_without_a_handshake_works_in_front_of_its_server_with_one() {
+    without_handshake(guard(WITH_HANDSHAKE).await).await;
 }

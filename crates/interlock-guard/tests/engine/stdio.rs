@@ -149,7 +149,7 @@ async fn several_servers_look_like_one() {
         .iter()
         .map(|tool| tool["name"].as_str().unwrap())
         .collect();
-    assert_eq!(names.len(), 14);
+    assert_eq!(names.len(), 16);
     assert!(names.contains(&"a__echo") && names.contains(&"b__echo"), "{names:?}");
     pipe.say(&call("2", "b__echo", r#"{"x":1}"#)).await;
     let (_, answer) = pipe.until(&json!(2)).await;

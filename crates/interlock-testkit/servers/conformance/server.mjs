@@ -24,7 +24,7 @@ const { values: options } = parseArgs({ options: { listen: { type: "string" } } 
 // One key for the whole process: a question may be answered in a later request.
 const states = sdk.createRequestStateCodec({ key: randomBytes(32) });
 
-// Whom a change of a list is told to; over HTTP those who listen at the handler.
+// Whom a change of a list is told to; over HTTP those who listen at the handler, over stdio the one client.
 let listeners = { toolsChanged: () => {}, promptsChanged: () => {} };
 
 function make({ era }) {
@@ -48,6 +48,12 @@ function make({ era }) {
   resources(server, kit);
   prompts(server, kit);
   if (era === "modern") tasked(server, kit);
+  if (options.listen === undefined) {
+    listeners = {
+      toolsChanged: () => server.sendToolListChanged(),
+      promptsChanged: () => server.sendPromptListChanged(),
+    };
+  }
   if (era === "legacy") {
     const watched = new Set();
     server.server.setRequestHandler("resources/subscribe", ({ params }) => (watched.add(params.uri), {}));
@@ -133,8 +139,29 @@ function listen(port) {
   });
 }
 
+// Messages about tasks are answered before the package sees them, as over HTTP.
+function stdio() {
+  const { serveStdio, StdioServerTransport } = require("@modelcontextprotocol/server/stdio");
+  const wire = new StdioServerTransport();
+  const transport = {
+    start() {
+      wire.onerror = (error) => transport.onerror?.(error);
+      wire.onclose = () => transport.onclose?.();
+      wire.onmessage = (message) => {
+        const answered = taskAnswer(undefined, message);
+        if (answered === undefined) transport.onmessage?.(message);
+        else wire.send(answered[1]);
+      };
+      return wire.start();
+    },
+    send: (message) => wire.send(message),
+    close: () => wire.close(),
+  };
+  serveStdio(make, { transport });
+}
+
 if (options.listen === undefined) {
-  require("@modelcontextprotocol/server/stdio").serveStdio(make);
+  stdio();
 } else {
   listen(Number(options.listen));
 }

@@ -72,13 +72,14 @@ const METHODS = {
 // What cannot be had without a task.
 const REQUIRED = ["failing_job", "test_tool_with_task"];
 
-// What a request about tasks is answered with, and the HTTP status; nothing for requests that the packages answer.
+// What a request about tasks is answered with, and the HTTP status; nothing for requests that the packages answer. Over stdio there are no
+// headers, and whoever stands before it has looked at them.
 export function taskAnswer(headers, body) {
   const { method, params, id } = body ?? {};
   const act = METHODS[method];
   const requires = method === "tools/call" && REQUIRED.includes(params?.name);
   const fail = (status, code, message, data) => [status, { jsonrpc: "2.0", id, error: { code, message, data } }];
-  if (act !== undefined && (headers["mcp-method"] !== method || headers["mcp-name"] !== params?.taskId)) {
+  if (headers !== undefined && act !== undefined && (headers["mcp-method"] !== method || headers["mcp-name"] !== params?.taskId)) {
     return fail(400, -32020, "The headers do not say what the body says");
   }
   if ((act !== undefined || requires) && !knows(params._meta)) {

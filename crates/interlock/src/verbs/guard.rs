@@ -1,6 +1,8 @@
 //! `interlock guard`: a gateway that makes an unchanged MCP server safe to call in parallel.
 
 #[cfg(target_os = "linux")]
+mod entrance;
+#[cfg(target_os = "linux")]
 mod import;
 #[cfg(target_os = "linux")]
 mod plan;
@@ -31,14 +33,16 @@ pub(super) const VERB: Verb = Verb { command, run };
                   interlock guard --lock '*=graph' --listen 127.0.0.1:8080 -- npx -y @modelcontextprotocol/server-memory\n  \
                   interlock guard --lock 'edit_*=file:{args.path}' --rate 60/min --in-flight 4 -- COMMAND\n  \
                   interlock guard --suggest -- COMMAND > guard.toml\n  \
+                  interlock guard --listen 127.0.0.1:8080 --url http://127.0.0.1:3000/mcp\n  \
                   interlock guard --config guard.toml --check\n  \
                   interlock guard --import .mcp.json > guard.toml\n\n\
                   Without --config and without --lock, all tools that the server does not mark as read-only share one lock: one of them \
                   runs at a time. Without --listen the guard speaks on standard input and output, in the place of the server. SIGTERM \
-                  lets the calls under way finish, a second one does not; SIGHUP reads the configuration again.")]
+                  lets the calls under way finish, a second one does not. A configuration that changes is read again, and so it is on SIGHUP, \
+                  with certificates and keys.")]
 struct Guard {
     /// Upstreams, rules and all else, from a file
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["locks", "rate", "in_flight", "command"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["locks", "rate", "in_flight", "url", "command"])]
     config: Option<PathBuf>,
     /// Tools, by name or pattern, and the key that their calls hold alone; {args.NAME} stands for an argument
     #[arg(long = "lock", value_name = "TOOL=KEY")]
@@ -73,7 +77,7 @@ struct Guard {
     /// Print a configuration with the servers of an .mcp.json
     #[arg(long, value_name = "FILE", exclusive = true)]
     import: Option<PathBuf>,
-    /// Start the server, read its tools, and print a configuration with a reason on each line
+    /// Start the server, or ask the one at --url, read its tools, and print a configuration with a reason on each line
     #[arg(long)]
     suggest: bool,
     /// With --suggest: also use what a scan has found, from its JSON report
@@ -82,6 +86,9 @@ struct Guard {
     /// How many milliseconds the calls under way have to finish
     #[arg(long, value_name = "MS", hide = true)]
     grace: Option<u64>,
+    /// A server that speaks Streamable HTTP, instead of a command
+    #[arg(long, value_name = "URL", conflicts_with = "command")]
+    url: Option<String>,
     /// The server's command
     #[arg(value_name = "COMMAND", last = true)]
     command: Vec<String>,

@@ -25,6 +25,8 @@ pub(crate) const INTERLOCK: &str = env!("CARGO_BIN_EXE_interlock");
 pub(crate) struct Line {
     arguments: Vec<String>,
     env: Vec<(String, String)>,
+    /// Where its error output goes, if not to that of the test.
+    log: Option<PathBuf>,
 }
 
 /// A process that serves over HTTP and says where in its first line. Killed when this is dropped.
@@ -51,19 +53,32 @@ pub(crate) struct Said {
 impl Line {
     /// A command without a guard.
     pub(crate) fn bare<T: AsRef<str>>(arguments: &[T]) -> Self {
-        Self { arguments: arguments.iter().map(|part| part.as_ref().to_owned()).collect(), env: Vec::new() }
+        let arguments = arguments.iter().map(|part| part.as_ref().to_owned()).collect();
+        Self { arguments, ..Self::default() }
     }
 
     /// With a variable in its environment.
-    pub(crate) fn env(mut self, name: &str, value: &Path) -> Self {
-        self.env.push((name.to_owned(), value.display().to_string()));
+    pub(crate) fn env(mut self, name: &str, value: impl AsRef<Path>) -> Self {
+        self.env.push((name.to_owned(), value.as_ref().display().to_string()));
+        self
+    }
+
+    /// With more options.
+    pub(crate) fn with<T: AsRef<str>>(mut self, options: &[T]) -> Self {
+        self.arguments.extend(options.iter().map(|part| part.as_ref().to_owned()));
+        self
+    }
+
+    /// With its error output in a file.
+    pub(crate) fn logging_to(mut self, file: &Path) -> Self {
+        self.log = Some(file.to_owned());
         self
     }
 
     /// The same behind a guard with these options.
     pub(crate) fn guarded(&self, options: &[&str]) -> Self {
         let front = [INTERLOCK, "guard"].iter().chain(options).chain(&["--"]).map(|part| (*part).to_owned());
-        Self { arguments: front.chain(self.arguments.iter().cloned()).collect(), env: self.env.clone() }
+        Self { arguments: front.chain(self.arguments.iter().cloned()).collect(), ..self.clone() }
     }
 
     fn command(&self) -> Command {
@@ -94,13 +109,15 @@ impl Line {
             .command()
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
-            .stderr(Stdio::inherit())
+            .stderr(self.log.as_ref().map_or_else(Stdio::inherit, |path| {
+                std::fs::File::create(path).expect("the log can be written").into()
+            }))
             .spawn()
             .expect("the program starts");
         let mut url = String::new();
         let output = child.stdout.take().expect("its output");
         BufReader::new(output).read_line(&mut url).expect("a line");
-        assert!(url.starts_with("http://"), "{url:?} is no address: {:?}", self.arguments);
+        assert!(url.starts_with("http"), "{url:?} is no address: {:?}", self.arguments);
         Serving { child, url: url.trim().to_owned() }
     }
 }
@@ -112,6 +129,12 @@ impl Serving {
         let http = reqwest::Client::builder().no_proxy().build().expect("a client can be made");
         let running = ().serve(StreamableHttpClientTransport::with_client(http, config)).await;
         Client { running: Arc::new(running.expect("it lets us in")), _child: None }
+    }
+
+    /// Waits for its end, and says with which code.
+    pub(crate) async fn ended(mut self) -> Option<i32> {
+        let status = tokio::task::spawn_blocking(move || self.child.wait()).await.expect("it is waited for");
+        status.expect("it ended").code()
     }
 
     pub(crate) fn signal(&self, signal: &str) {
@@ -197,4 +220,19 @@ pub(crate) fn times(variable: &str, usual: usize) -> usize {
     #[expect(clippy::disallowed_methods, reason = "`cargo xtask soak guard` tells the test to go on")]
     let asked = std::env::var(variable).ok().and_then(|text| text.parse().ok());
     asked.unwrap_or(usual)
+}
+
+/// An address on loopback that nobody listens at just now.
+pub(crate) fn free_address() -> String {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("there is a port");
+    listener.local_addr().expect("it has an address").to_string()
+}
+
+/// Waits until something is so.
+pub(crate) async fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let patience = std::time::Instant::now() + std::time::Duration::from_secs(120);
+    while !is_so() {
+        assert!(std::time::Instant::now() < patience, "it never came about: {what}");
+        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+    }
 }

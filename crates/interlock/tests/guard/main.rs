@@ -4,13 +4,18 @@
 #![expect(clippy::print_stdout, reason = "a soak says what held")]
 
 mod again;
+mod cancelling;
 mod effects;
 mod ending;
 mod hostile;
 mod kit;
 mod official;
+mod operations;
+mod page;
 mod prove;
 mod raw;
+mod reload;
 mod replicas;
+mod secure;
 mod stale;
 mod usage;

@@ -22,7 +22,7 @@ async fn kept(client: Client) -> usize {
 
 fn memory(folder: &tempfile::TempDir) -> Line {
     Line::bare(&["node", &official("server-memory")])
-        .env("MEMORY_FILE_PATH", &folder.path().join("memory.jsonl"))
+        .env("MEMORY_FILE_PATH", folder.path().join("memory.jsonl"))
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -2,7 +2,10 @@
 
 use std::process::{Command, Stdio};
 
-use crate::kit::{INTERLOCK, official, scratch};
+use crate::{
+    effects::Effects,
+    kit::{INTERLOCK, official, scratch},
+};
 
 struct Ended {
     code: Option<i32>,
@@ -94,4 +97,28 @@ fn a_policy_is_suggested_that_can_be_used() {
     std::fs::write(&into, &suggested.stdout).expect("it is written");
     let checked = guard(&["--check", "--config", &into.display().to_string()]);
     assert_eq!(checked.code, Some(0), "{}{}", suggested.stdout, checked.stdout);
+}
+
+#[test]
+fn a_policy_is_suggested_for_a_server_behind_a_url_in_either_era() {
+    for era in ["handshake", "stateless"] {
+        let effects = Effects::new();
+        let server = effects.over_http(era);
+        let suggested = guard(&["--suggest", "--url", &server.url]);
+        assert_eq!(suggested.code, Some(0), "{era}: {}", suggested.stderr);
+        assert!(
+            suggested.stdout.contains("\"do\"") && suggested.stdout.contains(&server.url),
+            "{era}: {}",
+            suggested.stdout
+        );
+        let into = effects.file("guard.toml");
+        std::fs::write(&into, &suggested.stdout).expect("it is written");
+        let checked = guard(&["--check", "--config", &into.display().to_string()]);
+        assert_eq!(checked.code, Some(0), "{era}: {}{}", suggested.stdout, checked.stdout);
+        let is_left = effects.all() == ["left one"];
+        assert_eq!(is_left, era == "handshake", "a session that was begun is ended");
+    }
+    let nobody = guard(&["--suggest", "--url", "http://127.0.0.1:9/mcp"]);
+    assert_eq!(nobody.code, Some(2), "{}", nobody.stdout);
+    assert!(nobody.stderr.contains("failed to ask `server` for its tools"), "{}", nobody.stderr);
 }

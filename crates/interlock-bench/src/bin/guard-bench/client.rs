@@ -1,6 +1,9 @@
 //! A client of Streamable HTTP that costs next to nothing: one connection, one request at a time, no more of HTTP than servers use.
 
-use std::net::SocketAddr;
+use std::{
+    net::SocketAddr,
+    sync::atomic::{AtomicU64, Ordering},
+};
 
 use anyhow::{Context, Result, bail, ensure};
 use tokio::{
@@ -53,6 +56,23 @@ impl Client {
         Ok(client)
     }
 
+    /// Another connection of the same session. Its calls have numbers of their own.
+    pub(crate) async fn beside(&self) -> Result<Self> {
+        static BESIDE: AtomicU64 = AtomicU64::new(1);
+        let stream = TcpStream::connect(self.address).await?;
+        stream.set_nodelay(true)?;
+        let number = BESIDE.fetch_add(1, Ordering::Relaxed) << 32;
+        let (path, session) = (self.path.clone(), self.session.clone());
+        Ok(Self { stream, address: self.address, path, session, read: Vec::new(), number })
+    }
+
+    /// Ends the session.
+    pub(crate) async fn leave(mut self) -> Result<()> {
+        let response = self.send("DELETE", "").await?;
+        ensure!(response.status == 200, "the session was not ended: {}", response.status);
+        Ok(())
+    }
+
     /// Calls the echo under this name with these arguments, and checks that it answered.
     pub(crate) async fn call(&mut self, tool: &str, arguments: &str) -> Result<()> {
         self.number += 1;
@@ -69,9 +89,13 @@ impl Client {
     }
 
     async fn post(&mut self, body: &str) -> Result<Response> {
+        self.send("POST", body).await
+    }
+
+    async fn send(&mut self, method: &str, body: &str) -> Result<Response> {
         let Self { address, path, session, .. } = self;
         let request = format!(
-            "POST /{path} HTTP/1.1\r\nhost: {address}\r\ncontent-type: application/json\r\naccept: application/json, \
+            "{method} /{path} HTTP/1.1\r\nhost: {address}\r\ncontent-type: application/json\r\naccept: application/json, \
              text/event-stream\r\n{session}content-length: {}\r\n\r\n{body}",
             body.len()
         );

@@ -11,7 +11,7 @@ use std::{
 use anyhow::Result;
 use tokio::task::JoinSet;
 
-use crate::{Row, client::Client, peers::Peers, running::Running};
+use crate::{Row, client::Client, peers::Peers, progress, running::Running};
 
 const ROUNDS: usize = 5;
 /// How long one side is measured in a round, for each figure.
@@ -49,6 +49,7 @@ pub(crate) async fn run(peers: &Peers) -> Result<Vec<Row>> {
     let mut supergateway = Side::new(peers.supergateway().await?, "echo")?;
     let mut python = Side::new(peers.python().await?, "echo")?;
     for round in 0..ROUNDS {
+        progress(&format!("round {} of {ROUNDS}", round + 1));
         let mut sides =
             [&mut direct, &mut guard, &mut crate_proxy, &mut child_guard, &mut supergateway, &mut python];
         // Who goes first changes, because everybody leaves the machine warmer than it was.

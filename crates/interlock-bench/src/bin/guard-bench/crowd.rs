@@ -1,13 +1,15 @@
 //! A crowd that comes, waits in line and goes: the guard must not have grown afterwards.
 
-use anyhow::Result;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
 use tokio::task::JoinSet;
 
-use crate::{Row, client::Client, peers::Peers, running::Running};
+use crate::{Row, client::Client, peers::Peers, progress, running::Running};
 
 /// So many callers are connected, each with a session.
 const CALLERS: usize = 1_000;
-/// So many calls wait in line at once.
+/// So many calls wait in line at once, each on a connection of its own, as HTTP/1.1 wants it.
 const QUEUED: usize = 10_000;
 const ROUNDS: usize = 3;
 
@@ -15,7 +17,8 @@ pub(crate) async fn run(peers: &Peers) -> Result<Vec<Row>> {
     let echo = peers.echo()?;
     let guard = peers.narrow_guard(&echo.url)?;
     let mut after = Vec::new();
-    for _ in 0..ROUNDS {
+    for round in 1..=ROUNDS {
+        progress(&format!("crowd {round} of {ROUNDS}"));
         crowd(&guard).await?;
         after.push(settled(&guard).await?);
     }
@@ -31,29 +34,24 @@ pub(crate) async fn run(peers: &Peers) -> Result<Vec<Row>> {
 }
 
 async fn crowd(guard: &Running) -> Result<()> {
-    let mut connected = Vec::new();
+    let mut callers = Vec::new();
     for _ in 0..CALLERS {
-        connected.push(Client::connect(&guard.url).await?);
+        callers.push(Client::connect(&guard.url).await?);
     }
+    // The first call holds the lock until the others stand in line.
+    let mut first = callers.first().context("there are callers")?.beside().await?;
     let mut waiting = JoinSet::new();
+    waiting.spawn(async move { first.call("echo", r#"{"text":"x","ms":5000}"#).await });
+    tokio::time::sleep(Duration::from_millis(100)).await;
     for number in 0..QUEUED {
-        let url = guard.url.clone();
-        // The first one holds the lock until the others stand in line.
-        let arguments = if number == 0 { r#"{"text":"x","ms":5000}"# } else { r#"{"text":"x"}"# };
-        let client = connected.pop();
-        waiting.spawn(async move {
-            let mut client = match client {
-                Some(client) => client,
-                None => Client::connect(&url).await?,
-            };
-            client.call("echo", arguments).await
-        });
-        if number == 0 {
-            tokio::time::sleep(std::time::Duration::from_millis(100)).await;
-        }
+        let mut client = callers.get(number % CALLERS).context("there are callers")?.beside().await?;
+        waiting.spawn(async move { client.call("echo", r#"{"text":"x"}"#).await });
     }
     for ended in waiting.join_all().await {
         ended?;
+    }
+    for caller in callers {
+        caller.leave().await?;
     }
     Ok(())
 }
@@ -62,7 +60,7 @@ async fn crowd(guard: &Running) -> Result<()> {
 async fn settled(guard: &Running) -> Result<f64> {
     let mut least = guard.resident()?;
     for _ in 0..50 {
-        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+        tokio::time::sleep(Duration::from_millis(100)).await;
         least = least.min(guard.resident()?);
     }
     Ok(least)

@@ -1,6 +1,6 @@
 //! What `cargo xtask bench guard` runs: one echo server, called directly, through the guard, and through its peers, in one run on one machine.
 //!
-//! `guard-bench echo [--stdio]` is the server; `guard-bench run PEERS.json` measures, and prints one row per line, its cells apart by tabs:
+//! `guard-bench echo [--stdio]` is the server; `guard-bench run PEERS.json` measures everything, or the parts that are named, and prints one row per line, its cells apart by tabs:
 //! what, ours, the peer's, who the peer is, the unit. The aims stand in `xtask/src/bench/guard.rs`.
 
 mod client;
@@ -14,33 +14,50 @@ mod running;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
+use tokio::runtime::{Builder, Runtime};
 
 #[expect(clippy::disallowed_methods, reason = "this is a program, and these are its arguments")]
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let runtime = tokio::runtime::Runtime::new().context("failed to start")?;
+    let started = "failed to start";
     match *words {
         ["echo", "--stdio"] => echo::stdio(),
-        ["echo"] => runtime.block_on(echo::http()),
-        ["run", peers] => runtime.block_on(run(Path::new(peers))),
-        _ => bail!("guard-bench echo [--stdio] | run PEERS.json"),
+        ["echo"] => Runtime::new().context(started)?.block_on(echo::http()),
+        // One thread calls, so that what is measured is not how the callers' threads wake each other.
+        ["run", peers, ref parts @ ..] => Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .context(started)?
+            .block_on(run(Path::new(peers), parts)),
+        _ => bail!("guard-bench echo [--stdio] | run PEERS.json [contest] [redis] [crowd]"),
     }
 }
 
 #[expect(clippy::print_stdout, reason = "the rows are what it is for")]
-async fn run(path: &Path) -> Result<()> {
+async fn run(path: &Path, parts: &[&str]) -> Result<()> {
     let peers = peers::Peers::read(path)?;
-    for row in contest::run(&peers).await? {
-        println!("{row}");
+    let is_wanted = |part| parts.is_empty() || parts.contains(&part);
+    let mut rows = Vec::new();
+    if is_wanted("contest") {
+        rows.extend(contest::run(&peers).await?);
     }
-    for row in redis::run(&peers).await? {
-        println!("{row}");
+    if is_wanted("redis") {
+        rows.extend(redis::run(&peers).await?);
     }
-    for row in crowd::run(&peers).await? {
+    if is_wanted("crowd") {
+        rows.extend(crowd::run(&peers).await?);
+    }
+    for row in rows {
         println!("{row}");
     }
     Ok(())
+}
+
+/// Says what is being done: the whole takes minutes.
+#[expect(clippy::print_stderr, reason = "whoever waits for it reads it")]
+fn progress(what: &str) {
+    eprintln!("{what}");
 }
 
 /// One quantity, ours and the peer's.

@@ -1,9 +1,16 @@
 //! When the store is away.
 
-use super::{store::Fault, *};
+use super::*;
 
 fn reads_and_writes(tool: &str) -> ToolRules {
     ToolRules { passes_without_store: tool == "read", ..locking(&["k"]) }
+}
+
+/// The next operations of a kind go wrong, one after the other.
+fn plan(world: &World, op: Op, faults: &[Fault]) {
+    for fault in faults {
+        world.store.plan(op, *fault);
+    }
 }
 
 #[tokio::test(start_paused = true)]
@@ -31,13 +38,13 @@ async fn reads_pass_and_everything_else_is_refused() {
 #[tokio::test(start_paused = true)]
 async fn a_lost_answer_is_asked_for_again_and_then_taken_back() {
     let world = World::new(reads_and_writes);
-    world.store.plan_admit(&[Fault::LostAnswer]);
+    plan(&world, Op::Admit, &[Fault::LostAnswer]);
     assert_eq!(world.ask(plain("write")).await, "ok");
     // It is granted, and nobody hears of it.
-    world.store.plan_admit(&[Fault::LostAnswer, Fault::LostAnswer]);
+    plan(&world, Op::Admit, &[Fault::LostAnswer, Fault::LostAnswer]);
     assert!(world.ask(plain("write")).await.contains("the answer of the store was lost"));
     assert_eq!(world.ask(plain("write")).await, "ok");
-    world.store.plan_admit(&[Fault::Hang, Fault::Hang]);
+    plan(&world, Op::Admit, &[Fault::Hang, Fault::Hang]);
     assert!(world.ask(plain("write")).await.contains("the answer of the store was lost"));
     rest().await;
     world.assert_idle().await;
@@ -52,7 +59,7 @@ async fn what_cannot_be_settled_is_settled_later_and_the_answer_is_not_kept_for_
     assert_eq!(first.end(done("paid")).await, "paid");
     world.store.set_away(false);
     assert_eq!(world.ask(plain("second")).await, "ok");
-    world.store.plan_settle(&[Fault::LostAnswer, Fault::Away, Fault::Hang]);
+    plan(&world, Op::Settle, &[Fault::Hang, Fault::Unavailable, Fault::LostAnswer]);
     assert_eq!(world.ask(plain("third")).await, "ok");
     assert_eq!(world.ask(plain("fourth")).await, "ok");
     world.assert_idle().await;

@@ -59,12 +59,12 @@ async fn under_load_everybody_is_answered_and_nobody_starts_after_the_closing() 
         }
         assert_eq!(world.desk.close(SECOND * 60).await, 0);
         assert_eq!(running.load(Ordering::SeqCst), 0, "a call runs after the closing");
-        let before = world.store.asked();
+        let before = world.store.count(Op::Admit);
         while let Some(said) = calls.join_next().await {
             let said = said.unwrap();
             assert!(said == "ok" || said.contains("takes no new calls"), "{said}");
         }
-        assert_eq!(world.store.asked(), before, "somebody asked after the closing");
+        assert_eq!(world.store.count(Op::Admit), before, "somebody asked after the closing");
         world.assert_idle().await;
     }
 }

@@ -7,7 +7,6 @@ mod fresh;
 mod observe;
 mod once;
 mod plans;
-mod store;
 mod tasks;
 mod turns;
 
@@ -22,11 +21,13 @@ use std::{
 
 use bytes::Bytes;
 use interlock_model::{IdempotencyKey, KeyTemplate, Mode};
-use interlock_sync::store::Store as _;
+use interlock_sync::{
+    store::Store as _,
+    testing::{Fault, FaultyStore, Op},
+};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
-use self::store::TestStore;
 use super::{Book, Carried, Desk, Stamp, Terms};
 use crate::{
     call::{Answer, Caller, ToolCall},
@@ -80,16 +81,16 @@ impl Notes {
 #[derive(Clone)]
 struct World {
     desk: Arc<Desk>,
-    store: Arc<TestStore>,
+    store: Arc<FaultyStore>,
     notes: Arc<Notes>,
 }
 
 impl World {
     fn new(rules: impl Fn(&str) -> ToolRules + Send + Sync + 'static) -> Self {
-        Self::on(TestStore::new(), rules)
+        Self::on(FaultyStore::new(), rules)
     }
 
-    fn on(store: Arc<TestStore>, rules: impl Fn(&str) -> ToolRules + Send + Sync + 'static) -> Self {
+    fn on(store: Arc<FaultyStore>, rules: impl Fn(&str) -> ToolRules + Send + Sync + 'static) -> Self {
         let notes = Arc::new(Notes::default());
         let (book, watch) = (Arc::new(ByName(Box::new(rules))), Arc::clone(&notes));
         let desk = Arc::new(Desk::with(Arc::clone(&store) as _, book, watch, Terms::default()));
@@ -180,6 +181,7 @@ fn rules() -> ToolRules {
         queue: 100_000,
         keep: SECOND * 3600,
         passes_without_store: false,
+        notes_locks: false,
     }
 }
 
@@ -216,6 +218,7 @@ fn call(tool: &str, arguments: Value) -> ToolCall {
         is_read_only: false,
         arguments: Bytes::from(arguments.to_string()),
         meta: Bytes::new(),
+        traceparent: None,
     }
 }
 

@@ -64,3 +64,28 @@ async fn enforced_rules_of_the_same_tool_still_hold() {
     second.end(done("ok")).await;
     world.assert_idle().await;
 }
+
+#[tokio::test(start_paused = true)]
+async fn an_observed_lock_notices_those_that_are_enforced_and_these_do_not_notice_each_other() {
+    let world = World::new(|tool| match tool {
+        "trial" => ToolRules { lock: observed(vec!["k".parse().unwrap()]), notes_locks: true, ..rules() },
+        _ => ToolRules { notes_locks: true, ..locking(&["k"]) },
+    });
+    let mut held = world.start(plain("held"));
+    assert!(held.is_running().await);
+    let mut next = world.start(plain("next"));
+    assert_eq!(world.ask(plain("trial")).await, "ok");
+    held.end(done("ok")).await;
+    assert!(next.is_running().await);
+    next.end(done("ok")).await;
+    assert_eq!(world.ask(plain("trial")).await, "ok");
+    // The other way round: if the trial were enforced, who really holds the lock would have had to wait.
+    let mut trial = world.start(plain("trial"));
+    assert!(trial.is_running().await);
+    assert_eq!(world.ask(plain("late")).await, "ok");
+    trial.end(done("ok")).await;
+    world.assert_idle().await;
+    let mut notes = world.notes.take();
+    notes.retain(|note| note.contains("observed") || note.contains("refused"));
+    assert_eq!(notes, [r#"trial observed: locked ["k"]"#, r#"late observed: locked ["k"]"#]);
+}

@@ -130,10 +130,15 @@ async fn a_renewed_certificate_is_served_after_a_reload_and_a_broken_one_is_not(
     let made = Made::new();
     let tls = made.server(ClientCertificates::Unasked);
     made.renew();
-    tls.reload().unwrap();
+    tls.reload(ClientCertificates::Unasked).unwrap();
     assert_eq!(meet(&tls, made.client(None)).await, Ok(None));
     fs::write(made.folder.path().join("cert.pem"), "nothing").unwrap();
-    assert!(tls.reload().unwrap_err().to_string().ends_with("cert.pem` has no certificate in PEM"));
+    assert!(
+        tls.reload(ClientCertificates::Unasked)
+            .unwrap_err()
+            .to_string()
+            .ends_with("cert.pem` has no certificate in PEM")
+    );
     assert_eq!(meet(&tls, made.client(None)).await, Ok(None));
 }
 

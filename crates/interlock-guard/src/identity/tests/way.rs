@@ -1,10 +1,12 @@
 //! Several ways in at once.
 
+use std::sync::Arc;
+
 use expect_test::expect;
 use sha2::{Digest as _, Sha256};
 
 use super::{
-    super::{Anybody, Identify as _, PeerCertificate, Ways},
+    super::{Anybody, Doors, Identify as _, PeerCertificate, Ways},
     kit::{bearer, claims, ed, hmac, jwt, request, who},
 };
 use crate::policy::{ApiKey, CertificateName, IdentityConfig, JwtAlgorithm, KeySource};
@@ -128,4 +130,21 @@ fn a_refusal_says_how_to_come_back() {
     let ways = Ways::open(&config).unwrap();
     expect![[r#"Bearer realm="interlock", resource_metadata="https://guard.example/.well-known/oauth-protected-resource""#]]
         .assert_eq(&challenge(&ways, &[]));
+}
+
+#[tokio::test]
+async fn other_ways_in_take_the_place_of_the_first_and_broken_ones_do_not() {
+    let doors = Doors::open(&keys(), Arc::new(|_| {})).await.unwrap();
+    let ask = |key: &str| match doors.identify(&request(&[("x-api-key", key)]), None) {
+        Ok(caller) => caller.to_string(),
+        Err(denied) => denied.to_string(),
+    };
+    assert_eq!(ask(KEY), "key:ci");
+    let mut changed = IdentityConfig { api_keys: vec![key("new", "a-new-key")], ..keys() };
+    doors.change(&changed).await.unwrap();
+    assert_eq!((ask(KEY).as_str(), ask("a-new-key").as_str()), ("the key is not known", "key:new"));
+    changed.api_keys.clear();
+    changed.jwt = Some(jwt(KeySource::Key("/no/such/file".into()), &[JwtAlgorithm::Hs256]));
+    assert!(doors.change(&changed).await.is_err());
+    assert_eq!(ask("a-new-key"), "key:new");
 }

@@ -39,8 +39,6 @@ pub(crate) struct Desk {
 
 /// After an accept that failed for want of something that comes back, such as file descriptors.
 const PAUSE: Duration = Duration::from_millis(50);
-/// A session of which nothing was heard for so long is over.
-const IDLE: Duration = Duration::from_secs(30 * 60);
 /// How many bytes of bodies may be held at once.
 const BODIES: usize = 256 << 20;
 
@@ -66,7 +64,7 @@ where
         places: Arc::new(Semaphore::new(options.limits.requests.clamp(1, Semaphore::MAX_PERMITS))),
         options,
     });
-    let sweeper = tokio::spawn(sweep(Arc::clone(&engine), IDLE));
+    let sweeper = tokio::spawn(sweep(Arc::clone(&engine), desk.options.limits.idle));
     let (close, closing) = watch::channel(false);
     let mut shutdown = pin!(shutdown);
     loop {
@@ -86,9 +84,13 @@ where
             continue;
         };
         let _ = stream.set_nodelay(true);
-        let (desk, closing) = (Arc::clone(&desk), closing.clone());
-        tokio::spawn(async move {
-            accepted_connection(desk, stream, closing).await;
+        // Whoever serves it must also be the one who is woken for it.
+        let Ok(stream) = stream.into_std() else { continue };
+        let (serving, closing) = (Arc::clone(&desk), closing.clone());
+        desk.options.lanes.spawn(async move {
+            if let Ok(stream) = TcpStream::from_std(stream) {
+                accepted_connection(serving, stream, closing).await;
+            }
             drop(place);
         });
     }

@@ -4,6 +4,7 @@ use std::{fmt, sync::Arc};
 
 use crate::{
     identity::{Anybody, Identify, Tls},
+    lane::Lanes,
     policy::{ListenConfig, ListenLimits},
 };
 
@@ -20,6 +21,8 @@ pub struct Options {
     pub origins: Option<Vec<String>>,
     /// What is too much, or too slow.
     pub limits: ListenLimits,
+    /// On which threads connections are served; by default on those of the caller.
+    pub lanes: Lanes,
 }
 
 impl Options {
@@ -32,6 +35,7 @@ impl Options {
             tls,
             origins: config.origins.clone(),
             limits: config.limits,
+            lanes: Lanes::default(),
         }
     }
 }

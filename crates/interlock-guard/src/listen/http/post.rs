@@ -15,6 +15,7 @@ use crate::{
     call::Caller,
     message::{Code, Incoming, Kind, Message},
     session::{Outbox, Said, Session, Step, Style, Who, revision},
+    traceparent,
 };
 
 /// How long a call takes that takes long.
@@ -37,7 +38,7 @@ pub(super) async fn answer(
     };
     let response = match Message::incoming(bytes) {
         Err(fault) => refused(StatusCode::BAD_REQUEST, None, fault.code(), &fault.to_string()),
-        Ok(Incoming::Batch(messages)) => batch(desk, parts, messages, &caller).await,
+        Ok(Incoming::Batch(messages)) => Box::pin(batch(desk, parts, messages, &caller)).await,
         Ok(Incoming::One(message)) => {
             let header = parts.headers.get("mcp-protocol-version");
             let is_stateless = message.parts().stated_version.is_some()
@@ -45,7 +46,7 @@ pub(super) async fn answer(
             if is_stateless {
                 stateless(desk, parts, message, caller).await
             } else if message.kind() == Kind::Request && message.method() == "initialize" {
-                open(desk, message, caller).await
+                Box::pin(open(desk, parts, message, caller)).await
             } else {
                 in_session(desk, parts, message, caller).await
             }
@@ -67,7 +68,7 @@ async fn stateless(desk: &Arc<Desk>, parts: &Parts, message: Message, caller: Ca
     }
     // Nobody reads for all strangers together.
     let reader = (caller != Caller::anonymous()).then(|| caller.as_str().into());
-    let who = Who { caller, reader, headers: concerning(parts) };
+    let who = Who { caller, reader, headers: concerning(parts, true) };
     let out = Arc::<Outbox>::default();
     let reader = out.reader(None);
     let step = session.take(who, message, out).await;
@@ -87,10 +88,10 @@ async fn stateless(desk: &Arc<Desk>, parts: &Parts, message: Message, caller: Ca
 }
 
 /// The beginning of a session.
-async fn open(desk: &Arc<Desk>, message: Message, caller: Caller) -> Response<Body> {
+async fn open(desk: &Arc<Desk>, parts: &Parts, message: Message, caller: Caller) -> Response<Body> {
     let session = Session::new(&desk.engine, caller.clone(), Style::Session);
     session.out.remember();
-    let step = session.take(who(&session), message, Arc::default()).await;
+    let step = session.take(who(&session, parts), message, Arc::default()).await;
     let said = step.finish().await;
     let is_open = matches!(said, Said::Answer(_));
     let mut response = whole(said, false);
@@ -124,7 +125,7 @@ async fn in_session(desk: &Arc<Desk>, parts: &Parts, message: Message, caller: C
     }
     let out = Arc::<Outbox>::default();
     let reader = out.reader(None);
-    let step = session.take(who(&session), message, Arc::clone(&out)).await;
+    let step = session.take(who(&session, parts), message, Arc::clone(&out)).await;
     let mut answer = Box::pin(step.finish());
     let takes_events = check::takes_events(&parts.headers);
     let filled = async {
@@ -181,7 +182,7 @@ async fn batch(desk: &Arc<Desk>, parts: &Parts, messages: Vec<Message>, caller: 
     let mut steps = Vec::new();
     for message in messages {
         if message.kind() == Kind::Request {
-            steps.push(session.take(who(&session), message, Arc::default()).await);
+            steps.push(session.take(who(&session, parts), message, Arc::default()).await);
         } else {
             session.tell(&message).await;
         }
@@ -193,14 +194,22 @@ async fn batch(desk: &Arc<Desk>, parts: &Parts, messages: Vec<Message>, caller: 
     }
 }
 
-fn who(session: &Session) -> Who {
-    Who { caller: session.caller.clone(), reader: Some(Arc::clone(&session.id)), headers: Arc::new([]) }
+fn who(session: &Session, parts: &Parts) -> Who {
+    Who {
+        caller: session.caller.clone(),
+        reader: Some(Arc::clone(&session.id)),
+        headers: concerning(parts, false),
+    }
 }
 
-/// Headers that repeat arguments. Whoever does not know them passes them on.
-fn concerning(parts: &Parts) -> Arc<[(HeaderName, HeaderValue)]> {
-    let concerning = parts.headers.iter().filter(|(name, _)| name.as_str().starts_with("mcp-param-"));
-    concerning.map(|(name, value)| (name.clone(), value.clone())).collect()
+/// Headers that go on to the server: which trace the request belongs to, and those that repeat arguments where its revision has them.
+fn concerning(parts: &Parts, repeats_arguments: bool) -> Arc<[(HeaderName, HeaderValue)]> {
+    let is_wanted = |name: &HeaderName| {
+        [traceparent::HEADER, traceparent::STATE_HEADER].contains(&name.as_str())
+            || repeats_arguments && name.as_str().starts_with("mcp-param-")
+    };
+    let wanted = parts.headers.iter().filter(|(name, _)| is_wanted(name));
+    wanted.map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
 /// An answer that is there as a whole.

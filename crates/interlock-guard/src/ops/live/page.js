@@ -2,7 +2,7 @@
 (() => {
   const SVG = "http://www.w3.org/2000/svg";
   const PLOTS = [["calls", "calls a second"], ["in_flight", "in flight"], ["waiting", "waiting"], ["refused", "refused a second"]];
-  const WIDTH = 300, HEIGHT = 80, SPAN = 300000;
+  const WIDTH = 300, HEIGHT = 80, MINUTE = 60000, MOST = 5;
   const by = (id) => document.getElementById(id);
   const number = new Intl.NumberFormat("en");
 
@@ -37,17 +37,18 @@
     const needle = draw("line", { class: "needle", y1: 0, y2: HEIGHT, visibility: "hidden" });
     svg.append(draw("line", { class: "grid", x1: 0, x2: WIDTH, y1: HEIGHT, y2: HEIGHT }), draw("line", { class: "grid", x1: 0, x2: WIDTH, y1: 2, y2: 2 }), area, curve, needle);
     const scale = make("figcaption", undefined, "quiet");
-    const top = make("span"), right = make("span", "now");
-    scale.append(make("span", "5 min ago"), top, right);
+    const left = make("span"), top = make("span");
+    scale.append(left, top, make("span", "now"));
     figure.append(caption, svg, scale);
     by("plots").append(figure);
-    return { field, name, svg, area, curve, needle, value, top };
+    return { field, name, svg, area, curve, needle, value, left, top };
   });
 
-  let past = [], end = 0;
-  const place = (at) => WIDTH * (1 - (end - at) / SPAN);
+  // A guard that has just started has no five minutes to show.
+  let past = [], end = 0, minutes = 1;
+  const place = (at) => WIDTH * (1 - (end - at) / (minutes * MINUTE));
   const plot = () => {
-    for (const { field, name, svg, area, curve, value, top } of plots) {
+    for (const { field, name, svg, area, curve, value, left, top } of plots) {
       const most = past.reduce((most, sample) => Math.max(most, sample[field]), 0);
       const scale = most > 0 ? (HEIGHT - 2) / most : 0;
       const points = past.map((sample) => place(sample.at).toFixed(1) + " " + (HEIGHT - sample[field] * scale).toFixed(1));
@@ -56,13 +57,14 @@
       area.setAttribute("d", line && `${line}L${place(past[past.length - 1].at).toFixed(1)} ${HEIGHT}L${place(past[0].at).toFixed(1)} ${HEIGHT}Z`);
       const last = past.length ? past[past.length - 1][field] : 0;
       value.textContent = number.format(last);
+      left.textContent = minutes + " min ago";
       top.textContent = "most " + number.format(most);
       svg.setAttribute("aria-label", `${name}: ${last} now, at most ${most} in the last five minutes`);
     }
   };
   const point = (event) => {
     const box = event.currentTarget.getBoundingClientRect();
-    const at = end - SPAN * (1 - (event.clientX - box.left) / box.width);
+    const at = end - minutes * MINUTE * (1 - (event.clientX - box.left) / box.width);
     const sample = past.reduce((best, sample) => !best || Math.abs(sample.at - at) < Math.abs(best.at - at) ? sample : best, null);
     if (!sample) return;
     for (const { needle } of plots) {
@@ -106,6 +108,7 @@
 
     past = state.past;
     end = state.now;
+    minutes = Math.max(1, Math.min(MOST, Math.ceil((state.now - state.started) / MINUTE)));
     plot();
 
     by("upstreams").replaceChildren(...state.upstreams.map((upstream) => {
@@ -114,7 +117,7 @@
       const head = make("div");
       head.append(make("span", upstream.name, "name outside"), " ", make("span", upstream.state, look));
       card.append(head, make("p", `for ${ago(state.now - upstream.since)}, ${several(upstream.restarts, "restart", "restarts")}${upstream.required ? "" : ", optional"}`, "quiet"));
-      if (upstream.reason) card.append(make("p", upstream.reason, "quiet outside"));
+      if (upstream.reason && upstream.state !== "up") card.append(make("p", upstream.reason, "quiet outside"));
       return card;
     }));
 

@@ -28,6 +28,7 @@ pub(super) fn call(tool: &str) -> ToolCall {
         is_read_only: false,
         arguments: Bytes::from_static(b"{\"order\":\"7\",\"text\":\"a\\nb\"}"),
         meta: Bytes::new(),
+        traceparent: None,
     }
 }
 

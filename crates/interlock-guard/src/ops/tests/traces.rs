@@ -2,7 +2,6 @@
 
 use std::{sync::Arc, time::Duration};
 
-use bytes::Bytes;
 use expect_test::expect;
 use interlock_sync::{retry::Retry, store::OpId};
 use serde_json::Value;
@@ -16,6 +15,7 @@ use super::story::{arrive, call, decide, end, grant, ops};
 use crate::{
     event::{Decision, Ending, Watch},
     ops::{Ops, OpsOptions, TraceOptions},
+    traceparent::Traceparent,
 };
 
 const PARENT: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
@@ -58,14 +58,14 @@ fn traced(endpoint: String, per_mille: u16) -> Arc<Ops> {
 
 fn story(ops: &Ops) {
     let mut create = call("create");
-    create.meta = Bytes::from(format!("{{\"traceparent\":\"{PARENT}\",\"progressToken\":1}}"));
+    create.traceparent = Traceparent::read(PARENT);
     arrive(ops, 1, &create);
     grant(ops, 1, &create, &["graph"]);
     end(ops, 1, &create, Ending::Answered);
     arrive(ops, 2, &call("create"));
     decide(ops, 2, &call("create"), Decision::Refused { reason: "stale" }, &["graph"]);
     let mut unsampled = call("create");
-    unsampled.meta = Bytes::from(format!("{{\"traceparent\":\"{}\"}}", PARENT.replace("-01", "-00")));
+    unsampled.traceparent = Traceparent::read(&PARENT.replace("-01", "-00"));
     arrive(ops, 3, &unsampled);
     decide(ops, 3, &unsampled, Decision::Replayed, &[]);
 }
@@ -89,7 +89,7 @@ async fn a_call_is_a_server_span_under_its_parent_and_a_client_span_inside_it() 
     story(&ops);
     let going = ops.traceparent(OpId(1), &{
         let mut call = call("create");
-        call.meta = Bytes::from(format!("{{\"traceparent\":\"{PARENT}\"}}"));
+        call.traceparent = Traceparent::read(PARENT);
         call
     });
     ops.work(async {}).await;

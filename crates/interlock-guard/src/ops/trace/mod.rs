@@ -58,8 +58,7 @@ impl Traces {
     }
 
     /// What a call carries to its upstream.
-    pub(super) fn outgoing(&self, id: OpId, meta: &[u8]) -> Traceparent {
-        let parent = Traceparent::in_meta(meta);
+    pub(super) fn outgoing(&self, id: OpId, parent: Option<Traceparent>) -> Traceparent {
         let ids = ids(id);
         Traceparent {
             trace: parent.map_or(ids.trace, |parent| parent.trace),

@@ -64,6 +64,8 @@ pub(super) struct ListenTable {
     pub(super) connections: Option<At<u32>>,
     /// How long a client may take for a TLS handshake, for a request's head, for its body, and to take in what is sent to it. Default "30s".
     pub(super) slow: Option<At<Time>>,
+    /// After how long without a word from its client a session is over; one with a call under way or an open stream never is. Default "30min".
+    pub(super) idle: Option<At<Time>>,
 }
 
 /// The certificates of a listener with TLS.
@@ -212,6 +214,8 @@ pub(super) struct UpstreamTable {
     pub(super) url: Option<At<String>>,
     /// What is added to every HTTP request.
     pub(super) headers: Option<At<BTreeMap<String, String>>>,
+    /// The file with the authorities that its certificate is checked against, in PEM. Default: those of the system.
+    pub(super) ca: Option<At<String>>,
     /// Whether the guard does not start without it. Default true.
     pub(super) required: Option<bool>,
     /// What stands before the names of its tools. Default: nothing for one upstream, "NAME_" for each of several.

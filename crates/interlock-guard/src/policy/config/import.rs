@@ -125,7 +125,7 @@ fn reach(server: Server, environment: &Environment) -> Result<Reach, String> {
             http_url(&url)?;
             let headers = filled_map(server.headers)?;
             check_headers(&headers)?;
-            Ok(Reach::Url { url, headers })
+            Ok(Reach::Url { url, headers, ca: None })
         }
         (Some(_), Some(_)) => Err("it has a `command` and a `url`; one of them counts".to_owned()),
         (None, None) => Err("it has neither a `command` nor a `url`".to_owned()),

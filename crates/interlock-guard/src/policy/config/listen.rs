@@ -44,6 +44,8 @@ pub struct ListenLimits {
     pub connections: usize,
     /// How long a client may take for a handshake, a head, a body, or to take in what is sent to it.
     pub slow: Duration,
+    /// After how long without a word from its client a session is over.
+    pub idle: Duration,
 }
 
 impl Default for ListenConfig {
@@ -60,7 +62,13 @@ impl Default for ListenConfig {
 
 impl Default for ListenLimits {
     fn default() -> Self {
-        Self { body: 4 << 20, requests: 10_000, connections: 4_096, slow: Duration::from_secs(30) }
+        Self {
+            body: 4 << 20,
+            requests: 10_000,
+            connections: 4_096,
+            slow: Duration::from_secs(30),
+            idle: Duration::from_secs(30 * 60),
+        }
     }
 }
 
@@ -127,6 +135,7 @@ impl Reader<'_> {
             requests: requests.map_or(usual.requests, |number| number as usize),
             connections: connections.map_or(usual.connections, |number| number as usize),
             slow: self.positive(table.slow.as_ref()).unwrap_or(usual.slow),
+            idle: self.positive(table.idle.as_ref()).unwrap_or(usual.idle),
         }
     }
 }

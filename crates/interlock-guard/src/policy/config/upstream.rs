@@ -37,6 +37,9 @@ impl Reader<'_> {
                 if let Some(headers) = &table.headers {
                     self.wrong(headers, "`headers` are for an upstream with a `url`; a program has `env`");
                 }
+                if let Some(ca) = &table.ca {
+                    self.wrong(ca, "`ca` is for an upstream with a `url` that begins with `https://`");
+                }
                 let folder = table.cwd.as_ref().map(|folder| self.path(folder));
                 Reach::Command { command: command.get().clone(), env, folder }
             }
@@ -58,7 +61,11 @@ impl Reader<'_> {
                 if let (Some(at), Err(why)) = (&table.headers, check_headers(&headers)) {
                     self.wrong(at, why);
                 }
-                Reach::Url { url: url.get().clone(), headers }
+                if let Some(ca) = table.ca.as_ref().filter(|_| !url.get().starts_with("https://")) {
+                    self.wrong(ca, "`ca` is for an upstream with a `url` that begins with `https://`");
+                }
+                let ca = table.ca.as_ref().map(|path| self.path(path));
+                Reach::Url { url: url.get().clone(), headers, ca }
             }
             (Some(_), Some(url)) => {
                 self.wrong(url, "an upstream has a `command` or a `url`, not both");

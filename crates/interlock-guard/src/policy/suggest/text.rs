@@ -57,8 +57,11 @@ impl Text {
                         self.line("sharing", &quoted("per-session"), None);
                     }
                 }
-                Reach::Url { url, headers } => {
+                Reach::Url { url, headers, ca } => {
                     self.line("url", &quoted(url), None);
+                    if let Some(ca) = ca {
+                        self.line("ca", &quoted(ca.display()), None);
+                    }
                     if !headers.is_empty() {
                         let names = headers.keys().map(|name| {
                             format!("{} = \"${{{}:-}}\"", quoted(name), variable(&upstream.name, name))

@@ -5,9 +5,8 @@ use std::{sync::Arc, time::Duration};
 use bytes::Bytes;
 use http::{Method, Response, StatusCode, header};
 use http_body_util::{BodyExt, Full, Limited};
-use hyper::body::Incoming;
 
-use super::{Http, LONGEST, sse::Events};
+use super::{Http, LONGEST, client::Arriving, sse::Events};
 use crate::{
     message::{Id, Kind, Message},
     upstream::{
@@ -27,13 +26,13 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 pub(super) async fn wait(
     http: &Http,
     link: &Arc<Link>,
-    response: Response<Incoming>,
+    response: Response<Arriving>,
     number: u64,
     about: &About,
 ) -> Reply {
     let status = response.status();
     if is_stream(&response) && status.is_success() {
-        return from_stream(http, link, response, number, about).await;
+        return Box::pin(from_stream(http, link, response, number, about)).await;
     }
     let may_have_run = !status.is_client_error();
     let body = match Limited::new(response.into_body(), LONGEST).collect().await {
@@ -56,7 +55,7 @@ pub(super) async fn wait(
 async fn from_stream(
     http: &Http,
     link: &Arc<Link>,
-    response: Response<Incoming>,
+    response: Response<Arriving>,
     number: u64,
     about: &About,
 ) -> Reply {
@@ -115,7 +114,7 @@ enum Refusal {
     ForGood(String),
 }
 
-async fn resume(http: &Http, last: &str) -> Result<Incoming, Refusal> {
+async fn resume(http: &Http, last: &str) -> Result<Arriving, Refusal> {
     let terms = http.terms().clone();
     let mut request = http.request(Method::GET, &terms, Full::default());
     let value = last.parse().map_err(|_| Refusal::ForGood("its event id is no header".to_owned()))?;
@@ -140,7 +139,7 @@ pub(super) fn take(link: &Arc<Link>, data: Bytes, number: u64, about: &About) ->
     None
 }
 
-pub(super) fn is_stream(response: &Response<Incoming>) -> bool {
+pub(super) fn is_stream(response: &Response<Arriving>) -> bool {
     let kind = response.headers().get(header::CONTENT_TYPE);
     kind.is_some_and(|kind| kind.as_bytes().to_ascii_lowercase().starts_with(b"text/event-stream"))
 }

@@ -3,16 +3,23 @@
 use base64::{Engine, prelude::BASE64_STANDARD};
 use http::{HeaderMap, HeaderValue};
 
-use crate::{session::revision, upstream::parcel::Parcel};
+use crate::{session::revision, traceparent, upstream::parcel::Parcel};
 
 /// Adds them for a request that states its revision.
 pub(super) fn repeat(headers: &mut HeaderMap, parcel: &Parcel) {
     let message = &parcel.message;
+    for (name, value) in parcel.headers.iter() {
+        if !parcel.is_bridged || [traceparent::HEADER, traceparent::STATE_HEADER].contains(&name.as_str()) {
+            headers.insert(name.clone(), value.clone());
+        }
+    }
+    if let Some(ours) = parcel.traceparent
+        && let Ok(value) = HeaderValue::from_str(&ours.to_string())
+    {
+        headers.insert(traceparent::HEADER, value);
+    }
     if parcel.is_bridged {
         return;
-    }
-    for (name, value) in parcel.headers.iter() {
-        headers.insert(name.clone(), value.clone());
     }
     if let Some(version) = message.stated_version()
         && let Ok(value) = HeaderValue::from_str(&version)

@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, Request, StatusCode, Uri, header};
 use http_body_util::{BodyExt, Full};
+use tokio::task::JoinHandle;
 
 pub(crate) use self::{client::Client, head::decoded};
 use super::{
@@ -91,14 +92,13 @@ impl Http {
         }
     }
 
-    /// Tells the server that the session is over. Nobody waits for it.
-    pub(crate) fn leave(&self) {
+    /// Tells the server that the session is over, if there is one. Nobody has to wait for it.
+    pub(crate) fn leave(&self) -> Option<JoinHandle<()>> {
         let terms = std::mem::take(&mut *self.terms());
-        if terms.session.is_some() {
-            let request = self.request(Method::DELETE, &terms, Full::default());
-            let client = self.client.clone();
-            tokio::spawn(async move { client.send(request).await.map(drop) });
-        }
+        terms.session.as_ref()?;
+        let request = self.request(Method::DELETE, &terms, Full::default());
+        let client = self.client.clone();
+        Some(tokio::spawn(async move { drop(client.send(request).await) }))
     }
 
     fn request(&self, method: Method, terms: &Terms, body: Full<Bytes>) -> Request<Full<Bytes>> {

@@ -16,8 +16,11 @@ pub(super) fn written(upstreams: &[UpstreamConfig]) -> String {
                 }
                 table(&mut text, "env", env.iter());
             }
-            Reach::Url { url, headers } => {
+            Reach::Url { url, headers, ca } => {
                 text.push_str(&format!("url = {}\n", quoted(url)));
+                if let Some(ca) = ca {
+                    text.push_str(&format!("ca = {}\n", quoted(&ca.display().to_string())));
+                }
                 table(&mut text, "headers", headers.iter());
             }
         }
@@ -67,7 +70,11 @@ mod tests {
             ),
             upstream(
                 "two",
-                Reach::Url { url: "http://127.0.0.1/mcp".to_owned(), headers: pairs(&[("x", "y")]) },
+                Reach::Url {
+                    url: "https://127.0.0.1/mcp".to_owned(),
+                    headers: pairs(&[("x", "y")]),
+                    ca: Some("tls/ca.pem".into()),
+                },
             ),
         ]);
         let config = interlock_guard::policy::Config::parse(
@@ -82,7 +89,11 @@ mod tests {
             reaches,
             [
                 Reach::Command { command, env: pairs(&[("A B", "c\n")]), folder: None },
-                Reach::Url { url: "http://127.0.0.1/mcp".to_owned(), headers: pairs(&[("x", "y")]) },
+                Reach::Url {
+                    url: "https://127.0.0.1/mcp".to_owned(),
+                    headers: pairs(&[("x", "y")]),
+                    ca: Some("tls/ca.pem".into()),
+                },
             ]
         );
     }

@@ -19,20 +19,20 @@ pub(super) struct Plan {
     pub(super) rules: Arc<Rules>,
     /// The file behind it, if there is one.
     live: Option<Live>,
-    mode: Option<Mode>,
 }
 
 impl Plan {
     pub(super) fn of(options: &Guard) -> Result<Self> {
+        let mode = options.mode.map(Mode::from);
         let live = match &options.config {
-            Some(path) => Some(Live::open(path, environment()).map_err(|broken| told(&broken))?),
+            Some(path) => Some(Live::open(path, environment(), mode).map_err(|broken| told(&broken))?),
             None => None,
         };
         let mut config = match &live {
             Some(live) => (*live.config()).clone(),
             None => bare(options)?,
         };
-        let mode = options.mode.map(Mode::from);
+        config.mode = mode.unwrap_or(config.mode);
         if let Some(state) = &options.state {
             config.state.clone_from(state);
         }
@@ -45,32 +45,21 @@ impl Plan {
         if let Some(grace) = options.grace {
             config.defaults.close = std::time::Duration::from_millis(grace);
         }
-        let plan = match live {
-            Some(live) => {
-                let rules = Arc::clone(live.rules());
-                Self { config, rules, live: Some(live), mode }
-            }
-            None => Self { rules: Arc::new(Rules::of_config(&config)), config, live: None, mode },
+        let rules = match &live {
+            Some(live) => Arc::clone(live.rules()),
+            None => Arc::new(Rules::of_config(&config)),
         };
-        plan.override_mode(plan.config.clone());
-        Ok(plan)
+        Ok(Self { config, rules, live })
     }
 
     /// Reads the configuration again. `None` if there is none to read.
     pub(super) fn reload(&self) -> Option<Result<Reloaded, Broken>> {
-        let mut reloaded = self.live.as_ref()?.reload();
-        if let Ok(reloaded) = &mut reloaded
-            && let Some(generation) = self.override_mode((*reloaded.config).clone())
-        {
-            reloaded.generation = generation;
-        }
-        Some(reloaded)
+        Some(self.live.as_ref()?.reload())
     }
 
-    /// What the command line says of the mode counts more than what the file says.
-    fn override_mode(&self, mut config: Config) -> Option<u64> {
-        config.mode = self.mode?;
-        Some(self.rules.replace(&config))
+    /// Reads it again if it says something else than before.
+    pub(super) fn reload_if_changed(&self) -> Option<Result<Reloaded, Broken>> {
+        self.live.as_ref()?.reload_if_changed()
     }
 }
 
@@ -93,20 +82,22 @@ pub(super) fn told(broken: &Broken) -> anyhow::Error {
     anyhow::anyhow!("{broken}")
 }
 
-/// The configuration of a command alone.
+/// The configuration of a server alone.
 fn bare(options: &Guard) -> Result<Config> {
-    let Some(program) = options.command.first() else {
-        bail!("no server is named: put its command behind `--`, or give --config");
+    let reach = match (&options.url, options.command.first()) {
+        (Some(url), _) => Reach::Url { url: url.clone(), headers: BTreeMap::new(), ca: None },
+        (None, None) => bail!("no server is named: put its command behind `--`, or give --url or --config"),
+        (None, Some(program)) if program.is_empty() => bail!("the command is empty"),
+        (None, Some(_)) => {
+            Reach::Command { command: options.command.clone(), env: BTreeMap::new(), folder: None }
+        }
     };
-    if program.is_empty() {
-        bail!("the command is empty");
-    }
     let locks = options.locks.iter().map(|text| Bare::lock(text)).collect::<Result<Vec<_>, _>>()?;
     let rate = options.rate.as_deref().map(str::parse).transpose().context("--rate")?;
     let rules = Bare { locks, rate, in_flight: options.in_flight }.rules()?;
     let upstream = UpstreamConfig {
         name: "server".to_owned(),
-        reach: Reach::Command { command: options.command.clone(), env: BTreeMap::new(), folder: None },
+        reach,
         is_required: true,
         prefix: String::new(),
         sharing: Sharing::One,

@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use interlock_guard::policy::{self, Config, Weight};
 
 use super::{
-    Guard,
+    Guard, LogForm,
     plan::{Plan, environment, told},
     serve,
 };
@@ -26,7 +26,17 @@ pub(super) fn run(options: &Guard, console: &mut Console) -> Result<Exit> {
     if let (true, Some(path)) = (options.check, &options.config) {
         return check(path, console);
     }
-    serve::run(&Plan::of(options)?, options, console)
+    let outcome = Plan::of(options).and_then(|plan| serve::run(&plan, options, console));
+    match outcome {
+        // Whoever reads lines of JSON reads the last one as well.
+        Err(error) if options.log == LogForm::Json => {
+            super::wire::write_json(
+                &serde_json::json!({ "level": "error", "event": "failed", "words": format!("{error:#}") }),
+            );
+            Ok(Exit::Failed)
+        }
+        outcome => outcome,
+    }
 }
 
 /// Says what is wrong with a configuration: 2 if it cannot be used, 1 if something in it surprises.

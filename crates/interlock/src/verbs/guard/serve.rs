@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use tokio::runtime::Runtime;
+use tokio::runtime::Builder;
 
 use super::{
     Guard,
@@ -13,11 +13,14 @@ use super::{
 };
 use crate::{console::Console, exit::Exit};
 
+/// How often it is looked whether the configuration says something else.
+const LOOK: Duration = Duration::from_secs(2);
 /// After everything was told to end, clients that do not take their answers are left behind.
 const LAST: Duration = Duration::from_secs(5);
 
 pub(super) fn run(plan: &Plan, options: &Guard, console: &mut Console) -> Result<Exit> {
-    let runtime = Runtime::new().context("failed to start")?;
+    // Clients over HTTP are served by lanes; one thread is enough for everything else.
+    let runtime = Builder::new_current_thread().enable_all().build().context("failed to start")?;
     let outcome = runtime.block_on(serve(plan, options, console));
     // A thread may still wait for input that never comes.
     runtime.shutdown_background();
@@ -26,12 +29,15 @@ pub(super) fn run(plan: &Plan, options: &Guard, console: &mut Console) -> Result
 
 async fn serve(plan: &Plan, options: &Guard, console: &mut Console) -> Result<()> {
     let mut signals = Signals::new()?;
+    tokio::spawn(crate::memory::give_back());
     let mut wired = tokio::select! {
         wired = Wired::start(plan, options, console) => wired?,
         () = signals.end() => bail!("ended by a signal before it had started"),
     };
     let mut listening = wired.listen();
     let mut given_up = None;
+    let mut looks = tokio::time::interval(LOOK);
+    looks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
         tokio::select! {
             // The one client on stdio has gone, or the listener broke.
@@ -48,6 +54,7 @@ async fn serve(plan: &Plan, options: &Guard, console: &mut Console) -> Result<()
                 Wanted::End => break,
                 Wanted::Reload => wired.reload(plan),
             },
+            _ = looks.tick() => wired.reload_if_changed(plan),
         }
     }
     let closing = wired.close(&mut signals).await;

@@ -9,20 +9,20 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 use interlock_guard::{
-    desk::Desk,
+    desk::{Desk, Terms},
     event::{Event, Watch},
-    identity::{ClientCertificates, Tls, Ways},
+    lane::Lanes,
     listen,
     manage::{Greeting, Kept, Manager, Phase, Phases, Settings},
-    ops::{AuditOptions, LogFormat, LogOptions, Ops, OpsOptions, Watched},
-    policy::Config,
+    ops::{AuditOptions, LogFormat, LogOptions, Ops, OpsOptions, TraceOptions, Watched},
+    policy::{Broken, Config, Reloaded},
     session::Engine,
     upstream::{Complaints, Upstream},
 };
 use interlock_store::Options;
 use tokio::{net::TcpListener, task::JoinHandle};
 
-use super::{Guard, LogForm, plan::Plan, signals::Signals};
+use super::{Guard, LogForm, entrance::Entrance, plan::Plan, signals::Signals};
 use crate::console::Console;
 
 /// How much of a call's arguments goes into the audit log, if any shall.
@@ -37,6 +37,9 @@ pub(super) struct Wired {
     ops: Arc<Ops>,
     watch: Arc<dyn Watch>,
     listener: Option<(TcpListener, listen::Options)>,
+    entrance: Option<Entrance>,
+    /// Kept to the end: calls go on there whose clients have gone.
+    lanes: Lanes,
 }
 
 impl Wired {
@@ -47,11 +50,15 @@ impl Wired {
         store.now().await.context("failed to reach the state")?;
         let ops = Ops::open(operations(config, Arc::clone(&store), options.log)).context("failed to")?;
         let watch = ops.watch();
-        let desk = Arc::new(Desk::new(store, Arc::clone(&plan.rules), Arc::clone(&watch)));
-        let listener = match config.listen.address {
-            Some(address) => Some(listener(config, address).await?),
-            None => None,
-        };
+        let desk = Desk::new(store, Arc::clone(&plan.rules), Arc::clone(&watch)).on_terms(terms(config));
+        let desk = Arc::new(desk);
+        let (mut lanes, mut listener, mut entrance) = (Lanes::default(), None, None);
+        if let Some(address) = config.listen.address {
+            lanes = Lanes::start().context("failed to start")?;
+            let (bound, options, opened) = Entrance::open(config, address, &watch).await?;
+            listener = Some((bound, listen::Options { lanes: lanes.clone(), ..options }));
+            entrance = Some(opened);
+        }
         let admin = match config.admin {
             Some(address) => {
                 let listener = TcpListener::bind(address).await;
@@ -69,8 +76,9 @@ impl Wired {
         let greeting = if listener.is_some() { Greeting::Guards } else { Greeting::Client };
         let kept = upstreams.into_iter().map(|upstream| Kept::new(upstream, greeting)).collect();
         let settings = Settings { finish_within: config.defaults.close, ..Settings::default() };
-        let manager = Manager::start(desk.gate().clone(), kept, settings, Arc::clone(&watch)).await?;
-        let phases = manager.phases();
+        let phases = engine.phases();
+        let gate = desk.gate().clone();
+        let manager = Manager::start(gate, phases.clone(), kept, settings, Arc::clone(&watch)).await?;
         if let Some(admin) = admin {
             let stop = phases.clone();
             let serving =
@@ -84,7 +92,7 @@ impl Wired {
             writeln!(console, "{scheme}://{}{}", listener.local_addr()?, config.listen.path)?;
             console.flush()?;
         }
-        Ok(Self { manager, phases, desk, engine, ops, watch, listener })
+        Ok(Self { manager, phases, desk, engine, ops, watch, listener, entrance, lanes })
     }
 
     /// Serves until it is told to close, or its one client goes.
@@ -97,34 +105,56 @@ impl Wired {
         }
     }
 
-    /// Reads the configuration again, and opens again what may have been moved away.
+    /// Reads the configuration again, with keys and certificates, and opens again what may have been moved away.
     pub(super) fn reload(&self, plan: &Plan) {
         self.ops.reopen();
-        let mut out = stderr();
         match plan.reload() {
-            None => {}
-            Some(Ok(reloaded)) => {
+            Some(outcome) => self.reloaded(outcome),
+            None => self.renew(&plan.config),
+        }
+    }
+
+    /// Reads the configuration again if its file says something else than before.
+    pub(super) fn reload_if_changed(&self, plan: &Plan) {
+        if let Some(outcome) = plan.reload_if_changed() {
+            self.reloaded(outcome);
+        }
+    }
+
+    fn reloaded(&self, outcome: Result<Reloaded, Broken>) {
+        let notice = |words: &str| self.watch.note(&Event::Notice { about: "reload", words });
+        match outcome {
+            Ok(reloaded) => {
                 self.watch.note(&Event::Reloaded { generation: reloaded.generation });
                 for warning in &reloaded.warnings {
-                    let _ = writeln!(out, "interlock guard: {warning}");
+                    notice(&warning.to_string());
                 }
                 if !reloaded.after_restart.is_empty() {
-                    let tables = reloaded.after_restart.join(", ");
-                    let _ = writeln!(out, "interlock guard: what changed in {tables} holds after a restart");
+                    notice(&format!(
+                        "what changed in {} holds after a restart",
+                        reloaded.after_restart.join(", ")
+                    ));
+                }
+                self.renew(&reloaded.config);
+            }
+            Err(broken) => {
+                notice("nothing was reloaded, what held before still holds");
+                for problem in &broken.problems {
+                    notice(&problem.to_string());
                 }
             }
-            Some(Err(broken)) => {
-                let _ = writeln!(
-                    out,
-                    "interlock guard: nothing was reloaded, what held before still holds\n{broken}"
-                );
-            }
+        }
+    }
+
+    fn renew(&self, config: &Config) {
+        if let Some(entrance) = &self.entrance {
+            entrance.renew(&config.identity);
         }
     }
 
     /// Closes in order. A signal that asks again makes it short.
     pub(super) async fn close(self, signals: &mut Signals) -> Result<()> {
-        let Self { manager, phases, desk, ops, .. } = self;
+        let Self { manager, phases, desk, ops, watch, lanes, .. } = self;
         phases.advance(Phase::Closing);
         // Those that stand in line are refused at once; those that run are waited for by the manager.
         desk.close(Duration::ZERO).await;
@@ -137,53 +167,24 @@ impl Wired {
                 closing.await
             }
         };
+        for failure in &closing.failures {
+            watch.note(&Event::Notice { about: "closing", words: &failure.to_string() });
+        }
+        drop(lanes);
         let flushed = tokio::task::spawn_blocking(move || ops.close()).await;
         flushed.context("failed to write the logs")?;
-        for failure in &closing.failures {
-            let _ = writeln!(stderr(), "interlock guard: {failure}");
-        }
         match (closing.left, phases.now()) {
             (0, _) => Ok(()),
             (left, Phase::Now) => bail!("ended by a second signal, with {left} calls still running"),
-            (left, _) => bail!("{left} calls did not finish in time; what became of them is not known"),
+            (left, _) => bail!("{left} calls did not finish in time and were cancelled"),
         }
     }
 }
 
-/// Where clients are let in, and who.
-async fn listener(config: &Config, address: std::net::SocketAddr) -> Result<(TcpListener, listen::Options)> {
-    let ways = Arc::new(Ways::open(&config.identity).context("failed to read who may call")?);
-    ways.fetch().await.context("failed to fetch the keys of callers")?;
-    let fresh = Arc::clone(&ways);
-    tokio::spawn(async move {
-        let told = |outcome: Result<usize, _>| {
-            if let Err(error) = outcome {
-                let _ = writeln!(
-                    stderr(),
-                    "interlock guard: the keys of callers were not fetched again: {error}"
-                );
-            }
-        };
-        let _ = fresh.keep_fresh(told).await;
-    });
-    let tls = match &config.listen.tls {
-        Some(files) => {
-            let clients = ClientCertificates::of(files, &config.identity);
-            let tls = Tls::open(files, clients, config.listen.limits.slow);
-            Some(Arc::new(tls.context("failed to set up TLS")?))
-        }
-        None => None,
-    };
-    let listener =
-        TcpListener::bind(address).await.with_context(|| format!("failed to listen on {address}"))?;
-    let at = listener.local_addr()?;
-    if !at.ip().is_loopback() && !config.identity.verifies() {
-        let _ = writeln!(
-            stderr(),
-            "interlock guard: everybody who reaches {at} may call, and nobody is told from another"
-        );
-    }
-    Ok((listener, listen::Options::new(&config.listen, ways, tls)))
+/// How long what upstreams do not give back is held, and how many may wait.
+fn terms(config: &Config) -> Terms {
+    let defaults = &config.defaults;
+    Terms { longest: defaults.longest, longest_task: defaults.longest_task, waiting: defaults.waiting }
 }
 
 fn operations(config: &Config, store: Arc<dyn interlock_sync::store::Store>, form: LogForm) -> OpsOptions {
@@ -204,17 +205,24 @@ fn operations(config: &Config, store: Arc<dyn interlock_sync::store::Store>, for
             .clone()
             .map(|path| AuditOptions { path, arguments: config.audit.arguments.then_some(AUDITED) }),
         log: Some(LogOptions { format, writer: Box::new(stderr()) }),
+        traces: TraceOptions::from_environment(|name| std::env::var(name).ok()),
         ..OpsOptions::default()
     }
 }
 
 /// What servers say on their error output goes to ours, with the name of who said it.
 fn complaints(form: LogForm) -> Complaints {
-    Arc::new(move |upstream, line| {
-        let line = match form {
-            LogForm::Text => format!("[{upstream}] {line}\n"),
-            LogForm::Json => format!("{}\n", serde_json::json!({ "upstream": upstream, "said": line })),
-        };
-        let _ = stderr().write_all(line.as_bytes());
+    Arc::new(move |upstream, line| match form {
+        LogForm::Text => {
+            let _ = stderr().write_all(format!("[{upstream}] {line}\n").as_bytes());
+        }
+        LogForm::Json => {
+            write_json(&serde_json::json!({ "event": "said", "upstream": upstream, "words": line }));
+        }
     })
+}
+
+/// A line of JSON on standard error, as a whole.
+pub(super) fn write_json(line: &serde_json::Value) {
+    let _ = stderr().write_all(format!("{line}\n").as_bytes());
 }

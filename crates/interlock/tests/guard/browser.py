@@ -1,0 +1,100 @@
+"""Looks at a page with Chromium, over the pipe of its debugging protocol.
+
+Reads from standard input {"url", "ready", "read", "shots": [{"scheme", "width", "height", "file"}]}: for each shot the page is opened in that
+colour scheme and size, `ready` (JavaScript) is awaited, a picture is taken, and what `read` comes to is reported. Writes to standard output
+{"seen": [...], "troubles": [...]}: troubles are exceptions and whatever the browser refused or complained of.
+"""
+
+import base64
+import fcntl
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+task = json.load(sys.stdin)
+pipes = os.pipe() + os.pipe()
+# Chromium reads from 3 and writes to 4, which these may be themselves.
+to_read, to_write, from_read, from_write = (fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, 10) for end in pipes)
+
+
+def wire():
+    os.dup2(to_read, 3)
+    os.dup2(from_write, 4)
+
+
+profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+browser = subprocess.Popen(
+    ["chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-proxy-server",
+     "--no-first-run", "--hide-scrollbars", "--remote-debugging-pipe", "--user-data-dir=" + profile.name, "about:blank"],
+    pass_fds=(3, 4), preexec_fn=wire, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+)
+for end in pipes + (to_read, from_write):
+    os.close(end)
+rest, count, troubles = b"", 0, []
+
+
+def heard():
+    global rest
+    while b"\0" not in rest:
+        chunk = os.read(from_read, 1 << 16)
+        if not chunk:
+            raise SystemExit("the browser ended")
+        rest += chunk
+    line, rest = rest.split(b"\0", 1)
+    return json.loads(line)
+
+
+def ask(method, session=None, **params):
+    global count
+    count += 1
+    question = {"id": count, "method": method, "params": params}
+    if session:
+        question["sessionId"] = session
+    os.write(to_write, json.dumps(question).encode() + b"\0")
+    while True:
+        message = heard()
+        if message.get("id") == count:
+            if "error" in message:
+                raise SystemExit(f"{method}: {message['error']}")
+            return message["result"]
+        if message.get("method") == "Runtime.exceptionThrown":
+            troubles.append(message["params"]["exceptionDetails"])
+        elif message.get("method") == "Log.entryAdded" and message["params"]["entry"]["level"] in ("warning", "error"):
+            troubles.append(message["params"]["entry"])
+
+
+def look(shot):
+    target = ask("Target.createTarget", url="about:blank")["targetId"]
+    session = ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+    for domain in ("Page", "Runtime", "Log"):
+        ask(domain + ".enable", session)
+    ask("Emulation.setEmulatedMedia", session, features=[{"name": "prefers-color-scheme", "value": shot["scheme"]}])
+    ask("Emulation.setDeviceMetricsOverride", session, width=shot["width"], height=shot["height"], deviceScaleFactor=1,
+        mobile=False)
+    ask("Page.navigate", session, url=task["url"])
+
+    def evaluate(text):
+        return ask("Runtime.evaluate", session, expression=text, returnByValue=True)["result"].get("value")
+
+    patience = time.monotonic() + 60
+    while not evaluate(task["ready"]):
+        if time.monotonic() > patience:
+            troubles.append({"text": "it was never ready", "page": evaluate("document.body.innerText")})
+            break
+        time.sleep(0.05)
+    picture = ask("Page.captureScreenshot", session, format="png", captureBeyondViewport=True)["data"]
+    with open(shot["file"], "wb") as file:
+        file.write(base64.b64decode(picture))
+    seen = evaluate(task["read"])
+    ask("Target.closeTarget", targetId=target)
+    return seen
+
+
+try:
+    json.dump({"seen": [look(shot) for shot in task["shots"]], "troubles": troubles}, sys.stdout)
+finally:
+    browser.kill()
+    browser.wait()
