@@ -65,8 +65,8 @@ enum Command {
     Bench {
         /// Which one
         name: Option<String>,
-        /// What to measure on, where that can be chosen
-        folder: Option<PathBuf>,
+        /// What to measure on, where that can be chosen: a folder, or words that name some of it
+        on: Vec<PathBuf>,
     },
     /// Scan real repositories and compare with what somebody has written down about them
     Corpus(corpus::Corpus),
@@ -99,7 +99,7 @@ fn dispatch(cli: Cli) -> anyhow::Result<()> {
         Command::Gen { check: true } => generate::check(&root),
         Command::Gen { check: false } => generate::write(&root),
         Command::New { what } => new::run(&root, &what),
-        Command::Bench { name, folder } => bench::run(&root, name.as_deref(), folder.as_deref()),
+        Command::Bench { name, on } => bench::run(&root, name.as_deref(), &on),
         Command::Corpus(corpus) => corpus::run(&root, &corpus),
         Command::Conformance(conformance) => conformance::run(&root, &conformance),
         Command::Soak(soak) => soak::run(&root, &soak),

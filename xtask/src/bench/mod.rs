@@ -11,7 +11,7 @@ mod scan;
 mod sync;
 mod table;
 
-use std::path::Path;
+use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 
@@ -26,8 +26,8 @@ use crate::{
 struct Bench {
     name: &'static str,
     about: &'static str,
-    /// Of the workspace, on a folder if one was given; what it returns is printed.
-    run: fn(&Root, Option<&Path>) -> Result<String>,
+    /// Of the workspace, on what was given; what it returns is printed.
+    run: fn(&Root, &[PathBuf]) -> Result<String>,
 }
 
 /// The benchmarks. Adding one is one file and one line.
@@ -45,11 +45,11 @@ const BENCHES: &[Bench] = &[
     Bench {
         name: "scan",
         about: "a whole scan beside oxc alone, itself on one thread, the size of its sources, and Semgrep; takes a folder",
-        run: |root, folder| scan::run(root, folder).map(told),
+        run: |root, on| scan::run(root, on.first().map(PathBuf::as_path)).map(told),
     },
     Bench {
         name: "prove",
-        about: "servers whose races are known, and their twins without them; takes a word of a name or hazard",
+        about: "servers whose races are known, and their twins without them; takes words of names or hazards",
         run: prove::run,
     },
     Bench {
@@ -64,7 +64,7 @@ fn told(table: Table) -> String {
 }
 
 /// Runs the one that is named, or lists them.
-pub(crate) fn run(root: &Root, name: Option<&str>, folder: Option<&Path>) -> Result<()> {
+pub(crate) fn run(root: &Root, name: Option<&str>, on: &[PathBuf]) -> Result<()> {
     let Some(name) = name else {
         print!("{}", list());
         return Ok(());
@@ -72,7 +72,7 @@ pub(crate) fn run(root: &Root, name: Option<&str>, folder: Option<&Path>) -> Res
     let Some(bench) = BENCHES.iter().find(|bench| bench.name == name) else {
         bail!("there is no benchmark `{name}`; these there are:\n{}", list().trim_end());
     };
-    print!("{}", (bench.run)(root, folder)?);
+    print!("{}", (bench.run)(root, on)?);
     Ok(())
 }
 
@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn an_unknown_name_is_answered_with_the_list() {
-        let error = run(&Root::find(None, None).unwrap(), Some("nothing"), None).unwrap_err().to_string();
+        let error = run(&Root::find(None, None).unwrap(), Some("nothing"), &[]).unwrap_err().to_string();
         assert!(error.contains("`nothing`") && error.contains("\nexplain  start"), "{error}");
     }
 }

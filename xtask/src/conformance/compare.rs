@@ -3,13 +3,19 @@
 use super::checks::{Check, Scenario, Scenarios, Status, Verdict};
 use crate::columns::{Side, columns};
 
-/// The same scenarios on one server, three times.
+/// The same scenarios on one server, directly and through guards.
 pub(super) struct Comparison {
     pub(super) direct: Scenarios,
-    /// Through the guard, which speaks HTTP to the server.
-    pub(super) http: Scenarios,
-    /// Through the guard, which has started the server and speaks to it over stdio.
-    pub(super) stdio: Scenarios,
+    pub(super) through: Vec<Through>,
+}
+
+/// What came out through one guard.
+pub(super) struct Through {
+    /// How the guard speaks to the server.
+    pub(super) name: &'static str,
+    pub(super) scenarios: Scenarios,
+    /// The scenarios that cannot pass this way; what differs in them is told and not counted.
+    pub(super) cannot: &'static [&'static str],
 }
 
 /// A check that came out otherwise than directly.
@@ -19,36 +25,56 @@ struct Difference {
 }
 
 impl Comparison {
-    /// How many checks that pass directly do not pass through the guard over HTTP. A server on stdio is another server: it has one connection
-    /// for all clients, and no headers, so what differs there is told and not counted.
+    /// How many checks that pass directly do not pass through a guard, but for those that cannot.
     pub(super) fn worse(&self) -> usize {
-        self.differences(&self.http).iter().filter(|difference| difference.worse).count()
+        let all = self.through.iter().flat_map(|through| through.differences(&self.direct));
+        all.filter(|(name, through, difference)| difference.worse && !through.cannot.contains(name)).count()
     }
 
     /// The scenarios, then what differs check by check.
     pub(super) fn table(&self) -> String {
-        let head = ["scenario", "direct", "guard, HTTP", "guard, stdio", ""].map(str::to_owned).to_vec();
-        let mut rows = vec![head];
+        let names = self.through.iter().map(|through| format!("guard, {}", through.name));
+        let head = ["scenario", "direct"].map(str::to_owned).into_iter().chain(names).chain([String::new()]);
+        let mut rows = vec![head.collect::<Vec<_>>()];
         for (name, direct) in &self.direct.0 {
-            let (http, stdio) = (self.http.0.get(name), self.stdio.0.get(name));
-            let worse = differences(name, direct, http).iter().any(|difference| difference.worse);
-            let mark = if worse { "WORSE" } else { "" };
-            rows.push(vec![name.clone(), shown(Some(direct)), shown(http), shown(stdio), mark.to_owned()]);
+            let mut row = vec![name.clone(), shown(Some(direct))];
+            let mut mark = "";
+            for through in &self.through {
+                let here = through.scenarios.0.get(name);
+                row.push(shown(here));
+                if differences(name, direct, here).iter().any(|difference| difference.worse) {
+                    let can = !through.cannot.contains(&name.as_str());
+                    mark = if can || mark == "WORSE" { "WORSE" } else { "cannot" };
+                }
+            }
+            row.push(mark.to_owned());
+            rows.push(row);
         }
-        let mut text = columns(&[Side::Left; 5], &rows);
-        for difference in self.differences(&self.http) {
-            let word = if difference.worse { "worse" } else { "otherwise" };
-            text.push_str(&format!("{word}: {}\n", difference.line));
-        }
-        for difference in self.differences(&self.stdio) {
-            text.push_str(&format!("over stdio: {}\n", difference.line));
+        let mut text = columns(&vec![Side::Left; self.through.len() + 3], &rows);
+        for through in &self.through {
+            for (name, _, difference) in through.differences(&self.direct) {
+                let word = match (difference.worse, through.cannot.contains(&name)) {
+                    (true, true) => "cannot",
+                    (true, false) => "worse",
+                    (false, _) => "otherwise",
+                };
+                text.push_str(&format!("{word} over {}: {}\n", through.name, difference.line));
+            }
         }
         text
     }
+}
 
-    fn differences(&self, through: &Scenarios) -> Vec<Difference> {
-        let all = &self.direct.0;
-        all.iter().flat_map(|(name, direct)| differences(name, direct, through.0.get(name))).collect()
+impl Through {
+    /// What came out otherwise, with the scenario's name.
+    fn differences<'a>(
+        &'a self,
+        direct: &'a Scenarios,
+    ) -> impl Iterator<Item = (&'a str, &'a Self, Difference)> {
+        direct.0.iter().flat_map(move |(name, direct)| {
+            let found = differences(name, direct, self.scenarios.0.get(name));
+            found.into_iter().map(move |difference| (name.as_str(), self, difference))
+        })
     }
 }
 
@@ -107,7 +133,11 @@ mod tests {
     }
 
     fn worse(direct: &[(&str, Status)], through: &[(&str, Status)]) -> usize {
-        Comparison { direct: run(direct), http: run(through), stdio: run(direct) }.worse()
+        compared(run(direct), run(through), &[]).worse()
+    }
+
+    fn compared(direct: Scenarios, scenarios: Scenarios, cannot: &'static [&'static str]) -> Comparison {
+        Comparison { direct, through: vec![Through { name: "HTTP", scenarios, cannot }] }
     }
 
     #[test]
@@ -133,15 +163,29 @@ mod tests {
 
     #[test]
     fn a_scenario_that_was_not_run_is_worse() {
-        let direct = || run(&[("a", Status::Success)]);
-        let comparison = Comparison { direct: direct(), http: Scenarios::default(), stdio: direct() };
+        let comparison = compared(run(&[("a", Status::Success)]), Scenarios::default(), &[]);
         assert_eq!(comparison.worse(), 1);
         assert_eq!(
             comparison.table().lines().collect::<Vec<_>>(),
             [
-                "scenario  direct    guard, HTTP  guard, stdio",
-                "ping      passes 1  not run      passes 1      WORSE",
-                "worse: ping: was not run",
+                "scenario  direct    guard, HTTP",
+                "ping      passes 1  not run      WORSE",
+                "worse over HTTP: ping: was not run",
+            ]
+        );
+    }
+
+    #[test]
+    fn what_cannot_pass_is_told_and_not_counted() {
+        let (direct, through) = (run(&[("a", Status::Success)]), run(&[("a", Status::Failure)]));
+        let comparison = compared(direct, through, &["ping"]);
+        assert_eq!(comparison.worse(), 0);
+        assert_eq!(
+            comparison.table().lines().collect::<Vec<_>>(),
+            [
+                "scenario  direct    guard, HTTP",
+                "ping      passes 1  fails 0      cannot",
+                "cannot over HTTP: ping: a: success directly, failure here",
             ]
         );
     }

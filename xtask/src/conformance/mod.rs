@@ -13,7 +13,11 @@ use std::{
 
 use anyhow::{Context, Result, ensure};
 
-use self::{checks::Scenarios, compare::Comparison, program::Program};
+use self::{
+    checks::Scenarios,
+    compare::{Comparison, Through},
+    program::Program,
+};
 use crate::{root::Root, run::cargo, servers, target_folder};
 
 /// What the command line says.
@@ -53,6 +57,20 @@ const SERVERS: &[Server] = &[
         stdio: &["{packages}/node_modules/@modelcontextprotocol/server-everything/dist/index.js", "stdio"],
     },
 ];
+
+/// The scenarios that cannot pass when several clients with a handshake share one process: the server asks its client something, and nothing
+/// in its question says which of them it means. `docs/guard.md` tells more.
+const SHARED: &[&str] = &[
+    "tools-call-sampling",
+    "tools-call-elicitation",
+    "elicitation-sep1034-defaults",
+    "elicitation-sep1330-enums",
+    CLOSES,
+];
+
+/// Here the server closes the HTTP stream on which its answer would come, and a program behind a pipe has none. The suite finds an answer that
+/// is no stream, says that its checks do not apply, and makes none.
+const CLOSES: &str = "server-sse-polling";
 
 /// How long all scenarios of one revision may take; one of them alone has the suite's own limit.
 const SUITE_TIME: Duration = Duration::from_secs(300);
@@ -113,15 +131,23 @@ impl Server {
         let direct = suite("direct", &server)?;
         ensure!(direct.any_passes(), "no scenario passes directly; see {}", folder.display());
 
-        let guard = places.guard(&folder.join("http.toml"), &format!("url = {}", quoted(server.url())))?;
-        let http = suite("http", &guard)?;
-        guard.end()?;
+        let far = format!("url = {}", quoted(server.url()));
+        let near = self.child(places);
+        let nothing: &'static [&'static str] = &[];
+        let ways = [
+            ("HTTP", "http", far, nothing),
+            ("stdio", "stdio", near.clone(), SHARED),
+            ("stdio per session", "session", format!("{near}\nsharing = \"per-session\""), &[CLOSES]),
+        ];
+        let mut through = Vec::new();
+        for (name, file, upstream, cannot) in ways {
+            let guard = places.guard(&folder.join(format!("{file}.toml")), &upstream)?;
+            let scenarios = suite(file, &guard)?;
+            guard.end()?;
+            through.push(Through { name, scenarios, cannot });
+        }
         server.end()?;
-
-        let guard = places.guard(&folder.join("stdio.toml"), &self.child(places))?;
-        let stdio = suite("stdio", &guard)?;
-        guard.end()?;
-        Ok(Comparison { direct, http, stdio })
+        Ok(Comparison { direct, through })
     }
 
     /// How the guard starts it.

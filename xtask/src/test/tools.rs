@@ -52,6 +52,8 @@ const TOOLS: &[Tool] = &[
     // Programs that `prove` disturbs are written in these.
     Tool { what: "python3", found: &[Found::OnPath("python3")], from: Source::Debian("python3") },
     Tool { what: "node", found: &[Found::OnPath("node")], from: Source::Debian("nodejs") },
+    // Looks at the guard's live page.
+    Tool { what: "chromium", found: &[Found::OnPath("chromium")], from: Source::Debian("chromium") },
     // Rust links with it; the file shim of `prove` and the stepped clocks of the fault tests are built with it too.
     Tool { what: "cc", found: &[Found::OnPath("cc")], from: Source::Debian("gcc") },
     // The servers that prove is shown on run on these.

@@ -5,7 +5,15 @@ mod official;
 mod rows;
 mod trial;
 
-use std::path::Path;
+use std::{
+    collections::BTreeMap,
+    path::PathBuf,
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
+    thread,
+};
 
 use anyhow::{Result, ensure};
 
@@ -38,28 +46,38 @@ struct Line {
     same: Said,
 }
 
-/// Builds, proves, counts. A word says which servers: those whose name or hazard has it in it.
-pub(super) fn run(root: &Root, word: Option<&Path>) -> Result<String> {
+/// Builds, proves, counts. Words say which servers: those whose name or hazard has one of them in it.
+pub(super) fn run(root: &Root, words: &[PathBuf]) -> Result<String> {
     servers::ready(root, false)?;
     cargo(root, &["build", "--release", "--locked", "--package", "interlock"])?;
     cargo(root, &["build", "--release", "--locked", "--package", "interlock-testkit", "--example", "seeds"])?;
     let prover = Prover { program: release_program(root, "interlock")?, places: Places::of(root)? };
-    let word = word.map(|word| word.display().to_string()).unwrap_or_default();
+    let wanted = Wanted(words.iter().map(|word| word.display().to_string()).collect());
     let Rows { server, beside } = Rows::read(root)?;
-    let counted = proved(&prover, server, &word)?;
-    let others = proved(&prover, beside, &word)?;
-    let mut text = format!("{}\n{}", table(&counted), count(&counted));
+    let is_wanted = |row: &Row| wanted.names(&row.name) || wanted.names(&row.hazard);
+    let counted = server.len();
+    let (of_table, rows): (Vec<bool>, Vec<Row>) = server
+        .into_iter()
+        .chain(beside)
+        .enumerate()
+        .filter(|(_, row)| is_wanted(row))
+        .map(|(at, row)| (at < counted, row))
+        .unzip();
+    let counted = of_table.iter().filter(|counts| **counts).count();
+    let mut lines = proved(&prover, rows)?;
+    let others = lines.split_off(counted);
+    let mut text = format!("{}\n{}", table(&lines), count(&lines));
     if !others.is_empty() {
         text.push_str(&format!("\n{}", table(&others)));
     }
-    if word.is_empty() || "official".contains(&word) {
+    if wanted.names("official") {
         text.push_str(&format!("\n{}", official::run(&prover)?));
     }
-    let wrong = wrong(counted.iter().chain(&others));
+    let wrong = wrong(lines.iter().chain(&others));
     if !wrong.is_empty() {
         text.push_str(&format!("\nnot as the table says:\n{wrong}"));
     }
-    let false_proofs = counted.iter().chain(&others).filter(|line| line.is_false()).count();
+    let false_proofs = lines.iter().chain(&others).filter(|line| line.is_false()).count();
     if false_proofs > 0 {
         print!("{text}");
     }
@@ -67,21 +85,83 @@ pub(super) fn run(root: &Root, word: Option<&Path>) -> Result<String> {
     Ok(text)
 }
 
-fn proved(prover: &Prover, rows: Vec<Row>, word: &str) -> Result<Vec<Line>> {
-    let mut lines = Vec::new();
-    for row in rows.into_iter().filter(|row| row.name.contains(word) || row.hazard.contains(word)) {
-        let why = row.why.as_ref().map(|why| format!("; told what to call: {why}")).unwrap_or_default();
-        eprintln!("{} ({}){why}", row.name, row.hazard);
-        let told = row.told();
-        let racy = prover.on(&row, false, &told, RACE)?;
-        eprintln!("  {} after {} trials, {:.1} s: {}", racy.verdict, racy.trials, racy.seconds, racy.reason);
-        let fixed = prover.on(&row, true, &told, SURVEY)?;
-        eprintln!("  twin {} after {} trials, {:.1} s", fixed.verdict, fixed.all_trials, fixed.seconds);
-        let same = prover.on(&row, true, &racy.calls, TWIN)?;
-        eprintln!("  same calls {} after {} trials, {:.1} s", same.verdict, same.all_trials, same.seconds);
-        lines.push(Line { row, racy, fixed, same });
+/// The words that say which servers; none of them means all.
+struct Wanted(Vec<String>);
+
+impl Wanted {
+    fn names(&self, text: &str) -> bool {
+        self.0.is_empty() || self.0.iter().any(|word| text.contains(word))
     }
-    Ok(lines)
+}
+
+/// The races one by one, because how soon they show is what is told of them; then the twins, as many beside each other as there are
+/// processors, because of them it is only told that nothing shows.
+fn proved(prover: &Prover, rows: Vec<Row>) -> Result<Vec<Line>> {
+    let all = rows.len();
+    let mut racy = Vec::new();
+    for (at, row) in (1..).zip(&rows) {
+        let why = row.why.as_ref().map(|why| format!("; told what to call: {why}")).unwrap_or_default();
+        let said = prover.on(row, false, &row.told(), RACE)?;
+        eprintln!(
+            "race {at} of {all}: {} ({}): {} after {} trials, {:.1} s: {}{why}",
+            row.name, row.hazard, said.verdict, said.trials, said.seconds, said.reason
+        );
+        racy.push(said);
+    }
+    // The longest way first, so that the last of them is not waited for alone.
+    let surveys = rows.iter().enumerate().map(|(at, row)| Job { at, told: row.told(), flags: SURVEY });
+    let (bare, told): (Vec<Job>, Vec<Job>) = surveys.partition(|job| job.told.is_empty());
+    let same = racy.iter().enumerate().map(|(at, said)| Job { at, told: said.calls.clone(), flags: TWIN });
+    let jobs: Vec<Job> = bare.into_iter().chain(same).chain(told).collect();
+    let said = on_twins(prover, &rows, &jobs)?;
+    let of = |at: usize, flags: &[&str]| {
+        let mut made = jobs.iter().zip(&said).filter(|(job, _)| job.at == at && job.flags == flags);
+        made.next().map(|(_, said)| said.clone()).unwrap_or_default()
+    };
+    let lines = rows.into_iter().zip(racy).enumerate();
+    let line = |(at, (row, racy))| Line { row, racy, fixed: of(at, SURVEY), same: of(at, TWIN) };
+    Ok(lines.map(line).collect())
+}
+
+/// One run on a twin.
+struct Job {
+    /// Which row.
+    at: usize,
+    told: Vec<String>,
+    flags: &'static [&'static str],
+}
+
+/// What prove says of twins, in the order of the jobs.
+fn on_twins(prover: &Prover, rows: &[Row], jobs: &[Job]) -> Result<Vec<Said>> {
+    let workers = thread::available_parallelism().map_or(1, usize::from);
+    let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let said: Mutex<BTreeMap<usize, Result<Said>>> = Mutex::default();
+    thread::scope(|scope| {
+        for _ in 0..workers {
+            scope.spawn(|| {
+                loop {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(job) = jobs.get(number) else { return };
+                    let Some(row) = rows.get(job.at) else { return };
+                    let outcome = prover.on(row, true, &job.told, job.flags);
+                    let finished = done.fetch_add(1, Ordering::Relaxed) + 1;
+                    let what = if job.flags == SURVEY { "as the race was" } else { "the same calls" };
+                    let how = match &outcome {
+                        Ok(said) => {
+                            format!(
+                                "{} after {} trials, {:.1} s",
+                                said.verdict, said.all_trials, said.seconds
+                            )
+                        }
+                        Err(error) => error.to_string(),
+                    };
+                    eprintln!("twin {finished} of {}: {}, told {what}: {how}", jobs.len(), row.name);
+                    said.lock().unwrap_or_else(PoisonError::into_inner).insert(number, outcome);
+                }
+            });
+        }
+    });
+    said.into_inner().unwrap_or_else(PoisonError::into_inner).into_values().collect()
 }
 
 impl Line {
