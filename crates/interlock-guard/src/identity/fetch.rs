@@ -2,18 +2,12 @@
 
 use std::{fmt::Display, time::Duration};
 
-use bytes::Bytes;
 use http::{Request, header};
-use http_body_util::{BodyExt as _, Empty, Limited};
-use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
-use hyper_util::{
-    client::legacy::{Client, connect::HttpConnector},
-    rt::TokioExecutor,
-};
-use rustls::crypto::ring;
+use http_body_util::{BodyExt as _, Full, Limited};
 use tokio::time::{Instant, sleep, timeout};
 
 use super::{jwt::Tokens, keys::InvalidKeys};
+use crate::upstream::Client;
 
 /// Why a key set was not fetched.
 #[derive(Debug, thiserror::Error)]
@@ -39,25 +33,19 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const SOONEST: Duration = Duration::from_secs(5);
 
 /// Asks for a key set. It follows no redirect: keys come from where the configuration says.
-pub(super) struct Asker(Client<HttpsConnector<HttpConnector>, Empty<Bytes>>);
+pub(super) struct Asker(Client);
 
 impl Asker {
     /// With the certificates that the system trusts.
     pub(super) fn new() -> Result<Self, Unfetched> {
-        let connector = HttpsConnectorBuilder::new()
-            .with_provider_and_native_roots(ring::default_provider())
-            .map_err(|error| Unfetched::Tls(error.to_string()))?
-            .https_or_http()
-            .enable_http1()
-            .build();
-        Ok(Self(Client::builder(TokioExecutor::new()).pool_max_idle_per_host(0).build(connector)))
+        Client::new(true).map(Self).map_err(|error| Unfetched::Tls(error.to_string()))
     }
 
     async fn text(&self, url: &str) -> Result<String, Unfetched> {
         let failed = |error: &dyn Display| Unfetched::Request(error.to_string());
-        let request = Request::get(url).header(header::ACCEPT, "application/json").body(Empty::new());
-        let response = self.0.request(request.map_err(|error| failed(&error))?).await;
-        let response = response.map_err(|error| failed(&error))?;
+        let request = Request::get(url).header(header::ACCEPT, "application/json").body(Full::default());
+        let response = self.0.send(request.map_err(|error| failed(&error))?).await;
+        let response = response.map_err(|lost| Unfetched::Request(lost.reason))?;
         if !response.status().is_success() {
             return Err(Unfetched::Request(format!("the answer was {}", response.status())));
         }

@@ -36,21 +36,23 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// What the guard says of itself.
 const MYSELF: &str =
     concat!("{\"name\":\"interlock-guard\",\"version\":\"", env!("CARGO_PKG_VERSION"), "\"}");
-/// What each request to a server without a handshake carries, if its client did not say it.
-pub(crate) const STATED: &str = concat!(
-    "\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\",",
-    "\"io.modelcontextprotocol/clientInfo\":{\"name\":\"interlock-guard\",\"version\":\"",
-    env!("CARGO_PKG_VERSION"),
-    "\"},\"io.modelcontextprotocol/clientCapabilities\":{}"
-);
 
+macro_rules! stated {
+    ($capabilities:literal) => {
+        concat!(
+            "\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\",",
+            "\"io.modelcontextprotocol/clientInfo\":{\"name\":\"interlock-guard\",\"version\":\"",
+            env!("CARGO_PKG_VERSION"),
+            "\"},\"io.modelcontextprotocol/clientCapabilities\":",
+            $capabilities
+        )
+    };
+}
+
+/// What each request to a server without a handshake carries, if its client did not say it.
+pub(crate) const STATED: &str = stated!("{}");
 /// The same for a question about a task, which is for clients that know what one is.
-pub(crate) const STATED_FOR_TASKS: &str = concat!(
-    "\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\",",
-    "\"io.modelcontextprotocol/clientInfo\":{\"name\":\"interlock-guard\",\"version\":\"",
-    env!("CARGO_PKG_VERSION"),
-    "\"},\"io.modelcontextprotocol/clientCapabilities\":{\"extensions\":{\"io.modelcontextprotocol/tasks\":{}}}"
-);
+pub(crate) const STATED_FOR_TASKS: &str = stated!("{\"extensions\":{\"io.modelcontextprotocol/tasks\":{}}}");
 
 impl Refusal {
     /// The same, for somebody who cannot tell it from silence.
