@@ -1,6 +1,6 @@
 //! What may be said about a server after its calls ran together.
 
-use std::{collections::BTreeSet, fmt, str::FromStr};
+use std::{collections::BTreeSet, fmt, str::FromStr, time::Duration};
 
 use crate::severity::named;
 
@@ -40,6 +40,8 @@ pub struct Explored {
     pub techniques: BTreeSet<String>,
     /// Distinct schedules that were walked.
     pub schedules: u64,
+    /// What they took together, without the time in which servers were started for them.
+    pub walked: Duration,
     /// Whether those are all there are.
     pub exhausted: bool,
 }

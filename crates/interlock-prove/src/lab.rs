@@ -42,6 +42,8 @@ pub(crate) struct Run {
     pub(crate) observed: Observed,
     /// What the server did that no server should.
     pub(crate) oddities: Vec<String>,
+    /// How long it took once the instance was there.
+    pub(crate) took: Duration,
 }
 
 /// The reason of a call that was not made.
@@ -98,6 +100,7 @@ impl Lab {
         pause: Duration,
     ) -> Result<Run, Trouble> {
         let mut instance = self.pool.take(Hold::Free).await?;
+        let begin = Instant::now();
         let before = self.begin(&mut instance, set).await?;
         let start = Instant::now();
         let mut exchanges: Vec<Option<Exchange>> = vec![None; set.calls.len()];
@@ -132,7 +135,7 @@ impl Lab {
                 instance.again(&self.target).await?
             }
         };
-        self.end(instance, set, history, before, Observed::default()).await
+        self.end(instance, set, begin, history, before, Observed::default()).await
     }
 
     /// The calls of a set together.
@@ -152,6 +155,7 @@ impl Lab {
 
     async fn meet(&self, set: &CallSet, schedule: &Schedule, hold: &str) -> Result<Run, Trouble> {
         let mut instance = self.pool.take(self.pool.hold(hold)).await?;
+        let begin = Instant::now();
         let before = self.begin(&mut instance, set).await?;
         let requests = instance.prepare(&set.calls)?;
         let ids: Vec<i64> = requests.iter().map(|request| request.id).collect();
@@ -193,7 +197,7 @@ impl Lab {
         };
         let ticks = observed.ticks.iter().map(tick).collect();
         let history = History { calls: calls.collect(), ticks };
-        self.end(instance, set, history, before, observed).await
+        self.end(instance, set, begin, history, before, observed).await
     }
 
     async fn begin(&self, instance: &mut Instance, set: &CallSet) -> Result<Vec<Answer>, Trouble> {
@@ -211,6 +215,7 @@ impl Lab {
         &self,
         mut instance: Instance,
         set: &CallSet,
+        begin: Instant,
         history: History,
         before: Vec<Answer>,
         observed: Observed,
@@ -224,8 +229,9 @@ impl Lab {
         };
         let folder = instance.folder().to_owned();
         let oddities = instance.connection.oddities().to_vec();
+        let took = Instant::now().since(begin);
         instance.kill().await;
-        Ok(Run { history, before, reads, folder, observed, oddities })
+        Ok(Run { history, before, reads, folder, observed, oddities, took })
     }
 
     async fn read(&self, instance: &mut Instance, set: &CallSet) -> Result<Vec<Answer>, Trouble> {

@@ -155,6 +155,7 @@ impl Ladder {
             walk.ran(&run.observed.choices);
         }
         explored.schedules = walk.schedules();
+        explored.walked += run.took;
         explored.exhausted = walk.exhausted();
     }
 

@@ -128,6 +128,7 @@ pub async fn prove(request: Request, progress: &dyn Progress) -> Result<Proved, 
     for set in &sets {
         explored.trials += set.explored.trials;
         explored.schedules += set.explored.schedules;
+        explored.walked += set.explored.walked;
         explored.techniques.extend(set.explored.techniques.iter().cloned());
         explored.exhausted &= set.explored.exhausted;
     }

@@ -1,7 +1,7 @@
 //! From what a scan has found to what should be called.
 
 use interlock_hazards::find;
-use interlock_model::{CallSet, Effectful, Fingerprint, HazardId, Surface};
+use interlock_model::{CallSet, Effectful, Fault, Fingerprint, HazardId, Reach, Surface};
 
 use super::pick::{arrange, of, same};
 
@@ -12,6 +12,8 @@ pub struct Found {
     pub hazard: HazardId,
     /// The tools through which a caller reaches it.
     pub tools: Vec<String>,
+    /// Who can come in between.
+    pub reach: Reach,
     /// What recognises the finding.
     pub fingerprint: Fingerprint,
 }
@@ -87,6 +89,13 @@ fn for_one(finding: &Found, surface: &Surface, left_alone: &[String]) -> Result<
         }
         sets = showing(&known);
     }
+    if finding.reach == Reach::CrossProcess {
+        // Calls to one process do not come between there; what is left of one that is cut off does not depend on who else is running.
+        sets.retain(|set| set.fault != Fault::None);
+        if sets.is_empty() {
+            return Err("only another process can come in between, which calls to one server do not show".into());
+        }
+    }
     if sets.is_empty() {
         return Err(format!("no call of {} is known that would show it", finding.tools.join(", ")));
     }
@@ -116,6 +125,7 @@ mod tests {
         Found {
             hazard: hazard.parse().unwrap(),
             tools: tools.iter().map(ToString::to_string).collect(),
+            reach: Reach::Both,
             fingerprint: Fingerprint(fingerprint.into()),
         }
     }
@@ -137,6 +147,7 @@ mod tests {
             found("lost-update", &["elsewhere"], "six"),
             found("lost-update", &[], "seven"),
             found("lost-update", &["drop"], "eight"),
+            Found { reach: Reach::CrossProcess, ..found("file-check-then-act", &["save"], "nine") },
         ];
         let from = sets(&findings, &surface, &["drop".to_owned()]);
         let mut text = String::new();
@@ -158,6 +169,7 @@ mod tests {
             six: the server has none of its tools: elsewhere
             seven: no tool reaches it
             eight: its tools look destructive, so they are not called: drop; --allow-destructive calls them
+            nine: only another process can come in between, which calls to one server do not show
         "#]]
         .assert_eq(&text);
     }

@@ -263,6 +263,7 @@ mod tests {
             folder: PathBuf::from("/nowhere"),
             observed: Observed::default(),
             oddities: Vec::new(),
+            took: Duration::from_millis(2),
         }
     }
 

@@ -42,7 +42,7 @@ pub(super) fn time(time: Duration) -> String {
     }
 }
 
-/// How much was tried: `48 calls, 12 trials (one-write), 20 schedules: all there are`.
+/// How much was tried: `48 calls, 12 trials (one-write), 20 schedules in 412 ms: all there are`.
 pub(super) fn explored(explored: &Explored) -> String {
     let techniques: Vec<&str> = explored.techniques.iter().map(String::as_str).collect();
     let mut trials = number(explored.trials, "trial");
@@ -50,7 +50,10 @@ pub(super) fn explored(explored: &Explored) -> String {
         trials = format!("{trials} ({})", techniques.join(", "));
     }
     let calls = number(explored.calls, "call");
-    let schedules = number(explored.schedules, "schedule");
+    let mut schedules = number(explored.schedules, "schedule");
+    if !explored.walked.is_zero() {
+        schedules = format!("{schedules} in {}", time(explored.walked));
+    }
     let all = if explored.exhausted { ": all there are" } else { ", not exhausted" };
     format!("{calls}, {trials}, {schedules}{all}")
 }

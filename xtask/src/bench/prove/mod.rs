@@ -32,7 +32,7 @@ use crate::{
 /// A race is looked for as by anybody who gives no flags.
 const RACE: &[&str] = &["--no-save"];
 /// A twin gets the time to try every set of calls that prove thinks of.
-const SURVEY: &[&str] = &["--no-save", "--trials", "10", "--budget", "600s", "--max-calls", "20000"];
+const SURVEY: &[&str] = &["--no-save", "--trials", "5", "--budget", "600s", "--max-calls", "20000"];
 /// How often the calls that showed a race meet on the twin.
 const TWIN: &[&str] = &["--no-save", "--trials", "200", "--budget", "600s", "--max-calls", "100000"];
 
@@ -147,11 +147,8 @@ fn on_twins(prover: &Prover, rows: &[Row], jobs: &[Job]) -> Result<Vec<Said>> {
                     let finished = done.fetch_add(1, Ordering::Relaxed) + 1;
                     let what = if job.flags == SURVEY { "as the race was" } else { "the same calls" };
                     let how = match &outcome {
-                        Ok(said) => {
-                            format!(
-                                "{} after {} trials, {:.1} s",
-                                said.verdict, said.all_trials, said.seconds
-                            )
+                        Ok(Said { verdict, all_trials, seconds, reason, .. }) => {
+                            format!("{verdict} after {all_trials} trials, {seconds:.1} s: {reason}")
                         }
                         Err(error) => error.to_string(),
                     };
@@ -271,6 +268,7 @@ mod tests {
             reason: "so".to_owned(),
             again: (5, 5),
             seconds: 2.0,
+            walked: (0, false, 0.0),
             calls: Vec::new(),
         };
         Line { row: toml::from_str(&row).unwrap(), racy: said(racy), fixed: said(fixed), same: said("held") }

@@ -3,7 +3,7 @@
 use std::{
     io::{BufRead, BufReader},
     process::{Child, Command, Stdio},
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use anyhow::{Context, Result, bail, ensure};
@@ -29,6 +29,8 @@ pub(super) struct Said {
     /// In how many of how many further runs it happened again.
     pub(super) again: (u64, u64),
     pub(super) seconds: f64,
+    /// How many orders of a server's operations were walked, whether they are all there are, and the seconds without starting servers.
+    pub(super) walked: (u64, bool, f64),
     /// The calls that decided, as prove would have to be told them.
     pub(super) calls: Vec<String>,
 }
@@ -144,7 +146,12 @@ impl Said {
         let number = |at: &str| of_set(at).and_then(Value::as_u64);
         let again =
             (number("/evidence/again/times").unwrap_or(0), number("/evidence/again/runs").unwrap_or(0));
+        let explored = |at: &str| report.get("explored").and_then(|explored| explored.get(at));
+        let of_all = |at: &str| explored(at).and_then(Value::as_u64).unwrap_or_default();
+        let walked = Duration::from_nanos(of_all("walked_ns"));
+        let exhausted = explored("exhausted").and_then(Value::as_bool).unwrap_or_default();
         Ok(Self {
+            walked: (of_all("schedules"), exhausted, walked.as_secs_f64()),
             trials: number("/explored/trials").unwrap_or(all_trials).saturating_sub(again.1),
             all_trials: all_trials.saturating_sub(again.1),
             reason: of_set("/reason").and_then(Value::as_str).unwrap_or_default().to_owned(),
@@ -180,7 +187,7 @@ mod tests {
     fn what_counts_is_the_set_that_decided_up_to_the_run_that_showed_it() {
         let report = json!({
             "verdict": "broken",
-            "explored": {"trials": 14},
+            "explored": {"trials": 14, "schedules": 20, "walked_ns": 1_500_000_000, "exhausted": true},
             "sets": [
                 {"verdict": "held", "reason": "fine", "explored": {"trials": 6}},
                 {"verdict": "broken", "reason": "lost", "explored": {"trials": 8},
@@ -190,6 +197,7 @@ mod tests {
         let said = Said::read(&report, 1.5).unwrap();
         assert_eq!((said.trials, said.all_trials, said.reason.as_str()), (3, 9, "lost"));
         assert_eq!(said.again, (4, 5));
+        assert_eq!(said.walked, (20, true, 1.5));
     }
 
     #[test]

@@ -41,6 +41,8 @@ struct Explored {
     trials: u64,
     techniques: BTreeSet<String>,
     schedules: u64,
+    #[serde(default)]
+    walked_ns: u64,
     exhausted: bool,
 }
 
@@ -147,15 +149,16 @@ impl From<Tried> for SetReport {
 
 impl From<&interlock_model::Explored> for Explored {
     fn from(explored: &interlock_model::Explored) -> Self {
-        let interlock_model::Explored { calls, trials, techniques, schedules, exhausted } = explored.clone();
-        Self { calls, trials, techniques, schedules, exhausted }
+        let interlock_model::Explored { calls, trials, techniques, schedules, walked, exhausted } =
+            explored.clone();
+        Self { calls, trials, techniques, schedules, walked_ns: nanos(walked), exhausted }
     }
 }
 
 impl From<Explored> for interlock_model::Explored {
     fn from(explored: Explored) -> Self {
-        let Explored { calls, trials, techniques, schedules, exhausted } = explored;
-        Self { calls, trials, techniques, schedules, exhausted }
+        let Explored { calls, trials, techniques, schedules, walked_ns, exhausted } = explored;
+        Self { calls, trials, techniques, schedules, walked: Duration::from_nanos(walked_ns), exhausted }
     }
 }
 

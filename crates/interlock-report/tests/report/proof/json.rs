@@ -20,6 +20,7 @@ fn a_report_says_everything() {
               "one-write"
             ],
             "schedules": 20,
+            "walked_ns": 420000000,
             "exhausted": false
           },
           "sets": [
@@ -47,6 +48,7 @@ fn a_report_says_everything() {
                   "one-write + offsets"
                 ],
                 "schedules": 20,
+                "walked_ns": 420000000,
                 "exhausted": true
               },
               "evidence": null
@@ -99,6 +101,7 @@ fn a_report_says_everything() {
                   "one-write"
                 ],
                 "schedules": 0,
+                "walked_ns": 0,
                 "exhausted": false
               },
               "evidence": {
@@ -486,6 +489,7 @@ fn a_report_says_everything() {
                 "trials": 0,
                 "techniques": [],
                 "schedules": 0,
+                "walked_ns": 0,
                 "exhausted": false
               },
               "evidence": null

@@ -26,6 +26,7 @@ pub(super) fn explored(calls: u64, trials: u64, techniques: &[&str], schedules: 
         trials,
         techniques: techniques.iter().map(|name| (*name).to_owned()).collect(),
         schedules,
+        walked: Duration::from_nanos(schedules.saturating_mul(21_000_000)),
         exhausted: false,
     }
 }

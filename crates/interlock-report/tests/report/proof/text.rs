@@ -31,8 +31,8 @@ fn the_verdict_comes_first_then_a_line_for_each_set_then_the_story_of_what_break
             unknown  delete_entities + delete_entities: the server exited with status 1 before it answered; 2
                      calls, 0 trials, 0 schedules, not exhausted
             held     add_observations + read_graph: every outcome is one of the 2 that serial runs lead to; 240
-                     calls, 60 trials (one-write, one-write + node-order, one-write + offsets), 20 schedules:
-                     all there are
+                     calls, 60 trials (one-write, one-write + node-order, one-write + offsets), 20 schedules in
+                     420 ms: all there are
 
             broken[lost-update]: both calls succeed, and one of the entities is gone
 
@@ -67,7 +67,7 @@ fn the_verdict_comes_first_then_a_line_for_each_set_then_the_story_of_what_break
 
             note: slow-files: not tried, the program is linked statically
             note: delete_all was not called
-            tried 276 calls, 61 trials (one-write), 20 schedules, not exhausted
+            tried 276 calls, 61 trials (one-write), 20 schedules in 420 ms, not exhausted
         "#]],
     );
 }
@@ -78,15 +78,15 @@ fn what_held_says_how_much_was_tried() {
         &held(),
         PLAIN,
         expect![[r#"
-        held: 1 set of calls (1.84 s)
-          node dist/index.js
+            held: 1 set of calls (1.84 s)
+              node dist/index.js
 
-        held     add_observations + read_graph: every outcome is one of the 2 that serial runs lead to; 240
-                 calls, 60 trials (one-write, one-write + node-order, one-write + offsets), 20 schedules:
-                 all there are
+            held     add_observations + read_graph: every outcome is one of the 2 that serial runs lead to; 240
+                     calls, 60 trials (one-write, one-write + node-order, one-write + offsets), 20 schedules in
+                     420 ms: all there are
 
-        tried 240 calls, 60 trials (one-write), 20 schedules, not exhausted
-    "#]],
+            tried 240 calls, 60 trials (one-write), 20 schedules in 420 ms, not exhausted
+        "#]],
     );
 }
 
@@ -121,16 +121,16 @@ fn what_is_unknown_says_why() {
         &only_read(),
         PLAIN,
         expect![[r#"
-        unknown: no writer was explored: `delete_all` may destroy something; --allow-destructive calls it
-          (1.84 s)
-          node dist/index.js
+            unknown: no writer was explored: `delete_all` may destroy something; --allow-destructive calls it
+              (1.84 s)
+              node dist/index.js
 
-        held     add_observations + read_graph: every outcome is one of the 2 that serial runs lead to; 240
-                 calls, 60 trials (one-write, one-write + node-order, one-write + offsets), 20 schedules:
-                 all there are
+            held     add_observations + read_graph: every outcome is one of the 2 that serial runs lead to; 240
+                     calls, 60 trials (one-write, one-write + node-order, one-write + offsets), 20 schedules in
+                     420 ms: all there are
 
-        tried 240 calls, 60 trials (one-write), 20 schedules, not exhausted
-    "#]],
+            tried 240 calls, 60 trials (one-write), 20 schedules in 420 ms, not exhausted
+        "#]],
     );
 }
 

@@ -94,6 +94,7 @@ fn ask(options: &Prove, scanned: Option<&Report>) -> Result<Ask> {
         let found = |finding: &Finding| Found {
             hazard: finding.hazard.clone(),
             tools: finding.tools.clone(),
+            reach: finding.reach,
             fingerprint: finding.fingerprint.clone(),
         };
         return Ok(Ask::Findings {
