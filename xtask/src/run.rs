@@ -1,7 +1,10 @@
 //! Other programs, run in the root of the workspace. Each is shown before it starts, so that a person can repeat by hand what
 //! failed, and an error names the whole command and how it ended.
 
-use std::process::{Command, Stdio};
+use std::{
+    ffi::OsString,
+    process::{Command, Stdio},
+};
 
 use anyhow::{Context, Result, bail};
 
@@ -10,6 +13,10 @@ use crate::root::Root;
 /// Variables by which git tells its hooks where they are. A command about another folder must not inherit them, or it would
 /// speak about the repository of the hook.
 const GIT_HOOK_VARIABLES: &[&str] = &["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX"];
+
+/// How the variables begin by which cargo tells a program whose it is. A build script may ask cargo to run it again whenever they change
+/// (that of `ring` does), so that what was built by hand would be built once more from here, and once more by hand.
+const PACKAGE_VARIABLES: &[&str] = &["CARGO_PKG_", "CARGO_MANIFEST_"];
 
 /// A command that is about to run.
 pub(crate) struct Run {
@@ -24,6 +31,12 @@ impl Run {
         let mut command = Command::new(program);
         command.current_dir(root.path());
         for variable in GIT_HOOK_VARIABLES {
+            command.env_remove(variable);
+        }
+        let ours = |name: &OsString| {
+            PACKAGE_VARIABLES.iter().any(|start| name.as_encoded_bytes().starts_with(start.as_bytes()))
+        };
+        for (variable, _) in std::env::vars_os().filter(|(name, _)| ours(name)) {
             command.env_remove(variable);
         }
         Self { command, shown: quoted(program), echo: true }
@@ -136,6 +149,13 @@ mod tests {
     #[test]
     fn the_answer_of_a_question_is_its_output() {
         assert_eq!(Run::new(&root(), "sh").args(["-c", "echo yes"]).quiet().text().unwrap(), "yes\n");
+    }
+
+    #[test]
+    fn a_command_is_not_told_whose_package_this_is() {
+        assert!(std::env::vars_os().any(|(name, _)| name == "CARGO_PKG_NAME"), "cargo tells its tests");
+        let asked = ["-c", "echo \"<$CARGO_PKG_NAME$CARGO_MANIFEST_DIR>\""];
+        assert_eq!(Run::new(&root(), "sh").args(asked).quiet().text().unwrap(), "<>\n");
     }
 
     #[test]

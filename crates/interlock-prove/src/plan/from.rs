@@ -93,7 +93,9 @@ fn for_one(finding: &Found, surface: &Surface, left_alone: &[String]) -> Result<
         // Calls to one process do not come between there; what is left of one that is cut off does not depend on who else is running.
         sets.retain(|set| set.fault != Fault::None);
         if sets.is_empty() {
-            return Err("only another process can come in between, which calls to one server do not show".into());
+            return Err(
+                "only another process can come in between, which calls to one server do not show".into()
+            );
         }
     }
     if sets.is_empty() {

@@ -1,5 +1,6 @@
 // A counter over MCP on one port without TLS: HTTP/1.1, or HTTP/2 to whoever begins with its preface. Calls over HTTP/1.1 wait for each other;
-// those over HTTP/2 do not, and lose what the other added.
+// those over HTTP/2 do not, and lose what the other added. Told a certificate and its key, it serves the same counter on a port with TLS.
+import { readFileSync } from "node:fs";
 import http from "node:http";
 import http2 from "node:http2";
 import net from "node:net";
@@ -63,4 +64,11 @@ const listener = net.createServer((socket) => {
     (first.subarray(0, 3).toString() === "PRI" ? two : one).emit("connection", socket);
   });
 });
-listener.listen(0, "127.0.0.1", () => console.log(`http://127.0.0.1:${listener.address().port}/mcp`));
+listener.listen(0, "127.0.0.1", () => {
+  console.log(`http://127.0.0.1:${listener.address().port}/mcp`);
+  const [cert, key] = process.argv.slice(2).map((path) => readFileSync(path));
+  if (key === undefined) return;
+  const secure = http2.createSecureServer({ cert, key, allowHTTP1: true }, handle);
+  secure.on("sessionError", () => {});
+  secure.listen(0, "127.0.0.1", () => console.log(`https://localhost:${secure.address().port}/mcp`));
+});

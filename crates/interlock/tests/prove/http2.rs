@@ -3,7 +3,8 @@
 use std::{
     io::{BufRead, BufReader, Read, Write},
     net::{Ipv4Addr, Shutdown, TcpListener, TcpStream},
-    process::{Child, Command, Stdio},
+    path::Path,
+    process::{Child, ChildStdout, Command, Stdio},
     sync::{Arc, Mutex},
     thread,
 };
@@ -16,19 +17,33 @@ use crate::TWO_ADDS;
 struct Server {
     child: Child,
     url: String,
+    output: BufReader<ChildStdout>,
 }
 
 impl Server {
     fn start() -> Self {
+        Self::with(&[])
+    }
+
+    fn with(arguments: &[&Path]) -> Self {
         let mut child = Command::new("node")
             .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/prove/h2c.mjs"))
+            .args(arguments)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .spawn()
             .expect("node starts");
-        let mut url = String::new();
-        BufReader::new(child.stdout.take().expect("its output")).read_line(&mut url).expect("it says where");
-        Self { child, url: url.trim().to_owned() }
+        let output = BufReader::new(child.stdout.take().expect("its output"));
+        let mut server = Self { child, url: String::new(), output };
+        server.url = server.says();
+        server
+    }
+
+    /// The next line that it prints.
+    fn says(&mut self) -> String {
+        let mut line = String::new();
+        self.output.read_line(&mut line).expect("it says where");
+        line.trim().to_owned()
     }
 
     fn port(&self) -> u16 {
@@ -108,22 +123,23 @@ fn last_frames(writes: &[Vec<u8>]) -> Vec<(usize, usize)> {
 }
 
 fn prove(url: &str, options: &[&str]) -> (Option<i32>, Value) {
+    told(&mut proving(url, url, options))
+}
+
+/// The program on one address of a server, which is reset by another.
+fn proving(url: &str, plain: &str, options: &[&str]) -> Command {
     let reset = concat!(env!("CARGO_MANIFEST_DIR"), "/../interlock-testkit/servers/reset.sh");
-    let output = Command::new(env!("CARGO_BIN_EXE_interlock"))
-        .args([
-            "prove",
-            "--no-save",
-            "--format",
-            "json",
-            "--url",
-            url,
-            "--reset",
-            &format!("'{reset}' '{url}'"),
-        ])
+    let reset = format!("'{reset}' '{plain}'");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_interlock"));
+    command
+        .args(["prove", "--no-save", "--format", "json", "--url", url, "--reset", &reset])
         .args(options)
-        .stdin(Stdio::null())
-        .output()
-        .expect("the program starts");
+        .stdin(Stdio::null());
+    command
+}
+
+fn told(command: &mut Command) -> (Option<i32>, Value) {
+    let output = command.output().expect("the program starts");
     let report = serde_json::from_slice(&output.stdout);
     (output.status.code(), report.unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr))))
 }
@@ -136,6 +152,23 @@ fn what_only_http2_shows_is_shown_by_http2() {
     let set = &report["sets"][0];
     assert_eq!(set["evidence"]["schedule"]["delivery"], "http2", "{report:#}");
     assert_eq!(set["hazard"], "lost-update", "{report:#}");
+}
+
+#[test]
+fn a_server_behind_tls_is_proven_like_any_other_if_its_certificate_is_known() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).expect("a certificate");
+    let (cert, key) = (folder.path().join("cert.pem"), folder.path().join("key.pem"));
+    std::fs::write(&cert, made.cert.pem()).expect("it is written");
+    std::fs::write(&key, made.signing_key.serialize_pem()).expect("it is written");
+    let mut server = Server::with(&[&cert, &key]);
+    let secure = server.says();
+    let (code, report) = told(proving(&secure, &server.url, TWO_ADDS).env("SSL_CERT_FILE", &cert));
+    assert_eq!((code, report["verdict"].as_str()), (Some(1), Some("broken")), "{report:#}");
+    assert_eq!(report["sets"][0]["evidence"]["schedule"]["delivery"], "http2", "{report:#}");
+    let unknown = proving(&secure, &server.url, TWO_ADDS).output().expect("the program starts");
+    let said = String::from_utf8_lossy(&unknown.stderr);
+    assert!(unknown.status.code() != Some(0) && said.contains("certificate"), "{said}");
 }
 
 #[test]

@@ -234,7 +234,7 @@ fn wrong<'a>(lines: impl Iterator<Item = &'a Line>) -> String {
     let mut text = String::new();
     for Line { row, racy, fixed, same } in lines {
         for (what, said, expected) in
-            [("", racy, &row.racy), (", twin", fixed, &row.fixed), (", twin, same calls", same, &row.fixed)]
+            [("", racy, &row.racy), (", twin", fixed, &row.survey), (", twin, same calls", same, &row.fixed)]
         {
             if said.verdict != *expected {
                 let name = &row.name;

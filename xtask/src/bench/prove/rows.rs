@@ -33,6 +33,9 @@ pub(super) struct Row {
     pub(super) racy: String,
     #[serde(default = "held")]
     pub(super) fixed: String,
+    /// The verdict on the twin when prove is told no more than for the race.
+    #[serde(default = "held")]
+    pub(super) survey: String,
     #[serde(default)]
     pub(super) setup: Vec<String>,
     #[serde(default)]

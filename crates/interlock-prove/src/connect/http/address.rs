@@ -2,9 +2,11 @@
 
 use std::{net::IpAddr, str::FromStr};
 
-/// An `http://` URL, taken apart.
+/// An `http://` or `https://` URL, taken apart.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Address {
+    /// Whether it is spoken to through TLS.
+    pub(crate) secure: bool,
     pub(crate) host: String,
     pub(crate) port: u16,
     /// With the query, if there is one.
@@ -14,10 +16,8 @@ pub struct Address {
 /// Why a text is no address of a server.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidAddress {
-    /// TLS takes the bytes out of our hands.
-    #[error(
-        "`{0}` is not an http:// URL; calls are timed to the byte, so prove talks to a server without TLS"
-    )]
+    /// Another scheme, or none.
+    #[error("`{0}` is neither an http:// nor an https:// URL")]
     NotHttp(String),
     /// No host, or a port that is no number.
     #[error("`{0}` names no host and port: write http://127.0.0.1:PORT/PATH")]
@@ -28,7 +28,11 @@ impl FromStr for Address {
     type Err = InvalidAddress;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let rest = text.strip_prefix("http://").ok_or_else(|| InvalidAddress::NotHttp(text.into()))?;
+        let (secure, rest) = match (text.strip_prefix("http://"), text.strip_prefix("https://")) {
+            (Some(rest), _) => (false, rest),
+            (_, Some(rest)) => (true, rest),
+            _ => return Err(InvalidAddress::NotHttp(text.into())),
+        };
         let bad = || InvalidAddress::NoHost(text.into());
         if text.chars().any(|c| c.is_whitespace() || c.is_control()) {
             return Err(bad());
@@ -36,12 +40,12 @@ impl FromStr for Address {
         let (authority, path) = rest.find('/').map_or((rest, "/"), |at| rest.split_at(at));
         let (host, port) = match authority.rsplit_once(':') {
             Some((host, port)) if !port.ends_with(']') => (host, port.parse().map_err(|_| bad())?),
-            _ => (authority, 80),
+            _ => (authority, if secure { 443 } else { 80 }),
         };
         if host.is_empty() || host.contains('@') {
             return Err(bad());
         }
-        Ok(Self { host: host.to_owned(), port, path: path.to_owned() })
+        Ok(Self { secure, host: host.to_owned(), port, path: path.to_owned() })
     }
 }
 
@@ -56,6 +60,10 @@ impl Address {
     /// Without the brackets of IPv6.
     pub(crate) fn bare_host(&self) -> &str {
         self.host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(&self.host)
+    }
+
+    pub(crate) fn scheme(&self) -> &'static str {
+        if self.secure { "https" } else { "http" }
     }
 
     /// As it stands in a `Host` header.
@@ -78,6 +86,8 @@ mod tests {
         let address: Address = "http://[::1]:9".parse().unwrap();
         assert_eq!((address.bare_host(), address.port, address.path.as_str()), ("::1", 9, "/"));
         assert!(address.is_loopback());
+        let address: Address = "https://example.com/mcp".parse().unwrap();
+        assert_eq!((address.scheme(), address.port, address.path.as_str()), ("https", 443, "/mcp"));
     }
 
     #[test]
@@ -94,7 +104,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_reached_is_refused() {
-        for text in ["https://a/", "ftp://a", "http://", "http://a:b/", "http://u@h/", "http://a b/"] {
+        for text in ["a/", "ftp://a", "https://", "http://", "http://a:b/", "http://u@h/", "http://a b/"] {
             assert!(text.parse::<Address>().is_err(), "{text}");
         }
     }

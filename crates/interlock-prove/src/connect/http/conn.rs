@@ -1,14 +1,13 @@
 //! One connection: requests go out as bytes, answers come in one after another.
 
+use futures_util::FutureExt;
 use serde_json::Value;
-use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
-    net::TcpStream,
-};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use super::{
     Address,
     body::{self, Length},
+    wire::{self, Wire},
 };
 use crate::{
     clock::Instant,
@@ -17,7 +16,7 @@ use crate::{
 };
 
 pub(super) struct Conn {
-    stream: TcpStream,
+    stream: Box<dyn Wire>,
     /// Read and not yet used.
     rest: Vec<u8>,
     closed: bool,
@@ -34,8 +33,7 @@ const LONGEST_HEAD: usize = 64 << 10;
 
 impl Conn {
     pub(super) async fn open(address: &Address) -> Result<Self, Trouble> {
-        let stream = TcpStream::connect((address.bare_host(), address.port)).await?;
-        stream.set_nodelay(true)?;
+        let stream = wire::open(address, wire::HTTP1).await?;
         Ok(Self { stream, rest: Vec::new(), closed: false })
     }
 
@@ -44,14 +42,15 @@ impl Conn {
     }
 
     /// Whether the other side has not gone since it was last used.
-    pub(super) fn alive(&self) -> bool {
+    pub(super) fn alive(&mut self) -> bool {
         let mut byte = [0];
-        let quiet = matches!(self.stream.try_read(&mut byte), Err(error) if error.kind() == std::io::ErrorKind::WouldBlock);
+        let quiet = self.stream.read(&mut byte).now_or_never().is_none();
         quiet && !self.closed
     }
 
     pub(super) async fn send(&mut self, bytes: &[u8]) -> Result<(), Trouble> {
-        Ok(self.stream.write_all(bytes).await?)
+        self.stream.write_all(bytes).await?;
+        Ok(self.stream.flush().await?)
     }
 
     /// Reads one whole answer; with an id, what in it is the reply to that request.

@@ -5,6 +5,7 @@ mod body;
 mod conn;
 mod head;
 mod streams;
+mod wire;
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -190,10 +191,12 @@ impl Http {
     }
 
     async fn connection(&mut self) -> Result<Conn, Trouble> {
-        match self.main.take() {
-            Some(conn) if conn.alive() => Ok(conn),
-            _ => Conn::open(&self.address).await,
+        if let Some(mut conn) = self.main.take()
+            && conn.alive()
+        {
+            return Ok(conn);
         }
+        Conn::open(&self.address).await
     }
 
     fn encode(&self, request: &Request) -> Vec<u8> {

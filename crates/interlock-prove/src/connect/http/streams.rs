@@ -1,4 +1,4 @@
-//! HTTP/2 without TLS: a stream for each call on one connection, the last frames of all of them in one write.
+//! HTTP/2, agreed on by TLS or known beforehand: a stream for each call on one connection, the last frames of all of them in one write.
 
 use std::{collections::BTreeMap, future::poll_fn, time::Duration};
 
@@ -7,13 +7,16 @@ use futures_util::FutureExt;
 use h2::client::{self, SendRequest};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt, DuplexStream},
-    net::TcpStream,
     sync::watch,
     task::JoinSet,
     time::timeout,
 };
 
-use super::{Address, BEFORE_THE_LAST_BYTE, body, head::Head};
+use super::{
+    Address, BEFORE_THE_LAST_BYTE, body,
+    head::Head,
+    wire::{self, Wire},
+};
 use crate::{
     clock::Instant,
     connect::{Exchange, Incoming, LONGEST, Reply, Request, message, silence},
@@ -30,8 +33,7 @@ pub(super) async fn together(
     parts: Vec<(Head, String)>,
     patience: Duration,
 ) -> Result<Vec<Exchange>, Trouble> {
-    let stream = TcpStream::connect((address.bare_host(), address.port)).await?;
-    stream.set_nodelay(true)?;
+    let stream = wire::open(address, wire::HTTP2).await?;
     let (wire, gate, mut carriers) = gated(stream);
     let (sender, connection) = timeout(patience, client::handshake(wire))
         .await
@@ -45,9 +47,9 @@ pub(super) async fn together(
 
 /// A connection whose outgoing bytes stop at a gate: whatever has gathered there when it opens leaves in one write. HTTP/2 itself writes
 /// frames as they come. The tasks that carry the bytes end when they are dropped.
-fn gated(stream: TcpStream) -> (DuplexStream, watch::Sender<bool>, JoinSet<()>) {
+fn gated(stream: Box<dyn Wire>) -> (DuplexStream, watch::Sender<bool>, JoinSet<()>) {
     let (ours, theirs) = tokio::io::duplex(ROOM);
-    let (mut incoming, mut outgoing) = stream.into_split();
+    let (mut incoming, mut outgoing) = tokio::io::split(stream);
     let (mut written, mut read) = tokio::io::split(theirs);
     let (gate, mut is_open) = watch::channel(true);
     let mut carriers = JoinSet::new();
@@ -62,7 +64,7 @@ fn gated(stream: TcpStream) -> (DuplexStream, watch::Sender<bool>, JoinSet<()>) 
                 return;
             }
             while let Some(Ok(1..)) = written.read_buf(&mut bytes).now_or_never() {}
-            if outgoing.write_all(&bytes).await.is_err() {
+            if outgoing.write_all(&bytes).await.is_err() || outgoing.flush().await.is_err() {
                 return;
             }
             bytes.clear();
@@ -82,7 +84,7 @@ async fn exchange(
     let mut open = Vec::new();
     for ((head, body), request) in parts.into_iter().zip(requests) {
         poll_fn(|context| sender.poll_ready(context)).await.map_err(unreadable)?;
-        let uri = format!("http://{}{}", address.authority(), address.path);
+        let uri = format!("{}://{}{}", address.scheme(), address.authority(), address.path);
         let mut builder = http::Request::post(uri);
         for (name, value) in head.headers.iter().filter(|(name, _)| !name.eq_ignore_ascii_case("host")) {
             builder = builder.header(name.to_ascii_lowercase(), value);

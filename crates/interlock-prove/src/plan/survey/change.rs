@@ -24,6 +24,16 @@ pub(super) fn same(one: &Answer, other: &Answer) -> bool {
     leaves(one) == leaves(other)
 }
 
+/// Whether something changed from a first answer to a second on two instances alike, whatever else is different every time.
+pub(super) fn same_change(here: [&Answer; 2], elsewhere: [&Answer; 2]) -> bool {
+    let [first, second] = here.map(leaves);
+    let [other_first, other_second] = elsewhere.map(leaves);
+    first.keys().chain(second.keys()).any(|path| {
+        let (was, is) = (first.get(path), second.get(path));
+        was != is && was == other_first.get(path) && is == other_second.get(path)
+    })
+}
+
 /// What is where in an answer, without numbers and times: two fresh instances may differ in those, and in nothing else.
 pub(super) fn outline(answer: &Answer) -> BTreeMap<String, String> {
     let shape = |value: Value| match value {
@@ -107,6 +117,17 @@ mod tests {
         let noisy = |ids: &[u32]| answer(json!({"items": ids}));
         assert!(!changed(&noisy(&[1]), &noisy(&[2]), &noisy(&[3])));
         assert!(changed(&noisy(&[1]), &noisy(&[2]), &noisy(&[3, 4])));
+    }
+
+    #[test]
+    fn a_number_that_rises_on_both_instances_is_a_change_beside_ids_that_never_agree() {
+        let opened = |number: u32, id: &str| answer(json!({"number": number, "id": id}));
+        let (a, b, c, d) = (opened(1, "a"), opened(2, "b"), opened(1, "c"), opened(2, "d"));
+        assert!(same_change([&a, &b], [&c, &d]));
+        let (b, d) = (opened(1, "b"), opened(1, "d"));
+        assert!(!same_change([&a, &b], [&c, &d]), "only ids differ");
+        let d = opened(9, "d");
+        assert!(!same_change([&a, &opened(8, "b")], [&c, &d]), "each instance has a number of its own");
     }
 
     #[test]

@@ -87,9 +87,7 @@ impl<'s> First<'s> {
                 continue;
             };
             // The same change on both instances is no noise: asking is what changes it.
-            let counts = change::same(first, elsewhere)
-                && change::same(second, elsewhere_again)
-                && !change::same(first, second);
+            let counts = change::same_change([first, second], [elsewhere, elsewhere_again]);
             if counts && refused(first).is_none() && reader.tool().read_only != Some(true) {
                 self.turned_out_to_write.push(reader);
                 continue;
