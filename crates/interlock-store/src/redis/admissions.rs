@@ -1,16 +1,15 @@
 //! Admissions.
 
-use std::{iter, time::Duration};
+use std::time::Duration;
 
 use interlock_sync::store::{
     Admission, Admitted, Charge, Ending, Fence, Quota, Settlement, StoreError, Stored, WaitsOn,
 };
-use redis::Script;
 
 use super::{
-    answer::{Answer, nonsense, number},
-    attempts::Hex,
-    call::{Call, Numbers, digits},
+    answer::{Answer, Said, nonsense, number, whole},
+    attempts::ended,
+    call::{Call, Packed},
     keys,
     limits::LARGE,
     span::micros,
@@ -18,66 +17,81 @@ use super::{
 };
 
 pub(super) async fn admit(store: &RedisStore, admission: &Admission) -> Result<Admitted, StoreError> {
+    let packed = packed(admission);
+    let call = Call::new(&store.scripts.admit, [store.keys.calls()]).packed(&packed);
+    match store.link.run(&call).await? {
+        Said::Number(fence) => Ok(Admitted::Granted { fence: Fence(whole(fence)?) }),
+        Said::Text(text) => refused(&text, admission),
+    }
+}
+
+fn packed(admission: &Admission) -> Packed {
     let Admission { places, locks, once, requires_fresh, observes, .. } = admission;
     let reader = admission.reader.as_ref();
     // Nobody has seen anything if there is no reader, and who asks again is not charged again.
     let observes = if reader.is_some() { observes.as_slice() } else { &[] };
     let charges = if admission.is_again { &[] } else { admission.charges.as_slice() };
-    let mut numbers = Numbers::default()
+    // What must be fresh comes first, so that its places are those in what was asked.
+    let only_observed = || observes.iter().filter(|key| !requires_fresh.contains(key));
+    let mut packed = Packed::new()
         .long(micros(admission.ttl))
         .long(micros(admission.patience))
         .long(micros(admission.remember))
         .long(once.as_ref().map_or(0, |once| micros(once.keep)))
-        .byte(admission.is_again)
-        .count(charges.len())
         .count(places.len())
         .count(locks.len())
-        .count(requires_fresh.len())
-        .count(observes.len());
-    numbers = places.iter().fold(numbers, |numbers, places| numbers.short(places.limit));
-    numbers =
-        locks.iter().fold(numbers, |numbers, wish| numbers.byte(if wish.is_shared { b's' } else { b'x' }));
-    let kept = charges.iter().map(|charge| store.keys.rate(&charge.key));
-    let kept = kept.chain(once.iter().map(|once| store.keys.attempt(&once.key)));
-    let mut call = Call::new(&store.scripts.admit, iter::once(store.keys.calls()).chain(kept))
-        .numbers(&numbers)
+        .count(requires_fresh.len() + only_observed().count())
+        .count(charges.len())
+        .byte(once.is_some());
+    packed = places.iter().fold(packed, |packed, places| packed.short(places.limit));
+    packed = locks.iter().fold(packed, |packed, wish| packed.byte(if wish.is_shared { b's' } else { b'x' }));
+    packed = requires_fresh
+        .iter()
+        .fold(packed, |packed, key| packed.byte(1 + 2 * u8::from(observes.contains(key))));
+    packed = only_observed().fold(packed, |packed, _| packed.byte(2));
+    packed = charges.iter().fold(packed, |packed, charge| charged(packed, &charge.quota));
+    packed = packed
         .names([keys::call(admission.call)])
         .names(places.iter().map(|places| keys::place(&places.key)))
         .names(locks.iter().map(|wish| keys::lock(&wish.key)))
-        .names(requires_fresh.iter().flat_map(|key| [keys::version(key), keys::view(reader, key)]))
-        .names(observes.iter().map(keys::version))
-        .names(observes.iter().map(|key| keys::view(reader, key)));
+        .names(
+            requires_fresh
+                .iter()
+                .chain(only_observed())
+                .flat_map(|key| [keys::version(key), keys::view(reader, key)]),
+        )
+        .names(charges.iter().map(|charge| keys::rate(&charge.key)));
     if let Some(once) = once {
-        call = call.shown(Hex(&once.fingerprint));
+        packed = packed.names([keys::attempt(&once.key)]).cut(&once.fingerprint.0);
     }
-    call = charges.iter().fold(call, |call, charge| charged(call, &charge.quota));
-    admitted(&store.link.run(&call).await?, admission)
+    charges.iter().fold(packed, |packed, charge| {
+        let of_it = bucket(&charge.quota).filter(|[capacity, ..]| *capacity >= LARGE);
+        of_it.into_iter().flatten().fold(packed, |packed, number| packed.cut(number.to_string().as_bytes()))
+    })
 }
 
-fn charged<'a>(call: Call<'a>, quota: &Quota) -> Call<'a> {
-    let numbers = |kind: u8, [first, second, third]: [u64; 3]| {
-        Numbers::default().byte(kind).long(first).long(second).long(third)
+/// Of a bucket, in µs, what it holds, what may be owed before one is taken, and what one costs.
+fn bucket(quota: &Quota) -> Option<[u64; 3]> {
+    let Quota::Bucket { burst, .. } = *quota else { return None };
+    let interval = quota.interval_micros().max(1);
+    let capacity = interval.saturating_mul(u64::from(burst.get()));
+    Some([capacity, capacity.saturating_sub(interval), interval])
+}
+
+fn charged(packed: Packed, quota: &Quota) -> Packed {
+    let (kind, numbers) = match (*quota, bucket(quota)) {
+        (Quota::Log { limit, window }, _) => (b'l', [limit.get().into(), micros(window), 0]),
+        (_, Some(numbers @ [..LARGE, _, _])) => (b'b', numbers),
+        (_, numbers) => (b'B', numbers.unwrap_or_default()),
     };
-    match *quota {
-        Quota::Bucket { burst, .. } => {
-            let interval = quota.interval_micros().max(1);
-            let capacity = interval.saturating_mul(u64::from(burst.get()));
-            let of_it = [capacity, capacity.saturating_sub(interval), interval];
-            if capacity < LARGE {
-                return call.numbers(&numbers(b'b', of_it));
-            }
-            of_it.into_iter().fold(call.numbers(&numbers(b'B', of_it)), Call::arg)
-        }
-        Quota::Log { limit, window } => call.numbers(&numbers(b'l', [limit.get().into(), micros(window), 0])),
-    }
+    numbers.into_iter().fold(packed.byte(kind), Packed::long)
 }
 
 /// Keys are told by their places in what was asked, counted from 1.
-fn admitted(answer: &[u8], admission: &Admission) -> Result<Admitted, StoreError> {
+fn refused(answer: &[u8], admission: &Admission) -> Result<Admitted, StoreError> {
     let mut answer = Answer::new(answer);
     let wait = |answer: &mut Answer<'_>| answer.number().map(Duration::from_micros);
     match answer.word()? {
-        "granted" => Ok(Admitted::Granted { fence: Fence(answer.number()?) }),
         "too-often" => {
             let Charge { key, .. } = nth(&admission.charges, answer.number()?)?;
             Ok(Admitted::TooOften { key: key.clone(), retry_after: Some(wait(&mut answer)?) })
@@ -118,16 +132,9 @@ fn nth<T>(of: &[T], place: usize) -> Result<&T, StoreError> {
     place.checked_sub(1).and_then(|at| of.get(at)).ok_or_else(|| nonsense("a key that was not asked for"))
 }
 
-/// A script with the keys of a settlement, and its first arguments: numbers, the call, its places and its locks.
-fn of_settlement<'a>(
-    store: &RedisStore,
-    script: &'a Script,
-    settlement: &Settlement,
-    numbers: &Numbers,
-) -> Call<'a> {
-    let attempt = settlement.once.iter().map(|(key, ..)| store.keys.attempt(key));
-    Call::new(script, iter::once(store.keys.calls()).chain(attempt))
-        .numbers(numbers)
+/// The call, its places and its locks.
+fn held(packed: Packed, settlement: &Settlement) -> Packed {
+    packed
         .names([keys::call(settlement.call)])
         .names(settlement.places.iter().map(keys::place))
         .names(settlement.locks.iter().map(keys::lock))
@@ -139,41 +146,45 @@ pub(super) async fn prolong(
     ttl: Duration,
 ) -> Result<bool, StoreError> {
     let Some(fence) = settlement.fence else { return Ok(false) };
-    let numbers =
-        Numbers::default().long(micros(ttl)).count(settlement.places.len()).count(settlement.locks.len());
-    let call = of_settlement(store, &store.scripts.prolong, settlement, &numbers).shown(digits(fence.0));
-    Answer::new(&store.link.run(&call).await?).yes()
+    let Settlement { once, places, locks, .. } = settlement;
+    let numbers = Packed::new()
+        .long(micros(ttl))
+        .long(fence.0)
+        .count(places.len())
+        .count(locks.len())
+        .byte(once.is_some());
+    let packed = held(numbers, settlement).names(once.iter().map(|(key, ..)| keys::attempt(key)));
+    let call = Call::new(&store.scripts.prolong, [store.keys.calls()]).packed(&packed);
+    store.link.run(&call).await?.yes()
 }
 
 pub(super) async fn settle(store: &RedisStore, settlement: &Settlement) -> Result<bool, StoreError> {
     let Settlement { once, places, locks, changes, .. } = settlement;
     let keep = once.as_ref().map_or(Duration::ZERO, |(_, _, keep)| *keep);
+    let ending = once.as_ref().and_then(|(_, ending, _)| ending.as_ref()).map(ended);
     // A change of nobody's is seen by nobody.
     let reader = settlement.reader.as_ref().filter(|_| settlement.is_success);
-    let numbers = Numbers::default()
+    let numbers = Packed::new()
         .long(micros(settlement.remember))
         .long(micros(keep))
+        .long(settlement.fence.map_or(0, |fence| fence.0))
+        .byte(settlement.fence.is_some())
         .count(places.len())
         .count(locks.len())
         .count(changes.len())
-        .byte(reader.is_some());
+        .byte(reader.is_some())
+        .byte(once.is_some())
+        .byte(ending.map_or(0, |(how, _)| how));
     let seen = if reader.is_some() { changes.as_slice() } else { &[] };
-    let call = of_settlement(store, &store.scripts.settle, settlement, &numbers)
+    let packed = held(numbers, settlement)
         .names(changes.iter().map(keys::version))
-        .names(seen.iter().map(|key| keys::view(reader, key)));
-    let mut call = match settlement.fence {
-        Some(fence) => call.shown(digits(fence.0)),
-        None => call.arg(""),
-    };
-    if let Some((_, ending, _)) = once {
-        let (how, answer) = match ending {
-            Some(Ending::Completed(answer)) => ("c", answer.as_slice()),
-            Some(Ending::Failed(answer)) => ("f", answer.as_slice()),
-            None => ("", &[][..]),
-        };
-        call = call.arg(how).arg(answer);
+        .names(seen.iter().map(|key| keys::view(reader, key)))
+        .names(once.iter().map(|(key, ..)| keys::attempt(key)));
+    let mut call = Call::new(&store.scripts.settle, [store.keys.calls()]).packed(&packed);
+    if let Some((_, answer)) = ending {
+        call = call.arg(answer);
     }
-    Answer::new(&store.link.run(&call).await?).yes()
+    store.link.run(&call).await?.yes()
 }
 
 /// Removes what is over, part by part.
@@ -181,7 +192,7 @@ pub(super) async fn sweep(store: &RedisStore) -> Result<u64, StoreError> {
     let (mut cursor, mut removed) = (String::from("0"), 0_u64);
     loop {
         let call = Call::new(&store.scripts.sweep, [store.keys.calls()]).arg(&cursor);
-        let answer = store.link.run(&call).await?;
+        let answer = store.link.text(&call).await?;
         let mut answer = Answer::new(&answer);
         cursor = answer.word()?.to_owned();
         removed = removed.saturating_add(answer.number()?);

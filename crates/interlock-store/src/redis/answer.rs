@@ -1,11 +1,52 @@
 //! What a script returned, read part by part. A part that makes no sense means that the store is broken.
 //!
-//! An answer is one text of several lines and not a list, because the driver takes longer over each part of a list than the server
-//! over most commands.
+//! An answer is a number, or one text of several lines, and not a list, because the driver takes longer over each part of a list than the
+//! server over most commands.
 
 use std::str::{self, FromStr};
 
 use interlock_sync::store::{Content, Key, Record, StoreError, Version};
+use redis::Value;
+
+/// What a script returned.
+#[derive(Debug)]
+pub(super) enum Said {
+    /// What it mostly says.
+    Number(i64),
+    /// What takes more words.
+    Text(Vec<u8>),
+}
+
+impl Said {
+    pub(super) fn new(value: Value) -> Result<Self, StoreError> {
+        match value {
+            Value::Int(number) => Ok(Self::Number(number)),
+            Value::BulkString(text) => Ok(Self::Text(text)),
+            other => Err(nonsense(&format!("{other:?}"))),
+        }
+    }
+
+    pub(super) fn text(self) -> Result<Vec<u8>, StoreError> {
+        match self {
+            Self::Text(text) => Ok(text),
+            Self::Number(number) => Err(nonsense(&number.to_string())),
+        }
+    }
+
+    /// Whether it was done.
+    pub(super) fn yes(&self) -> Result<bool, StoreError> {
+        match self {
+            Self::Number(0) => Ok(false),
+            Self::Number(1) => Ok(true),
+            other => Err(nonsense(&format!("{other:?}"))),
+        }
+    }
+}
+
+/// A number that cannot be negative.
+pub(super) fn whole(number: i64) -> Result<u64, StoreError> {
+    u64::try_from(number).map_err(|_| nonsense(&number.to_string()))
+}
 
 /// What of an answer has not been read yet.
 #[derive(Debug)]
@@ -61,15 +102,6 @@ impl<'a> Answer<'a> {
         self.rest = Some(rest);
         Ok(bytes)
     }
-
-    /// Whether it was done.
-    pub(super) fn yes(&mut self) -> Result<bool, StoreError> {
-        match self.word()? {
-            "yes" => Ok(true),
-            "no" => Ok(false),
-            other => Err(nonsense(other)),
-        }
-    }
 }
 
 /// A number that was read as text.
@@ -115,7 +147,7 @@ mod tests {
     fn bytes_may_hold_what_ends_a_line_and_are_followed_by_more() {
         let mut answer = Answer::new(b"4\n\n\xff\n\nyes");
         assert_eq!(answer.bytes().unwrap(), b"\n\xff\n\n");
-        assert!(answer.yes().unwrap());
+        assert_eq!(answer.word().unwrap(), "yes");
     }
 
     #[test]
@@ -123,7 +155,10 @@ mod tests {
         assert!(Answer::new(b"9\nshort").bytes().is_err());
         assert!(Answer::new(b"-1\nshort").bytes().is_err());
         assert!(Answer::new(b"\xff").word().is_err());
-        assert!(Answer::new(b"perhaps").yes().is_err());
+        assert!(Said::new(Value::Nil).is_err());
+        assert!(Said::Number(1).yes().unwrap() && !Said::Number(0).yes().unwrap());
+        assert!(Said::Number(2).yes().is_err() && Said::Text(b"perhaps".to_vec()).yes().is_err());
+        assert!(Said::Number(1).text().is_err() && whole(-1).is_err());
         assert!(Answer::new(b"").number::<u64>().is_err());
         assert!(record(b"0000000000000007n5").is_ok());
         for row in

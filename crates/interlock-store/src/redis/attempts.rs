@@ -1,25 +1,31 @@
 //! Idempotent attempts.
 
-use std::{fmt, time::Duration};
+use std::time::Duration;
 
-use interlock_sync::store::{Attempt, Begun, Ending, Fence, Fingerprint, Key, StoreError, Stored};
+use interlock_sync::store::{Attempt, Begun, Ending, Fence, Key, StoreError, Stored};
+use redis::Script;
 
 use super::{
-    answer::{Answer, nonsense},
-    call::{Call, digits},
+    answer::{Answer, Said, nonsense, whole},
+    call::{Call, Packed},
+    keys,
     span::micros,
     store::RedisStore,
 };
 
 pub(super) async fn begin(store: &RedisStore, attempt: &Attempt) -> Result<Begun, StoreError> {
-    let call = Call::new(&store.scripts.begin, [store.keys.attempt(&attempt.key)])
-        .shown(format_args!("{}{}", attempt.owner, Hex(&attempt.fingerprint)))
-        .arg(micros(attempt.ttl))
-        .arg(micros(attempt.keep));
-    let answer = store.link.run(&call).await?;
-    let mut answer = Answer::new(&answer);
+    let numbers = Packed::new()
+        .long(micros(attempt.ttl))
+        .long(micros(attempt.keep))
+        .plain_name(keys::call(attempt.owner))
+        .plain(&attempt.fingerprint.0);
+    let call = of_attempt(store, &store.scripts.begin, &attempt.key).numbers(&numbers);
+    let text = match store.link.run(&call).await? {
+        Said::Number(fence) => return Ok(Begun::Reserved { fence: Fence(whole(fence)?) }),
+        Said::Text(text) => text,
+    };
+    let mut answer = Answer::new(&text);
     match answer.word()? {
-        "reserved" => Ok(Begun::Reserved { fence: Fence(answer.number()?) }),
         "running" => Ok(Begun::Running { retry_after: Duration::from_micros(answer.number()?) }),
         "completed" => Ok(Begun::Ended(Stored { ending: Ending::Completed(answer.rest()?.to_vec()) })),
         "failed" => Ok(Begun::Ended(Stored { ending: Ending::Failed(answer.rest()?.to_vec()) })),
@@ -35,9 +41,9 @@ pub(super) async fn dispatch(
     fence: Fence,
     ttl: Duration,
 ) -> Result<bool, StoreError> {
-    let call =
-        Call::new(&store.scripts.dispatch, [store.keys.attempt(key)]).shown(digits(fence.0)).arg(micros(ttl));
-    Answer::new(&store.link.run(&call).await?).yes()
+    let numbers = Packed::new().long(fence.0).long(micros(ttl));
+    let call = of_attempt(store, &store.scripts.dispatch, key).numbers(&numbers);
+    store.link.run(&call).await?.yes()
 }
 
 pub(super) async fn finish(
@@ -47,25 +53,20 @@ pub(super) async fn finish(
     ending: &Ending,
     keep: Duration,
 ) -> Result<bool, StoreError> {
-    let (how, answer) = match ending {
-        Ending::Completed(answer) => ("c", answer),
-        Ending::Failed(answer) => ("f", answer),
-    };
-    let call = Call::new(&store.scripts.finish, [store.keys.attempt(key)])
-        .shown(digits(fence.0))
-        .arg(how)
-        .arg(answer.as_slice())
-        .arg(micros(keep));
-    Answer::new(&store.link.run(&call).await?).yes()
+    let (how, answer) = ended(ending);
+    let numbers = Packed::new().long(fence.0).long(micros(keep)).byte(how);
+    let call = of_attempt(store, &store.scripts.finish, key).numbers(&numbers).arg(answer);
+    store.link.run(&call).await?.yes()
 }
 
-/// As the rows hold it: each byte in two digits.
-pub(super) struct Hex<'a>(pub(super) &'a Fingerprint);
-
-impl fmt::Display for Hex<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self(Fingerprint(bytes)) = self;
-        let halves = bytes.as_chunks::<16>().0.iter();
-        halves.map(|half| u128::from_be_bytes(*half)).try_for_each(|half| write!(f, "{half:032x}"))
+/// How an effect ended, by a letter, and its answer.
+pub(super) fn ended(ending: &Ending) -> (u8, &[u8]) {
+    match ending {
+        Ending::Completed(answer) => (b'c', answer),
+        Ending::Failed(answer) => (b'f', answer),
     }
+}
+
+fn of_attempt<'a>(store: &RedisStore, script: &'a Script, key: &Key) -> Call<'a> {
+    Call::new(script, [store.keys.calls()]).arg(keys::attempt(key))
 }

@@ -23,6 +23,8 @@ pub(super) struct Name<'a> {
 enum Of<'a> {
     Text(&'a str),
     Op(OpId),
+    /// An id as it is, in 16 bytes.
+    Bare(OpId),
     /// A reader, if there is one, and what it saw; between them a sign that no key holds.
     Seen(&'a str, &'a str),
 }
@@ -63,22 +65,12 @@ impl Keys {
         self.name("lease:", Of::Text(key.as_str()))
     }
 
-    /// What is left of a quota.
-    pub(super) fn rate<'a>(&'a self, key: &'a Key) -> Name<'a> {
-        self.name("rate:", Of::Text(key.as_str()))
-    }
-
     /// The permits that are out.
     pub(super) fn permits<'a>(&'a self, key: &'a Key) -> Name<'a> {
         self.name("permits:", Of::Text(key.as_str()))
     }
 
-    /// An idempotency key.
-    pub(super) fn attempt<'a>(&'a self, key: &'a Key) -> Name<'a> {
-        self.name("attempt:", Of::Text(key.as_str()))
-    }
-
-    /// The hash of all that admissions know. What the fields in it are called is below.
+    /// The hash of all that admissions, rate limits and attempts know. What the fields in it are called is below.
     pub(super) fn calls(&self) -> Name<'_> {
         self.name("calls", Of::Text(""))
     }
@@ -93,9 +85,19 @@ impl Keys {
     }
 }
 
-/// A call that waits or holds something.
+/// A call that waits or holds something, or whoever is at an attempt.
 pub(super) fn call<'a>(call: OpId) -> Name<'a> {
-    field("@", Of::Op(call))
+    field("@", Of::Bare(call))
+}
+
+/// What is left of a quota.
+pub(super) fn rate(key: &Key) -> Name<'_> {
+    field("r", Of::Text(key.as_str()))
+}
+
+/// An idempotency key.
+pub(super) fn attempt(key: &Key) -> Name<'_> {
+    field("o", Of::Text(key.as_str()))
 }
 
 /// Who has a lock.
@@ -122,17 +124,27 @@ fn field<'a>(kind: &'static str, of: Of<'a>) -> Name<'a> {
     Name { prefix: "", kind, of }
 }
 
-impl ToRedisArgs for Name<'_> {
-    fn write_redis_args<W: ?Sized + RedisWrite>(&self, out: &mut W) {
-        let mut out = out.writer_for_next_arg();
-        // It is written into memory, which takes everything.
+impl Name<'_> {
+    /// Writes it behind what is there, which takes everything because it is memory.
+    pub(super) fn write_to(&self, mut out: impl Write) {
         let _ = out.write_all(self.prefix.as_bytes());
         let _ = out.write_all(self.kind.as_bytes());
         let _ = match self.of {
             Of::Text(text) => out.write_all(text.as_bytes()),
             Of::Op(op) => write!(out, "{op}"),
-            Of::Seen(reader, key) => write!(out, "{reader}\n{key}"),
+            Of::Bare(OpId(id)) => out.write_all(&id.to_be_bytes()),
+            Of::Seen(reader, key) => {
+                let _ = out.write_all(reader.as_bytes());
+                let _ = out.write_all(b"\n");
+                out.write_all(key.as_bytes())
+            }
         };
+    }
+}
+
+impl ToRedisArgs for Name<'_> {
+    fn write_redis_args<W: ?Sized + RedisWrite>(&self, out: &mut W) {
+        self.write_to(out.writer_for_next_arg());
     }
 }
 

@@ -4,9 +4,12 @@ use std::{num::NonZeroU32, time::Duration};
 
 use interlock_sync::store::{Key, OpId, PermitAnswer, PermitRequest, Quota, StoreError, Taken};
 
+use redis::Script;
+
 use super::{
-    answer::{Answer, nonsense},
-    call::Call,
+    answer::{Answer, Said, nonsense, whole},
+    call::{Call, Packed},
+    keys,
     span::micros,
     store::RedisStore,
 };
@@ -43,21 +46,21 @@ async fn take_from_bucket(
     let capacity = interval.saturating_mul(u64::from(burst.get()));
     let charge = interval.saturating_mul(u64::from(cost));
     let room = capacity.saturating_sub(charge);
-    let scripts = &store.scripts;
-    let script = if capacity < LARGE { &scripts.take_bucket } else { &scripts.take_large_bucket };
-    let call = Call::new(script, [store.keys.rate(key)]).arg(capacity).arg(room).arg(charge);
-    let answer = store.link.run(&call).await?;
-    let mut answer = Answer::new(&answer);
-    let (word, owed) = (answer.word()?, answer.number::<u64>()?);
-    match word {
-        "granted" => {
-            let remaining = room.saturating_sub(owed) / interval;
-            Ok(Taken::Granted { remaining: u32::try_from(remaining).unwrap_or(u32::MAX) })
-        }
-        "refused" => {
-            Ok(Taken::Refused { retry_after: Some(Duration::from_micros(owed.saturating_sub(room))) })
-        }
-        other => Err(nonsense(other)),
+    let (is_granted, owed) = if capacity < LARGE {
+        let numbers = Packed::new().long(capacity).long(room).long(charge);
+        let call = of_rate(store, &store.scripts.take_bucket, key).numbers(&numbers);
+        granted(&store.link.run(&call).await?)?
+    } else {
+        let call = of_rate(store, &store.scripts.take_large_bucket, key).arg(capacity).arg(room).arg(charge);
+        let answer = store.link.text(&call).await?;
+        let mut answer = Answer::new(&answer);
+        (answer.word()? == "granted", answer.number::<u64>()?)
+    };
+    if is_granted {
+        let remaining = room.saturating_sub(owed) / interval;
+        Ok(Taken::Granted { remaining: u32::try_from(remaining).unwrap_or(u32::MAX) })
+    } else {
+        Ok(Taken::Refused { retry_after: Some(Duration::from_micros(owed.saturating_sub(room))) })
     }
 }
 
@@ -68,16 +71,24 @@ async fn take_from_log(
     window: Duration,
     cost: u32,
 ) -> Result<Taken, StoreError> {
-    let call = Call::new(&store.scripts.take_log, [store.keys.rate(key)])
-        .arg(limit.get())
-        .arg(micros(window))
-        .arg(cost);
-    let answer = store.link.run(&call).await?;
-    let mut answer = Answer::new(&answer);
-    match answer.word()? {
-        "granted" => Ok(Taken::Granted { remaining: answer.number()? }),
-        "refused" => Ok(Taken::Refused { retry_after: Some(Duration::from_micros(answer.number()?)) }),
-        other => Err(nonsense(other)),
+    let numbers = Packed::new().short(limit.get()).long(micros(window)).short(cost);
+    let call = of_rate(store, &store.scripts.take_log, key).numbers(&numbers);
+    match granted(&store.link.run(&call).await?)? {
+        (true, remaining) => Ok(Taken::Granted { remaining: u32::try_from(remaining).unwrap_or(u32::MAX) }),
+        (false, wait) => Ok(Taken::Refused { retry_after: Some(Duration::from_micros(wait)) }),
+    }
+}
+
+fn of_rate<'a>(store: &RedisStore, script: &'a Script, key: &Key) -> Call<'a> {
+    Call::new(script, [store.keys.calls()]).arg(keys::rate(key))
+}
+
+/// Whether it was granted, and a number about it: one of a refusal is one more, and negative.
+fn granted(said: &Said) -> Result<(bool, u64), StoreError> {
+    match *said {
+        Said::Number(number @ 0..) => Ok((true, whole(number)?)),
+        Said::Number(number) => Ok((false, number.unsigned_abs().saturating_sub(1))),
+        Said::Text(_) => Err(nonsense("a text about a limit")),
     }
 }
 
@@ -89,13 +100,18 @@ pub(super) async fn acquire_permit(
         .shown(request.holder)
         .arg(request.limit)
         .arg(micros(request.ttl));
-    let answer = store.link.run(&call).await?;
-    let mut answer = Answer::new(&answer);
-    let (word, in_use) = (answer.word()?, answer.number()?);
-    match word {
-        "granted" => Ok(PermitAnswer::Granted { in_use }),
-        "full" => Ok(PermitAnswer::Full { in_use, retry_after: Duration::from_micros(answer.number()?) }),
-        other => Err(nonsense(other)),
+    let text = match store.link.run(&call).await? {
+        Said::Number(in_use) => {
+            return Ok(PermitAnswer::Granted { in_use: u32::try_from(in_use).unwrap_or(u32::MAX) });
+        }
+        Said::Text(text) => text,
+    };
+    let mut answer = Answer::new(&text);
+    match (answer.word()?, answer.number()?) {
+        ("full", in_use) => {
+            Ok(PermitAnswer::Full { in_use, retry_after: Duration::from_micros(answer.number()?) })
+        }
+        (other, _) => Err(nonsense(other)),
     }
 }
 
@@ -107,10 +123,10 @@ pub(super) async fn renew_permit(
 ) -> Result<bool, StoreError> {
     let call =
         Call::new(&store.scripts.renew_permit, [store.keys.permits(key)]).shown(holder).arg(micros(ttl));
-    Answer::new(&store.link.run(&call).await?).yes()
+    store.link.run(&call).await?.yes()
 }
 
 pub(super) async fn release_permit(store: &RedisStore, key: &Key, holder: &OpId) -> Result<bool, StoreError> {
     let call = Call::new(&store.scripts.release_permit, [store.keys.permits(key)]).shown(holder);
-    Answer::new(&store.link.run(&call).await?).yes()
+    store.link.run(&call).await?.yes()
 }

@@ -19,7 +19,7 @@ use redis::{
     PushInfo, PushKind, RedisResult, Script, Value, aio::MultiplexedConnection, io::tcp::TcpSettings,
 };
 
-use super::{call::Call, fold};
+use super::{answer::Said, call::Call, fold};
 
 /// How many commands may wait to be written; more wait for room.
 const QUEUE: usize = 1024;
@@ -52,16 +52,21 @@ impl Link {
     }
 
     /// Runs a script. A server that does not know it has not begun: it gets the text, and is asked again.
-    pub(super) async fn run(&self, call: &Call<'_>) -> Result<Vec<u8>, StoreError> {
+    pub(super) async fn run(&self, call: &Call<'_>) -> Result<Said, StoreError> {
         let line = self.connected().await?;
         let mut connection = line.connection.clone();
-        let mut answer = call.command().query_async(&mut connection).await;
+        let mut answer: RedisResult<Value> = call.command().query_async(&mut connection).await;
         if answer.as_ref().is_err_and(fold::is_unknown_script) {
             let hash = call.script().load_async(&mut connection).await;
             self.judge(&line, hash)?;
             answer = call.command().query_async(&mut connection).await;
         }
-        self.judge(&line, answer)
+        Said::new(self.judge(&line, answer)?)
+    }
+
+    /// Runs a script that always answers with a text.
+    pub(super) async fn text(&self, call: &Call<'_>) -> Result<Vec<u8>, StoreError> {
+        self.run(call).await?.text()
     }
 
     /// Makes a script known to the server.

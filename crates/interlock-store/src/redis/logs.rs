@@ -19,7 +19,7 @@ type Row = (String, Vec<(String, Vec<u8>)>);
 pub(super) async fn append(store: &RedisStore, op: OpId, log: &Key, entry: &[u8]) -> Result<u64, StoreError> {
     let keys = [store.keys.op(op), store.keys.log(log)];
     let call = Call::new(&store.scripts.append, keys).arg(log.as_str()).arg(entry);
-    let answer = store.link.run(&call).await?;
+    let answer = store.link.text(&call).await?;
     let mut answer = Answer::new(&answer);
     let word = answer.word()?;
     decide::place_of(op, log, &read_report(word, &mut answer)?)

@@ -12,31 +12,35 @@
 //! | `version` | string | the last version of a record | never |
 //! | `op:ID` | string | what a mutation or an append did | after `remember_ops` |
 //! | `lease:KEY` | string | fence, end, owner | 24 hours after the lease's end and the fence's own time, because of the fence |
-//! | `rate:KEY` | string or list | a bucket's moment, a log's grants | once it says nothing any more, a log at most one window later |
 //! | `permits:KEY` | sorted set | holders by the end of their time | with the last holder's time, or later if one renewed for less |
-//! | `attempt:KEY` | string | how far an idempotent attempt got | when it is to be forgotten |
-//! | `calls` | hash | all that admissions know | a day after the last of it |
+//! | `calls` | hash | all that admissions know, rate limits, and how far idempotent attempts got | a day after the last of it |
 //! | `calls`, line break, a letter, a lock or place | sorted sets | many who share it, and those who wait | with the last of them |
+//! | `calls`, line break, a field of a rate limit | list | the grants of a log that has more than 64 | at most a window after it says nothing any more |
+//! | `calls`, line break, a field of an attempt | string | an answer of more than 256 bytes | when it is to be forgotten |
 //! | `calls`, line break, `n` | string | a number as great as all that were given out when the hash goes | never |
 //! | `log:KEY` | stream | the entries | never |
 //!
-//! What one operation needs is in strings, because a script reads all of them with one `MGET` and writes them with one `MSET`: most of
-//! the time of a script goes into its calls. Versions, fences and moments in them have 16 digits, so that a script can cut a row at fixed
-//! places; to match a pattern takes it three times as long.
+//! What an operation on a record or a lease needs is in strings, because a script reads all of them with one `MGET` and writes them with one
+//! `MSET`: most of the time of a script goes into its calls. Versions, fences and moments in them have 16 digits, so that a script can
+//! cut a row at fixed places; to match a pattern takes it three times as long.
 //!
 //! An admission changes half a dozen rows that each go at another time, and there is no command that sets several keys with an expiry. So its
-//! rows are the fields of one hash, read with one `HMGET` and written with one `HSET`:
+//! rows are the fields of one hash, read with one `HMGET` and written with one `HSET`. Rate limits and attempts are rows of the same hash,
+//! because admissions and the operations for them alone share them:
 //!
-//! | field | holds, behind the moment at which it is over |
+//! | field | holds, behind the moment at which it is over (8 bytes, like all numbers) |
 //! |---|---|
-//! | `n` | the last ticket, fence or version of an admission, and about the hash itself; it has no such moment |
-//! | `@ID` | the ticket or the fence of a call |
-//! | `lKEY`, `pKEY` | of a lock or a place: who has it, until when, and until when somebody waits |
+//! | `@ID` | the fence of a call and `h`, or its ticket and `w` |
+//! | `lKEY`, `pKEY` | of a lock or a place: until when the last has it, until when somebody waits, how many have it (0 nobody, 1 one alone, 2 some who share it, 3 as many as are in a set), and who |
 //! | `vKEY` | version, and the call that raised it |
 //! | `sREADER`, line break, `KEY` | the version that was seen |
+//! | `rKEY` | of a bucket nothing more: this is the moment at which it is full; `B` and its exact digits if it is a very large one; of a log `l`, its units, and each grant with its moment and units, or `L` if they are a list |
+//! | `oKEY` | of an attempt its fence, when its time ends, how far it got, its owner, its fingerprint and its answer |
+//! | `n` | about the hash itself: the last ticket, fence or version of an admission, and until when the hash stays; it has no such moment |
+//! | `nc`, and a long one | where the next sweep goes on; and what makes the server keep a hash, not a list, from the beginning |
 //!
-//! A field that is over counts as gone. Now and then an admission removes some of them, more the more there are, and `sweep` removes all;
-//! the hash as a whole has an expiry.
+//! A field that is over counts as gone. Now and then an operation that adds one removes some of them, more the more there are, and `sweep`
+//! removes all; the hash as a whole has an expiry. What is large is beside the hash, so that sweeping never reads it.
 //!
 //! Each expiry is set in the script that writes the key, so a client that dies leaves nothing behind for ever. Time is the server's
 //! (`TIME` inside the script). Versions and places are `max(last + 1, the server's time in µs)` like fences, and not a bare count,

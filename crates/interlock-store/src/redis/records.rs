@@ -35,7 +35,7 @@ pub(super) async fn list(
         .arg(greatest)
         .arg(i64::try_from(limit).unwrap_or(i64::MAX))
         .arg(store.keys.record_prefix());
-    let answer = store.link.run(&call).await?;
+    let answer = store.link.text(&call).await?;
     let mut answer = Answer::new(&answer);
     let mut records = vec![];
     while answer.has_more() {
@@ -80,7 +80,7 @@ pub(super) async fn mutate(store: &RedisStore, mutation: &Mutation) -> Result<Ou
     if let Some(check) = &mutation.fence {
         call = call.shown(digits(check.fence.0));
     }
-    outcome(&store.link.run(&call).await?)
+    outcome(&store.link.text(&call).await?)
 }
 
 pub(super) async fn applied(store: &RedisStore, op: &OpId) -> Result<Option<Applied>, StoreError> {

@@ -43,7 +43,7 @@ pub(crate) async fn hold(orders: Orders) {
 }
 
 #[expect(clippy::disallowed_methods, reason = "whoever started this process listens")]
-fn say(line: &str) {
+pub(crate) fn say(line: &str) {
     let mut output = std::io::stdout();
     output.write_all(format!("\n{line}\n").as_bytes()).unwrap();
     output.flush().unwrap();

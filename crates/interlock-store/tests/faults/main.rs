@@ -19,6 +19,7 @@ mod stopped_holders;
 
 mod admitted;
 mod bounds;
+mod caller;
 mod calls;
 mod client;
 mod dice;

@@ -13,7 +13,7 @@ use std::{
 
 use rustix::process::{Pid, Signal, getpid, kill_process, set_parent_process_death_signal};
 
-use crate::{client, holder};
+use crate::{caller, client, holder};
 
 const ORDERS: &str = "INTERLOCK_FAULTS_ORDERS";
 
@@ -32,8 +32,14 @@ pub(crate) struct Orders {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
     Client,
+    /// Of a lease.
     Holder,
+    /// Of what an admitted call has.
+    Caller,
 }
+
+const ROLES: &[(Role, &str)] =
+    &[(Role::Client, "client"), (Role::Holder, "holder"), (Role::Caller, "caller")];
 
 /// Between which two steps a client dies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,7 +76,7 @@ impl Orders {
     }
 
     fn text(&self) -> String {
-        let role = if self.role == Role::Client { "client" } else { "holder" };
+        let role = ROLES.iter().find(|(known, _)| *known == self.role).unwrap().1;
         let (point, time) = self.failpoint.map_or(("none", 0), |(point, time)| {
             (FAILPOINTS.iter().find(|(known, _)| *known == point).unwrap().1, time)
         });
@@ -82,7 +88,7 @@ impl Orders {
         let fields: Vec<&str> = text.split('\t').collect();
         let point = FAILPOINTS.iter().find(|(_, name)| *name == fields[5]).map(|(point, _)| *point);
         Self {
-            role: if fields[0] == "client" { Role::Client } else { Role::Holder },
+            role: ROLES.iter().find(|(_, name)| *name == fields[0]).unwrap().0,
             url: fields[1].into(),
             namespace: fields[2].into(),
             folder: fields[3].into(),
@@ -109,6 +115,7 @@ pub(crate) fn obeyed() -> bool {
     match orders.role {
         Role::Client => crate::block_on(client::work(orders, dismissed)),
         Role::Holder => crate::block_on(holder::hold(orders)),
+        Role::Caller => crate::block_on(caller::call(orders)),
     }
     true
 }

@@ -1,6 +1,8 @@
 //! Clocks that are set, forwards and back: by hand where the clock is ours, with a preloaded one where it is the server's. Fences and
 //! versions never go back, a late owner stays refused, and no rate limit locks its caller out.
 
+mod calls;
+
 use std::{sync::Arc, time::Duration};
 
 use interlock_store::{Options, open};
@@ -250,9 +252,12 @@ impl Scene {
         self.rates().await;
         self.permits().await;
         self.attempts().await;
+        self.calls_held().await;
+        self.calls_seen().await;
+        self.calls_once().await;
         let steps = self.steps;
         say(&format!(
-            "{name}, stepped clocks: {steps} faults injected ({steps} steps of a clock); held: fences, versions, logs, limits, attempts"
+            "{name}, stepped clocks: {steps} faults injected ({steps} steps of a clock); held: fences, versions, logs, limits, attempts, calls"
         ));
     }
 }

@@ -252,6 +252,9 @@ BEGIN
     INSERT INTO interlock.calls VALUES (asker, NULL, fence, ends)
         ON CONFLICT (call) DO UPDATE SET ticket = excluded.ticket, fence = excluded.fence, until = excluded.until;
     IF cardinality(locks) + cardinality(places) > 0 THEN
+        -- Whose time is over has lost it for good, also if the clock is set back.
+        DELETE FROM interlock.holders h WHERE NOT h.is_place AND h.key = ANY (locks) AND h.until <= now;
+        DELETE FROM interlock.holders h WHERE h.is_place AND h.key = ANY (places) AND h.until <= now;
         INSERT INTO interlock.holders
             SELECT false, l.key, asker, l.is_shared, ends FROM unnest(locks, would_share) AS l (key, is_shared)
             UNION ALL

@@ -9,4 +9,4 @@ else
 end
 ends, owner = now + ARGV[2], ARGV[1]
 --> store_lease
-return 'granted\n' .. fence
+return tonumber(fence)

@@ -17,4 +17,4 @@ redis.call('ZADD', KEYS[1], ends, ARGV[1])
 local stays = ends / 1000 + 1
 if out > 1 then stays = math.max(stays, now / 1000 + redis.call('PTTL', KEYS[1])) end
 redis.call('PEXPIREAT', KEYS[1], string.format('%d', stays))
-return string.format('granted\n%d', out)
+return out

@@ -1,13 +1,13 @@
--- Stores how an attempt ended, if it is still held with this fence. What was dispatched can be finished late: nobody takes it over.
--- KEYS: attempt | ARGV: fence, how it ended (c or f), the answer, how long it is remembered (µs)
+-- Stores how an attempt ended, if it is still held with this fence.
+-- KEYS: calls | ARGV: the field of the attempt; the fence, how long it is remembered (µs), how it ended (c or f); the answer
+--> names
+local fence, kept, how = read('>I8I8I1', ARGV[2])
+local name, answer, rows = ARGV[1], ARGV[3], redis.call('HMGET', KEYS[1], 'n', ARGV[1])
 --> now
---> attempt
-if fence ~= ARGV[1] or forget <= now then return 'no' end
-local may = phase == 'd'
-  or (phase == 'r' and ends > now)
-  or (phase == ARGV[2] and string.sub(attempt, 146) == ARGV[3])
-if not may then return 'no' end
-phase, forget = ARGV[2], now + ARGV[4]
-local rest = string.sub(attempt, 50, 145) .. ARGV[3]
---> store_attempt
-return 'yes'
+--> rows
+local attempt = rows[2]
+if not attempt then return 0 end
+--> end_attempt
+if not is_ended then return 0 end
+--> write
+return 1

@@ -1,31 +1,62 @@
 -- Gives a call all that it has for longer, if it has all of it still.
--- KEYS: calls, [attempt]
--- ARGV: how long from now on (µs), how many places and locks; the call, the places, the locks; the fence
+-- KEYS: calls
+-- ARGV: how to cut the names; how long from now on (µs), the fence, how many places and locks, whether there is an attempt; then the names:
+--   the call, the places, the locks, the attempt
 --> names
-local ttl, n_places, n_locks = struct.unpack('>I8I4I4', ARGV[1])
-local call, fence = ARGV[2], ARGV[#ARGV]
-local places_at, locks_at = 3, 3 + n_places
-local once_at = KEYS[2] and 2
-local rows = redis.call('HMGET', KEYS[1], 'n', unpack(ARGV, 2, locks_at + n_locks - 1))
-local attempt = once_at and redis.call('GET', KEYS[2])
+local blob = ARGV[2]
+local ttl, fence, n_places, n_locks, is_once, names_at = read('>I8I8I4I4I1', blob)
+local names = { 'n', read(ARGV[1], blob, names_at) }
+local call, places_at, locks_at = names[2], 3, 3 + n_places
+local once_at = locks_at + n_locks
+local rows = redis.call('HMGET', KEYS[1], unpack(names, 1, once_at - 1 + is_once))
 --> now
+if not rows[2] then return 0 end
+local until_then, its_fence, standing = read('>I8I8I1', rows[2])
+if standing ~= 104 or its_fence ~= fence or until_then <= now then return 0 end
 --> rows
 --> lanes
-local known, ends = rows[2], format('%016d', now + ttl)
-if not known or sub(known, 17) ~= 'h' .. fence or sub(known, 1, 16) <= at_now then return 'no' end
-for nth = places_at, locks_at + n_locks - 1 do
-  local kind, _, _, who = lane_of(rows[nth])
-  local has = who == call
-  if kind == 's' then
-    local found = find(who, call, 1, true)
-    has = found and sub(who, found - 16, found - 1) > at_now
-  elseif kind == 'S' then
-    local until_then = redis.call('ZSCORE', calls .. '\ns' .. ARGV[nth], call)
-    has = until_then and tonumber(until_then) > now
+local ends = now + ttl
+local sets
+for nth = places_at, once_at - 1 do
+  local row = rows[nth]
+  local kind, _, queue = lane_of(row)
+  if kind == 0 then return 0 end
+  local over = queue > ends and queue or ends
+  if kind == 1 then
+    if sub(row, 26) ~= call then return 0 end
+    written[k + 1], written[k + 2], k = names[nth], pack('>I8I8I8I1c17', over, ends, queue, 1, call), k + 2
+  elseif #row == 50 then
+    -- Nobody else shares it.
+    if sub(row, 34) ~= call then return 0 end
+    written[k + 1], written[k + 2], k = names[nth], pack('>I8I8I8I1I8c17', over, ends, queue, 2, ends, call), k + 2
+  elseif kind == 2 then
+    --> crowd
+    local who = sub(row, 26)
+    local own = stands(who)
+    if not own or read('>I8', who, own) <= now then return 0 end
+    share(nth, 2, others(row), queue, ends)
+  else
+    local its_end = redis.call('ZSCORE', calls .. '\ns' .. names[nth], call)
+    if not its_end or tonumber(its_end) <= now then return 0 end
+    sets = sets or {}
+    sets[#sets + 1] = nth
   end
-  if not has then return 'no' end
 end
-if once_at and (not attempt or sub(attempt, 1, 17) ~= fence .. 'd' or sub(attempt, 18, 33) <= at_now
-  or sub(attempt, 34, 49) <= at_now) then return 'no' end
---> hold_on
-return 'yes'
+if is_once == 1 then
+  local attempt = rows[once_at]
+  if not attempt then return 0 end
+  local forget, its_fence, its_end, phase = read('>I8I8I8I1', attempt)
+  if its_fence ~= fence or phase ~= 100 or its_end <= now or forget <= now then return 0 end
+  if forget < ends then forget = ends end
+  written[k + 1], written[k + 2], k = names[once_at], pack('>I8I8I8I1', forget, fence, ends, 100) .. sub(attempt, 26), k + 2
+  latest = forget
+end
+for place = 1, sets and #sets or 0 do
+  --> crowd
+  local _, _, queue = lane_of(rows[sets[place]])
+  share(sets[place], 3, '', queue, ends)
+end
+written[k + 1], written[k + 2], k = call, pack('>I8I8I1', ends, fence, 104), k + 2
+if ends > latest then latest = ends end
+--> write
+return 1

@@ -2,7 +2,7 @@
 -- KEYS: lease | ARGV: fence, how long (µs)
 --> now
 --> lease
-if fence ~= ARGV[1] or owner == '' or ends <= now then return 'no' end
+if fence ~= ARGV[1] or owner == '' or ends <= now then return 0 end
 ends = now + ARGV[2]
 --> store_lease
-return 'yes'
+return 1

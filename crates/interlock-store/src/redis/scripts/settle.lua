@@ -1,82 +1,97 @@
 -- Ends a call: versions rise, its effect's ending is stored, then its locks and places are given back, or it leaves the line.
--- KEYS: calls, [attempt]
--- ARGV: how long versions and views are remembered, and the ending (µs), how many places, locks and changes, whether the reader knows its own
---   change; the call, the places, the locks, the versions of what changed, then if so the reader's views of it; the fence or nothing; of an
---   attempt how the effect ended (c, f or nothing) and the answer
+-- KEYS: calls
+-- ARGV: how to cut the names; how long versions and views are remembered, and the ending (µs), the fence, whether there is one, how many
+--   places, locks and changes, whether the reader knows its own change, whether there is an attempt, how its effect ended (c, f or 0); then
+--   the names: the call, the places, the locks, the versions of what changed, then if so the reader's views of it, the attempt; the answer
 --> names
-local remembered, kept, n_places, n_locks, n_changes, is_seen = struct.unpack('>I8I8I4I4I4I1', ARGV[1])
-local call = ARGV[2]
-local places_at, locks_at = 3, 3 + n_places
+local blob = ARGV[2]
+local remembered, kept, fence, is_granted, n_places, n_locks, n_changes, is_seen, is_once, how, names_at =
+  read('>I8I8I8I1I4I4I4I1I1I1', blob)
+local names = { 'n', read(ARGV[1], blob, names_at) }
+local call, places_at, locks_at = names[2], 3, 3 + n_places
 local changes_at = locks_at + n_locks
-local fence_at = changes_at + n_changes + n_changes * is_seen
-local fence, once_at = ARGV[fence_at], KEYS[2] and 2
-local rows = redis.call('HMGET', KEYS[1], 'n', unpack(ARGV, 2, fence_at - 1))
-local attempt = once_at and redis.call('GET', KEYS[2])
+local once_at = changes_at + n_changes + n_changes * is_seen
+local rows = redis.call('HMGET', KEYS[1], unpack(names, 1, once_at - 1 + is_once))
 --> now
 --> rows
 --> lanes
-local latest, is_counted = NEVER, false
 
-if fence ~= '' and n_changes > 0 then
-  local number, forget = at_now, format('%016d', now + remembered)
-  if last >= at_now then number = format('%016d', last + 1) end
+if is_granted == 1 and n_changes > 0 then
+  local number, forget = last < now and now or last + 1, now + remembered
   for nth = changes_at, changes_at + n_changes - 1 do
-    local version, view = rows[nth], rows[nth + n_changes]
-    if version and sub(version, 1, 16) <= at_now then version = nil end
-    if is_seen == 0 or (view and sub(view, 1, 16) <= at_now) then view = nil end
+    local over, version, view = 0, nil, nil
+    if rows[nth] then
+      over, version = read('>I8I8', rows[nth])
+      if over <= now then over, version = 0, nil end
+    end
     -- What this very call raised last was settled before.
-    if not version or sub(version, 33) ~= call then
-      local version_goes = version and sub(version, 1, 16) or forget
-      if version_goes < forget then version_goes = forget end
-      if version_goes > latest then latest = version_goes end
-      put(ARGV[nth], version_goes .. number .. call)
+    if not version or sub(rows[nth], 17) ~= call then
+      if over < forget then over = forget end
+      written[k + 1], written[k + 2], k = names[nth], pack('>I8I8c17', over, number, call), k + 2
+      if over > latest then latest = over end
       -- Whoever did not know what it changed does not know what is there now.
-      if view and (not version or sub(version, 17, 32) == sub(view, 17, 32)) then
-        put(ARGV[nth + n_changes], forget .. number)
+      if is_seen == 1 and rows[nth + n_changes] then
+        local its_end, seen = read('>I8I8', rows[nth + n_changes])
+        if its_end > now and (not version or version == seen) then
+          written[k + 1], written[k + 2], k = names[nth + n_changes], pack('>I8I8', forget, number), k + 2
+        end
       end
       last, is_counted = number, true
     end
   end
 end
 
+local attempt, name = is_once == 1 and rows[once_at], names[once_at]
 if attempt then
-  local its_fence, phase = sub(attempt, 1, 16), sub(attempt, 17, 17)
-  local ends, forget = sub(attempt, 18, 33), sub(attempt, 34, 49)
-  local how, answer, rest = ARGV[fence_at + 1], ARGV[fence_at + 2], nil
-  if fence ~= '' and how ~= '' then
-    local may = its_fence == fence and forget > at_now
-      and (phase == 'd' or (phase == 'r' and ends > at_now) or (phase == how and sub(attempt, 146) == answer))
-    if may then phase, forget, rest = how, format('%016d', now + kept), sub(attempt, 50, 145) .. answer end
-  elseif fence == '' and '@' .. sub(attempt, 50, 81) == call and phase == 'd' and ends > at_now then
-    -- It never ran, so the next may take the key.
-    phase, ends, rest = 'r', at_now, sub(attempt, 50)
-  end
-  if rest then
-    redis.call('SET', KEYS[2], its_fence .. phase .. ends .. forget .. rest, 'PXAT', format('%d', forget / 1000 + 1))
+  if is_granted == 0 then
+    local forget, its_fence, until_then, phase = read('>I8I8I8I1', attempt)
+    if phase == 100 and until_then > now and sub(attempt, 26, 42) == call then
+      -- It never ran, so the next may take the key.
+      --> put
+      put(name, pack('>I8I8I8I1', forget, its_fence, now, 114) .. sub(attempt, 26), forget)
+    end
+  elseif how ~= 0 then
+    local answer = ARGV[3]
+    --> end_attempt
   end
 end
 
-local known = rows[2]
-local is_known = known and sub(known, 1, 16) > at_now and (fence == '' or sub(known, 17) == 'h' .. fence)
-if is_known then
-  local holds = byte(known, 17) == 104
-  for nth = places_at, changes_at - 1 do
-    local kind, ends, queue, who = lane_of(rows[nth])
-    if not holds then
-      --> leave_line
-      queue = leave_line(nth)
-    elseif kind == 's' then
-      who = others(who)
-      ends = who == '' and NEVER or sub(who, -49, -34)
-    elseif kind == 'S' then
-      redis.call('ZREM', calls .. '\ns' .. ARGV[nth], call)
-      ends = last_of(calls .. '\ns' .. ARGV[nth])
-    elseif who == call then
-      ends = NEVER
+local is_known = false
+if rows[2] then
+  local until_then, its_fence, standing = read('>I8I8I1', rows[2])
+  is_known = until_then > now and (is_granted == 0 or (standing == 104 and its_fence == fence))
+  if is_known then
+    gone, n_gone = { 'HDEL', calls, call, nil, nil }, 3
+    for nth = places_at, changes_at - 1 do
+      local row = rows[nth]
+      local kind, until_then, queue = lane_of(row)
+      if standing == 104 and queue == 0 and kind ~= 0 and (kind == 1 or #row == 50) then
+        -- Nobody waits for it and one call has it.
+        if sub(row, -17) == call then
+          n_gone = n_gone + 1
+          gone[n_gone] = names[nth]
+        end
+      else
+        --> crowd
+        local who = ''
+        if standing ~= 104 then
+          --> leave_line
+          queue = leave_line(nth)
+          if kind ~= 0 then who = sub(row, 26) end
+        elseif kind == 2 then
+          who = others(row)
+          until_then = who == '' and 0 or read('>I8', who, #who - 24)
+        elseif kind == 3 then
+          redis.call('ZREM', calls .. '\ns' .. names[nth], call)
+          until_then = last_of(calls .. '\ns' .. names[nth])
+        elseif kind == 1 then
+          who = sub(row, 26)
+          if who == call then until_then = 0 end
+        end
+        put_lane(nth, kind, until_then, queue, who)
+      end
     end
-    put_lane(nth, kind, ends, queue, who)
   end
-  remove(call)
 end
 --> write
-return is_known and 'yes' or 'no'
+return is_known and 1 or 0

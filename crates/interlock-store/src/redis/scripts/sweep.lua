@@ -1,9 +1,9 @@
--- Removes what is over of a part of all that admissions know. Says where the next part begins, 0 after the last, and how much it removed.
+-- Removes what is over of a part of the hash. Says where the next part begins, 0 after the last, and how much it removed.
 -- KEYS: calls | ARGV: where this part begins
+--> names
 --> now
-local at_now, removed = string.format('%016d', now), 0
-local page = redis.call('HSCAN', KEYS[1], ARGV[1], 'COUNT', '1000')
-for nth = 2, #page[2], 2 do
-  if page[2][nth] <= at_now then removed = removed + redis.call('HDEL', KEYS[1], page[2][nth - 1]) end
-end
-return string.format('%s\n%d', page[1], removed)
+local calls, over = KEYS[1], 0
+local page = redis.call('HSCAN', calls, ARGV[1], 'COUNT', '1000')
+local fields = page[2]
+--> over
+return format('%s\n%d', page[1], over)

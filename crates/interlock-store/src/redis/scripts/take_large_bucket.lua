@@ -1,26 +1,24 @@
 -- The same as take_bucket, for a bucket so large that its times pass 2^53 µs: in whole numbers of 64 bits.
--- KEYS: rate | ARGV, in µs: what the bucket holds, what may be owed before this is taken, what this costs
---> whole
+-- KEYS: calls | ARGV: the field of the limit; in µs what the bucket holds, what may be owed before this is taken, what this costs
+--> names
+local rows = redis.call('HMGET', KEYS[1], 'n', ARGV[1])
 --> now
-now = whole(string.format('%d', now))
-local ZERO, LAST = whole('0'), whole('18446744073709551615')
-local capacity, room, charge = whole(ARGV[1]), whole(ARGV[2]), whole(ARGV[3])
-local owed = ZERO
-local full = redis.pcall('GET', KEYS[1])
-if type(full) == 'string' then owed = minus(whole(full), now) end
-if less(owed, ZERO) then owed = ZERO end
-local too_far = less(capacity, owed)
-if too_far then owed = capacity end
-if less(room, owed) then
-  full = plus(now, owed)
-  if too_far and not less(LAST, full) then
-    redis.call('SET', KEYS[1], digits_of(full), 'PXAT', string.format('%d', about(full) / 1000 + 1))
-  end
-  return 'refused\n' .. digits_of(owed)
+--> rows
+--> whole
+--> large_bucket
+local capacity, room, cost = whole(ARGV[2]), whole(ARGV[3]), whole(ARGV[4])
+local owed, too_far = owed_to(rows[2], capacity)
+local kind = rows[2] and byte(rows[2], 9)
+if kind == 76 then redis.call('DEL', calls .. '\n' .. ARGV[1]) end
+local may = not less(room, owed)
+local full = plus(this_moment, owed)
+if may then full = plus(full, cost) end
+if (may and less(this_moment, full)) or (too_far and not less(latest_moment, full)) then
+  --> put
+  put(ARGV[1], large_row(full))
+  --> sweep
+  --> write
+elseif kind == 108 or kind == 76 then
+  redis.call('HDEL', calls, ARGV[1])
 end
-full = plus(plus(now, owed), charge)
-if less(LAST, full) then full = LAST end
-if less(now, full) then
-  redis.call('SET', KEYS[1], digits_of(full), 'PXAT', string.format('%d', about(full) / 1000 + 1))
-end
-return 'granted\n' .. digits_of(owed)
+return (may and 'granted\n' or 'refused\n') .. digits_of(owed)

@@ -25,8 +25,8 @@ fn left(redis: &Redis) -> BTreeMap<String, Option<Duration>> {
     keys.into_iter().map(time_left).collect()
 }
 
-/// The logs of quotas, which may stay one window longer than they count.
-const LOGS: [&str; 2] = ["rate:log", "rate:changed"];
+/// A long log of a quota, which may stay one window longer than it counts.
+const LOGS: [&str; 2] = ["calls\nrlong", "rlong"];
 
 /// The times that are left, checked against what they were set to: never more (but for rounding), and not much less.
 fn check(redis: &Redis, expected: &[(&str, Option<Duration>)]) {
@@ -92,6 +92,9 @@ async fn limits_stay_until_they_say_nothing_any_more() {
     for _ in 0..3 {
         store.take(&key("log"), &log, 1).await.unwrap();
     }
+    for _ in 0..70 {
+        store.take(&key("long"), &Quota::log(100, MINUTE * 60).unwrap(), 1).await.unwrap();
+    }
     // A refusal and a look cost nothing, and leave nothing.
     store.take(&key("looked-bucket"), &bucket, 0).await.unwrap();
     store.take(&key("looked-log"), &log, 0).await.unwrap();
@@ -117,33 +120,35 @@ async fn limits_stay_until_they_say_nothing_any_more() {
     check(
         &redis,
         &[
-            ("rate:bucket", minutes(10)),
-            ("rate:log", minutes(60)),
-            ("rate:changed", minutes(60)),
-            ("rate:changed-back", minutes(5)),
+            ("calls", Some(DAY + MINUTE * 10)),
+            ("calls\nn", None),
+            ("calls\nrlong", minutes(60)),
             ("permits:two", minutes(180)),
             ("permits:one-left", minutes(60)),
             ("permits:renewed", minutes(120)),
         ],
     );
+    let limits = [("rbucket", 10), ("rlog", 60), ("rlong", 60), ("rchanged", 60), ("rchanged-back", 5)];
+    check_fields(&redis, &limits.map(|(name, left)| (name, minutes(left))));
 }
 
 #[tokio::test]
 async fn attempts_stay_until_they_are_to_be_forgotten() {
     let redis = server();
     let store = open(&redis.url()).await;
-    for (name, steps) in [("reserved", 1), ("dispatched", 2), ("ended", 3)] {
+    for (name, steps) in [("reserved", 1), ("dispatched", 2), ("ended", 3), ("long", 3)] {
         let (fingerprint, owner) = (Fingerprint([7; 32]), OpId::fresh());
         let attempt = Attempt { key: key(name), fingerprint, owner, ttl: MINUTE, keep: MINUTE * 60 };
         let Begun::Reserved { fence } = store.begin(&attempt).await.unwrap() else { panic!() };
         assert!(steps < 2 || store.dispatch(&key(name), fence, MINUTE * 180).await.unwrap());
-        let ending = Ending::Completed(vec![]);
+        let ending = Ending::Completed(if name == "long" { vec![0; 1000] } else { vec![] });
         assert!(steps < 3 || store.finish(&key(name), fence, &ending, MINUTE * 120).await.unwrap());
     }
     let hours = |hours| Some(MINUTE * 60 * hours);
-    let expected =
-        [("attempt:reserved", hours(1)), ("attempt:dispatched", hours(3)), ("attempt:ended", hours(2))];
-    check(&redis, &expected);
+    // What is long is beside the hash.
+    check(&redis, &[("calls", Some(DAY + MINUTE * 60)), ("calls\nn", None), ("calls\nolong", hours(2))]);
+    let attempts = [("oreserved", 1), ("odispatched", 3), ("oended", 2), ("olong", 2)];
+    check_fields(&redis, &attempts.map(|(name, left)| (name, hours(left))));
 }
 
 /// Not a promise of ours but of the server's, on which everything here rests: a key whose time is up is gone.
@@ -196,19 +201,19 @@ async fn of_calls_stays_what_is_still_asked_for() {
     };
     let (held, waited) = (Some(hours(4)), Some(hours(2)));
     // The hash goes a day after the last that was put into it.
-    let known = [("attempt:o", Some(hours(6))), ("calls", Some(hours(8) + DAY)), ("calls\nn", None)];
+    let known = [("calls", Some(hours(8) + DAY)), ("calls\nn", None)];
     let lines = ["calls\nxla", "calls\nlla", "calls\nylb", "calls\nllb", "calls\nxpp", "calls\nlpp"];
     check(&redis, &[&known[..], &lines.map(|name| (name, waited))].concat());
-    let (one, two) = (format!("@{}", OpId(1)), format!("@{}", OpId(2)));
-    let seen = ("sann\nx", Some(hours(8)));
+    let [one, two] = [1_u8, 2].map(|id| format!("@{}{}", "\0".repeat(15), char::from(id)));
+    let seen = [("sann\nx", Some(hours(8))), ("oo", Some(hours(6)))];
     let of_one = [(&*one, held), ("la", held), ("lb", held), ("pp", held)];
-    check_fields(&redis, &[&[seen, (&*two, waited)][..], &of_one].concat());
+    check_fields(&redis, &[&seen[..], &[(&*two, waited)], &of_one].concat());
     assert!(store.settle(&end(&second, None)).await.unwrap());
     check(&redis, &known);
-    check_fields(&redis, &[&[seen][..], &of_one].concat());
+    check_fields(&redis, &[&seen[..], &of_one].concat());
     assert!(store.settle(&end(&first, Some(fence))).await.unwrap());
     check(&redis, &known);
-    check_fields(&redis, &[seen, ("vy", Some(hours(8)))]);
+    check_fields(&redis, &[&seen[..], &[("vy", Some(hours(8)))]].concat());
 }
 
 #[tokio::test]
@@ -275,13 +280,13 @@ async fn fences_rise_also_after_the_calls_were_forgotten() {
 /// Every field of the hash of calls, with the time that it has left, checked like the keys.
 fn check_fields(redis: &Redis, expected: &[(&str, Option<Duration>)]) {
     let mut operator = operator(redis);
-    let fields: BTreeMap<String, String> =
+    let fields: BTreeMap<Vec<u8>, Vec<u8>> =
         command("HGETALL interlock:{interlock}:calls").query(&mut operator).unwrap();
     let (seconds, micros): (u64, u64) = command("TIME").query(&mut operator).unwrap();
     let now = Duration::from_micros(seconds * 1_000_000 + micros);
-    let left = fields.into_iter().filter(|(name, _)| name != "n").map(|(name, row)| {
-        let ends = Duration::from_micros(row.chars().take(16).collect::<String>().parse().unwrap());
-        (name, Some(ends.saturating_sub(now)))
+    let left = fields.into_iter().filter(|(name, _)| !name.starts_with(b"n")).map(|(name, row)| {
+        let ends = Duration::from_micros(u64::from_be_bytes(*row.first_chunk().unwrap()));
+        (String::from_utf8(name).unwrap(), Some(ends.saturating_sub(now)))
     });
     compare(&left.collect(), expected);
 }

@@ -129,6 +129,9 @@ impl Tables<'_, '_> {
         is_shared: bool,
         until: Timestamp,
     ) -> Result<()> {
+        // Whose time is over has lost it for good, also if the clock is set back.
+        let sql = "DELETE FROM hold WHERE space = ?1 AND kind = ?2 AND key = ?3 AND until <= ?4";
+        self.run(sql, (self.space, kind as i64, key.as_str(), moment(self.now)))?;
         let sql = "INSERT OR REPLACE INTO hold (space, kind, key, call, is_shared, until)
             VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
         self.run(sql, params![self.space, kind as i64, key.as_str(), id(call), is_shared, moment(until)])

@@ -1,68 +1,71 @@
 -- The rate limits of a call: all are charged one each, or none is. `wait_of` is then the one that takes longest to have room.
--- Of each one argument: b, B for a large bucket, or l for a log; of a bucket, in µs, what it holds, what may be owed before this is taken,
--- and what this costs; of a log how many, and in which window. Of a large bucket the same three follow as digits.
-local wait_of, longest, full_at, logs = nil, -1, {}, nil
+-- Of each: b, B for a large bucket, or l for a log; of a bucket, in µs, what it holds, what may be owed before this is taken, and what this
+-- costs; of a log how many, and in which window. Of a large bucket the same three stand as digits behind all names.
+local wait_of, longest, corrected, logs, digits_at = nil, -1, nil, nil, once_at + 2 * is_once
 for nth = 1, n_charges do
-  local key, wait, kind, capacity, room, cost = KEYS[nth + 1], -1, struct.unpack('>c1I8I8I8', ARGV[at])
-  if kind == 'b' then
-    local row, owed = kept[nth], 0
-    -- A bucket is never emptier than empty: a moment further off comes from a clock that was set back, or from a larger bucket. It is put
-    -- right also when this is refused, or the caller would stay locked out until the old time comes again.
-    local too_far = false
-    if row then
-      owed = row - now
-      if owed < 0 then
-        owed = 0
-      elseif owed > capacity then
-        owed, too_far = capacity, true
-      end
-    end
+  local name, row, wait = names[rates_at + nth - 1], rows[rates_at + nth - 1], -1
+  local kind, capacity, room, cost = read('>I1I8I8I8', blob, charges_at + 25 * nth - 25)
+  if kind == 98 then
+    local owed = 0
+    if row and byte(row, 9) ~= 108 and byte(row, 9) ~= 76 then owed = read('>I8', row) - now end
     if owed <= room then
-      full_at[nth] = string.format('%d', now + owed + cost)
+      local full = now + (owed > 0 and owed or 0) + cost
+      written[k + 1], written[k + 2], k = name, pack('>I8', full), k + 2
+      if full > latest then latest = full end
     else
+      -- A bucket is never emptier than empty: a moment further off comes from a clock that was set back, or from a larger bucket. It is put
+      -- right also when this is refused, or the caller would stay locked out until the old time comes again.
+      if owed > capacity then
+        owed, corrected = capacity, corrected or {}
+        corrected[#corrected + 1] = { name, pack('>I8', now + owed), now + owed }
+      end
       wait = owed - room
-      if too_far then redis.call('SET', key, string.format('%d', now + owed), 'PXAT', string.format('%d', (now + owed) / 1000 + 1)) end
     end
-  elseif kind == 'B' then
+  elseif kind == 66 then
+    --> put
     --> whole
-    local zero, latest, owed = whole('0'), whole('18446744073709551615'), whole('0')
-    local this_moment, capacity, room = whole(string.format('%d', now)), whole(ARGV[at + 1]), whole(ARGV[at + 2])
-    local row = kept[nth]
-    if row then owed = minus(whole(row), this_moment) end
-    if less(owed, zero) then owed = zero end
-    local too_far = less(capacity, owed)
-    if too_far then owed = capacity end
-    local full = plus(this_moment, owed)
+    --> large_bucket
+    local capacity, room = whole(names[digits_at]), whole(names[digits_at + 1])
+    local owed, too_far = owed_to(row, capacity)
     if less(room, owed) then
       wait = about(minus(owed, room))
-      if too_far and not less(latest, full) then redis.call('SET', key, digits_of(full), 'PXAT', string.format('%d', about(full) / 1000 + 1)) end
+      if too_far then
+        corrected = corrected or {}
+        corrected[#corrected + 1] = { name, large_row(plus(this_moment, owed)) }
+      end
     else
-      full = plus(full, whole(ARGV[at + 3]))
-      if less(latest, full) then full = latest end
-      full_at[nth] = digits_of(full)
+      put(name, large_row(plus(plus(this_moment, owed), whole(names[digits_at + 2]))))
     end
-    at = at + 3
+    digits_at = digits_at + 3
   else
     local limit, window, cost = capacity, room, 1
     --> log_room
     if excess > 0 then
       wait = moment + window - now
+      if is_corrected then
+        corrected = corrected or {}
+        corrected[#corrected + 1] = { name, pack('>I8I1I4', now + window, 108, used) .. sub(row, from), now + window }
+      end
     else
       logs = logs or {}
-      logs[nth] = { total, units, last, its_window, window }
+      logs[#logs + 1] = { name, row, from, used, window, list and { total, units, last_grant, its_window } }
     end
   end
   if wait > longest then longest, wait_of = wait, nth end
-  at = at + 1
 end
-if wait_of then return string.format('too-often\n%d\n%d', wait_of, longest) end
-for nth = 1, n_charges do
-  local key, full = KEYS[nth + 1], full_at[nth]
-  if full then
-    redis.call('SET', key, full, 'PXAT', string.format('%d', full / 1000 + 1))
-  else
-    local total, units, last, its_window, window = unpack(logs[nth])
-    local cost = 1
-    --> log_add
+if wait_of then
+  -- What was to be charged is left out, and only what had to be put right is written.
+  k, latest = 2, 0
+  for nth = 1, corrected and #corrected or 0 do
+    --> put
+    put(unpack(corrected[nth]))
   end
+  --> write
+  return format('too-often\n%d\n%d', wait_of, longest)
+end
+for nth = 1, logs and #logs or 0 do
+  local name, row, from, used, window, list = unpack(logs[nth])
+  local total, units, last_grant, its_window = unpack(list or {})
+  local cost = 1
+  --> log_add
 end

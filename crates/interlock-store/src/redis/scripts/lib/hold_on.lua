@@ -1,18 +1,21 @@
 -- Gives a call all that it has until `ends`.
-put(call, ends .. 'h' .. fence)
+--> crowd
+put(call, pack('>I8I8I1', ends, fence, 104), ends)
 for nth = places_at, locks_at + n_locks - 1 do
-  local kind, until_now, queue, who = lane_of(rows[nth])
-  if nth < locks_at or kind == 's' or kind == 'S' then
-    kind, until_now, who = share(nth, kind, others(who), ends)
-    put_lane(nth, kind, until_now, queue, who)
-  elseif who == call then
-    put_lane(nth, 'x', ends, queue, call)
+  local row = rows[nth]
+  local kind, _, queue = lane_of(row)
+  if nth < locks_at or kind == 2 or kind == 3 then
+    share(nth, kind, kind == 2 and others(row) or '', queue, ends)
+  elseif kind == 1 and sub(row, 26) == call then
+    put_lane(nth, 1, ends, queue, call)
   end
 end
-if attempt and sub(attempt, 1, 17) == fence .. 'd' then
-  local forget = sub(attempt, 34, 49)
-  if forget < ends then forget = ends end
-  redis.call('SET', KEYS[once_at], fence .. 'd' .. ends .. forget .. sub(attempt, 50), 'PXAT', format('%d', forget / 1000 + 1))
+local attempt = is_once == 1 and rows[once_at]
+if attempt then
+  local forget, its_fence, _, phase = read('>I8I8I8I1', attempt)
+  if its_fence == fence and phase == 100 then
+    if forget < ends then forget = ends end
+    put(names[once_at], pack('>I8I8I8I1', forget, fence, ends, 100) .. sub(attempt, 26), forget)
+  end
 end
-local latest, is_counted = ends, false
 --> write

@@ -1,2 +1,2 @@
 -- What is used often is looked up once.
-local sub, format, byte, find = string.sub, string.format, string.byte, string.find
+local pack, read, sub, format, byte, find = struct.pack, struct.unpack, string.sub, string.format, string.byte, string.find

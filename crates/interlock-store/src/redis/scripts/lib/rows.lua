@@ -1,25 +1,15 @@
--- What admissions know is one hash, so that a script reads all it needs with one call of the server, and writes it with one more.
--- Every value begins with the moment at which it says nothing any more. Moments and numbers are texts of 16 digits, to be compared as they
--- are. Only the field n begins with a letter: the last number that was given out, until when the hash itself stays, and where the
--- next sweep goes on. Beside the hash, and for ever, there is a number (\nn) that none was greater than before the hash went.
-local calls, NEVER, at_now = KEYS[1], '0000000000000000', format('%016d', now)
-local last, stays, cursor = NEVER, NEVER, '0'
+-- What admissions, rate limits and attempts know is one hash, so that a script reads all it needs with one call of the server, and writes it
+-- with one more. Every value begins with the moment at which it says nothing any more, in 8 bytes. Only the fields that begin with n are
+-- about the hash itself: n the last number that was given out, until when the hash stays, and whether the next one shall sweep; nc where
+-- the next sweep goes on; and a long one with nothing in it, without which the server would keep a small hash as a list and look
+-- through all of it. Beside the hash, and for ever, there is a number (\nn) that none was greater than before the hash went.
+local calls, last, stays, hurry = KEYS[1], 0, 0, 0
 if rows[1] then
-  last, stays, cursor = sub(rows[1], 2, 17), sub(rows[1], 18, 33), sub(rows[1], 34)
+  last, stays, hurry = read('>I8I8I1', rows[1])
 else
-  last = redis.call('GET', calls .. '\nn') or NEVER
+  last = tonumber(redis.call('GET', calls .. '\nn') or 0)
 end
--- What is to be written and removed in the end. There is room for what is usual, because a table that grows is copied.
-local written, n_written = { 'HSET', calls, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil }, 2
+-- What is to be written and removed in the end, `k` and `n_gone` items of it, of which nothing lasts longer than `latest`. There is room for
+-- what is usual, because a table that grows is copied.
+local written, k, latest, is_counted = { 'HSET', calls, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil }, 2, 0, false
 local gone, n_gone = nil, 2
-
-local function put(field, row)
-  written[n_written + 1], written[n_written + 2] = field, row
-  n_written = n_written + 2
-end
-
-local function remove(field)
-  gone = gone or { 'HDEL', calls, nil, nil, nil }
-  n_gone = n_gone + 1
-  gone[n_gone] = field
-end

@@ -1,12 +1,9 @@
 -- Now and then a call removes what is over, from where the last one stopped. If a quarter of what it looked at was over, the next call goes on,
 -- so that there is seldom more than that.
-local is_due = now % 64 == 0
-if byte(cursor) == 43 then is_due, cursor = true, sub(cursor, 2) end
-if is_due then
-  local page, over = redis.call('HSCAN', calls, cursor, 'COUNT', '32'), 0
-  cursor, page = page[1], page[2]
-  for nth = 2, #page, 2 do
-    if page[nth] <= at_now then over = over + redis.call('HDEL', calls, page[nth - 1]) end
-  end
-  if over * 8 > #page then cursor = '+' .. cursor end
+if hurry == 1 or now % 64 == 0 then
+  local page, over = redis.call('HSCAN', calls, redis.call('HGET', calls, 'nc') or '0', 'COUNT', '32'), 0
+  local fields = page[2]
+  --> over
+  written[k + 1], written[k + 2], k = 'nc', page[1], k + 2
+  hurry, is_counted = over * 8 > #fields and 1 or 0, true
 end
