@@ -68,22 +68,32 @@ fn write_object(text: &mut String, object: &Map<String, Value>) {
 /// store is folded to its fingerprint.
 #[must_use]
 pub fn joined(kind: &'static str, parts: &[&str]) -> Key {
-    let mut text = kind.to_owned();
+    let mut text = String::with_capacity(kind.len() + parts.iter().map(|part| 1 + part.len()).sum::<usize>());
+    text.push_str(kind);
     for part in parts {
         text.push(':');
-        for c in part.chars() {
-            if matches!(c, ':' | '%' | '#') || c.is_control() {
-                // Writing to a text cannot fail.
-                let _ = write!(text, "%{:x};", u32::from(c));
-            } else {
-                text.push(c);
-            }
-        }
+        push_part(&mut text, part);
     }
     Key::new(text).unwrap_or_else(|_too_long| {
         let folded = hex(&Fingerprint::of_parts(parts));
         Key::new(format!("{kind}:#{folded}")).expect("a kind and a fingerprint are short and plain")
     })
+}
+
+fn push_part(text: &mut String, part: &str) {
+    // Almost all parts are like this, and can be taken as they are.
+    if part.bytes().all(|byte| matches!(byte, b' '..=b'~') && !matches!(byte, b':' | b'%' | b'#')) {
+        text.push_str(part);
+        return;
+    }
+    for c in part.chars() {
+        if matches!(c, ':' | '%' | '#') || c.is_control() {
+            // Writing to a text cannot fail.
+            let _ = write!(text, "%{:x};", u32::from(c));
+        } else {
+            text.push(c);
+        }
+    }
 }
 
 /// A fingerprint as text.
@@ -113,5 +123,6 @@ mod tests {
         let distinct: std::collections::HashSet<_> = keys.iter().collect();
         assert_eq!(distinct.len(), keys.len());
         assert_eq!(joined("rate", &["*", "alice"]).as_str(), "rate:*:alice");
+        assert_eq!(joined("lock", &["a#:%", "ä\u{85}\u{7f}~ "]).as_str(), "lock:a%23;%3a;%25;:ä%85;%7f;~ ");
     }
 }

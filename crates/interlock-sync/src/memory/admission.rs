@@ -2,9 +2,12 @@
 //!
 //! A call costs as many steps as it names keys, times the logarithm of how many wait there.
 
-use std::{collections::HashMap, convert::Infallible, time::Duration};
+use std::{convert::Infallible, time::Duration};
 
-use super::{lane::Lane, state::State};
+use super::{
+    lane::Lane,
+    state::{Map, State},
+};
 use crate::{
     clock::Timestamp,
     decide::{
@@ -16,12 +19,12 @@ use crate::{
 /// What only admissions use.
 #[derive(Debug, Default)]
 pub(super) struct Desk {
-    calls: HashMap<OpId, CallRow>,
-    locks: HashMap<Key, Lane>,
-    places: HashMap<Key, Lane>,
-    versions: HashMap<Key, VersionRow>,
+    calls: Map<OpId, CallRow>,
+    locks: Map<Key, Lane>,
+    places: Map<Key, Lane>,
+    versions: Map<Key, VersionRow>,
     /// By reader, then by key.
-    views: HashMap<Key, HashMap<Key, ViewRow>>,
+    views: Map<Key, Map<Key, ViewRow>>,
     last_number: u64,
 }
 
@@ -46,7 +49,7 @@ impl Desk {
 
     /// How many rows can expire.
     pub(super) fn expirable(&self) -> usize {
-        let views: usize = self.views.values().map(HashMap::len).sum();
+        let views: usize = self.views.values().map(Map::len).sum();
         let lanes = self.locks.values().chain(self.places.values());
         self.calls.len() + self.versions.len() + views + lanes.map(Lane::len).sum::<usize>()
     }
@@ -57,7 +60,7 @@ impl Desk {
 
     fn see(&mut self, reader: &Key, key: &Key, row: ViewRow) {
         if !self.views.contains_key(reader) {
-            self.views.insert(reader.clone(), HashMap::new());
+            self.views.insert(reader.clone(), Map::default());
         }
         if let Some(views) = self.views.get_mut(reader) {
             views.insert(key.clone(), row);
@@ -66,7 +69,7 @@ impl Desk {
 
     /// Does something with each lane, and forgets those that are empty then.
     fn each<'a>(
-        lanes: &mut HashMap<Key, Lane>,
+        lanes: &mut Map<Key, Lane>,
         keys: impl Iterator<Item = &'a Key>,
         mut change: impl FnMut(&mut Lane),
     ) {
@@ -82,7 +85,7 @@ impl Desk {
 }
 
 /// The lane of a key, made if it is not there.
-fn lane<'a>(lanes: &'a mut HashMap<Key, Lane>, key: &Key) -> &'a mut Lane {
+fn lane<'a>(lanes: &'a mut Map<Key, Lane>, key: &Key) -> &'a mut Lane {
     lanes.entry(key.clone()).or_default()
 }
 
@@ -227,7 +230,7 @@ impl State {
         let Settlement { call, fence, places, locks, once, .. } = settlement;
         let (desk, row) = (&self.desk, self.desk.calls.get(call));
         let (Some(CallRow::Holds { until, .. }), Some(fence)) = (row, fence) else { return false };
-        let is_held = |lanes: &HashMap<Key, Lane>, key: &Key| {
+        let is_held = |lanes: &Map<Key, Lane>, key: &Key| {
             lanes.get(key).is_some_and(|lane| lane.is_held(*call, *until))
         };
         let once = once.as_ref().map(|(key, ..)| key);

@@ -7,6 +7,8 @@ use std::{
     time::Duration,
 };
 
+use foldhash::quality::RandomState;
+
 use super::admission::Desk;
 use crate::{
     clock::Timestamp,
@@ -20,16 +22,19 @@ use crate::{
 /// How many operations pass between two sweeps that the store makes by itself.
 const SWEEP_EVERY: u64 = 4096;
 
+/// Callers choose keys, so the hash is seeded with chance, and nobody outside can prepare keys that all meet.
+pub(super) type Map<K, V> = HashMap<K, V, RandomState>;
+
 #[derive(Debug, Default)]
 pub(super) struct State {
     pub(super) records: BTreeMap<Key, Record>,
-    pub(super) leases: HashMap<Key, LeaseRow>,
-    pub(super) permits: HashMap<Key, Vec<PermitRow>>,
-    pub(super) attempts: HashMap<Key, AttemptRow>,
+    pub(super) leases: Map<Key, LeaseRow>,
+    pub(super) permits: Map<Key, Vec<PermitRow>>,
+    pub(super) attempts: Map<Key, AttemptRow>,
     pub(super) desk: Desk,
-    ops: HashMap<OpId, (Applied, Timestamp)>,
-    pub(super) rates: HashMap<Key, (RateRow, Timestamp)>,
-    logs: HashMap<Key, Vec<LogEntry>>,
+    ops: Map<OpId, (Applied, Timestamp)>,
+    pub(super) rates: Map<Key, (RateRow, Timestamp)>,
+    logs: Map<Key, Vec<LogEntry>>,
     last_version: u64,
     last_sequence: u64,
     until_sweep: u64,
@@ -169,10 +174,6 @@ impl State {
 }
 
 /// Stores a row that was decided on, and says whether there was one.
-pub(super) fn put_if_some<K: Clone + Eq + Hash, R>(
-    rows: &mut HashMap<K, R>,
-    key: &K,
-    row: Option<R>,
-) -> bool {
+pub(super) fn put_if_some<K: Clone + Eq + Hash, R>(rows: &mut Map<K, R>, key: &K, row: Option<R>) -> bool {
     row.map(|row| rows.insert(key.clone(), row)).is_some()
 }

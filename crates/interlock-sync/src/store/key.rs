@@ -34,7 +34,7 @@ impl Key {
         match text.len() {
             0 => Err(InvalidKey::Empty),
             long if long > Self::LONGEST => Err(InvalidKey::TooLong(long)),
-            _ if text.contains(char::is_control) => Err(InvalidKey::Control),
+            _ if has_control(text) => Err(InvalidKey::Control),
             _ => Ok(Self(text.into())),
         }
     }
@@ -44,6 +44,11 @@ impl Key {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+}
+
+fn has_control(text: &str) -> bool {
+    // Text without anything but plain ASCII, as almost all keys are, is seen to have none faster.
+    !text.bytes().all(|byte| matches!(byte, b' '..=b'~')) && text.contains(char::is_control)
 }
 
 impl FromStr for Key {
@@ -81,6 +86,8 @@ mod tests {
         assert_eq!(Key::new("order:17").unwrap().as_str(), "order:17");
         assert_eq!(Key::new("").unwrap_err(), InvalidKey::Empty);
         assert_eq!(Key::new("a\0b").unwrap_err(), InvalidKey::Control);
+        assert_eq!(Key::new("ä\u{85}").unwrap_err(), InvalidKey::Control);
+        assert_eq!(Key::new("\u{7f}").unwrap_err(), InvalidKey::Control);
         assert_eq!(Key::new("ä".repeat(257)).unwrap_err(), InvalidKey::TooLong(514));
         assert!(Key::new("ä".repeat(256)).is_ok());
     }
