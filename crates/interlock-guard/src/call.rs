@@ -1,6 +1,11 @@
 //! A tool call on its way through the guard.
 
-use std::{fmt, future::Future, pin::Pin, sync::Arc};
+use std::{
+    fmt,
+    future::Future,
+    pin::Pin,
+    sync::{Arc, LazyLock},
+};
 
 use bytes::Bytes;
 
@@ -136,7 +141,9 @@ impl Caller {
     /// Everybody whom nothing verifies, taken together: their limits are shared.
     #[must_use]
     pub fn anonymous() -> Self {
-        Self::new("anonymous")
+        // Asked for with every request of a guard that verifies nobody.
+        static ANONYMOUS: LazyLock<Caller> = LazyLock::new(|| Caller::new("anonymous"));
+        ANONYMOUS.clone()
     }
 
     /// The name.

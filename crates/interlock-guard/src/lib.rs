@@ -27,6 +27,7 @@
 pub mod call;
 pub mod desk;
 pub mod event;
+mod headers;
 pub mod identity;
 pub mod lane;
 pub mod listen;
@@ -38,3 +39,4 @@ mod prim;
 pub mod session;
 pub mod traceparent;
 pub mod upstream;
+mod within;

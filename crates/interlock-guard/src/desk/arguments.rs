@@ -1,13 +1,16 @@
 //! What a call says of itself, read from the text of its arguments only as far as somebody asks.
 
-use std::collections::HashMap;
+use std::{borrow::Cow, collections::BTreeMap};
 
 use interlock_model::{KeyPart, KeyTemplate};
 use interlock_sync::{spell, store::Fingerprint};
 use serde_json::{Map, Value, value::RawValue};
 
-/// A JSON object of which only the first level was read. A name that is there twice means the last one, as for most readers.
-type Members<'a> = HashMap<String, &'a RawValue>;
+use crate::message::Scanner;
+
+/// The members of a JSON object of which only the first level was read: names, and values as they are written. A name that is there twice
+/// means the last one, as for most readers.
+type Members<'a> = Vec<(Cow<'a, [u8]>, &'a [u8])>;
 
 /// A JSON object as text, read when the first question comes.
 pub(super) struct Object<'a> {
@@ -32,27 +35,39 @@ impl<'a> Object<'a> {
 
     /// The value at a path, as far as it is there and not null.
     pub(super) fn at(&mut self, path: &[String]) -> Option<Value> {
-        let (first, inner) = path.split_first()?;
-        let text = self.text;
-        let members = self.members.get_or_insert_with(|| serde_json::from_slice(text).unwrap_or_default());
-        let mut found: &RawValue = members.get(first.as_str())?;
-        for name in inner {
-            let members: Members<'_> = serde_json::from_str(found.get()).ok()?;
-            found = members.get(name.as_str())?;
-        }
         // What names a thing is short; a list or an object names nothing, so it is not read.
-        match found.get().as_bytes().first() {
-            Some(b'{') => Some(Value::Object(Map::new())),
-            Some(b'[') => Some(Value::Array(Vec::new())),
-            _ => serde_json::from_str(found.get()).ok().filter(|value: &Value| !value.is_null()),
+        match self.raw_at(path)? {
+            [b'{', ..] => Some(Value::Object(Map::new())),
+            [b'[', ..] => Some(Value::Array(Vec::new())),
+            raw => serde_json::from_slice(raw).ok().filter(|value: &Value| !value.is_null()),
         }
     }
 
+    /// The value at a path as it is written.
+    fn raw_at(&mut self, path: &[String]) -> Option<&'a [u8]> {
+        let (first, inner) = path.split_first()?;
+        let text = self.text;
+        let members = self.members.get_or_insert_with(|| members(text));
+        let mut found = named(members, first)?;
+        for name in inner {
+            found = named(&self::members(found), name)?;
+        }
+        Some(found)
+    }
+
     /// The text of the value at a path by which it is told apart; `None` if it is not there.
-    pub(super) fn text_at(&mut self, path: &[String]) -> Result<Option<String>, Unfilled> {
-        self.at(path)
-            .map(|value| spell::scalar(&value).ok_or_else(|| Unfilled::Unusable(path.join("."))))
-            .transpose()
+    pub(super) fn text_at(&mut self, path: &[String]) -> Result<Option<Cow<'a, str>>, Unfilled> {
+        // Most are strings that say what is written.
+        if let Some([b'"', text @ .., b'"']) = self.raw_at(path)
+            && !text.is_empty()
+            && !text.contains(&b'\\')
+            && let Ok(text) = std::str::from_utf8(text)
+        {
+            return Ok(Some(Cow::Borrowed(text)));
+        }
+        let unusable = || Unfilled::Unusable(path.join("."));
+        let value = self.at(path);
+        value.map(|value| spell::scalar(&value).map(Cow::Owned).ok_or_else(unusable)).transpose()
     }
 
     /// The key for these arguments.
@@ -69,6 +84,29 @@ impl<'a> Object<'a> {
         }
         Ok(key)
     }
+}
+
+/// The members of an object; none if it is no object.
+fn members(text: &[u8]) -> Members<'_> {
+    let mut members = Vec::new();
+    let mut scanner = Scanner::new(text);
+    let walked = scanner.object(|scanner, key| {
+        let value = scanner.value()?;
+        members.push((key.text(), text.get(value.start as usize..value.end as usize).unwrap_or_default()));
+        Ok(())
+    });
+    if walked.and_then(|_| scanner.end()).is_err() {
+        members.clear();
+        // It may only be nested more deeply than the scanner goes.
+        let read: BTreeMap<String, &RawValue> = serde_json::from_slice(text).unwrap_or_default();
+        let read = read.into_iter().map(|(name, value)| (name.into_bytes().into(), value.get().as_bytes()));
+        members.extend(read);
+    }
+    members
+}
+
+fn named<'a>(members: &Members<'a>, name: &str) -> Option<&'a [u8]> {
+    members.iter().rev().find(|(known, _)| **known == *name.as_bytes()).map(|(_, value)| *value)
 }
 
 /// What a call says: the tool and its arguments, in whatever order they came. Arguments that are nested too deeply to be read count as
@@ -101,6 +139,8 @@ mod tests {
         check("{args.a.b}/{args.c}", r#"{"a": {"b": true}, "c": 7}"#, Ok("true/7"));
         check("{args.é}", r#"{"\u00e9": "\u00e4"}"#, Ok("ä"));
         check("{args.id}", r#"{"id": 1, "id": 2}"#, Ok("2"));
+        check("{args.id}", r#"{"id": "a\"b"}"#, Ok("a\"b"));
+        check("{args.a.b}", r#"{"a": {"b": 1, "\u0062": 2}}"#, Ok("2"));
     }
 
     #[test]

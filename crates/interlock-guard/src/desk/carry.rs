@@ -1,6 +1,13 @@
 //! The way of a call past the desk.
 
-use std::{future::Future, sync::Arc, time::Duration};
+use std::{
+    future::{Future, poll_fn},
+    panic::{AssertUnwindSafe, catch_unwind},
+    pin::pin,
+    sync::Arc,
+    task::Poll,
+    time::Duration,
+};
 
 use interlock_model::Mode;
 use interlock_sync::{adapt::Reason, gate::OwnedInside, store::OpId};
@@ -56,9 +63,19 @@ impl Desk {
             return visit.refuse(&Why::Common(Reason::Closed), &[]);
         };
         let (tool, (reply, answer)) = (Arc::clone(&visit.call.tool), oneshot::channel());
-        // A task of its own: a client that does not read its answers, and so does not wait for this one either, must not keep others from
-        // what the call holds, nor from their place in line.
-        tokio::spawn(visit.go(inside, reply, forward));
+        let mut going = Box::pin(visit.go(inside, reply, forward));
+        // The first step is made here, so that a call that may run is with its upstream before a task is made for the rest.
+        let is_over = poll_fn(|context| {
+            let polled = catch_unwind(AssertUnwindSafe(|| going.as_mut().poll(context)));
+            Poll::Ready(polled.map_or(true, |polled| polled.is_ready()))
+        });
+        if is_over.await {
+            drop(going);
+        } else {
+            // A task of its own: a client that does not read its answers, and so does not wait for this one either, must not keep others
+            // from what the call holds, nor from their place in line.
+            tokio::spawn(going);
+        }
         answer.await.unwrap_or_else(|_| {
             let why = Why::Lost { reason: "the guard broke".into(), may_have_run: true, has_key: false };
             Carried::Said(why.said_of(&tool))
@@ -85,7 +102,7 @@ impl Visit {
         let fence = plan.as_ref().and_then(Plan::fence);
         let traceparent = self.desk.watch.traceparent(self.id, &self.call);
         let started = Instant::now();
-        let running = Running {
+        let mut running = Running {
             desk: &self.desk,
             id: self.id,
             call: &self.call,
@@ -97,7 +114,19 @@ impl Visit {
             until: started + ttl(&self.rules),
             inside: Some(inside),
         };
-        running.run(async move { forward(Stamp { fence, traceparent }).await }).await;
+        let answer = pin!(async move { forward(Stamp { fence, traceparent }).await });
+        running.run(answer).await;
+        running.inside = None;
+        // Whoever waits for the answer goes first; what is left of the call is cleared away afterwards.
+        let mut has_waited = false;
+        poll_fn(|context| {
+            if std::mem::replace(&mut has_waited, true) {
+                return Poll::Ready(());
+            }
+            context.waker().wake_by_ref();
+            Poll::Pending
+        })
+        .await;
     }
 
     /// What the call holds if it may run; otherwise what the caller gets, if it is still there.
@@ -115,7 +144,7 @@ impl Visit {
             self.decide(Decision::Granted { fence: None }, &[]);
             return Ok(None);
         };
-        let asking = Asking { desk, id: self.id, number: self.number, rules };
+        let asking = Asking { desk, id: self.id, number: self.number, rules, came: self.came };
         let verdict = asking.admit(&mut plan, reply.closed()).await;
         let keys = plan.keys();
         match verdict {

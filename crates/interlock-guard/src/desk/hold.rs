@@ -35,6 +35,7 @@ use crate::{
     call::{Answer, Task, TaskState, ToolCall},
     event::{Ending, Event},
     policy::ToolRules,
+    within::within,
 };
 
 /// How long an answer is kept back for the store to hear of it first, so that whoever has the answer finds what it held free.
@@ -68,15 +69,17 @@ pub(super) struct Running<'a> {
 
 impl Running<'_> {
     /// Runs the call to its end. Nothing in it is cut off when the caller goes.
-    pub(super) async fn run(mut self, answer: impl Future<Output = Answer> + Send) {
-        let mut answer = pin!(caught(answer));
+    ///
+    /// The answer stays where it is: a future that is handed on by value is copied, and leaves its room behind.
+    pub(super) async fn run(&mut self, answer: Pin<&mut (impl Future<Output = Answer> + Send)>) {
+        let mut answer = caught(answer);
         let answer = match timeout(self.rules.timeout, &mut answer).await {
             Ok(answer) => answer,
             Err(_) => {
                 let has_key = self.plan.as_ref().is_some_and(Plan::has_key);
                 let reason = Reason::Timeout { after: self.rules.timeout, has_key };
                 self.say(&Why::Common(reason));
-                Box::pin(self.hold_on(answer)).await.unwrap_or_else(|reason| {
+                Box::pin(self.hold_on(&mut answer)).await.unwrap_or_else(|reason| {
                     // It may still run. Whoever comes next is unprotected from it unless the server looks at the fence.
                     Answer::Lost { reason: reason.to_owned(), may_have_run: true }
                 })
@@ -89,7 +92,7 @@ impl Running<'_> {
     /// If the lease is at its end, so is the waiting, and this says why.
     async fn hold_on(
         &mut self,
-        mut answer: Pin<&mut impl Future<Output = Answer>>,
+        answer: &mut (impl Future<Output = Answer> + Unpin),
     ) -> Result<Answer, &'static str> {
         let last = self.started + self.desk.terms.longest.min(MOST);
         loop {
@@ -101,7 +104,7 @@ impl Running<'_> {
             if left.is_zero() {
                 return Err("it has not answered for as long as it could be waited for");
             }
-            if let Ok(answer) = timeout(left.min(grace(self.rules) / 2), &mut answer).await {
+            if let Ok(answer) = timeout(left.min(grace(self.rules) / 2), &mut *answer).await {
                 return Ok(answer);
             }
         }
@@ -167,23 +170,25 @@ impl Running<'_> {
     /// Gives everything back and then the answer to whoever called; if the store does not answer, the answer first.
     async fn settle(&mut self, came: Came, answer: &Answer) {
         let (desk, until) = (self.desk, self.until);
-        let [held, seen] =
-            [&self.plan, &self.seen].map(|plan| plan.as_ref().map(|plan| ended(plan, came, answer)));
+        for plan in [&mut self.plan, &mut self.seen].into_iter().flatten() {
+            plan.ends(came, answer);
+        }
+        let (held, seen) = (&self.plan, &self.seen);
         {
             let mut settling = pin!(async {
                 // Before what is really held: whoever has that next must not seem to have had to wait.
-                if let Some(seen) = &seen {
-                    desk.settle_surely(seen, until).await;
+                if let Some(seen) = seen {
+                    desk.settle_surely(&seen.settlement, until).await;
                 }
-                if let Some(held) = &held
-                    && !desk.settle_surely(held, until).await
+                if let Some(held) = held
+                    && !desk.settle_surely(&held.settlement, until).await
                 {
                     desk.watch.note(&Event::Store { error: RAN_OUT });
                 }
             });
-            if timeout(KEPT_BACK, &mut settling).await.is_err() {
+            if within(KEPT_BACK, &mut settling).await.is_none() {
                 if let Some(reply) = self.reply.take() {
-                    let _ = reply.send(carried(answer, self.call, self.plan.as_ref()));
+                    let _ = reply.send(carried(answer, self.call, held.as_ref()));
                 }
                 settling.await;
             }
@@ -227,18 +232,6 @@ fn carried(answer: &Answer, call: &ToolCall, plan: Option<&Plan>) -> Carried {
     }
 }
 
-fn ended(plan: &Plan, came: Came, answer: &Answer) -> Settlement {
-    if came == Came::Nothing {
-        return plan.undone();
-    }
-    let mut settlement = plan.settlement.clone();
-    settlement.is_success = came == Came::Well;
-    if let Some((_, ending, _)) = &mut settlement.once {
-        *ending = came.ending(answer);
-    }
-    settlement
-}
-
 impl Desk {
     /// Settles, again and again until the lease has run out if the store does not answer; `false` if it is known that the call held nothing
     /// any more.
@@ -265,13 +258,11 @@ impl Desk {
 }
 
 /// A future whose panic is an answer: what the call holds must be given back whatever happens on its way.
-async fn caught(answer: impl Future<Output = Answer>) -> Answer {
-    let mut answer = pin!(answer);
-    std::future::poll_fn(|context| {
+fn caught(mut answer: Pin<&mut impl Future<Output = Answer>>) -> impl Future<Output = Answer> + Unpin {
+    std::future::poll_fn(move |context| {
         catch_unwind(AssertUnwindSafe(|| answer.as_mut().poll(context))).unwrap_or_else(|_| {
             let reason = "the guard broke on its way".to_owned();
             Poll::Ready(Answer::Lost { reason, may_have_run: true })
         })
     })
-    .await
 }

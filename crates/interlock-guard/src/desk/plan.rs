@@ -4,7 +4,7 @@
 //! other rules decide, and count in the plan of their own mode only: what is merely observed has keys of its own, so that it never delays
 //! or refuses a call that is not observed.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{borrow::Cow, time::Duration};
 
 use interlock_model::{IdempotencyKey, KeyTemplate, Mode};
 use interlock_sync::{
@@ -17,9 +17,10 @@ use serde_json::Value;
 use super::{
     arguments::{Object, Unfilled, fingerprint},
     refusal::Why,
+    stored::Came,
 };
 use crate::{
-    call::ToolCall,
+    call::{Answer, ToolCall},
     policy::{Ruled, ToolRules},
 };
 
@@ -71,16 +72,20 @@ impl Plan {
             templates.iter().map(key).collect::<Result<Vec<Key>, Why>>()
         };
 
-        let mut locks = BTreeMap::new();
+        let mut locks = Vec::<Wish>::new();
         // Among what is observed, locks that are really held count as well.
         let modes = [Some(mode), (mode == Mode::Observe && rules.notes_locks).then_some(Mode::Enforce)];
         for (ruled, is_shared) in [(&rules.lock_shared, true), (&rules.lock, false)] {
             for mode in modes.into_iter().flatten() {
                 for key in filled(kinds.lock, in_mode(ruled, mode))? {
-                    locks.insert(key, is_shared);
+                    match locks.iter_mut().find(|wish| wish.key == key) {
+                        Some(wish) => wish.is_shared = is_shared,
+                        None => locks.push(Wish { key, is_shared }),
+                    }
                 }
             }
         }
+        locks.sort_unstable_by(|one, other| one.key.cmp(&other.key));
         // Facts are noted once, with the plan that is carried out; and what is only observed must not refuse a call that does not say.
         let mut facts = |ruled: &Option<Ruled<Vec<KeyTemplate>>>| match ruled {
             Some(ruled) if mode == Mode::Enforce => match filled("state", &ruled.value) {
@@ -121,7 +126,7 @@ impl Plan {
             call: id,
             fence: None,
             places: places.iter().map(|place| place.key.clone()).collect(),
-            locks: locks.keys().cloned().collect(),
+            locks: locks.iter().map(|wish| wish.key.clone()).collect(),
             once: once.as_ref().map(|once| (once.key.clone(), None, rules.keep)),
             reader: reader.clone(),
             changes,
@@ -131,7 +136,7 @@ impl Plan {
         let admission = Admission {
             call: id,
             charges,
-            locks: locks.into_iter().map(|(key, is_shared)| Wish { key, is_shared }).collect(),
+            locks,
             once,
             reader,
             observes,
@@ -193,6 +198,20 @@ impl Plan {
         })
     }
 
+    /// Fills in how the call ended.
+    pub(super) fn ends(&mut self, came: Came, answer: &Answer) {
+        let settlement = &mut self.settlement;
+        if came == Came::Nothing {
+            settlement.fence = None;
+            settlement.changes = Vec::new();
+            return;
+        }
+        settlement.is_success = came == Came::Well;
+        if let Some((_, ending, _)) = &mut settlement.once {
+            *ending = came.ending(answer);
+        }
+    }
+
     /// What takes a call that has not run out of the line, or gives back whatever it was granted, the idempotency key included.
     pub(super) fn undone(&self) -> Settlement {
         Settlement { fence: None, changes: Vec::new(), ..self.settlement.clone() }
@@ -234,7 +253,7 @@ fn once(
     let said = match source {
         IdempotencyKey::Argument(path) => {
             let path: Vec<String> = path.split('.').map(str::to_owned).collect();
-            arguments.text_at(&path).map_err(|_| unusable())?
+            arguments.text_at(&path).map_err(|_| unusable())?.map(Cow::into_owned)
         }
         IdempotencyKey::Meta if call.meta.is_empty() => None,
         IdempotencyKey::Meta => match Object::new(&call.meta).at(&[IDEMPOTENCY_KEY.to_owned()]) {

@@ -4,14 +4,14 @@
 //! stands in the lines of this process, and only who is first there stands in the store's line, too, and asks again: when a call of this
 //! process gave something back, and now and then for what other replicas give back.
 
-use std::time::Duration;
+use std::{pin::pin, time::Duration};
 
 use interlock_sync::{
     adapt::Reason,
     retry::{Dice, Retry},
     store::{Admitted, Ending, Fence, Key, OpId, StoreError},
 };
-use tokio::time::{Instant, sleep, sleep_until, timeout};
+use tokio::time::{Instant, sleep, sleep_until};
 
 use super::{
     Desk,
@@ -19,7 +19,7 @@ use super::{
     plan::Plan,
     refusal::Why,
 };
-use crate::{event::Event, policy::ToolRules};
+use crate::{event::Event, policy::ToolRules, within::within};
 
 /// Nobody waits longer. It keeps absurd times from overflowing.
 pub(super) const MOST: Duration = Duration::from_secs(366 * 24 * 60 * 60);
@@ -63,6 +63,7 @@ pub(super) struct Asking<'a> {
     pub(super) id: OpId,
     pub(super) number: u64,
     pub(super) rules: &'a ToolRules,
+    pub(super) came: Instant,
 }
 
 impl Asking<'_> {
@@ -80,7 +81,7 @@ impl Asking<'_> {
     }
 
     async fn wait(&self, plan: &mut Plan, is_in_store: &mut bool, gone: impl Future<Output = ()>) -> Verdict {
-        let late = Instant::now() + self.rules.wait.min(MOST);
+        let late = self.came + self.rules.wait.min(MOST);
         let mut retry_after = None;
         // Who has to wait for a place must not stand before others at a lock.
         let mut keys = self.desk.lines.busy(&plan.settlement.places);
@@ -234,7 +235,8 @@ impl Desk {
 pub(super) async fn within_reason<T>(
     reply: impl Future<Output = Result<T, StoreError>>,
 ) -> Result<T, StoreError> {
-    timeout(STORE, reply).await.unwrap_or_else(|_| {
+    let mut reply = pin!(reply);
+    within(STORE, &mut reply).await.unwrap_or_else(|| {
         Err(StoreError::in_doubt("no answer", format!("within {} seconds", STORE.as_secs())))
     })
 }

@@ -2,8 +2,9 @@
 
 use std::{fmt::Display, time::Duration};
 
+use bytes::Bytes;
 use http::{Request, header};
-use http_body_util::{BodyExt as _, Full, Limited};
+use http_body_util::{BodyExt as _, Limited};
 use tokio::time::{Instant, sleep, timeout};
 
 use super::{jwt::Tokens, keys::InvalidKeys};
@@ -43,7 +44,7 @@ impl Asker {
 
     async fn text(&self, url: &str) -> Result<String, Unfetched> {
         let failed = |error: &dyn Display| Unfetched::Request(error.to_string());
-        let request = Request::get(url).header(header::ACCEPT, "application/json").body(Full::default());
+        let request = Request::get(url).header(header::ACCEPT, "application/json").body(Bytes::new());
         let response = self.0.send(request.map_err(|error| failed(&error))?).await;
         let response = response.map_err(|lost| Unfetched::Request(lost.reason))?;
         if !response.status().is_success() {

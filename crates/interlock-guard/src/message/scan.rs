@@ -174,28 +174,25 @@ impl<'a> Scanner<'a> {
     fn string(&mut self) -> Result<bool, Fault> {
         self.expect(b'"')?;
         let mut is_escaped = false;
-        let mut rest = self.bytes.get(self.at..).unwrap_or_default().iter();
         loop {
-            let here = self.bytes.len() - rest.len();
-            match rest.next() {
-                Some(b'"') => {
-                    self.at = here + 1;
+            let rest = self.bytes.get(self.at..).unwrap_or_default();
+            // A line feed inside a string would end the message on a pipe.
+            let plain = rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..0x20));
+            self.at += plain.unwrap_or(rest.len());
+            match plain.and_then(|plain| rest.get(plain..)).unwrap_or_default() {
+                [b'"', ..] => {
+                    self.at += 1;
                     return Ok(is_escaped);
                 }
-                Some(b'\\') => {
-                    is_escaped = true;
-                    match rest.next() {
-                        Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => {}
-                        Some(b'u')
-                            if rest.by_ref().take(4).filter(|byte| byte.is_ascii_hexdigit()).count() == 4 => {
-                        }
-                        _ => return Err(Fault::Syntax(here)),
-                    }
+                [b'\\', b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't', ..] => self.at += 2,
+                [b'\\', b'u', one, two, three, four, ..]
+                    if [one, two, three, four].into_iter().all(u8::is_ascii_hexdigit) =>
+                {
+                    self.at += 6;
                 }
-                // A line feed inside a string would end the message on a pipe.
-                Some(0..0x20) | None => return Err(Fault::Syntax(here)),
-                Some(_) => {}
+                _ => return Err(Fault::Syntax(self.at)),
             }
+            is_escaped = true;
         }
     }
 
@@ -311,6 +308,10 @@ mod tests {
             "\"a\\u00e9\\n\"",
             "\"\\u00g0\"",
             "\"\\x\"",
+            "\"\\u00e\"",
+            "\"\\",
+            "\"a\\\"b\\u00E9c\"",
+            "\"a\\u\"",
             "\"\t\"",
             "\"",
             "[]",

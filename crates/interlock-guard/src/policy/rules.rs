@@ -3,6 +3,7 @@
 use std::{collections::HashMap, num::NonZeroU32, sync::Arc, time::Duration};
 
 use arc_swap::ArcSwap;
+use foldhash::quality::RandomState;
 use interlock_model::{IdempotencyKey, KeyTemplate, Mode};
 use interlock_sync::store::Quota;
 
@@ -73,7 +74,7 @@ struct Generation {
     mode: Mode,
     defaults: Defaults,
     /// What was resolved before. A map is only ever replaced, so that looking something up waits for nobody.
-    resolved: ArcSwap<HashMap<Arc<str>, Resolved>>,
+    resolved: ArcSwap<HashMap<Arc<str>, Resolved, RandomState>>,
 }
 
 /// What holds for a tool that does not, and for one that does say it only reads.

@@ -1,6 +1,9 @@
 //! A request of a client: where it goes, and what the client gets.
 
-use std::sync::{Arc, OnceLock};
+use std::{
+    pin::pin,
+    sync::{Arc, OnceLock},
+};
 
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue};
@@ -129,13 +132,13 @@ impl Session {
         if bridge == Bridge::States && matches!(&*message.method(), "ping" | "logging/setLevel") {
             return Work::Said(done(message));
         }
-        let parcel = Parcel {
+        let parcel = Box::new(Parcel {
             name: target.name,
             headers: Arc::clone(&who.headers),
             meta: bridge.meta().into(),
             is_bridged: bridge == Bridge::Completes,
             ..Parcel::new(message.clone())
-        };
+        });
         let number = link.pending.number();
         place.flight.leaves(&link, number);
         let begun = link.begin(parcel, number, Some(out)).await;
@@ -202,13 +205,13 @@ impl Session {
         };
         // What came in a header goes on in one, or in `_meta` where there are no headers.
         let carried = carried.filter(|_| parts.traceparent.is_none() && link.process().is_some());
-        let mut parcel = Parcel {
+        let mut parcel = Box::new(Parcel {
             name: target.name,
             headers: who.headers,
             meta: bridge.meta().into(),
             is_bridged: bridge == Bridge::Completes,
             ..Parcel::new(message.clone())
-        };
+        });
         let whole = Arc::new(OnceLock::new());
         let (engine, flight, kept) =
             (Arc::clone(&self.engine), Arc::clone(&place.flight), Arc::clone(&whole));
@@ -218,7 +221,8 @@ impl Session {
             let number = link.pending.number();
             flight.leaves(&link, number);
             let begun = link.begin(parcel, number, Some(out)).await;
-            match engine.answered(&link, number, link.finish(begun)).await {
+            let reply = pin!(link.finish(begun));
+            match engine.answered(&link, number, reply).await {
                 Reply::Answer(answer) => {
                     let said = judged(&link, &answer, is_stateless);
                     let _ = kept.set(answer);
@@ -248,9 +252,10 @@ impl Step {
                 Work::Passing { link, number, begun, teaches, bridge } => {
                     let left = Left::new(&session, &link, number);
                     let listens = message.method() == "subscriptions/listen";
+                    let finish = pin!(link.finish(begun));
                     let reply = tokio::select! {
                         biased;
-                        reply = session.engine.answered(&link, number, link.finish(begun)) => reply,
+                        reply = session.engine.answered(&link, number, finish) => reply,
                         // It would stay open by itself for ever.
                         () = session.engine.closed(), if listens => return over(&message),
                     };
@@ -304,9 +309,9 @@ pub(super) fn returned(request: &Message, answer: &Message, bridge: Bridge) -> S
     let id = request.id();
     let error = answer.error();
     let Some(at) = answer.id_span() else { return refused(request, &error.unwrap_or_default()) };
-    let mut edits = vec![Edit::new(at, id.to_vec())];
+    let mut edits = vec![Edit::new(at, &*id)];
     if let Some(at) = answer.parts().subscription {
-        edits.push(Edit::new(at, id.to_vec()));
+        edits.push(Edit::new(at, &*id));
     }
     if bridge == Bridge::Completes {
         edits.extend(completed(answer, &request.method()));

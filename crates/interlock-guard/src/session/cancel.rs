@@ -3,7 +3,7 @@
 use std::{
     convert::Infallible,
     future::{Future, pending},
-    pin::pin,
+    pin::Pin,
     sync::Arc,
 };
 
@@ -22,14 +22,23 @@ impl Engine {
         &self,
         link: &Arc<Link>,
         number: u64,
-        reply: impl Future<Output = Reply>,
+        mut reply: Pin<&mut impl Future<Output = Reply>>,
     ) -> Reply {
-        let mut reply = pin!(reply);
         tokio::select! {
             biased;
             reply = &mut reply => return reply,
             () = self.phases.reached(Phase::Cancelling) => {}
         }
+        // Once in the life of a guard: a call should not have to carry the room for it.
+        Box::pin(self.cancelled(link, number, reply)).await
+    }
+
+    async fn cancelled(
+        &self,
+        link: &Arc<Link>,
+        number: u64,
+        mut reply: Pin<&mut impl Future<Output = Reply>>,
+    ) -> Reply {
         let is_http = link.http().is_some();
         if is_http && link.is_stateless() {
             // Without a handshake a request is cancelled by closing the stream on which its answer would come.

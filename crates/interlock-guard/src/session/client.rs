@@ -91,12 +91,16 @@ impl Session {
 
     /// The conversation with an upstream, after its greeting.
     pub(super) async fn link(&self, index: usize) -> Result<Arc<Link>, Lost> {
+        // Greetings are rare and long: a call should not have to carry the room for them.
         let link = match self.style {
-            Style::Stateless => self.join_stateless(index).await?,
-            Style::Alone | Style::Session => self.join(index)?,
+            Style::Stateless
+                if self.engine.upstreams.get(index).is_some_and(|upstream| upstream.is_shared()) =>
+            {
+                Box::pin(self.join_stateless(index)).await?
+            }
+            _ => self.join(index)?,
         };
         if !link.is_greeted() {
-            // Rare and long: a call should not have to carry the room for it.
             Box::pin(self.greet(&link)).await?;
         }
         Ok(link)

@@ -5,13 +5,14 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
+use foldhash::quality::RandomState;
 use tokio::sync::Notify;
 
 use crate::{message::Id, upstream::Link};
 
 /// Requests in flight, by the client's own ids.
 #[derive(Debug, Default)]
-pub(super) struct Flights(Mutex<HashMap<Id, Arc<Flight>>>);
+pub(super) struct Flights(Mutex<HashMap<Id, Arc<Flight>, RandomState>>);
 
 /// A request in flight.
 #[derive(Debug, Default)]
@@ -70,7 +71,7 @@ impl Flights {
         self.flights().is_empty()
     }
 
-    fn flights(&self) -> MutexGuard<'_, HashMap<Id, Arc<Flight>>> {
+    fn flights(&self) -> MutexGuard<'_, HashMap<Id, Arc<Flight>, RandomState>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

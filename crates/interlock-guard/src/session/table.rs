@@ -6,12 +6,14 @@ use std::{
     time::Duration,
 };
 
+use foldhash::quality::RandomState;
+
 use super::client::Session;
 use crate::call::Caller;
 
 /// Sessions that were opened and not yet closed.
 #[derive(Debug, Default)]
-pub(crate) struct Sessions(Mutex<HashMap<Arc<str>, Arc<Session>>>);
+pub(crate) struct Sessions(Mutex<HashMap<Arc<str>, Arc<Session>, RandomState>>);
 
 /// How many sessions there may be.
 const MOST: usize = 10_000;
@@ -78,7 +80,7 @@ impl Sessions {
         }
     }
 
-    fn sessions(&self) -> MutexGuard<'_, HashMap<Arc<str>, Arc<Session>>> {
+    fn sessions(&self) -> MutexGuard<'_, HashMap<Arc<str>, Arc<Session>, RandomState>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -58,7 +58,11 @@ struct Ears {
 pub(crate) enum Begun {
     Sent(Ticket),
     /// HTTP: the answer comes on the request's own connection.
-    Ready(Box<(Parcel, u64, About)>),
+    Ready {
+        parcel: Box<Parcel>,
+        number: u64,
+        about: About,
+    },
     Lost(Lost),
 }
 
@@ -127,10 +131,10 @@ impl Link {
     }
 
     /// Sends a request. On a pipe it is on its way, in order, when this returns.
-    pub(crate) async fn begin(&self, parcel: Parcel, number: u64, out: Option<Arc<Outbox>>) -> Begun {
+    pub(crate) async fn begin(&self, parcel: Box<Parcel>, number: u64, out: Option<Arc<Outbox>>) -> Begun {
         let about = parcel.about(out);
         match &self.wire {
-            Wire::Http(_) => Begun::Ready(Box::new((parcel, number, about))),
+            Wire::Http(_) => Begun::Ready { parcel, number, about },
             Wire::Pipe { lines, .. } => {
                 let ticket = match self.pending.enter(number, about) {
                     Ok(ticket) => ticket,
@@ -149,20 +153,17 @@ impl Link {
         match begun {
             Begun::Sent(mut ticket) => ticket.reply().await,
             Begun::Lost(lost) => Reply::Lost(lost),
-            Begun::Ready(ready) => {
-                let (parcel, number, about) = *ready;
-                match &self.wire {
-                    Wire::Http(http) => http.call(self, &parcel, number, &about).await,
-                    Wire::Pipe { .. } => Reply::Lost(Lost::before("not sent".to_owned())),
-                }
-            }
+            Begun::Ready { parcel, number, about } => match &self.wire {
+                Wire::Http(http) => http.call(self, &parcel, number, &about).await,
+                Wire::Pipe { .. } => Reply::Lost(Lost::before("not sent".to_owned())),
+            },
         }
     }
 
     /// Sends a request and waits for what comes of it.
     pub(crate) async fn call(self: &Arc<Self>, parcel: Parcel, out: Option<Arc<Outbox>>) -> Reply {
         let number = self.pending.number();
-        let begun = self.begin(parcel, number, out).await;
+        let begun = self.begin(Box::new(parcel), number, out).await;
         self.finish(begun).await
     }
 

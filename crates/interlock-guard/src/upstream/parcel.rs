@@ -53,7 +53,7 @@ impl Parcel {
             traceparent: None,
             meta: Cow::Borrowed(""),
             edits: Vec::new(),
-            headers: Arc::new([]),
+            headers: Arc::default(),
             is_greeting: false,
             is_bridged: false,
         }
@@ -84,7 +84,7 @@ impl Parcel {
             (Some(at), fence) => edits.push(Edit::new(at, stated(fence).into_bytes())),
             (None, Some(fence)) => {
                 let comma = if meta.is_empty() { "" } else { "," };
-                meta = format!("\"dev.interlock/fence\":{}{comma}{meta}", fence.0).into();
+                meta = ["\"dev.interlock/fence\":", &fence.0.to_string(), comma, &meta].concat().into();
             }
             (None, None) => {}
         }
@@ -146,10 +146,10 @@ impl Parcel {
 /// Where members of `_meta` go in.
 fn with_meta(message: &Message, members: &str) -> Option<Edit<'static>> {
     if let Some(meta) = message.parts().meta {
-        return inside(message, meta, members);
+        return inside(message, meta, ["", members, ""]);
     }
     if let Some(params) = message.params() {
-        return inside(message, params, &format!("\"_meta\":{{{members}}}"));
+        return inside(message, params, ["\"_meta\":{", members, "}"]);
     }
     // Before the id, which is always there.
     let before = message.id_span().map(|id| id.start)?;
@@ -162,12 +162,13 @@ fn with_meta(message: &Message, members: &str) -> Option<Edit<'static>> {
 }
 
 /// Members put in at the start of an object. `None` if it is none.
-fn inside(message: &Message, object: Span, members: &str) -> Option<Edit<'static>> {
+fn inside(message: &Message, object: Span, members: [&str; 3]) -> Option<Edit<'static>> {
     let raw = message.raw(object);
     let rest = raw.strip_prefix(b"{")?;
     let is_empty = rest.trim_ascii_start().first() == Some(&b'}');
     let comma = if is_empty { "" } else { "," };
-    Some(Edit::after(object.start + 1, format!("{members}{comma}").into_bytes()))
+    let [before, members, behind] = members;
+    Some(Edit::after(object.start + 1, [before, members, behind, comma].concat().into_bytes()))
 }
 
 fn stated(fence: Option<Fence>) -> String {

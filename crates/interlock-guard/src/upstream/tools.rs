@@ -7,6 +7,7 @@ use std::{
 };
 
 use bytes::Bytes;
+use foldhash::quality::RandomState;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio::sync::Mutex;
@@ -34,7 +35,7 @@ pub(crate) struct Tools {
 
 #[derive(Debug, Default)]
 struct Known {
-    tools: HashMap<String, Facts>,
+    tools: HashMap<String, Facts, RandomState>,
     /// The list was asked for and has not changed since: what is not in it is not there.
     is_complete: bool,
 }

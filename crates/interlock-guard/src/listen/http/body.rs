@@ -1,16 +1,23 @@
 //! Bodies, in and out.
 
-use std::{convert::Infallible, pin::Pin, sync::Arc};
+use std::{
+    convert::Infallible,
+    pin::{Pin, pin},
+    sync::Arc,
+};
 
 use bytes::Bytes;
 use futures_util::Stream;
 use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 use http_body_util::{BodyExt, Either, Full, Limited, StreamBody};
 use hyper::body::{Frame, Incoming};
-use tokio::{sync::OwnedSemaphorePermit, time::timeout};
+use tokio::sync::OwnedSemaphorePermit;
 
 use super::Desk;
-use crate::message::{Code, failure};
+use crate::{
+    message::{Code, failure},
+    within::within,
+};
 
 /// The body of a response: whole, or events as they come.
 pub(crate) type Body = Either<Full<Bytes>, Events>;
@@ -37,11 +44,14 @@ pub(super) async fn read(
     let Ok(permit) = Arc::clone(&desk.room).try_acquire_many_owned(units) else {
         return Err(Box::new(busy()));
     };
-    match timeout(desk.options.limits.slow, Limited::new(body, longest).collect()).await {
-        Err(_) => Err(Box::new(closing(plain(StatusCode::REQUEST_TIMEOUT, "the body took too long")))),
-        Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => Err(Box::new(too_long(longest))),
-        Ok(Err(_)) => Err(Box::new(closing(plain(StatusCode::BAD_REQUEST, "the body broke off")))),
-        Ok(Ok(body)) => Ok((body.to_bytes(), permit)),
+    let mut reading = pin!(Limited::new(body, longest).collect());
+    match within(desk.options.limits.slow, &mut reading).await {
+        None => Err(Box::new(closing(plain(StatusCode::REQUEST_TIMEOUT, "the body took too long")))),
+        Some(Err(error)) if error.is::<http_body_util::LengthLimitError>() => {
+            Err(Box::new(too_long(longest)))
+        }
+        Some(Err(_)) => Err(Box::new(closing(plain(StatusCode::BAD_REQUEST, "the body broke off")))),
+        Some(Ok(body)) => Ok((body.to_bytes(), permit)),
     }
 }
 

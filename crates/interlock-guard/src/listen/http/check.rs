@@ -33,20 +33,21 @@ fn is_here(origin: &str) -> bool {
 
 /// Whether the client takes events.
 pub(super) fn takes_events(headers: &HeaderMap) -> bool {
-    headers.get_all(header::ACCEPT).iter().any(|value| {
-        let value = value.as_bytes().to_ascii_lowercase();
+    let is_one = |kind: &[u8]| {
         [&b"text/event-stream"[..], b"text/*", b"*/*"]
             .iter()
-            .any(|kind| value.windows(kind.len()).any(|window| window == *kind))
-    })
+            .any(|known| kind.trim_ascii().eq_ignore_ascii_case(known))
+    };
+    let values = headers.get_all(header::ACCEPT).iter();
+    // What stands behind a semicolon is no kind, and is not equal to any.
+    values.flat_map(|value| value.as_bytes().split(|byte| matches!(byte, b',' | b';'))).any(is_one)
 }
 
 /// Whether the body is said to be JSON.
 pub(super) fn is_json(headers: &HeaderMap) -> bool {
     headers.get(header::CONTENT_TYPE).is_some_and(|value| {
-        let value = value.as_bytes().to_ascii_lowercase();
-        let kind = value.split(|byte| *byte == b';').next().unwrap_or_default();
-        kind.trim_ascii() == b"application/json"
+        let kind = value.as_bytes().split(|byte| *byte == b';').next().unwrap_or_default();
+        kind.trim_ascii().eq_ignore_ascii_case(b"application/json")
     })
 }
 

@@ -11,12 +11,13 @@ use super::{
 };
 use crate::{
     call::Caller,
+    headers,
     session::{Session, revision},
 };
 
 /// The session that a request names.
 pub(super) fn session(desk: &Desk, parts: &Parts, caller: &Caller) -> Result<Arc<Session>, Refusal> {
-    let Some(id) = parts.headers.get("mcp-session-id") else {
+    let Some(id) = parts.headers.get(&headers::SESSION) else {
         return Err(Box::new(plain(StatusCode::BAD_REQUEST, "the header Mcp-Session-Id is missing")));
     };
     let session = id.to_str().ok().and_then(|id| desk.engine.sessions.find(id, caller));
@@ -66,7 +67,7 @@ pub(super) fn end(desk: &Desk, parts: &Parts, caller: &Caller) -> Response<Body>
 }
 
 fn is_stateless(parts: &Parts) -> bool {
-    let version = parts.headers.get("mcp-protocol-version");
+    let version = parts.headers.get(&headers::VERSION);
     version.is_some_and(|version| revision::is_stateless(version.as_bytes()))
 }
 

@@ -13,6 +13,7 @@ use super::{
 };
 use crate::{
     call::Caller,
+    headers,
     message::{Code, Incoming, Kind, Message},
     session::{Outbox, Said, Session, Step, Style, Who, revision},
     traceparent,
@@ -40,7 +41,7 @@ pub(super) async fn answer(
         Err(fault) => refused(StatusCode::BAD_REQUEST, None, fault.code(), &fault.to_string()),
         Ok(Incoming::Batch(messages)) => Box::pin(batch(desk, parts, messages, &caller)).await,
         Ok(Incoming::One(message)) => {
-            let header = parts.headers.get("mcp-protocol-version");
+            let header = parts.headers.get(&headers::VERSION);
             let is_stateless = message.parts().stated_version.is_some()
                 || header.is_some_and(|version| revision::is_stateless(version.as_bytes()));
             if is_stateless {
@@ -100,7 +101,7 @@ async fn open(desk: &Arc<Desk>, parts: &Parts, message: Message, caller: Caller)
         if desk.engine.sessions.open(session).is_err() {
             return plain(StatusCode::SERVICE_UNAVAILABLE, "there are too many sessions");
         }
-        response.headers_mut().insert("mcp-session-id", id);
+        response.headers_mut().insert(headers::SESSION.clone(), id);
     }
     response
 }
@@ -112,7 +113,7 @@ async fn in_session(desk: &Arc<Desk>, parts: &Parts, message: Message, caller: C
         Err(refusal) => return *refusal,
     };
     session.touch();
-    if let Some(version) = parts.headers.get("mcp-protocol-version")
+    if let Some(version) = parts.headers.get(&headers::VERSION)
         && !revision::WITH_HANDSHAKE.iter().any(|known| known.as_bytes() == version.as_bytes())
         && session.version.get().is_none_or(|agreed| agreed.as_bytes() != version.as_bytes())
     {
@@ -208,7 +209,11 @@ fn concerning(parts: &Parts, repeats_arguments: bool) -> Arc<[(HeaderName, Heade
         [traceparent::HEADER, traceparent::STATE_HEADER].contains(&name.as_str())
             || repeats_arguments && name.as_str().starts_with("mcp-param-")
     };
-    let wanted = parts.headers.iter().filter(|(name, _)| is_wanted(name));
+    let mut wanted = parts.headers.iter().filter(|(name, _)| is_wanted(name)).peekable();
+    // Most requests have none, and nothing is made for those.
+    if wanted.peek().is_none() {
+        return Arc::default();
+    }
     wanted.map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 

@@ -4,7 +4,7 @@ use std::{future::Future, pin::pin, sync::atomic::Ordering, time::Duration};
 
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Request, StatusCode, Uri, header};
-use http_body_util::{BodyExt, Full, Limited};
+use http_body_util::{BodyExt, Limited};
 use interlock_sync::retry::{Dice, Retry};
 use tokio::time;
 
@@ -94,7 +94,7 @@ impl Collector {
     async fn send(&self, body: Bytes) -> Result<(), SendError> {
         let mut request = Request::post(self.uri.clone())
             .header(header::CONTENT_TYPE, "application/json")
-            .body(Full::new(body))
+            .body(body)
             .map_err(|_| SendError::Never)?;
         for (name, value) in &self.headers {
             request.headers_mut().insert(name, value.clone());

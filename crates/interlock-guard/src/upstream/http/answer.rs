@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use http::{Method, Response, StatusCode, header};
-use http_body_util::{BodyExt, Full, Limited};
+use http_body_util::{BodyExt, Limited};
 
 use super::{Http, LONGEST, client::Arriving, sse::Events};
 use crate::{
@@ -116,7 +116,7 @@ enum Refusal {
 
 async fn resume(http: &Http, last: &str) -> Result<Arriving, Refusal> {
     let terms = http.terms().clone();
-    let mut request = http.request(Method::GET, &terms, Full::default());
+    let mut request = http.request(Method::GET, &terms, Bytes::new());
     let value = last.parse().map_err(|_| Refusal::ForGood("its event id is no header".to_owned()))?;
     request.headers_mut().insert("last-event-id", value);
     let response = http.client.send(request).await.map_err(|_| Refusal::ForNow)?;
@@ -141,7 +141,9 @@ pub(super) fn take(link: &Arc<Link>, data: Bytes, number: u64, about: &About) ->
 
 pub(super) fn is_stream(response: &Response<Arriving>) -> bool {
     let kind = response.headers().get(header::CONTENT_TYPE);
-    kind.is_some_and(|kind| kind.as_bytes().to_ascii_lowercase().starts_with(b"text/event-stream"))
+    let stream = b"text/event-stream";
+    kind.and_then(|kind| kind.as_bytes().get(..stream.len()))
+        .is_some_and(|start| start.eq_ignore_ascii_case(stream))
 }
 
 fn is_ours(message: &Message, number: u64) -> bool {

@@ -1,28 +1,32 @@
 //! Connections to a server, kept for the next request.
 //!
 //! A connection has no task of its own: whoever waits for its answer drives it. So a call that goes out and comes back wakes one task, not
-//! three in turn.
+//! three in turn. Of HTTP it speaks what a request with a whole body and its answer need, and nothing that the guard never says.
 
-use bytes::Bytes;
-use http::{HeaderValue, Request, Response, Uri, header};
-use http_body_util::Full;
-use hyper::{
-    body::{Body, Frame, Incoming, SizeHint},
-    client::conn::http1::{self, Connection, SendRequest},
-    service::Service,
-};
-use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder, MaybeHttpsStream, builderstates::WantsSchemes};
-use hyper_util::{client::legacy::connect::HttpConnector, rt::TokioIo, service::TowerToHyperService};
-use rustls::{ClientConfig, RootCertStore, crypto::ring};
+mod body;
+mod broken;
+mod head;
+mod line;
+
 use std::{
     fmt, io,
-    pin::Pin,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    task::{Context, Poll, ready},
+    task::Poll,
     time::{Duration, Instant},
 };
-use tokio::net::TcpStream;
 
+use bytes::Bytes;
+use http::{Request, Response, Uri};
+use hyper::service::Service;
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder, builderstates::WantsSchemes};
+use hyper_util::{client::legacy::connect::HttpConnector, service::TowerToHyperService};
+use rustls::{ClientConfig, RootCertStore, crypto::ring};
+
+use self::line::Line;
+pub(super) use self::{
+    body::Arriving,
+    head::{Written, lines, with_body},
+};
 use crate::{lane, upstream::pending::Lost};
 
 /// The connections to a server.
@@ -40,24 +44,9 @@ struct Shelf(Arc<Mutex<Kept>>);
 #[derive(Default)]
 struct Kept {
     /// Since when, the one that was used last behind the others.
-    lines: Vec<(Instant, Line)>,
+    lines: Vec<(Instant, Box<Line>)>,
     /// Whether somebody will look for those that were silent for too long.
     is_watched: bool,
-}
-
-/// A connection.
-struct Line {
-    sender: SendRequest<Full<Bytes>>,
-    driver: Pin<Box<Connection<Stream, Full<Bytes>>>>,
-}
-
-type Stream = MaybeHttpsStream<TokioIo<TcpStream>>;
-
-/// An answer on its way. When it has come as a whole its connection is used again; when it is dropped before, the connection ends.
-pub(crate) struct Arriving {
-    body: Incoming,
-    line: Option<Line>,
-    shelf: Shelf,
 }
 
 /// Shorter than the five seconds after which Node closes a silent connection: a request must not meet that.
@@ -106,87 +95,47 @@ impl Client {
     }
 
     /// Sends a request. It is never sent twice once a byte of it may have been read.
-    pub(crate) async fn send(&self, request: Request<Full<Bytes>>) -> Result<Response<Arriving>, Lost> {
-        let uri = request.uri().clone();
-        let mut request = addressed(request);
+    pub(crate) async fn send(&self, request: Request<Bytes>) -> Result<Response<Arriving>, Lost> {
+        self.send_written(request.uri(), head::written(&request)).await
+    }
+
+    /// The same for a request that is written already.
+    pub(crate) async fn send_written(&self, uri: &Uri, request: Written) -> Result<Response<Arriving>, Lost> {
         let shelf = self.shelves.get(lane::current()).or(self.shelves.first()).cloned().unwrap_or_default();
         while let Some(line) = shelf.take().await {
-            match line.exchange(request, &shelf).await {
+            match line.exchange(request.clone(), &shelf).await {
                 Ok(response) => return Ok(response),
                 // The server hung up on a silent connection, and nothing was sent.
-                Err((_, Some(unsent))) => request = unsent,
-                Err((error, None)) => return Err(Lost::after(told(&error))),
+                Err((_, false)) => {}
+                Err((broken, true)) => return Err(Lost::after(broken.to_string())),
             }
         }
-        let line = Box::pin(self.connect(uri)).await?;
-        line.exchange(request, &shelf).await.map_err(|(error, unsent)| {
-            let reason = told(&error);
-            if unsent.is_some() { Lost::before(reason) } else { Lost::after(reason) }
+        let line = Box::pin(self.connect(uri.clone())).await?;
+        line.exchange(request, &shelf).await.map_err(|(broken, has_sent)| {
+            let reason = broken.to_string();
+            if has_sent { Lost::after(reason) } else { Lost::before(reason) }
         })
     }
 
-    async fn connect(&self, uri: Uri) -> Result<Line, Lost> {
+    async fn connect(&self, uri: Uri) -> Result<Box<Line>, Lost> {
         let stream = self.connector.call(uri).await.map_err(|error| Lost::before(told(&*error)))?;
-        let (sender, driver) = http1::handshake(stream).await.map_err(|error| Lost::before(told(&error)))?;
-        Ok(Line { sender, driver: Box::pin(driver) })
-    }
-}
-
-/// As it goes over a connection: the path alone, and the host in a header.
-fn addressed(mut request: Request<Full<Bytes>>) -> Request<Full<Bytes>> {
-    let host = request.uri().authority().and_then(|host| HeaderValue::from_str(host.as_str()).ok());
-    if let Some(host) = host {
-        request.headers_mut().entry(header::HOST).or_insert(host);
-    }
-    let path = request.uri().path_and_query().cloned();
-    *request.uri_mut() = path.map_or_else(Uri::default, Uri::from);
-    request
-}
-
-impl Line {
-    /// Sends a request and waits for the head of its answer. A request that was not sent at all is given back.
-    async fn exchange(
-        self,
-        request: Request<Full<Bytes>>,
-        shelf: &Shelf,
-    ) -> Result<Response<Arriving>, (hyper::Error, Option<Request<Full<Bytes>>>)> {
-        let Self { mut sender, mut driver } = self;
-        let mut is_over = false;
-        let response = {
-            let mut answer = std::pin::pin!(sender.try_send_request(request));
-            std::future::poll_fn(|context| {
-                is_over = is_over || driver.as_mut().poll(context).is_ready();
-                answer.as_mut().poll(context)
-            })
-            .await
-        };
-        let response = response.map_err(|mut error| {
-            let unsent = error.take_message();
-            (error.into_error(), unsent)
-        })?;
-        let line = (!is_over).then_some(Self { sender, driver });
-        Ok(response.map(|body| Arriving { body, line, shelf: shelf.clone() }))
-    }
-
-    /// Whether another request can be sent.
-    fn is_ready(&mut self, context: &mut Context<'_>) -> bool {
-        self.driver.as_mut().poll(context).is_pending() && self.sender.is_ready()
+        Ok(Box::new(Line::new(stream)))
     }
 }
 
 impl Shelf {
     /// The connection that was used last, if there is one that still holds.
-    async fn take(&self) -> Option<Line> {
+    async fn take(&self) -> Option<Box<Line>> {
         loop {
             let (since, mut line) = self.kept().lines.pop()?;
-            let is_ready = std::future::poll_fn(|context| Poll::Ready(line.is_ready(context))).await;
-            if is_ready && since.elapsed() < IDLE {
+            let is_silent = std::future::poll_fn(|context| Poll::Ready(line.is_silent(context))).await;
+            if is_silent && since.elapsed() < IDLE {
                 return Some(line);
             }
         }
     }
 
-    fn put(&self, line: Line) {
+    fn put(&self, line: Box<Line>) {
         let mut kept = self.kept();
         kept.lines.push((Instant::now(), line));
         if !std::mem::replace(&mut kept.is_watched, true) {
@@ -210,44 +159,6 @@ impl Shelf {
 
     fn kept(&self) -> MutexGuard<'_, Kept> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Body for Arriving {
-    type Data = Bytes;
-    type Error = hyper::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
-        let Self { body, line, shelf } = &mut *self;
-        let mut frame = Pin::new(&mut *body).poll_frame(context);
-        if frame.is_pending()
-            && let Some(driven) = line
-        {
-            if driven.driver.as_mut().poll(context).is_ready() {
-                *line = None;
-            }
-            frame = Pin::new(body).poll_frame(context);
-        }
-        let frame = ready!(frame);
-        if frame.is_none()
-            && let Some(mut line) = line.take()
-            && line.is_ready(context)
-        {
-            shelf.put(line);
-        }
-        Poll::Ready(frame)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        // Asked to the end in any case, so that the connection is put back.
-        false
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
     }
 }
 

@@ -3,11 +3,12 @@
 use base64::{Engine, prelude::BASE64_STANDARD};
 use http::{HeaderMap, HeaderValue};
 
-use crate::{session::revision, traceparent, upstream::parcel::Parcel};
+use crate::{headers, session::revision, traceparent, upstream::parcel::Parcel};
 
-/// Adds them for a request that states its revision.
-pub(super) fn repeat(headers: &mut HeaderMap, parcel: &Parcel) {
-    let message = &parcel.message;
+/// Those of a request, in place of what its conversation agreed on otherwise: which trace it belongs to, and if it states its revision, what
+/// that wants to be repeated.
+pub(super) fn repeated(parcel: &Parcel, agreed: Option<&HeaderValue>) -> HeaderMap {
+    let (mut headers, message) = (HeaderMap::new(), &parcel.message);
     for (name, value) in parcel.headers.iter() {
         if !parcel.is_bridged || [traceparent::HEADER, traceparent::STATE_HEADER].contains(&name.as_str()) {
             headers.insert(name.clone(), value.clone());
@@ -19,23 +20,22 @@ pub(super) fn repeat(headers: &mut HeaderMap, parcel: &Parcel) {
         headers.insert(traceparent::HEADER, value);
     }
     if parcel.is_bridged {
-        return;
+        return headers;
     }
     if let Some(version) = message.stated_version()
         && let Ok(value) = HeaderValue::from_str(&version)
     {
-        headers.insert("mcp-protocol-version", value);
+        headers.insert(headers::VERSION.clone(), value);
     } else if !parcel.meta.is_empty() {
-        headers.insert("mcp-protocol-version", HeaderValue::from_static(revision::STATELESS));
+        headers.insert(headers::VERSION.clone(), HeaderValue::from_static(revision::STATELESS));
     }
-    let is_wanted =
-        headers.get("mcp-protocol-version").is_some_and(|value| revision::is_stateless(value.as_bytes()));
-    if !is_wanted {
-        return;
+    let version = headers.get(&headers::VERSION).or(agreed);
+    if !version.is_some_and(|version| revision::is_stateless(version.as_bytes())) {
+        return headers;
     }
     let method = message.method();
     if let Ok(value) = HeaderValue::from_str(&method) {
-        headers.insert("mcp-method", value);
+        headers.insert(headers::METHOD.clone(), value);
     }
     let name = match revision::named_by(&method) {
         Some(revision::Named::Name) => parcel.name.as_deref().map(Into::into).or_else(|| message.name()),
@@ -46,8 +46,9 @@ pub(super) fn repeat(headers: &mut HeaderMap, parcel: &Parcel) {
     if let Some(name) = name
         && let Ok(value) = HeaderValue::from_str(&encoded(&name))
     {
-        headers.insert("mcp-name", value);
+        headers.insert(headers::NAME.clone(), value);
     }
+    headers
 }
 
 const OPEN: &str = "=?base64?";

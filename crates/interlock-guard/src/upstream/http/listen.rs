@@ -2,8 +2,9 @@
 
 use std::{sync::Weak, time::Duration};
 
+use bytes::Bytes;
 use http::{Method, StatusCode};
-use http_body_util::{BodyExt, Full};
+use http_body_util::BodyExt;
 
 use super::{LONGEST, answer::is_stream, sse::Events};
 use crate::{message::Message, upstream::link::Link};
@@ -22,7 +23,7 @@ pub(crate) async fn listen(link: Weak<Link>) {
         let Some(http) = held.http().cloned() else { return };
         drop(held);
         let terms = http.terms().clone();
-        let mut request = http.request(Method::GET, &terms, Full::default());
+        let mut request = http.request(Method::GET, &terms, Bytes::new());
         if let Some(value) = last.as_ref().and_then(|id| id.parse().ok()) {
             request.headers_mut().insert("last-event-id", value);
         }

@@ -10,15 +10,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, Request, StatusCode, Uri, header};
-use http_body_util::{BodyExt, Full};
+use http_body_util::BodyExt;
 use tokio::task::JoinHandle;
 
+use self::client::{Written, lines, with_body};
 pub(crate) use self::{client::Client, head::decoded};
 use super::{
     link::Link,
     parcel::Parcel,
     pending::{About, Lost, Reply},
 };
+use crate::headers;
 
 /// A conversation over HTTP. Clones are the same conversation.
 #[derive(Clone)]
@@ -42,6 +44,8 @@ pub(crate) struct Place {
 struct Terms {
     session: Option<HeaderValue>,
     version: Option<HeaderValue>,
+    /// How a message begins on these terms, once one was sent.
+    lines: Option<Bytes>,
 }
 
 /// Longer answers are not taken.
@@ -54,20 +58,23 @@ impl Http {
 
     /// Notes the revision that was agreed on.
     pub(crate) fn speak(&self, version: &str) {
-        self.terms().version = HeaderValue::from_str(version).ok();
+        let mut terms = self.terms();
+        terms.version = HeaderValue::from_str(version).ok();
+        terms.lines = None;
     }
 
     /// Sends a request and waits for its answer.
     pub(super) async fn call(&self, link: &Arc<Link>, parcel: &Parcel, number: u64, about: &About) -> Reply {
         let terms = if parcel.is_greeting { Terms::default() } else { self.terms().clone() };
-        let mut request = self.request(Method::POST, &terms, Full::new(parcel.addressed(number)));
-        head::repeat(request.headers_mut(), parcel);
-        let response = match self.client.send(request).await {
+        let request = self.written(parcel, number, &terms);
+        let response = match self.client.send_written(&self.place.uri, request).await {
             Ok(response) => response,
             Err(error) => return Reply::Lost(error),
         };
         if parcel.is_greeting {
-            self.terms().session = response.headers().get("mcp-session-id").cloned();
+            let mut terms = self.terms();
+            terms.session = response.headers().get(&headers::SESSION).cloned();
+            terms.lines = None;
         }
         let status = response.status();
         if status == StatusCode::NOT_FOUND && terms.session.is_some() {
@@ -80,7 +87,7 @@ impl Http {
     /// Sends a notification or an answer.
     pub(super) async fn tell(&self, bytes: Bytes) -> Result<(), Lost> {
         let terms = self.terms().clone();
-        let request = self.request(Method::POST, &terms, Full::new(bytes));
+        let request = self.request(Method::POST, &terms, bytes);
         let response = self.client.send(request).await?;
         let status = response.status();
         // Read to its end, so that the connection can be used again.
@@ -96,12 +103,34 @@ impl Http {
     pub(crate) fn leave(&self) -> Option<JoinHandle<()>> {
         let terms = std::mem::take(&mut *self.terms());
         terms.session.as_ref()?;
-        let request = self.request(Method::DELETE, &terms, Full::default());
+        let request = self.request(Method::DELETE, &terms, Bytes::new());
         let client = self.client.clone();
         Some(tokio::spawn(async move { drop(client.send(request).await) }))
     }
 
-    fn request(&self, method: Method, terms: &Terms, body: Full<Bytes>) -> Request<Full<Bytes>> {
+    /// A message as it goes over a connection. Almost all of a conversation begin with the same lines.
+    fn written(&self, parcel: &Parcel, number: u64, terms: &Terms) -> Written {
+        let (own, body) = (head::repeated(parcel, terms.version.as_ref()), parcel.addressed(number));
+        if let (true, Some(lines)) = (own.is_empty(), &terms.lines) {
+            return with_body(lines, &body, true);
+        }
+        let mut request = self.request(Method::POST, terms, Bytes::new());
+        let is_like_others = own.is_empty() && !parcel.is_greeting;
+        for (name, value) in &own {
+            request.headers_mut().insert(name.clone(), value.clone());
+        }
+        let lines = lines(&request);
+        if is_like_others {
+            let mut now = self.terms();
+            // They may have changed meanwhile.
+            if (&now.session, &now.version) == (&terms.session, &terms.version) {
+                now.lines = Some(lines.clone());
+            }
+        }
+        with_body(&lines, &body, true)
+    }
+
+    fn request(&self, method: Method, terms: &Terms, body: Bytes) -> Request<Bytes> {
         let mut request = Request::new(body);
         let is_post = method == Method::POST;
         *request.method_mut() = method;
@@ -114,10 +143,10 @@ impl Http {
             headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
         }
         if let Some(session) = &terms.session {
-            headers.insert("mcp-session-id", session.clone());
+            headers.insert(headers::SESSION.clone(), session.clone());
         }
         if let Some(version) = &terms.version {
-            headers.insert("mcp-protocol-version", version.clone());
+            headers.insert(headers::VERSION.clone(), version.clone());
         }
         request
     }
