@@ -12,8 +12,9 @@ pub(crate) fn is_claimed(view: &View<'_>, entry: &Entry<'_>, look: At, act: At) 
     let apart = entry.apart(act).is_some();
     let between = |at: &At| *at > look && *at != act && (*at < act || is_outside(entry, *at, act));
     entry.all(|op| matches!(op, Op::Write { .. } | Op::Delete { .. })).filter(between).any(|claim| {
-        let comes_first = entry.leads_to(claim, act).is_some() || is_outside(entry, claim, act);
-        if entry.overlap(claim, act) != Some(Overlap::Sure) || !comes_first {
+        // Which way control takes is the dearest question, so it is asked last.
+        let comes_first = || is_outside(entry, claim, act) || entry.leads_to(claim, act).is_some();
+        if entry.overlap(claim, act) != Some(Overlap::Sure) || !comes_first() {
             return false;
         }
         match entry.op(claim) {

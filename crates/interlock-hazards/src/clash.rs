@@ -250,7 +250,7 @@ impl Clash<'_, '_> {
 pub(crate) fn key_of(entry: &Entry<'_>, resource: &Resource) -> Option<KeyTemplate> {
     let (name, key) = match resource {
         Resource::File(path) => (None, Some(path)),
-        Resource::Row { table, key, .. } => (Some(entry.text(table)), Some(key)),
+        Resource::Row { table, key, .. } => (Some(entry.text(table)), Some(&**key)),
         Resource::Key(key) => (None, Some(key)),
         Resource::Shared(path) | Resource::Flag(path) | Resource::Stream(path) => {
             let at = path.fields.iter().find_map(|field| match field {

@@ -33,7 +33,11 @@ pub fn analyse(program: &Program) -> Vec<Found> {
         issues.into_iter().map(|issue| Found { hazard, issue }).collect::<Vec<_>>()
     };
     // In the order of the catalogue, whoever is done first.
-    ALL.par_iter().map(of_hazard).collect::<Vec<_>>().into_iter().flatten().collect()
+    let found: Vec<Vec<Found>> = ALL.par_iter().map(of_hazard).collect();
+    // What was laid out is given back on all threads, as it was made.
+    view.entries.into_par_iter().for_each(drop);
+    expanded.into_par_iter().for_each(drop);
+    found.into_iter().flatten().collect()
 }
 
 /// One issue for each place: the surest story, and the tools of all of them.

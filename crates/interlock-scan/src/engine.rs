@@ -212,6 +212,11 @@ impl<'e> Engine<'e> {
         (texts, linked)
     }
 
+    /// Does something on a thread of the scan: who drops what the threads have made should be one of them.
+    pub(crate) fn inside<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
+        self.pool.install(work)
+    }
+
     fn language_of(&self, path: &str) -> Option<usize> {
         let extension = extension(path);
         self.languages.iter().position(|language| language.frontend.extensions().contains(&extension))

@@ -148,7 +148,7 @@ pub(crate) fn scan_with(
     let changed = request.since.as_deref().map(|since| since::changed(&root.folder, since)).transpose()?;
 
     let Examined { mut findings, mut spots, texts, suppressions, coverage } =
-        examine(root, config, engine, progress);
+        engine.inside(|| examine(root, config, engine, progress));
     let (suppressed, mut remarks) = suppress::apply(&mut findings, &suppressions);
     findings.retain_mut(|finding| config.weigh(finding));
 

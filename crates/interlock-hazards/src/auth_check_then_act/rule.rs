@@ -137,7 +137,7 @@ impl<'v> Changed<'v> {
             let changes = |op: &Op| matches!(op, Op::Write { mode, .. } if *mode != WriteMode::Exclusive);
             for write in entry.all(changes) {
                 if let Some(Resource::Row { table, columns, .. }) = entry.resource(write) {
-                    let known = changed.entry(table).or_default();
+                    let known = changed.entry(&**table).or_default();
                     if !known.contains(&columns.as_slice()) {
                         known.push(columns);
                     }
@@ -150,7 +150,7 @@ impl<'v> Changed<'v> {
     /// Whether anybody changes a field of what was looked at.
     fn by_somebody(&self, entry: &Entry<'_>, look: At, field: &str) -> bool {
         let Some(Resource::Row { table, .. }) = entry.resource(look) else { return true };
-        let mut changes = self.0.get(table).into_iter().flatten();
+        let mut changes = self.0.get(&**table).into_iter().flatten();
         changes.any(|columns| columns.is_empty() || columns.iter().any(|column| same_name(column, field)))
     }
 }

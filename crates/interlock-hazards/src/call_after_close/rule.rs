@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use interlock_model::{
     Confidence, Lane, Reach,
-    ir::{AccessPath, Callee, Op, Resource, Start, Via},
+    ir::{AccessPath, Callee, Field, Op, Resource, Root, Start, Via},
 };
 
 use crate::{
@@ -148,14 +148,17 @@ fn tested(entry: &Entry<'_>, closers: &[Closer<'_, '_>]) -> Vec<Issue> {
 
 /// Whether two paths of different entries lead to the same place. A method seen from itself starts at `this`.
 fn is_same(one: &AccessPath, other: &AccessPath) -> bool {
-    use interlock_model::ir::Root;
-    if one == other {
+    leads_to_same(&one.root, &one.fields, other)
+}
+
+fn leads_to_same(root: &Root, fields: &[Field], other: &AccessPath) -> bool {
+    if *root == other.root && *fields == *other.fields {
         return true;
     }
-    let tail = one.fields.len().min(other.fields.len());
-    let ends = |path: &AccessPath| path.fields.iter().rev().take(tail).cloned().collect::<Vec<_>>();
-    let unknown = |path: &AccessPath| path.root == Root::This;
-    (unknown(one) || unknown(other)) && tail > 0 && ends(one) == ends(other)
+    let tail = fields.len().min(other.fields.len());
+    (*root == Root::This || other.root == Root::This)
+        && tail > 0
+        && fields.iter().rev().take(tail).eq(other.fields.iter().rev().take(tail))
 }
 
 /// A use of the handle that the test decided on, with room for a close in between.
@@ -169,11 +172,15 @@ fn use_after(entry: &Entry<'_>, test: At, check: At, handle: &AccessPath) -> Opt
 
 fn uses(entry: &Entry<'_>, at: At, handle: &AccessPath) -> bool {
     let over = match entry.op(at) {
-        Some(Op::Read { via: Some(Via::Client(path) | Via::Pool(path)), .. })
-        | Some(Op::Write { via: Some(Via::Client(path) | Via::Pool(path)), .. })
-        | Some(Op::Delete { via: Some(Via::Client(path) | Via::Pool(path)), .. })
-        | Some(Op::External { over: Some(path), .. })
-        | Some(Op::Call { receiver: Some(path), .. }) => path,
+        Some(
+            Op::Read { via: Some(via), .. }
+            | Op::Write { via: Some(via), .. }
+            | Op::Delete { via: Some(via), .. },
+        ) => {
+            let (Via::Client(path) | Via::Pool(path)) = &**via;
+            path
+        }
+        Some(Op::External { over: Some(path), .. } | Op::Call { receiver: Some(path), .. }) => path,
         Some(Op::Write { to: Resource::Stream(path), .. }) => path,
         // Where the statement does not say which way it goes, it goes over what is closed for its sake.
         Some(Op::Read { via: None, .. } | Op::Write { via: None, .. } | Op::Delete { via: None, .. }) => {
@@ -181,13 +188,7 @@ fn uses(entry: &Entry<'_>, at: At, handle: &AccessPath) -> bool {
         }
         _ => return false,
     };
-    let over = entry.resolve_path(over);
-    let prefix = over.fields.len() >= handle.fields.len();
-    let cut = AccessPath {
-        root: over.root.clone(),
-        fields: over.fields.iter().take(handle.fields.len()).cloned().collect(),
-    };
-    prefix && is_same(&cut, handle)
+    starts_with(&entry.resolve_path(over), handle)
 }
 
 /// Whether the call counts itself in, in the same step as its test, in what close waits for.
@@ -246,11 +247,7 @@ fn sets_under(closer: &Closer<'_, '_>, lock: &interlock_model::ir::Lock) -> bool
 }
 
 fn starts_with(path: &AccessPath, start: &AccessPath) -> bool {
-    let cut = AccessPath {
-        root: path.root.clone(),
-        fields: path.fields.iter().take(start.fields.len()).cloned().collect(),
-    };
-    path.fields.len() >= start.fields.len() && is_same(&cut, start)
+    path.fields.get(..start.fields.len()).is_some_and(|cut| leads_to_same(&path.root, cut, start))
 }
 
 fn issue(entry: &Entry<'_>, test: At, used: At, closer: &Closer<'_, '_>) -> Issue {

@@ -120,7 +120,8 @@ fn swallows(entry: &Entry<'_>, attempt: At, at: At) -> bool {
 /// Whether a record's key comes from what the call is about, so that the repeated call has the same.
 fn names_the_call(entry: &Entry<'_>, at: At) -> bool {
     let key = match entry.resource(at) {
-        Some(Resource::Row { key, .. } | Resource::Key(key) | Resource::File(key)) => key,
+        Some(Resource::Row { key, .. }) => key,
+        Some(Resource::Key(key) | Resource::File(key)) => key,
         _ => return false,
     };
     !matches!(key, Term::Unknown | Term::Any) && !is_fresh(entry, key)

@@ -83,7 +83,7 @@ impl Facts {
 
 fn table_of(entry: &Entry<'_>, resource: &Resource) -> Option<String> {
     match resource {
-        Resource::Row { table, .. } if *table != Term::Unknown => Some(entry.text(table).to_lowercase()),
+        Resource::Row { table, .. } if **table != Term::Unknown => Some(entry.text(table).to_lowercase()),
         _ => None,
     }
 }

@@ -237,7 +237,8 @@ fn belong_together(
         _ => vec![],
     };
     let key = match entry.resource(second) {
-        Some(Resource::Row { key, .. } | Resource::Key(key) | Resource::File(key)) => entry.values_in(key),
+        Some(Resource::Row { key, .. }) => entry.values_in(key),
+        Some(Resource::Key(key) | Resource::File(key)) => entry.values_in(key),
         _ => vec![],
     };
     values.iter().chain(&key).any(|value| entry.depends_on(*value, *made)) || moves(entry, first, second)
@@ -308,12 +309,8 @@ fn issue(entry: &Entry<'_>, first: At, second: At, confidence: Confidence) -> Is
 
 fn in_words(entry: &Entry<'_>, at: At) -> String {
     match entry.resource(at) {
-        Some(Resource::Row { key: Term::Path(_), table, .. }) => {
-            let key = match entry.resource(at) {
-                Some(Resource::Row { key, .. }) => entry.quoted(key),
-                _ => String::new(),
-            };
-            format!("the row {key} of {}", entry.quoted(table))
+        Some(Resource::Row { key, table, .. }) if matches!(**key, Term::Path(_)) => {
+            format!("the row {} of {}", entry.quoted(key), entry.quoted(table))
         }
         _ => entry.thing(at),
     }

@@ -70,8 +70,11 @@ fn columns(view: &View<'_>) -> BTreeMap<String, BTreeSet<Name>> {
 
 fn table_of(entry: &Entry<'_>, at: At) -> Option<String> {
     match entry.resource(at) {
-        Some(Resource::Row { table: Term::Literal(name), .. }) => Some(plain(name)),
-        Some(Resource::Row { table: table @ Term::Path(_), .. }) => Some(entry.text(table)),
+        Some(Resource::Row { table, .. }) => match &**table {
+            Term::Literal(name) => Some(plain(name)),
+            Term::Path(_) => Some(entry.text(table)),
+            _ => None,
+        },
         _ => None,
     }
 }
@@ -86,7 +89,7 @@ fn overwrites(entry: &Entry<'_>, at: At) -> bool {
     else {
         return false;
     };
-    if matches!(key, Term::Any) || !entry.locks(at).is_empty() || entry.is_recovery(at) {
+    if matches!(**key, Term::Any) || !entry.locks(at).is_empty() || entry.is_recovery(at) {
         return false;
     }
     // A row that this transaction has looked at first is not overwritten unseen.
@@ -134,6 +137,6 @@ fn issue(entry: &Entry<'_>, at: At, table: &str) -> Issue {
             format!("writes {thing} from what it had read: B's work is gone, and nobody can see it"),
         );
     issue.keys = entry.resource(at).and_then(|resource| key_of(entry, resource)).into_iter().collect();
-    let sure = matches!(entry.resource(at), Some(Resource::Row { key, .. }) if *key != Term::Unknown);
+    let sure = matches!(entry.resource(at), Some(Resource::Row { key, .. }) if **key != Term::Unknown);
     if sure { issue } else { issue.no_surer_than(Confidence::Medium) }
 }

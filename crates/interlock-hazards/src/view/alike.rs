@@ -215,7 +215,7 @@ impl Entry<'_> {
             }
             _ => {}
         }
-        from.extend(self.inputs.get(value.0 as usize).into_iter().flatten().filter(|from| **from != value));
+        from.extend(self.inputs(value).iter().filter(|from| **from != value));
         from
     }
 

@@ -10,7 +10,8 @@ use interlock_model::{
 use super::{
     Facts,
     ahead::Known,
-    entry::{At, Entry, Frame, Next, Runs, Step, Stretch, Ways},
+    entry::{At, Edges, Entry, Frame, Here, Next, Runs, Step, Stretch, Ways},
+    flow::Sources,
 };
 
 /// A function whose calls have been followed: what the analysis hands over.
@@ -41,7 +42,7 @@ impl<'e> Entry<'e> {
             inputs: vec![],
             ways: HashMap::new(),
             attempts: HashMap::new(),
-            sources: vec![],
+            sources: Sources::default(),
             births: vec![],
             answers: HashMap::new(),
             ahead: Known::default(),
@@ -49,16 +50,18 @@ impl<'e> Entry<'e> {
             frames: vec![Frame { parent: 0, depth: 0, function: expanded.function, call: Span::default() }],
         };
         let nothing: Arc<[At]> = [].into();
-        let here = Here {
+        let here = Arc::new(Here {
             held: nothing.clone(),
             open: nothing.clone(),
             judges: nothing.clone(),
             loops: nothing,
             frame: 0,
             stretch: Stretch::default(),
-        };
+        });
         let mut walk = Walk { entry, after: vec![], catches: vec![], breaks: vec![], returns: vec![] };
-        walk.entry.define(&expanded.body);
+        let steps = walk.entry.define(&expanded.body);
+        walk.entry.steps.reserve_exact(steps);
+        walk.after.reserve_exact(steps);
         let end = walk.block(&expanded.body, here, Dangling::start());
         walk.connect(end.ends, Next::Return);
         let mut entry = walk.entry;
@@ -67,17 +70,6 @@ impl<'e> Entry<'e> {
         entry.trace();
         entry
     }
-}
-
-/// What holds at the place that the walk has come to.
-#[derive(Clone)]
-struct Here {
-    held: Arc<[At]>,
-    open: Arc<[At]>,
-    judges: Arc<[At]>,
-    loops: Arc<[At]>,
-    frame: usize,
-    stretch: Stretch,
 }
 
 /// The steps whose control goes to whatever comes next.
@@ -91,19 +83,14 @@ struct Dangling {
 /// The end of a block: where control goes on from, and what holds there.
 struct End {
     ends: Dangling,
-    held: Arc<[At]>,
-    open: Arc<[At]>,
-    /// The checks that decide over everything behind the block, because another way out of them was a failure.
-    judges: Arc<[At]>,
+    /// Its judges also decide over everything behind the block, because another way out of them was a failure.
+    here: Arc<Here>,
 }
-
-/// The acquisitions that hold and the transactions that are open behind a step.
-type Behind = (Arc<[At]>, Arc<[At]>);
 
 struct Walk<'e> {
     entry: Entry<'e>,
-    /// For each step: the acquisitions that hold and the transactions that are open behind it.
-    after: Vec<Behind>,
+    /// For each step: what holds behind it.
+    after: Vec<Arc<Here>>,
     /// For each try around here: the steps from which a failure leads to its catch or finally.
     catches: Vec<Vec<At>>,
     /// For each loop around here: the steps that leave it.
@@ -113,7 +100,7 @@ struct Walk<'e> {
 }
 
 impl<'e> Walk<'e> {
-    fn block(&mut self, block: &'e Block, mut here: Here, mut from: Dangling) -> End {
+    fn block(&mut self, block: &'e Block, mut here: Arc<Here>, mut from: Dangling) -> End {
         for effect in block {
             if from.is_dead() {
                 break;
@@ -125,46 +112,46 @@ impl<'e> Walk<'e> {
                 step.until = until;
             }
         }
-        End { ends: from, held: here.held, open: here.open, judges: here.judges }
+        End { ends: from, here }
     }
 
     /// Adds the step itself; control comes to it from what dangles, and goes on from it.
-    fn step(&mut self, effect: &'e Effect, here: &Here, from: &mut Dangling) -> At {
+    fn step(&mut self, effect: &'e Effect, here: &Arc<Here>, from: &mut Dangling) -> At {
         let at = self.entry.steps.len();
         self.entry.steps.push(Step {
             effect,
             resource: None,
-            frame: here.frame,
-            held: here.held.clone(),
-            open: here.open.clone(),
-            judges: here.judges.clone(),
-            loops: here.loops.clone(),
-            next: vec![],
-            stretch: here.stretch,
+            here: here.clone(),
+            next: Edges::default(),
             until: at + 1,
         });
-        self.after.push((here.held.clone(), here.open.clone()));
-        let before = std::mem::replace(from, Dangling { start: false, ends: vec![at] });
-        self.connect(before, Next::Step(at));
+        self.after.push(here.clone());
+        from.ends.drain(..).for_each(|before| self.lead(before, Next::Step(at)));
+        from.ends.push(at);
+        from.start = false;
         if may_fail(&effect.op) {
             self.fail(at);
         }
         at
     }
 
-    fn effect(&mut self, effect: &'e Effect, at: At, here: &mut Here, from: &mut Dangling) {
+    fn effect(&mut self, effect: &'e Effect, at: At, here: &mut Arc<Here>, from: &mut Dangling) {
         match &effect.op {
             Op::Exit(exit) => {
                 self.exit(exit, at);
                 *from = Dangling::dead();
             }
-            Op::Acquire { .. } => here.held = with(&here.held, at),
+            Op::Acquire { .. } => change(here, |here| here.held = with(&here.held, at)),
             Op::Release { lock } => {
                 let lock = self.entry.lock(lock);
-                here.held = self.without_last(&here.held, |held| held.is_the_same_as(&lock));
+                let held = self.without_last(&here.held, |held| held.is_the_same_as(&lock));
+                change(here, |here| here.held = held);
             }
-            Op::Begin { .. } => here.open = with(&here.open, at),
-            Op::End { via, .. } => here.open = self.keep_open(&here.open, via),
+            Op::Begin { .. } => change(here, |here| here.open = with(&here.open, at)),
+            Op::End { via, .. } => {
+                let open = self.keep_open(&here.open, via);
+                change(here, |here| here.open = open);
+            }
             Op::Check { then, otherwise, .. } => self.check(then, otherwise, at, here, from),
             Op::Loop { bound, body, .. } => self.repeat(*bound, body, at, here, from),
             Op::Try { body, catch, finally } => {
@@ -176,7 +163,7 @@ impl<'e> Walk<'e> {
                 // A failure of what runs apart does not come back here.
                 let catches = std::mem::take(&mut self.catches);
                 let (breaks, returns) = (std::mem::take(&mut self.breaks), std::mem::take(&mut self.returns));
-                let end = self.block(body, Here { stretch, ..here.clone() }, Dangling::after(at));
+                let end = self.block(body, here.within(stretch), Dangling::after(at));
                 self.connect(end.ends, Next::Return);
                 (self.catches, self.breaks, self.returns) = (catches, breaks, returns);
             }
@@ -196,7 +183,7 @@ impl<'e> Walk<'e> {
         if let Op::Acquire { .. } | Op::Release { .. } | Op::Begin { .. } | Op::End { .. } = effect.op
             && let Some(after) = self.after.get_mut(at)
         {
-            *after = (here.held.clone(), here.open.clone());
+            *after = here.clone();
         }
     }
 
@@ -211,17 +198,26 @@ impl<'e> Walk<'e> {
                 None => Next::Return,
             },
             // The loop's own step has the way on and the way out.
-            Exit::Continue => match self.entry.steps.get(at).and_then(|step| step.loops.last().copied()) {
+            Exit::Continue => match self.entry.steps.get(at).and_then(|step| step.here.loops.last().copied())
+            {
                 Some(head) => Next::Step(head),
                 None => Next::Return,
             },
             Exit::Throw => return self.fail(at),
         };
-        self.connect(Dangling::after(at), goes);
+        self.lead(at, goes);
     }
 
-    fn check(&mut self, then: &'e Block, otherwise: &'e Block, at: At, here: &mut Here, from: &mut Dangling) {
-        let judged = Here { judges: with(&here.judges, at), ..here.clone() };
+    fn check(
+        &mut self,
+        then: &'e Block,
+        otherwise: &'e Block,
+        at: At,
+        here: &mut Arc<Here>,
+        from: &mut Dangling,
+    ) {
+        let mut judged = here.clone();
+        change(&mut judged, |judged| judged.judges = with(&judged.judges, at));
         let first = self.entry.steps.len();
         let one = self.block(then, judged.clone(), Dangling::after(at));
         let middle = self.entry.steps.len();
@@ -235,20 +231,21 @@ impl<'e> Walk<'e> {
         self.entry.ways.insert(at, ways);
         // What comes behind a check of which one way never gets there is decided by it as well.
         let decides = one.ends.is_dead() != other.ends.is_dead();
-        here.held = meet(&one.held, one.ends.is_dead(), &other.held, other.ends.is_dead());
-        here.open = meet(&one.open, one.ends.is_dead(), &other.open, other.ends.is_dead());
+        self.join(here, &one, &other);
         if decides {
             // The way that goes on may itself have been decided further in.
-            here.judges = if one.ends.is_dead() { other.judges } else { one.judges };
+            let goes_on = if one.ends.is_dead() { &other.here } else { &one.here };
+            judge(here, &goes_on.judges);
         }
         let mut ends = one.ends;
         ends.join(other.ends);
         *from = ends;
     }
 
-    fn repeat(&mut self, bound: Bound, body: &'e Block, at: At, here: &mut Here, from: &mut Dangling) {
+    fn repeat(&mut self, bound: Bound, body: &'e Block, at: At, here: &mut Arc<Here>, from: &mut Dangling) {
         self.breaks.push(vec![]);
-        let inside = Here { loops: with(&here.loops, at), ..here.clone() };
+        let mut inside = here.clone();
+        change(&mut inside, |inside| inside.loops = with(&inside.loops, at));
         let end = self.block(body, inside, Dangling::after(at));
         self.connect(end.ends, Next::Step(at));
         let left = self.breaks.pop().unwrap_or_default();
@@ -260,7 +257,8 @@ impl<'e> Walk<'e> {
         };
         ends.ends.extend(left);
         if bound == Bound::Limited || bound == Bound::Unlimited {
-            here.held = meet(&here.held, false, &end.held, false);
+            let held = meet(&here.held, false, &end.here.held, false);
+            hold(here, &held);
         }
         *from = ends;
     }
@@ -269,7 +267,7 @@ impl<'e> Walk<'e> {
         &mut self,
         (body, catch, finally): (&'e Block, Option<&'e Block>, &'e Block),
         at: At,
-        here: &mut Here,
+        here: &mut Arc<Here>,
         from: &mut Dangling,
     ) {
         let before = here.clone();
@@ -283,29 +281,32 @@ impl<'e> Walk<'e> {
             self.catches.push(vec![]);
         }
         let stretch = Stretch { is_caught: before.stretch.is_caught || catch.is_some(), ..before.stretch };
-        let end = self.block(body, Here { stretch, ..here.clone() }, std::mem::take(from));
+        let end = self.block(body, here.within(stretch), std::mem::take(from));
+        hold(here, &end.here.held);
+        leave_open(here, &end.here.open);
+        judge(here, &end.here.judges);
         let mut ends = end.ends;
-        (here.held, here.open, here.judges) = (end.held, end.open, end.judges);
         if let Some(catch) = catch {
             self.entry.attempts.insert(at, first..self.entry.steps.len());
             let failed = self.catches.pop().unwrap_or_default();
             let stretch = Stretch { in_catch: true, ..before.stretch };
             // What was acquired inside is not sure to be held where the failure is caught.
-            let caught = self.block(
-                catch,
-                Here { stretch, judges: with(&before.judges, at), ..before.clone() },
-                Dangling { start: false, ends: failed },
-            );
-            here.held = meet(&here.held, ends.is_dead(), &caught.held, caught.ends.is_dead());
-            here.open = meet(&here.open, ends.is_dead(), &caught.open, caught.ends.is_dead());
-            if ends.is_dead() {
-                here.judges = caught.judges;
-            } else if caught.ends.is_dead() {
+            let mut recovering = before.within(stretch);
+            change(&mut recovering, |recovering| recovering.judges = with(&recovering.judges, at));
+            let caught = self.block(catch, recovering, Dangling { start: false, ends: failed });
+            let (dead, caught_dead) = (ends.is_dead(), caught.ends.is_dead());
+            let held = meet(&here.held, dead, &caught.here.held, caught_dead);
+            let open = meet(&here.open, dead, &caught.here.open, caught_dead);
+            hold(here, &held);
+            leave_open(here, &open);
+            if dead {
+                judge(here, &caught.here.judges);
+            } else if caught_dead {
                 // Nothing failed, or we would not be here.
-                here.judges = with(&here.judges, at);
+                change(here, |here| here.judges = with(&here.judges, at));
             } else {
                 // Both ways go on, so nothing inside decides over what follows.
-                here.judges = before.judges.clone();
+                judge(here, &before.judges);
             }
             ends.join(caught.ends);
         }
@@ -316,9 +317,9 @@ impl<'e> Walk<'e> {
             let stretch = Stretch { in_finally: true, ..before.stretch };
             let mut into = ends;
             into.ends.extend(failed.iter().chain(&returned));
-            let inside = Here { stretch, ..here.clone() };
-            let end = self.block(finally, inside, into);
-            (here.held, here.open) = (end.held, end.open);
+            let end = self.block(finally, here.within(stretch), into);
+            hold(here, &end.here.held);
+            leave_open(here, &end.here.open);
             let last = end.ends;
             if !failed.is_empty() {
                 for at in &last.ends {
@@ -341,7 +342,7 @@ impl<'e> Walk<'e> {
         function: FunctionId,
         call: Span,
         body: &'e Block,
-        here: &mut Here,
+        here: &mut Arc<Here>,
         from: &mut Dangling,
     ) {
         let depth = self.entry.frames.get(here.frame).map_or(0, |frame| frame.depth) + 1;
@@ -349,56 +350,66 @@ impl<'e> Walk<'e> {
         let frame = self.entry.frames.len() - 1;
         self.returns.push(vec![]);
         let breaks = std::mem::take(&mut self.breaks);
-        let end = self.block(body, Here { frame, ..here.clone() }, std::mem::take(from));
+        let mut inside = here.clone();
+        change(&mut inside, |inside| inside.frame = frame);
+        let end = self.block(body, inside, std::mem::take(from));
         self.breaks = breaks;
         let returned = self.returns.pop().unwrap_or_default();
         // A return from the middle joins the end; what decided over it inside does not decide out here.
         let straight = returned.is_empty();
         let mut ends = end.ends;
-        let mut held = (!ends.is_dead()).then_some(end.held);
-        let mut open = (!ends.is_dead()).then_some(end.open);
+        let mut held = (!ends.is_dead()).then(|| end.here.held.clone());
+        let mut open = (!ends.is_dead()).then(|| end.here.open.clone());
         for at in &returned {
-            if let Some((holds, opened)) = self.after.get(*at) {
-                held = Some(held.map_or_else(|| holds.clone(), |held| common(&held, holds)));
-                open = Some(open.map_or_else(|| opened.clone(), |open| common(&open, opened)));
+            if let Some(behind) = self.after.get(*at) {
+                held = Some(held.map_or_else(|| behind.held.clone(), |held| common(&held, &behind.held)));
+                open = Some(open.map_or_else(|| behind.open.clone(), |open| common(&open, &behind.open)));
             }
         }
         // A single way out keeps what decided over it: a helper that throws unless all is well.
-        here.judges = match (&*returned, ends.is_dead()) {
-            ([], false) if straight => end.judges,
+        let judges = match (&*returned, ends.is_dead()) {
+            ([], false) if straight => end.here.judges.clone(),
             (returned, dead) => {
                 let mut ways: Vec<Arc<[At]>> = returned
                     .iter()
                     .filter_map(|at| self.entry.steps.get(*at))
-                    .map(|step| step.judges.clone())
+                    .map(|step| step.here.judges.clone())
                     .collect();
                 if !dead {
-                    ways.push(end.judges);
+                    ways.push(end.here.judges.clone());
                 }
                 ways.into_iter().reduce(|one, other| common(&one, &other)).unwrap_or(here.judges.clone())
             }
         };
-        here.held = held.unwrap_or_else(|| here.held.clone());
-        here.open = open.unwrap_or_else(|| here.open.clone());
+        judge(here, &judges);
+        held.iter().for_each(|held| hold(here, held));
+        open.iter().for_each(|open| leave_open(here, open));
         ends.ends.extend(returned);
         *from = ends;
+    }
+
+    /// What holds behind two ways, of which a dead one has no say.
+    fn join(&self, here: &mut Arc<Here>, one: &End, other: &End) {
+        let (dead, other_dead) = (one.ends.is_dead(), other.ends.is_dead());
+        hold(here, &meet(&one.here.held, dead, &other.here.held, other_dead));
+        leave_open(here, &meet(&one.here.open, dead, &other.here.open, other_dead));
     }
 
     /// A failure at a step goes to the nearest catch, or out.
     fn fail(&mut self, at: At) {
         match self.catches.last_mut() {
             Some(failed) => failed.push(at),
-            None => self.connect(Dangling::after(at), Next::Throw),
+            None => self.lead(at, Next::Throw),
         }
     }
 
     fn connect(&mut self, from: Dangling, to: Next) {
-        for at in from.ends {
-            if let Some(step) = self.entry.steps.get_mut(at)
-                && !step.next.contains(&to)
-            {
-                step.next.push(to);
-            }
+        from.ends.into_iter().for_each(|at| self.lead(at, to));
+    }
+
+    fn lead(&mut self, from: At, to: Next) {
+        if let Some(step) = self.entry.steps.get_mut(from) {
+            step.next.add(to);
         }
     }
 
@@ -461,6 +472,29 @@ fn may_fail(op: &Op) -> bool {
     }
 }
 
+/// Changes what holds from here on; the steps before keep what held there.
+fn change(here: &mut Arc<Here>, by: impl FnOnce(&mut Here)) {
+    by(Arc::make_mut(here));
+}
+
+fn hold(here: &mut Arc<Here>, held: &Arc<[At]>) {
+    if !Arc::ptr_eq(&here.held, held) {
+        change(here, |here| here.held = held.clone());
+    }
+}
+
+fn leave_open(here: &mut Arc<Here>, open: &Arc<[At]>) {
+    if !Arc::ptr_eq(&here.open, open) {
+        change(here, |here| here.open = open.clone());
+    }
+}
+
+fn judge(here: &mut Arc<Here>, judges: &Arc<[At]>) {
+    if !Arc::ptr_eq(&here.judges, judges) {
+        change(here, |here| here.judges = judges.clone());
+    }
+}
+
 fn with(set: &Arc<[At]>, at: At) -> Arc<[At]> {
     set.iter().copied().chain([at]).collect()
 }
@@ -475,7 +509,7 @@ fn meet(one: &Arc<[At]>, one_is_dead: bool, other: &Arc<[At]>, other_is_dead: bo
 }
 
 fn common(one: &Arc<[At]>, other: &Arc<[At]>) -> Arc<[At]> {
-    if one == other {
+    if Arc::ptr_eq(one, other) || one == other {
         return one.clone();
     }
     one.iter().filter(|at| other.contains(at)).copied().collect()

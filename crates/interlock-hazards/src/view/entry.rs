@@ -1,13 +1,17 @@
 //! One way into the program, laid out flat.
 
-use std::{collections::HashMap, ops::Range, sync::Arc};
+use std::{borrow::Cow, collections::HashMap, ops::Range, sync::Arc};
 
 use interlock_model::{
     Confidence, Span,
     ir::{Effect, FunctionId, Name, Op, Program, Resource, Tool, Value, ValueInfo},
 };
 
-use super::{Facts, ahead::Known, flow::Definition};
+use super::{
+    Facts,
+    ahead::Known,
+    flow::{Definition, Sources},
+};
 
 /// The number of a step in its [`Entry`].
 pub type At = usize;
@@ -28,8 +32,8 @@ pub struct Entry<'e> {
     pub(super) values: &'e [ValueInfo],
     pub(super) definitions: Vec<Definition<'e>>,
     /// What each value was computed from, directly.
-    pub(super) inputs: Vec<Vec<Value>>,
-    pub(super) sources: Vec<Vec<At>>,
+    pub(super) inputs: Vec<Cow<'e, [Value]>>,
+    pub(super) sources: Sources,
     /// The step that made each value.
     pub(super) births: Vec<Option<At>>,
     /// The helper that was followed right before a step: what it answers is made there.
@@ -65,8 +69,17 @@ pub struct Step<'e> {
     pub effect: &'e Effect,
     /// What it reads, writes or deletes, under the names of this entry.
     pub resource: Option<Resource>,
-    /// The calls it is inside of.
-    pub(super) frame: usize,
+    /// What holds there. Steps between which nothing changes share it.
+    pub(super) here: Arc<Here>,
+    /// Where control may go from here.
+    pub(super) next: Edges,
+    /// The first step that is no longer inside it.
+    pub(super) until: At,
+}
+
+/// What holds at a step.
+#[derive(Debug, Clone)]
+pub(super) struct Here {
     /// The acquisitions that hold here on every way that leads here.
     pub(super) held: Arc<[At]>,
     /// The transactions that are open here on every way that leads here.
@@ -75,12 +88,17 @@ pub struct Step<'e> {
     pub(super) judges: Arc<[At]>,
     /// The loops around it, outermost first.
     pub(super) loops: Arc<[At]>,
-    /// Where control may go from here.
-    pub(super) next: Vec<Next>,
+    /// The calls it is inside of.
+    pub(super) frame: usize,
     /// What kind of stretch it stands in.
     pub(super) stretch: Stretch,
-    /// The first step that is no longer inside it.
-    pub(super) until: At,
+}
+
+impl Here {
+    /// The same in another kind of stretch.
+    pub(super) fn within(&self, stretch: Stretch) -> Arc<Self> {
+        Arc::new(Self { stretch, ..self.clone() })
+    }
 }
 
 /// The two ways of a check.
@@ -90,6 +108,43 @@ pub(super) struct Ways {
     pub(super) otherwise: Range<At>,
     pub(super) then_ends: bool,
     pub(super) otherwise_ends: bool,
+}
+
+/// Where control may go from a step. Hardly any has more than two ways.
+#[derive(Debug, Default)]
+pub(super) enum Edges {
+    #[default]
+    None,
+    One([Next; 1]),
+    Two([Next; 2]),
+    More(Vec<Next>),
+}
+
+impl Edges {
+    pub(super) fn as_slice(&self) -> &[Next] {
+        match self {
+            Self::None => &[],
+            Self::One(next) => next,
+            Self::Two(next) => next,
+            Self::More(next) => next,
+        }
+    }
+
+    /// One way more, unless it is known.
+    pub(super) fn add(&mut self, to: Next) {
+        if self.as_slice().contains(&to) {
+            return;
+        }
+        *self = match std::mem::take(self) {
+            Self::None => Self::One([to]),
+            Self::One([one]) => Self::Two([one, to]),
+            Self::Two([one, other]) => Self::More(vec![one, other, to]),
+            Self::More(mut next) => {
+                next.push(to);
+                Self::More(next)
+            }
+        };
+    }
 }
 
 /// Where control may go.
@@ -175,7 +230,7 @@ impl<'e> Entry<'e> {
     /// The checks, and the attempts whose failure was caught, that decided that a step runs, nearest last.
     #[must_use]
     pub fn judges(&self, at: At) -> &[At] {
-        self.steps.get(at).map_or(&[], |step| &step.judges)
+        self.steps.get(at).map_or(&[], |step| &step.here.judges)
     }
 
     /// What a check must have said for a step to run; `None` if both answers lead there.
@@ -202,37 +257,37 @@ impl<'e> Entry<'e> {
     /// The loops around a step, outermost first.
     #[must_use]
     pub fn loops(&self, at: At) -> &[At] {
-        self.steps.get(at).map_or(&[], |step| &step.loops)
+        self.steps.get(at).map_or(&[], |step| &step.here.loops)
     }
 
     /// Whether a step only runs when something has failed.
     #[must_use]
     pub fn is_recovery(&self, at: At) -> bool {
-        self.steps.get(at).is_some_and(|step| step.stretch.in_catch)
+        self.steps.get(at).is_some_and(|step| step.here.stretch.in_catch)
     }
 
     /// Whether a failure of the step is dealt with around it.
     #[must_use]
     pub fn is_caught(&self, at: At) -> bool {
-        self.steps.get(at).is_some_and(|step| step.stretch.is_caught)
+        self.steps.get(at).is_some_and(|step| step.here.stretch.is_caught)
     }
 
     /// Whether a step runs in every case.
     #[must_use]
     pub fn is_finally(&self, at: At) -> bool {
-        self.steps.get(at).is_some_and(|step| step.stretch.in_finally)
+        self.steps.get(at).is_some_and(|step| step.here.stretch.in_finally)
     }
 
     /// The spawn that started the step beside the call, if one did.
     #[must_use]
     pub fn apart(&self, at: At) -> Option<At> {
-        self.steps.get(at).and_then(|step| step.stretch.apart)
+        self.steps.get(at).and_then(|step| step.here.stretch.apart)
     }
 
     /// The function that a step is written in.
     #[must_use]
     pub fn function_of(&self, at: At) -> FunctionId {
-        let frame = self.steps.get(at).and_then(|step| self.frames.get(step.frame));
+        let frame = self.steps.get(at).and_then(|step| self.frames.get(step.here.frame));
         frame.map_or(self.function, |frame| frame.function)
     }
 }

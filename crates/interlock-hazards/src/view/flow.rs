@@ -1,10 +1,8 @@
 //! Where values come from: what each is another name for, and which reads it depends on.
 
-use std::collections::HashMap;
+use std::{borrow::Cow, collections::HashMap};
 
-use interlock_model::ir::{
-    AccessPath, Aspect, Block, Catch, Effect, Op, Origin, Resource, Root, Term, Value,
-};
+use interlock_model::ir::{AccessPath, Aspect, Block, Catch, Op, Origin, Resource, Root, Term, Value};
 
 use super::entry::{At, Entry};
 
@@ -30,17 +28,37 @@ pub(super) enum Definition<'e> {
 const MOST_SOURCES: usize = 64;
 
 impl<'e> Entry<'e> {
-    /// Notes what each value is another name for.
-    pub(super) fn define(&mut self, body: &'e Block) {
+    /// Notes what each value is another name for. Says how many steps there are.
+    pub(super) fn define(&mut self, body: &'e Block) -> usize {
         self.definitions = vec![Definition::Opaque; self.values.len()];
-        self.inputs = vec![vec![]; self.values.len()];
-        let mut pending: Vec<&Effect> = body.iter().collect();
+        self.inputs = vec![Cow::Borrowed(&[][..]); self.values.len()];
         let mut stored: Vec<(Value, &'e AccessPath)> = vec![];
-        while let Some(effect) = pending.pop() {
+        let steps = self.define_in(body, &mut stored);
+        for (value, path) in stored {
+            // A place inside the object itself says nothing about where the object is.
+            let inside_itself = path.root == Root::Value(value);
+            if let Some(known @ Definition::New) = self.definitions.get_mut(value.0 as usize)
+                && !inside_itself
+            {
+                *known = Definition::Stored(path);
+            }
+        }
+        steps
+    }
+
+    /// From the last step to the first, so that what comes about in several places is what it is in the first.
+    fn define_in(&mut self, block: &'e Block, stored: &mut Vec<(Value, &'e AccessPath)>) -> usize {
+        let mut steps = block.len();
+        for effect in block.iter().rev() {
             if let Op::Derive { into, from, .. } = &effect.op
                 && let Some(inputs) = self.inputs.get_mut(into.0 as usize)
             {
-                inputs.extend(from);
+                // Most come about in one place.
+                if inputs.is_empty() {
+                    *inputs = Cow::Borrowed(from);
+                } else {
+                    inputs.to_mut().extend(from);
+                }
             }
             let (value, definition) = match &effect.op {
                 Op::Derive { into, term, .. } if *term != Term::Unknown => (*into, Definition::Term(term)),
@@ -54,7 +72,7 @@ impl<'e> Entry<'e> {
                     continue;
                 }
                 op => {
-                    pending.extend(op.blocks().flatten());
+                    steps += op.blocks().rev().map(|inner| self.define_in(inner, stored)).sum::<usize>();
                     continue;
                 }
             };
@@ -62,15 +80,7 @@ impl<'e> Entry<'e> {
                 *known = definition;
             }
         }
-        for (value, path) in stored {
-            // A place inside the object itself says nothing about where the object is.
-            let inside_itself = path.root == Root::Value(value);
-            if let Some(known @ Definition::New) = self.definitions.get_mut(value.0 as usize)
-                && !inside_itself
-            {
-                *known = Definition::Stored(path);
-            }
-        }
+        steps
     }
 
     /// Whether a value is what several ways left in one variable: all of them carry its name.
@@ -79,13 +89,18 @@ impl<'e> Entry<'e> {
         from.iter().all(|value| name(*value) == name(into))
     }
 
+    /// What a value was computed from, directly.
+    pub(super) fn inputs(&self, value: Value) -> &[Value] {
+        self.inputs.get(value.0 as usize).map_or(&[], |inputs| inputs)
+    }
+
     pub(super) fn definition(&self, value: Value) -> Definition<'e> {
         self.definitions.get(value.0 as usize).copied().unwrap_or_default()
     }
 
     /// Follows every value back to the reads that it depends on.
     pub(super) fn trace(&mut self) {
-        let mut sources: Vec<Vec<At>> = vec![vec![]; self.values.len()];
+        let mut sources = Sources::new(self.values.len());
         let mut called: Vec<Value> = vec![];
         // Twice, because a value at the head of a loop depends on one that is computed further down.
         for _ in 0..2 {
@@ -119,7 +134,7 @@ impl<'e> Entry<'e> {
                     }
                     _ => continue,
                 };
-                add(&mut sources, into, from, itself.then_some(at));
+                sources.add(into, from, itself.then_some(at));
             }
         }
         self.sources = sources;
@@ -128,7 +143,7 @@ impl<'e> Entry<'e> {
     /// The steps that a value depends on: reads, outcomes of writes, answers from outside. Sorted.
     #[must_use]
     pub fn sources(&self, value: Value) -> &[At] {
-        self.sources.get(value.0 as usize).map_or(&[], |sources| sources)
+        self.sources.of(value)
     }
 
     /// The steps that some values depend on.
@@ -150,7 +165,7 @@ impl<'e> Entry<'e> {
         let mut next = 0;
         while let Some(value) = seen.get(next).copied() {
             next += 1;
-            for from in self.inputs.get(value.0 as usize).into_iter().flatten() {
+            for from in self.inputs(value) {
                 if *from == other {
                     return true;
                 }
@@ -169,7 +184,7 @@ impl<'e> Entry<'e> {
         let mut next = 0;
         while let Some(value) = seen.get(next).copied() {
             next += 1;
-            for from in self.inputs.get(value.0 as usize).into_iter().flatten() {
+            for from in self.inputs(value) {
                 if seen.len() < MOST_SOURCES && !seen.contains(from) {
                     seen.push(*from);
                 }
@@ -260,21 +275,69 @@ impl<'e> Entry<'e> {
     }
 }
 
-/// Adds what some values depend on to what another does.
-fn add(sources: &mut [Vec<At>], into: Value, from: &[Value], itself: Option<At>) {
-    let into = into.0 as usize;
-    let Some(mut known) = sources.get_mut(into).map(std::mem::take) else { return };
-    let before = known.len();
-    for value in from {
-        known.extend_from_slice(sources.get(value.0 as usize).map_or(&[], |sources| sources));
+/// The steps that values depend on. A value that is computed from one other depends on the same, so they share a list.
+#[derive(Debug, Default)]
+pub(super) struct Sources {
+    /// For each value, the number of its list.
+    of: Vec<u32>,
+    /// The lists, each sorted; the first is empty.
+    lists: Vec<Box<[At]>>,
+    /// Where lists are put together.
+    merged: Vec<At>,
+}
+
+impl Sources {
+    fn new(values: usize) -> Self {
+        Self { of: vec![0; values], lists: vec![Box::default()], merged: vec![] }
     }
-    known.extend(itself);
-    if known.len() > before {
-        known.sort_unstable();
-        known.dedup();
-        known.truncate(MOST_SOURCES);
+
+    fn of(&self, value: Value) -> &[At] {
+        self.list(self.number(value))
     }
-    if let Some(place) = sources.get_mut(into) {
-        *place = known;
+
+    fn number(&self, value: Value) -> u32 {
+        self.of.get(value.0 as usize).copied().unwrap_or_default()
+    }
+
+    fn list(&self, number: u32) -> &[At] {
+        self.lists.get(number as usize).map_or(&[], |list| list)
+    }
+
+    /// Adds what some values depend on to what another does.
+    fn add(&mut self, into: Value, from: &[Value], itself: Option<At>) {
+        let known = self.number(into);
+        let number = match (from, itself) {
+            ([one], None) if known == 0 || self.number(*one) == known => self.number(*one),
+            _ => {
+                let mut merged = std::mem::take(&mut self.merged);
+                merged.clear();
+                merged.extend_from_slice(self.list(known));
+                for value in from {
+                    // A value that depends on itself in a loop adds nothing.
+                    if self.number(*value) != known {
+                        merged.extend_from_slice(self.of(*value));
+                    }
+                }
+                merged.extend(itself);
+                merged.sort_unstable();
+                merged.dedup();
+                merged.truncate(MOST_SOURCES);
+                let number = self.put(known, &merged);
+                self.merged = merged;
+                number
+            }
+        };
+        if let Some(place) = self.of.get_mut(into.0 as usize) {
+            *place = number;
+        }
+    }
+
+    /// The number of a list, which may still be that of the one before.
+    fn put(&mut self, before: u32, list: &[At]) -> u32 {
+        if self.list(before) == list {
+            return before;
+        }
+        self.lists.push(list.into());
+        u32::try_from(self.lists.len() - 1).unwrap_or_default()
     }
 }

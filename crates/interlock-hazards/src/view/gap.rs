@@ -23,7 +23,8 @@ impl Entry<'_> {
     #[must_use]
     pub fn gap(&self, first: At, second: At) -> Option<Gap> {
         let suspends = self.leads_to(first, second)?;
-        let (Some(one), Some(other)) = (self.steps.get(first), self.steps.get(second)) else { return None };
+        let here = |at: At| self.steps.get(at).map(|step| &step.here);
+        let (one, other) = (here(first)?, here(second)?);
         let held = one.held.iter().filter(|at| other.held.contains(at));
         let locks = held.filter_map(|at| match self.op(*at) {
             Some(Op::Acquire { lock, .. }) => Some(self.lock(lock)),
@@ -47,12 +48,12 @@ impl Entry<'_> {
         let through = self.via(&transaction.via);
         let inside = |via: Option<&Via>| via.is_none_or(|via| self.via(via) == through);
         let (locking, read_via) = match self.op(read) {
-            Some(Op::Read { locking, via, .. }) => (*locking, via.as_ref()),
-            Some(Op::Write { via, .. } | Op::Delete { via, .. }) => (true, via.as_ref()),
+            Some(Op::Read { locking, via, .. }) => (*locking, via.as_deref()),
+            Some(Op::Write { via, .. } | Op::Delete { via, .. }) => (true, via.as_deref()),
             _ => (false, None),
         };
         let write_via = match self.op(write) {
-            Some(Op::Write { via, .. } | Op::Delete { via, .. }) => via.as_ref(),
+            Some(Op::Write { via, .. } | Op::Delete { via, .. }) => via.as_deref(),
             _ => None,
         };
         let kept = match transaction.isolation {

@@ -28,13 +28,13 @@ impl Entry<'_> {
     /// The acquisitions that hold at a step on every way that leads there.
     #[must_use]
     pub fn held(&self, at: At) -> &[At] {
-        self.steps.get(at).map_or(&[], |step| &step.held)
+        self.steps.get(at).map_or(&[], |step| &step.here.held)
     }
 
     /// The transactions that are open at a step on every way that leads there.
     #[must_use]
     pub fn open(&self, at: At) -> &[At] {
-        self.steps.get(at).map_or(&[], |step| &step.open)
+        self.steps.get(at).map_or(&[], |step| &step.here.open)
     }
 
     /// The locks that keep others out at a step, under resolved names.

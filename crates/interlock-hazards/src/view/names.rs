@@ -1,7 +1,10 @@
 //! What things are called in one entry: other names resolved, so that two steps that touch the same thing say so.
 
+use std::borrow::Cow;
+
 use interlock_model::ir::{
-    AccessPath, Comparison, Condition, Field, Lock, Name, Op, Origin, Resource, Root, Scope, Term, Value, Via,
+    AccessPath, Comparison, Condition, Field, Fields, Lock, Name, Op, Origin, Resource, Root, Scope, Term,
+    Value, Via,
 };
 
 use super::{
@@ -42,7 +45,7 @@ impl<'e> Entry<'e> {
 
     /// The file that the one lock across processes held at a step is for: whoever locks a file and writes one means that file.
     fn guarded_file(&self, at: At) -> Option<Term> {
-        let held = &self.steps.get(at)?.held;
+        let held = &self.steps.get(at)?.here.held;
         let mut keys = held.iter().filter_map(|acquired| match self.op(*acquired) {
             Some(Op::Acquire { lock, .. }) if lock.scope == Scope::CrossProcess => lock.key.as_ref(),
             _ => None,
@@ -57,7 +60,7 @@ impl<'e> Entry<'e> {
         match resource {
             Resource::File(path) => Resource::File(self.resolve(path)),
             Resource::Row { table, key, columns } => {
-                Resource::Row { table: self.resolve(table), key: self.resolve(key), columns: columns.clone() }
+                Resource::rows(self.resolve(table), self.resolve(key), columns.clone())
             }
             Resource::Shared(path) => Resource::Shared(self.resolve_path(path)),
             Resource::Key(key) => Resource::Key(self.resolve(key)),
@@ -168,11 +171,18 @@ impl<'e> Entry<'e> {
     }
 
     fn path_at(&self, path: &AccessPath, depth: usize) -> AccessPath {
-        let fields = || {
-            path.fields.iter().map(|field| match field {
-                Field::At(term) if depth > 0 => Field::At(self.term_at(term, depth - 1, false)),
-                other => other.clone(),
-            })
+        let is_entry = |field: &Field| matches!(field, Field::At(_));
+        // Steps that name nothing are shared with the path as it is written.
+        let fields: Fields = match depth > 0 && path.fields.iter().any(is_entry) {
+            false => path.fields.clone(),
+            true => path
+                .fields
+                .iter()
+                .map(|field| match field {
+                    Field::At(term) => Field::At(self.term_at(term, depth - 1, false)),
+                    other => other.clone(),
+                })
+                .collect(),
         };
         let base = match path.root {
             Root::Value(value) if depth > 0 => match self.definition(value) {
@@ -189,11 +199,12 @@ impl<'e> Entry<'e> {
             _ => None,
         };
         match base {
+            Some(base) if base.fields.is_empty() => AccessPath { root: base.root, fields },
             Some(mut base) => {
-                base.fields.extend(fields());
+                base.fields.extend(fields.iter().cloned());
                 base
             }
-            None => AccessPath { root: path.root.clone(), fields: fields().collect() },
+            None => AccessPath { root: path.root.clone(), fields },
         }
     }
 
@@ -234,12 +245,13 @@ impl<'e> Entry<'e> {
     #[must_use]
     pub fn meets(&self, one: At, other: At) -> Option<Overlap> {
         let whole = |at: At| match self.resource(at)? {
-            Resource::Row { table, key, .. } => {
-                Some(Resource::Row { table: table.clone(), key: key.clone(), columns: vec![] })
+            Resource::Row { table, key, columns } if !columns.is_empty() => {
+                let (table, key) = (table.clone(), key.clone());
+                Some(Cow::Owned(Resource::Row { table, key, columns: vec![] }))
             }
-            resource => Some(resource.clone()),
+            resource => Some(Cow::Borrowed(resource)),
         };
-        self.overlap_of(&whole(one)?, &whole(other)?)
+        self.overlap_of(&*whole(one)?, &*whole(other)?)
     }
 
     /// The columns that a row's step concerns; `None` for all of them.
@@ -290,7 +302,7 @@ pub(super) fn overlap(one: &Resource, other: &Resource) -> Option<Overlap> {
             if !one.names_the_same_as(other) || !some_column {
                 return None;
             }
-            match (key, other_key) {
+            match (&**key, &**other_key) {
                 _ if key.names_the_same_as(other_key) => Some(Overlap::Sure),
                 (Term::Any | Term::Unknown, _) | (_, Term::Any | Term::Unknown) => Some(Overlap::Maybe),
                 _ => None,

@@ -139,7 +139,7 @@ fn is_as_wide_as(entry: &Entry<'_>, lock: &Lock, resource: &Resource) -> bool {
             entry.values_in(term)
         }
         Resource::Row { key, .. } => {
-            if matches!(key, Term::Unknown) {
+            if matches!(**key, Term::Unknown) {
                 return true;
             }
             entry.values_in(key)

@@ -100,22 +100,20 @@ impl Entry<'_> {
 
     /// A value that was computed from what the caller brought: a path that was checked, a name that was cleaned.
     fn is_computed(&self, value: Value) -> bool {
-        let inputs = self.inputs.get(value.0 as usize);
-        inputs.is_some_and(|inputs| !inputs.is_empty())
+        !self.inputs(value).is_empty()
     }
 
     /// Whether a value of one turn of a loop is computed from its value in the turn before.
     #[must_use]
     pub fn is_carried(&self, value: Value) -> bool {
-        let inputs = |value: Value| self.inputs.get(value.0 as usize).map(Vec::as_slice).unwrap_or_default();
         let mut seen = vec![value];
         let mut next = 0;
         while let Some(value) = seen.get(next).copied() {
             next += 1;
-            if inputs(value).iter().any(|input| self.depends_on(*input, value)) {
+            if self.inputs(value).iter().any(|input| self.depends_on(*input, value)) {
                 return true;
             }
-            for input in inputs(value) {
+            for input in self.inputs(value) {
                 if seen.len() < MOST_SEEN && !seen.contains(input) {
                     seen.push(*input);
                 }
@@ -137,7 +135,7 @@ impl Entry<'_> {
             {
                 return false;
             }
-            for input in self.inputs.get(value.0 as usize).into_iter().flatten() {
+            for input in self.inputs(value) {
                 if !seen.contains(input) {
                     seen.push(*input);
                 }
@@ -227,9 +225,7 @@ impl Entry<'_> {
             match self.resolve(&Term::from(value)) {
                 Term::Path(path) => {
                     let inputs = match path.root {
-                        Root::Value(root) if path.fields.is_empty() => {
-                            self.inputs.get(root.0 as usize).map(Vec::as_slice).unwrap_or_default()
-                        }
+                        Root::Value(root) if path.fields.is_empty() => self.inputs(root),
                         _ => &[],
                     };
                     if inputs.is_empty() {

@@ -57,7 +57,8 @@ impl Entry<'_> {
                 });
                 return given.flat_map(|term| self.values_in(term)).any(|value| self.is_carried(value));
             }
-            (_, Some(Resource::File(name) | Resource::Key(name) | Resource::Row { key: name, .. })) => name,
+            (_, Some(Resource::File(name) | Resource::Key(name))) => name,
+            (_, Some(Resource::Row { key, .. })) => key,
             _ => return false,
         };
         self.values_in(name).iter().any(|value| self.is_carried(*value))
@@ -134,7 +135,7 @@ impl Entry<'_> {
     /// Whether a step leaves the loop on purpose and in peace.
     fn leaves(&self, head: At, at: At) -> bool {
         let same_frame = || {
-            let frame = |at: At| self.steps.get(at).map(|step| step.frame);
+            let frame = |at: At| self.steps.get(at).map(|step| step.here.frame);
             frame(at) == frame(head)
         };
         match self.op(at) {
@@ -167,8 +168,7 @@ impl Entry<'_> {
     /// Whether the clock is among some values.
     fn is_time(&self, values: &[Value]) -> bool {
         let told = |value: &Value| self.pattern(&Term::from(*value)).0.contains(&Piece::Fresh(Fresh::Time));
-        let behind =
-            |value: &Value| self.inputs.get(value.0 as usize).is_some_and(|inputs| inputs.iter().any(told));
+        let behind = |value: &Value| self.inputs(*value).iter().any(told);
         values.iter().any(|value| told(value) || behind(value))
     }
 

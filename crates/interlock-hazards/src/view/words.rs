@@ -20,7 +20,7 @@ impl Entry<'_> {
         match resource {
             Resource::File(path) => format!("the file {}", self.quoted(path)),
             Resource::Row { table, columns, key } => {
-                let row = if *key == Term::Any { "the rows" } else { "the row" };
+                let row = if **key == Term::Any { "the rows" } else { "the row" };
                 match columns.as_slice() {
                     [one] => format!("`{}` in {}", clip(one), self.quoted(table)),
                     _ => format!("{row} in {}", self.quoted(table)),

@@ -134,7 +134,7 @@ pub(super) fn write(
         Some(condition) => WriteMode::Conditional(condition),
         None => entry.mode.map_or(otherwise, mode),
     };
-    let (from, outcome, via) = (from(scene, entry), scene.take_into(), scene.via());
+    let (from, outcome, via) = (from(scene, entry), scene.take_into(), scene.boxed_via());
     body.push(Op::Write { to, from, mode, outcome, via });
 }
 

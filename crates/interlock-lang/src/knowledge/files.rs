@@ -89,11 +89,11 @@ pub(super) fn key(scene: &Scene<'_>, entry: &Entry, body: &mut Body<'_>) {
     match entry.r#do {
         Do::ReadKey => {
             let into = scene.result(body, "held");
-            body.push(Op::Read { into, of, aspect: aspect(entry), locking: false, via: scene.via() });
+            body.push(Op::Read { into, of, aspect: aspect(entry), locking: false, via: scene.boxed_via() });
         }
         Do::DeleteKey => {
             let outcome = scene.take_into();
-            body.push(Op::Delete { of, when: None, outcome, via: scene.via() });
+            body.push(Op::Delete { of, when: None, outcome, via: scene.boxed_via() });
         }
         _ => write(scene, entry, of, WriteMode::Blind, body),
     }

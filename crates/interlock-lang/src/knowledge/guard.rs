@@ -216,7 +216,7 @@ fn put_off(scene: &Scene<'_>, kind: &Kind, body: &mut Body<'_>) {
 
 /// The same step on another connection.
 fn on(op: Op, via: &Via) -> Op {
-    let via = Some(via.clone());
+    let via = Some(Box::new(via.clone()));
     match op {
         Op::Read { into, of, aspect, locking, .. } => Op::Read { into, of, aspect, locking, via },
         Op::Write { to, from, mode, outcome, .. } => Op::Write { to, from, mode, outcome, via },

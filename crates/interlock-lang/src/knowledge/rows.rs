@@ -171,7 +171,7 @@ pub(super) fn save(scene: &Scene<'_>, entry: &Entry, body: &mut Body<'_>) {
             statement.new_row()
         }
     };
-    let (outcome, via) = (scene.take_into(), scene.via());
+    let (outcome, via) = (scene.take_into(), scene.boxed_via());
     if entry.r#do == Do::Destroy {
         body.push(Op::Delete { of: rows, when: None, outcome, via });
         return;

@@ -127,6 +127,11 @@ impl<'a> Scene<'a> {
         named.or_else(|| object.way(self.receiver?)).or_else(|| kind.via.clone())
     }
 
+    /// The same, as a step holds it.
+    pub(super) fn boxed_via(&self) -> Option<Box<Via>> {
+        self.via().map(Box::new)
+    }
+
     /// The table that the object stands for; what the object is called where nothing else is known.
     pub(super) fn table(&self) -> Term {
         let subject = self.kind.and_then(|kind| kind.subject.clone());

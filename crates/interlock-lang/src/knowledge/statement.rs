@@ -104,16 +104,17 @@ impl Statement {
     /// The rows that it is about, as a whole.
     pub(super) fn rows(&self) -> Resource {
         let (key, _) = self.split();
-        Resource::Row { table: self.table.clone(), key, columns: vec![] }
+        Resource::rows(self.table.clone(), key, vec![])
     }
 
     /// The row that it makes, as a whole.
     pub(super) fn new_row(&self) -> Resource {
-        Resource::Row { table: self.table.clone(), key: self.new_key(), columns: vec![] }
+        Resource::rows(self.table.clone(), self.new_key(), vec![])
     }
 
     /// Writes it down. `into` is what it gives.
     pub(super) fn emit(self, body: &mut Body<'_>, into: Option<Value>, via: Option<Via>) {
+        let via = via.map(Box::new);
         match self.verb {
             Verb::Read { aspect, locking } => {
                 let into = into.unwrap_or_else(|| body.declare("rows", Origin::Step));
@@ -122,12 +123,12 @@ impl Statement {
                 if !columns.is_empty() {
                     columns.extend(condition.0.into_iter().map(|demand| demand.column));
                 }
-                let of = Resource::Row { table: self.table, key, columns: unique(columns) };
+                let of = Resource::rows(self.table, key, unique(columns));
                 body.push(Op::Read { into, of, aspect, locking, via });
             }
             Verb::Delete => {
                 let (key, condition) = self.split();
-                let of = Resource::Row { table: self.table, key, columns: vec![] };
+                let of = Resource::rows(self.table, key, vec![]);
                 let when = (!condition.0.is_empty()).then_some(condition);
                 body.push(Op::Delete { of, when, outcome: into, via });
             }
@@ -166,7 +167,7 @@ impl Statement {
         }
     }
 
-    fn insert(self, body: &mut Body<'_>, into: Option<Value>, via: Option<Via>) {
+    fn insert(self, body: &mut Body<'_>, into: Option<Value>, via: Option<Box<Via>>) {
         let key = self.new_key();
         let relative = self.sets.iter().any(|set| set.to == To::Relative);
         let mode = match self.conflict {
@@ -181,19 +182,19 @@ impl Statement {
         };
         let whole = self.sets.iter().any(|set| set.column.is_none());
         let columns = if whole { vec![] } else { columns(&self.sets, |_| true) };
-        let to = Resource::Row { table: self.table, key, columns };
+        let to = Resource::rows(self.table, key, columns);
         let from = values(&self.sets, |_| true);
         body.push(Op::Write { to, from, mode, outcome: into, via });
     }
 
-    fn update(self, body: &mut Body<'_>, into: Option<Value>, via: Option<Via>) {
+    fn update(self, body: &mut Body<'_>, into: Option<Value>, via: Option<Box<Via>>) {
         let (key, condition) = self.split();
         let any = |wanted: To| self.sets.iter().any(|set| set.to == wanted);
         let (absolute, relative) = (any(To::Absolute), any(To::Relative));
         let whole = self.sets.is_empty() || self.sets.iter().any(|set| set.column.is_none());
         let mut outcome = into;
         let mut write = |columns: Vec<Name>, from: Vec<Value>, mode: WriteMode| {
-            let to = Resource::Row { table: self.table.clone(), key: key.clone(), columns };
+            let to = Resource::rows(self.table.clone(), key.clone(), columns);
             body.push(Op::Write { to, from, mode, outcome: outcome.take(), via: via.clone() });
         };
         let all = if whole { vec![] } else { columns(&self.sets, |_| true) };

@@ -21,6 +21,13 @@ use interlock_model::ir::Program;
 
 use crate::{Frontend, Language, Module, Package, Repaired, Request, Source};
 
+/// The file or library and the name in a global, `PATH::NAME`.
+pub(crate) fn split_global(global: &str) -> Option<(&str, &str)> {
+    // One character is found far faster than two, and hardly any name has a colon of its own.
+    let (path, name) = global.rsplit_once(':')?;
+    path.strip_suffix(':').map_or_else(|| global.rsplit_once("::"), |path| Some((path, name)))
+}
+
 /// TypeScript and JavaScript.
 #[derive(Debug)]
 pub struct TypeScript;
@@ -105,6 +112,15 @@ mod tests {
             2       return writeFile
         "#]]
         .assert_eq(&program.to_string());
+    }
+
+    #[test]
+    fn a_global_is_split_at_its_last_double_colon() {
+        for name in
+            ["src/a.ts::load", "a:b.ts::x", "a::b.ts::x", "a.ts::x:y", "a:::b", "::x", "Map", "a:b", ""]
+        {
+            assert_eq!(split_global(name), name.rsplit_once("::"), "{name}");
+        }
     }
 
     #[test]

@@ -146,7 +146,7 @@ impl Body<'_> {
     /// Reads some side of a resource, some way.
     pub fn read_as(&mut self, name: &str, of: Resource, aspect: Aspect, via: Option<Via>) -> Value {
         let into = self.declare(name, Origin::Step);
-        self.push(Op::Read { into, of, aspect, locking: false, via });
+        self.push(Op::Read { into, of, aspect, locking: false, via: via.map(Box::new) });
         into
     }
 
@@ -165,7 +165,7 @@ impl Body<'_> {
         via: Option<Via>,
     ) -> Value {
         let outcome = self.declare(name, Origin::Step);
-        self.push(Op::Write { to, from: from.into(), mode, outcome: Some(outcome), via });
+        self.push(Op::Write { to, from: from.into(), mode, outcome: Some(outcome), via: via.map(Box::new) });
         outcome
     }
 

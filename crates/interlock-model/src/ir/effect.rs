@@ -33,7 +33,7 @@ pub enum Op {
         /// Whether the store keeps it locked until the transaction ends: `FOR UPDATE`.
         locking: bool,
         /// Which way the statement goes.
-        via: Option<Via>,
+        via: Option<Box<Via>>,
     },
     /// State goes out.
     Write {
@@ -46,7 +46,7 @@ pub enum Op {
         /// What tells whether it took effect: the row count, the previous value.
         outcome: Option<Value>,
         /// Which way the statement goes.
-        via: Option<Via>,
+        via: Option<Box<Via>>,
     },
     /// State goes away.
     Delete {
@@ -57,7 +57,7 @@ pub enum Op {
         /// What tells whether it took effect.
         outcome: Option<Value>,
         /// Which way the statement goes.
-        via: Option<Via>,
+        via: Option<Box<Via>>,
     },
     /// One name takes the place of another, in one step.
     Rename {
@@ -340,7 +340,7 @@ pub enum Exit {
 impl Op {
     /// The blocks inside it, in the order in which they stand.
     #[inline]
-    pub fn blocks(&self) -> impl Iterator<Item = &Block> {
+    pub fn blocks(&self) -> impl DoubleEndedIterator<Item = &Block> {
         let (first, rest): ([Option<&Block>; 3], &[Block]) = match self {
             Self::Check { then, otherwise, .. } => ([Some(then), Some(otherwise), None], &[]),
             Self::Spawn { body, .. } | Self::Loop { body, .. } | Self::Inlined { body, .. } => {

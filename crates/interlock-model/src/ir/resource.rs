@@ -9,10 +9,10 @@ pub enum Resource {
     File(Term),
     /// Rows of a table, or documents of a collection.
     Row {
-        /// The table or collection.
-        table: Term,
+        /// The table or collection. Terms stand apart here, because a step takes as much room as the largest resource.
+        table: Box<Term>,
         /// Which of them; [`Term::Any`] for all.
-        key: Term,
+        key: Box<Term>,
         /// The columns or fields concerned; empty for the whole.
         columns: Vec<Name>,
     },
@@ -91,6 +91,12 @@ pub enum Comparator {
 }
 
 impl Resource {
+    /// Rows of a table; no columns are all of them.
+    #[must_use]
+    pub fn rows(table: Term, key: Term, columns: Vec<Name>) -> Self {
+        Self::Row { table: Box::new(table), key: Box::new(key), columns }
+    }
+
     /// A whole row or document.
     #[must_use]
     pub fn row(table: impl Into<Term>, key: impl Into<Term>) -> Self {
@@ -100,7 +106,7 @@ impl Resource {
     /// Some columns or fields of a row or document.
     #[must_use]
     pub fn columns<const N: usize>(table: impl Into<Term>, key: impl Into<Term>, columns: [&str; N]) -> Self {
-        Self::Row { table: table.into(), key: key.into(), columns: columns.map(Name::from).into() }
+        Self::rows(table.into(), key.into(), columns.map(Name::from).into())
     }
 }
 

@@ -30,7 +30,7 @@ fn spend(repeats_condition: bool, tx: Tx) -> Program {
         let balance = b.line(3).declare("balance", Origin::Step);
         let locking = tx == Tx::OnOneClient { locking: true };
         let aspect = Aspect::Content;
-        b.push(Op::Read { into: balance, of: balance_of(), aspect, locking, via: Some(via()) });
+        b.push(Op::Read { into: balance, of: balance_of(), aspect, locking, via: Some(Box::new(via())) });
         b.suspend();
         b.line(4).check([balance, amount], |_| {}, |b| b.throw());
         let mode = if repeats_condition {
@@ -137,13 +137,13 @@ fn closes_the_gap(program: &Program) -> bool {
             Op::Begin { transaction: begun } if matches!(begun.via, Via::Client(_)) => {
                 transaction = Some(&begun.via)
             }
-            Op::Read { locking, via, .. } => locked = *locking && via.as_ref() == transaction,
+            Op::Read { locking, via, .. } => locked = *locking && via.as_deref() == transaction,
             Op::Write {
                 mode: WriteMode::Conditional(condition), to: Resource::Row { columns, .. }, ..
             } => {
                 return condition.0.iter().any(|demand| columns.contains(&demand.column));
             }
-            Op::Write { via, .. } => return locked && via.as_ref() == transaction,
+            Op::Write { via, .. } => return locked && via.as_deref() == transaction,
             _ => {}
         }
     }

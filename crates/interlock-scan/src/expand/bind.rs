@@ -1,26 +1,46 @@
 //! What the values of a function under expansion stand for: the functions that some of them hold.
 
-use std::collections::HashMap;
+use interlock_model::ir::{AccessPath, Function, FunctionId, Origin, Root, Term, Value, ValueInfo};
+use rustc_hash::FxHashMap;
 
-use interlock_model::ir::{AccessPath, FunctionId, Origin, Root, Term, Value, ValueInfo};
-
-/// The values of a function under expansion.
-#[derive(Default)]
-pub(super) struct Values {
-    pub(super) infos: Vec<ValueInfo>,
-    /// Functions that were handed over as values, with what they take along.
-    closures: HashMap<Value, (FunctionId, Vec<Term>)>,
-    /// Values that are another name for a value.
-    aliases: HashMap<Value, Value>,
+/// What is known of a value while calls are followed. It is copied wherever its function is, so it refers to the program instead of
+/// holding a name.
+#[derive(Clone, Copy)]
+pub(super) struct Info<'p> {
+    /// The value as its own function has it.
+    pub(super) known: &'p ValueInfo,
+    /// Where it comes from, in the function that it was copied into.
+    pub(super) origin: Origin,
 }
 
-impl Values {
-    pub(super) fn new(infos: Vec<ValueInfo>) -> Self {
-        Self { infos, ..Self::default() }
+/// The values of a function under expansion.
+pub(super) struct Values<'p> {
+    pub(super) infos: Vec<Info<'p>>,
+    /// Functions that were handed over as values, with what they take along.
+    closures: FxHashMap<Value, (FunctionId, Vec<Term>)>,
+    /// For each value that is another name for a value, the number of that one; [`NONE`] for the others.
+    aliases: Vec<u32>,
+}
+
+/// No other name.
+const NONE: u32 = u32::MAX;
+
+impl Info<'_> {
+    /// The value as those see it to whom nothing is copied any more.
+    pub(super) fn whole(&self) -> ValueInfo {
+        ValueInfo { origin: self.origin, ..self.known.clone() }
+    }
+}
+
+impl<'p> Values<'p> {
+    pub(super) fn new(function: &'p Function) -> Self {
+        let infos: Vec<Info<'p>> =
+            function.values.iter().map(|known| Info { known, origin: known.origin }).collect();
+        Self { aliases: vec![NONE; infos.len()], infos, closures: FxHashMap::default() }
     }
 
     /// Adds the values of a function whose steps are copied in, and says by how much their numbers move.
-    pub(super) fn adopt(&mut self, infos: &[ValueInfo]) -> u32 {
+    pub(super) fn adopt(&mut self, infos: &[Info<'p>]) -> u32 {
         let offset = u32::try_from(self.infos.len()).unwrap_or(u32::MAX);
         // Parameters and captures are bound to something of this function now. Who the caller is stays known.
         let adopted = infos.iter().map(|info| {
@@ -28,9 +48,10 @@ impl Values {
                 Origin::Argument | Origin::Capture => Origin::Step,
                 other => other,
             };
-            ValueInfo { origin, ..info.clone() }
+            Info { origin, known: info.known }
         });
         self.infos.extend(adopted);
+        self.aliases.resize(self.infos.len(), NONE);
         offset
     }
 
@@ -41,8 +62,9 @@ impl Values {
     pub(super) fn alias(&mut self, value: Value, term: &Term) {
         if let Term::Path(AccessPath { root: Root::Value(other), fields }) = term
             && fields.is_empty()
+            && let Some(alias) = self.aliases.get_mut(value.0 as usize)
         {
-            self.aliases.insert(value, *other);
+            *alias = other.0;
         }
     }
 
@@ -54,7 +76,7 @@ impl Values {
             if let Some(found) = self.closures.get(&value) {
                 return Some(found);
             }
-            value = *self.aliases.get(&value)?;
+            value = Value(self.aliases.get(value.0 as usize).copied().filter(|other| *other != NONE)?);
         }
         None
     }

@@ -29,8 +29,8 @@ impl Call<'_> {
     }
 }
 
-impl Follower<'_> {
-    pub(super) fn call(&mut self, callee: &Callee, call: &Call<'_>, work: &mut Work, out: &mut Block) {
+impl<'p> Follower<'p, '_> {
+    pub(super) fn call(&mut self, callee: &Callee, call: &Call<'_>, work: &mut Work<'p>, out: &mut Block) {
         let (function, captures) = match callee {
             Callee::Function(id) => (*id, vec![]),
             Callee::Closure { function, captures } => (*function, captures.clone()),
@@ -78,7 +78,7 @@ impl Follower<'_> {
 
     /// A call that cannot be followed stays, and what it was handed may be called by it: in its course if it is waited for, else
     /// when something happens.
-    fn unknown(&mut self, callee: &Callee, call: &Call<'_>, work: &mut Work, out: &mut Block) {
+    fn unknown(&mut self, callee: &Callee, call: &Call<'_>, work: &mut Work<'p>, out: &mut Block) {
         let op = Op::Call {
             into: call.into,
             callee: callee.clone(),

@@ -12,15 +12,15 @@ use super::{
     work::Work,
 };
 
-impl Follower<'_> {
+impl<'p> Follower<'p, '_> {
     /// Copies a followed function in, its parameters bound to what the call hands over. Says what it returns.
     pub(super) fn copy(
         &mut self,
         target: &Function,
-        summary: &Summary,
+        summary: &Summary<'p>,
         captures: &[Term],
         call: &Call<'_>,
-        work: &mut Work,
+        work: &mut Work<'p>,
         inside: &mut Block,
     ) -> Option<(Vec<Value>, Term)> {
         let offset = work.values.adopt(&summary.values);
@@ -36,7 +36,7 @@ impl Follower<'_> {
             }
         };
         let rename = Rename { offset, this };
-        let mut bind = |parameter: Value, argument: Option<&Argument>, work: &mut Work| {
+        let mut bind = |parameter: Value, argument: Option<&Argument>, work: &mut Work<'p>| {
             let into = rename.value(parameter);
             match argument {
                 Some(Argument::Closure { function, captures }) => {
@@ -76,14 +76,14 @@ impl Follower<'_> {
         })
     }
 
-    fn copy_block(&mut self, block: &Block, rename: &Rename<'_>, work: &mut Work) -> Block {
+    fn copy_block(&mut self, block: &Block, rename: &Rename<'_>, work: &mut Work<'p>) -> Block {
         let mut out = Block::with_capacity(block.len());
         block.iter().for_each(|effect| self.copy_step(effect, rename, work, &mut out));
         out
     }
 
     /// Copies a step of a followed function. Calls that had to wait until their parameters were bound to functions are followed now.
-    fn copy_step(&mut self, effect: &Effect, rename: &Rename<'_>, work: &mut Work, out: &mut Block) {
+    fn copy_step(&mut self, effect: &Effect, rename: &Rename<'_>, work: &mut Work<'p>, out: &mut Block) {
         let span = effect.span;
         let op = match &effect.op {
             Op::Call { into, callee: callee @ Callee::Value(value), receiver, arguments, awaited }

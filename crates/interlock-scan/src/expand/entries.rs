@@ -1,10 +1,11 @@
 //! The ways into a program: handlers, what events start, start-up, and what nothing reaches.
 
-use std::{collections::HashMap, sync::OnceLock};
+use std::sync::OnceLock;
 
 use interlock_hazards::view::{Expanded, Runs};
 use interlock_model::ir::{Block, Effect, FunctionId, Op, Program, Resource, Role, Start, Tool};
-use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
+use rayon::iter::{IntoParallelIterator, IntoParallelRefIterator, ParallelIterator};
+use rustc_hash::FxHashMap;
 
 use super::{
     calls::{Calls, Reached},
@@ -59,14 +60,14 @@ pub(crate) fn entries(program: &Program) -> Vec<Expanded> {
 }
 
 /// Follows the calls of everything that is reached, and leaves the summaries of the roots.
-fn follow(
-    program: &Program,
+fn follow<'p>(
+    program: &'p Program,
     calls: &Calls,
     reached: &Reached<'_>,
     roots: &[FunctionId],
-    dispatches: &HashMap<FunctionId, Dispatch>,
-) -> Summaries {
-    let mut summaries: Summaries = program.functions.iter().map(|_| OnceLock::new()).collect();
+    dispatches: &FxHashMap<FunctionId, Dispatch>,
+) -> Summaries<'p> {
+    let mut summaries: Summaries<'p> = program.functions.iter().map(|_| OnceLock::new()).collect();
     // How many still want a function. A root is wanted at the end, and so is what may be called wherever its value gets to, or from
     // what is followed again for each tool.
     let mut wanted: Vec<u32> = calls.callers();
@@ -78,6 +79,8 @@ fn follow(
             let mut follower = Follower::new(program, &summaries);
             circle.iter().for_each(|id| drop(follower.summary(*id)));
         });
+        // What nobody wants any more is given back on all threads: there is much of it.
+        let mut gone = vec![];
         for id in level.into_iter().flatten() {
             for callee in calls.of(id).iter().filter(|callee| **callee != id) {
                 let (Some(wanted), Some(place)) =
@@ -88,19 +91,20 @@ fn follow(
                 if *wanted != u32::MAX {
                     *wanted -= 1;
                     if *wanted == 0 {
-                        place.take();
+                        gone.extend(place.take());
                     }
                 }
             }
         }
+        gone.into_par_iter().for_each(drop);
     }
     summaries
 }
 
-fn entry(id: FunctionId, summary: &Summary, runs: Runs) -> Option<Expanded> {
+fn entry(id: FunctionId, summary: &Summary<'_>, runs: Runs) -> Option<Expanded> {
     let body = summary.body.clone();
     let matters = if runs == Runs::Unreached { acts(&body) } else { !body.is_empty() };
-    matters.then(|| Expanded { function: id, runs, values: summary.values.clone(), body })
+    matters.then(|| Expanded { function: id, runs, values: summary.infos(), body })
 }
 
 /// Whether a body does anything that a rule could ask about: looking at memory alone harms nobody.
@@ -121,7 +125,7 @@ fn acts(body: &Block) -> bool {
 }
 
 /// Start-up runs once; what it leaves behind for events runs beside the calls.
-fn start_up(id: FunctionId, summary: &Summary) -> Vec<Expanded> {
+fn start_up(id: FunctionId, summary: &Summary<'_>) -> Vec<Expanded> {
     let mut pending: Vec<&Effect> = summary.body.iter().collect();
     let mut events = vec![];
     while let Some(effect) = pending.pop() {
@@ -130,11 +134,12 @@ fn start_up(id: FunctionId, summary: &Summary) -> Vec<Expanded> {
             op => pending.extend(op.blocks().flatten()),
         }
     }
+    let values = if events.is_empty() { [].into() } else { summary.infos() };
     // In the order of the source, as they were found from behind.
     let events = events.into_iter().rev().map(|body| Expanded {
         function: id,
         runs: Runs::Event,
-        values: summary.values.clone(),
+        values: values.clone(),
         body: body.into(),
     });
     entry(id, summary, Runs::StartUp).into_iter().chain(events).collect()

@@ -16,28 +16,28 @@ use super::{
 pub(super) const DEEPEST: usize = 120;
 
 /// Follows the calls of one circle of functions; whom they call besides must have been followed.
-pub(super) struct Follower<'p> {
+pub(super) struct Follower<'p, 's> {
     pub(super) program: &'p Program,
-    summaries: &'p Summaries,
+    summaries: &'s Summaries<'p>,
     /// The tool that a handler of many is followed for.
-    only: Option<Only<'p>>,
+    only: Option<Only<'p, 's>>,
     /// What is being expanded right now, outermost first.
     running: Vec<FunctionId>,
     pub(super) depth: usize,
 }
 
-impl<'p> Follower<'p> {
-    pub(super) fn new(program: &'p Program, summaries: &'p Summaries) -> Self {
+impl<'p, 's> Follower<'p, 's> {
+    pub(super) fn new(program: &'p Program, summaries: &'s Summaries<'p>) -> Self {
         Self { program, summaries, only: None, running: vec![], depth: 0 }
     }
 
     /// One that follows a handler for one of its tools.
-    pub(super) fn only(program: &'p Program, summaries: &'p Summaries, only: Only<'p>) -> Self {
+    pub(super) fn only(program: &'p Program, summaries: &'s Summaries<'p>, only: Only<'p, 's>) -> Self {
         Self { only: Some(only), ..Self::new(program, summaries) }
     }
 
     /// A function with its calls followed; `None` for one that is being expanded right now, or too deep down.
-    pub(super) fn summary(&mut self, id: FunctionId) -> Option<Arc<Summary>> {
+    pub(super) fn summary(&mut self, id: FunctionId) -> Option<Arc<Summary<'p>>> {
         if let Some(summary) = self.place(id)?.get() {
             return Some(summary.clone());
         }
@@ -47,7 +47,7 @@ impl<'p> Follower<'p> {
         let function = self.program.function(id)?;
         self.running.push(id);
         self.depth += 1;
-        let mut work = Work::new(Values::new(function.values.clone()));
+        let mut work = Work::new(Values::new(function));
         let body = self.block(&function.body, &mut work);
         self.depth -= 1;
         self.running.pop();
@@ -56,11 +56,11 @@ impl<'p> Follower<'p> {
     }
 
     /// Where a function's summary belongs.
-    fn place(&self, id: FunctionId) -> Option<&OnceLock<Arc<Summary>>> {
+    fn place(&self, id: FunctionId) -> Option<&OnceLock<Arc<Summary<'p>>>> {
         self.only.as_ref().and_then(|only| only.place(id)).or_else(|| self.summaries.get(id.0 as usize))
     }
 
-    fn block(&mut self, block: &Block, work: &mut Work) -> Block {
+    fn block(&mut self, block: &Block, work: &mut Work<'p>) -> Block {
         let mut out = Block::with_capacity(block.len());
         for effect in block {
             self.effect(effect, work, &mut out);
@@ -68,7 +68,7 @@ impl<'p> Follower<'p> {
         out
     }
 
-    fn effect(&mut self, effect: &Effect, work: &mut Work, out: &mut Block) {
+    fn effect(&mut self, effect: &Effect, work: &mut Work<'p>, out: &mut Block) {
         work.size += 1;
         let span = effect.span;
         let op = match &effect.op {

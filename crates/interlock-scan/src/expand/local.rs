@@ -1,10 +1,9 @@
 //! What belongs to one call alone: reading and writing it is plain computing.
 
-use std::collections::HashMap;
+use interlock_model::ir::{AccessPath, Block, Op, Origin, Resource, Root, Term, Value};
+use rustc_hash::FxHashMap;
 
-use interlock_model::ir::{AccessPath, Block, Effect, Op, Origin, Resource, Root, Term, Value, ValueInfo};
-
-use super::marks::Marks;
+use super::{bind::Info, marks::Marks, prune::backwards};
 
 /// Which values are sure to belong to this call alone.
 pub(super) struct Locals {
@@ -13,7 +12,9 @@ pub(super) struct Locals {
     /// For each value that is another name for a place: the value that the place hangs off, [`ELSEWHERE`] if it hangs off none.
     names: Vec<u32>,
     /// What several ways left in one variable.
-    joins: HashMap<Value, Vec<Value>>,
+    joins: FxHashMap<Value, Vec<Value>>,
+    /// Whether a connection, process or listener starts to exist here.
+    pub(super) opens: bool,
 }
 
 /// There is no such name, or its place belongs to somebody else.
@@ -21,15 +22,15 @@ const ELSEWHERE: u32 = u32::MAX;
 
 impl Locals {
     /// Looks through the body of a function. Values in `keep` are its parameters and captures.
-    pub(super) fn of(body: &Block, infos: &[ValueInfo], keep: &[Value]) -> Self {
+    pub(super) fn of(body: &Block, infos: &[Info<'_>], keep: &[Value]) -> Self {
         let mut local = Self {
             made: Marks::new(infos.len()),
             names: vec![ELSEWHERE; infos.len()],
-            joins: HashMap::new(),
+            joins: FxHashMap::default(),
+            opens: false,
         };
         let mut shown: Vec<Value> = vec![];
-        let mut pending: Vec<&Effect> = body.iter().collect();
-        while let Some(effect) = pending.pop() {
+        backwards(body, &mut |effect| {
             match &effect.op {
                 Op::New { into, .. } => {
                     local.made.insert(*into);
@@ -72,9 +73,10 @@ impl Locals {
                     local.name(*into, path);
                 }
                 Op::Write { to: Resource::Shared(_), from, .. } => shown.extend(from),
-                op => pending.extend(op.blocks().flatten()),
+                Op::Open { .. } => local.opens = true,
+                _ => {}
             }
-        }
+        });
         for (index, info) in infos.iter().enumerate() {
             if info.origin == Origin::Caller || info.origin == Origin::Session {
                 local.made.insert(Value(u32::try_from(index).unwrap_or(u32::MAX)));
@@ -166,9 +168,9 @@ impl Locals {
     }
 }
 
-fn is_named_alike(infos: &[ValueInfo], one: Value, other: Value) -> bool {
+fn is_named_alike(infos: &[Info<'_>], one: Value, other: Value) -> bool {
     let name = |value: Value| {
-        infos.get(value.0 as usize).map(|info| info.name.split('.').next().unwrap_or_default())
+        infos.get(value.0 as usize).map(|info| info.known.name.split('.').next().unwrap_or_default())
     };
     name(one) == name(other)
 }

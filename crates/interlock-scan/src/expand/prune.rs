@@ -1,8 +1,8 @@
 //! What cannot matter to any rule is left out: names of things that nobody else sees, decisions about nothing, values that nobody uses.
 
-use interlock_model::ir::{Argument, Block, Callee, Effect, Exit, Op, Resource, Value, ValueInfo};
+use interlock_model::ir::{Argument, Block, Callee, Effect, Exit, Op, Resource, Value};
 
-use super::{local::Locals, marks::Marks, returns::Returned, slice::slice, uses::uses};
+use super::{bind::Info, local::Locals, marks::Marks, returns::Returned, slice::slice, uses::uses};
 
 /// What is left of a function.
 pub(super) struct Pruned {
@@ -13,14 +13,13 @@ pub(super) struct Pruned {
 }
 
 /// Prunes the body of a function. Values in `keep` are the function's parameters and captures.
-pub(super) fn prune(body: &mut Block, infos: &[ValueInfo], keep: &[Value]) -> Pruned {
+pub(super) fn prune(body: &mut Block, infos: &[Info<'_>], keep: &[Value]) -> Pruned {
     let local = Locals::of(body, infos, keep);
     local.localise(body);
     let returned = Returned::by(body);
-    slice(body);
+    slice(body, local.opens);
     let live = live(body, infos.len(), returned.iter().flat_map(Returned::values));
-    sweep(body, &live);
-    Pruned { size: size(body), returned }
+    Pruned { size: sweep(body, &live), returned }
 }
 
 /// Whether nothing in a body matters but what it returns.
@@ -46,8 +45,7 @@ fn live(body: &Block, values: usize, wanted: impl Iterator<Item = Value>) -> Mar
     let mut inputs = Inputs::new(values);
     let mut used: Vec<Value> = wanted.collect();
     let mut mentioned: Vec<Value> = vec![];
-    let mut pending: Vec<&Effect> = body.iter().collect();
-    while let Some(effect) = pending.pop() {
+    backwards(body, &mut |effect| {
         let into = match &effect.op {
             Op::Derive { into, from, term } => {
                 mentioned.extend(from);
@@ -66,12 +64,11 @@ fn live(body: &Block, values: usize, wanted: impl Iterator<Item = Value>) -> Mar
             }
             op => {
                 uses(op, &mut used);
-                pending.extend(op.blocks().flatten());
-                continue;
+                return;
             }
         };
         mentioned.drain(..).for_each(|from| inputs.add(*into, from));
-    }
+    });
     let mut live = Marks::new(values);
     while let Some(value) = used.pop() {
         if live.insert(value) {
@@ -108,40 +105,55 @@ impl Inputs {
     }
 }
 
-/// Drops what is not live and what has become empty.
-fn sweep(block: &mut Block, live: &Marks) {
-    block.retain_mut(|effect| match &mut effect.op {
-        Op::Derive { into, .. }
-        | Op::New { into, .. }
-        | Op::Closure { into, .. }
-        | Op::Read { into, of: Resource::Shared(_), .. } => live.has(*into),
-        Op::Check { then, otherwise, .. } => {
-            sweep(then, live);
-            sweep(otherwise, live);
-            !then.is_empty() || !otherwise.is_empty()
-        }
-        Op::Spawn { body, .. } | Op::Loop { body, .. } | Op::Inlined { body, .. } => {
-            sweep(body, live);
-            !body.is_empty()
-        }
-        Op::Together { branches } => {
-            branches.iter_mut().for_each(|branch| sweep(branch, live));
-            branches.retain(|branch| !branch.is_empty());
-            !branches.is_empty()
-        }
-        Op::Try { body, catch, finally } => {
-            sweep(body, live);
-            if let Some(catch) = catch {
-                sweep(&mut catch.body, live);
+/// Drops what is not live and what has become empty. Says how many steps are left.
+fn sweep(block: &mut Block, live: &Marks) -> usize {
+    let mut left = 0;
+    block.retain_mut(|effect| {
+        let inside = match &mut effect.op {
+            Op::Derive { into, .. }
+            | Op::New { into, .. }
+            | Op::Closure { into, .. }
+            | Op::Read { into, of: Resource::Shared(_), .. } => live.has(*into).then_some(0),
+            Op::Check { then, otherwise, .. } => {
+                let inside = sweep(then, live) + sweep(otherwise, live);
+                (inside > 0).then_some(inside)
             }
-            sweep(finally, live);
-            !body.is_empty() || !finally.is_empty()
-        }
-        _ => true,
+            Op::Spawn { body, .. } | Op::Loop { body, .. } | Op::Inlined { body, .. } => {
+                let inside = sweep(body, live);
+                (inside > 0).then_some(inside)
+            }
+            Op::Together { branches } => {
+                let mut inside = 0;
+                branches.retain_mut(|branch| {
+                    let size = sweep(branch, live);
+                    inside += size;
+                    size > 0
+                });
+                (inside > 0).then_some(inside)
+            }
+            Op::Try { body, catch, finally } => {
+                let inside = sweep(body, live);
+                let caught = catch.as_mut().map_or(0, |catch| sweep(&mut catch.body, live));
+                let inside = inside + sweep(finally, live);
+                (inside > 0).then_some(inside + caught)
+            }
+            _ => Some(0),
+        };
+        left += inside.map_or(0, |inside| inside + 1);
+        inside.is_some()
     });
+    left
 }
 
 /// How many steps a body has.
 pub(super) fn size(body: &Block) -> usize {
     body.iter().map(|effect| 1 + effect.op.blocks().map(size).sum::<usize>()).sum()
+}
+
+/// Visits every step, the last first; one with blocks before the steps in them.
+pub(super) fn backwards<'b>(block: &'b Block, visit: &mut impl FnMut(&'b Effect)) {
+    for effect in block.iter().rev() {
+        visit(effect);
+        effect.op.blocks().rev().for_each(|inner| backwards(inner, visit));
+    }
 }

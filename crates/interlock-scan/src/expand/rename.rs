@@ -1,7 +1,7 @@
 //! A copy of steps in the values of another function.
 
 use interlock_model::ir::{
-    AccessPath, Argument, Callee, Comparison, Condition, Exit, Field, Lock, Op, Resource, Root, Term,
+    AccessPath, Argument, Callee, Comparison, Condition, Exit, Field, Fields, Lock, Op, Resource, Root, Term,
     Transaction, Value, Via, WriteMode,
 };
 
@@ -27,20 +27,31 @@ impl Rename<'_> {
     }
 
     pub(super) fn path(&self, path: &AccessPath) -> AccessPath {
-        let fields = path.fields.iter().map(|field| match field {
-            Field::At(term) => Field::At(self.term(term)),
-            Field::Name(name) => Field::Name(name.clone()),
-        });
+        let fields = self.fields(&path.fields);
         match (&path.root, self.this) {
+            (Root::This, Some(this)) if fields.is_empty() => this.clone(),
+            (Root::This, Some(this)) if this.fields.is_empty() => {
+                AccessPath { root: this.root.clone(), fields }
+            }
             (Root::This, Some(this)) => AccessPath {
                 root: this.root.clone(),
-                fields: this.fields.iter().cloned().chain(fields).collect(),
+                fields: this.fields.iter().chain(&fields).cloned().collect(),
             },
-            (Root::Value(value), _) => {
-                AccessPath { root: Root::Value(self.value(*value)), fields: fields.collect() }
-            }
-            (root, _) => AccessPath { root: root.clone(), fields: fields.collect() },
+            (Root::Value(value), _) => AccessPath { root: Root::Value(self.value(*value)), fields },
+            (root, _) => AccessPath { root: root.clone(), fields },
         }
+    }
+
+    /// Steps in which nothing is called otherwise are shared.
+    fn fields(&self, fields: &Fields) -> Fields {
+        if !fields.iter().any(|field| matches!(field, Field::At(term) if is_renamed(term))) {
+            return fields.clone();
+        }
+        let renamed = |field: &Field| match field {
+            Field::At(term) => Field::At(self.term(term)),
+            Field::Name(name) => Field::Name(name.clone()),
+        };
+        fields.iter().map(renamed).collect()
     }
 
     pub(super) fn term(&self, term: &Term) -> Term {
@@ -56,7 +67,7 @@ impl Rename<'_> {
         match resource {
             Resource::File(path) => Resource::File(self.term(path)),
             Resource::Row { table, key, columns } => {
-                Resource::Row { table: self.term(table), key: self.term(key), columns: columns.clone() }
+                Resource::rows(self.term(table), self.term(key), columns.clone())
             }
             Resource::Shared(path) => Resource::Shared(self.path(path)),
             Resource::Key(key) => Resource::Key(self.term(key)),
@@ -114,7 +125,7 @@ impl Rename<'_> {
 
     /// A step. One with blocks inside stays what it is: whoever copies it goes into them.
     pub(super) fn op(&self, op: &Op) -> Op {
-        let via = |via: &Option<Via>| via.as_ref().map(|via| self.via(via));
+        let via = |via: &Option<Box<Via>>| via.as_ref().map(|via| Box::new(self.via(via)));
         match op {
             Op::Read { into, of, aspect, locking, via: way } => Op::Read {
                 into: self.value(*into),
@@ -186,4 +197,9 @@ impl Rename<'_> {
             | Op::Try { .. }) => block.clone(),
         }
     }
+}
+
+/// Whether a term may be called otherwise in another function.
+fn is_renamed(term: &Term) -> bool {
+    matches!(term, Term::Path(_) | Term::Join(_) | Term::Parent(_))
 }

@@ -1,21 +1,23 @@
 //! The values of a pruned function without the gaps that pruning has left.
 
 use interlock_model::ir::{
-    AccessPath, Argument, Block, Callee, Condition, Exit, Field, Lock, Op, Resource, Root, Term, Value,
-    ValueInfo, Via, WriteMode,
+    AccessPath, Argument, Block, Callee, Condition, Exit, Field, Lock, Op, Resource, Root, Term, Value, Via,
+    WriteMode,
 };
 
+use super::bind::Info;
+
 /// New numbers for those values that still appear.
-pub(super) struct Renumber<'i> {
-    old: &'i [ValueInfo],
+pub(super) struct Renumber<'i, 'p> {
+    old: &'i [Info<'p>],
     /// The new number of each old value, and one; 0 for those that have not appeared.
     numbers: Vec<u32>,
     /// What is known of those that have appeared.
-    pub(super) infos: Vec<ValueInfo>,
+    pub(super) infos: Vec<Info<'p>>,
 }
 
-impl<'i> Renumber<'i> {
-    pub(super) fn new(old: &'i [ValueInfo]) -> Self {
+impl<'i, 'p> Renumber<'i, 'p> {
+    pub(super) fn new(old: &'i [Info<'p>]) -> Self {
         Self { old, numbers: vec![0; old.len()], infos: vec![] }
     }
 
@@ -24,7 +26,7 @@ impl<'i> Renumber<'i> {
         let index = value.0 as usize;
         let (Some(number), Some(info)) = (self.numbers.get_mut(index), self.old.get(index)) else { return };
         if *number == 0 {
-            self.infos.push(info.clone());
+            self.infos.push(*info);
             *number = u32::try_from(self.infos.len()).unwrap_or(u32::MAX);
         }
         *value = Value(number.saturating_sub(1));
@@ -45,7 +47,7 @@ impl<'i> Renumber<'i> {
             Op::Read { into, of, via, .. } => {
                 self.value(into);
                 self.resource(of);
-                self.via(via.as_mut());
+                self.via(via.as_deref_mut());
             }
             Op::Write { to, from, mode, outcome, via } => {
                 self.resource(to);
@@ -54,13 +56,13 @@ impl<'i> Renumber<'i> {
                     self.condition(condition);
                 }
                 self.values(outcome);
-                self.via(via.as_mut());
+                self.via(via.as_deref_mut());
             }
             Op::Delete { of, when, outcome, via } => {
                 self.resource(of);
                 when.iter_mut().for_each(|when| self.condition(when));
                 self.values(outcome);
-                self.via(via.as_mut());
+                self.via(via.as_deref_mut());
             }
             Op::Rename { from, to } => {
                 self.resource(from);
@@ -138,9 +140,16 @@ impl<'i> Renumber<'i> {
         if let Root::Value(value) = &mut path.root {
             self.value(value);
         }
-        for field in &mut path.fields {
-            if let Field::At(term) = field {
-                self.term(term);
+        // Steps are shared between copies of a path, and stay so where no value is in them.
+        let has_value = |field: &Field| match field {
+            Field::At(term) => !matches!(term, Term::Literal(_) | Term::Any | Term::Unknown),
+            Field::Name(_) => false,
+        };
+        if path.fields.iter().any(has_value) {
+            for field in &mut path.fields {
+                if let Field::At(term) = field {
+                    self.term(term);
+                }
             }
         }
     }
@@ -161,7 +170,7 @@ impl<'i> Renumber<'i> {
     fn resource(&mut self, resource: &mut Resource) {
         match resource {
             Resource::File(term) | Resource::Key(term) => self.term(term),
-            Resource::Row { table, key, .. } => self.terms([table, key]),
+            Resource::Row { table, key, .. } => self.terms([&mut **table, &mut **key]),
             Resource::Shared(path) | Resource::Flag(path) | Resource::Stream(path) => self.path(path),
         }
     }

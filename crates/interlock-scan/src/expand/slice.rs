@@ -5,11 +5,10 @@
 
 use interlock_model::ir::{Block, Effect, Exit, Op};
 
-/// Takes decisions about nothing out of the body of a function.
-pub(super) fn slice(body: &mut Block) {
-    // Who returns an open handle hands it on, and rules ask about that.
-    let hands_on = any(body, &|op| matches!(op, Op::Open { .. }));
-    block(body, hands_on);
+/// Takes decisions about nothing out of the body of a function. Who `opens` something and returns it hands it on, and rules ask about
+/// that, so its returns stay.
+pub(super) fn slice(body: &mut Block, opens: bool) {
+    block(body, opens);
 }
 
 /// Works from the end of a block to its start; `more` says whether something happens behind the block. Says whether something happens
@@ -134,7 +133,7 @@ mod tests {
     fn check(body: impl FnOnce(&mut Body<'_>, Value), expected: &Expect) {
         let mut program = Program::default();
         let mut function = FunctionBuilder::new("f").body(["a"], |b, [a]| body(b, a));
-        slice(&mut function.body);
+        slice(&mut function.body, false);
         program.add_function(function);
         expected.assert_eq(&program.to_string());
     }

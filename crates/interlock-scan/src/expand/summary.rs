@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 use interlock_model::ir::{Block, Function, FunctionId, Value, ValueInfo};
 
 use super::{
+    bind::Info,
     prune::{Pruned, is_silent, prune},
     renumber::Renumber,
     returns::Returned,
@@ -12,8 +13,8 @@ use super::{
 };
 
 /// A function whose calls were followed, in terms of its own parameters, captures and receiver.
-pub(super) struct Summary {
-    pub(super) values: Arc<[ValueInfo]>,
+pub(super) struct Summary<'p> {
+    pub(super) values: Vec<Info<'p>>,
     pub(super) body: Arc<Block>,
     pub(super) parameters: Vec<Value>,
     pub(super) captures: Vec<Value>,
@@ -26,11 +27,11 @@ pub(super) struct Summary {
 }
 
 /// Summaries by function, as far as there are any.
-pub(super) type Summaries = Vec<OnceLock<Arc<Summary>>>;
+pub(super) type Summaries<'p> = Vec<OnceLock<Arc<Summary<'p>>>>;
 
-impl Summary {
+impl<'p> Summary<'p> {
     /// What a function comes to after `work`.
-    pub(super) fn new(function: &Function, mut body: Block, work: Work) -> Self {
+    pub(super) fn new(function: &Function, mut body: Block, work: Work<'p>) -> Self {
         let infos = &work.values.infos;
         let keep: Vec<Value> = function.parameters.iter().chain(&function.captures).copied().collect();
         let Pruned { size, mut returned } = prune(&mut body, infos, &keep);
@@ -44,8 +45,14 @@ impl Summary {
         renumber.block(&mut body);
         returned.iter_mut().flat_map(Returned::values_mut).for_each(|value| renumber.value(value));
         let silent = is_silent(&body);
-        let values = renumber.infos.into();
+        let mut values = renumber.infos;
+        values.shrink_to_fit();
         let large = work.large.into_iter().collect();
         Self { values, body: Arc::new(body), parameters, captures, returned, silent, size, large }
+    }
+
+    /// Its values as rules see them.
+    pub(super) fn infos(&self) -> Arc<[ValueInfo]> {
+        self.values.iter().map(Info::whole).collect()
     }
 }

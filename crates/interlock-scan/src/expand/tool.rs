@@ -3,25 +3,23 @@
 //! Whoever leads from the handler to the dispatch is expanded once for each tool, so that a handler of fifty tools does not have to
 //! hold all fifty at once.
 
-use std::{
-    collections::{HashMap, HashSet},
-    sync::{Arc, OnceLock},
-};
+use std::sync::{Arc, OnceLock};
 
 use interlock_model::ir::{Block, FunctionId, Name, Op, Program, Role};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{calls::Calls, summary::Summary};
 
 /// The tools of a handler, and the functions that tell them apart or lead to one that does.
 pub(super) struct Dispatch {
-    tools: HashSet<Name>,
-    functions: HashSet<FunctionId>,
+    tools: FxHashSet<Name>,
+    functions: FxHashSet<FunctionId>,
 }
 
 /// The handlers of several tools.
-pub(super) fn dispatches(program: &Program, calls: &Calls) -> HashMap<FunctionId, Dispatch> {
+pub(super) fn dispatches(program: &Program, calls: &Calls) -> FxHashMap<FunctionId, Dispatch> {
     let ids = || (0..).map(FunctionId).zip(&program.functions);
-    let handlers: Vec<(FunctionId, HashSet<Name>)> = ids()
+    let handlers: Vec<(FunctionId, FxHashSet<Name>)> = ids()
         .filter_map(|(id, function)| match &function.role {
             Role::Handler(tools) if tools.len() > 1 => {
                 Some((id, tools.iter().map(|tool| tool.name.clone()).collect()))
@@ -30,9 +28,9 @@ pub(super) fn dispatches(program: &Program, calls: &Calls) -> HashMap<FunctionId
         })
         .collect();
     if handlers.is_empty() {
-        return HashMap::new();
+        return FxHashMap::default();
     }
-    let mut asked: HashMap<FunctionId, Vec<&Name>> = HashMap::new();
+    let mut asked: FxHashMap<FunctionId, Vec<&Name>> = FxHashMap::default();
     for (id, function) in ids() {
         for effect in function.effects() {
             if let Op::Check { equal: Some(text), .. } = &effect.op {
@@ -40,16 +38,16 @@ pub(super) fn dispatches(program: &Program, calls: &Calls) -> HashMap<FunctionId
             }
         }
     }
-    let mut callers: HashMap<FunctionId, Vec<FunctionId>> = HashMap::new();
+    let mut callers: FxHashMap<FunctionId, Vec<FunctionId>> = FxHashMap::default();
     for (caller, to) in (0..).map(FunctionId).zip(&calls.of) {
         to.iter().for_each(|callee| callers.entry(*callee).or_default().push(caller));
     }
-    let dispatch = |handler: FunctionId, tools: HashSet<Name>| {
+    let dispatch = |handler: FunctionId, tools: FxHashSet<Name>| {
         let reached = reached_from(calls, handler);
         let tells_apart = |id: &&FunctionId| {
             asked.get(*id).is_some_and(|texts| texts.iter().any(|text| tools.contains(*text)))
         };
-        let mut functions: HashSet<FunctionId> = reached.iter().filter(tells_apart).copied().collect();
+        let mut functions: FxHashSet<FunctionId> = reached.iter().filter(tells_apart).copied().collect();
         let mut pending: Vec<FunctionId> = functions.iter().copied().collect();
         while let Some(callee) = pending.pop() {
             for caller in callers.get(&callee).into_iter().flatten() {
@@ -64,8 +62,8 @@ pub(super) fn dispatches(program: &Program, calls: &Calls) -> HashMap<FunctionId
 }
 
 /// The functions that one refers to, however far, itself included. Mostly they are few, and handlers may be many.
-fn reached_from(calls: &Calls, function: FunctionId) -> HashSet<FunctionId> {
-    let mut reached = HashSet::from([function]);
+fn reached_from(calls: &Calls, function: FunctionId) -> FxHashSet<FunctionId> {
+    let mut reached = FxHashSet::from_iter([function]);
     let mut pending = vec![function];
     while let Some(function) = pending.pop() {
         pending.extend(calls.of(function).iter().filter(|callee| reached.insert(**callee)));
@@ -81,21 +79,21 @@ impl Dispatch {
 }
 
 /// The tool that is looked at.
-pub(super) struct Only<'d> {
+pub(super) struct Only<'p, 'd> {
     tool: &'d Name,
     dispatch: &'d Dispatch,
     /// What the functions of the dispatch are for this tool.
-    summaries: HashMap<FunctionId, OnceLock<Arc<Summary>>>,
+    summaries: FxHashMap<FunctionId, OnceLock<Arc<Summary<'p>>>>,
 }
 
-impl<'d> Only<'d> {
+impl<'p, 'd> Only<'p, 'd> {
     pub(super) fn new(tool: &'d Name, dispatch: &'d Dispatch) -> Self {
         let summaries = dispatch.functions().map(|id| (id, OnceLock::new())).collect();
         Self { tool, dispatch, summaries }
     }
 
     /// Where the summary of a function belongs that is another one for each tool.
-    pub(super) fn place(&self, function: FunctionId) -> Option<&OnceLock<Arc<Summary>>> {
+    pub(super) fn place(&self, function: FunctionId) -> Option<&OnceLock<Arc<Summary<'p>>>> {
         self.summaries.get(&function)
     }
 

@@ -7,7 +7,7 @@ pub(super) fn uses(op: &Op, used: &mut Vec<Value>) {
     match op {
         Op::Read { of, via, .. } => {
             in_resource(of, used);
-            in_via(via.as_ref(), used);
+            in_via(via.as_deref(), used);
         }
         Op::Write { to, from, mode, outcome, via } => {
             in_resource(to, used);
@@ -15,7 +15,7 @@ pub(super) fn uses(op: &Op, used: &mut Vec<Value>) {
             if let WriteMode::Conditional(condition) = mode {
                 in_condition(condition, used);
             }
-            in_via(via.as_ref(), used);
+            in_via(via.as_deref(), used);
         }
         Op::Delete { of, when, outcome, via } => {
             in_resource(of, used);
@@ -23,7 +23,7 @@ pub(super) fn uses(op: &Op, used: &mut Vec<Value>) {
             if let Some(condition) = when {
                 in_condition(condition, used);
             }
-            in_via(via.as_ref(), used);
+            in_via(via.as_deref(), used);
         }
         Op::Rename { from, to } => {
             in_resource(from, used);

@@ -21,8 +21,8 @@ const OFTEN: usize = 3;
 const LARGE_IF_OFTEN: usize = 15;
 
 /// A function that is being expanded.
-pub(super) struct Work {
-    pub(super) values: Values,
+pub(super) struct Work<'p> {
+    pub(super) values: Values<'p>,
     pub(super) size: usize,
     /// The large functions that have been followed so far.
     pub(super) large: BTreeSet<FunctionId>,
@@ -43,13 +43,13 @@ pub(super) enum Fit {
     Not,
 }
 
-impl Work {
-    pub(super) fn new(values: Values) -> Self {
+impl<'p> Work<'p> {
+    pub(super) fn new(values: Values<'p>) -> Self {
         Self { values, size: 0, large: BTreeSet::new(), followed: BTreeMap::new(), lean: false }
     }
 
     /// How a function fits in.
-    pub(super) fn fit(&self, function: FunctionId, summary: &Summary) -> Fit {
+    pub(super) fn fit(&self, function: FunctionId, summary: &Summary<'_>) -> Fit {
         let lean = self.size + summary.size > ENOUGH_STEPS;
         if lean && self.large.contains(&function) {
             return Fit::Not;
@@ -63,7 +63,7 @@ impl Work {
     }
 
     /// How many steps a function would add.
-    fn added(&self, summary: &Summary, lean: bool) -> usize {
+    fn added(&self, summary: &Summary<'_>, lean: bool) -> usize {
         if lean && summary.large.iter().any(|inside| self.large.contains(inside)) {
             self.kept(&summary.body)
         } else {
@@ -81,7 +81,7 @@ impl Work {
     }
 
     /// Notes what was followed.
-    pub(super) fn note(&mut self, function: FunctionId, summary: &Summary) {
+    pub(super) fn note(&mut self, function: FunctionId, summary: &Summary<'_>) {
         let times = self.followed.entry(function).or_default();
         *times += 1;
         let is_large = summary.size >= if *times >= OFTEN { LARGE_IF_OFTEN } else { LARGE };

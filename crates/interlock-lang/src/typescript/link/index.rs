@@ -8,7 +8,7 @@ use interlock_model::ir::{
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::flat::{Flat, number};
-use crate::{Arg, Shape};
+use crate::{Arg, Shape, typescript::split_global};
 
 /// How many callers of a function, assignments to a place and so on are remembered: enough to learn what something is.
 const REMEMBERED: usize = 8;
@@ -201,7 +201,7 @@ impl<'f> Index<'f> {
             let last = variable.path.fields.last().or(None);
             let name = match (last, &variable.path.root) {
                 (Some(Field::Name(name)), _) => name.clone(),
-                (None, Root::Global(name)) => name.rsplit_once("::").map_or("", |(_, name)| name).into(),
+                (None, Root::Global(name)) => split_global(name).map_or("", |(_, name)| name).into(),
                 _ => continue,
             };
             say(&name, class_at(made));

@@ -10,7 +10,10 @@ use interlock_model::ir::{AccessPath, Field, Fields, Name, Root};
 use rustc_hash::FxHashMap;
 
 use super::specifier::{Files, Place};
-use crate::typescript::module::{Export, Imported, Module};
+use crate::typescript::{
+    module::{Export, Imported, Module},
+    split_global,
+};
 
 /// How many re-exports are followed in a row.
 const FOLLOWED: usize = 32;
@@ -92,7 +95,7 @@ impl Names {
 
     /// The library and the name that a global stands for, if it is no file's. The language's own have the empty library.
     pub(super) fn exported<'n>(&self, global: &'n str) -> Option<(&'n str, &'n str)> {
-        match global.rsplit_once("::") {
+        match split_global(global) {
             None => Some(("", global)),
             Some((path, _)) if self.files.file(path).is_some() => None,
             Some((library, name)) => Some((library, if matches!(name, "default" | "*") { "" } else { name })),
@@ -102,7 +105,7 @@ impl Names {
     /// Leads a path to where it is declared. Only globals of `module` can be imported ones, so all others stay.
     pub(super) fn lead(&self, module: usize, path: &mut AccessPath) {
         let Root::Global(global) = &path.root else { return };
-        let Some((file, name)) = global.rsplit_once("::") else { return };
+        let Some((file, name)) = split_global(global) else { return };
         if self.paths.get(module).is_none_or(|own| &**own != file) {
             return;
         }
@@ -124,9 +127,7 @@ impl Names {
                 Some(next) => meant = next,
                 None => match self.export(target, "default", FOLLOWED) {
                     // Asked for by its own name, though it is exported as the default.
-                    Some(Meant::Global(own))
-                        if own.rsplit_once("::").is_some_and(|(_, own)| own == &**name) =>
-                    {
+                    Some(Meant::Global(own)) if split_global(&own).is_some_and(|(_, own)| own == &**name) => {
                         meant = Meant::Global(own);
                     }
                     // `module.exports = object` offers the object's members as its own.

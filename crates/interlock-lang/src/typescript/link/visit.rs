@@ -58,21 +58,21 @@ pub(super) fn op(visitor: &mut impl Visitor, op: &mut Op) {
     match op {
         Op::Read { of, via, .. } => {
             resource(visitor, of);
-            self::via(visitor, via.as_mut());
+            self::via(visitor, via.as_deref_mut());
         }
         Op::Write { to, mode, via, .. } => {
             resource(visitor, to);
             if let WriteMode::Conditional(when) = mode {
                 condition(visitor, when);
             }
-            self::via(visitor, via.as_mut());
+            self::via(visitor, via.as_deref_mut());
         }
         Op::Delete { of, when, via, .. } => {
             resource(visitor, of);
             if let Some(when) = when {
                 condition(visitor, when);
             }
-            self::via(visitor, via.as_mut());
+            self::via(visitor, via.as_deref_mut());
         }
         Op::Rename { from, to } => {
             resource(visitor, from);
@@ -173,9 +173,12 @@ pub(super) fn term(visitor: &mut impl Visitor, term: &mut Term) {
 }
 
 pub(super) fn path(visitor: &mut impl Visitor, path: &mut AccessPath) {
-    for field in &mut path.fields {
-        if let Field::At(index) = field {
-            term(visitor, index);
+    // Steps are shared between copies of a path, and stay so where nothing in them is named.
+    if path.fields.iter().any(|field| matches!(field, Field::At(_))) {
+        for field in &mut path.fields {
+            if let Field::At(index) = field {
+                term(visitor, index);
+            }
         }
     }
     visitor.path(path);

@@ -8,7 +8,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::{input::Input, memo::Memo};
 use crate::{
     Arg, Shape,
-    typescript::module::{Class, Site, Variable},
+    typescript::{
+        module::{Class, Site, Variable},
+        split_global,
+    },
 };
 
 /// How many callers of one function are looked at. A registration helper has one per tool.
@@ -104,7 +107,7 @@ impl<'i> Index<'i> {
         }
         for variable in input.variables {
             if let (Root::Global(name), []) = (&variable.path.root, variable.path.fields.as_slice()) {
-                let file = name.rsplit_once("::").map_or("", |(file, _)| file);
+                let file = split_global(name).map_or("", |(file, _)| file);
                 index.globals.entry(file).or_default().push(variable);
             }
             if let Some(place) = place(&variable.path, variable.owner.as_ref()) {

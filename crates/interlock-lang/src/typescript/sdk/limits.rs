@@ -11,7 +11,7 @@ use super::{
     results::split,
     serve::Packages,
 };
-use crate::typescript::module::Site;
+use crate::typescript::{module::Site, split_global};
 
 /// Libraries that limit requests.
 const LIBRARIES: [&str; 14] = [
@@ -81,7 +81,7 @@ fn is_library<'i>(index: &Index<'i>, site: &'i Site) -> bool {
         },
     };
     library.is_some_and(|name| {
-        let library = name.rsplit_once("::").map_or(&*name, |(library, _)| library);
+        let library = split_global(&name).map_or(&*name, |(library, _)| library);
         LIBRARIES.contains(&library)
     })
 }

@@ -10,7 +10,10 @@ use super::{
     env::{At, Bound, Open, Thing},
     index::{Definition, Index, name_of, place_at},
 };
-use crate::{Arg, Shape, typescript::module::Site};
+use crate::{
+    Arg, Shape,
+    typescript::{module::Site, split_global},
+};
 
 /// How many steps an expression is followed.
 pub(super) const FUEL: usize = 48;
@@ -147,7 +150,7 @@ impl<'i> Index<'i> {
         }
         let thing = match (root, owner) {
             (Root::This, Some(owner)) => self.class(owner).map_or(Thing::Unknown, Thing::This),
-            (Root::Global(name), _) => match name.rsplit_once("::") {
+            (Root::Global(name), _) => match split_global(name) {
                 Some((file, "*")) if self.is_file(file) => Thing::Exports(file.into()),
                 Some((file, _)) if self.is_file(file) => Thing::Unknown,
                 _ => Thing::Library(name.clone()),

@@ -11,7 +11,10 @@ use super::{
     results::split,
     vary,
 };
-use crate::{Arg, typescript::module::Site};
+use crate::{
+    Arg,
+    typescript::{module::Site, split_global},
+};
 
 /// The libraries that MCP servers are built with.
 const LIBRARIES: [&str; 8] = [
@@ -132,9 +135,7 @@ impl<'i> Index<'i> {
         let Root::Global(name) = &declared.root else { return None };
         match self.class(name) {
             Some(class) => extended(self, class),
-            None => {
-                name.rsplit_once("::").filter(|(library, _)| !self.is_file(library)).map(|_| name.clone())
-            }
+            None => split_global(name).filter(|(library, _)| !self.is_file(library)).map(|_| name.clone()),
         }
     }
 }
@@ -262,7 +263,7 @@ fn asked_for<'i>(index: &Index<'i>, what: &'i Arg, at: &At<'i>) -> Option<Name> 
     let last = path.fields.iter().rev().find_map(super::index::name_of);
     let name = match (&path.root, last) {
         (_, Some(name)) => name,
-        (Root::Global(name), None) => name.rsplit_once("::").map_or(&**name, |(_, name)| name),
+        (Root::Global(name), None) => split_global(name).map_or(&**name, |(_, name)| name),
         _ => return None,
     };
     Some(name.into())

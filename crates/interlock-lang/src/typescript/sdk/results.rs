@@ -10,7 +10,10 @@ use super::{
     index::{Index, name_of},
     look::FUEL,
 };
-use crate::typescript::module::{Site, Variable};
+use crate::typescript::{
+    module::{Site, Variable},
+    split_global,
+};
 
 /// How many things of a list are looked at.
 const THINGS: usize = 1_000;
@@ -217,7 +220,7 @@ impl<'i> Index<'i> {
     fn exports(&self, file: &str, fuel: usize) -> Vec<(Option<Name>, Thing<'i>)> {
         let export = |variable: &&'i Variable| {
             let Root::Global(name) = &variable.path.root else { return None };
-            let (_, short) = name.rsplit_once("::")?;
+            let (_, short) = split_global(name)?;
             Some((Some(short.into()), self.at_place(name, &At::plain(variable.within), fuel)))
         };
         self.globals(file).iter().filter_map(export).collect()

@@ -10,7 +10,7 @@ use super::{
     register::made_by,
     results::split,
 };
-use crate::typescript::module::Site;
+use crate::typescript::{module::Site, split_global};
 
 /// The frameworks.
 const FRAMEWORKS: [&str; 14] = [
@@ -51,7 +51,7 @@ fn is_route<'i>(index: &Index<'i>, site: &'i Site) -> bool {
     let at = At::plain(site.within);
     if let Root::Global(name) = &callee.root {
         // `http.createServer((req, res) => …)`, with the module or the function imported.
-        let made = name.rsplit_once("::").is_some_and(|(library, _)| is_framework(library));
+        let made = split_global(name).is_some_and(|(library, _)| is_framework(library));
         let last = callee.fields.last().and_then(super::index::name_of);
         if made && (name.ends_with("::createServer") || last == Some("createServer")) {
             return true;
@@ -64,7 +64,7 @@ fn is_route<'i>(index: &Index<'i>, site: &'i Site) -> bool {
     let library = made_by(index, &index.receiver(fields, callee, &at, FUEL))
         .or_else(|| index.declared_library(callee, &at));
     library.is_some_and(|name| {
-        let library = name.rsplit_once("::").map_or(&*name, |(library, _)| library);
+        let library = split_global(&name).map_or(&*name, |(library, _)| library);
         is_framework(library)
     })
 }

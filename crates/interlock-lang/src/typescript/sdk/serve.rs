@@ -17,7 +17,7 @@ use super::{
     register::{is_mcp, library_of},
     results::split,
 };
-use crate::typescript::module::Site;
+use crate::typescript::{module::Site, split_global};
 
 /// Finds the servers: one for each file that offers MCP over standard streams, and one for each that does so over HTTP.
 pub(super) fn servers(index: &Index<'_>, discovered: &Discovered) -> Vec<Server> {
@@ -52,10 +52,13 @@ pub(super) fn servers(index: &Index<'_>, discovered: &Discovered) -> Vec<Server>
         .collect();
     spans.sort_by_key(|(span, transport)| (span.file, span.start, *transport));
     spans.dedup();
-    let homes = handlers(index, &packages, discovered);
     let served: FxHashSet<&str> = spans.iter().map(|(span, _)| packages.at(*span)).collect();
     // Handlers of a package that starts no server are a library's: any server may offer them. The same goes for its limits.
     let is_library = |home: &str| !served.contains(home);
+    let homes: Vec<(&str, bool, FunctionId)> = handlers(index, &packages, discovered)
+        .into_iter()
+        .map(|(home, function)| (home, is_library(home), function))
+        .collect();
     let limited = match spans.iter().any(|(_, transport)| *transport == Transport::Http) {
         true => limits::packages(index, discovered, &packages),
         false => FxHashSet::default(),
@@ -65,8 +68,8 @@ pub(super) fn servers(index: &Index<'_>, discovered: &Discovered) -> Vec<Server>
     let server = |(span, transport): (Span, Transport)| {
         let own = packages.at(span);
         let handlers = offered.entry(own).or_insert_with(|| {
-            let of_it = homes.iter().filter(|(home, _)| *home == own || is_library(home));
-            of_it.map(|(_, function)| *function).collect()
+            let of_it = homes.iter().filter(|(home, is_library, _)| *is_library || *home == own);
+            of_it.map(|(_, _, function)| *function).collect()
         });
         let limited = transport == Transport::Http && (limited_by_library || limited.contains(own));
         Server { span, transport, handlers: handlers.clone(), limited }
@@ -129,9 +132,7 @@ fn start<'i>(index: &Index<'i>, site: &'i Site) -> Option<(Transport, What)> {
     let last = match callee.fields.last().and_then(super::index::name_of) {
         Some(name) => name,
         None => match &callee.root {
-            interlock_model::ir::Root::Global(name) => {
-                name.rsplit_once("::").map_or(&**name, |(_, name)| name)
-            }
+            interlock_model::ir::Root::Global(name) => split_global(name).map_or(&**name, |(_, name)| name),
             _ => return None,
         },
     };

@@ -21,14 +21,14 @@ impl Printer<'_> {
                     "{}read {aspect}{}{locking}{}",
                     self.into(*into),
                     self.resource(of),
-                    self.via(via.as_ref())
+                    self.via(via.as_deref())
                 )
             }
             Op::Write { to, from, mode, outcome, via } => {
                 let (to, from) = (self.resource(to), self.list(" from ", from));
                 let (outcome, mode, when) =
                     (self.maybe(*outcome), mode_name(mode), self.mode_condition(mode));
-                format!("{outcome}write {mode} {to}{when}{from}{}", self.via(via.as_ref()))
+                format!("{outcome}write {mode} {to}{when}{from}{}", self.via(via.as_deref()))
             }
             Op::Delete { of, when, outcome, via } => {
                 let when = when.as_ref().map(|when| self.condition(when)).unwrap_or_default();
@@ -36,7 +36,7 @@ impl Printer<'_> {
                     "{}delete {}{when}{}",
                     self.maybe(*outcome),
                     self.resource(of),
-                    self.via(via.as_ref())
+                    self.via(via.as_deref())
                 )
             }
             Op::Rename { from, to } => format!("rename {} to {}", self.resource(from), self.resource(to)),
