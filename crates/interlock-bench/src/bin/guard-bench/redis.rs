@@ -1,8 +1,11 @@
 //! How often the guard goes to Redis and back for one call: a wire in between counts.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicU64, Ordering},
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    thread,
 };
 
 use anyhow::{Context, Result};
@@ -10,6 +13,7 @@ use interlock_testkit::service::Redis;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
+    runtime::Builder,
 };
 
 use crate::{Row, client::Client, peers::Peers};
@@ -19,10 +23,15 @@ const CALLS: u64 = 1_000;
 pub(crate) async fn run(peers: &Peers) -> Result<Vec<Row>> {
     let redis = Redis::start()?;
     let trips = Arc::new(AtomicU64::new(0));
-    let listener = TcpListener::bind("127.0.0.1:0").await?;
+    let listener = std::net::TcpListener::bind("127.0.0.1:0")?;
     let url = format!("redis://{}/", listener.local_addr()?);
     let server = redis.url().trim_start_matches("redis://").trim_end_matches('/').to_owned();
-    tokio::spawn(count(listener, server, Arc::clone(&trips)));
+    // On a thread of its own: this one waits for the guard, which waits for its store.
+    listener.set_nonblocking(true)?;
+    let (runtime, counted) = (Builder::new_current_thread().enable_all().build()?, Arc::clone(&trips));
+    thread::spawn(move || {
+        runtime.block_on(async { count(TcpListener::from_std(listener)?, server, counted).await })
+    });
     let echo = peers.echo()?;
     let guard = peers.guard(&echo.url, &url)?;
     let mut client = Client::connect(&guard.url).await?;
