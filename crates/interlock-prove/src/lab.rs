@@ -46,6 +46,13 @@ pub(crate) struct Run {
     pub(crate) took: Duration,
 }
 
+/// How long is waited in a serial run.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Pauses {
+    pub(crate) between: Duration,
+    pub(crate) before_reads: Duration,
+}
+
 /// The reason of a call that was not made.
 pub(crate) const NOT_MADE: &str = "not made in this order";
 
@@ -84,6 +91,11 @@ impl Lab {
         let begin = Instant::now();
         let mut answers = Vec::new();
         for call in calls {
+            // Whoever is silent once is not asked again, or all of the time would be spent on waiting.
+            if let Some(silent @ Answer::Missing { .. }) = answers.last().cloned() {
+                answers.push(silent);
+                continue;
+            }
             let exchange = self.call(&mut instance, call).await?;
             instance.note(&exchange);
             answers.push(exchange.answer(begin));
@@ -92,12 +104,12 @@ impl Lab {
         Ok(answers)
     }
 
-    /// The calls of a set in one order, each waited for, with a pause between them; those that the order leaves out are not made.
+    /// The calls of a set in one order, each waited for, with a pause between them if one is wanted; those that the order leaves out are not made.
     pub(crate) async fn serial(
         &self,
         set: &CallSet,
         order: &[usize],
-        pause: Duration,
+        pauses: Pauses,
     ) -> Result<Run, Trouble> {
         let mut instance = self.pool.take(Hold::Free).await?;
         let begin = Instant::now();
@@ -105,8 +117,8 @@ impl Lab {
         let start = Instant::now();
         let mut exchanges: Vec<Option<Exchange>> = vec![None; set.calls.len()];
         for (at, index) in order.iter().enumerate() {
-            if at > 0 && !pause.is_zero() {
-                tokio::time::sleep(pause).await;
+            if at > 0 && !pauses.between.is_zero() {
+                tokio::time::sleep(pauses.between).await;
             }
             if let (Some(call), Some(slot)) = (set.calls.get(*index), exchanges.get_mut(*index)) {
                 *slot = Some(self.call(&mut instance, call).await?);
@@ -135,6 +147,9 @@ impl Lab {
                 instance.again(&self.target).await?
             }
         };
+        if !pauses.before_reads.is_zero() {
+            tokio::time::sleep(pauses.before_reads).await;
+        }
         self.end(instance, set, begin, history, before, Observed::default()).await
     }
 

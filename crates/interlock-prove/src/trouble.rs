@@ -46,6 +46,16 @@ pub enum Trouble {
          the command or with --env; with --url, --reset has to put all of it back"
     )]
     NotFresh(String),
+    /// A call of a tool that is not there; behind it, the ones that are meant perhaps.
+    #[error("the server has no tool `{0}`{1}")]
+    NoTool(String, String),
+    /// Everything was spent before calls could meet.
+    #[error(
+        "finding out what the tools do took all of the {} s: a larger --budget goes on, --call 'TOOL {{json}}' names calls, and --timeout says how \
+         long an answer is waited for",
+        .0.as_secs_f32()
+    )]
+    Spent(Duration),
     /// A pipe, a file, a socket.
     #[error(transparent)]
     Io(#[from] std::io::Error),

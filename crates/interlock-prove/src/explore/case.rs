@@ -78,7 +78,12 @@ impl Case {
     }
 
     pub(crate) fn was_tried(&self) -> bool {
-        !matches!(self.state, State::New)
+        match self.state {
+            State::New => false,
+            // The orders alone say nothing: the budget ended before the calls met.
+            State::Open => self.explored.trials > 0,
+            _ => true,
+        }
     }
 
     pub(crate) fn verdict(&self) -> Verdict {
@@ -203,8 +208,8 @@ impl Case {
         match self.judged(setting, &run).await {
             Err(unstable) => Some(State::Unknown(unstable)),
             Ok(Judgement::Legal | Judgement::NeedsPartial) => None,
-            Ok(Judgement::LegalWithout(_)) => {
-                self.conflicts += 1;
+            Ok(Judgement::LegalWithout(refused)) => {
+                self.conflicts += u64::from(!refused.is_empty());
                 None
             }
             Ok(Judgement::Illegal(_)) => match self.confirm(setting, schedule, run).await {

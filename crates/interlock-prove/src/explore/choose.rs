@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use async_trait::async_trait;
 use interlock_model::{Answer, CallSet, PlannedCall};
 use serde_json::Value;
+use strsim::jaro_winkler;
 
 use crate::{
     lab::Lab,
@@ -58,6 +59,11 @@ pub(super) async fn choose(
 ) -> Result<Choice, Trouble> {
     match ask {
         Ask::Sets(sets) => {
+            progress.doing("asking for the tools");
+            // A server that does not list its tools may have them all the same.
+            if let Ok(tools) = lab.tools().await {
+                are_there(&sets, &tools)?;
+            }
             let mut chosen = Vec::new();
             for mut set in sets {
                 if set.reads.is_empty() && wants_reads(&set) {
@@ -91,6 +97,21 @@ pub(super) async fn choose(
             Ok(Choice { sets: from.sets.into_iter().map(chosen).collect(), no_writer: None })
         }
     }
+}
+
+/// Whether the tools that sets name are there. One that is not would be refused in every order and together alike.
+fn are_there(sets: &[CallSet], tools: &[Value]) -> Result<(), Trouble> {
+    let known: Vec<&str> = tools.iter().filter_map(|tool| tool.get("name").and_then(Value::as_str)).collect();
+    let called = sets.iter().flat_map(|set| set.setup.iter().chain(&set.calls).chain(&set.reads));
+    for PlannedCall { tool, .. } in called {
+        if !known.contains(&tool.as_str()) {
+            let near =
+                known.iter().max_by(|one, two| jaro_winkler(tool, one).total_cmp(&jaro_winkler(tool, two)));
+            let near = near.map(|near| format!("; is `{near}` meant?")).unwrap_or_default();
+            return Err(Trouble::NoTool(tool.clone(), near));
+        }
+    }
+    Ok(())
 }
 
 /// How many tools are named in one sentence.

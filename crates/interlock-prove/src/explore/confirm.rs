@@ -51,6 +51,10 @@ impl Case {
             Ok(_) => return Confirmed::LegalAfterAll,
             Err(unstable) => return Confirmed::Unstable(unstable),
         }
+        if !self.set.reads.is_empty() && self.serial.settles_late(setting.lab, &self.set).await {
+            let why = "what is read depends on how long one waits after the calls; they cannot be compared";
+            return Confirmed::Unstable(why.into());
+        }
         let (mut shown, mut times, mut runs): (Option<Run>, u32, u32) = (None, 0, 0);
         while runs < AT_LEAST || (times == 0 && runs < AT_MOST) {
             if setting.spent() && runs > 0 {

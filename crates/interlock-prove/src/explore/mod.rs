@@ -57,7 +57,10 @@ pub async fn prove(request: Request, progress: &dyn Progress) -> Result<Proved, 
         side_by_side,
         ..Bounds::default()
     };
-    let Choice { sets, no_writer } = choose::choose(request.ask, &lab, bounds, progress, &mut notes).await?;
+    let left = request.budget.time.saturating_sub(begin.elapsed());
+    let chosen = choose::choose(request.ask, &lab, bounds, progress, &mut notes);
+    let chosen = tokio::time::timeout(left, chosen).await.map_err(|_| Trouble::Spent(request.budget.time))?;
+    let Choice { sets, no_writer } = chosen?;
     if sets.is_empty() {
         notes.push("no calls were found that could meet; name some with --call".into());
     }

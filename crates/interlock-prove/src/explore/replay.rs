@@ -80,6 +80,7 @@ pub async fn replay(
             (verdict, format!("it happens again, in {times} of {runs} runs: {reason}"), Some(evidence))
         }
         (None, Some(trouble)) => (Verdict::Unknown, trouble, None),
+        (None, None) if runs == 0 => (Verdict::Unknown, "it was not run again".into(), None),
         (None, None) => (Verdict::Held, format!("it does not happen again, in {runs} runs"), None),
     };
     let set = SetReport { set: case.set, verdict, reason, explored: case.explored, evidence };

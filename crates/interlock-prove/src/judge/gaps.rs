@@ -8,7 +8,10 @@ use interlock_model::{Outcome, Seen};
 use serde_json::{Map, Value};
 
 /// Last words of the names of fields that hold such an id.
-const FIELDS: &[&str] = &["id", "ids", "seq", "sequence", "rowid", "oid", "pk", "number", "nr"];
+const FIELDS: &[&str] = &[
+    "id", "ids", "seq", "sequence", "rowid", "oid", "pk", "number", "nr", "ticket", "invoice", "version",
+    "revision", "rev",
+];
 /// Words in front of such an id in a text.
 const BEFORE: &[&str] = &["id", "seq", "sequence", "rowid", "number", "nr"];
 /// Answers are as deep as servers make them; they were cut at this depth when they came in.

@@ -7,7 +7,10 @@ mod stale;
 
 use interlock_model::{CallSet, History, LegalOutcome, Oracle, Outcome, Seen};
 
-use self::{gaps::same_but_for_gaps, refusal::sounds_refused};
+use self::{
+    gaps::same_but_for_gaps,
+    refusal::{is_told_otherwise, sounds_refused},
+};
 pub(crate) use self::{shows::Shows, stale::stale_window};
 use crate::serial::{Legal, Serial};
 
@@ -76,7 +79,9 @@ fn by_orders(set: &CallSet, serial: &Serial, history: &History, outcome: &Outcom
         return Judgement::Legal;
     }
     // What was refused as it never is alone did not happen; what was not answered may have happened or not.
-    let refused: Vec<usize> = indexes(outcome, |seen| sounds_refused(seen) && !serial.knows(seen));
+    let refused: Vec<usize> = indexes(outcome, |seen| {
+        !serial.knows(seen) && (sounds_refused(seen) || is_told_otherwise(seen, serial.answers()))
+    });
     let silent: Vec<usize> = indexes(outcome, |seen| *seen == Seen::Nothing);
     if !refused.is_empty() || !silent.is_empty() {
         if !serial.partial {

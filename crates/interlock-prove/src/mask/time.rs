@@ -8,7 +8,7 @@ pub(super) const TIME: &str = "‹time›";
 pub(super) const DURATION: &str = "‹duration›";
 
 /// Words in the names of fields that hold how long something took. Last words only: `duration_ms`, `tookMs`, `elapsed`.
-const DURATIONS: &[&str] = &["elapsed", "duration", "took", "latency", "uptime", "runtime"];
+const DURATIONS: &[&str] = &["elapsed", "duration", "took", "latency", "uptime", "runtime", "waited"];
 
 /// Whether a field of this name holds a duration.
 pub(super) fn names_duration(name: &str) -> bool {

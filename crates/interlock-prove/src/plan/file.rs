@@ -136,6 +136,10 @@ impl Reader<'_> {
             let what = format!("a set of this oracle has 1 to {most} `calls`; this has {}", set.calls.len());
             return self.fails(value.span(), what);
         }
+        if let ([only], Oracle::Serial, Fault::None) = (set.calls.as_slice(), set.oracle, set.fault) {
+            // One call named: does it meet itself?
+            set.calls = vec![only.clone(); 2];
+        }
         if set.name.is_empty() {
             set.name = name_of(&set.calls);
         }

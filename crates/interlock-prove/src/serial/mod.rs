@@ -11,13 +11,18 @@ use interlock_model::{Answer, CallSet, Oracle, Outcome, Seen};
 pub(crate) use self::invariants::Invariants;
 use self::orders::{full, partial, twins};
 use crate::{
-    lab::{Lab, Run},
+    lab::{Lab, Pauses, Run},
     mask::{Mask, normal},
     trouble::Trouble,
 };
 
 /// How often each order is run before anything is said about it.
 pub(crate) const REPEATS: usize = 3;
+
+/// So long after the calls everything that they do by and by is done.
+const LATE: Duration = Duration::from_millis(250);
+/// So many orders are looked at late.
+const MOST_LATE: usize = 2;
 
 /// Everything that is known of a set's serial behaviour.
 #[derive(Debug, Clone, Default)]
@@ -78,10 +83,10 @@ impl Serial {
             orders.extend(partial(set));
         }
         let jobs = orders.iter().flat_map(|order| std::iter::repeat_n(order, REPEATS));
-        let pause = self.pause;
+        let pauses = Pauses { between: self.pause, ..Pauses::default() };
         let jobs: Vec<_> =
             jobs.map(|order| async move {
-                Ok::<_, Trouble>((order.clone(), lab.serial(set, order, pause).await?))
+                Ok::<_, Trouble>((order.clone(), lab.serial(set, order, pauses).await?))
             })
             .collect();
         let made = u32::try_from(jobs.len()).unwrap_or(u32::MAX);
@@ -99,6 +104,21 @@ impl Serial {
             return Ok(made);
         }
         self.settle().map(|()| made)
+    }
+
+    /// Whether what is read depends on how long one waits after the last answer: then calls that met cannot be compared with calls in turn,
+    /// because it took another time until they were read.
+    pub(crate) async fn settles_late(&self, lab: &Lab, set: &CallSet) -> bool {
+        let pauses = Pauses { between: self.pause, before_reads: LATE };
+        for order in full(set).into_iter().take(MOST_LATE) {
+            let Ok(run) = lab.serial(set, &order, pauses).await else { continue };
+            let reads = self.mask.apply(&outcome_of(&run)).reads;
+            let known = self.runs.get(&order).and_then(|repeats| repeats.first());
+            if known.is_some_and(|known| self.mask.apply(known).reads != reads) {
+                return true;
+            }
+        }
+        false
     }
 
     fn take_in(
@@ -188,6 +208,11 @@ impl Serial {
         first
             .map(|(order, outcome)| Legal { order: order.clone(), outcome: self.mask.apply(outcome) })
             .collect()
+    }
+
+    /// What calls are answered one after another.
+    pub(crate) fn answers(&self) -> &[Seen] {
+        &self.answers
     }
 
     /// Whether an answer is one that calls also get one after another.

@@ -56,6 +56,8 @@ impl Instance {
         let (wire, process, leash) = match target {
             Target::Command { .. } => {
                 let mut launch = launch(target, &scratch.server);
+                let temporary = || scratch.temporary.clone().into();
+                launch.environment.entry("TMPDIR".into()).or_insert_with(temporary);
                 let leash = hold.map(|hold| hold.attach(&mut launch, &scratch.ours)).transpose()?;
                 let (process, stdio) = Process::start(&launch)?;
                 (Wire::Stdio(stdio), Some(process), leash)

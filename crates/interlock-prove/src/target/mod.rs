@@ -60,7 +60,7 @@ impl Target {
         match self {
             Self::Command { command, .. } => command.join(" "),
             Self::Url { address, .. } => {
-                format!("http://{}:{}{}", address.host, address.port, address.path)
+                format!("{}://{}{}", address.scheme(), address.authority(), address.path)
             }
         }
     }

@@ -8,12 +8,14 @@ use std::{
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// An empty folder for the server and, beside it, one for us. Both are gone when it is dropped.
+/// An empty folder for the server and, beside it, one for us and one for what the server takes for temporary: it is killed, and cannot remove
+/// it itself. All are gone when it is dropped.
 #[derive(Debug)]
 pub(crate) struct Scratch {
     _root: TempDir,
     pub(crate) server: PathBuf,
     pub(crate) ours: PathBuf,
+    pub(crate) temporary: PathBuf,
 }
 
 impl Scratch {
@@ -21,10 +23,11 @@ impl Scratch {
         let root = TempDir::with_prefix("interlock-prove-")?;
         // Servers compare paths with what the system tells them, in which links are resolved.
         let path = root.path().canonicalize()?;
-        let (server, ours) = (path.join("scratch"), path.join("ours"));
-        std::fs::create_dir(&server)?;
-        std::fs::create_dir(&ours)?;
-        Ok(Self { _root: root, server, ours })
+        let [server, ours, temporary] = ["scratch", "ours", "tmp"].map(|name| path.join(name));
+        for folder in [&server, &ours, &temporary] {
+            std::fs::create_dir(folder)?;
+        }
+        Ok(Self { _root: root, server, ours, temporary })
     }
 }
 

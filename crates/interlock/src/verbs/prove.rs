@@ -37,10 +37,10 @@ struct Prove {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["calls", "replay"])]
     plan: Option<PathBuf>,
     /// A call that is made first on each instance
-    #[arg(long = "setup", value_name = "TOOL {json}")]
+    #[arg(long = "setup", value_name = "TOOL {json}", requires = "calls")]
     setup: Vec<String>,
     /// A call that meets the others; name at least two, or one to see whether it meets itself
-    #[arg(long = "call", value_name = "TOOL {json}")]
+    #[arg(long = "call", value_name = "TOOL {json}", conflicts_with = "replay")]
     calls: Vec<String>,
     /// A call that shows the state afterwards
     #[arg(long = "read", value_name = "TOOL {json}", requires = "calls")]

@@ -51,7 +51,7 @@ def book(amount):
             if len(entries) == before:
                 entries.append({"id": number, "amount": amount})
                 return number
-        if mode == "conflict":
+        if mode in ("conflict", "polite"):
             return None
 
 
@@ -68,13 +68,24 @@ def call(identity, params):
         with out:
             sys.stdout.write("counting...\n")
             sys.stdout.flush()
-    if mode in ("conflict", "retry"):
+    if mode in ("conflict", "polite", "retry"):
         number = entries if params["name"] == "get" else book(params["arguments"]["amount"])
-        failed = number is None
-        text = "conflict, try again" if failed else json.dumps({"entries": number} if number is entries else {"id": number})
+        failed = number is None and mode == "conflict"
+        told = {"entries": number} if number is entries else {"id": number, "saved": True}
+        text = "conflict, try again" if failed else json.dumps({"saved": False} if number is None else told)
         say({"jsonrpc": "2.0", "id": identity, "result": {"content": [{"type": "text", "text": text}], "isError": failed}})
         return
-    if params["name"] == "get":
+    if mode == "lagging" and params["name"] == "add":
+        with lock:
+            amount = params["arguments"]["amount"]
+            threading.Timer(0.03, lambda: entries.append(amount)).start()
+        # The answer comes before what it tells of.
+        time.sleep(0.02)
+        say({"jsonrpc": "2.0", "id": identity, "result": {"content": [{"type": "text", "text": "added"}]}})
+        return
+    if mode == "lagging":
+        number = sum(entries)
+    elif params["name"] == "get":
         number = value()
     elif mode == "safe":
         with lock:

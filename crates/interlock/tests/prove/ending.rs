@@ -17,6 +17,11 @@ fn so_does_whoever_ends_it_politely() {
     ends_what_was_started("-TERM");
 }
 
+#[test]
+fn and_a_terminal_that_is_closed() {
+    ends_what_was_started("-HUP");
+}
+
 fn ends_what_was_started(signal: &str) {
     let counter = Counter::new("safe");
     let mut command = counter.command(&[TWO_ADDS, &["--trials", "5000", "--budget", "120s"]].concat());

@@ -17,6 +17,13 @@ fn one_call_meets_itself() {
 }
 
 #[test]
+fn a_tool_that_is_not_there_is_named_with_the_one_that_is_meant() {
+    let ended = Counter::new("safe").run(&["--call", "add {\"amount\": 5}", "--read", "gett"]);
+    assert_eq!(ended.code, 3, "{} {}", ended.stdout, ended.stderr);
+    assert!(ended.stderr.contains("no tool `gett`; is `get` meant?"), "{}", ended.stderr);
+}
+
+#[test]
 fn what_cannot_be_meant_is_refused_before_anything_is_started() {
     let cases: &[(&[&str], &str)] = &[
         (&["--call", "add {amount"], "add {amount"),
@@ -26,6 +33,7 @@ fn what_cannot_be_meant_is_refused_before_anything_is_started() {
         (&["--replay", "no-such-file.json"], "no-such-file.json"),
         (&["--from", "no-such-file.json"], "no-such-file.json"),
         (&["--setup", "add {\"amount\": 1}"], "--call"),
+        (&["--replay", "no-such-file.json", "--call", "add"], "--call"),
         (&["--call", "add", "--invariant", "succeeded <="], "succeeded <="),
     ];
     for (options, named) in cases {

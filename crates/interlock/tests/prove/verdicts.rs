@@ -42,6 +42,20 @@ fn a_number_that_a_refused_call_has_used_up_is_no_race() {
 }
 
 #[test]
+fn a_refusal_that_is_no_error_and_has_no_known_words_is_one_all_the_same() {
+    let (code, report) = Counter::new("polite").json(&[TWO_ADDS, &["--trials", "8"]].concat());
+    assert_eq!((code, report["verdict"].as_str()), (0, Some("held")), "{report:#}");
+    let reason = report["sets"][0]["reason"].as_str().expect("a reason");
+    assert!(reason.contains("a call was refused that is not refused alone"), "they met: {reason}");
+}
+
+#[test]
+fn what_appears_a_while_after_the_answer_is_no_race() {
+    let (code, report) = Counter::new("lagging").json(&[TWO_ADDS, &["--trials", "8"]].concat());
+    assert_ne!((code, report["verdict"].as_str()), (1, Some("broken")), "{report:#}");
+}
+
+#[test]
 fn nor_is_one_that_was_used_up_by_trying_again_inside() {
     let (code, report) = Counter::new("retry").json(&[TWO_ADDS, &["--trials", "8"]].concat());
     assert_eq!((code, report["verdict"].as_str()), (0, Some("held")), "{report:#}");
@@ -81,6 +95,13 @@ fn a_race_that_was_saved_is_run_again_from_its_file_alone() {
     let report: Value = serde_json::from_slice(&again.stdout).expect("JSON");
     assert_eq!(report["verdict"], "broken", "{report:#}");
     assert!(report["sets"][0]["reason"].as_str().is_some_and(|reason| reason.contains("it happens again")));
+    let never = std::process::Command::new(env!("CARGO_BIN_EXE_interlock"))
+        .args(["prove", "--replay", "interlock-replay.json", "--trials", "0"])
+        .current_dir(counter.folder.path())
+        .env("TMPDIR", counter.temporary())
+        .output()
+        .expect("the program starts");
+    assert_eq!(never.status.code(), Some(3), "what was not run again is not held");
     counter.assert_nothing_is_left();
 }
 

@@ -45,7 +45,7 @@ pub(super) fn run(options: &Prove, console: &mut Console) -> Result<Exit> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let line = Line::new(console.errors_are_seen() && !options.no_progress);
     let outcome = runtime.block_on(async {
-        let mut ending = Ending::new()?;
+        let mut ending = Ending::with_terminal()?;
         // Whoever is dropped ends its children and removes its folders, so an interrupt is only a matter of stopping.
         anyhow::Ok(tokio::select! {
             report = async {
@@ -103,9 +103,6 @@ fn ask(options: &Prove, scanned: Option<&Report>) -> Result<Ask> {
         });
     }
     if options.calls.is_empty() {
-        if !options.setup.is_empty() {
-            bail!("--setup is for calls that are named: add --call 'TOOL {{json}}'");
-        }
         return Ok(Ask::Survey { allow_destructive });
     }
     let read =
