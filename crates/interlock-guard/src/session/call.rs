@@ -11,7 +11,7 @@ use http::{HeaderName, HeaderValue};
 use super::{
     cancel::cancelled,
     client::{Session, Style},
-    flights::{NoPlace, Place},
+    flights::{Flight, NoPlace, Place},
     greeting::{Bridge, completed},
     merge,
     outbox::Outbox,
@@ -231,7 +231,9 @@ impl Session {
                 Reply::Lost(Lost { reason, may_have_run, .. }) => Answer::Lost { reason, may_have_run },
             }
         };
+        let left = Left::new(self, &place.flight);
         let carried = self.engine.desk.carry(call, forward).await;
+        left.answered();
         if let Carried::Answer(Answer::Result { task: Some(task), .. }) = &carried {
             self.remember(task.id.clone(), target.upstream);
         }
@@ -250,7 +252,7 @@ impl Step {
                 Work::Asking { who, out } => Box::pin(session.asked(&message, &who, &out)).await,
                 Work::Calling { who, out } => session.call(&message, &place, who, out).await,
                 Work::Passing { link, number, begun, teaches, bridge } => {
-                    let left = Left::new(&session, &link, number);
+                    let left = Left::new(&session, &place.flight);
                     let listens = message.method() == "subscriptions/listen";
                     let finish = pin!(link.finish(begun));
                     let reply = tokio::select! {
@@ -279,27 +281,26 @@ impl Step {
     }
 }
 
-/// A request that was sent. If its client goes before the answer, and has no other way to say so, the server is told.
-struct Left<'a> {
-    link: Option<&'a Arc<Link>>,
-    number: u64,
-}
+/// A request that was sent. If its client goes before the answer, and has no other way to say so, a server on a pipe is told. What the call
+/// holds stays held until the server has answered.
+struct Left<'a>(Option<&'a Flight>);
 
 impl<'a> Left<'a> {
-    fn new(session: &Session, link: &'a Arc<Link>, number: u64) -> Self {
-        let tells = session.style == Style::Stateless && link.process().is_some();
-        Self { link: tells.then_some(link), number }
+    fn new(session: &Session, flight: &'a Flight) -> Self {
+        Self((session.style == Style::Stateless).then_some(flight))
     }
 
     fn answered(mut self) {
-        self.link = None;
+        self.0 = None;
     }
 }
 
 impl Drop for Left<'_> {
     fn drop(&mut self) {
-        if let Some(link) = self.link {
-            link.tell_soon(cancelled(self.number));
+        if let Some((link, number)) = self.0.and_then(Flight::left)
+            && link.process().is_some()
+        {
+            link.tell_soon(cancelled(number));
         }
     }
 }

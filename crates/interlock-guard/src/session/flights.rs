@@ -61,9 +61,8 @@ impl Flights {
     /// Cancels a flight: its client does not wait any more. Says where it went, if it had left.
     pub(super) fn cancel(&self, id: &Id) -> Option<(Arc<Link>, u64)> {
         let flight = self.flights().get(id).cloned()?;
-        let left = flight.left.lock().unwrap_or_else(PoisonError::into_inner).clone();
         flight.cancelled.notify_one();
-        left
+        flight.left()
     }
 
     /// Whether there are none.
@@ -80,6 +79,11 @@ impl Flight {
     /// Notes that it left.
     pub(crate) fn leaves(&self, link: &Arc<Link>, number: u64) {
         *self.left.lock().unwrap_or_else(PoisonError::into_inner) = Some((Arc::clone(link), number));
+    }
+
+    /// Where it went and what it is called there, once it left.
+    pub(crate) fn left(&self) -> Option<(Arc<Link>, u64)> {
+        self.left.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Waits until the client has cancelled it.

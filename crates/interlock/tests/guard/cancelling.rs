@@ -1,10 +1,12 @@
-//! Calls that are still under way when the closing guard's patience is over: cancelled at their server first, as its revision has it.
+//! Calls that are still under way when the closing guard's patience is over, or when a client goes that has no other way to say that it does
+//! not want them any more: cancelled at their server, as its revision has it.
 
 use serde_json::json;
 
 use crate::{
     effects::{Effects, configured},
     kit::{Client, Said, Serving, scratch, until},
+    raw::Raw,
 };
 
 /// A call that would take a thousand seconds. Told to stop, it does if it `obeys`.
@@ -69,4 +71,37 @@ async fn over_http_without_a_handshake_the_stream_of_the_call_is_closed() {
     let (said, noted) = over_http("stateless", false).await;
     assert_eq!(noted, ["gone call"]);
     assert!(said.is_error && said.text().contains("cancelled, because the guard closes"), "{said:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_closes_the_stream_of_a_call_without_a_handshake_cancels_it_at_a_process_too() {
+    let effects = Effects::new();
+    let guard = effects.line().guarded(&["--listen", "127.0.0.1:0", "--lock", "do=call:{args.name}"]).serve();
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": { "name": "raw", "version": "1" },
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let wish = |until: &str| {
+        let arguments = json!({ "name": "call", "ms": 60_000, "until": until });
+        let params = json!({ "name": "do", "arguments": arguments, "_meta": meta });
+        let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+        let request = Raw::new(&guard.url).request(call.to_string());
+        let request = request.header("mcp-protocol-version", "2026-07-28");
+        request.header("mcp-method", "tools/call").header("mcp-name", "do")
+    };
+    let folder = scratch();
+    let end = folder.path().join("end");
+    let call = tokio::spawn(wish(&end.display().to_string()).send());
+    until("the call has begun", || effects.began() == 1).await;
+    call.abort();
+    until("the server was told", || effects.all().contains(&"cancelled call".to_owned())).await;
+    // It goes on all the same, and so what it holds stays held: the next one begins when it has ended.
+    let next = tokio::spawn(wish("/").send());
+    std::fs::write(&end, "").expect("it is written");
+    assert!(next.await.expect("no panic").expect("it is answered").status().is_success());
+    let mut noted = effects.all();
+    // One process was asked which era it speaks, and ended.
+    noted.retain(|line| line != "closed");
+    assert_eq!(noted, ["begin call", "cancelled call", "end call", "begin call", "end call"]);
 }
