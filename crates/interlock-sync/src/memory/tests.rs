@@ -30,20 +30,7 @@ fn key(name: &str) -> Key {
 
 /// A call with patience for a second that wants nothing.
 fn call(id: u128) -> Admission {
-    Admission {
-        call: OpId(id),
-        charges: vec![],
-        places: vec![],
-        locks: vec![],
-        once: None,
-        reader: None,
-        observes: vec![],
-        requires_fresh: vec![],
-        ttl: SECOND * 10,
-        remember: SECOND * 60,
-        is_again: false,
-        patience: SECOND,
-    }
+    Admission { remember: SECOND * 60, patience: SECOND, ..Admission::new(OpId(id), SECOND * 10) }
 }
 
 fn lock(id: u128, name: &str) -> Admission {

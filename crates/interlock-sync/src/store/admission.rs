@@ -57,6 +57,27 @@ pub struct Admission {
     pub patience: Duration,
 }
 
+impl Admission {
+    /// A call that asks for nothing yet and does not wait. What it will be granted and what is remembered of it lasts for `ttl`.
+    #[must_use]
+    pub const fn new(call: OpId, ttl: Duration) -> Self {
+        Self {
+            call,
+            charges: vec![],
+            places: vec![],
+            locks: vec![],
+            once: None,
+            reader: None,
+            observes: vec![],
+            requires_fresh: vec![],
+            ttl,
+            remember: ttl,
+            is_again: false,
+            patience: Duration::ZERO,
+        }
+    }
+}
+
 /// One rate limit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Charge {

@@ -38,20 +38,7 @@ const SHORT: Duration = Duration::from_millis(300);
 
 /// A call that wants nothing and would wait long.
 fn call() -> Admission {
-    Admission {
-        call: OpId::fresh(),
-        charges: vec![],
-        places: vec![],
-        locks: vec![],
-        once: None,
-        reader: None,
-        observes: vec![],
-        requires_fresh: vec![],
-        ttl: LONG,
-        remember: LONG,
-        is_again: false,
-        patience: LONG,
-    }
+    Admission { patience: LONG, ..Admission::new(OpId::fresh(), LONG) }
 }
 
 /// A call that wants locks: `k`, or `k+` to share it.

@@ -9,20 +9,7 @@ use crate::key;
 
 /// A call that asks for nothing.
 fn bare() -> Admission {
-    Admission {
-        call: OpId::fresh(),
-        charges: vec![],
-        places: vec![],
-        locks: vec![],
-        once: None,
-        reader: None,
-        observes: vec![],
-        requires_fresh: vec![],
-        ttl: MINUTE,
-        remember: DAYS,
-        is_again: false,
-        patience: std::time::Duration::ZERO,
-    }
+    Admission { remember: DAYS, ..Admission::new(OpId::fresh(), MINUTE) }
 }
 
 /// A call that wants the door for itself, and one of two places.
