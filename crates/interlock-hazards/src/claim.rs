@@ -4,14 +4,14 @@ use std::{collections::HashMap, rc::Rc};
 
 use interlock_model::ir::{Op, Resource, Value, WriteMode};
 
-use crate::view::{At, Entry, Overlap, View};
+use crate::view::{At, Entry, Kinds, Overlap, View};
 
 /// Whether the call made the thing its own before the gap: by a write right behind the look, or by one that only succeeds if the
 /// look is still true and whose outcome decided that the act runs.
 pub(crate) fn is_claimed(view: &View<'_>, entry: &Entry<'_>, look: At, act: At) -> bool {
     let apart = entry.apart(act).is_some();
     let between = |at: &At| *at > look && *at != act && (*at < act || is_outside(entry, *at, act));
-    entry.all(|op| matches!(op, Op::Write { .. } | Op::Delete { .. })).filter(between).any(|claim| {
+    entry.steps_of(Kinds::WRITE | Kinds::DELETE).filter(between).any(|claim| {
         // Which way control takes is the dearest question, so it is asked last.
         let comes_first = || is_outside(entry, claim, act) || entry.leads_to(claim, act).is_some();
         if entry.overlap(claim, act) != Some(Overlap::Sure) || !comes_first() {
@@ -63,33 +63,36 @@ impl Gates {
 
     /// Whether another question behind a suspension took the place of a look at memory: one about the same thing, or about a flag
     /// that this call sets afterwards, so that it passes only once. The story is told from there.
-    pub(crate) fn asked_later(&mut self, entry: &Entry<'_>, look: At, act: At, asked: &[(At, At)]) -> bool {
+    pub(crate) fn asked_later(&mut self, entry: &Entry<'_>, look: At, act: At) -> bool {
         matches!(entry.resource(act), Some(Resource::Shared(_)))
-            && asked.iter().any(|(_, later)| {
-                *later > look && entry.leads_to(look, *later) == Some(true) && self.at(entry, *later).closes
+            && entry.judged_by(act).any(|(_, later)| {
+                later > look && entry.leads_to(look, later) == Some(true) && self.at(entry, later).closes
             })
     }
 
     /// Whether a flag or a kept promise lets one call of the process at a time come to an act: it was asked, and taken before
     /// anybody else could ask.
-    pub(crate) fn single_flight(&mut self, entry: &Entry<'_>, look: At, act: At, asked: &[(At, At)]) -> bool {
+    pub(crate) fn single_flight(&mut self, entry: &Entry<'_>, look: At, act: At) -> bool {
         let apart = entry.apart(act).is_some();
         let before = |taken: &At| {
             let first = *taken < act || is_outside(entry, *taken, act);
             first && (apart || entry.leads_to(*taken, act).is_some())
         };
-        asked.iter().any(|(_, gate)| {
-            *gate != look
-                && entry.overlap(*gate, act).is_none()
-                && self.at(entry, *gate).taken.iter().any(before)
+        entry.judged_by(act).any(|(_, gate)| {
+            gate != look
+                && is_in_memory(entry, gate)
+                && entry.overlap(gate, act).is_none()
+                && self.at(entry, gate).taken.iter().any(before)
         })
     }
 }
 
 impl Gate {
     fn of(entry: &Entry<'_>, look: At) -> Self {
-        let Some(Op::Read { of: Resource::Shared(_), .. }) = entry.op(look) else { return Self::default() };
-        let writes = entry.all(|op| matches!(op, Op::Write { to: Resource::Shared(_), .. }));
+        if !is_in_memory(entry, look) {
+            return Self::default();
+        }
+        let writes = entry.all(Kinds::WRITE, |op| matches!(op, Op::Write { to: Resource::Shared(_), .. }));
         let same: Vec<(At, bool)> = writes
             .filter(|write| entry.overlap(look, *write) == Some(Overlap::Sure))
             .filter_map(|write| Some((write, entry.leads_to(look, write)?)))
@@ -107,6 +110,11 @@ impl Gate {
         let taken = at_once.filter(blind).filter(shuts).collect();
         Self { closes: !same.is_empty(), taken }
     }
+}
+
+/// Whether a step looks at something in memory.
+fn is_in_memory(entry: &Entry<'_>, look: At) -> bool {
+    matches!(entry.op(look), Some(Op::Read { of: Resource::Shared(_), .. }))
 }
 
 /// Whether a look is at something in memory that the same call writes later: a gate that the next one finds closed.

@@ -14,7 +14,7 @@ use crate::{
     Issue,
     claim::{Gates, is_claimed},
     feed::fed_by,
-    view::{At, Entry, Overlap, View},
+    view::{At, Entry, Kinds, Overlap, View},
 };
 
 /// How many steps one judgement can be about.
@@ -77,19 +77,15 @@ pub(crate) fn of_entry(view: &View<'_>, index: usize, entry: &Entry<'_>) -> Vec<
         return found;
     }
     let mut gates = Gates::default();
-    for act in entry.all(|op| matches!(op, Op::Write { .. } | Op::Delete { .. } | Op::Rename { .. })) {
+    for act in entry.steps_of(Kinds::CHANGES) {
         if !acts(entry, act) {
             continue;
         }
-        let asked = entry.judged_by(act);
-        let judged: Vec<(At, At)> = asked
-            .iter()
-            .copied()
-            .filter(|(check, look)| {
-                is_read(entry, *look)
-                    && sees(entry, *look, act)
-                    && entry.meets(*look, act).is_some()
-                    && is_judgement(entry, *check)
+        let judgements = entry.judges(act).iter().copied().filter(|check| is_judgement(entry, *check));
+        let judged: Vec<(At, At)> = judgements
+            .flat_map(|check| entry.looks(check).map(move |look| (check, look)))
+            .filter(|(_, look)| {
+                is_read(entry, *look) && sees(entry, *look, act) && entry.meets(*look, act).is_some()
             })
             .collect();
         let fed: Vec<At> = fed_by(entry, act)
@@ -104,7 +100,7 @@ pub(crate) fn of_entry(view: &View<'_>, index: usize, entry: &Entry<'_>) -> Vec<
         // Somebody who looks again behind the gap, or who has claimed the thing before it, is not out of date.
         let looks_again = judged
             .iter()
-            .any(|(_, look)| view.reach(entry, *look, act).is_none() && entry.leads_to(*look, act).is_some());
+            .any(|(_, look)| view.reach(entry, *look, act).is_none() && entry.comes_before(*look, act));
         if looks_again {
             continue;
         }
@@ -116,11 +112,11 @@ pub(crate) fn of_entry(view: &View<'_>, index: usize, entry: &Entry<'_>) -> Vec<
                 continue;
             };
             if is_claimed(view, entry, look, act)
-                || (!fed.contains(&look) && gates.asked_later(entry, look, act, &asked))
+                || (!fed.contains(&look) && gates.asked_later(entry, look, act))
             {
                 continue;
             }
-            let reach = match (reach, gates.single_flight(entry, look, act, &asked)) {
+            let reach = match (reach, gates.single_flight(entry, look, act)) {
                 (Reach::InProcess, true) => continue,
                 (Reach::Both, true) => Reach::CrossProcess,
                 (reach, _) => reach,
@@ -146,10 +142,7 @@ fn acts(entry: &Entry<'_>, act: At) -> bool {
 
 /// Whether a check judges what it depends on. Whether all went well depends on everything before, and says nothing of any of it.
 fn is_judgement(entry: &Entry<'_>, check: At) -> bool {
-    match entry.op(check) {
-        Some(Op::Check { on, .. }) => entry.sources_of(on).len() <= MOST_JUDGED,
-        _ => true,
-    }
+    entry.asked_by(check).len() <= MOST_JUDGED
 }
 
 fn is_read(entry: &Entry<'_>, at: At) -> bool {
@@ -344,8 +337,20 @@ pub(crate) fn same_name(one: &str, other: &str) -> bool {
 
 /// Whether a name contains one of some words, whatever its case.
 pub(crate) fn mentions(name: &str, words: &[&str]) -> bool {
-    let lower = name.to_lowercase();
-    words.iter().any(|word| lower.contains(word))
+    if !name.is_ascii() {
+        let lower = name.to_lowercase();
+        return words.iter().any(|word| lower.contains(word));
+    }
+    // Most places begin no word, and one letter tells.
+    let name = name.as_bytes();
+    (0..name.len()).any(|at| {
+        let Some(rest @ [first, ..]) = name.get(at..) else { return false };
+        let first = first.to_ascii_lowercase();
+        words.iter().map(|word| word.as_bytes()).any(|word| {
+            word.first() == Some(&first)
+                && rest.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word))
+        })
+    })
 }
 
 /// With a capital letter in front.

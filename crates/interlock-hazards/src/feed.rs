@@ -4,7 +4,7 @@ use interlock_model::ir::{AccessPath, Op, Resource, Value, WriteMode};
 
 use crate::{
     claim::passes_once,
-    view::{At, Entry},
+    view::{At, Entry, Kinds},
 };
 
 /// What feeds an act: what a rename puts in place is what was written under the other name before, and what is saved from a field
@@ -14,7 +14,7 @@ pub(crate) fn fed_by(entry: &Entry<'_>, act: At) -> Vec<At> {
         Some(Op::Rename { from, .. }) => renamed(entry, from, act),
         _ => vec![act],
     };
-    let mut fed: Vec<At> = writes.iter().flat_map(|write| entry.fed_by(*write)).collect();
+    let mut fed: Vec<At> = writes.iter().flat_map(|write| entry.fed_by(*write).into_owned()).collect();
     if is_stored(entry, act) {
         let mut loaded: Vec<At> = fed.iter().flat_map(|read| loaded_into(entry, *read)).collect();
         for write in writes {
@@ -34,7 +34,7 @@ fn renamed(entry: &Entry<'_>, from: &Resource, act: At) -> Vec<At> {
     let written = |write: &At| {
         *write < act && entry.resource(*write) == Some(&from) && entry.leads_to(*write, act).is_some()
     };
-    let writes: Vec<At> = entry.all(|op| matches!(op, Op::Write { .. })).filter(written).collect();
+    let writes: Vec<At> = entry.steps_of(Kinds::WRITE).filter(written).collect();
     let beside = |write: &&At| entry.place(**write, &[act]) == entry.span(**write);
     let near: Vec<At> = writes.iter().filter(beside).copied().collect();
     if near.is_empty() { writes } else { near }
@@ -51,8 +51,9 @@ fn loaded_into(entry: &Entry<'_>, read: At) -> Vec<At> {
 /// What was loaded into a place in memory before a step, by the same call and in every call: what is loaded once is kept, and memory
 /// is what counts from then on.
 fn loaded_at(entry: &Entry<'_>, place: &AccessPath, before: At) -> Vec<At> {
-    let stores =
-        entry.all(|op| matches!(op, Op::Write { to: Resource::Shared(_), mode: WriteMode::Blind, .. }));
+    let stores = entry.all(Kinds::WRITE, |op| {
+        matches!(op, Op::Write { to: Resource::Shared(_), mode: WriteMode::Blind, .. })
+    });
     let whole =
         |store: &At| *store < before && entry.sets(*store, place) && entry.leads_to(*store, before).is_some();
     let stores: Vec<At> = stores.filter(whole).collect();
@@ -64,8 +65,9 @@ fn loaded_at(entry: &Entry<'_>, place: &AccessPath, before: At) -> Vec<At> {
                 && entry.leads_to(*store, *later).is_some()
         })
     };
-    let loads = stores.iter().filter(|store| !replaced(store)).flat_map(|store| entry.fed_by(*store));
-    let once = |load: &At| entry.judged_by(*load).iter().any(|(_, look)| is_for_the_first(entry, *look));
+    let loads =
+        stores.iter().filter(|store| !replaced(store)).flat_map(|store| entry.fed_by(*store).into_owned());
+    let once = |load: &At| entry.judged_by(*load).any(|(_, look)| is_for_the_first(entry, look));
     loads.filter(|load| !once(load)).collect()
 }
 
@@ -78,8 +80,9 @@ fn is_for_the_first(entry: &Entry<'_>, look: At) -> bool {
             && entry.fed_by(*store).iter().any(|from| is_stored(entry, *from))
             && entry.leads_to(*store, look).is_some()
     };
-    let before =
-        entry.all(|op| matches!(op, Op::Write { to: Resource::Shared(_), .. })).any(|store| loads(&store));
+    let before = entry
+        .all(Kinds::WRITE, |op| matches!(op, Op::Write { to: Resource::Shared(_), .. }))
+        .any(|store| loads(&store));
     !before && passes_once(entry, look)
 }
 

@@ -7,6 +7,8 @@ use interlock_model::{
     ir::{AccessPath, Field, FunctionId, Name, Root, Term, Value, Via},
 };
 
+use crate::knowledge::Seen;
+
 /// A call of something that may be a library's.
 #[derive(Debug, Clone)]
 pub struct Call<'c> {
@@ -37,6 +39,11 @@ pub trait Surroundings: Debug {
     /// What a constant was set to once and for all: `const SPEND = "UPDATE …"`, `const filter = { … }`. Values of other functions
     /// must not occur in it: see [`Arg::from_outside`].
     fn initial(&self, path: &AccessPath) -> Option<Arg>;
+
+    /// The SQL that was read before, where that is remembered.
+    fn seen(&self) -> Option<&Seen> {
+        None
+    }
 }
 
 /// Where nothing else is known.

@@ -4,13 +4,21 @@ use serde::Serialize;
 
 use crate::clean::is_harmful;
 
+/// The last character of ASCII.
+const DELETE: u8 = 0x7f;
+
 /// A value as indented JSON with a newline at its end.
 ///
 /// JSON allows most control characters of Unicode as they are, but a terminal obeys some of them. Outside its strings JSON is plain
 /// ASCII, so each such character can be replaced by its escape without looking where it stands.
 pub(crate) fn json<T: Serialize>(value: &T) -> String {
-    let plain =
+    let mut plain =
         serde_json::to_string_pretty(value).expect("structs and lists with text for keys always serialise");
+    // Of ASCII only one such character is left: JSON escapes the others.
+    if plain.bytes().all(|byte| byte < DELETE) {
+        plain.push('\n');
+        return plain;
+    }
     let mut text = String::with_capacity(plain.len() + 1);
     for c in plain.chars() {
         if c != '\n' && is_harmful(c) {

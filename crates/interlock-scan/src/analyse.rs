@@ -20,10 +20,11 @@ pub struct Found {
     pub issue: Issue,
 }
 
-/// Runs every rule over a program. Several ways to the same place are one issue.
+/// Runs every rule over a program. Several ways to the same place are one issue. The steps of its functions are gone afterwards.
 #[must_use]
-pub fn analyse(program: &Program) -> Vec<Found> {
+pub fn analyse(program: &mut Program) -> Vec<Found> {
     let expanded = entries(program);
+    let program = &*program;
     let facts = Arc::new(Facts::of(program));
     let entry = |expanded| Entry::new(program, &facts, expanded);
     let view = View::of(program, expanded.par_iter().map(entry).collect());

@@ -35,7 +35,7 @@ const STACK: usize = 128 << 20;
 pub struct Engine<'e> {
     languages: Vec<Language<'e>>,
     pool: ThreadPool,
-    pub(crate) analyse: fn(&Program) -> Vec<Found>,
+    pub(crate) analyse: fn(&mut Program) -> Vec<Found>,
 }
 
 struct Language<'e> {
@@ -146,12 +146,12 @@ impl<'e> Engine<'e> {
 
     /// What the rules find in a program.
     #[must_use]
-    pub fn findings(&self, program: &Program) -> Vec<Finding> {
-        self.look(program).into_iter().map(|(finding, _)| finding).collect()
+    pub fn findings(&self, mut program: Program) -> Vec<Finding> {
+        self.look(&mut program).into_iter().map(|(finding, _)| finding).collect()
     }
 
-    /// The same, each with what a fix would be about.
-    pub(crate) fn look(&self, program: &Program) -> Vec<(Finding, Vec<Spot>)> {
+    /// The same, each with what a fix would be about. The steps of the functions are gone afterwards.
+    pub(crate) fn look(&self, program: &mut Program) -> Vec<(Finding, Vec<Spot>)> {
         let issues = self.pool.install(|| (self.analyse)(program));
         let look = |Found { hazard, issue }| {
             let witness = issue.witness.iter().map(|(_, span, _)| *span);

@@ -74,7 +74,8 @@ fn fingerprint(identity: &str, occurrence: u32) -> Fingerprint {
     hash.update(b"\0");
     hash.update(occurrence.to_le_bytes());
     let hash = hash.finalize();
-    Fingerprint(hash.iter().take(KEPT).map(|byte| format!("{byte:02x}")).collect())
+    let digits = hash.iter().take(KEPT).flat_map(|byte| [byte >> 4, byte & 0xf]);
+    Fingerprint(digits.filter_map(|digit| char::from_digit(u32::from(digit), 16)).collect())
 }
 
 #[cfg(test)]

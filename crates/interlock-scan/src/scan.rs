@@ -227,7 +227,7 @@ fn examine(root: &Root, config: &Config, engine: &Engine<'_>, progress: &dyn Pro
 
     progress.reached(Phase::Looking);
     let mut findings = Vec::new();
-    for Linked { program, failed } in linked {
+    for Linked { mut program, failed } in linked {
         coverage.files -= failed.len();
         for file in failed {
             notes.trouble("its front end failed, which is a mistake of ours: please report it", &file);
@@ -238,7 +238,7 @@ fn examine(root: &Root, config: &Config, engine: &Engine<'_>, progress: &dyn Pro
             let file = program.files.get(note.span.file.0 as usize).map_or("?", |file| file);
             notes.say(format!("{file}:{}: {}", note.span.line, note.text));
         }
-        findings.append(&mut engine.look(&program));
+        findings.append(&mut engine.look(&mut program));
     }
     coverage.notes = notes.lines();
 
@@ -318,13 +318,13 @@ impl Sources {
 
     /// Keeps the texts that somebody will want to see.
     fn named_by(findings: &[Finding], texts: Vec<(Name, String)>) -> Self {
-        let locations = |finding: &Finding| {
-            let steps = finding.witness.0.iter().map(|step| step.location.file.clone());
-            steps.chain([finding.location.file.clone()]).collect::<Vec<_>>()
-        };
-        let named: HashSet<String> = findings.iter().flat_map(locations).collect();
-        let texts = texts.into_iter().map(|(path, text)| (path.to_string(), text));
-        Self(texts.filter(|(path, _)| named.contains(path)).collect())
+        let mut named: HashSet<&str> = HashSet::new();
+        for finding in findings {
+            named.insert(&finding.location.file);
+            named.extend(finding.witness.0.iter().map(|step| &*step.location.file));
+        }
+        let texts = texts.into_iter().filter(|(path, _)| named.contains(&**path));
+        Self(texts.map(|(path, text)| (path.to_string(), text)).collect())
     }
 }
 

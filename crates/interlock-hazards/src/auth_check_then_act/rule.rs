@@ -10,7 +10,7 @@ use interlock_model::{
 use crate::{
     Issue,
     clash::{Clash, key_of, mentions, same_name},
-    view::{At, Entry, View},
+    view::{At, Entry, Kinds, View},
 };
 
 /// Fields that say whose something is or who may use it.
@@ -31,20 +31,38 @@ const OWNERSHIP: &[&str] = &[
 
 pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
     let changed = Changed::of(view);
-    let racing = view.entries.iter().filter(|entry| entry.runs_beside_itself());
+    let racing = view.entries_with(Kinds::CHANGES).filter(|entry| entry.runs_beside_itself());
     racing.flat_map(|entry| of_entry(view, &changed, entry)).collect()
 }
 
 fn of_entry(view: &View<'_>, changed: &Changed<'_>, entry: &Entry<'_>) -> Vec<Issue> {
     let mut issues = vec![];
-    for act in entry.all(|op| matches!(op, Op::Write { .. } | Op::Delete { .. } | Op::Rename { .. })) {
-        for (check, look) in entry.judged_by(act) {
-            let Some(field) = judged_ownership(entry, check, look) else { continue };
-            if !concerns(entry, look, act) || repeats(entry, act, &field) {
+    // A query for the owner alone has the answer under whatever name.
+    let owner_alone = |at: At| matches!(entry.columns(at), Some([column]) if mentions(column, OWNERSHIP));
+    let asks_for_owner = entry.steps_of(Kinds::READ).any(owner_alone);
+    // Many acts share their checks, and hardly any check is about ownership.
+    let mut judges = vec![false; entry.steps.len()];
+    for judge in entry.steps_of(Kinds::CHANGES).flat_map(|act| entry.judges(act)) {
+        if let Some(judges) = judges.get_mut(*judge) {
+            *judges = true;
+        }
+    }
+    let owned: HashMap<At, Vec<(At, Name)>> = entry
+        .steps_of(Kinds::CHECK)
+        .filter(|check| judges.get(*check) == Some(&true))
+        .map(|check| (check, looks_for_owner(entry, check, asks_for_owner)))
+        .filter(|(_, looks)| !looks.is_empty())
+        .collect();
+    if owned.is_empty() {
+        return issues;
+    }
+    for act in entry.steps_of(Kinds::CHANGES) {
+        for (look, field) in entry.judges(act).iter().filter_map(|check| owned.get(check)).flatten() {
+            if !concerns(entry, *look, act) || repeats(entry, act, field) {
                 continue;
             }
-            let Some(reach) = view.reach(entry, look, act) else { continue };
-            issues.push(issue(changed, entry, look, act, &field, reach));
+            let Some(reach) = view.reach(entry, *look, act) else { continue };
+            issues.push(issue(changed, entry, *look, act, field, reach));
         }
     }
     issues
@@ -55,12 +73,32 @@ pub(crate) fn claims(_view: &View<'_>, clash: &Clash<'_, '_>) -> bool {
     let entry = clash.entry;
     clash
         .check
-        .and_then(|check| judged_ownership(entry, check, clash.look))
+        .and_then(|check| judged_ownership(entry, check, clash.look, &owners(entry, check)))
         .is_some_and(|field| concerns(entry, clash.look, clash.act) && !repeats(entry, clash.act, &field))
 }
 
+/// The looks by which a check asks whose something is, and the fields that say it.
+fn looks_for_owner(entry: &Entry<'_>, check: At, asks_for_owner: bool) -> Vec<(At, Name)> {
+    let owners = owners(entry, check);
+    if owners.is_empty() && !asks_for_owner {
+        return vec![];
+    }
+    let asked = entry.asked_by(check).iter();
+    asked.filter_map(|look| Some((*look, judged_ownership(entry, check, *look, &owners)?))).collect()
+}
+
+/// The values that a check compares and that are called like something that says whose a thing is.
+fn owners(entry: &Entry<'_>, check: At) -> Vec<(Value, Name)> {
+    let Some(Op::Check { on, .. }) = entry.op(check) else { return vec![] };
+    let owner = |value: &Value| {
+        let field = entry.field_of(*value).filter(|field| mentions(field, OWNERSHIP))?;
+        Some((*value, field))
+    };
+    on.iter().filter_map(owner).collect()
+}
+
 /// The field of what was read that says whose it is, if that is what a check compares.
-fn judged_ownership(entry: &Entry<'_>, check: At, look: At) -> Option<Name> {
+fn judged_ownership(entry: &Entry<'_>, check: At, look: At, owners: &[(Value, Name)]) -> Option<Name> {
     let (Some(Op::Read { .. }), Some(Op::Check { on, .. })) = (entry.op(look), entry.op(check)) else {
         return None;
     };
@@ -71,11 +109,8 @@ fn judged_ownership(entry: &Entry<'_>, check: At, look: At) -> Option<Name> {
         return None;
     }
     let from_look = |value: &Value| entry.sources(*value).contains(&look);
-    let field = on
-        .iter()
-        .filter(|value| from_look(value))
-        .find_map(|value| entry.field_of(*value).filter(|field| mentions(field, OWNERSHIP)));
-    // A query for the owner alone has the answer under whatever name.
+    let field = owners.iter().find(|(value, _)| from_look(value)).map(|(_, field)| field.clone());
+    // Whoever asks for the owner alone compares it under whatever name.
     field.or_else(|| {
         let [column] = entry.columns(look)? else { return None };
         (on.iter().any(from_look) && mentions(column, OWNERSHIP)).then(|| column.clone())
@@ -133,9 +168,9 @@ struct Changed<'v>(HashMap<&'v Term, Vec<&'v [Name]>>);
 impl<'v> Changed<'v> {
     fn of(view: &'v View<'_>) -> Self {
         let mut changed: HashMap<&Term, Vec<&[Name]>> = HashMap::new();
-        for entry in &view.entries {
+        for entry in view.entries_with(Kinds::WRITE) {
             let changes = |op: &Op| matches!(op, Op::Write { mode, .. } if *mode != WriteMode::Exclusive);
-            for write in entry.all(changes) {
+            for write in entry.all(Kinds::WRITE, changes) {
                 if let Some(Resource::Row { table, columns, .. }) = entry.resource(write) {
                     let known = changed.entry(&**table).or_default();
                     if !known.contains(&columns.as_slice()) {

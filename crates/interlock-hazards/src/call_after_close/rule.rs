@@ -1,6 +1,6 @@
 //! Finds calls that test whether the server is closing, and use what close tears down without being counted in.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use interlock_model::{
     Confidence, Lane, Reach,
@@ -10,7 +10,7 @@ use interlock_model::{
 use crate::{
     Issue,
     clash::mentions,
-    view::{At, Entry, Runs, View},
+    view::{At, Entry, Kinds, Runs, View},
 };
 
 /// Finds `call-after-close`.
@@ -18,17 +18,21 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
     // A helper that closes is seen from every entry that reaches it; once is enough.
     let mut known = BTreeSet::new();
     let closers: Vec<Closer<'_, '_>> = view
-        .entries
-        .iter()
+        .entries_with(Kinds::CLOSE)
         .flat_map(closers)
         .filter(|closer| known.insert((closer.flag.clone(), closer.handle.clone())))
         .collect();
     if closers.is_empty() {
-        return view.entries.iter().flat_map(|entry| idle(view, entry)).collect();
+        return view.entries_with(Kinds::CLOSE).flat_map(|entry| idle(view, entry)).collect();
     }
-    let callers = || view.entries.iter().filter(|entry| entry.runs_beside_itself());
-    let mut found: Vec<Issue> = callers().flat_map(|entry| tested(entry, &closers)).collect();
-    found.extend(view.entries.iter().flat_map(|entry| idle(view, entry)));
+    // Paths that lead to the same place end alike, whatever they start at.
+    let mut by_end: HashMap<Option<&Field>, Vec<&Closer<'_, '_>>> = HashMap::new();
+    for closer in &closers {
+        by_end.entry(closer.flag.fields.last()).or_default().push(closer);
+    }
+    let callers = || view.entries_with(Kinds::CHECK).filter(|entry| entry.runs_beside_itself());
+    let mut found: Vec<Issue> = callers().flat_map(|entry| tested(entry, &by_end)).collect();
+    found.extend(view.entries_with(Kinds::CLOSE).flat_map(|entry| idle(view, entry)));
     found
 }
 
@@ -44,7 +48,7 @@ struct Closer<'v, 'e> {
 fn closers<'v, 'e>(entry: &'v Entry<'e>) -> Vec<Closer<'v, 'e>> {
     // Where the process ends, nothing is left to race for.
     let closes: Vec<(At, AccessPath)> = entry
-        .all(|op| matches!(op, Op::Close { .. }))
+        .steps_of(Kinds::CLOSE)
         .filter(|close| is_close(entry, *close) && !ends_the_process(entry, *close))
         .filter_map(|close| match entry.op(close) {
             Some(Op::Close { handle }) => Some((close, entry.resolve_path(handle))),
@@ -56,7 +60,7 @@ fn closers<'v, 'e>(entry: &'v Entry<'e>) -> Vec<Closer<'v, 'e>> {
         return found;
     }
     // A flag is set to what the source says, not to what was computed.
-    for set in entry.all(|op| matches!(op, Op::Write { from, .. } if from.is_empty())) {
+    for set in entry.all(Kinds::WRITE, |op| matches!(op, Op::Write { from, .. } if from.is_empty())) {
         let flag = match entry.resource(set) {
             Some(Resource::Flag(path)) => path,
             Some(Resource::Shared(path)) if entry.is_shared(path) && is_flag(entry, path) => path,
@@ -121,20 +125,20 @@ fn is_close(entry: &Entry<'_>, at: At) -> bool {
 }
 
 fn ends_the_process(entry: &Entry<'_>, at: At) -> bool {
-    let exits = entry.all(|op| matches!(op, Op::Call { callee: Callee::Named(name), .. } if &**name == "process.exit" || &**name == "exit"));
+    let exits = entry.all(Kinds::CALL, |op| matches!(op, Op::Call { callee: Callee::Named(name), .. } if &**name == "process.exit" || &**name == "exit"));
     exits.into_iter().any(|exit| entry.leads_to(at, exit).is_some())
 }
 
-fn tested(entry: &Entry<'_>, closers: &[Closer<'_, '_>]) -> Vec<Issue> {
+fn tested(entry: &Entry<'_>, closers: &HashMap<Option<&Field>, Vec<&Closer<'_, '_>>>) -> Vec<Issue> {
     let mut found = vec![];
-    for check in entry.all(|op| matches!(op, Op::Check { .. })) {
-        let Some(Op::Check { on, .. }) = entry.op(check) else { continue };
-        for test in entry.sources_of(on) {
+    for check in entry.steps_of(Kinds::CHECK) {
+        for test in entry.asked_by(check).iter().copied() {
             let flag = match (entry.op(test), entry.resource(test)) {
                 (Some(Op::Read { .. }), Some(Resource::Flag(path) | Resource::Shared(path))) => path,
                 _ => continue,
             };
-            let story = closers.iter().filter(|closer| is_same(&closer.flag, flag)).find_map(|closer| {
+            let closers = closers.get(&flag.fields.last()).into_iter().flatten().copied();
+            let story = closers.filter(|closer| is_same(&closer.flag, flag)).find_map(|closer| {
                 let used = use_after(entry, test, check, &closer.handle)?;
                 (!is_counted_in(entry, test, used, closer)).then_some((closer, used))
             });
@@ -204,7 +208,8 @@ fn is_counted_in(entry: &Entry<'_>, test: At, used: At, closer: &Closer<'_, '_>)
     };
     // What close waits for is not always told by its steps; that it waits, and that calls come and go there, is.
     let closer_waits = closer.entry.leads_to(closer.set, closer.close) == Some(true);
-    let counts = entry.all(|op| matches!(op, Op::CountIn { .. } | Op::Write { .. }));
+    let counts =
+        entry.all(Kinds::OTHER | Kinds::WRITE, |op| matches!(op, Op::CountIn { .. } | Op::Write { .. }));
     let counted = counts.into_iter().any(|at| {
         let path = match (entry.op(at), entry.resource(at)) {
             (Some(Op::CountIn { group }), _) => entry.resolve_path(group),
@@ -229,7 +234,7 @@ fn counts_out(entry: &Entry<'_>, put: At) -> bool {
         _ => None,
     };
     let out = |at: At| entry.is_finally(at) || entry.apart(at).is_some();
-    entry.all(takes).any(|at| {
+    entry.all(Kinds::CHANGES | Kinds::OTHER, takes).any(|at| {
         at != put
             && out(at)
             && root(at).is_some()
@@ -270,7 +275,7 @@ fn issue(entry: &Entry<'_>, test: At, used: At, closer: &Closer<'_, '_>) -> Issu
 /// A timer that tears down what calls may be using, and asks nobody.
 fn idle(view: &View<'_>, entry: &Entry<'_>) -> Vec<Issue> {
     let mut found = vec![];
-    for close in entry.all(|op| matches!(op, Op::Close { .. })) {
+    for close in entry.steps_of(Kinds::CLOSE) {
         let Some(Op::Close { handle }) = entry.op(close) else { continue };
         let by_timer = |spawn: At| matches!(entry.op(spawn), Some(Op::Spawn { start: Start::Timer, .. }));
         let Some(spawn) = entry.apart(close).filter(|spawn| by_timer(*spawn)) else { continue };

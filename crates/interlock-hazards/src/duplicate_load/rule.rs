@@ -1,11 +1,11 @@
 //! Two misses load, refresh or initialise the same thing twice.
 
-use interlock_model::ir::{Op, Resource, WriteMode};
+use interlock_model::ir::{Op, Resource, Value, WriteMode};
 
 use crate::{
     Issue,
     clash::{Clash, clashes, sentence},
-    view::{At, Overlap, View},
+    view::{At, Kinds, Overlap, View},
 };
 
 pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
@@ -26,14 +26,18 @@ pub(crate) fn claims(_view: &View<'_>, clash: &Clash<'_, '_>) -> bool {
     };
     let keeps = matches!(clash.entry.op(clash.act), Some(Op::Write { mode: WriteMode::Blind, .. }));
     // What is there and then taken away was not loaded.
-    let missed = |check| clash.entry.answer(check, clash.act) != Some(true) || is_nothing_yet(clash, check);
+    let missed = |check| {
+        clash.entry.answer(check, clash.act) != Some(true)
+            || is_nothing_yet(clash, check)
+            || has_run_out(clash, check)
+    };
     shared && keeps && clash.check.is_some_and(missed) && !clash.fed_at_all && !is_loaded_before(clash)
 }
 
 /// Whether this very call has loaded it before it looked, by the same line: what is loaded anew each time is not missed.
 fn is_loaded_before(clash: &Clash<'_, '_>) -> bool {
     let Clash { entry, look, act, .. } = clash;
-    let loads = entry.all(|op| matches!(op, Op::Write { to: Resource::Shared(_), .. }));
+    let loads = entry.all(Kinds::WRITE, |op| matches!(op, Op::Write { to: Resource::Shared(_), .. }));
     loads
         .filter(|load| load < look && entry.span(*load) == entry.span(*act))
         .any(|load| entry.overlap(load, *act) == Some(Overlap::Sure) && entry.leads_to(load, *look).is_some())
@@ -48,6 +52,18 @@ fn is_nothing_yet(clash: &Clash<'_, '_>, check: At) -> bool {
         return false;
     };
     NOTHING.iter().any(|nothing| word.eq_ignore_ascii_case(nothing)) && !from.is_empty()
+}
+
+/// Whether a check asks the clock, and something that was found out takes the place of what has run out.
+fn has_run_out(clash: &Clash<'_, '_>, check: At) -> bool {
+    let (Some(Op::Check { on, .. }), Some(Op::Write { from, .. })) =
+        (clash.entry.op(check), clash.entry.op(clash.act))
+    else {
+        return false;
+    };
+    // When something was last done is no more than a note of it.
+    let is_found_out = |value: &Value| !clash.entry.is_time(&[*value]);
+    clash.entry.is_time(on) && from.iter().any(is_found_out)
 }
 
 fn issue(clash: &Clash<'_, '_>) -> Issue {

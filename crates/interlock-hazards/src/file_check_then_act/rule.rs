@@ -8,7 +8,7 @@ use interlock_model::{
 use crate::{
     Issue,
     clash::{Clash, clashes, key_of, mentions, sentence},
-    view::{At, Entry, View},
+    view::{At, Entry, Kinds, View},
 };
 
 pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
@@ -18,7 +18,7 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
     looks.reverse();
     looks.dedup_by(|next, last| std::ptr::eq(next.entry, last.entry) && next.act == last.act);
     let mut issues: Vec<Issue> = looks.into_iter().rev().map(issue).collect();
-    let racing = view.entries.iter().filter(|entry| entry.runs_beside_itself());
+    let racing = view.entries_with(Kinds::READ).filter(|entry| entry.runs_beside_itself());
     issues.extend(racing.flat_map(followed_links));
     issues
 }
@@ -32,8 +32,13 @@ fn claims(clash: &Clash<'_, '_>) -> bool {
     );
     let by_name = match entry.op(clash.act) {
         Some(Op::Write { mode: WriteMode::Blind, .. }) => true,
-        // Gone or moved already: the loser is told so, unless it deals with that.
-        Some(Op::Delete { .. } | Op::Rename { .. }) => !entry.is_caught(clash.act),
+        // Gone already: the loser is told so, unless it deals with that.
+        Some(Op::Delete { .. }) => !entry.is_caught(clash.act),
+        // So is who moves what is gone; who moves to where something has come to be meanwhile is told nothing.
+        Some(Op::Rename { .. }) => {
+            clash.check.is_some_and(|check| entry.answer(check, clash.act) == Some(false))
+                || !entry.is_caught(clash.act)
+        }
         _ => false,
     };
     // A file that is read, changed and written back is told as that.
@@ -46,9 +51,9 @@ fn judges_content(clash: &Clash<'_, '_>, check: At) -> bool {
     let Some(Op::Check { on, .. }) = entry.op(check) else { return false };
     // Whether there was anything to read is still a look.
     let judged: Vec<Value> = on.iter().copied().filter(|value| !entry.is_answer(*value)).collect();
-    entry.sources_of(&judged).into_iter().any(|from| {
-        matches!(entry.op(from), Some(Op::Read { aspect: Aspect::Content, of: Resource::File(_), .. }))
-            && entry.overlap(clash.look, from).is_some()
+    entry.sources_of(&judged).iter().any(|from| {
+        matches!(entry.op(*from), Some(Op::Read { aspect: Aspect::Content, of: Resource::File(_), .. }))
+            && entry.overlap(clash.look, *from).is_some()
     })
 }
 
@@ -100,10 +105,17 @@ fn issue(clash: &Clash<'_, '_>) -> Issue {
 /// Where a name leads is checked, then the name is opened again, and may lead elsewhere by then.
 fn followed_links(entry: &Entry<'_>) -> Vec<Issue> {
     let mut issues = vec![];
-    for act in entry.all(follows_links).filter(|act| !is_unguessable(entry, *act)) {
-        let looks = entry.all(|op| matches!(op, Op::Read { aspect: Aspect::Target, .. }));
+    let looks: Vec<At> =
+        entry.all(Kinds::READ, |op| matches!(op, Op::Read { aspect: Aspect::Target, .. })).collect();
+    if looks.is_empty() {
+        return issues;
+    }
+    for act in entry.all(Kinds::READ | Kinds::WRITE, follows_links).filter(|act| !is_unguessable(entry, *act))
+    {
         // The nearest look is the one that was meant for this act.
         let look = looks
+            .iter()
+            .copied()
             .filter(|look| *look < act && leads_to_it(entry, *look, act) && is_judged(entry, *look))
             .max();
         let Some(look) = look else { continue };
@@ -149,7 +161,7 @@ fn is_judged(entry: &Entry<'_>, look: At) -> bool {
         Op::Check { on, .. } => on.iter().any(|value| entry.sources(*value).contains(&look)),
         _ => false,
     };
-    entry.all(decides).next().is_some()
+    entry.all(Kinds::CHECK, decides).next().is_some()
 }
 
 fn leads_to_it(entry: &Entry<'_>, look: At, act: At) -> bool {

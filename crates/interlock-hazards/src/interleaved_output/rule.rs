@@ -7,18 +7,18 @@ use interlock_model::{
 
 use crate::{
     Issue,
-    view::{At, Entry, View},
+    view::{At, Entry, Kinds, View},
 };
 
 /// Finds `interleaved-output`.
 pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
-    let beside = view.entries.iter().filter(|entry| entry.runs_beside_itself());
+    let beside = view.entries_with(Kinds::WRITE).filter(|entry| entry.runs_beside_itself());
     beside.flat_map(of_entry).collect()
 }
 
 fn of_entry(entry: &Entry<'_>) -> Vec<Issue> {
     let writes: Vec<At> = entry
-        .all(|op| matches!(op, Op::Write { to: Resource::Stream(_), .. }))
+        .all(Kinds::WRITE, |op| matches!(op, Op::Write { to: Resource::Stream(_), .. }))
         .filter(|at| stream_of(entry, *at).is_some_and(|stream| entry.is_shared(stream) && !is_log(stream)))
         .collect();
     let mut found = vec![];

@@ -7,18 +7,18 @@ use interlock_model::{
 
 use crate::{
     Issue,
-    view::{At, Entry, Escape, Runs, View},
+    view::{At, Entry, Escape, Kinds, Runs, View},
 };
 
 /// Finds `leak-on-partial-init`.
 pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
     // Where start-up fails, the process ends, and the system closes what it had opened.
-    let survive = view.entries.iter().filter(|entry| *entry.runs != Runs::StartUp);
+    let survive = view.entries_with(Kinds::OPEN).filter(|entry| *entry.runs != Runs::StartUp);
     survive.flat_map(of_entry).collect()
 }
 
 fn of_entry(entry: &Entry<'_>) -> Vec<Issue> {
-    entry.all(|op| matches!(op, Op::Open { .. })).filter_map(|at| judge(entry, at)).collect()
+    entry.steps_of(Kinds::OPEN).filter_map(|at| judge(entry, at)).collect()
 }
 
 fn judge(entry: &Entry<'_>, at: At) -> Option<Issue> {
@@ -27,8 +27,9 @@ fn judge(entry: &Entry<'_>, at: At) -> Option<Issue> {
     if is_kept(entry, at, &names) {
         return None;
     }
-    let closes: Vec<At> =
-        entry.all(|op| matches!(op, Op::Close { handle: other } if closes(entry, other, &names))).collect();
+    let closes: Vec<At> = entry
+        .all(Kinds::CLOSE, |op| matches!(op, Op::Close { handle: other } if closes(entry, other, &names)))
+        .collect();
     let past = |step: At| closes.contains(&step) || leaves_it_to(entry, step, &closes);
     let ways = entry.ways_out(entry.behind(at), past);
     let failures: Vec<At> = ways
@@ -95,7 +96,7 @@ fn names_of(entry: &Entry<'_>, handle: &AccessPath) -> Vec<AccessPath> {
 }
 
 fn stored_at(entry: &Entry<'_>, value: Value) -> Vec<AccessPath> {
-    let stores = entry.all(|op| {
+    let stores = entry.all(Kinds::WRITE, |op| {
         matches!(op, Op::Write { to: Resource::Shared(_), from, .. } if from.iter().any(|from| entry.depends_on(*from, value)))
     });
     let path = |at: At| match entry.resource(at) {
@@ -112,7 +113,7 @@ fn closes(entry: &Entry<'_>, closed: &AccessPath, names: &[AccessPath]) -> bool 
     if names.contains(&resolved) {
         return true;
     }
-    let others = entry.all(|op| matches!(op, Op::Open { .. })).filter_map(|at| match entry.op(at) {
+    let others = entry.steps_of(Kinds::OPEN).filter_map(|at| match entry.op(at) {
         Some(Op::Open { handle }) => Some(entry.resolve_path(handle)),
         _ => None,
     });
@@ -122,7 +123,7 @@ fn closes(entry: &Entry<'_>, closed: &AccessPath, names: &[AccessPath]) -> bool 
 
 /// Whether the place is looked at first, so that a second try uses what the first has left.
 fn is_kept(entry: &Entry<'_>, at: At, names: &[AccessPath]) -> bool {
-    entry.judged_by(at).iter().any(|(_, source)| match entry.resource(*source) {
+    entry.judged_by(at).any(|(_, source)| match entry.resource(source) {
         Some(Resource::Shared(path)) => names.contains(path),
         _ => false,
     })
@@ -147,7 +148,7 @@ fn is_handed_on(entry: &Entry<'_>, at: At, names: &[AccessPath]) -> bool {
         Op::Exit(Exit::Return(values)) => values.iter().any(|returned| holds(entry, *returned, *value)),
         _ => false,
     };
-    entry.all(returns).any(|exit| entry.leads_to(at, exit).is_some())
+    entry.all(Kinds::OTHER, returns).any(|exit| entry.leads_to(at, exit).is_some())
 }
 
 /// Whether a value is another, or an object that was put together with it inside. What a call makes of it is something else.
@@ -160,6 +161,7 @@ fn holds(entry: &Entry<'_>, whole: Value, part: Value) -> bool {
             return true;
         }
         let inputs = entry.all(
+            Kinds::DERIVE,
             |op| matches!(op, Op::Derive { into, term, .. } if *into == value && *term != Term::Unknown),
         );
         for at in inputs {

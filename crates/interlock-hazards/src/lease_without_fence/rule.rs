@@ -7,12 +7,13 @@ use interlock_model::{
 
 use crate::{
     Issue,
-    view::{At, Entry, Piece, Runs, View},
+    view::{At, Entry, Kinds, Piece, Runs, View},
 };
 
 /// Finds `lease-without-fence`.
 pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
-    let beside = view.entries.iter().filter(|entry| *entry.runs != Runs::StartUp);
+    let beside =
+        view.entries_with(Kinds::ACQUIRE | Kinds::WRITE).filter(|entry| *entry.runs != Runs::StartUp);
     beside.flat_map(|entry| leases(entry).into_iter().filter_map(|taken| judge(entry, &taken))).collect()
 }
 
@@ -26,7 +27,7 @@ struct Taken {
 
 fn leases(entry: &Entry<'_>) -> Vec<Taken> {
     let mut found = vec![];
-    for at in entry.all(|op| matches!(op, Op::Acquire { .. } | Op::Write { .. })) {
+    for at in entry.steps_of(Kinds::ACQUIRE | Kinds::WRITE) {
         match entry.op(at) {
             Some(Op::Acquire { lock, .. }) => {
                 let Some(lease) = lock.lease else { continue };
@@ -48,10 +49,12 @@ fn leases(entry: &Entry<'_>) -> Vec<Taken> {
                 ..
             }) => {
                 let ends: Vec<At> = entry
-                    .all(|op| matches!(op, Op::Delete { .. } | Op::Write { mode: WriteMode::Atomic, .. }))
+                    .all(Kinds::DELETE | Kinds::WRITE, |op| {
+                        matches!(op, Op::Delete { .. } | Op::Write { mode: WriteMode::Atomic, .. })
+                    })
                     .filter(|end| entry.same_record(at, *end) && entry.leads_to(at, *end).is_some())
                     .collect();
-                let decides = entry.all(|op| matches!(op, Op::Check { on, .. } if on.iter().any(|on| entry.depends_on(*on, *outcome))));
+                let decides = entry.all(Kinds::CHECK, |op| matches!(op, Op::Check { on, .. } if on.iter().any(|on| entry.depends_on(*on, *outcome))));
                 if ends.is_empty() || decides.count() == 0 || is_renewed(entry, at) {
                     continue;
                 }
@@ -68,7 +71,7 @@ fn is_renewed(entry: &Entry<'_>, at: At) -> bool {
     let prolongs = |op: &Op| {
         matches!(op, Op::Write { mode: WriteMode::Expiry | WriteMode::Atomic | WriteMode::Blind, .. })
     };
-    entry.all(prolongs).any(|step| {
+    entry.all(Kinds::WRITE, prolongs).any(|step| {
         let by_timer = entry
             .apart(step)
             .is_some_and(|spawn| matches!(entry.op(spawn), Some(Op::Spawn { start: Start::Timer, .. })));

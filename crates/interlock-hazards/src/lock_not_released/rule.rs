@@ -7,16 +7,16 @@ use interlock_model::{
 
 use crate::{
     Issue,
-    view::{At, Entry, Escape, View},
+    view::{At, Entry, Escape, Kinds, View},
 };
 
 /// Finds `lock-not-released`.
 pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
-    view.entries.iter().flat_map(of_entry).collect()
+    view.entries_with(Kinds::ACQUIRE).flat_map(of_entry).collect()
 }
 
 fn of_entry(entry: &Entry<'_>) -> Vec<Issue> {
-    let acquisitions = entry.all(|op| matches!(op, Op::Acquire { .. }));
+    let acquisitions = entry.steps_of(Kinds::ACQUIRE);
     acquisitions.filter_map(|at| judge(entry, at)).collect()
 }
 
@@ -31,7 +31,10 @@ fn judge(entry: &Entry<'_>, at: At) -> Option<Issue> {
         return None;
     }
     let releases: Vec<At> = entry
-        .all(|op| matches!(op, Op::Release { lock: other } if entry.lock(other).is_the_same_as(&lock)))
+        .all(
+            Kinds::RELEASE,
+            |op| matches!(op, Op::Release { lock: other } if entry.lock(other).is_the_same_as(&lock)),
+        )
         .filter(|release| entry.leads_to(at, *release).is_some() || entry.apart(*release).is_some())
         .collect();
     // Without any release in sight, somebody else is in charge of it: the function that it was handed to.
@@ -39,7 +42,7 @@ fn judge(entry: &Entry<'_>, at: At) -> Option<Issue> {
     let starts = match outcome {
         Some(got) => {
             let asks = |op: &Op| matches!(op, Op::Check { on, .. } if on.contains(got));
-            let check = entry.all(asks).find(|check| entry.leads_to(at, *check).is_some())?;
+            let check = entry.all(Kinds::CHECK, asks).find(|check| entry.leads_to(at, *check).is_some())?;
             entry.way(check, true)
         }
         None => entry.behind(at),
@@ -83,9 +86,9 @@ fn leaves_it_to(entry: &Entry<'_>, step: At, releases: &[At]) -> bool {
     let inside = || releases.iter().any(|release| entry.encloses(step, *release));
     match entry.op(step) {
         Some(Op::Spawn { .. }) => inside(),
-        Some(Op::Check { on, .. }) => {
+        Some(Op::Check { .. }) => {
             let on_the_way_out = entry.is_finally(step) || entry.is_recovery(step);
-            inside() && (on_the_way_out || entry.sources_of(on).is_empty())
+            inside() && (on_the_way_out || entry.asked_by(step).is_empty())
         }
         _ => false,
     }

@@ -1,5 +1,7 @@
 //! Finds effects on the world outside that a repeated call repeats.
 
+use std::cell::LazyCell;
+
 use interlock_model::{
     Confidence, Lane, Reach,
     ir::{Change, Fresh, Op, Resource, Term, WriteMode},
@@ -7,25 +9,27 @@ use interlock_model::{
 
 use crate::{
     Issue,
-    view::{At, Entry, Piece, Runs, View},
+    view::{At, Entry, Kinds, Piece, Runs, View},
 };
 
 /// Finds `missing-idempotency-key`.
 pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
-    let called = view.entries.iter().filter(|entry| *entry.runs != Runs::StartUp);
+    let called = view.entries_with(Kinds::EXTERNAL).filter(|entry| *entry.runs != Runs::StartUp);
     called.flat_map(of_entry).collect()
 }
 
 fn of_entry(entry: &Entry<'_>) -> Vec<Issue> {
-    entry.all(|op| matches!(op, Op::External { .. })).filter_map(|at| judge(entry, at)).collect()
+    entry.steps_of(Kinds::EXTERNAL).filter_map(|at| judge(entry, at)).collect()
 }
 
 fn judge(entry: &Entry<'_>, at: At) -> Option<Issue> {
     let Some(Op::External { service, change, idempotency, .. }) = entry.op(at) else { return None };
-    let retried = entry.retried_by(at);
+    if *change == Change::None {
+        return None;
+    }
+    let retried = LazyCell::new(|| entry.retried_by(at));
     let fresh = idempotency.as_ref().is_some_and(|key| is_fresh(entry, key));
     let bare = match (change, idempotency) {
-        (Change::None, _) => return None,
         (Change::Effect, None) => "carries no idempotency key",
         (Change::Effect, Some(_)) if fresh => "carries a key that the next call draws anew",
         // The handler itself repeats it, so a key that was drawn before the loop is enough.
@@ -79,7 +83,7 @@ fn is_drawn_inside(entry: &Entry<'_>, head: At, key: &Term) -> bool {
         Op::Derive { into, .. } => values.iter().any(|value| entry.depends_on(*value, *into)),
         _ => false,
     };
-    let drawn: Vec<At> = entry.all(draws).collect();
+    let drawn: Vec<At> = entry.all(Kinds::DERIVE, draws).collect();
     // A key that is written out in the request itself is as new as the request.
     drawn.is_empty() || drawn.iter().any(|at| entry.encloses(head, *at))
 }
@@ -89,14 +93,14 @@ fn is_reserved(entry: &Entry<'_>, at: At) -> bool {
     let claims = |mode: &WriteMode| {
         matches!(mode, WriteMode::Exclusive | WriteMode::Conditional(_) | WriteMode::Ensure)
     };
-    let decided = entry.judged_by(at).into_iter().any(|(_, source)| match entry.op(source) {
+    let decided = entry.judged_by(at).any(|(_, source)| match entry.op(source) {
         Some(Op::Write { mode, .. }) => claims(mode) && names_the_call(entry, source),
         Some(Op::Delete { outcome, .. }) => outcome.is_some() && names_the_call(entry, source),
         _ => false,
     });
     // A second insert of the same key fails, and the failure passes the request by.
     let inserted = || {
-        entry.all(|op| matches!(op, Op::Write { mode: WriteMode::Exclusive, .. })).any(|step| {
+        entry.all(Kinds::WRITE, |op| matches!(op, Op::Write { mode: WriteMode::Exclusive, .. })).any(|step| {
             step < at
                 && entry.leads_to(step, at).is_some()
                 && names_the_call(entry, step)

@@ -9,13 +9,17 @@ use interlock_model::{
 
 use crate::{
     Issue,
-    view::{At, Entry, Runs, View},
+    view::{At, Entry, Kinds, Runs, View},
 };
 
 /// Finds `no-caller-limit`.
 pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
     // A limiter that one handler passes says that the author has thought of it.
-    if view.entries.iter().filter(|entry| matches!(entry.runs, Runs::Call(_))).any(limits) {
+    if view
+        .entries_with(Kinds::ACQUIRE | Kinds::WRITE)
+        .filter(|entry| matches!(entry.runs, Runs::Call(_)))
+        .any(limits)
+    {
         return vec![];
     }
     let open = |server: &&Server| server.transport == Transport::Http && !server.limited;
@@ -67,7 +71,8 @@ fn function_at(view: &View<'_>, span: Span) -> FunctionId {
 
 /// Whether an entry passes something that counts per caller and refuses.
 fn limits(entry: &Entry<'_>) -> bool {
-    let permits = entry.all(|op| matches!(op, Op::Acquire { lock, .. } if lock.kind == LockKind::Semaphore));
+    let permits = entry
+        .all(Kinds::ACQUIRE, |op| matches!(op, Op::Acquire { lock, .. } if lock.kind == LockKind::Semaphore));
     let per_caller = |at: At| match entry.op(at) {
         Some(Op::Acquire { lock, .. }) => {
             let lock = entry.lock(lock);
@@ -82,7 +87,7 @@ fn limits(entry: &Entry<'_>) -> bool {
 
 /// Whether a number that belongs to the caller is read, judged and written back.
 fn counts(entry: &Entry<'_>) -> bool {
-    let changes = entry.all(|op| matches!(op, Op::Write { .. }));
+    let changes = entry.steps_of(Kinds::WRITE);
     changes.into_iter().any(|write| {
         let (Some(Op::Write { mode, outcome, .. }), Some(resource)) = (entry.op(write), entry.resource(write)) else {
             return false;
@@ -91,11 +96,11 @@ fn counts(entry: &Entry<'_>) -> bool {
             return false;
         }
         let judged = |value: Value| {
-            entry.all(|op| matches!(op, Op::Check { on, .. } if on.iter().any(|on| entry.depends_on(*on, value)))).count() > 0
+            entry.all(Kinds::CHECK, |op| matches!(op, Op::Check { on, .. } if on.iter().any(|on| entry.depends_on(*on, value)))).count() > 0
         };
         let counted_by_the_store = *mode == WriteMode::Atomic && outcome.is_some_and(judged);
         let read_before = || {
-            entry.judged_by(write).iter().any(|(_, source)| entry.overlap(*source, write).is_some())
+            entry.judged_by(write).any(|(_, source)| entry.overlap(source, write).is_some())
                 && entry.fed_by(write).iter().any(|source| entry.overlap(*source, write).is_some())
         };
         counted_by_the_store || read_before()

@@ -10,7 +10,7 @@ use interlock_model::{
 use crate::{
     Issue,
     clash::key_of,
-    view::{At, Entry, Pattern, Piece, Runs, View},
+    view::{At, Entry, Kinds, Pattern, Piece, Runs, View},
 };
 
 /// Finds `non-atomic-file-replace`.
@@ -18,11 +18,11 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
     let reads = Reads::of(view);
     let mut found = vec![];
     // Before calls are accepted nobody reads.
-    for entry in view.entries.iter().filter(|entry| *entry.runs != Runs::StartUp) {
+    for entry in view.entries_with(Kinds::WRITE).filter(|entry| *entry.runs != Runs::StartUp) {
         let mut told: Vec<At> = vec![];
-        for at in
-            entry.all(|op| matches!(op, Op::Write { to: Resource::File(_), mode: WriteMode::Blind, .. }))
-        {
+        for at in entry.all(Kinds::WRITE, |op| {
+            matches!(op, Op::Write { to: Resource::File(_), mode: WriteMode::Blind, .. })
+        }) {
             // Opening a file for writing empties it, and what is written to it then is the same story.
             let goes_on = |first: &At| {
                 let only_opens = matches!(entry.op(*first), Some(Op::Write { from, .. }) if from.is_empty());
@@ -60,10 +60,10 @@ struct First<'v, 'e> {
 impl<'v, 'e> Reads<'v, 'e> {
     fn of(view: &'v View<'e>) -> Self {
         let mut by_name: HashMap<Pattern, First<'_, '_>> = HashMap::new();
-        for entry in &view.entries {
+        for entry in view.entries_with(Kinds::READ) {
             for at in reads(entry) {
                 let Some(Resource::File(path)) = entry.resource(at) else { continue };
-                let fixed = match path {
+                let fixed = || match path {
                     Term::Path(path) => match path.root {
                         Root::Value(value) => entry.is_own_flag(value),
                         _ => false,
@@ -72,7 +72,7 @@ impl<'v, 'e> Reads<'v, 'e> {
                 };
                 let first = by_name.entry(entry.pattern(path)).or_default();
                 first.of_all.get_or_insert((entry, at));
-                if is_called(entry) && !fixed {
+                if is_called(entry) && !fixed() {
                     first.of_callers.get_or_insert((entry, at));
                 }
             }
@@ -83,7 +83,7 @@ impl<'v, 'e> Reads<'v, 'e> {
 
 /// The steps at which an entry reads files.
 fn reads(entry: &Entry<'_>) -> impl Iterator<Item = At> {
-    entry.all(|op| matches!(op, Op::Read { of: Resource::File(_), aspect: Aspect::Content, .. }))
+    entry.all(Kinds::READ, |op| matches!(op, Op::Read { of: Resource::File(_), aspect: Aspect::Content, .. }))
 }
 
 fn is_called(entry: &Entry<'_>) -> bool {
@@ -120,7 +120,7 @@ fn is_of_its_own(entry: &Entry<'_>, path: &Term) -> bool {
 
 /// Whether a write only makes what a look before it did not find: nothing is lost then, and the look is judged elsewhere.
 fn is_made_because_missing(entry: &Entry<'_>, at: At) -> bool {
-    entry.judged_by(at).into_iter().any(|(check, source)| {
+    entry.judged_by(at).any(|(check, source)| {
         let asks =
             matches!(entry.op(source), Some(Op::Read { aspect: Aspect::Existence | Aspect::Metadata, .. }));
         let found_leads_here = || {
@@ -155,7 +155,7 @@ fn read_back(entry: &Entry<'_>, path: &Term, known: &Reads<'_, '_>) -> Option<(S
 /// The rename that puts what was written in its place.
 fn renamed_later(entry: &Entry<'_>, at: At) -> Option<At> {
     let written = entry.resource(at)?;
-    entry.all(|op| matches!(op, Op::Rename { from: Resource::File(_), .. })).find(|rename| {
+    entry.all(Kinds::RENAME, |op| matches!(op, Op::Rename { from: Resource::File(_), .. })).find(|rename| {
         let Some(Op::Rename { from, .. }) = entry.op(*rename) else { return false };
         entry.resolve_resource(from) == *written && entry.leads_to(at, *rename).is_some()
     })
@@ -232,9 +232,7 @@ fn is_counted(entry: &Entry<'_>, name: &Term) -> bool {
     let parts = entry.sources_of(&entry.values_in(name));
     let counts = |read: &At| {
         matches!(entry.resource(*read), Some(Resource::Shared(_)))
-            && entry
-                .all(|op| matches!(op, Op::Write { .. }))
-                .any(|write| entry.overlap(*read, write).is_some())
+            && entry.steps_of(Kinds::WRITE).any(|write| entry.overlap(*read, write).is_some())
     };
     parts.iter().any(counts)
 }

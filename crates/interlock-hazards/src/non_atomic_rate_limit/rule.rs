@@ -8,7 +8,7 @@ use interlock_model::{
 use crate::{
     Issue,
     clash::{Clash, clashes, key_of, mentions, sentence},
-    view::{Entry, View},
+    view::{Entry, Kinds, View},
 };
 
 /// What limits are called.
@@ -19,7 +19,7 @@ const LIMITS: &[&str] = &[
 pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
     let found = clashes(view);
     let mut issues: Vec<Issue> = found.iter().filter(|clash| claims(view, clash)).map(overrun).collect();
-    let racing = view.entries.iter().filter(|entry| entry.runs_beside_itself());
+    let racing = view.entries_with(Kinds::WRITE).filter(|entry| entry.runs_beside_itself());
     issues.extend(racing.flat_map(without_expiry));
     issues
 }
@@ -83,11 +83,11 @@ fn overrun(clash: &Clash<'_, '_>) -> Issue {
 /// A counter whose life is limited by a second command.
 fn without_expiry(entry: &Entry<'_>) -> Vec<Issue> {
     let mut issues = vec![];
-    for expiry in entry.all(|op| matches!(op, Op::Write { mode: WriteMode::Expiry, .. })) {
+    for expiry in entry.all(Kinds::WRITE, |op| matches!(op, Op::Write { mode: WriteMode::Expiry, .. })) {
         let counts =
-            entry.all(|op| matches!(op, Op::Write { mode: WriteMode::Atomic, .. })).filter(|count| {
-                entry.overlap(*count, expiry).is_some() && entry.leads_to(*count, expiry).is_some()
-            });
+            entry.all(Kinds::WRITE, |op| matches!(op, Op::Write { mode: WriteMode::Atomic, .. })).filter(
+                |count| entry.overlap(*count, expiry).is_some() && entry.leads_to(*count, expiry).is_some(),
+            );
         for count in counts {
             // In one transaction both happen or neither.
             if entry.gap(count, expiry).is_none_or(|gap| gap.transaction) {

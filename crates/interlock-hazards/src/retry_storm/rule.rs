@@ -8,18 +8,18 @@ use interlock_model::{
 use crate::{
     Issue,
     clash::mentions,
-    view::{At, Entry, Retry, Runs, View},
+    view::{At, Entry, Kinds, Retry, Runs, View},
 };
 
 /// Finds `retry-storm`.
 pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
     // A start that is tried again has no others beside it.
-    let beside = view.entries.iter().filter(|entry| *entry.runs != Runs::StartUp);
+    let beside = view.entries_with(Kinds::LOOP).filter(|entry| *entry.runs != Runs::StartUp);
     beside.flat_map(of_entry).collect()
 }
 
 fn of_entry(entry: &Entry<'_>) -> Vec<Issue> {
-    let loops = entry.all(|op| matches!(op, Op::Loop { .. }));
+    let loops = entry.steps_of(Kinds::LOOP);
     loops.filter_map(|head| entry.retry(head)).filter_map(|retry| judge(entry, retry)).collect()
 }
 

@@ -10,7 +10,7 @@ use crate::{
     claim::passes_once,
     clash::{Clash, clashes, sentence},
     duplicate_load, non_atomic_rate_limit, shared_session_state,
-    view::{At, Entry, Runs, View},
+    view::{At, Entry, Kinds, Runs, View},
 };
 
 pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
@@ -22,7 +22,7 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
             && !duplicate_load::rule::claims(view, clash)
     });
     let mut issues: Vec<Issue> = claimed.map(issue).collect();
-    issues.extend(view.entries.iter().flat_map(overtaken));
+    issues.extend(view.entries_with(Kinds::WRITE).flat_map(overtaken));
     issues
 }
 
@@ -47,8 +47,9 @@ fn overtaken(entry: &Entry<'_>) -> Vec<Issue> {
     if !notified {
         return vec![];
     }
-    let stores =
-        entry.all(|op| matches!(op, Op::Write { to: Resource::Shared(_), mode: WriteMode::Blind, .. }));
+    let stores = entry.all(Kinds::WRITE, |op| {
+        matches!(op, Op::Write { to: Resource::Shared(_), mode: WriteMode::Blind, .. })
+    });
     // What one answer sets at several places is one story.
     let mut late: Vec<(At, Issue)> = stores.filter_map(|store| stored_late(entry, store)).collect();
     late.dedup_by_key(|(asked, _)| *asked);
@@ -66,10 +67,6 @@ fn stored_late(entry: &Entry<'_>, store: At) -> Option<(At, Issue)> {
     if !entry.is_shared(path) {
         return None;
     }
-    // What is only set where it was missing, or by the first to come, is loaded twice at worst.
-    if entry.judged_by(store).iter().any(|(_, look)| passes_once(entry, *look)) {
-        return None;
-    }
     let asks = |from: &At| match entry.op(*from) {
         // What a request brings along is its own, whenever it is read; no later request brings a newer one.
         Some(Op::Call { receiver: Some(path), .. }) if is_handed_over(entry, path) => false,
@@ -79,7 +76,12 @@ fn stored_late(entry: &Entry<'_>, store: At) -> Option<(At, Issue)> {
     };
     let late = |from: &At| entry.gap(*from, store).is_some_and(|gap| gap.suspends && !gap.is_locked());
     // The nearest question tells the story best: it stands where the answer is stored.
-    let asked = entry.fed_by(store).into_iter().rev().filter(asks).find(late)?;
+    let asked =
+        entry.fed_by(store).iter().rev().filter(|from| asks(from)).find(|from| late(from)).copied()?;
+    // What is only set where it was missing, or by the first to come, is loaded twice at worst.
+    if entry.judged_by(store).any(|(_, look)| passes_once(entry, look)) {
+        return None;
+    }
     let thing = entry.thing(store);
     let (one, other) = (entry.place(asked, &[store]), entry.place(store, &[asked]));
     let message = format!(

@@ -1,10 +1,10 @@
 //! What the whole program does with tables, keys and files, so that one can tell whether half of a change matters to anybody.
 
-use std::collections::BTreeSet;
+use std::{borrow::Cow, collections::BTreeSet};
 
-use interlock_model::ir::{Op, Resource, Term, Value, WriteMode};
+use interlock_model::ir::{Op, Resource, Term, WriteMode};
 
-use crate::view::{At, Entry, Pattern, View};
+use crate::view::{At, Entry, Kinds, Pattern, View};
 
 /// What the whole program does to tables, keys and files: whether anybody decides on them.
 pub(super) struct Facts {
@@ -18,12 +18,11 @@ pub(super) struct Facts {
 impl Facts {
     pub(super) fn of(view: &View<'_>) -> Self {
         let mut facts = Self { decided: BTreeSet::new(), read: BTreeSet::new(), keys: BTreeSet::new() };
-        for entry in &view.entries {
-            for at in 0..entry.steps.len() {
+        for entry in view.entries_with(Kinds::TOUCHES) {
+            facts.judged(entry);
+            for at in entry.steps_of(Kinds::TOUCHES) {
                 match (entry.op(at), entry.resource(at)) {
-                    (Some(Op::Check { on, .. }), _) => facts.judged(entry, on),
-                    (Some(Op::Write { mode, from, .. }), resource) => {
-                        facts.judged(entry, from);
+                    (Some(Op::Write { mode, .. }), resource) => {
                         let changes = !matches!(
                             mode,
                             WriteMode::Exclusive | WriteMode::Append | WriteMode::Ensure | WriteMode::Expiry
@@ -50,11 +49,23 @@ impl Facts {
         facts
     }
 
-    /// Values decide, so the tables that they were read from are decided on.
-    fn judged(&mut self, entry: &Entry<'_>, values: &[Value]) {
-        for source in entry.sources_of(values) {
-            if let (Some(Op::Read { .. }), Some(resource)) = (entry.op(source), entry.resource(source)) {
-                self.decided.extend(table_of(entry, resource));
+    /// What is checked or written decides, so the tables that it was read from are decided on.
+    fn judged(&mut self, entry: &Entry<'_>) {
+        let mut rows: BTreeSet<At> = entry
+            .steps_of(Kinds::READ)
+            .filter(|read| matches!(entry.resource(*read), Some(Resource::Row { .. })))
+            .collect();
+        for at in entry.steps_of(Kinds::CHECK | Kinds::WRITE) {
+            // Each is noted once, and most entries have none.
+            if rows.is_empty() {
+                return;
+            }
+            let sources = match entry.op(at) {
+                Some(Op::Check { .. }) => Cow::Borrowed(entry.asked_by(at)),
+                _ => entry.fed_by(at),
+            };
+            for source in sources.iter().filter(|source| rows.remove(source)) {
+                self.decided.extend(entry.resource(*source).and_then(|row| table_of(entry, row)));
             }
         }
     }

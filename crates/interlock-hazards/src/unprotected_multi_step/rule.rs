@@ -10,7 +10,7 @@ use interlock_model::{
 use crate::{
     Issue,
     clash::key_of,
-    view::{At, Entry, Pattern, Piece, Runs, View},
+    view::{At, Entry, Kinds, Pattern, Piece, Runs, View},
 };
 
 use super::{facts::Facts, undone::undone};
@@ -19,11 +19,14 @@ use super::{facts::Facts, undone::undone};
 pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
     let facts = Facts::of(view);
     let mut found = vec![];
-    for entry in view.entries.iter().filter(|entry| *entry.runs != Runs::StartUp) {
+    for entry in view.entries_with(Kinds::WRITE | Kinds::DELETE).filter(|entry| *entry.runs != Runs::StartUp)
+    {
         let changes: Vec<At> = entry
-            .all(|op| matches!(op, Op::Write { .. } | Op::Delete { .. }))
+            .steps_of(Kinds::WRITE | Kinds::DELETE)
             .filter(|at| is_step(entry, *at) && facts.matters(entry, *at) && !is_claim(entry, *at))
             .collect();
+        // One change alone has no partner.
+        let changes = if changes.len() > 1 { changes } else { vec![] };
         let subjects: BTreeMap<At, BTreeSet<Term>> =
             changes.iter().map(|at| (*at, entry.subjects(*at))).collect();
         let mut told: Vec<At> = vec![];
@@ -162,7 +165,7 @@ fn is_one_statement(entry: &Entry<'_>, first: At, second: At) -> bool {
     let same_place =
         one.file == two.file && one.start == two.start && one.end == two.end && one.end > one.start;
     let renamed = |at: At| {
-        entry.all(|op| matches!(op, Op::Rename { .. })).any(|rename| match entry.op(rename) {
+        entry.steps_of(Kinds::RENAME).any(|rename| match entry.op(rename) {
             Some(Op::Rename { from, .. }) => Some(&entry.resolve_resource(from)) == entry.resource(at),
             _ => false,
         })
@@ -188,18 +191,18 @@ fn is_claim(entry: &Entry<'_>, at: At) -> bool {
     };
     let given_back = || {
         entry
-            .all(gives)
+            .all(Kinds::DELETE | Kinds::WRITE, gives)
             .any(|end| end != at && entry.same_record(at, end) && entry.leads_to(at, end).is_some())
     };
     let taken_before = || {
         entry
-            .all(takes)
+            .all(Kinds::WRITE, takes)
             .any(|take| take != at && entry.same_record(at, take) && entry.leads_to(take, at).is_some())
     };
     // A number that only says whose turn it is has no partner either.
     let is_fence = || {
         match op {
-        Op::Write { outcome: Some(number), .. } => entry.all(|op| matches!(op, Op::Write { .. })).any(|write| {
+        Op::Write { outcome: Some(number), .. } => entry.steps_of(Kinds::WRITE).any(|write| {
             matches!(entry.op(write), Some(Op::Write { mode: WriteMode::Conditional(condition), .. }) if {
                 condition.0.iter().flat_map(|demand| entry.values_in(&demand.with)).any(|value| entry.depends_on(value, *number))
             })
@@ -223,7 +226,7 @@ fn belong_together(
     }
     // What is taken from one key, if it was there, goes to the next.
     let keys = |at: At| matches!(entry.resource(at), Some(Resource::Key(_)));
-    if keys(first) && keys(second) && entry.judged_by(second).iter().any(|(_, source)| *source == first) {
+    if keys(first) && keys(second) && entry.judged_by(second).any(|(_, source)| source == first) {
         return true;
     }
     // What the second changes was found through what the first did.
@@ -262,7 +265,7 @@ fn moves(entry: &Entry<'_>, first: At, second: At) -> bool {
 
 /// Whether the failure of the second is caught, and the first is changed back there.
 fn is_taken_back(entry: &Entry<'_>, first: At, second: At) -> bool {
-    let undoes = entry.all(|op| matches!(op, Op::Write { .. } | Op::Delete { .. }));
+    let undoes = entry.steps_of(Kinds::WRITE | Kinds::DELETE);
     undoes
         .filter(|undo| entry.is_recovery(*undo) && entry.same_record(first, *undo))
         .any(|undo| entry.leads_to(second, undo).is_some())
@@ -280,7 +283,7 @@ fn given_back_after_refusal(entry: &Entry<'_>, first: At, second: At) -> bool {
         Some(Op::Check { on, .. }) => on.iter().any(|value| entry.depends_on(*value, *outcome)),
         _ => false,
     };
-    let undoes = entry.all(|op| matches!(op, Op::Write { .. } | Op::Delete { .. }));
+    let undoes = entry.steps_of(Kinds::WRITE | Kinds::DELETE);
     undoes
         .filter(|undo| *undo > second && entry.same_record(first, *undo))
         .any(|undo| entry.judges(undo).iter().any(|check| depends(check) && entry.encloses(*check, undo)))

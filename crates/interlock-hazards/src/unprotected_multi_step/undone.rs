@@ -8,22 +8,23 @@ use interlock_model::{
 use crate::{
     Issue,
     clash::same_name,
-    view::{At, Entry, Piece},
+    view::{At, Entry, Kinds, Piece},
 };
 
 /// An error path that sets a record back after an effect outside that cannot be taken back.
 pub(super) fn undone(entry: &Entry<'_>) -> Vec<Issue> {
     let mut found = vec![];
-    for undo in entry.all(|op| matches!(op, Op::Write { .. })).filter(|at| entry.is_recovery(*at)) {
+    for undo in entry.steps_of(Kinds::WRITE).filter(|at| entry.is_recovery(*at)) {
         if !matches!(entry.resource(undo), Some(Resource::Row { .. } | Resource::Key(_))) {
             continue;
         }
-        let set_before = entry.all(|op| matches!(op, Op::Write { .. })).find(|set| {
+        let set_before = entry.steps_of(Kinds::WRITE).find(|set| {
             !entry.is_recovery(*set) && entry.same_record(*set, undo) && sets_the_same(entry, *set, undo)
         });
         let Some(set) = set_before else { continue };
-        let effect =
-            entry.all(|op| matches!(op, Op::External { change: Change::Effect, .. })).find(|effect| {
+        let effect = entry
+            .all(Kinds::EXTERNAL, |op| matches!(op, Op::External { change: Change::Effect, .. }))
+            .find(|effect| {
                 entry.leads_to(set, *effect).is_some()
                     && !repeats_harmlessly(entry, *effect)
                     && fails_after(entry, *effect, undo)

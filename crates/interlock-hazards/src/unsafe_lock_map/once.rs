@@ -7,7 +7,7 @@ use interlock_model::{
 
 use crate::{
     Issue,
-    view::{At, Entry, Overlap},
+    view::{At, Entry, Kinds, Overlap},
 };
 
 /// Finds the waits that are not repeated before the entry is taken over.
@@ -18,27 +18,32 @@ pub(super) fn waited_once(entry: &Entry<'_>) -> Vec<Issue> {
         }
         _ => false,
     };
-    entry.all(keyed).filter_map(|look| taken_over(entry, look)).collect()
+    // Hardly any call waits for another like this, and looks are many.
+    let waits: Vec<At> = entry.steps_of(Kinds::CHECK).filter(|check| entry.only_waits(*check)).collect();
+    if waits.is_empty() {
+        return vec![];
+    }
+    entry.all(Kinds::READ, keyed).filter_map(|look| taken_over(entry, look, &waits)).collect()
 }
 
-fn taken_over(entry: &Entry<'_>, look: At) -> Option<Issue> {
+fn taken_over(entry: &Entry<'_>, look: At, waits: &[At]) -> Option<Issue> {
     let Some(Op::Read { into, of: Resource::Shared(path), .. }) = entry.op(look) else { return None };
     if !entry.is_shared(path) {
         return None;
     }
-    let waits = |op: &Op| matches!(op, Op::Check { on, .. } if on.contains(into));
-    let check = entry.all(waits).find(|check| entry.only_waits(*check))?;
+    let for_it = |check: &&At| matches!(entry.op(**check), Some(Op::Check { on, .. }) if on.contains(into));
+    let check = *waits.iter().find(for_it)?;
     // Who comes back to the look before it goes on has looked again.
     if entry.loops(check) != entry.loops(look) || entry.loops(look).len() > entry.loops(check).len() {
         return None;
     }
     let same = |at: &At| entry.overlap(look, *at) == Some(Overlap::Sure);
     let takes = |op: &Op| matches!(op, Op::Write { to: Resource::Shared(_), mode: WriteMode::Blind, .. });
-    let take = entry.all(takes).filter(same).find(|take| {
+    let take = entry.all(Kinds::WRITE, takes).filter(same).find(|take| {
         *take > check && entry.loops(*take) == entry.loops(look) && entry.leads_to(look, *take) == Some(true)
     })?;
     let drop = entry
-        .all(|op| matches!(op, Op::Delete { of: Resource::Shared(_), .. }))
+        .all(Kinds::DELETE, |op| matches!(op, Op::Delete { of: Resource::Shared(_), .. }))
         .find(|drop| same(drop) && entry.leads_to(take, *drop).is_some())?;
     let steps = [look, take, drop];
     let thing = entry.thing(look);

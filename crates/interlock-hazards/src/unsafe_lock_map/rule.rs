@@ -10,7 +10,7 @@ use interlock_model::{
 use super::once::waited_once;
 use crate::{
     Issue,
-    view::{At, Entry, Runs, View},
+    view::{At, Entry, Kinds, Runs, View},
 };
 
 /// Finds `unsafe-lock-map`.
@@ -18,9 +18,9 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
     let mut found: Vec<Issue> =
         view.program.hand_made.iter().flat_map(|made| hand_made(view, made)).collect();
     let removals = Removals::of(view);
-    for entry in view.entries.iter().filter(|entry| *entry.runs != Runs::StartUp) {
+    for entry in view.entries_with(Kinds::READ | Kinds::NEW).filter(|entry| *entry.runs != Runs::StartUp) {
         found.extend(waited_once(entry));
-        for at in entry.all(|op| matches!(op, Op::New { lock: Some(_), .. })) {
+        for at in entry.all(Kinds::NEW, |op| matches!(op, Op::New { lock: Some(_), .. })) {
             found.extend(in_a_map(&removals, entry, at));
             found.extend(at_its_use(entry, at));
         }
@@ -139,7 +139,7 @@ fn dropped(issue: Issue, made: Span, removed: Span, by: Lane, name: &str) -> Iss
 fn in_a_map(removals: &Removals<'_, '_>, entry: &Entry<'_>, at: At) -> Vec<Issue> {
     let Some(Op::New { into, .. }) = entry.op(at) else { return vec![] };
     let stored = entry
-        .all(|op| matches!(op, Op::Write { to: Resource::Shared(_), from, .. } if from.iter().any(|from| entry.depends_on(*from, *into))))
+        .all(Kinds::WRITE, |op| matches!(op, Op::Write { to: Resource::Shared(_), from, .. } if from.iter().any(|from| entry.depends_on(*from, *into))))
         .find_map(|store| match entry.resource(store) {
             Some(Resource::Shared(path)) => map_of(path).map(|(map, key)| (store, map, key)),
             _ => None,
@@ -193,8 +193,9 @@ struct Removals<'v, 'e>(HashMap<AccessPath, Vec<(&'v Entry<'e>, At)>>);
 impl<'v, 'e> Removals<'v, 'e> {
     fn of(view: &'v View<'e>) -> Self {
         let mut found: HashMap<AccessPath, Vec<(&Entry<'_>, At)>> = HashMap::new();
-        for entry in &view.entries {
-            for at in entry.all(|op| matches!(op, Op::Delete { of: Resource::Shared(_), .. })) {
+        for entry in view.entries_with(Kinds::DELETE) {
+            for at in entry.all(Kinds::DELETE, |op| matches!(op, Op::Delete { of: Resource::Shared(_), .. }))
+            {
                 let Some(Resource::Shared(path)) = entry.resource(at) else { continue };
                 if let Some((map, _)) = map_of(path) {
                     found.entry(map).or_default().push((entry, at));
@@ -228,7 +229,7 @@ fn is_careful(entry: &Entry<'_>, at: At, map: &AccessPath) -> bool {
     };
     entry.judges(at).iter().any(|check| {
         let Some(Op::Check { on, .. }) = entry.op(*check) else { return false };
-        let asks = entry.sources_of(on).iter().any(concerns)
+        let asks = entry.asked_by(*check).iter().any(concerns)
             || on.iter().any(|value| {
                 entry.field_of(*value).is_some_and(|field| is_count(&field))
                     || is_count(entry.name_of(*value))
@@ -249,7 +250,7 @@ fn is_count(field: &str) -> bool {
 /// A lock that the call which takes it has made, and that no other call can see.
 fn at_its_use(entry: &Entry<'_>, at: At) -> Option<Issue> {
     let Some(Op::New { into, .. }) = entry.op(at) else { return None };
-    let taken = entry.all(|op| matches!(op, Op::Acquire { .. })).find(|taken| {
+    let taken = entry.steps_of(Kinds::ACQUIRE).find(|taken| {
         let Some(Op::Acquire { lock, .. }) = entry.op(*taken) else { return false };
         let lock = entry.lock(lock);
         lock.object.root == Root::Value(*into) && entry.is_made_here(&lock.object)
@@ -259,7 +260,7 @@ fn at_its_use(entry: &Entry<'_>, at: At) -> Option<Issue> {
         .around(taken, |op| matches!(op, Op::Loop { .. } | Op::Together { .. } | Op::Spawn { .. }))
         .is_some_and(|around| !entry.encloses(around, at));
     let several = entry
-        .all(|op| matches!(op, Op::Acquire { .. }))
+        .steps_of(Kinds::ACQUIRE)
         .filter(|other| matches!(entry.op(*other), Some(Op::Acquire { lock, .. }) if entry.lock(lock).object.root == Root::Value(*into)))
         .count();
     if own_work || several > 1 {

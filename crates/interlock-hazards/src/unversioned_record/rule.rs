@@ -10,7 +10,7 @@ use interlock_model::{
 use crate::{
     Issue,
     clash::{clashes, is_version, key_of},
-    view::{At, Entry, Runs, View},
+    view::{At, Entry, Kinds, Runs, View},
 };
 
 /// Finds `unversioned-record`.
@@ -22,8 +22,10 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
     let told: BTreeSet<(*const Entry<'_>, At)> =
         clashes(view).iter().map(|clash| (std::ptr::from_ref(clash.entry).cast(), clash.act)).collect();
     let mut found: BTreeMap<String, Issue> = BTreeMap::new();
-    for entry in view.entries.iter().filter(|entry| matches!(entry.runs, Runs::Call(_) | Runs::Unreached)) {
-        for at in entry.all(|op| matches!(op, Op::Write { mode: WriteMode::Blind, .. })) {
+    for entry in
+        view.entries_with(Kinds::WRITE).filter(|entry| matches!(entry.runs, Runs::Call(_) | Runs::Unreached))
+    {
+        for at in entry.all(Kinds::WRITE, |op| matches!(op, Op::Write { mode: WriteMode::Blind, .. })) {
             let Some(table) = table_of(entry, at) else { continue };
             if versioned(&table)
                 || told.contains(&(std::ptr::from_ref(entry).cast(), at))
@@ -50,8 +52,8 @@ fn columns(view: &View<'_>) -> BTreeMap<String, BTreeSet<Name>> {
     for table in &view.program.tables {
         known.entry(plain(&table.name)).or_default().extend(table.columns.iter().cloned());
     }
-    for entry in &view.entries {
-        for at in 0..entry.steps.len() {
+    for entry in view.entries_with(Kinds::TOUCHES) {
+        for at in entry.steps_of(Kinds::TOUCHES) {
             let Some(table) = table_of(entry, at) else { continue };
             let columns = known.entry(table).or_default();
             columns.extend(entry.columns(at).into_iter().flatten().cloned());
@@ -94,7 +96,7 @@ fn overwrites(entry: &Entry<'_>, at: At) -> bool {
     }
     // A row that this transaction has looked at first is not overwritten unseen.
     let seen = entry
-        .all(|op| matches!(op, Op::Read { .. }))
+        .steps_of(Kinds::READ)
         .any(|read| entry.same_record(read, at) && entry.gap(read, at).is_some_and(|gap| gap.transaction));
     if seen {
         return false;

@@ -2,6 +2,7 @@
 
 use std::{
     collections::VecDeque,
+    ops::Range,
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -11,26 +12,19 @@ use super::entry::At;
 const MOST_KNOWN: usize = 32;
 const BITS: usize = u64::BITS as usize;
 
-/// The steps that control gets to from one step, as bits.
-#[derive(Debug)]
-pub(super) struct Ahead {
-    /// Without a suspension on the way.
-    straight: Vec<u64>,
-    /// With one.
-    suspended: Vec<u64>,
-}
+/// Some steps of an entry, as bits.
+#[derive(Debug, Default)]
+pub(super) struct Bits(Vec<u64>);
 
-impl Ahead {
+impl Bits {
     pub(super) fn new(steps: usize) -> Self {
-        let words = steps.div_ceil(BITS);
-        Self { straight: vec![0; words], suspended: vec![0; words] }
+        Self(vec![0; steps.div_ceil(BITS)])
     }
 
-    /// Notes that control gets to a step. Whether that is new.
-    pub(super) fn add(&mut self, at: At, suspended: bool) -> bool {
-        let words = if suspended { &mut self.suspended } else { &mut self.straight };
+    /// Adds a step. Whether that is new.
+    pub(super) fn add(&mut self, at: At) -> bool {
         let bit = 1 << (at % BITS);
-        match words.get_mut(at / BITS) {
+        match self.0.get_mut(at / BITS) {
             Some(word) if *word & bit == 0 => {
                 *word |= bit;
                 true
@@ -39,10 +33,44 @@ impl Ahead {
         }
     }
 
+    pub(super) fn has(&self, at: At) -> bool {
+        self.0.get(at / BITS).is_some_and(|word| word & (1 << (at % BITS)) != 0)
+    }
+
+    /// Whether any of some steps is among them.
+    pub(super) fn any_in(&self, steps: Range<At>) -> bool {
+        let Some(last) = steps.end.checked_sub(1).filter(|last| *last >= steps.start) else { return false };
+        let (first_word, last_word) = (steps.start / BITS, last / BITS);
+        self.0.iter().enumerate().take(last_word + 1).skip(first_word).any(|(at, word)| {
+            let low = if at == first_word { u64::MAX << (steps.start % BITS) } else { u64::MAX };
+            let high = if at == last_word { u64::MAX >> (BITS - 1 - last % BITS) } else { u64::MAX };
+            word & low & high != 0
+        })
+    }
+}
+
+/// The steps that control gets to from one step.
+#[derive(Debug)]
+pub(super) struct Ahead {
+    /// Without a suspension on the way.
+    straight: Bits,
+    /// With one.
+    suspended: Bits,
+}
+
+impl Ahead {
+    pub(super) fn new(steps: usize) -> Self {
+        Self { straight: Bits::new(steps), suspended: Bits::new(steps) }
+    }
+
+    /// Notes that control gets to a step. Whether that is new.
+    pub(super) fn add(&mut self, at: At, suspended: bool) -> bool {
+        if suspended { self.suspended.add(at) } else { self.straight.add(at) }
+    }
+
     /// Whether control gets to a step, and if so whether it can be suspended on the way.
     pub(super) fn get(&self, at: At) -> Option<bool> {
-        let has = |words: &[u64]| words.get(at / BITS).is_some_and(|word| word & (1 << (at % BITS)) != 0);
-        match (has(&self.straight), has(&self.suspended)) {
+        match (self.straight.has(at), self.suspended.has(at)) {
             (_, true) => Some(true),
             (true, false) => Some(false),
             (false, false) => None,
@@ -82,6 +110,17 @@ mod tests {
         assert!(ahead.add(65, true));
         assert_eq!(ahead.get(65), Some(true));
         assert!(!ahead.add(1_000, true), "a step that does not exist is never reached");
+    }
+
+    #[test]
+    fn a_stretch_has_what_lies_in_it_and_nothing_beside_it() {
+        let mut bits = Bits::new(200);
+        assert!(bits.add(64) && bits.add(130) && !bits.add(64) && bits.has(130) && !bits.has(131));
+        assert!(bits.any_in(0..65) && bits.any_in(64..65) && bits.any_in(65..131) && bits.any_in(0..200));
+        assert!(!bits.any_in(0..64) && !bits.any_in(65..130) && !bits.any_in(131..200));
+        #[expect(clippy::reversed_empty_ranges, reason = "an act that stands before its look")]
+        let backwards = 131..64;
+        assert!(!bits.any_in(backwards) && !bits.any_in(64..64) && !bits.any_in(131..1_000));
     }
 
     #[test]

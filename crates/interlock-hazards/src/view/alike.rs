@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use interlock_model::ir::{
-    AccessPath, Argument, Callee, Field, Fresh, Op, Origin, Resource, Root, Term, Value,
+    AccessPath, Argument, Callee, Field, Fresh, FunctionId, Op, Origin, Resource, Root, Term, Value,
 };
 
 use super::{
@@ -30,9 +30,32 @@ const ANOTHER_EACH_TIME: [&str; 12] = [
     "mint",
 ];
 
+/// Where values come about.
+#[derive(Debug)]
+pub(super) struct Births {
+    /// The step that made each value.
+    steps: Vec<Option<At>>,
+    /// The helper that was followed right before a step: what it answers is made there.
+    answers: HashMap<At, FunctionId>,
+}
+
 impl Entry<'_> {
-    /// Notes which step made each value, and which of them stand for the answer of a helper.
-    pub(super) fn note_births(&mut self) {
+    /// The step that made a value.
+    fn birth(&self, value: Value) -> Option<At> {
+        self.births().steps.get(value.0 as usize).copied().flatten()
+    }
+
+    /// The helper whose answer is made at a step.
+    fn answer_at(&self, birth: At) -> Option<FunctionId> {
+        self.births().answers.get(&birth).copied()
+    }
+
+    /// Which step made each value, and which of them stand for the answer of a helper.
+    fn births(&self) -> &Births {
+        self.births.get_or_init(|| self.find_births())
+    }
+
+    fn find_births(&self) -> Births {
         let mut births: Vec<Option<At>> = vec![None; self.values.len()];
         for (at, step) in self.steps.iter().enumerate() {
             let into = match &step.effect.op {
@@ -47,13 +70,13 @@ impl Entry<'_> {
                 *birth = Some(at);
             }
         }
-        self.births = births;
-        self.answers = HashMap::new();
+        let mut answers = HashMap::new();
         for step in &self.steps {
             if let Op::Inlined { function, .. } = &step.effect.op {
-                self.answers.entry(step.until).or_insert(*function);
+                answers.entry(step.until as usize).or_insert(*function);
             }
         }
+        Births { steps: births, answers }
     }
 
     /// Whether a value is what a helper answered or what a read saw, as it came, or a member of that.
@@ -61,11 +84,11 @@ impl Entry<'_> {
     pub fn is_answer(&self, value: Value) -> bool {
         let mut value = value;
         for _ in 0..MEMBERS {
-            let birth = self.births.get(value.0 as usize).copied().flatten();
+            let birth = self.birth(value);
             let read = match birth.and_then(|birth| self.op(birth)) {
                 Some(Op::Read { of: Resource::Shared(_), .. }) => false,
                 Some(Op::Read { .. }) => true,
-                _ => birth.is_some_and(|birth| self.answers.contains_key(&birth)),
+                _ => birth.is_some_and(|birth| self.answer_at(birth).is_some()),
             };
             if read {
                 return true;
@@ -164,15 +187,14 @@ impl Entry<'_> {
         if known != one.into() || others != other.into() {
             return self.terms_are_alike(&known, &others, compared);
         }
-        let birth = |value: Value| self.births.get(value.0 as usize).copied().flatten();
-        let (first, second) = match (birth(one), birth(other)) {
+        let (first, second) = match (self.birth(one), self.birth(other)) {
             (Some(first), Some(second)) => (first, second),
             // A variable that is set nowhere is the same in every copy of its function.
             (None, None) => return self.is_own_leaf(one) && self.name_of(one) == self.name_of(other),
             _ => return false,
         };
         // What a helper answers is made where it is called; elsewhere the same line makes the same.
-        let same = match (self.answers.get(&first), self.answers.get(&second)) {
+        let same = match (self.answer_at(first), self.answer_at(second)) {
             (Some(one), Some(other)) => one == other,
             _ => self.span(first) == self.span(second),
         };
@@ -230,7 +252,7 @@ impl Entry<'_> {
             }
         }
         let called = |name: &str| mentions(name, &ANOTHER_EACH_TIME);
-        let asked = self.answers.get(&birth).copied().unwrap_or_else(|| self.function_of(birth));
+        let asked = self.answer_at(birth).unwrap_or_else(|| self.function_of(birth));
         called(&self.function_name(asked))
             || match self.op(birth) {
                 Some(Op::Derive { term, .. }) => is_fresh(term),

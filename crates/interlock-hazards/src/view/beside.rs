@@ -3,14 +3,16 @@
 
 use std::collections::HashSet;
 
-use interlock_model::ir::{FunctionId, Name, Op, Program, Resource, Role, Root, Tool};
+use interlock_model::ir::{Name, Op, Program, Resource, Role, Root, Tool};
 
-use super::entry::{Entry, Runs};
+use super::{
+    entry::{Entry, Runs},
+    kinds::Kinds,
+};
 
-/// What an entry has in common with others: functions, files, and what lies in shared memory.
+/// What callers reach: files, and what lies in shared memory.
 #[derive(Default)]
 struct Touched {
-    functions: HashSet<FunctionId>,
     files: HashSet<u32>,
     globals: HashSet<Name>,
 }
@@ -18,8 +20,8 @@ struct Touched {
 /// Notes of each entry whether it runs beside calls. Where no call is known at all, nothing is known of the others either.
 pub(super) fn mark(program: &Program, entries: &mut [Entry<'_>]) {
     let handlers = || {
-        (0..).map(FunctionId).zip(&program.functions).filter_map(|(id, function)| match &function.role {
-            Role::Handler(tools) => Some((id, tools)),
+        program.functions.iter().filter_map(|function| match &function.role {
+            Role::Handler(tools) => Some((function, tools)),
             Role::StartUp | Role::Helper => None,
         })
     };
@@ -28,47 +30,45 @@ pub(super) fn mark(program: &Program, entries: &mut [Entry<'_>]) {
     let counts = |tools: &[Tool]| !has_tools || !tools.is_empty();
     let mut called = Touched::default();
     // A tool of which no step is left has no entry, and is called all the same.
-    for (id, _) in handlers().filter(|(_, tools)| counts(tools)) {
-        called.function(program, id);
-    }
-    if called.functions.is_empty() {
+    called
+        .files
+        .extend(handlers().filter(|(_, tools)| counts(tools)).map(|(function, _)| function.span.file.0));
+    if called.files.is_empty() {
         return;
     }
     for entry in entries.iter() {
         if matches!(entry.runs, Runs::Call(tools) if counts(tools)) {
-            called.add(entry);
-        }
-    }
-    for entry in entries.iter_mut().filter(|entry| matches!(entry.runs, Runs::Event | Runs::StartUp)) {
-        let mut own = Touched::default();
-        own.add(entry);
-        entry.beside_calls = own.meets(&called);
-    }
-}
-
-impl Touched {
-    fn function(&mut self, program: &Program, id: FunctionId) {
-        self.functions.insert(id);
-        self.files.extend(program.function(id).map(|function| function.span.file.0));
-    }
-
-    fn add(&mut self, entry: &Entry<'_>) {
-        entry.frames.iter().for_each(|frame| self.function(entry.program, frame.function));
-        for step in &entry.steps {
-            let root = match (&step.resource, &step.effect.op) {
-                (Some(Resource::Shared(path) | Resource::Flag(path)), _) => &path.root,
-                (_, Op::Open { handle } | Op::Close { handle }) => &handle.root,
-                _ => continue,
-            };
-            if let Root::Global(name) = root {
-                self.globals.insert(name.clone());
+            called.files.extend(files(entry));
+            for name in globals(entry) {
+                if !called.globals.contains(name) {
+                    called.globals.insert(name.clone());
+                }
             }
         }
     }
-
-    fn meets(&self, other: &Self) -> bool {
-        !self.functions.is_disjoint(&other.functions)
-            || !self.files.is_disjoint(&other.files)
-            || !self.globals.is_disjoint(&other.globals)
+    for entry in entries.iter_mut().filter(|entry| matches!(entry.runs, Runs::Event | Runs::StartUp)) {
+        entry.beside_calls = files(entry).any(|file| called.files.contains(&file))
+            || globals(entry).any(|name| called.globals.contains(name));
     }
+}
+
+/// The files of the functions that an entry comes by.
+fn files(entry: &Entry<'_>) -> impl Iterator<Item = u32> {
+    entry.functions().filter_map(|id| entry.program.function(id)).map(|function| function.span.file.0)
+}
+
+/// What an entry touches in shared memory.
+fn globals<'n>(entry: &'n Entry<'_>) -> impl Iterator<Item = &'n Name> {
+    let kinds = Kinds::TOUCHES | Kinds::OPEN | Kinds::CLOSE;
+    entry.steps_of(kinds).filter_map(|at| {
+        let root = match (entry.resource(at), entry.op(at)) {
+            (Some(Resource::Shared(path) | Resource::Flag(path)), _) => &path.root,
+            (_, Some(Op::Open { handle } | Op::Close { handle })) => &handle.root,
+            _ => return None,
+        };
+        match root {
+            Root::Global(name) => Some(name),
+            _ => None,
+        }
+    })
 }

@@ -1,17 +1,21 @@
 //! From nested blocks to flat steps: one walk that numbers the steps, draws the edges and notes what holds at each.
 
-use std::{collections::HashMap, sync::Arc};
+use std::sync::{Arc, OnceLock};
 
 use interlock_model::{
     Span,
-    ir::{Block, Bound, Effect, Exit, FunctionId, Lock, Op, Program, Resource, ValueInfo, Via},
+    ir::{Block, Bound, Effect, Exit, FunctionId, Interleaving, Lock, Op, Program, Resource, ValueInfo, Via},
 };
 
 use super::{
     Facts,
-    ahead::Known,
-    entry::{At, Edges, Entry, Frame, Here, Next, Runs, Step, Stretch, Ways},
-    flow::Sources,
+    ahead::{Bits, Known},
+    dangling::Dangling,
+    edges::{Edges, Next},
+    entry::{At, Entry, Frame, Runs, Step, Ways},
+    here::{Here, List, Lists, Now, Stretch},
+    kinds::{KindOfStep, Kinds},
+    sources::{ListNumber, Sources},
 };
 
 /// A function whose calls have been followed: what the analysis hands over.
@@ -37,60 +41,53 @@ impl<'e> Entry<'e> {
             function: expanded.function,
             runs: &expanded.runs,
             steps: vec![],
+            kinds: KindOfStep::default(),
+            resources: vec![],
+            heres: vec![],
+            lists: Lists::default(),
             values: &expanded.values,
             definitions: vec![],
             inputs: vec![],
-            ways: HashMap::new(),
-            attempts: HashMap::new(),
+            ways: vec![],
+            attempts: vec![],
+            pauses: Bits::default(),
             sources: Sources::default(),
-            births: vec![],
-            answers: HashMap::new(),
+            births: OnceLock::new(),
             ahead: Known::default(),
             beside_calls: true,
-            frames: vec![Frame { parent: 0, depth: 0, function: expanded.function, call: Span::default() }],
+            frames: vec![Frame {
+                parent: 0,
+                depth: 0,
+                function: expanded.function,
+                call: Span::default(),
+                interleaves: interleaves(program, expanded.function),
+            }],
         };
-        let nothing: Arc<[At]> = [].into();
-        let here = Arc::new(Here {
-            held: nothing.clone(),
-            open: nothing.clone(),
-            judges: nothing.clone(),
-            loops: nothing,
-            frame: 0,
-            stretch: Stretch::default(),
-        });
         let mut walk = Walk { entry, after: vec![], catches: vec![], breaks: vec![], returns: vec![] };
         let steps = walk.entry.define(&expanded.body);
         walk.entry.steps.reserve_exact(steps);
-        walk.after.reserve_exact(steps);
-        let end = walk.block(&expanded.body, here, Dangling::start());
-        walk.connect(end.ends, Next::Return);
+        walk.entry.kinds.reserve_exact(steps);
+        walk.entry.pauses = Bits::new(steps);
+        let end = walk.block(&expanded.body, Now::default(), Dangling::start());
+        walk.connect(&end.ends, Next::Return);
         let mut entry = walk.entry;
-        entry.note_births();
         entry.name_resources();
         entry.trace();
         entry
     }
 }
 
-/// The steps whose control goes to whatever comes next.
-#[derive(Default)]
-struct Dangling {
-    /// Nothing has been walked yet, so there is nobody to connect.
-    start: bool,
-    ends: Vec<At>,
-}
-
 /// The end of a block: where control goes on from, and what holds there.
 struct End {
     ends: Dangling,
     /// Its judges also decide over everything behind the block, because another way out of them was a failure.
-    here: Arc<Here>,
+    here: Now,
 }
 
 struct Walk<'e> {
     entry: Entry<'e>,
-    /// For each step: what holds behind it.
-    after: Vec<Arc<Here>>,
+    /// What holds behind a step, where that is not what holds at it.
+    after: Vec<(At, Here)>,
     /// For each try around here: the steps from which a failure leads to its catch or finally.
     catches: Vec<Vec<At>>,
     /// For each loop around here: the steps that leave it.
@@ -100,14 +97,14 @@ struct Walk<'e> {
 }
 
 impl<'e> Walk<'e> {
-    fn block(&mut self, block: &'e Block, mut here: Arc<Here>, mut from: Dangling) -> End {
+    fn block(&mut self, block: &'e Block, mut here: Now, mut from: Dangling) -> End {
         for effect in block {
             if from.is_dead() {
                 break;
             }
-            let at = self.step(effect, &here, &mut from);
+            let at = self.step(effect, &mut here, &mut from);
             self.effect(effect, at, &mut here, &mut from);
-            let until = self.entry.steps.len();
+            let until = number(self.entry.steps.len());
             if let Some(step) = self.entry.steps.get_mut(at) {
                 step.until = until;
             }
@@ -116,42 +113,40 @@ impl<'e> Walk<'e> {
     }
 
     /// Adds the step itself; control comes to it from what dangles, and goes on from it.
-    fn step(&mut self, effect: &'e Effect, here: &Arc<Here>, from: &mut Dangling) -> At {
+    fn step(&mut self, effect: &'e Effect, here: &mut Now, from: &mut Dangling) -> At {
         let at = self.entry.steps.len();
-        self.entry.steps.push(Step {
-            effect,
-            resource: None,
-            here: here.clone(),
-            next: Edges::default(),
-            until: at + 1,
+        let known = *here.number.get_or_insert_with(|| {
+            self.entry.heres.push(here.here);
+            number(self.entry.heres.len() - 1)
         });
-        self.after.push(here.clone());
-        from.ends.drain(..).for_each(|before| self.lead(before, Next::Step(at)));
-        from.ends.push(at);
-        from.start = false;
+        let until = number(at + 1);
+        self.entry.steps.push(Step { effect, next: Edges::default(), here: known, until, number: 0 });
+        self.entry.kinds.push(Kinds::of(&effect.op));
+        let anywhere = self.entry.frames.get(here.frame).is_some_and(|frame| frame.interleaves);
+        if anywhere || pauses(&effect.op) {
+            self.entry.pauses.add(at);
+        }
+        from.each().for_each(|before| self.lead(before, Next::Step(at)));
+        from.only(at);
         if may_fail(&effect.op) {
             self.fail(at);
         }
         at
     }
 
-    fn effect(&mut self, effect: &'e Effect, at: At, here: &mut Arc<Here>, from: &mut Dangling) {
+    fn effect(&mut self, effect: &'e Effect, at: At, here: &mut Now, from: &mut Dangling) {
         match &effect.op {
             Op::Exit(exit) => {
                 self.exit(exit, at);
                 *from = Dangling::dead();
             }
-            Op::Acquire { .. } => change(here, |here| here.held = with(&here.held, at)),
+            Op::Acquire { .. } => here.hold(self.with(here.held, at)),
             Op::Release { lock } => {
                 let lock = self.entry.lock(lock);
-                let held = self.without_last(&here.held, |held| held.is_the_same_as(&lock));
-                change(here, |here| here.held = held);
+                here.hold(self.without_last(here.held, |held| held.is_the_same_as(&lock)));
             }
-            Op::Begin { .. } => change(here, |here| here.open = with(&here.open, at)),
-            Op::End { via, .. } => {
-                let open = self.keep_open(&here.open, via);
-                change(here, |here| here.open = open);
-            }
+            Op::Begin { .. } => here.leave_open(self.with(here.open, at)),
+            Op::End { via, .. } => here.leave_open(self.keep_open(here.open, via)),
             Op::Check { then, otherwise, .. } => self.check(then, otherwise, at, here, from),
             Op::Loop { bound, body, .. } => self.repeat(*bound, body, at, here, from),
             Op::Try { body, catch, finally } => {
@@ -164,13 +159,13 @@ impl<'e> Walk<'e> {
                 let catches = std::mem::take(&mut self.catches);
                 let (breaks, returns) = (std::mem::take(&mut self.breaks), std::mem::take(&mut self.returns));
                 let end = self.block(body, here.within(stretch), Dangling::after(at));
-                self.connect(end.ends, Next::Return);
+                self.connect(&end.ends, Next::Return);
                 (self.catches, self.breaks, self.returns) = (catches, breaks, returns);
             }
             Op::Together { branches } => {
                 let mut ends = Dangling::dead();
                 for branch in branches {
-                    let end = self.block(branch, here.clone(), Dangling::after(at));
+                    let end = self.block(branch, *here, Dangling::after(at));
                     ends.join(end.ends);
                 }
                 if !branches.is_empty() {
@@ -180,10 +175,8 @@ impl<'e> Walk<'e> {
             Op::Inlined { function, body } => self.inside(*function, effect.span, body, here, from),
             _ => {}
         }
-        if let Op::Acquire { .. } | Op::Release { .. } | Op::Begin { .. } | Op::End { .. } = effect.op
-            && let Some(after) = self.after.get_mut(at)
-        {
-            *after = here.clone();
+        if let Op::Acquire { .. } | Op::Release { .. } | Op::Begin { .. } | Op::End { .. } = effect.op {
+            self.after.push((at, here.here));
         }
     }
 
@@ -198,8 +191,7 @@ impl<'e> Walk<'e> {
                 None => Next::Return,
             },
             // The loop's own step has the way on and the way out.
-            Exit::Continue => match self.entry.steps.get(at).and_then(|step| step.here.loops.last().copied())
-            {
+            Exit::Continue => match self.entry.loops(at).last().copied() {
                 Some(head) => Next::Step(head),
                 None => Next::Return,
             },
@@ -208,18 +200,14 @@ impl<'e> Walk<'e> {
         self.lead(at, goes);
     }
 
-    fn check(
-        &mut self,
-        then: &'e Block,
-        otherwise: &'e Block,
-        at: At,
-        here: &mut Arc<Here>,
-        from: &mut Dangling,
-    ) {
-        let mut judged = here.clone();
-        change(&mut judged, |judged| judged.judges = with(&judged.judges, at));
+    fn check(&mut self, then: &'e Block, otherwise: &'e Block, at: At, here: &mut Now, from: &mut Dangling) {
+        let number = self.entry.ways.len();
+        self.number(at, number);
+        self.entry.ways.push(Ways::default());
+        let mut judged = *here;
+        judged.judge(self.with(here.judges, at));
         let first = self.entry.steps.len();
-        let one = self.block(then, judged.clone(), Dangling::after(at));
+        let one = self.block(then, judged, Dangling::after(at));
         let middle = self.entry.steps.len();
         let other = self.block(otherwise, judged, Dangling::after(at));
         let ways = Ways {
@@ -227,27 +215,32 @@ impl<'e> Walk<'e> {
             otherwise: middle..self.entry.steps.len(),
             then_ends: one.ends.is_dead(),
             otherwise_ends: other.ends.is_dead(),
+            // Told when all values have been traced.
+            asked: ListNumber::default(),
         };
-        self.entry.ways.insert(at, ways);
+        if let Some(known) = self.entry.ways.get_mut(number) {
+            *known = ways;
+        }
         // What comes behind a check of which one way never gets there is decided by it as well.
         let decides = one.ends.is_dead() != other.ends.is_dead();
         self.join(here, &one, &other);
         if decides {
             // The way that goes on may itself have been decided further in.
-            let goes_on = if one.ends.is_dead() { &other.here } else { &one.here };
-            judge(here, &goes_on.judges);
+            let goes_on = if one.ends.is_dead() { other.here } else { one.here };
+            here.judge(goes_on.judges);
         }
         let mut ends = one.ends;
         ends.join(other.ends);
         *from = ends;
     }
 
-    fn repeat(&mut self, bound: Bound, body: &'e Block, at: At, here: &mut Arc<Here>, from: &mut Dangling) {
+    fn repeat(&mut self, bound: Bound, body: &'e Block, at: At, here: &mut Now, from: &mut Dangling) {
         self.breaks.push(vec![]);
-        let mut inside = here.clone();
-        change(&mut inside, |inside| inside.loops = with(&inside.loops, at));
+        let mut inside = *here;
+        let loops = self.with(here.loops, at);
+        inside.change(|inside| inside.loops = loops);
         let end = self.block(body, inside, Dangling::after(at));
-        self.connect(end.ends, Next::Step(at));
+        self.connect(&end.ends, Next::Step(at));
         let left = self.breaks.pop().unwrap_or_default();
         // A loop without a limit is only left from inside.
         let mut ends = if bound == Bound::Unlimited && !left.is_empty() {
@@ -255,10 +248,9 @@ impl<'e> Walk<'e> {
         } else {
             Dangling::after(at)
         };
-        ends.ends.extend(left);
+        ends.extend(&left);
         if bound == Bound::Limited || bound == Bound::Unlimited {
-            let held = meet(&here.held, false, &end.here.held, false);
-            hold(here, &held);
+            here.hold(self.meet(here.held, false, end.here.held, false));
         }
         *from = ends;
     }
@@ -267,10 +259,10 @@ impl<'e> Walk<'e> {
         &mut self,
         (body, catch, finally): (&'e Block, Option<&'e Block>, &'e Block),
         at: At,
-        here: &mut Arc<Here>,
+        here: &mut Now,
         from: &mut Dangling,
     ) {
-        let before = here.clone();
+        let before = *here;
         let first = self.entry.steps.len();
         let finally_catches = !finally.is_empty();
         if finally_catches {
@@ -282,31 +274,30 @@ impl<'e> Walk<'e> {
         }
         let stretch = Stretch { is_caught: before.stretch.is_caught || catch.is_some(), ..before.stretch };
         let end = self.block(body, here.within(stretch), std::mem::take(from));
-        hold(here, &end.here.held);
-        leave_open(here, &end.here.open);
-        judge(here, &end.here.judges);
+        here.hold(end.here.held);
+        here.leave_open(end.here.open);
+        here.judge(end.here.judges);
         let mut ends = end.ends;
         if let Some(catch) = catch {
-            self.entry.attempts.insert(at, first..self.entry.steps.len());
+            self.number(at, self.entry.attempts.len());
+            self.entry.attempts.push(first..self.entry.steps.len());
             let failed = self.catches.pop().unwrap_or_default();
             let stretch = Stretch { in_catch: true, ..before.stretch };
             // What was acquired inside is not sure to be held where the failure is caught.
             let mut recovering = before.within(stretch);
-            change(&mut recovering, |recovering| recovering.judges = with(&recovering.judges, at));
-            let caught = self.block(catch, recovering, Dangling { start: false, ends: failed });
+            recovering.judge(self.with(before.judges, at));
+            let caught = self.block(catch, recovering, Dangling::of(failed));
             let (dead, caught_dead) = (ends.is_dead(), caught.ends.is_dead());
-            let held = meet(&here.held, dead, &caught.here.held, caught_dead);
-            let open = meet(&here.open, dead, &caught.here.open, caught_dead);
-            hold(here, &held);
-            leave_open(here, &open);
+            here.hold(self.meet(here.held, dead, caught.here.held, caught_dead));
+            here.leave_open(self.meet(here.open, dead, caught.here.open, caught_dead));
             if dead {
-                judge(here, &caught.here.judges);
+                here.judge(caught.here.judges);
             } else if caught_dead {
                 // Nothing failed, or we would not be here.
-                change(here, |here| here.judges = with(&here.judges, at));
+                here.judge(self.with(here.judges, at));
             } else {
                 // Both ways go on, so nothing inside decides over what follows.
-                judge(here, &before.judges);
+                here.judge(before.judges);
             }
             ends.join(caught.ends);
         }
@@ -316,20 +307,19 @@ impl<'e> Walk<'e> {
             let completes = !ends.is_dead();
             let stretch = Stretch { in_finally: true, ..before.stretch };
             let mut into = ends;
-            into.ends.extend(failed.iter().chain(&returned));
+            into.extend(&failed);
+            into.extend(&returned);
             let end = self.block(finally, here.within(stretch), into);
-            hold(here, &end.here.held);
-            leave_open(here, &end.here.open);
+            here.hold(end.here.held);
+            here.leave_open(end.here.open);
             let last = end.ends;
             if !failed.is_empty() {
-                for at in &last.ends {
-                    self.fail(*at);
-                }
+                last.each().for_each(|at| self.fail(at));
             }
             if !returned.is_empty() {
                 match self.returns.last_mut() {
-                    Some(returns) => returns.extend(&last.ends),
-                    None => self.connect(Dangling { start: false, ends: last.ends.clone() }, Next::Return),
+                    Some(returns) => returns.extend(last.each()),
+                    None => self.connect(&last, Next::Return),
                 }
             }
             ends = if completes { last } else { Dangling::dead() };
@@ -342,57 +332,85 @@ impl<'e> Walk<'e> {
         function: FunctionId,
         call: Span,
         body: &'e Block,
-        here: &mut Arc<Here>,
+        here: &mut Now,
         from: &mut Dangling,
     ) {
         let depth = self.entry.frames.get(here.frame).map_or(0, |frame| frame.depth) + 1;
-        self.entry.frames.push(Frame { parent: here.frame, depth, function, call });
+        let interleaves = interleaves(self.entry.program, function);
+        self.entry.frames.push(Frame { parent: here.frame, depth, function, call, interleaves });
         let frame = self.entry.frames.len() - 1;
         self.returns.push(vec![]);
         let breaks = std::mem::take(&mut self.breaks);
-        let mut inside = here.clone();
-        change(&mut inside, |inside| inside.frame = frame);
+        let mut inside = *here;
+        inside.change(|inside| inside.frame = frame);
         let end = self.block(body, inside, std::mem::take(from));
         self.breaks = breaks;
         let returned = self.returns.pop().unwrap_or_default();
         // A return from the middle joins the end; what decided over it inside does not decide out here.
         let straight = returned.is_empty();
         let mut ends = end.ends;
-        let mut held = (!ends.is_dead()).then(|| end.here.held.clone());
-        let mut open = (!ends.is_dead()).then(|| end.here.open.clone());
+        let goes_on = !ends.is_dead();
+        let (mut held, mut open) = (goes_on.then_some(end.here.held), goes_on.then_some(end.here.open));
         for at in &returned {
-            if let Some(behind) = self.after.get(*at) {
-                held = Some(held.map_or_else(|| behind.held.clone(), |held| common(&held, &behind.held)));
-                open = Some(open.map_or_else(|| behind.open.clone(), |open| common(&open, &behind.open)));
+            if let Some(behind) = self.behind(*at) {
+                held = Some(held.map_or(behind.held, |held| self.entry.lists.common(held, behind.held)));
+                open = Some(open.map_or(behind.open, |open| self.entry.lists.common(open, behind.open)));
             }
         }
         // A single way out keeps what decided over it: a helper that throws unless all is well.
-        let judges = match (&*returned, ends.is_dead()) {
-            ([], false) if straight => end.here.judges.clone(),
-            (returned, dead) => {
-                let mut ways: Vec<Arc<[At]>> = returned
-                    .iter()
-                    .filter_map(|at| self.entry.steps.get(*at))
-                    .map(|step| step.here.judges.clone())
-                    .collect();
-                if !dead {
-                    ways.push(end.here.judges.clone());
+        let judges = match goes_on && straight {
+            true => end.here.judges,
+            false => {
+                let mut judges = None;
+                let returning = returned.iter().filter_map(|at| self.entry.here(*at).copied());
+                let ways: Vec<List> = returning.map(|here| here.judges).collect();
+                for way in ways.into_iter().chain(goes_on.then_some(end.here.judges)) {
+                    judges = Some(judges.map_or(way, |judges| self.entry.lists.common(judges, way)));
                 }
-                ways.into_iter().reduce(|one, other| common(&one, &other)).unwrap_or(here.judges.clone())
+                judges.unwrap_or(here.judges)
             }
         };
-        judge(here, &judges);
-        held.iter().for_each(|held| hold(here, held));
-        open.iter().for_each(|open| leave_open(here, open));
-        ends.ends.extend(returned);
+        here.judge(judges);
+        held.into_iter().for_each(|held| here.hold(held));
+        open.into_iter().for_each(|open| here.leave_open(open));
+        ends.extend(&returned);
         *from = ends;
     }
 
     /// What holds behind two ways, of which a dead one has no say.
-    fn join(&self, here: &mut Arc<Here>, one: &End, other: &End) {
+    fn join(&mut self, here: &mut Now, one: &End, other: &End) {
         let (dead, other_dead) = (one.ends.is_dead(), other.ends.is_dead());
-        hold(here, &meet(&one.here.held, dead, &other.here.held, other_dead));
-        leave_open(here, &meet(&one.here.open, dead, &other.here.open, other_dead));
+        here.hold(self.meet(one.here.held, dead, other.here.held, other_dead));
+        here.leave_open(self.meet(one.here.open, dead, other.here.open, other_dead));
+    }
+
+    /// What holds on both ways; a way that does not go on has no say.
+    fn meet(&mut self, one: List, one_is_dead: bool, other: List, other_is_dead: bool) -> List {
+        match (one_is_dead, other_is_dead) {
+            (true, false) => other,
+            (false, true) => one,
+            _ => self.entry.lists.common(one, other),
+        }
+    }
+
+    fn with(&mut self, list: List, at: At) -> List {
+        self.entry.lists.with(list, at)
+    }
+
+    /// What holds behind a step.
+    fn behind(&self, at: At) -> Option<Here> {
+        let changed = self.after.binary_search_by_key(&at, |(at, _)| *at).ok();
+        match changed.and_then(|place| self.after.get(place)) {
+            Some((_, behind)) => Some(*behind),
+            None => self.entry.here(at).copied(),
+        }
+    }
+
+    /// Gives a step the number under which more is known of it.
+    fn number(&mut self, at: At, known: usize) {
+        if let Some(step) = self.entry.steps.get_mut(at) {
+            step.number = number(known);
+        }
     }
 
     /// A failure at a step goes to the nearest catch, or out.
@@ -403,8 +421,8 @@ impl<'e> Walk<'e> {
         }
     }
 
-    fn connect(&mut self, from: Dangling, to: Next) {
-        from.ends.into_iter().for_each(|at| self.lead(at, to));
+    fn connect(&mut self, from: &Dangling, to: Next) {
+        from.each().for_each(|at| self.lead(at, to));
     }
 
     fn lead(&mut self, from: At, to: Next) {
@@ -414,43 +432,23 @@ impl<'e> Walk<'e> {
     }
 
     /// The acquisitions without the last of a lock: one that was taken twice is given back twice.
-    fn without_last(&self, held: &Arc<[At]>, is_lock: impl Fn(&Lock) -> bool) -> Arc<[At]> {
-        let given_back = held.iter().rposition(|at| match self.entry.op(*at) {
-            Some(Op::Acquire { lock, .. }) => is_lock(&self.entry.lock(lock)),
+    fn without_last(&mut self, held: List, is_lock: impl Fn(&Lock) -> bool) -> List {
+        let entry = &self.entry;
+        let taken = |at: &&At| match entry.op(**at) {
+            Some(Op::Acquire { lock, .. }) => is_lock(&entry.lock(lock)),
             _ => false,
-        });
-        (0..).zip(held.iter()).filter(|(place, _)| Some(*place) != given_back).map(|(_, at)| *at).collect()
+        };
+        let given_back = entry.lists.get(held).iter().rfind(taken).copied();
+        self.entry.lists.retain(held, |at| Some(at) != given_back)
     }
 
-    fn keep_open(&self, open: &Arc<[At]>, via: &Via) -> Arc<[At]> {
-        let stays = |at: &&At| match self.entry.op(**at) {
+    fn keep_open(&mut self, open: List, via: &Via) -> List {
+        let steps = &self.entry.steps;
+        let stays = |at: At| match steps.get(at).map(|step| &step.effect.op) {
             Some(Op::Begin { transaction }) => transaction.via != *via,
             _ => true,
         };
-        open.iter().filter(stays).copied().collect()
-    }
-}
-
-impl Dangling {
-    const fn start() -> Self {
-        Self { start: true, ends: vec![] }
-    }
-
-    const fn dead() -> Self {
-        Self { start: false, ends: vec![] }
-    }
-
-    fn after(at: At) -> Self {
-        Self { start: false, ends: vec![at] }
-    }
-
-    fn is_dead(&self) -> bool {
-        !self.start && self.ends.is_empty()
-    }
-
-    fn join(&mut self, other: Self) {
-        self.start |= other.start;
-        self.ends.extend(other.ends);
+        self.entry.lists.retain(open, stays)
     }
 }
 
@@ -472,45 +470,18 @@ fn may_fail(op: &Op) -> bool {
     }
 }
 
-/// Changes what holds from here on; the steps before keep what held there.
-fn change(here: &mut Arc<Here>, by: impl FnOnce(&mut Here)) {
-    by(Arc::make_mut(here));
+/// A number as steps keep it. An entry never has that many of anything.
+fn number(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
 }
 
-fn hold(here: &mut Arc<Here>, held: &Arc<[At]>) {
-    if !Arc::ptr_eq(&here.held, held) {
-        change(here, |here| here.held = held.clone());
-    }
+/// Whether other calls run between any two steps of a function.
+fn interleaves(program: &Program, function: FunctionId) -> bool {
+    program.function(function).is_some_and(|function| function.interleaving == Interleaving::Anywhere)
 }
 
-fn leave_open(here: &mut Arc<Here>, open: &Arc<[At]>) {
-    if !Arc::ptr_eq(&here.open, open) {
-        change(here, |here| here.open = open.clone());
-    }
-}
-
-fn judge(here: &mut Arc<Here>, judges: &Arc<[At]>) {
-    if !Arc::ptr_eq(&here.judges, judges) {
-        change(here, |here| here.judges = judges.clone());
-    }
-}
-
-fn with(set: &Arc<[At]>, at: At) -> Arc<[At]> {
-    set.iter().copied().chain([at]).collect()
-}
-
-/// What holds on both ways; a way that does not go on has no say.
-fn meet(one: &Arc<[At]>, one_is_dead: bool, other: &Arc<[At]>, other_is_dead: bool) -> Arc<[At]> {
-    match (one_is_dead, other_is_dead) {
-        (true, false) => other.clone(),
-        (false, true) => one.clone(),
-        _ => common(one, other),
-    }
-}
-
-fn common(one: &Arc<[At]>, other: &Arc<[At]>) -> Arc<[At]> {
-    if Arc::ptr_eq(one, other) || one == other {
-        return one.clone();
-    }
-    one.iter().filter(|at| other.contains(at)).copied().collect()
+/// Whether a step by itself lets others run. Who waits for a lock lets others go first; a sleep that lets others run has a
+/// suspension of its own.
+const fn pauses(op: &Op) -> bool {
+    matches!(op, Op::Suspend | Op::Acquire { outcome: None, .. })
 }

@@ -1,16 +1,25 @@
 //! One way into the program, laid out flat.
 
-use std::{borrow::Cow, collections::HashMap, ops::Range, sync::Arc};
+use std::{
+    borrow::Cow,
+    ops::Range,
+    sync::{Arc, OnceLock},
+};
 
 use interlock_model::{
     Confidence, Span,
-    ir::{Effect, FunctionId, Name, Op, Program, Resource, Tool, Value, ValueInfo},
+    ir::{Effect, FunctionId, Name, Op, Program, Resource, Tool, ValueInfo},
 };
 
 use super::{
     Facts,
-    ahead::Known,
-    flow::{Definition, Sources},
+    ahead::{Bits, Known},
+    alike::Births,
+    edges::Edges,
+    flow::{Definition, Inputs},
+    here::{Here, Lists},
+    kinds::{KindOfStep, Kinds},
+    sources::{ListNumber, Sources},
 };
 
 /// The number of a step in its [`Entry`].
@@ -29,20 +38,28 @@ pub struct Entry<'e> {
     pub(super) facts: Arc<Facts>,
     /// Its steps in the order of the source.
     pub steps: Vec<Step<'e>>,
+    /// What kind each of them is.
+    pub(super) kinds: KindOfStep,
+    /// What steps read, write or delete, under the names of this entry.
+    pub(super) resources: Vec<Cow<'e, Resource>>,
+    /// What holds at steps. Those between which nothing changes share it.
+    pub(super) heres: Vec<Here>,
+    /// The lists of all of those.
+    pub(super) lists: Lists,
     pub(super) values: &'e [ValueInfo],
     pub(super) definitions: Vec<Definition<'e>>,
     /// What each value was computed from, directly.
-    pub(super) inputs: Vec<Cow<'e, [Value]>>,
+    pub(super) inputs: Vec<Inputs<'e>>,
     pub(super) sources: Sources,
-    /// The step that made each value.
-    pub(super) births: Vec<Option<At>>,
-    /// The helper that was followed right before a step: what it answers is made there.
-    pub(super) answers: HashMap<At, FunctionId>,
+    /// Which step made each value, once somebody asks.
+    pub(super) births: OnceLock<Births>,
     pub(super) frames: Vec<Frame>,
-    /// For each check: where its two ways stand, and which of them never get behind it.
-    pub(super) ways: HashMap<At, Ways>,
-    /// For each attempt whose failure is caught: the steps of its body.
-    pub(super) attempts: HashMap<At, Range<At>>,
+    /// Of each check: where its two ways stand, and which of them never get behind it.
+    pub(super) ways: Vec<Ways>,
+    /// Of each attempt whose failure is caught: the steps of its body.
+    pub(super) attempts: Vec<Range<At>>,
+    /// The steps at which another call of the same process may run.
+    pub(super) pauses: Bits,
     /// What is reached from the steps that were asked for last.
     pub(super) ahead: Known,
     /// Whether it has anything in common with what callers reach. Commands and scripts of the same tree have not.
@@ -67,105 +84,26 @@ pub enum Runs {
 pub struct Step<'e> {
     /// What it does, and where that is written. Blocks inside it have steps of their own.
     pub effect: &'e Effect,
-    /// What it reads, writes or deletes, under the names of this entry.
-    pub resource: Option<Resource>,
-    /// What holds there. Steps between which nothing changes share it.
-    pub(super) here: Arc<Here>,
     /// Where control may go from here.
     pub(super) next: Edges,
+    /// The number of what holds there, among [`Entry::heres`].
+    pub(super) here: u32,
     /// The first step that is no longer inside it.
-    pub(super) until: At,
-}
-
-/// What holds at a step.
-#[derive(Debug, Clone)]
-pub(super) struct Here {
-    /// The acquisitions that hold here on every way that leads here.
-    pub(super) held: Arc<[At]>,
-    /// The transactions that are open here on every way that leads here.
-    pub(super) open: Arc<[At]>,
-    /// The checks that decided that it runs.
-    pub(super) judges: Arc<[At]>,
-    /// The loops around it, outermost first.
-    pub(super) loops: Arc<[At]>,
-    /// The calls it is inside of.
-    pub(super) frame: usize,
-    /// What kind of stretch it stands in.
-    pub(super) stretch: Stretch,
-}
-
-impl Here {
-    /// The same in another kind of stretch.
-    pub(super) fn within(&self, stretch: Stretch) -> Arc<Self> {
-        Arc::new(Self { stretch, ..self.clone() })
-    }
+    pub(super) until: u32,
+    /// The number of what is touched among [`Entry::resources`], of a check among [`Entry::ways`], or of an attempt among
+    /// [`Entry::attempts`].
+    pub(super) number: u32,
 }
 
 /// The two ways of a check.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Ways {
     pub(super) then: Range<At>,
     pub(super) otherwise: Range<At>,
     pub(super) then_ends: bool,
     pub(super) otherwise_ends: bool,
-}
-
-/// Where control may go from a step. Hardly any has more than two ways.
-#[derive(Debug, Default)]
-pub(super) enum Edges {
-    #[default]
-    None,
-    One([Next; 1]),
-    Two([Next; 2]),
-    More(Vec<Next>),
-}
-
-impl Edges {
-    pub(super) fn as_slice(&self) -> &[Next] {
-        match self {
-            Self::None => &[],
-            Self::One(next) => next,
-            Self::Two(next) => next,
-            Self::More(next) => next,
-        }
-    }
-
-    /// One way more, unless it is known.
-    pub(super) fn add(&mut self, to: Next) {
-        if self.as_slice().contains(&to) {
-            return;
-        }
-        *self = match std::mem::take(self) {
-            Self::None => Self::One([to]),
-            Self::One([one]) => Self::Two([one, to]),
-            Self::Two([one, other]) => Self::More(vec![one, other, to]),
-            Self::More(mut next) => {
-                next.push(to);
-                Self::More(next)
-            }
-        };
-    }
-}
-
-/// Where control may go.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Next {
-    /// To a step.
-    Step(At),
-    /// Out, with success.
-    Return,
-    /// Out, with a failure.
-    Throw,
-}
-
-/// What kind of stretch a step stands in; the innermost that says something.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Stretch {
-    pub(super) in_catch: bool,
-    pub(super) is_caught: bool,
-    pub(super) in_finally: bool,
-    /// Runs beside the call that started it.
-    pub(super) apart: Option<At>,
+    /// The list of the steps that the check depends on.
+    pub(super) asked: ListNumber,
 }
 
 /// A call that was followed.
@@ -177,6 +115,8 @@ pub(super) struct Frame {
     pub(super) function: FunctionId,
     /// Where the call is written, in the parent's function.
     pub(super) call: Span,
+    /// Whether other calls run between any two of its steps.
+    pub(super) interleaves: bool,
 }
 
 impl<'e> Entry<'e> {
@@ -189,12 +129,9 @@ impl<'e> Entry<'e> {
     /// What a step reads, writes or deletes.
     #[must_use]
     pub fn resource(&self, at: At) -> Option<&Resource> {
-        self.steps.get(at).and_then(|step| step.resource.as_ref())
-    }
-
-    /// The steps of which something holds, with their numbers.
-    pub fn all(&self, holds: impl Fn(&Op) -> bool) -> impl Iterator<Item = At> {
-        (0..).zip(&self.steps).filter(move |(_, step)| holds(&step.effect.op)).map(|(at, _)| at)
+        let touches = self.kinds.is_one_of(at, Kinds::TOUCHES);
+        let number = touches.then(|| self.steps.get(at)).flatten()?.number;
+        self.resources.get(number as usize).map(|resource| &**resource)
     }
 
     /// Whether the entry is a function, or calls it somewhere.
@@ -230,13 +167,13 @@ impl<'e> Entry<'e> {
     /// The checks, and the attempts whose failure was caught, that decided that a step runs, nearest last.
     #[must_use]
     pub fn judges(&self, at: At) -> &[At] {
-        self.steps.get(at).map_or(&[], |step| &step.here.judges)
+        self.list(|here| here.judges, at)
     }
 
     /// What a check must have said for a step to run; `None` if both answers lead there.
     #[must_use]
     pub fn answer(&self, check: At, at: At) -> Option<bool> {
-        let ways = self.ways.get(&check)?;
+        let ways = self.ways_of(check)?;
         match (ways.then.contains(&at), ways.otherwise.contains(&at)) {
             (true, _) => Some(true),
             (_, true) => Some(false),
@@ -246,10 +183,25 @@ impl<'e> Entry<'e> {
         }
     }
 
+    pub(super) fn ways_of(&self, check: At) -> Option<&Ways> {
+        let checks = self.kinds.is_one_of(check, Kinds::CHECK);
+        let number = checks.then(|| self.steps.get(check)).flatten()?.number;
+        self.ways.get(number as usize)
+    }
+
+    /// The steps of what is tried, where its failure is caught.
+    pub(super) fn tried(&self, attempt: At) -> Option<&Range<At>> {
+        let tries = self.kinds.is_one_of(attempt, Kinds::TRY);
+        let step = tries.then(|| self.steps.get(attempt)).flatten()?;
+        matches!(step.effect.op, Op::Try { catch: Some(_), .. })
+            .then(|| self.attempts.get(step.number as usize))
+            .flatten()
+    }
+
     /// Whether a check does nothing on a yes but wait.
     #[must_use]
     pub fn only_waits(&self, check: At) -> bool {
-        let Some(ways) = self.ways.get(&check) else { return false };
+        let Some(ways) = self.ways_of(check) else { return false };
         let waits = |at: At| matches!(self.op(at), Some(Op::Suspend));
         !ways.then.is_empty() && ways.then.clone().all(waits) && ways.otherwise.is_empty()
     }
@@ -257,37 +209,37 @@ impl<'e> Entry<'e> {
     /// The loops around a step, outermost first.
     #[must_use]
     pub fn loops(&self, at: At) -> &[At] {
-        self.steps.get(at).map_or(&[], |step| &step.here.loops)
+        self.list(|here| here.loops, at)
     }
 
     /// Whether a step only runs when something has failed.
     #[must_use]
     pub fn is_recovery(&self, at: At) -> bool {
-        self.steps.get(at).is_some_and(|step| step.here.stretch.in_catch)
+        self.here(at).is_some_and(|here| here.stretch.in_catch)
     }
 
     /// Whether a failure of the step is dealt with around it.
     #[must_use]
     pub fn is_caught(&self, at: At) -> bool {
-        self.steps.get(at).is_some_and(|step| step.here.stretch.is_caught)
+        self.here(at).is_some_and(|here| here.stretch.is_caught)
     }
 
     /// Whether a step runs in every case.
     #[must_use]
     pub fn is_finally(&self, at: At) -> bool {
-        self.steps.get(at).is_some_and(|step| step.here.stretch.in_finally)
+        self.here(at).is_some_and(|here| here.stretch.in_finally)
     }
 
     /// The spawn that started the step beside the call, if one did.
     #[must_use]
     pub fn apart(&self, at: At) -> Option<At> {
-        self.steps.get(at).and_then(|step| step.here.stretch.apart)
+        self.here(at).and_then(|here| here.stretch.apart)
     }
 
     /// The function that a step is written in.
     #[must_use]
     pub fn function_of(&self, at: At) -> FunctionId {
-        let frame = self.steps.get(at).and_then(|step| self.frames.get(step.here.frame));
+        let frame = self.here(at).and_then(|here| self.frames.get(here.frame));
         frame.map_or(self.function, |frame| frame.function)
     }
 }

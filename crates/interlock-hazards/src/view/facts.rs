@@ -35,7 +35,12 @@ impl Facts {
     #[must_use]
     pub fn of(program: &Program) -> Self {
         let mut first = HashMap::new();
+        let mut last = None;
         for (number, function) in program.functions.iter().enumerate() {
+            // Those of one file mostly stand together.
+            if last.replace(function.span.file) == Some(function.span.file) {
+                continue;
+            }
             if let Some(file) = program.files.get(function.span.file.0 as usize) {
                 first.entry(file.clone()).or_insert(number);
             }

@@ -4,7 +4,10 @@ use std::{borrow::Cow, collections::HashMap};
 
 use interlock_model::ir::{AccessPath, Aspect, Block, Catch, Op, Origin, Resource, Root, Term, Value};
 
-use super::entry::{At, Entry};
+use super::{
+    entry::{At, Entry},
+    sources::Sources,
+};
 
 /// What a value is another name for.
 #[derive(Debug, Clone, Copy, Default)]
@@ -21,17 +24,50 @@ pub(super) enum Definition<'e> {
     /// It was made by this call.
     New,
     /// What one of several ways left in a variable: each of these is a possibility.
-    Either(&'e [Value]),
+    Either(&'e Vec<Value>),
 }
 
-/// How many reads a value is followed back to; what depends on more is a digest of everything.
-const MOST_SOURCES: usize = 64;
+/// What a value was computed from, directly.
+#[derive(Debug, Clone, Default)]
+pub(super) enum Inputs<'e> {
+    /// Nothing.
+    #[default]
+    None,
+    /// It comes about in one place, as most do.
+    Here(&'e Vec<Value>),
+    /// It comes about in several.
+    #[expect(clippy::box_collection, reason = "every value would be larger for the few that are joined")]
+    Joined(Box<Vec<Value>>),
+}
+
+impl<'e> Inputs<'e> {
+    fn add(&mut self, from: &'e Vec<Value>) {
+        match self {
+            Self::Joined(known) => known.extend(from),
+            Self::Here(known) if !known.is_empty() => {
+                *self = Self::Joined(Box::new(known.iter().chain(from).copied().collect()));
+            }
+            Self::None | Self::Here(_) => *self = Self::Here(from),
+        }
+    }
+
+    fn as_slice(&self) -> &[Value] {
+        match self {
+            Self::None => &[],
+            Self::Here(from) => from,
+            Self::Joined(from) => from,
+        }
+    }
+}
+
+/// How many values one is followed back through.
+const MOST_SEEN: usize = 64;
 
 impl<'e> Entry<'e> {
     /// Notes what each value is another name for. Says how many steps there are.
     pub(super) fn define(&mut self, body: &'e Block) -> usize {
         self.definitions = vec![Definition::Opaque; self.values.len()];
-        self.inputs = vec![Cow::Borrowed(&[][..]); self.values.len()];
+        self.inputs = vec![Inputs::None; self.values.len()];
         let mut stored: Vec<(Value, &'e AccessPath)> = vec![];
         let steps = self.define_in(body, &mut stored);
         for (value, path) in stored {
@@ -53,12 +89,7 @@ impl<'e> Entry<'e> {
             if let Op::Derive { into, from, .. } = &effect.op
                 && let Some(inputs) = self.inputs.get_mut(into.0 as usize)
             {
-                // Most come about in one place.
-                if inputs.is_empty() {
-                    *inputs = Cow::Borrowed(from);
-                } else {
-                    inputs.to_mut().extend(from);
-                }
+                inputs.add(from);
             }
             let (value, definition) = match &effect.op {
                 Op::Derive { into, term, .. } if *term != Term::Unknown => (*into, Definition::Term(term)),
@@ -91,7 +122,7 @@ impl<'e> Entry<'e> {
 
     /// What a value was computed from, directly.
     pub(super) fn inputs(&self, value: Value) -> &[Value] {
-        self.inputs.get(value.0 as usize).map_or(&[], |inputs| inputs)
+        self.inputs.get(value.0 as usize).map_or(&[], Inputs::as_slice)
     }
 
     pub(super) fn definition(&self, value: Value) -> Definition<'e> {
@@ -102,7 +133,7 @@ impl<'e> Entry<'e> {
     pub(super) fn trace(&mut self) {
         let mut sources = Sources::new(self.values.len());
         let mut called: Vec<Value> = vec![];
-        // Twice, because a value at the head of a loop depends on one that is computed further down.
+        // Twice where a value depends on one that is computed further down: at the head of a loop.
         for _ in 0..2 {
             for (at, step) in self.steps.iter().enumerate() {
                 let (into, from, itself): (Value, &[Value], bool) = match &step.effect.op {
@@ -136,7 +167,18 @@ impl<'e> Entry<'e> {
                 };
                 sources.add(into, from, itself.then_some(at));
             }
+            if !sources.again() {
+                break;
+            }
         }
+        for step in &self.steps {
+            if let Op::Check { on, .. } = &step.effect.op
+                && let Some(ways) = self.ways.get_mut(step.number as usize)
+            {
+                ways.asked = sources.of_all(on);
+            }
+        }
+        sources.finish();
         self.sources = sources;
     }
 
@@ -146,13 +188,16 @@ impl<'e> Entry<'e> {
         self.sources.of(value)
     }
 
-    /// The steps that some values depend on.
+    /// The steps that some values depend on. Sorted.
     #[must_use]
-    pub fn sources_of(&self, values: &[Value]) -> Vec<At> {
-        let mut all: Vec<At> = values.iter().flat_map(|value| self.sources(*value)).copied().collect();
-        all.sort_unstable();
-        all.dedup();
-        all
+    pub fn sources_of(&self, values: &[Value]) -> Cow<'_, [At]> {
+        self.sources.united(values)
+    }
+
+    /// The steps that a check depends on. Sorted.
+    #[must_use]
+    pub fn asked_by(&self, check: At) -> &[At] {
+        self.ways_of(check).map_or(&[], |ways| self.sources.list(ways.asked))
     }
 
     /// Whether a value is computed from another, however far back.
@@ -169,7 +214,7 @@ impl<'e> Entry<'e> {
                 if *from == other {
                     return true;
                 }
-                if seen.len() < MOST_SOURCES && !seen.contains(from) {
+                if seen.len() < MOST_SEEN && !seen.contains(from) {
                     seen.push(*from);
                 }
             }
@@ -185,7 +230,7 @@ impl<'e> Entry<'e> {
         while let Some(value) = seen.get(next).copied() {
             next += 1;
             for from in self.inputs(value) {
-                if seen.len() < MOST_SOURCES && !seen.contains(from) {
+                if seen.len() < MOST_SEEN && !seen.contains(from) {
                     seen.push(*from);
                 }
             }
@@ -194,34 +239,26 @@ impl<'e> Entry<'e> {
     }
 
     /// The steps on whose outcome it depended that a step runs, nearest check last: check and source.
-    #[must_use]
-    pub fn judged_by(&self, at: At) -> Vec<(At, At)> {
-        let of_check = |check: &At| match self.op(*check) {
-            Some(Op::Check { on, .. }) => {
-                self.sources_of(on).into_iter().map(|from| (*check, from)).collect()
-            }
-            // Whether something is there can be asked by trying.
-            Some(Op::Try { .. }) => {
-                let asks = |at: &At| {
-                    matches!(
-                        self.op(*at),
-                        Some(Op::Read { aspect: Aspect::Existence | Aspect::Metadata, .. })
-                    )
-                };
-                let body = self.attempts.get(check).cloned().unwrap_or_default();
-                body.filter(asks).map(|from| (*check, from)).collect()
-            }
-            _ => vec![],
-        };
-        self.judges(at).iter().flat_map(of_check).collect()
+    pub fn judged_by(&self, at: At) -> impl Iterator<Item = (At, At)> {
+        self.judges(at).iter().flat_map(|judge| self.looks(*judge).map(|from| (*judge, from)))
     }
 
-    /// The steps that what a step writes depends on.
+    /// The steps whose outcome a check, or an attempt whose failure is caught, is about.
+    pub fn looks(&self, judge: At) -> impl Iterator<Item = At> {
+        // Whether something is there can be asked by trying.
+        let asks = |at: &At| {
+            matches!(self.op(*at), Some(Op::Read { aspect: Aspect::Existence | Aspect::Metadata, .. }))
+        };
+        let tried = self.tried(judge).cloned().unwrap_or_default().filter(asks);
+        self.asked_by(judge).iter().copied().chain(tried)
+    }
+
+    /// The steps that what a step writes depends on. Sorted.
     #[must_use]
-    pub fn fed_by(&self, at: At) -> Vec<At> {
+    pub fn fed_by(&self, at: At) -> Cow<'_, [At]> {
         match self.op(at) {
             Some(Op::Write { from, .. }) => self.sources_of(from),
-            _ => vec![],
+            _ => Cow::Borrowed(&[]),
         }
     }
 
@@ -272,72 +309,5 @@ impl<'e> Entry<'e> {
             _ => None,
         };
         self.steps.iter().enumerate().filter_map(caught).collect()
-    }
-}
-
-/// The steps that values depend on. A value that is computed from one other depends on the same, so they share a list.
-#[derive(Debug, Default)]
-pub(super) struct Sources {
-    /// For each value, the number of its list.
-    of: Vec<u32>,
-    /// The lists, each sorted; the first is empty.
-    lists: Vec<Box<[At]>>,
-    /// Where lists are put together.
-    merged: Vec<At>,
-}
-
-impl Sources {
-    fn new(values: usize) -> Self {
-        Self { of: vec![0; values], lists: vec![Box::default()], merged: vec![] }
-    }
-
-    fn of(&self, value: Value) -> &[At] {
-        self.list(self.number(value))
-    }
-
-    fn number(&self, value: Value) -> u32 {
-        self.of.get(value.0 as usize).copied().unwrap_or_default()
-    }
-
-    fn list(&self, number: u32) -> &[At] {
-        self.lists.get(number as usize).map_or(&[], |list| list)
-    }
-
-    /// Adds what some values depend on to what another does.
-    fn add(&mut self, into: Value, from: &[Value], itself: Option<At>) {
-        let known = self.number(into);
-        let number = match (from, itself) {
-            ([one], None) if known == 0 || self.number(*one) == known => self.number(*one),
-            _ => {
-                let mut merged = std::mem::take(&mut self.merged);
-                merged.clear();
-                merged.extend_from_slice(self.list(known));
-                for value in from {
-                    // A value that depends on itself in a loop adds nothing.
-                    if self.number(*value) != known {
-                        merged.extend_from_slice(self.of(*value));
-                    }
-                }
-                merged.extend(itself);
-                merged.sort_unstable();
-                merged.dedup();
-                merged.truncate(MOST_SOURCES);
-                let number = self.put(known, &merged);
-                self.merged = merged;
-                number
-            }
-        };
-        if let Some(place) = self.of.get_mut(into.0 as usize) {
-            *place = number;
-        }
-    }
-
-    /// The number of a list, which may still be that of the one before.
-    fn put(&mut self, before: u32, list: &[At]) -> u32 {
-        if self.list(before) == list {
-            return before;
-        }
-        self.lists.push(list.into());
-        u32::try_from(self.lists.len() - 1).unwrap_or_default()
     }
 }

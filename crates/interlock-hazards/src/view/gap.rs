@@ -1,10 +1,14 @@
 //! What lies between two steps.
 
-use interlock_model::ir::{Interleaving, Isolation, Lock, LockKind, Op, Scope, Via};
+use std::ops::Range;
+
+use interlock_model::ir::{Isolation, Lock, LockKind, Op, Scope, Via};
 
 use super::{
-    ahead::Ahead,
-    entry::{At, Entry, Next},
+    ahead::{Ahead, Bits},
+    edges::Next,
+    entry::{At, Entry},
+    reach::crosses_processes,
 };
 
 /// What lies between a step and a later one of the same call.
@@ -22,18 +26,34 @@ impl Entry<'_> {
     /// What lies between two steps, if the second can come after the first.
     #[must_use]
     pub fn gap(&self, first: At, second: At) -> Option<Gap> {
-        let suspends = self.leads_to(first, second)?;
-        let here = |at: At| self.steps.get(at).map(|step| &step.here);
-        let (one, other) = (here(first)?, here(second)?);
-        let held = one.held.iter().filter(|at| other.held.contains(at));
+        let suspends = self.leads_to(first, second)? || self.is_waited_for(second);
+        let (held_at_first, held_at_second) = (self.held(first), self.held(second));
+        let held = held_at_first.iter().filter(|at| held_at_second.contains(at));
         let locks = held.filter_map(|at| match self.op(*at) {
             Some(Op::Acquire { lock, .. }) => Some(self.lock(lock)),
             _ => None,
         });
         let locks = locks.filter(|lock| self.keeps_others_out(lock)).collect();
-        let transaction =
-            one.open.iter().any(|at| other.open.contains(at) && self.covers(*at, first, second));
+        let transaction = self
+            .open(first)
+            .iter()
+            .any(|at| self.open(second).contains(at) && self.covers(*at, first, second));
         Some(Gap { suspends, locks, transaction })
+    }
+
+    /// Whether a step outside the memory of the process is only begun where it stands, and the call waits until it has taken effect:
+    /// `await writeFile(…)`. Others run before that.
+    pub(super) fn is_waited_for(&self, at: At) -> bool {
+        let outside = self.resource(at).is_some_and(crosses_processes);
+        let span = self.span(at);
+        let waits = |next: At| {
+            let wait = self.span(next);
+            matches!(self.op(next), Some(Op::Suspend))
+                && wait.file == span.file
+                && wait.start <= span.start
+                && span.end <= wait.end
+        };
+        outside && self.after(at).any(waits)
     }
 
     /// Whether a lock is a real one: for one holder, and not made by the call that takes it.
@@ -94,9 +114,9 @@ impl Entry<'_> {
         let mut escape = None;
         // The step itself may fail before it has taken effect; only what comes behind it counts.
         let mut visit = |at: At, pending: &mut Vec<At>, first: bool| {
-            for next in self.steps.get(at).map(|step| step.next.as_slice()).unwrap_or_default() {
+            for next in self.next(at) {
                 match next {
-                    Next::Step(next) => pending.push(*next),
+                    Next::Step(next) => pending.push(next),
                     Next::Throw if !first => escape = escape.max(Some(Escape::Failure(at))),
                     Next::Return => escape = escape.max(Some(Escape::Return(at))),
                     Next::Throw => {}
@@ -114,25 +134,42 @@ impl Entry<'_> {
         escape
     }
 
-    pub(super) fn after(&self, at: At) -> impl Iterator<Item = At> {
-        let next = self.steps.get(at).map(|step| step.next.as_slice()).unwrap_or_default();
-        next.iter().filter_map(|next| match next {
-            Next::Step(at) => Some(*at),
-            Next::Return | Next::Throw => None,
-        })
-    }
-
     /// Whether another call of the same process may run at a step.
     #[must_use]
     pub fn lets_others_in(&self, at: At) -> bool {
-        match self.op(at) {
-            // Who waits for a lock lets others go first. A sleep that lets others run has a suspension of its own.
-            Some(Op::Suspend | Op::Acquire { outcome: None, .. }) => true,
-            _ => self
-                .program
-                .function(self.function_of(at))
-                .is_some_and(|function| function.interleaving == Interleaving::Anywhere),
+        self.pauses.has(at)
+    }
+
+    /// Whether control gets from one step to a later one, however.
+    #[must_use]
+    pub fn comes_before(&self, first: At, second: At) -> bool {
+        let between = self.between(first, second);
+        let mut seen = Bits::new(self.steps.len());
+        let mut pending: Vec<At> = self.after(first).collect();
+        while let Some(at) = pending.pop() {
+            if at == second {
+                return true;
+            }
+            if between.contains(&at) && seen.add(at) {
+                pending.extend(self.after(at));
+            }
         }
+        false
+    }
+
+    /// Whether there is anything on the way from one step to another at which others could run. Asked before the ways are followed.
+    #[must_use]
+    pub fn may_be_suspended(&self, first: At, second: At) -> bool {
+        self.pauses.any_in(self.between(first, second))
+    }
+
+    /// The steps that a way from one step to another can come by. Control only goes back to the heads of loops: before the first step
+    /// to that of a loop around it, and behind the second only inside a loop around that.
+    fn between(&self, first: At, second: At) -> Range<At> {
+        let start = self.loops(first).first().map_or(first, |head| first.min(*head));
+        let until = |at: At| self.steps.get(at).map_or(at, |step| step.until as usize);
+        let end = self.loops(second).first().map_or(0, |head| until(*head));
+        start..end.max(until(second)).max(second + 1)
     }
 }
 

@@ -4,19 +4,20 @@ use interlock_model::ir::{Exit, Lock, LockKind, Op};
 
 use super::{
     Escape,
-    entry::{At, Entry, Next},
+    edges::Next,
+    entry::{At, Entry},
 };
 
 impl Entry<'_> {
     /// Whether a step stands in one of the blocks of another.
     #[must_use]
     pub fn encloses(&self, outer: At, inner: At) -> bool {
-        outer < inner && self.steps.get(outer).is_some_and(|step| inner < step.until)
+        outer < inner && self.steps.get(outer).is_some_and(|step| inner < step.until as usize)
     }
 
     /// The steps inside another.
     pub fn inside(&self, outer: At) -> impl Iterator<Item = At> + use<> {
-        outer + 1..self.steps.get(outer).map_or(outer + 1, |step| step.until)
+        outer + 1..self.steps.get(outer).map_or(outer + 1, |step| step.until as usize)
     }
 
     /// The innermost step of some kind around another.
@@ -28,13 +29,13 @@ impl Entry<'_> {
     /// The acquisitions that hold at a step on every way that leads there.
     #[must_use]
     pub fn held(&self, at: At) -> &[At] {
-        self.steps.get(at).map_or(&[], |step| &step.here.held)
+        self.list(|here| here.held, at)
     }
 
     /// The transactions that are open at a step on every way that leads there.
     #[must_use]
     pub fn open(&self, at: At) -> &[At] {
-        self.steps.get(at).map_or(&[], |step| &step.here.open)
+        self.list(|here| here.open, at)
     }
 
     /// The locks that keep others out at a step, under resolved names.
@@ -103,11 +104,11 @@ impl Entry<'_> {
                 continue;
             }
             let is_start = matches!(self.op(at), Some(Op::Spawn { .. }));
-            for next in self.steps.get(at).map(|step| step.next.as_slice()).unwrap_or_default() {
+            for next in self.next(at) {
                 match next {
                     // What runs on by itself leaves nothing behind when it ends.
-                    Next::Step(next) if is_start && self.encloses(at, *next) => {}
-                    Next::Step(next) => pending.push(*next),
+                    Next::Step(next) if is_start && self.encloses(at, next) => {}
+                    Next::Step(next) => pending.push(next),
                     Next::Throw => failures.push(Escape::Failure(at)),
                     Next::Return => returns.push(Escape::Return(at)),
                 }

@@ -10,6 +10,7 @@ use interlock_model::ir::{
 use super::{
     entry::{At, Entry},
     flow::Definition,
+    kinds::Kinds,
 };
 
 /// How deep other names are followed.
@@ -27,26 +28,53 @@ pub enum Overlap {
 impl<'e> Entry<'e> {
     /// Gives every step the resource it touches, under resolved names.
     pub(super) fn name_resources(&mut self) {
-        for at in 0..self.steps.len() {
-            let resource = match self.op(at) {
-                Some(Op::Read { of, .. } | Op::Delete { of, .. }) => self.resolve_resource(of),
-                Some(Op::Write { to, .. } | Op::Rename { to, .. }) => self.resolve_resource(to),
-                _ => continue,
+        let touches: Vec<At> = self.steps_of(Kinds::TOUCHES).collect();
+        self.resources.reserve_exact(touches.len());
+        for at in touches {
+            let (Some(Op::Read { of: as_written, .. } | Op::Delete { of: as_written, .. })
+            | Some(Op::Write { to: as_written, .. } | Op::Rename { to: as_written, .. })) = self.op(at)
+            else {
+                continue;
             };
-            let resource = match resource {
-                Resource::File(Term::Unknown) => self.guarded_file(at).map_or(resource, Resource::File),
-                known => known,
+            let resource = match self.is_own_name(as_written) {
+                true => Cow::Borrowed(as_written),
+                false => Cow::Owned(self.resolve_resource(as_written)),
+            };
+            let guarded = match *resource {
+                Resource::File(Term::Unknown) => self.guarded_file(at).map(Resource::File),
+                _ => None,
             };
             if let Some(step) = self.steps.get_mut(at) {
-                step.resource = Some(resource);
+                step.number = u32::try_from(self.resources.len()).unwrap_or(u32::MAX);
+                self.resources.push(guarded.map_or(resource, Cow::Owned));
             }
+        }
+    }
+
+    /// Whether a resource is sure to be called what it is called where it is written. Most are.
+    fn is_own_name(&self, resource: &Resource) -> bool {
+        let path = |path: &AccessPath| {
+            let root = match path.root {
+                Root::Value(value) => matches!(self.definition(value), Definition::Opaque | Definition::New),
+                Root::This | Root::Global(_) => true,
+            };
+            root && path.fields.iter().all(|field| matches!(field, Field::Name(_)))
+        };
+        let term = |term: &Term| match term {
+            Term::Path(named) => path(named),
+            Term::Join(_) | Term::Parent(_) => false,
+            _ => true,
+        };
+        match resource {
+            Resource::File(name) | Resource::Key(name) => term(name),
+            Resource::Row { table, key, .. } => term(table) && term(key),
+            Resource::Shared(named) | Resource::Flag(named) | Resource::Stream(named) => path(named),
         }
     }
 
     /// The file that the one lock across processes held at a step is for: whoever locks a file and writes one means that file.
     fn guarded_file(&self, at: At) -> Option<Term> {
-        let held = &self.steps.get(at)?.here.held;
-        let mut keys = held.iter().filter_map(|acquired| match self.op(*acquired) {
+        let mut keys = self.held(at).iter().filter_map(|acquired| match self.op(*acquired) {
             Some(Op::Acquire { lock, .. }) if lock.scope == Scope::CrossProcess => lock.key.as_ref(),
             _ => None,
         });
@@ -234,24 +262,17 @@ impl<'e> Entry<'e> {
     /// In how far two steps touch the same thing; `None` if they do not.
     #[must_use]
     pub fn overlap(&self, one: At, other: At) -> Option<Overlap> {
-        self.overlap_of(self.resource(one)?, self.resource(other)?)
+        self.overlap_of(self.resource(one)?, self.resource(other)?, false)
     }
 
-    fn overlap_of(&self, one: &Resource, other: &Resource) -> Option<Overlap> {
-        overlap(one, other).or_else(|| self.is_asked_twice(one, other).then_some(Overlap::Maybe))
+    fn overlap_of(&self, one: &Resource, other: &Resource, any_column: bool) -> Option<Overlap> {
+        overlap(one, other, any_column).or_else(|| self.is_asked_twice(one, other).then_some(Overlap::Maybe))
     }
 
     /// The same, whatever columns of a row they concern.
     #[must_use]
     pub fn meets(&self, one: At, other: At) -> Option<Overlap> {
-        let whole = |at: At| match self.resource(at)? {
-            Resource::Row { table, key, columns } if !columns.is_empty() => {
-                let (table, key) = (table.clone(), key.clone());
-                Some(Cow::Owned(Resource::Row { table, key, columns: vec![] }))
-            }
-            resource => Some(Cow::Borrowed(resource)),
-        };
-        self.overlap_of(&*whole(one)?, &*whole(other)?)
+        self.overlap_of(self.resource(one)?, self.resource(other)?, true)
     }
 
     /// The columns that a row's step concerns; `None` for all of them.
@@ -285,8 +306,8 @@ impl<'e> Entry<'e> {
     }
 }
 
-/// In how far two resources, under the names of one entry, are the same.
-pub(super) fn overlap(one: &Resource, other: &Resource) -> Option<Overlap> {
+/// In how far two resources, under the names of one entry, are the same: rows if they have a column in common, unless any will do.
+fn overlap(one: &Resource, other: &Resource, any_column: bool) -> Option<Overlap> {
     let sure = |same: bool| same.then_some(Overlap::Sure);
     match (one, other) {
         (Resource::File(one), Resource::File(other)) | (Resource::Key(one), Resource::Key(other)) => {
@@ -296,7 +317,8 @@ pub(super) fn overlap(one: &Resource, other: &Resource) -> Option<Overlap> {
             Resource::Row { table: one, key, columns },
             Resource::Row { table: other, key: other_key, columns: other_columns },
         ) => {
-            let some_column = columns.is_empty()
+            let some_column = any_column
+                || columns.is_empty()
                 || other_columns.is_empty()
                 || columns.iter().any(|column| other_columns.contains(column));
             if !one.names_the_same_as(other) || !some_column {

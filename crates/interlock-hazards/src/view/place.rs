@@ -46,7 +46,7 @@ impl Entry<'_> {
     }
 
     fn frame_of(&self, at: At) -> usize {
-        self.steps.get(at).map_or(0, |step| step.here.frame)
+        self.here(at).map_or(0, |here| here.frame)
     }
 
     fn common(&self, one: usize, other: usize) -> usize {

@@ -13,7 +13,7 @@ use interlock_model::{
 use crate::clash::{self, Numbers};
 
 use super::{
-    Expanded, Facts, Gap, beside,
+    Expanded, Facts, Gap, Kinds, beside,
     entry::{At, Entry},
 };
 
@@ -24,6 +24,8 @@ pub struct View<'e> {
     pub program: &'e Program,
     /// Every way into it.
     pub entries: Vec<Entry<'e>>,
+    /// What kinds of steps each of them has, side by side: most rules pass most entries by.
+    kinds: Vec<Kinds>,
     /// What several rules ask for of each entry, found once.
     clashes: Vec<OnceLock<Vec<Numbers>>>,
     /// Whether the server may run more than once on the same files and databases.
@@ -47,7 +49,14 @@ impl<'e> View<'e> {
         let clashes = entries.iter().map(|_| OnceLock::new()).collect();
         let mut transports = program.servers.iter().map(|server| server.transport);
         let per_client = program.servers.is_empty() || transports.any(|one| one == Transport::Stdio);
-        Self { program, entries, clashes, per_client, entered: OnceLock::new() }
+        let kinds = entries.iter().map(Entry::kinds).collect();
+        Self { program, entries, kinds, clashes, per_client, entered: OnceLock::new() }
+    }
+
+    /// The entries that have a step of one of some kinds.
+    pub fn entries_with(&self, kinds: Kinds) -> impl Iterator<Item = &Entry<'e>> {
+        let has = move |(_, known): &(&Entry<'e>, &Kinds)| known.meets(kinds);
+        self.entries.iter().zip(&self.kinds).filter(has).map(|(entry, _)| entry)
     }
 
     /// Finds out ahead what several rules ask of one entry. Who has threads can so have them share the work.
@@ -93,8 +102,13 @@ impl View<'_> {
     /// after the first.
     #[must_use]
     pub fn reach(&self, entry: &Entry<'_>, first: At, second: At) -> Option<Reach> {
-        let gap = entry.gap(first, second)?;
         let resource = entry.resource(second).or_else(|| entry.resource(first))?;
+        // What only this process has is out of reach while the call is not suspended, whichever way it takes.
+        let across = crosses_processes(resource) && self.runs_per_client();
+        if !across && !entry.may_be_suspended(first, second) && !entry.is_waited_for(second) {
+            return None;
+        }
+        let gap = entry.gap(first, second)?;
         self.reach_of(entry, &gap, resource)
     }
 
@@ -119,7 +133,7 @@ impl View<'_> {
 }
 
 /// Whether other processes share it.
-fn crosses_processes(resource: &Resource) -> bool {
+pub(super) fn crosses_processes(resource: &Resource) -> bool {
     matches!(resource, Resource::File(_) | Resource::Row { .. } | Resource::Key(_))
 }
 

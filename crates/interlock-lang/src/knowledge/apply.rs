@@ -8,7 +8,7 @@ use super::{
     Knowledge, Library, act, chain,
     format::{Do, Entry},
     object::Object,
-    place::last_name,
+    place::last_step,
     scene::Scene,
 };
 
@@ -37,17 +37,20 @@ pub(super) fn apply(knowledge: &Knowledge, call: &Call<'_>, body: &mut Body<'_>)
 
 /// What an object probably is by a name on the way to it, and the method as seen from there: `this.stripe.refunds.create`.
 fn guess(knowledge: &Knowledge, receiver: &AccessPath, name: &str) -> Option<(Kind, AccessPath, String)> {
-    let mut object = receiver.clone();
-    let mut method = name.to_owned();
+    let mut fields = receiver.fields.as_slice();
     for _ in 0..DEEPEST {
-        let known_as = last_name(&object)?.to_lowercase();
-        if let Some(kind) = knowledge.names.get(&known_as) {
-            return Some((Kind::named(kind), object, method));
+        if let Some(kind) = knowledge.probably(last_step(&receiver.root, fields)?) {
+            let object = AccessPath { root: receiver.root.clone(), fields: fields.into() };
+            let mut method = String::new();
+            for field in receiver.fields.iter().skip(fields.len()) {
+                if let Field::Name(name) = field {
+                    method.extend([&**name, "."]);
+                }
+            }
+            return Some((Kind::named(kind), object, method + name));
         }
-        match object.fields.pop()? {
-            Field::Name(name) => method = format!("{name}.{method}"),
-            Field::At(_) => return None,
-        }
+        let (Field::Name(_), before) = fields.split_last()? else { return None };
+        fields = before;
     }
     None
 }

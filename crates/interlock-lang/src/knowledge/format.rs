@@ -283,7 +283,7 @@ pub(super) enum Way {
     Pool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Engine {
     Postgres,

@@ -33,7 +33,7 @@ use rustc_hash::FxHashMap;
 
 use crate::{Call, Kind, Outcome};
 
-pub use sql::tables_of;
+pub use sql::{Seen, tables_of};
 
 /// What is known of libraries.
 #[derive(Debug, Default)]
@@ -125,6 +125,12 @@ impl Knowledge {
     pub fn apply(&self, call: &Call<'_>, body: &mut Body<'_>) -> Option<Outcome> {
         body.span(call.span);
         apply::apply(self, call, body)
+    }
+
+    /// What objects probably are that go by a name, in whatever case.
+    fn probably(&self, name: &str) -> Option<&String> {
+        let is_lower = name.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase());
+        if is_lower { self.names.get(name) } else { self.names.get(&name.to_lowercase()) }
     }
 
     fn library(&self, name: &str) -> Option<&Library> {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use interlock_model::ir::{Field, Name, Root, Term};
+use interlock_model::ir::{AccessPath, Field, Name, Root, Term};
 use serde::{Deserialize, Deserializer, de::Error};
 
 use crate::{Arg, Shape};
@@ -139,16 +139,25 @@ impl Route {
 }
 
 /// The last named step of a path, without the file that a global is qualified with.
-pub(super) fn last_name(path: &interlock_model::ir::AccessPath) -> Option<Name> {
-    let named = path.fields.iter().rev().find_map(|field| match field {
-        Field::Name(name) => Some(name.clone()),
-        Field::At(Term::Literal(name)) => Some(name.clone()),
+pub(super) fn last_name(path: &AccessPath) -> Option<Name> {
+    let named = path.fields.iter().rev().find_map(named).cloned();
+    named.or_else(|| last_step(&path.root, &[]).map(Name::from))
+}
+
+/// The same of a path in parts.
+pub(super) fn last_step<'p>(root: &'p Root, fields: &'p [Field]) -> Option<&'p str> {
+    match (fields.iter().rev().find_map(named), root) {
+        (Some(name), _) => Some(name),
+        (None, Root::Global(name)) => name.rsplit("::").next(),
+        (None, _) => None,
+    }
+}
+
+fn named(field: &Field) -> Option<&Name> {
+    match field {
+        Field::Name(name) | Field::At(Term::Literal(name)) => Some(name),
         Field::At(_) => None,
-    });
-    named.or_else(|| match &path.root {
-        Root::Global(name) => name.rsplit("::").next().map(Name::from),
-        _ => None,
-    })
+    }
 }
 
 /// A member of an object that is written out, or what it is called in one that is not. Headers are compared without case.

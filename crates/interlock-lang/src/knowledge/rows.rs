@@ -54,7 +54,8 @@ pub(super) fn run_sql(scene: &Scene<'_>, arg: &Arg, given: Option<&Arg>, body: &
         other => parameters.opaque = other.map(|(_, given)| given),
     }
     let parts: Vec<Term> = parts.iter().map(|part| table_in(scene, part)).collect();
-    let Some(said) = sql::read(&parts, &parameters, scene.engine()) else { return };
+    let seen = scene.call.surroundings.seen();
+    let Some(said) = sql::read(&parts, &parameters, scene.engine(), seen) else { return };
     let reads = said
         .iter()
         .filter(|said| matches!(said, Said::Statement(Statement { verb: Verb::Read { .. }, .. })))

@@ -146,7 +146,7 @@ pub(crate) struct Site {
     /// `new`.
     pub(crate) construct: bool,
     /// With what, structure included.
-    pub(crate) arguments: Vec<Arg>,
+    pub(crate) arguments: Box<[Arg]>,
     /// Whether it stands at the top of its function's statements, waited for or not, behind no condition: what start-up always does.
     pub(crate) unconditional: bool,
 }

@@ -295,7 +295,8 @@ pub enum Callee {
     },
     /// One that is known by name only.
     Named(Name),
-    /// One that the front end has yet to look up, by a number of its own. None is left in a finished program.
+    /// One that the front end has yet to look up, by a number of its own. None is left in a finished program, so that whoever follows
+    /// calls may use it for what it puts in later.
     Pending(u32),
 }
 

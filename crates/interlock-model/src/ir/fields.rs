@@ -4,7 +4,9 @@ use std::{
     cmp::Ordering,
     fmt,
     hash::{Hash, Hasher},
+    mem,
     ops::{Deref, DerefMut},
+    slice,
     sync::Arc,
 };
 
@@ -12,7 +14,17 @@ use super::Field;
 
 /// The steps of an [`AccessPath`](super::AccessPath). A copy costs nothing; what is changed is copied first, unless nobody else has it.
 #[derive(Clone, Default)]
-pub struct Fields(Option<Arc<Vec<Field>>>);
+pub struct Fields(Option<Arc<Steps>>);
+
+/// The steps themselves. Most paths have one, which needs no list around it.
+#[derive(Clone)]
+enum Steps {
+    One(Field),
+    Many(Vec<Field>),
+}
+
+/// Up to this many steps a list has no room to spare: there are very many of them, and hardly any grows further.
+const FEW: usize = 4;
 
 impl Fields {
     /// No steps.
@@ -21,26 +33,70 @@ impl Fields {
         Self(None)
     }
 
+    fn one(field: Field) -> Self {
+        Self(Some(Arc::new(Steps::One(field))))
+    }
+
+    fn many(fields: Vec<Field>) -> Self {
+        Self(Some(Arc::new(Steps::Many(fields))))
+    }
+
     /// The steps.
     #[inline]
     #[must_use]
     pub fn as_slice(&self) -> &[Field] {
-        self.0.as_deref().map_or(&[], Vec::as_slice)
-    }
-
-    /// The steps, to be changed.
-    pub fn to_mut(&mut self) -> &mut Vec<Field> {
-        Arc::make_mut(self.0.get_or_insert_default())
+        match self.0.as_deref() {
+            None => &[],
+            Some(Steps::One(field)) => slice::from_ref(field),
+            Some(Steps::Many(fields)) => fields,
+        }
     }
 
     /// One step more.
     pub fn push(&mut self, field: Field) {
-        self.to_mut().push(field);
+        let Some(steps) = &mut self.0 else {
+            *self = Self::one(field);
+            return;
+        };
+        match Arc::get_mut(steps) {
+            Some(Steps::Many(own)) => {
+                if own.len() == own.capacity() && own.len() < FEW {
+                    own.reserve_exact(1);
+                }
+                own.push(field);
+            }
+            Some(one) => {
+                let first = mem::replace(one, Steps::Many(Vec::with_capacity(2)));
+                if let (Steps::One(first), Steps::Many(own)) = (first, one) {
+                    own.push(first);
+                    own.push(field);
+                }
+            }
+            None => {
+                let mut own = Vec::with_capacity(self.len() + 1);
+                own.extend_from_slice(self);
+                own.push(field);
+                *self = Self::many(own);
+            }
+        }
     }
 
     /// Takes the last step off.
     pub fn pop(&mut self) -> Option<Field> {
-        if self.is_empty() { None } else { self.to_mut().pop() }
+        if let Some(Steps::Many(own)) = self.0.as_mut().and_then(Arc::get_mut) {
+            return own.pop();
+        }
+        let (last, rest) = self.split_last()?;
+        let (last, rest) = (last.clone(), rest.into());
+        *self = rest;
+        Some(last)
+    }
+
+    /// Takes the first steps off, as many as given.
+    pub fn skip_first(&mut self, count: usize) {
+        if count > 0 {
+            *self = self.get(count..).unwrap_or_default().into();
+        }
     }
 }
 
@@ -55,43 +111,54 @@ impl Deref for Fields {
 
 impl DerefMut for Fields {
     fn deref_mut(&mut self) -> &mut [Field] {
-        match &mut self.0 {
-            Some(fields) => Arc::make_mut(fields).as_mut_slice(),
+        match self.0.as_mut().map(Arc::make_mut) {
             None => &mut [],
+            Some(Steps::One(field)) => slice::from_mut(field),
+            Some(Steps::Many(fields)) => fields,
         }
     }
 }
 
 impl From<Vec<Field>> for Fields {
-    fn from(fields: Vec<Field>) -> Self {
-        Self((!fields.is_empty()).then(|| Arc::new(fields)))
+    fn from(mut fields: Vec<Field>) -> Self {
+        match fields.len() {
+            0 => Self::new(),
+            1 => fields.pop().map_or(Self::new(), Self::one),
+            _ => Self::many(fields),
+        }
     }
 }
 
 impl From<&[Field]> for Fields {
     fn from(fields: &[Field]) -> Self {
-        fields.to_vec().into()
+        match fields {
+            [] => Self::new(),
+            [only] => Self::one(only.clone()),
+            fields => Self::many(fields.to_vec()),
+        }
     }
 }
 
 impl FromIterator<Field> for Fields {
     fn from_iter<I: IntoIterator<Item = Field>>(fields: I) -> Self {
-        fields.into_iter().collect::<Vec<_>>().into()
+        let mut fields = fields.into_iter();
+        let Some(first) = fields.next() else { return Self::new() };
+        let Some(second) = fields.next() else { return Self::one(first) };
+        Self::many([first, second].into_iter().chain(fields).collect())
     }
 }
 
 impl Extend<Field> for Fields {
     fn extend<I: IntoIterator<Item = Field>>(&mut self, fields: I) {
-        let mut fields = fields.into_iter().peekable();
-        if fields.peek().is_some() {
-            self.to_mut().extend(fields);
+        for field in fields {
+            self.push(field);
         }
     }
 }
 
 impl<'f> IntoIterator for &'f Fields {
     type Item = &'f Field;
-    type IntoIter = std::slice::Iter<'f, Field>;
+    type IntoIter = slice::Iter<'f, Field>;
 
     fn into_iter(self) -> Self::IntoIter {
         self.iter()
@@ -100,7 +167,7 @@ impl<'f> IntoIterator for &'f Fields {
 
 impl<'f> IntoIterator for &'f mut Fields {
     type Item = &'f mut Field;
-    type IntoIter = std::slice::IterMut<'f, Field>;
+    type IntoIter = slice::IterMut<'f, Field>;
 
     fn into_iter(self) -> Self::IntoIter {
         self.iter_mut()
@@ -154,6 +221,30 @@ mod tests {
         other.push(Field::Name("b".into()));
         assert_eq!((one.len(), other.len()), (1, 2));
         assert!(one < other && other.pop().is_some() && one == other);
+    }
+
+    #[test]
+    fn steps_are_put_on_and_taken_off_at_both_ends() {
+        let names = ["a", "b", "c", "d", "e", "f"];
+        let field = |name: &&str| Field::Name((*name).into());
+        for count in 0..names.len() {
+            let expected: Vec<Field> = names.iter().take(count).map(field).collect();
+            let mut pushed = Fields::new();
+            expected.iter().for_each(|field| pushed.push(field.clone()));
+            let mut extended: Fields = expected.iter().take(1).cloned().collect();
+            extended.extend(expected.iter().skip(1).cloned());
+            for fields in [pushed, extended, expected.clone().into(), (&*expected).into()] {
+                assert_eq!(fields.as_slice(), expected);
+                for skipped in 0..=count + 1 {
+                    let mut rest = fields.clone();
+                    rest.skip_first(skipped);
+                    assert_eq!(rest.as_slice(), expected.get(skipped..).unwrap_or_default());
+                }
+                let mut popped = fields.clone();
+                assert_eq!(popped.pop().as_ref(), expected.last());
+                assert_eq!((popped.len(), fields.len()), (count.saturating_sub(1), count));
+            }
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What the values of a function under expansion stand for: the functions that some of them hold.
 
-use interlock_model::ir::{AccessPath, Function, FunctionId, Origin, Root, Term, Value, ValueInfo};
+use interlock_model::ir::{AccessPath, Function, FunctionId, Op, Origin, Root, Term, Value, ValueInfo};
 use rustc_hash::FxHashMap;
 
 /// What is known of a value while calls are followed. It is copied wherever its function is, so it refers to the program instead of
@@ -20,6 +20,8 @@ pub(super) struct Values<'p> {
     closures: FxHashMap<Value, (FunctionId, Vec<Term>)>,
     /// For each value that is another name for a value, the number of that one; [`NONE`] for the others.
     aliases: Vec<u32>,
+    /// What was made here.
+    made: Vec<bool>,
 }
 
 /// No other name.
@@ -33,10 +35,17 @@ impl Info<'_> {
 }
 
 impl<'p> Values<'p> {
-    pub(super) fn new(function: &'p Function) -> Self {
-        let infos: Vec<Info<'p>> =
-            function.values.iter().map(|known| Info { known, origin: known.origin }).collect();
-        Self { aliases: vec![NONE; infos.len()], infos, closures: FxHashMap::default() }
+    pub(super) fn of(function: &'p Function) -> Self {
+        Self::new(function.values.iter().map(|known| Info { known, origin: known.origin }).collect())
+    }
+
+    pub(super) fn new(infos: Vec<Info<'p>>) -> Self {
+        Self {
+            aliases: vec![NONE; infos.len()],
+            made: vec![false; infos.len()],
+            infos,
+            closures: FxHashMap::default(),
+        }
     }
 
     /// Adds the values of a function whose steps are copied in, and says by how much their numbers move.
@@ -52,11 +61,44 @@ impl<'p> Values<'p> {
         });
         self.infos.extend(adopted);
         self.aliases.resize(self.infos.len(), NONE);
+        self.made.resize(self.infos.len(), false);
         offset
     }
 
     pub(super) fn hold(&mut self, value: Value, function: FunctionId, captures: Vec<Term>) {
         self.closures.insert(value, (function, captures));
+    }
+
+    /// Notes what a step makes of values.
+    pub(super) fn note(&mut self, op: &Op) {
+        match op {
+            Op::Derive { into, term, .. } => self.alias(*into, term),
+            Op::New { into, .. } => self.make(*into),
+            Op::Closure { into, function, captures } => self.hold(*into, *function, captures.clone()),
+            _ => {}
+        }
+    }
+
+    /// Notes that something is made here.
+    fn make(&mut self, value: Value) {
+        if let Some(made) = self.made.get_mut(value.0 as usize) {
+            *made = true;
+        }
+    }
+
+    /// Whether a value is something that was made here.
+    pub(super) fn is_made(&self, value: Value) -> bool {
+        let mut value = value;
+        for _ in 0..64 {
+            if self.made.get(value.0 as usize).is_some_and(|made| *made) {
+                return true;
+            }
+            match self.aliases.get(value.0 as usize) {
+                Some(other) if *other != NONE => value = Value(*other),
+                _ => return false,
+            }
+        }
+        false
     }
 
     pub(super) fn alias(&mut self, value: Value, term: &Term) {

@@ -1,22 +1,31 @@
 //! A call: followed where its target is known and fits, else left as it is.
 
+use std::sync::Arc;
+
 use interlock_model::{
     Span,
-    ir::{AccessPath, Argument, Block, Callee, Effect, Op, Role, Start, Term, Value},
+    ir::{AccessPath, Argument, Block, Callee, Effect, Function, FunctionId, Op, Role, Start, Term, Value},
 };
 
 use super::{
     follow::Follower,
+    summary::Summary,
     work::{Fit, Work},
 };
 
 /// A call under expansion.
 pub(super) struct Call<'c> {
     pub(super) span: Span,
-    pub(super) into: Option<Value>,
     pub(super) receiver: Option<&'c AccessPath>,
     pub(super) arguments: &'c [Argument],
-    pub(super) awaited: bool,
+}
+
+/// What a call reaches.
+pub(super) struct Target<'p> {
+    pub(super) id: FunctionId,
+    pub(super) function: &'p Function,
+    pub(super) summary: Arc<Summary<'p>>,
+    pub(super) captures: Vec<Term>,
 }
 
 impl Call<'_> {
@@ -30,29 +39,25 @@ impl Call<'_> {
 }
 
 impl<'p> Follower<'p, '_> {
-    pub(super) fn call(&mut self, callee: &Callee, call: &Call<'_>, work: &mut Work<'p>, out: &mut Block) {
-        let (function, captures) = match callee {
-            Callee::Function(id) => (*id, vec![]),
-            Callee::Closure { function, captures } => (*function, captures.clone()),
-            Callee::Value(value) => match work.values.function(*value) {
-                Some((function, captures)) => (*function, captures.clone()),
-                None => return self.unknown(callee, call, work, out),
-            },
-            Callee::Named(_) | Callee::Pending(_) => return self.unknown(callee, call, work, out),
+    /// Follows a call; a step that is none stays what it is.
+    pub(super) fn call(&mut self, span: Span, op: Op, work: &mut Work<'p>, out: &mut Block) {
+        let Op::Call { into, callee, receiver, arguments, awaited } = &op else {
+            return out.push(Effect { span, op });
         };
-        let (Some(summary), Some(target)) = (self.summary(function), self.program.function(function)) else {
-            return self.unknown(callee, call, work, out);
+        let fitting = self
+            .target(callee, work)
+            .map(|target| (work.fit(target.id, &target.summary, self), target))
+            .filter(|(fit, _)| *fit != Fit::Not);
+        let Some((fit, target)) = fitting else {
+            return self.unknown(span, op, work, out);
         };
-        let fit = work.fit(function, &summary);
-        if fit == Fit::Not {
-            return self.unknown(callee, call, work, out);
-        }
-        let detached = target.asynchronous && !call.awaited;
+        let detached = target.function.asynchronous && !awaited;
+        let call = Call { span, receiver: receiver.as_ref(), arguments };
         let mut inside = Block::new();
         let around = std::mem::replace(&mut work.lean, fit == Fit::Lean);
-        let returned = self.copy(target, &summary, &captures, call, work, &mut inside);
+        let returned = self.copy(&target, &call, work, &mut inside);
         work.lean = around;
-        work.note(function, &summary);
+        work.note(target.id, &target.summary);
         let (from, term) = match returned {
             // A literal answer to something was chosen by what it was given.
             Some((from, term)) if !from.is_empty() => (from, term),
@@ -60,56 +65,62 @@ impl<'p> Follower<'p, '_> {
             None => (call.mentioned(), Term::Unknown),
         };
         if !inside.is_empty() {
-            let op = Op::Inlined { function, body: inside };
-            let op = if detached {
-                Op::Spawn { start: Start::Now, body: vec![Effect { span: call.span, op }] }
-            } else {
-                op
-            };
-            out.push(Effect { span: call.span, op });
+            let op = Op::Inlined { function: target.id, body: inside };
+            let op =
+                if detached { Op::Spawn { start: Start::Now, body: vec![Effect { span, op }] } } else { op };
+            out.push(Effect { span, op });
         }
-        if let Some(into) = call.into {
+        if let Some(into) = *into {
             // A promise is not yet what it will lead to.
             let term = if detached { Term::Unknown } else { term };
             work.values.alias(into, &term);
-            out.push(Effect { span: call.span, op: Op::Derive { into, from, term } });
+            out.push(Effect { span, op: Op::Derive { into, from, term } });
         }
+    }
+
+    /// What a call reaches, as far as that is known and followed.
+    fn target(&mut self, callee: &Callee, work: &Work<'p>) -> Option<Target<'p>> {
+        let (id, captures) = match callee {
+            Callee::Function(id) => (*id, vec![]),
+            Callee::Closure { function, captures } => (*function, captures.clone()),
+            Callee::Value(value) => work.values.function(*value).cloned()?,
+            Callee::Named(_) | Callee::Pending(_) => return None,
+        };
+        let summary = self.summary(id)?;
+        Some(Target { id, function: self.program.function(id)?, summary, captures })
     }
 
     /// A call that cannot be followed stays, and what it was handed may be called by it: in its course if it is waited for, else
     /// when something happens.
-    fn unknown(&mut self, callee: &Callee, call: &Call<'_>, work: &mut Work<'p>, out: &mut Block) {
-        let op = Op::Call {
-            into: call.into,
-            callee: callee.clone(),
-            receiver: call.receiver.cloned(),
-            arguments: call.arguments.to_vec(),
-            awaited: call.awaited,
+    fn unknown(&mut self, span: Span, op: Op, work: &mut Work<'p>, out: &mut Block) {
+        let (handed, awaited) = match &op {
+            Op::Call { callee, arguments, awaited, .. } if !matches!(callee, Callee::Value(_)) => {
+                let closures = arguments.iter().filter_map(|argument| match argument {
+                    Argument::Closure { function, captures } => Some((*function, captures.clone())),
+                    Argument::Term(_) => None,
+                });
+                (closures.collect(), *awaited)
+            }
+            _ => (vec![], false),
         };
-        out.push(Effect { span: call.span, op });
-        if matches!(callee, Callee::Value(_)) {
-            return;
-        }
-        for argument in call.arguments {
-            let Argument::Closure { function, captures } = argument else { continue };
+        out.push(Effect { span, op });
+        for (function, captures) in handed {
             // A handler is a way in of its own; handing it to the server is not yet a call.
-            if self.program.function(*function).is_some_and(|target| matches!(target.role, Role::Handler(_)))
-            {
+            let is_handler = |target: &Function| matches!(target.role, Role::Handler(_));
+            if self.program.function(function).is_none_or(is_handler) || self.summary(function).is_none() {
                 continue;
             }
-            let callee = Callee::Closure { function: *function, captures: captures.clone() };
-            let handed = Call { span: call.span, into: None, receiver: None, arguments: &[], awaited: true };
+            let callee = Callee::Closure { function, captures };
+            let call = Op::Call { into: None, callee, receiver: None, arguments: vec![], awaited: true };
             let mut body = Block::new();
-            if self.program.function(*function).is_some() && self.summary(*function).is_some() {
-                self.call(&callee, &handed, work, &mut body);
-            }
+            self.call(span, call, work, &mut body);
             if body.is_empty() {
                 continue;
             }
-            if call.awaited {
+            if awaited {
                 out.extend(body);
             } else {
-                out.push(Effect { span: call.span, op: Op::Spawn { start: Start::Event, body } });
+                out.push(Effect { span, op: Op::Spawn { start: Start::Event, body } });
             }
         }
     }

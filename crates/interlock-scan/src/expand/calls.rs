@@ -6,27 +6,26 @@ use interlock_model::ir::{Argument, Callee, FunctionId, Op, Program};
 pub(super) struct Calls {
     /// For each function, those that it refers to.
     pub(super) of: Vec<Vec<FunctionId>>,
-    /// For each function, whether it becomes a value somewhere, so that whoever gets it may call it.
-    pub(super) values: Vec<bool>,
 }
 
 impl Calls {
     pub(super) fn new(program: &Program) -> Self {
-        let mut calls = Self { of: vec![], values: vec![false; program.functions.len()] };
+        let mut calls = Self { of: vec![] };
         for function in &program.functions {
             let mut to = vec![];
             for effect in function.effects() {
                 match &effect.op {
-                    Op::Closure { function, .. } => calls.value(*function, &mut to),
+                    Op::Closure { function, .. } => to.push(*function),
                     Op::Call { callee, arguments, .. } => {
                         match callee {
-                            Callee::Function(function) => to.push(*function),
-                            Callee::Closure { function, .. } => calls.value(*function, &mut to),
+                            Callee::Function(function) | Callee::Closure { function, .. } => {
+                                to.push(*function);
+                            }
                             Callee::Value(_) | Callee::Named(_) | Callee::Pending(_) => {}
                         }
                         for argument in arguments {
                             if let Argument::Closure { function, .. } = argument {
-                                calls.value(*function, &mut to);
+                                to.push(*function);
                             }
                         }
                     }
@@ -41,21 +40,9 @@ impl Calls {
         calls
     }
 
-    fn value(&mut self, function: FunctionId, to: &mut Vec<FunctionId>) {
-        to.push(function);
-        if let Some(value) = self.values.get_mut(function.0 as usize) {
-            *value = true;
-        }
-    }
-
     /// The functions that one refers to, each once.
     pub(super) fn of(&self, function: FunctionId) -> &[FunctionId] {
         self.of.get(function.0 as usize).map_or(&[], Vec::as_slice)
-    }
-
-    /// The functions that become a value somewhere.
-    pub(super) fn made_values(&self) -> impl Iterator<Item = FunctionId> {
-        (0..).map(FunctionId).zip(&self.values).filter(|(_, value)| **value).map(|(id, _)| id)
     }
 
     /// How many functions refer to each, other than itself.

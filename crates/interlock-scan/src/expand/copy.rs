@@ -1,12 +1,14 @@
 //! The steps of a followed function, copied in where it is called.
 
-use interlock_model::ir::{
-    AccessPath, Argument, Block, Callee, Catch, Effect, Function, Op, Root, Term, Value,
+use interlock_model::{
+    Span,
+    ir::{AccessPath, Argument, Block, Callee, Catch, Effect, Op, Root, Term, Value},
 };
 
 use super::{
-    call::Call,
+    call::{Call, Target},
     follow::{DEEPEST, Follower},
+    later::{Done, Later, NOBODY, SMALL},
     rename::Rename,
     summary::Summary,
     work::Work,
@@ -16,27 +18,31 @@ impl<'p> Follower<'p, '_> {
     /// Copies a followed function in, its parameters bound to what the call hands over. Says what it returns.
     pub(super) fn copy(
         &mut self,
-        target: &Function,
-        summary: &Summary<'p>,
-        captures: &[Term],
+        target: &Target<'p>,
         call: &Call<'_>,
         work: &mut Work<'p>,
         inside: &mut Block,
     ) -> Option<(Vec<Value>, Term)> {
-        let offset = work.values.adopt(&summary.values);
+        let Target { id, function, summary, captures } = target;
+        let later = !work.lean && is_for_later(summary, captures, call, work);
+        let adopted = if later { summary.values.get(..summary.ports) } else { None };
+        let offset = work.values.adopt(adopted.unwrap_or(&summary.values));
         // A plain function has no receiver; whatever it calls `this` is nothing that anybody else sees.
         let nobody;
-        let this = match (call.receiver, target.owner.is_some()) {
+        let this = match (call.receiver, function.owner.is_some()) {
             (Some(receiver), _) => Some(receiver),
             // A closure inside a method shares the method's receiver.
-            (None, _) if target.owner.is_some() => None,
+            (None, _) if function.owner.is_some() => None,
             (None, _) => {
-                nobody = AccessPath::of(Root::Value(Value(u32::MAX)));
+                nobody = AccessPath::of(Root::Value(NOBODY));
                 Some(&nobody)
             }
         };
-        let rename = Rename { offset, this };
+        let rename = Rename { ports: &[], offset, this };
         let mut bind = |parameter: Value, argument: Option<&Argument>, work: &mut Work<'p>| {
+            if summary.idle.contains(&parameter) {
+                return;
+            }
             let into = rename.value(parameter);
             match argument {
                 Some(Argument::Closure { function, captures }) => {
@@ -56,7 +62,13 @@ impl<'p> Follower<'p, '_> {
         for (index, capture) in summary.captures.iter().enumerate() {
             bind(*capture, captures.get(index).cloned().map(Argument::Term).as_ref(), work);
         }
-        if summary.silent {
+        if later {
+            work.size += summary.size;
+            let is_idle = |port: &Value| summary.idle.contains(port);
+            let named = |port: Value| if is_idle(&port) { NOBODY } else { rename.value(port) };
+            let ports = (0..).take(summary.ports).map(|port| named(Value(port)));
+            inside.push(Effect { span: call.span, op: Later::step(*id, this.cloned(), ports) });
+        } else if summary.silent {
             // Only what it returns counts, and that is bound to the arguments by names alone.
             work.size += inside.len();
             let steps = summary.body.iter().filter(|effect| {
@@ -83,25 +95,22 @@ impl<'p> Follower<'p, '_> {
     }
 
     /// Copies a step of a followed function. Calls that had to wait until their parameters were bound to functions are followed now.
-    fn copy_step(&mut self, effect: &Effect, rename: &Rename<'_>, work: &mut Work<'p>, out: &mut Block) {
+    pub(super) fn copy_step(
+        &mut self,
+        effect: &Effect,
+        rename: &Rename<'_>,
+        work: &mut Work<'p>,
+        out: &mut Block,
+    ) {
         let span = effect.span;
         let op = match &effect.op {
-            Op::Call { into, callee: callee @ Callee::Value(value), receiver, arguments, awaited }
-                if self.depth < DEEPEST && work.values.function(rename.value(*value)).is_some() =>
+            call @ Op::Call { callee: Callee::Value(value), .. }
+                if !work.whole
+                    && self.depth < DEEPEST
+                    && work.values.function(rename.value(*value)).is_some() =>
             {
-                let receiver = receiver.as_ref().map(|path| rename.path(path));
-                let arguments: Vec<Argument> =
-                    arguments.iter().map(|argument| rename.argument(argument)).collect();
-                let into = into.map(|into| rename.value(into));
-                let call = Call {
-                    span,
-                    into,
-                    receiver: receiver.as_ref(),
-                    arguments: &arguments,
-                    awaited: *awaited,
-                };
                 self.depth += 1;
-                self.call(&rename.callee(callee), &call, work, out);
+                self.call(span, rename.op(call), work, out);
                 self.depth -= 1;
                 return;
             }
@@ -131,8 +140,8 @@ impl<'p> Follower<'p, '_> {
                 finally: self.copy_block(finally, rename, work),
             },
             // What is left out for its size still lets others in.
-            Op::Inlined { function, body } if work.leaves_out(*function, body) => {
-                if !suspends(body) {
+            Op::Inlined { function, body } if work.leaves_out(*function, body, self) => {
+                if !suspends(body, self) {
                     return;
                 }
                 Op::Suspend
@@ -140,24 +149,68 @@ impl<'p> Follower<'p, '_> {
             Op::Inlined { function, body } => {
                 Op::Inlined { function: *function, body: self.copy_block(body, rename, work) }
             }
-            other => rename.op(other),
+            other => match Later::of(other) {
+                Some(later) => return self.copy_later(&later, span, rename, work, out),
+                None => rename.op(other),
+            },
         };
-        match &op {
-            Op::Derive { into, term, .. } => work.values.alias(*into, term),
-            Op::Closure { into, function, captures } => {
-                work.values.hold(*into, *function, captures.clone());
-            }
-            _ => {}
-        }
+        work.values.note(&op);
         out.push(Effect { span, op });
+    }
+
+    /// Copies a step that stands for a function, or puts the function in where its own steps are wanted.
+    fn copy_later(
+        &mut self,
+        later: &Later<'_>,
+        span: Span,
+        rename: &Rename<'_>,
+        work: &mut Work<'p>,
+        out: &mut Block,
+    ) {
+        let this = later.this.map(|path| rename.path(path)).or_else(|| rename.this.cloned());
+        let ports = rename.values(&later.ports());
+        match self.done(later.function).cloned() {
+            Some(summary) if work.whole || work.lean && work.thins(&summary) => {
+                let own = work.values.adopt(summary.values.get(ports.len()..).unwrap_or_default());
+                let offset = own.wrapping_sub(u32::try_from(ports.len()).unwrap_or(u32::MAX));
+                let rename = Rename { ports: &ports, offset, this: this.as_ref() };
+                summary.body.iter().for_each(|effect| self.copy_step(effect, &rename, work, out));
+            }
+            _ => out.push(Effect { span, op: Later::step(later.function, this, ports.into_iter()) }),
+        }
     }
 }
 
+/// Whether a function is put in later. Where functions are handed over, returned or called back, who is called is only known by copying;
+/// and what is handed something that was made here mostly does to it what nobody else sees, of which little is left in a copy.
+fn is_for_later(summary: &Summary<'_>, captures: &[Term], call: &Call<'_>, work: &Work<'_>) -> bool {
+    let is_made = |path: &AccessPath| matches!(path.root, Root::Value(value) if work.values.is_made(value));
+    let is_ours = |term: &Term| match term {
+        Term::Path(path @ AccessPath { root: Root::Value(value), fields }) => {
+            is_made(path) || fields.is_empty() && work.values.function(*value).is_some()
+        }
+        _ => false,
+    };
+    let hands_over = |argument: &Argument| match argument {
+        Argument::Closure { .. } => true,
+        Argument::Term(term) => is_ours(term),
+    };
+    summary.size > SMALL
+        && !summary.silent
+        && !summary.held.functions
+        && !call.arguments.iter().any(hands_over)
+        && !captures.iter().any(is_ours)
+        && !call.receiver.is_some_and(is_made)
+}
+
 /// Whether others may run meanwhile on the thread that runs a block.
-fn suspends(block: &Block) -> bool {
+fn suspends<'p>(block: &Block, done: &impl Done<'p>) -> bool {
     block.iter().any(|effect| match &effect.op {
         Op::Suspend | Op::Acquire { outcome: None, .. } => true,
         Op::Spawn { .. } => false,
-        op => op.blocks().any(suspends),
+        op => match Later::of(op) {
+            Some(later) => done.done(later.function).is_some_and(|inside| suspends(&inside.body, done)),
+            None => op.blocks().any(|block| suspends(block, done)),
+        },
     })
 }

@@ -4,22 +4,23 @@ use std::sync::OnceLock;
 
 use interlock_hazards::view::{Expanded, Runs};
 use interlock_model::ir::{Block, Effect, FunctionId, Op, Program, Resource, Role, Start, Tool};
-use rayon::iter::{IntoParallelIterator, IntoParallelRefIterator, ParallelIterator};
-use rustc_hash::FxHashMap;
+use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
 use super::{
+    bodies::Bodies,
     calls::{Calls, Reached},
     follow::Follower,
     order::levels,
-    summary::{Summaries, Summary},
+    summary::Summaries,
     tool::{Dispatch, Only, dispatches},
+    whole::Whole,
 };
 
 /// How many functions that nothing reaches are looked at.
 const MOST_UNREACHED: usize = 20_000;
 
-/// Every way into the program, expanded.
-pub(crate) fn entries(program: &Program) -> Vec<Expanded> {
+/// Every way into the program, expanded. The steps of its functions are gone afterwards.
+pub(crate) fn entries(program: &mut Program) -> Vec<Expanded> {
     let calls = Calls::new(program);
     let callers = calls.callers();
     let ids = || (0..).map(FunctionId).zip(&program.functions);
@@ -37,74 +38,51 @@ pub(crate) fn entries(program: &Program) -> Vec<Expanded> {
         }
     }
     let dispatches = dispatches(program, &calls);
-    let summaries = follow(program, &calls, &reached, &roots, &dispatches);
+    let again = dispatches.values().flat_map(Dispatch::functions);
+    let bodies = Bodies::of(program, again);
+    let program = &*program;
+    let summaries = follow(program, &bodies, &calls, &reached);
+    let follower = || Follower::new(program, &bodies, &summaries);
     let entries = |id: &FunctionId| {
         let summary = summaries.get(id.0 as usize).and_then(OnceLock::get);
         let (Some(function), Some(summary)) = (program.function(*id), summary) else { return vec![] };
+        let whole = || follower().whole(summary);
         match (&function.role, dispatches.get(id)) {
             // A handler of several tools is entered once for each, by the way that its dispatch takes for that name.
             (Role::Handler(tools), Some(dispatch)) => {
                 let of_tool = |tool: &Tool| {
                     let only = Only::new(&tool.name, dispatch);
-                    let summary = Follower::only(program, &summaries, only).summary(*id)?;
-                    entry(*id, &summary, Runs::Call(vec![tool.clone()]))
+                    let mut follower = follower().only(only);
+                    let summary = follower.summary(*id)?;
+                    entry(*id, &follower.whole(&summary), Runs::Call(vec![tool.clone()]))
                 };
                 tools.par_iter().filter_map(of_tool).collect()
             }
-            (Role::Handler(tools), None) => Vec::from_iter(entry(*id, summary, Runs::Call(tools.clone()))),
-            (Role::StartUp, _) => start_up(*id, summary),
-            (Role::Helper, _) => Vec::from_iter(entry(*id, summary, Runs::Unreached)),
+            (Role::Handler(tools), None) => Vec::from_iter(entry(*id, &whole(), Runs::Call(tools.clone()))),
+            (Role::StartUp, _) => start_up(*id, &whole()),
+            (Role::Helper, _) => Vec::from_iter(entry(*id, &whole(), Runs::Unreached)),
         }
     };
     roots.par_iter().flat_map(entries).collect()
 }
 
-/// Follows the calls of everything that is reached, and leaves the summaries of the roots.
-fn follow<'p>(
-    program: &'p Program,
-    calls: &Calls,
-    reached: &Reached<'_>,
-    roots: &[FunctionId],
-    dispatches: &FxHashMap<FunctionId, Dispatch>,
-) -> Summaries<'p> {
-    let mut summaries: Summaries<'p> = program.functions.iter().map(|_| OnceLock::new()).collect();
-    // How many still want a function. A root is wanted at the end, and so is what may be called wherever its value gets to, or from
-    // what is followed again for each tool.
-    let mut wanted: Vec<u32> = calls.callers();
-    let again = dispatches.values().flat_map(Dispatch::functions).flat_map(|id| calls.of(id)).copied();
-    let kept = roots.iter().copied().chain(calls.made_values()).chain(again);
-    kept.for_each(|id| wanted.iter_mut().skip(id.0 as usize).take(1).for_each(|wanted| *wanted = u32::MAX));
+/// Follows the calls of everything that is reached.
+fn follow<'p>(program: &'p Program, bodies: &Bodies, calls: &Calls, reached: &Reached<'_>) -> Summaries<'p> {
+    let summaries: Summaries<'p> = program.functions.iter().map(|_| OnceLock::new()).collect();
     for level in levels(calls, reached, program.functions.len()) {
         level.par_iter().for_each(|circle| {
-            let mut follower = Follower::new(program, &summaries);
+            let mut follower = Follower::new(program, bodies, &summaries);
             circle.iter().for_each(|id| drop(follower.summary(*id)));
         });
-        // What nobody wants any more is given back on all threads: there is much of it.
-        let mut gone = vec![];
-        for id in level.into_iter().flatten() {
-            for callee in calls.of(id).iter().filter(|callee| **callee != id) {
-                let (Some(wanted), Some(place)) =
-                    (wanted.get_mut(callee.0 as usize), summaries.get_mut(callee.0 as usize))
-                else {
-                    continue;
-                };
-                if *wanted != u32::MAX {
-                    *wanted -= 1;
-                    if *wanted == 0 {
-                        gone.extend(place.take());
-                    }
-                }
-            }
-        }
-        gone.into_par_iter().for_each(drop);
     }
     summaries
 }
 
-fn entry(id: FunctionId, summary: &Summary<'_>, runs: Runs) -> Option<Expanded> {
-    let body = summary.body.clone();
-    let matters = if runs == Runs::Unreached { acts(&body) } else { !body.is_empty() };
-    matters.then(|| Expanded { function: id, runs, values: summary.infos(), body })
+fn entry(id: FunctionId, whole: &Whole<'_>, runs: Runs) -> Option<Expanded> {
+    let body = whole.body.clone();
+    // What a tool does not do may count as well: rules look for a limit in any of them.
+    let matters = if matches!(runs, Runs::Call(_)) { !body.is_empty() } else { acts(&body) };
+    matters.then(|| Expanded { function: id, runs, values: whole.infos(), body })
 }
 
 /// Whether a body does anything that a rule could ask about: looking at memory alone harms nobody.
@@ -125,8 +103,8 @@ fn acts(body: &Block) -> bool {
 }
 
 /// Start-up runs once; what it leaves behind for events runs beside the calls.
-fn start_up(id: FunctionId, summary: &Summary<'_>) -> Vec<Expanded> {
-    let mut pending: Vec<&Effect> = summary.body.iter().collect();
+fn start_up(id: FunctionId, whole: &Whole<'_>) -> Vec<Expanded> {
+    let mut pending: Vec<&Effect> = whole.body.iter().collect();
     let mut events = vec![];
     while let Some(effect) = pending.pop() {
         match &effect.op {
@@ -134,7 +112,7 @@ fn start_up(id: FunctionId, summary: &Summary<'_>) -> Vec<Expanded> {
             op => pending.extend(op.blocks().flatten()),
         }
     }
-    let values = if events.is_empty() { [].into() } else { summary.infos() };
+    let values = if events.is_empty() { [].into() } else { whole.infos() };
     // In the order of the source, as they were found from behind.
     let events = events.into_iter().rev().map(|body| Expanded {
         function: id,
@@ -142,5 +120,5 @@ fn start_up(id: FunctionId, summary: &Summary<'_>) -> Vec<Expanded> {
         values: values.clone(),
         body: body.into(),
     });
-    entry(id, summary, Runs::StartUp).into_iter().chain(events).collect()
+    entry(id, whole, Runs::StartUp).into_iter().chain(events).collect()
 }

@@ -6,7 +6,8 @@ use interlock_model::ir::{Block, Catch, Effect, FunctionId, Op, Program};
 
 use super::{
     bind::Values,
-    call::Call,
+    bodies::Bodies,
+    later::Done,
     summary::{Summaries, Summary},
     tool::Only,
     work::Work,
@@ -18,6 +19,7 @@ pub(super) const DEEPEST: usize = 120;
 /// Follows the calls of one circle of functions; whom they call besides must have been followed.
 pub(super) struct Follower<'p, 's> {
     pub(super) program: &'p Program,
+    bodies: &'s Bodies,
     summaries: &'s Summaries<'p>,
     /// The tool that a handler of many is followed for.
     only: Option<Only<'p, 's>>,
@@ -26,14 +28,20 @@ pub(super) struct Follower<'p, 's> {
     pub(super) depth: usize,
 }
 
+impl<'p> Done<'p> for Follower<'p, '_> {
+    fn done(&self, id: FunctionId) -> Option<&Arc<Summary<'p>>> {
+        self.place(id)?.get()
+    }
+}
+
 impl<'p, 's> Follower<'p, 's> {
-    pub(super) fn new(program: &'p Program, summaries: &'s Summaries<'p>) -> Self {
-        Self { program, summaries, only: None, running: vec![], depth: 0 }
+    pub(super) fn new(program: &'p Program, bodies: &'s Bodies, summaries: &'s Summaries<'p>) -> Self {
+        Self { program, bodies, summaries, only: None, running: vec![], depth: 0 }
     }
 
     /// One that follows a handler for one of its tools.
-    pub(super) fn only(program: &'p Program, summaries: &'s Summaries<'p>, only: Only<'p, 's>) -> Self {
-        Self { only: Some(only), ..Self::new(program, summaries) }
+    pub(super) fn only(self, only: Only<'p, 's>) -> Self {
+        Self { only: Some(only), ..self }
     }
 
     /// A function with its calls followed; `None` for one that is being expanded right now, or too deep down.
@@ -47,11 +55,14 @@ impl<'p, 's> Follower<'p, 's> {
         let function = self.program.function(id)?;
         self.running.push(id);
         self.depth += 1;
-        let mut work = Work::new(Values::new(function));
-        let body = self.block(&function.body, &mut work);
+        let mut work = Work::new(Values::of(function));
+        let body = self.block(self.bodies.take(id), &mut work);
         self.depth -= 1;
         self.running.pop();
-        let summary = Arc::new(Summary::new(function, body, work));
+        let Work { values, large, .. } = work;
+        let (parameters, captures) = (&function.parameters, &function.captures);
+        let summary = Summary::new(parameters, captures, body, &values.infos, self);
+        let summary = Arc::new(Summary { large: large.into_iter().collect(), ..summary });
         Some(self.place(id)?.get_or_init(|| summary).clone())
     }
 
@@ -60,7 +71,7 @@ impl<'p, 's> Follower<'p, 's> {
         self.only.as_ref().and_then(|only| only.place(id)).or_else(|| self.summaries.get(id.0 as usize))
     }
 
-    fn block(&mut self, block: &Block, work: &mut Work<'p>) -> Block {
+    fn block(&mut self, block: Block, work: &mut Work<'p>) -> Block {
         let mut out = Block::with_capacity(block.len());
         for effect in block {
             self.effect(effect, work, &mut out);
@@ -68,53 +79,34 @@ impl<'p, 's> Follower<'p, 's> {
         out
     }
 
-    fn effect(&mut self, effect: &Effect, work: &mut Work<'p>, out: &mut Block) {
+    fn effect(&mut self, effect: Effect, work: &mut Work<'p>, out: &mut Block) {
         work.size += 1;
-        let span = effect.span;
-        let op = match &effect.op {
-            Op::Call { into, callee, receiver, arguments, awaited } => {
-                let call =
-                    Call { span, into: *into, receiver: receiver.as_ref(), arguments, awaited: *awaited };
-                return self.call(callee, &call, work, out);
+        let Effect { span, op } = effect;
+        let op = match op {
+            Op::Call { .. } => return self.call(span, op, work, out),
+            Op::Check { on, equal, then, otherwise } => {
+                let takes_then = self.only.as_ref().and_then(|only| only.takes_then(equal.as_ref()));
+                if let Some(takes_then) = takes_then {
+                    let way = if takes_then { then } else { otherwise };
+                    return way.into_iter().for_each(|effect| self.effect(effect, work, out));
+                }
+                Op::Check { on, equal, then: self.block(then, work), otherwise: self.block(otherwise, work) }
             }
-            Op::Derive { into, term, .. } => {
-                work.values.alias(*into, term);
-                effect.op.clone()
-            }
-            Op::Closure { into, function, captures } => {
-                work.values.hold(*into, *function, captures.clone());
-                effect.op.clone()
-            }
-            Op::Check { equal, then, otherwise, .. }
-                if let Some(way) =
-                    self.only.as_ref().and_then(|only| only.way(equal.as_ref(), then, otherwise)) =>
-            {
-                return way.iter().for_each(|effect| self.effect(effect, work, out));
-            }
-            Op::Check { on, equal, then, otherwise } => Op::Check {
-                on: on.clone(),
-                equal: equal.clone(),
-                then: self.block(then, work),
-                otherwise: self.block(otherwise, work),
+            Op::Spawn { start, body } => Op::Spawn { start, body: self.block(body, work) },
+            Op::Together { branches } => Op::Together {
+                branches: branches.into_iter().map(|branch| self.block(branch, work)).collect(),
             },
-            Op::Spawn { start, body } => Op::Spawn { start: *start, body: self.block(body, work) },
-            Op::Together { branches } => {
-                Op::Together { branches: branches.iter().map(|branch| self.block(branch, work)).collect() }
-            }
-            Op::Loop { bound, item, body } => {
-                Op::Loop { bound: *bound, item: *item, body: self.block(body, work) }
-            }
+            Op::Loop { bound, item, body } => Op::Loop { bound, item, body: self.block(body, work) },
             Op::Try { body, catch, finally } => Op::Try {
                 body: self.block(body, work),
-                catch: catch
-                    .as_ref()
-                    .map(|catch| Catch { error: catch.error, body: self.block(&catch.body, work) }),
+                catch: catch.map(|Catch { error, body }| Catch { error, body: self.block(body, work) }),
                 finally: self.block(finally, work),
             },
-            Op::Inlined { function, body } => {
-                Op::Inlined { function: *function, body: self.block(body, work) }
+            Op::Inlined { function, body } => Op::Inlined { function, body: self.block(body, work) },
+            other => {
+                work.values.note(&other);
+                other
             }
-            other => other.clone(),
         };
         out.push(Effect { span, op });
     }

@@ -3,7 +3,12 @@
 use interlock_model::ir::{AccessPath, Block, Op, Origin, Resource, Root, Term, Value};
 use rustc_hash::FxHashMap;
 
-use super::{bind::Info, marks::Marks, prune::backwards};
+use super::{
+    bind::Info,
+    later::{Done, Later},
+    marks::Marks,
+    prune::backwards,
+};
 
 /// Which values are sure to belong to this call alone.
 pub(super) struct Locals {
@@ -22,7 +27,7 @@ const ELSEWHERE: u32 = u32::MAX;
 
 impl Locals {
     /// Looks through the body of a function. Values in `keep` are its parameters and captures.
-    pub(super) fn of(body: &Block, infos: &[Info<'_>], keep: &[Value]) -> Self {
+    pub(super) fn of<'p>(body: &Block, infos: &[Info<'p>], keep: &[Value], done: &impl Done<'p>) -> Self {
         let mut local = Self {
             made: Marks::new(infos.len()),
             names: vec![ELSEWHERE; infos.len()],
@@ -74,7 +79,10 @@ impl Locals {
                 }
                 Op::Write { to: Resource::Shared(_), from, .. } => shown.extend(from),
                 Op::Open { .. } => local.opens = true,
-                _ => {}
+                op => {
+                    let later = Later::of(op).and_then(|later| done.done(later.function));
+                    local.opens |= later.is_some_and(|summary| summary.held.opens);
+                }
             }
         });
         for (index, info) in infos.iter().enumerate() {

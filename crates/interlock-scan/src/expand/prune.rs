@@ -2,7 +2,15 @@
 
 use interlock_model::ir::{Argument, Block, Callee, Effect, Exit, Op, Resource, Value};
 
-use super::{bind::Info, local::Locals, marks::Marks, returns::Returned, slice::slice, uses::uses};
+use super::{
+    bind::Info,
+    later::{Done, Later},
+    local::Locals,
+    marks::Marks,
+    returns::Returned,
+    slice::slice,
+    uses::uses,
+};
 
 /// What is left of a function.
 pub(super) struct Pruned {
@@ -10,16 +18,32 @@ pub(super) struct Pruned {
     pub(super) size: usize,
     /// What it returns.
     pub(super) returned: Option<Returned>,
+    /// The values that matter.
+    pub(super) live: Marks,
+    /// Whether a connection, process or listener starts to exist here.
+    opens: bool,
 }
 
 /// Prunes the body of a function. Values in `keep` are the function's parameters and captures.
-pub(super) fn prune(body: &mut Block, infos: &[Info<'_>], keep: &[Value]) -> Pruned {
-    let local = Locals::of(body, infos, keep);
+pub(super) fn prune<'p>(
+    body: &mut Block,
+    infos: &[Info<'p>],
+    keep: &[Value],
+    done: &impl Done<'p>,
+) -> Pruned {
+    let local = Locals::of(body, infos, keep, done);
     local.localise(body);
-    let returned = Returned::by(body);
+    let returned = Returned::by(body, done);
     slice(body, local.opens);
     let live = live(body, infos.len(), returned.iter().flat_map(Returned::values));
-    Pruned { size: sweep(body, &live), returned }
+    Pruned { size: sweep(body, &live, done), returned, live, opens: local.opens }
+}
+
+/// Takes out of a pruned body what has become a decision about nothing since: what dissolves takes with it what only led there.
+pub(super) fn prune_again<'p>(body: &mut Block, pruned: &Pruned, values: usize, done: &impl Done<'p>) {
+    slice(body, pruned.opens);
+    let live = live(body, values, pruned.returned.iter().flat_map(Returned::values));
+    sweep(body, &live, done);
 }
 
 /// Whether nothing in a body matters but what it returns.
@@ -106,7 +130,7 @@ impl Inputs {
 }
 
 /// Drops what is not live and what has become empty. Says how many steps are left.
-fn sweep(block: &mut Block, live: &Marks) -> usize {
+fn sweep<'p>(block: &mut Block, live: &Marks, done: &impl Done<'p>) -> usize {
     let mut left = 0;
     block.retain_mut(|effect| {
         let inside = match &mut effect.op {
@@ -115,29 +139,29 @@ fn sweep(block: &mut Block, live: &Marks) -> usize {
             | Op::Closure { into, .. }
             | Op::Read { into, of: Resource::Shared(_), .. } => live.has(*into).then_some(0),
             Op::Check { then, otherwise, .. } => {
-                let inside = sweep(then, live) + sweep(otherwise, live);
+                let inside = sweep(then, live, done) + sweep(otherwise, live, done);
                 (inside > 0).then_some(inside)
             }
             Op::Spawn { body, .. } | Op::Loop { body, .. } | Op::Inlined { body, .. } => {
-                let inside = sweep(body, live);
+                let inside = sweep(body, live, done);
                 (inside > 0).then_some(inside)
             }
             Op::Together { branches } => {
                 let mut inside = 0;
                 branches.retain_mut(|branch| {
-                    let size = sweep(branch, live);
+                    let size = sweep(branch, live, done);
                     inside += size;
                     size > 0
                 });
                 (inside > 0).then_some(inside)
             }
             Op::Try { body, catch, finally } => {
-                let inside = sweep(body, live);
-                let caught = catch.as_mut().map_or(0, |catch| sweep(&mut catch.body, live));
-                let inside = inside + sweep(finally, live);
+                let inside = sweep(body, live, done);
+                let caught = catch.as_mut().map_or(0, |catch| sweep(&mut catch.body, live, done));
+                let inside = inside + sweep(finally, live, done);
                 (inside > 0).then_some(inside + caught)
             }
-            _ => Some(0),
+            op => Some(Later::of(op).map_or(0, |later| later_size(&later, done))),
         };
         left += inside.map_or(0, |inside| inside + 1);
         inside.is_some()
@@ -145,9 +169,18 @@ fn sweep(block: &mut Block, live: &Marks) -> usize {
     left
 }
 
-/// How many steps a body has.
-pub(super) fn size(body: &Block) -> usize {
-    body.iter().map(|effect| 1 + effect.op.blocks().map(size).sum::<usize>()).sum()
+/// How many steps a body has, with those that are put in later.
+pub(super) fn size<'p>(body: &Block, done: &impl Done<'p>) -> usize {
+    let step = |op: &Op| match Later::of(op) {
+        Some(later) => 1 + later_size(&later, done),
+        None => 1 + op.blocks().map(|block| size(block, done)).sum::<usize>(),
+    };
+    body.iter().map(|effect| step(&effect.op)).sum()
+}
+
+/// How many steps come in place of one, besides that one.
+fn later_size<'p>(later: &Later<'_>, done: &impl Done<'p>) -> usize {
+    done.done(later.function).map_or(0, |summary| summary.size.saturating_sub(1))
 }
 
 /// Visits every step, the last first; one with blocks before the steps in them.

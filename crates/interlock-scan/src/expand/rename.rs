@@ -5,9 +5,13 @@ use interlock_model::ir::{
     Transaction, Value, Via, WriteMode,
 };
 
+use super::later::NOBODY;
+
 /// How the values and the receiver of one function are called in another.
 pub(super) struct Rename<'r> {
-    /// What is added to the number of a value.
+    /// What the first values are called.
+    pub(super) ports: &'r [Value],
+    /// What is added to the number of every other value, beyond the largest number if it becomes less.
     pub(super) offset: u32,
     /// What `this` is; `None` where it stays what it is.
     pub(super) this: Option<&'r AccessPath>,
@@ -15,7 +19,11 @@ pub(super) struct Rename<'r> {
 
 impl Rename<'_> {
     pub(super) fn value(&self, value: Value) -> Value {
-        Value(value.0.saturating_add(self.offset))
+        match self.ports.get(value.0 as usize) {
+            Some(port) => *port,
+            None if value == NOBODY => NOBODY,
+            None => Value(value.0.wrapping_add(self.offset)),
+        }
     }
 
     pub(super) fn values(&self, values: &[Value]) -> Vec<Value> {

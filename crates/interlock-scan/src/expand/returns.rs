@@ -2,6 +2,8 @@
 
 use interlock_model::ir::{Block, Exit, Op, Resource, Value};
 
+use super::later::{Done, Later};
+
 /// What a function returns, in its own values.
 #[derive(Default)]
 pub(super) struct Returned {
@@ -13,9 +15,9 @@ pub(super) struct Returned {
 
 impl Returned {
     /// What a body returns; `None` if it never says so.
-    pub(super) fn by(body: &Block) -> Option<Self> {
+    pub(super) fn by<'p>(body: &Block, done: &impl Done<'p>) -> Option<Self> {
         let mut found = Search::default();
-        found.block(body, &mut vec![]);
+        found.block(body, &mut vec![], done);
         found.from.sort_unstable();
         found.from.dedup();
         let whole = match found.whole.as_slice() {
@@ -44,7 +46,7 @@ struct Search {
 }
 
 impl Search {
-    fn block(&mut self, block: &Block, deciding: &mut Vec<Value>) {
+    fn block<'p>(&mut self, block: &Block, deciding: &mut Vec<Value>, done: &impl Done<'p>) {
         let depth = deciding.len();
         for effect in block {
             match &effect.op {
@@ -63,8 +65,8 @@ impl Search {
                     let before = deciding.len();
                     deciding.extend(on);
                     let exits = self.exits;
-                    self.block(then, deciding);
-                    self.block(otherwise, deciding);
+                    self.block(then, deciding, done);
+                    self.block(otherwise, deciding, done);
                     // A way that returned here decides over the returns that follow.
                     if self.exits == exits {
                         deciding.truncate(before);
@@ -73,13 +75,13 @@ impl Search {
                 // Whether the body failed decides which way is taken to a return.
                 Op::Try { body, catch: Some(catch), finally } => {
                     let before = deciding.len();
-                    seen(body, deciding);
-                    self.block(body, deciding);
-                    self.block(&catch.body, deciding);
+                    seen(body, done, deciding);
+                    self.block(body, deciding, done);
+                    self.block(&catch.body, deciding, done);
                     deciding.truncate(before);
-                    self.block(finally, deciding);
+                    self.block(finally, deciding, done);
                 }
-                other => other.blocks().for_each(|inner| self.block(inner, deciding)),
+                other => other.blocks().for_each(|inner| self.block(inner, deciding, done)),
             }
         }
         if depth == 0 {
@@ -88,14 +90,20 @@ impl Search {
     }
 }
 
-/// What the reads of a block saw.
-fn seen(block: &Block, values: &mut Vec<Value>) {
+/// What the reads of a block saw of the world outside the process.
+pub(super) fn seen<'p>(block: &Block, done: &impl Done<'p>, values: &mut Vec<Value>) {
     for effect in block {
         match &effect.op {
             Op::Read { into, of: Resource::File(_) | Resource::Row { .. } | Resource::Key(_), .. } => {
                 values.push(*into);
             }
-            op => op.blocks().for_each(|inner| seen(inner, values)),
+            op => match Later::of(op) {
+                Some(later) => {
+                    let inside = done.done(later.function).map_or(&[][..], |summary| &summary.seen);
+                    values.extend(inside.iter().filter_map(|value| later.port(*value)));
+                }
+                None => op.blocks().for_each(|inner| seen(inner, done, values)),
+            },
         }
     }
 }

@@ -2,25 +2,35 @@
 
 use std::sync::{Arc, OnceLock};
 
-use interlock_model::ir::{Block, Function, FunctionId, Value, ValueInfo};
+use interlock_model::ir::{Block, FunctionId, Value};
 
 use super::{
     bind::Info,
+    later::{Done, Held},
     prune::{Pruned, is_silent, prune},
     renumber::Renumber,
-    returns::Returned,
-    work::Work,
+    returns::{Returned, seen},
 };
 
 /// A function whose calls were followed, in terms of its own parameters, captures and receiver.
 pub(super) struct Summary<'p> {
+    /// Its values, those first that a caller speaks of.
     pub(super) values: Vec<Info<'p>>,
+    /// How many of its values a caller speaks of: parameters, captures, what it returns and what it has seen of the world.
+    pub(super) ports: usize,
     pub(super) body: Arc<Block>,
     pub(super) parameters: Vec<Value>,
     pub(super) captures: Vec<Value>,
+    /// The parameters and captures that do not matter.
+    pub(super) idle: Vec<Value>,
     pub(super) returned: Option<Returned>,
+    /// What its reads of files, rows and keys have seen.
+    pub(super) seen: Vec<Value>,
+    /// What it holds besides its steps.
+    pub(super) held: Held,
     /// Whether nothing in it can matter to a rule but what it returns.
     pub(super) silent: bool,
+    /// How many steps it has, with those that are put in later.
     pub(super) size: usize,
     /// The large functions that were followed inside.
     pub(super) large: Vec<FunctionId>,
@@ -30,29 +40,49 @@ pub(super) struct Summary<'p> {
 pub(super) type Summaries<'p> = Vec<OnceLock<Arc<Summary<'p>>>>;
 
 impl<'p> Summary<'p> {
-    /// What a function comes to after `work`.
-    pub(super) fn new(function: &Function, mut body: Block, work: Work<'p>) -> Self {
-        let infos = &work.values.infos;
-        let keep: Vec<Value> = function.parameters.iter().chain(&function.captures).copied().collect();
-        let Pruned { size, mut returned } = prune(&mut body, infos, &keep);
+    /// What a function with these parameters, captures and values comes to.
+    pub(super) fn new(
+        parameters: &[Value],
+        captures: &[Value],
+        mut body: Block,
+        infos: &[Info<'p>],
+        done: &impl Done<'p>,
+    ) -> Self {
+        let keep: Vec<Value> = parameters.iter().chain(captures).copied().collect();
+        let Pruned { size, mut returned, live, .. } = prune(&mut body, infos, &keep, done);
         let mut renumber = Renumber::new(infos);
         let mut numbered = |values: &[Value]| {
             let mut values = values.to_vec();
             values.iter_mut().for_each(|value| renumber.value(value));
             values
         };
-        let (parameters, captures) = (numbered(&function.parameters), numbered(&function.captures));
-        renumber.block(&mut body);
+        let (parameters, captures) = (numbered(parameters), numbered(captures));
+        let bound = keep.iter().zip(parameters.iter().chain(&captures));
+        let idle = bound.filter(|(old, _)| !live.has(**old)).map(|(_, new)| *new).collect();
+        let mut reads = vec![];
+        seen(&body, done, &mut reads);
+        let seen = numbered(&reads);
         returned.iter_mut().flat_map(Returned::values_mut).for_each(|value| renumber.value(value));
+        let ports = renumber.infos.len();
+        renumber.block(&mut body);
         let silent = is_silent(&body);
         let mut values = renumber.infos;
         values.shrink_to_fit();
-        let large = work.large.into_iter().collect();
-        Self { values, body: Arc::new(body), parameters, captures, returned, silent, size, large }
-    }
-
-    /// Its values as rules see them.
-    pub(super) fn infos(&self) -> Arc<[ValueInfo]> {
-        self.values.iter().map(Info::whole).collect()
+        let held = Held::by(&body, done);
+        let body = Arc::new(body);
+        Self {
+            values,
+            ports,
+            body,
+            parameters,
+            captures,
+            idle,
+            returned,
+            seen,
+            held,
+            silent,
+            size,
+            large: vec![],
+        }
     }
 }

@@ -5,7 +5,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use interlock_model::ir::{Block, FunctionId, Name, Op, Program, Role};
+use interlock_model::ir::{FunctionId, Name, Op, Program, Role};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{calls::Calls, summary::Summary};
@@ -97,14 +97,9 @@ impl<'p, 'd> Only<'p, 'd> {
         self.summaries.get(&function)
     }
 
-    /// Which way a check takes for this tool, if it is one that tells the tools apart.
-    pub(super) fn way<'b>(
-        &self,
-        equal: Option<&Name>,
-        then: &'b Block,
-        otherwise: &'b Block,
-    ) -> Option<&'b Block> {
+    /// Whether a check takes its first way for this tool, if it is one that tells the tools apart.
+    pub(super) fn takes_then(&self, equal: Option<&Name>) -> Option<bool> {
         let text = equal.filter(|text| self.dispatch.tools.contains(*text))?;
-        Some(if text == self.tool { then } else { otherwise })
+        Some(text == self.tool)
     }
 }

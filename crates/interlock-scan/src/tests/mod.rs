@@ -62,7 +62,7 @@ impl Frontend for Toy {
     }
 }
 
-fn toy_rules(program: &Program) -> Vec<Found> {
+fn toy_rules(program: &mut Program) -> Vec<Found> {
     let issue = |note: &Note| Issue {
         severity: None,
         confidence: Confidence::High,

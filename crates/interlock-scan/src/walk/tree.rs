@@ -75,6 +75,8 @@ struct Rules {
 
 impl Walker<'_> {
     fn folder(&mut self, top: &Path) {
+        // What was given by name is scanned, even if it is called `dist` and its sources were given too.
+        let explicit = self.root.relative(top).is_some_and(|top| compiled::is_output(&top));
         let mut pending = vec![(top.to_owned(), rules_above(top))];
         while let Some((folder, above)) = pending.pop() {
             let rules = self.rules_of(&folder, above);
@@ -83,7 +85,11 @@ impl Walker<'_> {
                 let path = entry.path();
                 match entry.file_type() {
                     Ok(kind) => {
-                        if self.entry(top, &path, kind, rules.as_deref()) {
+                        let file = |path: String| {
+                            let size = entry.metadata().map_or(0, |metadata| metadata.len());
+                            Found { path, place: entry.path(), size, explicit }
+                        };
+                        if self.entry(&path, kind, rules.as_deref(), file) {
                             inner.push((path, rules.clone()));
                         }
                     }
@@ -116,12 +122,18 @@ impl Walker<'_> {
                 Err(error) => self.tree.notes.trouble(cause(&error), &shown),
             }
         }
-        entries.sort_by_key(DirEntry::file_name);
+        entries.sort_by_cached_key(DirEntry::file_name);
         entries
     }
 
     /// Takes an entry or leaves it; whether it is a folder to go into.
-    fn entry(&mut self, top: &Path, path: &Path, kind: FileType, rules: Option<&Rules>) -> bool {
+    fn entry(
+        &mut self,
+        path: &Path,
+        kind: FileType,
+        rules: Option<&Rules>,
+        found: impl FnOnce(String) -> Found,
+    ) -> bool {
         let Some(name) = path.file_name().map(|name| name.to_string_lossy()) else { return false };
         if name.starts_with('.') || ignored(rules, path, kind.is_dir()) {
             return false;
@@ -151,16 +163,16 @@ impl Walker<'_> {
             return false;
         };
         if kind.is_file() {
-            self.file(top, path, relative, &name);
+            self.file(relative, &name, found);
         } else if self.is_source(&name) {
             self.tree.notes.trouble("is no regular file", &relative);
         }
         false
     }
 
-    fn file(&mut self, top: &Path, path: &Path, relative: String, name: &str) {
+    fn file(&mut self, relative: String, name: &str, found: impl FnOnce(String) -> Found) {
         if self.wanted.settings.contains(&name) {
-            self.tree.settings.push(found(relative, path, false));
+            self.tree.settings.push(Found { explicit: false, ..found(relative) });
             return;
         }
         if name.ends_with(".js.map") {
@@ -177,11 +189,7 @@ impl Walker<'_> {
                     self.traces.push(relative);
                 }
             }
-            None => {
-                // What was given by name is scanned, even if it is called `dist` and its sources were given too.
-                let explicit = self.root.relative(top).is_some_and(|top| compiled::is_output(&top));
-                self.tree.sources.push(found(relative, path, explicit));
-            }
+            None => self.tree.sources.push(found(relative)),
         }
     }
 
@@ -193,9 +201,9 @@ impl Walker<'_> {
         };
         let name = names::file_name(&relative).to_owned();
         if self.wanted.settings.contains(&&*name) {
-            self.tree.settings.push(found(relative, path, true));
+            self.tree.settings.push(given(relative, path));
         } else if self.is_source(&name) {
-            self.tree.sources.push(found(relative, path, true));
+            self.tree.sources.push(given(relative, path));
         } else {
             self.tree.notes.trouble("is in no language that is known here", &relative);
         }
@@ -267,9 +275,9 @@ fn bound(sources: &mut Vec<Found>, limits: &Limits, notes: &mut Notes) {
     }
 }
 
-fn found(path: String, place: &Path, explicit: bool) -> Found {
+fn given(path: String, place: &Path) -> Found {
     let size = fs::symlink_metadata(place).map_or(0, |metadata| metadata.len());
-    Found { path, place: place.to_owned(), size, explicit }
+    Found { path, place: place.to_owned(), size, explicit: true }
 }
 
 const GITIGNORE: &str = ".gitignore";

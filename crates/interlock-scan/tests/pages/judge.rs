@@ -52,7 +52,7 @@ impl Bench {
         let scanned = catch_unwind(AssertUnwindSafe(|| {
             let programs = engine.programs(files);
             let findings: Vec<Finding> =
-                programs.iter().flat_map(|program| engine.findings(program)).collect();
+                programs.iter().cloned().flat_map(|program| engine.findings(program)).collect();
             (programs, findings)
         }));
         let (programs, findings) = match scanned {

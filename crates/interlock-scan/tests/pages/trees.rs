@@ -10,7 +10,7 @@ fn scan(files: &[(&str, &str)]) -> Vec<Finding> {
     let engine = engine();
     let programs =
         engine.programs(files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect());
-    programs.iter().flat_map(|program| engine.findings(program)).collect()
+    programs.into_iter().flat_map(|program| engine.findings(program)).collect()
 }
 
 #[test]
@@ -134,4 +134,48 @@ server.tool("spend", {}, async (args) => {
         .filter_map(|finding| finding.message.split('`').nth(1))
         .collect();
     assert_eq!(told, ["accounts[args.user]"]);
+}
+
+#[test]
+fn a_closure_that_calls_itself_through_a_map_comes_to_an_end() {
+    const SERVER: &str = r#"
+import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
+import { tree } from "./tree.js";
+const server = new McpServer({ name: "a", version: "1.0.0" });
+server.tool("show", {}, async () => ({ content: [{ type: "text", text: tree([]) }] }));
+"#;
+    const TREE: &str = r#"
+export function tree(items: any[]) {
+  const all = new Map(items.map((item) => [item.id, item]));
+  const render = (item: any): any => all.get(item.id).children.map((child: any) => render(child));
+  return items.map((item) => render(item));
+}
+"#;
+    assert_eq!(scan(&[("server.ts", SERVER), ("tree.ts", TREE)]), []);
+}
+
+#[test]
+fn tools_of_a_list_that_is_put_together_on_the_spot_are_found() {
+    const TOOLS: &str = r#"
+import { readFile, writeFile } from "node:fs/promises";
+const add = {
+  name: "add",
+  handler: async () => {
+    const all = JSON.parse(await readFile("/srv/a.json", "utf8"));
+    await writeFile("/srv/a.json", JSON.stringify([...all, 1]));
+    return { content: [] };
+  },
+};
+export const writers = [add];
+export const readers = [{ name: "noop", handler: async () => ({ content: [] }) }];
+"#;
+    const SERVER: &str = r#"
+import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
+import { readers, writers } from "./tools.js";
+const server = new McpServer({ name: "a", version: "1.0.0" });
+[...readers, ...writers].forEach((tool) => { server.tool(tool.name, {}, tool.handler); });
+"#;
+    let findings = scan(&[("server.ts", SERVER), ("tools.ts", TOOLS)]);
+    let lost = findings.iter().find(|finding| finding.hazard.to_string() == "lost-update").unwrap();
+    assert_eq!((&*lost.tools, lost.confidence), (&["add".to_owned()][..], Confidence::High));
 }

@@ -60,7 +60,7 @@ fn a_large_tree_of_damaged_files_is_scanned_in_one_go() {
 }
 
 fn scan(engine: &Engine<'_>, files: Vec<(String, String)>) -> Vec<Finding> {
-    engine.programs(files).iter().flat_map(|program| engine.findings(program)).collect()
+    engine.programs(files).into_iter().flat_map(|program| engine.findings(program)).collect()
 }
 
 /// The sources of all cases.

@@ -3,9 +3,12 @@
 //! `parse.rs` is the only file that names the parser's entry points; `lower.rs` and `expression.rs` read its tree.
 
 mod parse;
+mod seen;
 
 mod expression;
 mod lower;
+
+use std::rc::Rc;
 
 use interlock_model::ir::{Isolation, Name, Table, Term};
 
@@ -14,6 +17,7 @@ use crate::{Arg, Shape};
 use super::{format::Engine, statement::Statement};
 
 pub(super) use lower::condition;
+pub use seen::Seen;
 
 /// What one text says, in order.
 #[derive(Debug, Clone)]
@@ -62,10 +66,19 @@ pub(super) fn looks_like_sql(arg: &Arg) -> bool {
     verbs.contains(&verb.as_str())
 }
 
-/// What a text with holes does; `None` if it is no SQL that is understood.
-pub(super) fn read(parts: &[Term], parameters: &Parameters<'_>, engine: Option<Engine>) -> Option<Vec<Said>> {
+/// What a text with holes does; `None` if it is no SQL that is understood. What was seen before is not parsed again.
+pub(super) fn read(
+    parts: &[Term],
+    parameters: &Parameters<'_>,
+    engine: Option<Engine>,
+    seen: Option<&Seen>,
+) -> Option<Vec<Said>> {
     let text = parse::Text::of(parts)?;
-    match parse::parse(&text, engine) {
+    let statements = match seen {
+        Some(seen) => seen.parsed(&text, engine),
+        None => parse::parse(&text, engine).map(Rc::new),
+    };
+    match statements {
         Some(statements) => Some(lower::lower(&statements, &text, parameters, engine)),
         None => parse::glance(&text).map(|statement| vec![Said::Statement(statement)]),
     }

@@ -49,6 +49,11 @@ impl Text {
         Some(text)
     }
 
+    /// The text that is parsed.
+    pub(super) fn sql(&self) -> &str {
+        &self.sql
+    }
+
     /// What a name or a quoted text stands for, if there are holes in it.
     pub(super) fn hole(&self, name: &str) -> Option<Term> {
         let (before, rest) = name.split_once(HOLE)?;

@@ -181,8 +181,15 @@ pub(crate) fn blank(bytes: &mut [u8], range: Range<usize>) {
 
 /// Whether a text is too short for anything in it to be deep: every bracket and every token that counts is at least a byte.
 fn is_shallow(text: &str) -> bool {
-    text.len() < LONGEST_RUN
-        && text.bytes().filter(|byte| matches!(byte, b'(' | b'[' | b'{')).count() < MOST_OPEN
+    text.len() < MOST_OPEN || text.len() < LONGEST_RUN && opened(text) < MOST_OPEN
+}
+
+/// How many brackets open in a text, those in strings and comments included. They are summed up in bytes, of which a processor adds
+/// many at once.
+fn opened(text: &str) -> usize {
+    let opens = |byte: &u8| u8::from(matches!(byte, b'(' | b'[' | b'{'));
+    let chunks = text.as_bytes().chunks(usize::from(u8::MAX));
+    chunks.map(|chunk| usize::from(chunk.iter().map(opens).sum::<u8>())).sum()
 }
 
 #[cfg(test)]

@@ -81,11 +81,11 @@ impl Meanings<'_> {
     /// What a closure takes along, as a function sees it that calls it; `None` if it takes nothing.
     pub(super) fn captures(&self, at: FunctionId, function: FunctionId) -> Option<Vec<Term>> {
         let head = self.index.heads.get(function.0 as usize)?;
-        if head.captures.is_empty() {
+        if head.captures == 0 {
             return None;
         }
         let Some((outer, terms)) = self.index.captured.get(&function) else {
-            return Some(vec![Term::Unknown; head.captures.len()]);
+            return Some(vec![Term::Unknown; head.captures]);
         };
         if *outer == at {
             return Some(terms.clone());
@@ -173,25 +173,26 @@ impl Meanings<'_> {
             }
             Definition::Call(number) => {
                 let Some(site) = self.flat.sites.get(*number as usize) else { return false };
-                match self.reached(site) {
+                let reached = self.reached(site);
+                match &reached {
                     Reached::Class(_) => false,
                     // What a library hands out is the caller's own: a row, a document, the text of a file.
                     Reached::Export(library, path) => {
                         !library.is_empty()
-                            && builtins::name(&library, &path, &site.arguments).is_none()
-                            && !builtins::is_pure_library(&library)
+                            && builtins::name(library, path, &site.arguments).is_none()
+                            && !builtins::is_pure_library(library)
                             && !matches!(self.result(*number), Meaning::Collection(_))
-                            && self.outcome(*number).is_none()
+                            && self.outcome_of(*number, &reached).is_none()
                     }
-                    Reached::Method(..) => self.outcome(*number).is_none(),
+                    Reached::Method(..) => self.outcome_of(*number, &reached).is_none(),
                     Reached::Collection(_, receiver, method) => {
-                        !matches!(builtins::does(&method), Some(Does::Each | Does::Look) if !matches!(&*method, "find" | "at" | "findLast"))
-                            && self.is_state(at, &receiver)
+                        !matches!(builtins::does(method), Some(Does::Each | Does::Look) if !matches!(&**method, "find" | "at" | "findLast"))
+                            && self.is_state(at, receiver)
                     }
-                    Reached::Other(_, method) => {
-                        builtins::computes(&method).is_none()
+                    Reached::Other(_, method, _) => {
+                        builtins::computes(method).is_none()
                             && !matches!(self.result(*number), Meaning::Plain)
-                            && self.outcome(*number).is_none()
+                            && self.outcome_of(*number, &reached).is_none()
                     }
                     _ => true,
                 }

@@ -25,7 +25,7 @@ impl<'f> Meanings<'f> {
     /// The class that a class extends, if it is one of the program's.
     pub(super) fn parent(&self, class: usize) -> Option<usize> {
         let path = self.flat.classes.get(class)?.extends.as_ref()?;
-        self.index.classes.get(place(path, None)?.as_str()).copied()
+        self.index.classes.get(&*place(path, None)?).copied()
     }
 
     /// A method of a class: its own, an inherited one, or that of the one class below it that has it.

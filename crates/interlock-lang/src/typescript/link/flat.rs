@@ -6,7 +6,7 @@ use interlock_model::{
 };
 
 use super::{
-    names::Names,
+    names::{Led, Names},
     visit::{self, Visitor},
 };
 use crate::{
@@ -27,6 +27,10 @@ pub(crate) struct Flat {
     pub(crate) classes: Vec<Class>,
     /// The variables; `within` is a number of the whole tree.
     pub(crate) variables: Vec<Variable>,
+    /// The calls that are handed functions, by number. Few are, and looking into all arguments for them takes long.
+    pub(crate) handing: Vec<u32>,
+    /// The variables that are set to something with functions in it, by number.
+    pub(crate) holding: Vec<u32>,
     /// The locks that the tree builds itself.
     pub(crate) hand_made: Vec<HandMade>,
     /// What was not understood.
@@ -39,15 +43,17 @@ pub(crate) struct About {
     /// The function that it is written in.
     pub(crate) parent: Option<u32>,
     /// The declared types of its values.
-    pub(crate) types: Vec<(Value, AccessPath)>,
+    pub(crate) types: Box<[(Value, AccessPath)]>,
     /// The structure of its locals.
-    pub(crate) locals: Vec<(Value, Arg)>,
+    pub(crate) locals: Box<[(Value, Arg)]>,
     /// What its loops go over.
-    pub(crate) items: Vec<(Value, Arg)>,
+    pub(crate) items: Box<[(Value, Arg)]>,
     /// What it returns, where that has a structure.
-    pub(crate) returned: Vec<Arg>,
+    pub(crate) returned: Box<[Arg]>,
+    /// Whether functions are written in any of these.
+    pub(crate) holds: bool,
     /// The declared type of what it returns.
-    pub(crate) returns: Option<AccessPath>,
+    pub(crate) returns: Option<Box<AccessPath>>,
     /// By which path it is called.
     pub(crate) bound: Option<AccessPath>,
     /// The first function of its module.
@@ -58,19 +64,31 @@ pub(crate) struct About {
 
 /// Puts the modules one after another. The functions come apart from the rest, for they are still to be changed.
 pub(super) fn flatten(modules: Vec<Module>, names: &Names) -> (Flat, Vec<Function>) {
-    let count = |of: fn(&Module) -> usize| modules.iter().map(of).sum();
-    let (many, sites) = (count(|module| module.functions.len()), count(|module| module.sites.len()));
+    // Copies of wrappers are added later; with room for them nothing has to be moved then.
+    let room = |many: usize| many + many / 32;
+    let count = |of: fn(&Module) -> usize| modules.iter().map(of).sum::<usize>();
+    let (many, sites) =
+        (room(count(|module| module.functions.len())), room(count(|module| module.sites.len())));
     let (mut flat, mut functions) = (Flat::default(), Vec::with_capacity(many));
+    flat.files.reserve(modules.len());
     flat.about.reserve(many);
     flat.sites.reserve(sites);
+    flat.variables.reserve(count(|module| module.variables.len()));
+    let mut mover = Mover {
+        names,
+        led: Led::default(),
+        module: 0,
+        file: FileId(0),
+        functions: 0,
+        sites: 0,
+        functions_met: 0,
+    };
     for (index, module) in modules.into_iter().enumerate() {
-        let mut mover = Mover {
-            names,
-            module: index,
-            file: FileId(number(index)),
-            functions: number(functions.len()),
-            sites: number(flat.sites.len()),
-        };
+        mover.led.next_module();
+        mover.module = index;
+        mover.file = FileId(number(index));
+        mover.functions = number(functions.len());
+        mover.sites = number(flat.sites.len());
         flat.add(module, &mut functions, &mut mover);
     }
     (flat, functions)
@@ -93,17 +111,30 @@ impl Flat {
             mover.span(&mut function.span);
             visit::block(mover, &mut function.body);
             types.iter_mut().for_each(|(_, declared)| visit::path(mover, declared));
+            let met = mover.functions_met;
             for (_, arg) in locals.iter_mut().chain(&mut items) {
                 visit::arg(mover, arg);
             }
             returned.iter_mut().for_each(|arg| visit::arg(mover, arg));
+            let holds = mover.functions_met > met;
             for path in returns.iter_mut().chain(&mut bound) {
                 visit::path(mover, path);
             }
             let parent = parent.map(|parent| parent + mover.functions);
             functions.push(function);
             let (module, file) = (mover.functions, mover.file.0);
-            self.about.push(About { parent, types, locals, items, returned, returns, bound, module, file });
+            self.about.push(About {
+                parent,
+                types: types.into(),
+                locals: locals.into(),
+                items: items.into(),
+                returned: returned.into(),
+                holds,
+                returns: returns.map(Box::new),
+                bound,
+                module,
+                file,
+            });
         }
         for mut site in module.sites {
             site.within += mover.functions;
@@ -112,7 +143,11 @@ impl Flat {
             if let Some(callee) = &mut site.callee {
                 visit::path(mover, callee);
             }
+            let met = mover.functions_met;
             site.arguments.iter_mut().for_each(|argument| visit::arg(mover, argument));
+            if mover.functions_met > met {
+                self.handing.push(number(self.sites.len()));
+            }
             self.sites.push(site);
         }
         for mut class in module.classes {
@@ -129,8 +164,12 @@ impl Flat {
             if let Some(declared) = &mut variable.declared {
                 visit::path(mover, declared);
             }
+            let met = mover.functions_met;
             if let Some(initial) = &mut variable.initial {
                 visit::arg(mover, initial);
+            }
+            if mover.functions_met > met {
+                self.holding.push(number(self.variables.len()));
             }
             self.variables.push(variable);
         }
@@ -151,18 +190,22 @@ impl Flat {
 /// From one module's numbers and names to the tree's.
 struct Mover<'n> {
     names: &'n Names,
+    led: Led,
     module: usize,
     file: FileId,
     functions: u32,
     sites: u32,
+    /// How many functions were named so far.
+    functions_met: usize,
 }
 
 impl Visitor for Mover<'_> {
     fn path(&mut self, path: &mut AccessPath) {
-        self.names.lead(self.module, path);
+        self.names.lead(self.module, path, &mut self.led);
     }
 
     fn function(&mut self, function: &mut FunctionId) {
+        self.functions_met += 1;
         function.0 += self.functions;
     }
 
@@ -175,7 +218,23 @@ impl Visitor for Mover<'_> {
     }
 }
 
+/// The part of a global's name that is a global in its file, or of a place's that one starts with: `src/a.ts::store` of
+/// `src/a.ts::store.pool`. Of a name whose stem nothing in the tree is called by, nothing can be found in the tree.
+pub(crate) fn stem(name: &str) -> &str {
+    let (mut end, mut behind) = (name.len(), 0);
+    // Read from the end, for there may be dots in the name of the file.
+    for (at, byte) in name.bytes().enumerate().rev() {
+        match byte {
+            b':' if behind == b':' => break,
+            b'.' | b'#' | b'[' => end = at,
+            _ => {}
+        }
+        behind = byte;
+    }
+    name.get(..end).unwrap_or(name)
+}
+
 /// Source is read in files of bounded size, so there are never more of anything than a `u32` holds.
-pub(super) fn number(of: usize) -> u32 {
+pub(crate) fn number(of: usize) -> u32 {
     u32::try_from(of).unwrap_or(u32::MAX)
 }

@@ -1,14 +1,19 @@
 //! What is written where: functions by the path they are called by, assignments by the place they go to, calls by the function they
 //! reach for sure. Collected in one walk; the [meanings](super::meaning) of things are asked of it afterwards.
 
+use std::{borrow::Cow, ops::Range};
+
 use interlock_model::ir::{
     AccessPath, Argument, Block, Callee, Exit, Field, Function, FunctionId, Name, Op, Resource, Root, Term,
     Value,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::flat::{Flat, number};
-use crate::{Arg, Shape, typescript::split_global};
+use super::flat::{Flat, number, stem};
+use crate::{
+    Arg, Shape,
+    typescript::{module::Site, split_global},
+};
 
 /// How many callers of a function, assignments to a place and so on are remembered: enough to learn what something is.
 const REMEMBERED: usize = 8;
@@ -18,20 +23,28 @@ const REMEMBERED: usize = 8;
 pub(super) struct Index<'f> {
     /// Functions by number.
     pub(super) heads: Vec<Head>,
+    /// How the values of all functions come about, one function after another.
+    definitions: Vec<Definition>,
+    /// What all functions return, one after another.
+    returns: Vec<Value>,
+    /// The stems of the names that something of the tree is called by, or put into.
+    stems: FxHashSet<Cow<'f, str>>,
     /// Calls by number.
     pub(super) calls: Vec<CallAt>,
     /// Functions by the place they are called by.
-    pub(super) bound: FxHashMap<Name, FunctionId>,
+    pub(super) bound: FxHashMap<Cow<'f, str>, FunctionId>,
     /// Classes by name.
     pub(super) classes: FxHashMap<&'f str, usize>,
     /// The classes that extend one.
     pub(super) children: FxHashMap<usize, Vec<usize>>,
     /// The classes that say they implement something.
-    pub(super) implementors: FxHashMap<Name, Vec<usize>>,
+    pub(super) implementors: FxHashMap<Cow<'f, str>, Vec<usize>>,
     /// The functions of classes and objects by their name.
     pub(super) methods: FxHashMap<&'f str, Vec<FunctionId>>,
-    /// What is assigned to a place: variables by number.
-    pub(super) variables: FxHashMap<Name, Vec<usize>>,
+    /// What is assigned to a place: the first and the last variable of a chain, by number.
+    variables: FxHashMap<Cow<'f, str>, (u32, u32)>,
+    /// For each variable the next one of its place; itself where there is none.
+    next: Vec<u32>,
     /// The globals that are assigned to after they were made.
     pub(super) assigned: FxHashSet<Name>,
     /// What is put into a collection, by its place.
@@ -40,6 +53,8 @@ pub(super) struct Index<'f> {
     pub(super) callers: FxHashMap<FunctionId, Vec<u32>>,
     /// Names that mean objects of one class wherever the tree says what they mean; `None` for those that mean several things.
     pub(super) named: FxHashMap<Name, Option<usize>>,
+    /// The parameters and captured values that go by such a name, with the class.
+    pub(super) called: FxHashMap<(FunctionId, Value), usize>,
     /// The calls of what a value holds, by function and place in the file.
     pub(super) by_value: FxHashMap<(u32, u32, u32), u32>,
     /// Where a closure is handed over: the call and the argument.
@@ -52,13 +67,12 @@ pub(super) struct Index<'f> {
 #[derive(Debug)]
 pub(super) struct Head {
     pub(super) owner: Option<Name>,
-    pub(super) captures: Vec<Value>,
-    /// The names of its parameters and of what it takes along.
-    pub(super) names: Vec<(Value, Name)>,
-    /// How each value comes about.
-    pub(super) definitions: Vec<Definition>,
-    /// What it returns.
-    pub(super) returns: Vec<Value>,
+    /// How many values it takes along.
+    pub(super) captures: usize,
+    /// How each of its values comes about, among those of all functions.
+    definitions: Range<usize>,
+    /// What it returns, among what all functions do.
+    returns: Range<usize>,
 }
 
 /// How a value comes about.
@@ -95,20 +109,24 @@ pub(super) struct CallAt {
 impl<'f> Index<'f> {
     pub(super) fn of(flat: &'f Flat, functions: &[Function]) -> Self {
         let mut index = Self { calls: vec![CallAt::default(); flat.sites.len()], ..Self::default() };
+        index.heads.reserve_exact(functions.len());
+        index.bound.reserve(flat.about.iter().filter(|about| about.bound.is_some()).count());
+        index.variables.reserve(flat.variables.len());
+        index.definitions.reserve_exact(functions.iter().map(|function| function.values.len()).sum());
         for (id, (about, function)) in flat.about.iter().zip(functions).enumerate() {
             let id = FunctionId(number(id));
-            if let Some(place) = about.bound.as_ref().and_then(|path| place(path, function.owner.as_ref())) {
-                if let Some(Field::Name(method)) = about.bound.as_ref().and_then(|path| path.fields.last()) {
+            if let Some(path) = &about.bound
+                && let Some(place) = place(path, function.owner.as_ref())
+            {
+                if let Some(Field::Name(method)) = path.fields.last() {
                     index.methods.entry(method).or_default().push(id);
                 }
-                index.bound.entry(place.into()).or_insert(id);
+                index.bound.entry(place).or_insert(id);
+                index.starts_with(path, function.owner.as_ref());
             }
-            let mut walk = Walk {
-                index: &mut index,
-                id,
-                definitions: vec![Definition::Unknown; function.values.len()],
-                returns: vec![],
-            };
+            let (first, returned) = (index.definitions.len(), index.returns.len());
+            index.definitions.resize_with(first + function.values.len(), Definition::default);
+            let mut walk = Walk { index: &mut index, id, first, returned };
             for (at, value) in function.parameters.iter().enumerate() {
                 walk.define(*value, Definition::Parameter(at));
             }
@@ -116,17 +134,17 @@ impl<'f> Index<'f> {
                 walk.define(*value, Definition::Capture(at));
             }
             walk.block(&function.body);
-            let Walk { definitions, returns, .. } = walk;
-            for (_, arg) in about.locals.iter().chain(&about.items) {
-                index.closures_in(id, arg, None);
+            if about.holds {
+                for (_, arg) in about.locals.iter().chain(&about.items) {
+                    index.closures_in(id, arg, None);
+                }
+                about.returned.iter().for_each(|arg| index.closures_in(id, arg, None));
             }
-            about.returned.iter().for_each(|arg| index.closures_in(id, arg, None));
             index.heads.push(Head {
                 owner: function.owner.clone(),
-                captures: function.captures.clone(),
-                names: named(function).collect(),
-                definitions,
-                returns,
+                captures: function.captures.len(),
+                definitions: first..index.definitions.len(),
+                returns: returned..index.returns.len(),
             });
         }
         index.classes_of(flat);
@@ -136,9 +154,47 @@ impl<'f> Index<'f> {
         index
     }
 
+    /// How a value of a function comes about.
+    pub(super) fn definition(&self, function: FunctionId, value: Value) -> Option<&Definition> {
+        let head = self.heads.get(function.0 as usize)?;
+        self.definitions.get(head.definitions.clone())?.get(value.0 as usize)
+    }
+
+    /// What a function returns.
+    pub(super) fn returns(&self, head: &Head) -> &[Value] {
+        self.returns.get(head.returns.clone()).unwrap_or_default()
+    }
+
+    /// What is assigned to a place: the first few variables, by number.
+    pub(super) fn variables(&self, place: &str) -> impl Iterator<Item = usize> + Clone {
+        let next = |number: &u32| self.next.get(*number as usize).copied().filter(|next| next != number);
+        let first = self.variables.get(place).map(|(first, _)| *first);
+        std::iter::successors(first, next).take(REMEMBERED).map(|number| number as usize)
+    }
+
+    /// Whether something of the tree may be found at a global, or behind it. What a library or the language offers is asked for at
+    /// every call, and hardly ever is anything known of it here.
+    pub(super) fn knows(&self, global: &str) -> bool {
+        self.stems.contains(stem(global))
+    }
+
+    /// Remembers what the place of a path starts with.
+    fn starts_with(&mut self, path: &'f AccessPath, owner: Option<&Name>) {
+        match (&path.root, owner) {
+            (Root::Global(name), _) => {
+                self.stems.insert(Cow::Borrowed(stem(name)));
+            }
+            (Root::This, Some(owner)) if !self.knows(owner) => {
+                self.stems.insert(Cow::Owned(stem(owner).to_owned()));
+            }
+            _ => {}
+        }
+    }
+
     fn classes_of(&mut self, flat: &'f Flat) {
         for (number, class) in flat.classes.iter().enumerate() {
             self.classes.entry(&class.name).or_insert(number);
+            self.stems.insert(Cow::Borrowed(stem(&class.name)));
             for (name, function) in &class.methods {
                 let functions = self.methods.entry(name).or_default();
                 if !functions.contains(&FunctionId(*function)) {
@@ -149,7 +205,7 @@ impl<'f> Index<'f> {
         for (number, class) in flat.classes.iter().enumerate() {
             for interface in &class.implements {
                 if let Some(place) = place(interface, None) {
-                    self.implementors.entry(place.into()).or_default().push(number);
+                    self.implementors.entry(place).or_default().push(number);
                 }
             }
             let parent = class.extends.as_ref().and_then(|path| place(path, None));
@@ -160,14 +216,22 @@ impl<'f> Index<'f> {
     }
 
     fn variables_of(&mut self, flat: &'f Flat) {
-        for (number, variable) in flat.variables.iter().enumerate() {
+        self.next.reserve_exact(flat.variables.len());
+        for (number, variable) in (0_u32..).zip(&flat.variables) {
+            self.next.push(number);
             if let Some(place) = place(&variable.path, variable.owner.as_ref()) {
-                let known = self.variables.entry(place.into()).or_default();
-                if known.len() < REMEMBERED {
-                    known.push(number);
+                self.starts_with(&variable.path, variable.owner.as_ref());
+                let (_, last) = self.variables.entry(place).or_insert((number, number));
+                if let Some(next) = self.next.get_mut(*last as usize) {
+                    *next = number;
                 }
+                *last = number;
             }
-            if let Some(initial) = &variable.initial {
+        }
+        for number in &flat.holding {
+            if let Some(variable) = flat.variables.get(*number as usize)
+                && let Some(initial) = &variable.initial
+            {
                 self.closures_in(FunctionId(variable.within), initial, None);
             }
         }
@@ -181,7 +245,7 @@ impl<'f> Index<'f> {
                 *known = None;
             }
         };
-        let class_at = |path: &AccessPath| self.classes.get(place(path, None)?.as_str()).copied();
+        let class_at = |path: &AccessPath| self.classes.get(&*place(path, None)?).copied();
         for class in &flat.classes {
             class.fields.iter().for_each(|(name, declared)| say(name, class_at(declared)));
         }
@@ -206,15 +270,29 @@ impl<'f> Index<'f> {
             };
             say(&name, class_at(made));
         }
+        let classes = self.named.iter().filter_map(|(name, class)| Some((&**name, (*class)?)));
+        let classes: FxHashMap<&str, usize> = classes.collect();
+        if classes.is_empty() {
+            return;
+        }
+        for (id, function) in (0_u32..).zip(functions) {
+            for value in function.parameters.iter().chain(&function.captures) {
+                let name = function.values.get(value.0 as usize).map(|info| &*info.name);
+                if let Some(class) = name.and_then(|name| classes.get(name)) {
+                    self.called.insert((FunctionId(id), *value), *class);
+                }
+            }
+        }
     }
 
     fn sites_of(&mut self, flat: &'f Flat) {
-        for (number, site) in flat.sites.iter().enumerate() {
-            let (number, within) = (super::flat::number(number), FunctionId(site.within));
+        for number in &flat.handing {
+            let Some(site) = flat.sites.get(*number as usize) else { continue };
             for (at, argument) in site.arguments.iter().enumerate() {
-                self.closures_in(within, argument, Some((number, at)));
+                self.closures_in(FunctionId(site.within), argument, Some((*number, at)));
             }
-            let owner = self.heads.get(site.within as usize).and_then(|head| head.owner.clone());
+        }
+        for (number, site) in (0_u32..).zip(&flat.sites) {
             if let Some(function) = site.function {
                 self.called(FunctionId(function), number);
                 continue;
@@ -223,25 +301,39 @@ impl<'f> Index<'f> {
             if matches!(callee, AccessPath { root: Root::Value(_), fields } if fields.is_empty()) {
                 self.by_value.insert((site.within, site.span.start, site.span.end), number);
             }
-            let Some(mut name) = place(callee, owner.as_ref()) else { continue };
-            if let (Some(class), true) = (self.classes.get(&*name), site.construct) {
-                name = format!("{}.constructor", flat.classes.get(*class).map_or("", |class| &class.name));
+            self.reaches(flat, number, site, callee);
+        }
+    }
+
+    /// Remembers which function a call reaches for sure, or what it puts into a collection.
+    fn reaches(&mut self, flat: &'f Flat, number: u32, site: &'f Site, callee: &'f AccessPath) {
+        let element = match last_of(callee) {
+            Some("set") => site.arguments.get(1),
+            Some("push" | "add" | "unshift") => site.arguments.first(),
+            _ => None,
+        };
+        if let Root::Global(name) = &callee.root
+            && element.is_none()
+            && !self.knows(name)
+        {
+            return;
+        }
+        let owner = self.heads.get(site.within as usize).and_then(|head| head.owner.as_ref());
+        let Some(mut name) = place(callee, owner) else { return };
+        if let (Some(class), true) = (self.classes.get(&*name), site.construct) {
+            name = format!("{}.constructor", flat.classes.get(*class).map_or("", |class| &class.name)).into();
+        }
+        if let Some(function) = self.bound.get(&*name).copied().or_else(|| self.method(flat, &name)) {
+            self.called(function, number);
+        } else if let Some(element) = element
+            && let Some((collection, _)) = name.rsplit_once('.')
+        {
+            let elements = self.elements.entry(collection.into()).or_default();
+            if elements.len() < REMEMBERED {
+                elements.push((FunctionId(site.within), element));
             }
-            if let Some(function) = self.bound.get(&*name).copied().or_else(|| self.method(flat, &name)) {
-                self.called(function, number);
-            } else if let Some((collection, method)) = name.rsplit_once('.') {
-                let element = match method {
-                    "set" => site.arguments.get(1),
-                    "push" | "add" | "unshift" => site.arguments.first(),
-                    _ => None,
-                };
-                if let Some(element) = element {
-                    let elements = self.elements.entry(collection.into()).or_default();
-                    if elements.len() < REMEMBERED {
-                        elements.push((within, element));
-                    }
-                }
-            }
+            let owner = self.heads.get(site.within as usize).and_then(|head| head.owner.clone());
+            self.starts_with(callee, owner.as_ref());
         }
     }
 
@@ -276,25 +368,27 @@ impl<'f> Index<'f> {
     }
 }
 
-fn named(function: &Function) -> impl Iterator<Item = (Value, Name)> {
-    function
-        .parameters
-        .iter()
-        .chain(&function.captures)
-        .filter_map(|value| Some((*value, function.values.get(value.0 as usize)?.name.clone())))
+/// The last name of what is called, as it ends its place.
+fn last_of(callee: &AccessPath) -> Option<&str> {
+    match (callee.fields.last(), &callee.root) {
+        (Some(Field::Name(name)), _) => Some(name),
+        (None, Root::Global(name)) => name.rsplit_once('.').map(|(_, last)| last),
+        _ => None,
+    }
 }
 
 /// One function's walk.
 struct Walk<'i, 'f> {
     index: &'i mut Index<'f>,
     id: FunctionId,
-    definitions: Vec<Definition>,
-    returns: Vec<Value>,
+    /// Where its values begin among those of all functions, and what it returns among what all do.
+    first: usize,
+    returned: usize,
 }
 
 impl Walk<'_, '_> {
     fn define(&mut self, value: Value, definition: Definition) {
-        if let Some(known) = self.definitions.get_mut(value.0 as usize) {
+        if let Some(known) = self.index.definitions.get_mut(self.first + value.0 as usize) {
             *known = definition;
         }
     }
@@ -343,32 +437,12 @@ impl Walk<'_, '_> {
                     self.captured(*function, captures);
                     self.define(*into, Definition::Function(*function));
                 }
-                Op::Exit(Exit::Return(values)) if self.returns.len() < REMEMBERED => {
-                    self.returns.extend(values.iter().take(REMEMBERED));
+                Op::Exit(Exit::Return(values)) if self.index.returns.len() < self.returned + REMEMBERED => {
+                    self.index.returns.extend(values.iter().take(REMEMBERED));
                 }
                 _ => {}
             }
-            self.inner(&effect.op);
-        }
-    }
-
-    /// The blocks inside a step, without making a list of them.
-    fn inner(&mut self, op: &Op) {
-        match op {
-            Op::Check { then, otherwise, .. } => {
-                self.block(then);
-                self.block(otherwise);
-            }
-            Op::Spawn { body, .. } | Op::Loop { body, .. } | Op::Inlined { body, .. } => self.block(body),
-            Op::Together { branches } => branches.iter().for_each(|branch| self.block(branch)),
-            Op::Try { body, catch, finally } => {
-                self.block(body);
-                if let Some(catch) = catch {
-                    self.block(&catch.body);
-                }
-                self.block(finally);
-            }
-            _ => {}
+            effect.op.blocks().for_each(|block| self.block(block));
         }
     }
 
@@ -386,20 +460,34 @@ impl Walk<'_, '_> {
 
 /// The place that a path leads to, as a key: `src/a.ts::store.pool`; `src/a.ts::Store.pool` for a field of `this`. What is in a map
 /// or a list has one place for all keys.
-pub(super) fn place(path: &AccessPath, owner: Option<&Name>) -> Option<String> {
-    let mut place = String::new();
-    match &path.root {
-        Root::Global(name) => place.push_str(name),
-        Root::This => {
-            place.push_str(owner?);
-        }
+pub(super) fn place<'p>(path: &'p AccessPath, owner: Option<&Name>) -> Option<Cow<'p, str>> {
+    let start: &str = match &path.root {
+        Root::Global(name) if path.fields.is_empty() => return Some(Cow::Borrowed(name)),
+        Root::Global(name) => name,
+        Root::This => owner?,
         Root::Value(_) => return None,
-    }
-    for field in &path.fields {
+    };
+    let mut place = roomy(start);
+    further(&mut place, &path.fields);
+    Some(Cow::Owned(place))
+}
+
+/// A text with room for a few fields behind it.
+pub(super) fn roomy(start: &str) -> String {
+    let mut place = String::with_capacity(start.len() + 24);
+    place.push_str(start);
+    place
+}
+
+/// Adds fields to a place.
+pub(super) fn further(place: &mut String, fields: &[Field]) {
+    for field in fields {
         match field {
-            Field::Name(name) => place.extend([".", name]),
+            Field::Name(name) => {
+                place.push('.');
+                place.push_str(name);
+            }
             Field::At(_) => place.push_str("[]"),
         }
     }
-    Some(place)
 }

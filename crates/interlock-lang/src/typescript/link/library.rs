@@ -2,43 +2,79 @@
 
 use std::{borrow::Cow, rc::Rc};
 
-use interlock_model::ir::{AccessPath, Body, FunctionId, Root, Term};
+use interlock_model::{
+    Span,
+    ir::{AccessPath, Body, FunctionId, Root, Term},
+};
 
 use super::{
     index::CallAt,
     meaning::{Meaning, Meanings},
     target::Reached,
 };
-use crate::{Arg, Call, Kind, Outcome, Shape, Surroundings, Target, typescript::module::Site};
+use crate::{
+    Arg, Call, Kind, Outcome, Shape, Surroundings, Target, knowledge::Seen, typescript::module::Site,
+};
 
-/// Asks the knowledge what a call does. Writes its steps into the body; nothing is written where it does not know the call.
-pub(super) fn apply(
-    meanings: &Meanings<'_>,
+/// Asks the knowledge what a call does. Writes its steps into the body; nothing is written where it does not know the call. What the
+/// call reaches is looked up where the caller has not done so.
+pub(super) fn apply<'f>(
+    meanings: &Meanings<'f>,
     number: u32,
+    reached: Option<&Reached<'f>>,
     at: CallAt,
     body: &mut Body<'_>,
 ) -> Option<Outcome> {
     let site = meanings.flat.sites.get(number as usize)?;
-    let arguments = arguments(meanings, site);
-    let around = Around { meanings, at: FunctionId(site.within) };
+    let looked_up;
+    let reached = match reached {
+        Some(reached) => reached,
+        None => {
+            looked_up = meanings.reached(site);
+            &looked_up
+        }
+    };
+    let (arguments, within) = (arguments(meanings, site), FunctionId(site.within));
+    apply_to(meanings, &Applied { number, arguments, within, span: site.span, at }, reached, body)
+}
+
+/// A call of a library as a function sees it, which need not be the function in which it stands.
+pub(super) struct Applied<'a> {
+    pub(super) number: u32,
+    pub(super) arguments: Cow<'a, [Arg]>,
+    /// Whose values are in the arguments.
+    pub(super) within: FunctionId,
+    pub(super) span: Span,
+    pub(super) at: CallAt,
+}
+
+/// Asks the knowledge what a call of something does.
+pub(super) fn apply_to<'f>(
+    meanings: &Meanings<'f>,
+    applied: &Applied<'_>,
+    reached: &Reached<'f>,
+    body: &mut Body<'_>,
+) -> Option<Outcome> {
+    let site = meanings.flat.sites.get(applied.number as usize)?;
+    let around = Around { meanings, at: applied.within };
     let call = |target: Target<'_>, body: &mut Body<'_>| {
         let call = Call {
-            span: site.span,
+            span: applied.span,
             target,
             construct: site.construct,
-            arguments: &arguments,
-            into: at.into,
-            awaited: at.awaited,
+            arguments: &applied.arguments,
+            into: applied.at.into,
+            awaited: applied.at.awaited,
             surroundings: &around,
         };
         meanings.knowledge.apply(&call, body)
     };
-    match meanings.reached(site) {
+    match reached {
         Reached::Export(library, path) => {
-            call(Target::Export { library: &library, path: &path }, body).or_else(|| {
+            call(Target::Export { library, path }, body).or_else(|| {
                 // A ready-made object of a library: `redis.get(…)` where `redis` is what the library exports.
-                let (object, method) = path.rsplit_once('.').unwrap_or(("", &path));
-                let kind = meanings.knowledge.kind(&library, object)?;
+                let (object, method) = path.rsplit_once('.').unwrap_or(("", path));
+                let kind = meanings.knowledge.kind(library, object)?;
                 let receiver = site.callee.as_ref()?;
                 let receiver = AccessPath {
                     root: receiver.root.clone(),
@@ -48,14 +84,12 @@ pub(super) fn apply(
             })
         }
         Reached::Method(kind, receiver, name) => {
-            let receiver = meanings.alias(FunctionId(site.within), &receiver);
-            call(Target::Method { kind: &kind, receiver: &receiver, name: &name }, body)
+            let receiver = meanings.alias(applied.within, receiver);
+            call(Target::Method { kind, receiver: &receiver, name }, body)
         }
-        Reached::Other(receiver, name) => {
-            call(Target::Other { receiver: receiver.as_ref(), name: &name }, body)
-        }
+        Reached::Other(receiver, name, _) => call(Target::Other { receiver: receiver.as_ref(), name }, body),
         Reached::Collection(None, receiver, name) => {
-            call(Target::Other { receiver: Some(&receiver), name: &name }, body)
+            call(Target::Other { receiver: Some(receiver), name }, body)
         }
         Reached::Function(..)
         | Reached::Class(_)
@@ -69,7 +103,7 @@ pub(super) fn apply(
 
 /// The arguments of a call. A function that is only named in it is handed over like one that is written there.
 fn arguments<'f>(meanings: &Meanings<'f>, site: &'f Site) -> Cow<'f, [Arg]> {
-    let mut arguments = Cow::Borrowed(site.arguments.as_slice());
+    let mut arguments = Cow::Borrowed(&*site.arguments);
     let at = FunctionId(site.within);
     for (number, arg) in site.arguments.iter().enumerate() {
         let named = match &arg.shape {
@@ -117,16 +151,21 @@ impl Surroundings for Around<'_, '_> {
         let place = self.meanings.place_of(self.at, path)?;
         self.meanings.initial(&place)
     }
+
+    fn seen(&self) -> Option<&Seen> {
+        Some(&self.meanings.seen)
+    }
 }
 
 impl Meanings<'_> {
     /// What the one assignment to a place sets it to, where that is written out.
     pub(super) fn initial(&self, place: &str) -> Option<Arg> {
-        let arg = match self.index.variables.get(place).map(Vec::as_slice) {
-            Some([variable]) => self.flat.variables.get(*variable)?.initial.as_ref()?,
-            Some(_) => return None,
+        let mut variables = self.index.variables(place);
+        let arg = match (variables.next(), variables.next()) {
+            (Some(variable), None) => self.flat.variables.get(variable)?.initial.as_ref()?,
+            (Some(_), Some(_)) => return None,
             // A member of an object that is written out.
-            None => {
+            (None, _) => {
                 let (whole, member) = place.rsplit_once('.')?;
                 return self.initial(whole)?.member(member).cloned();
             }

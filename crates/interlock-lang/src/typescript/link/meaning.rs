@@ -2,7 +2,8 @@
 //! remembered, through variables, fields, parameters, results and closures, across files.
 
 use std::{
-    cell::{Cell, RefCell},
+    borrow::Cow,
+    cell::{Cell, OnceCell, RefCell},
     collections::BTreeMap,
     rc::Rc,
 };
@@ -11,14 +12,18 @@ use interlock_model::{
     Span,
     ir::{AccessPath, Field, FunctionId, Name, Root, Term, Value},
 };
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use super::{
     flat::Flat,
-    index::{Definition, Index, place},
+    forward::Inside,
+    index::{Definition, Index, further, place, roomy},
     names::Names,
 };
-use crate::{Arg, Kind, Outcome, Shape, knowledge::Knowledge};
+use crate::{
+    Arg, Kind, Outcome, Shape,
+    knowledge::{Knowledge, Seen},
+};
 
 /// How deep one question may lead to others. Real programs need a dozen; what is deeper is given up.
 const DEPTH: u32 = 48;
@@ -65,6 +70,24 @@ pub(super) enum Collection {
     Limited,
 }
 
+/// A global: what a library or the language offers under its name, and whether the tree says anything about it.
+#[derive(Debug, Clone)]
+struct Global {
+    export: Option<(Name, Name)>,
+    is_place: bool,
+}
+
+/// What is found at a path, and on the way there.
+#[derive(Debug)]
+pub(super) struct Steps<'f> {
+    /// What is found.
+    pub(super) meaning: Meaning<'f>,
+    /// Behind how many fields. It is fewer than all where a library's object was met: what its members are is for the knowledge to say.
+    pub(super) used: usize,
+    /// What is found before the last field: whose method or member it is.
+    pub(super) before: Meaning<'f>,
+}
+
 /// Answers what things are.
 #[derive(Debug)]
 pub(super) struct Meanings<'f> {
@@ -72,6 +95,9 @@ pub(super) struct Meanings<'f> {
     pub(super) index: &'f Index<'f>,
     pub(super) names: &'f Names,
     pub(super) knowledge: &'f Knowledge,
+    /// What globals are, by themselves. They are found by where their name stands in memory, for a file shares its names; each name is
+    /// kept, so that no other can come to stand there.
+    globals: RefCell<FxHashMap<usize, (Name, Global)>>,
     pub(super) places: RefCell<FxHashMap<Name, Meaning<'f>>>,
     pub(super) values: RefCell<FxHashMap<(FunctionId, Value), Meaning<'f>>>,
     returned: RefCell<FxHashMap<FunctionId, Meaning<'f>>>,
@@ -82,8 +108,14 @@ pub(super) struct Meanings<'f> {
     pub(super) states: RefCell<FxHashMap<(FunctionId, Value), bool>>,
     /// What the knowledge said of a call.
     pub(super) outcomes: RefCell<FxHashMap<u32, Option<Rc<Outcome>>>>,
+    /// An outcome that says nothing.
+    pub(super) nothing: Rc<Outcome>,
+    /// The SQL that was read so far.
+    pub(super) seen: Seen,
     /// Methods that have too many implementations to follow, with how many and the first call of each.
     pub(super) open: RefCell<BTreeMap<Name, (usize, Span)>>,
+    /// The calls in functions, once somebody asks for them.
+    pub(super) inside: OnceCell<Inside>,
     depth: Cell<u32>,
 }
 
@@ -94,19 +126,25 @@ impl<'f> Meanings<'f> {
         names: &'f Names,
         knowledge: &'f Knowledge,
     ) -> Self {
+        // About as much as is asked for, so that the maps do not have to grow step by step.
+        let some = flat.sites.len() / 4;
         Self {
             flat,
             index,
             names,
             knowledge,
-            places: RefCell::default(),
-            values: RefCell::default(),
+            globals: RefCell::default(),
+            places: with_room(some),
+            values: with_room(some),
             returned: RefCell::default(),
-            results: RefCell::default(),
+            results: with_room(some),
             aliases: RefCell::default(),
             states: RefCell::default(),
-            outcomes: RefCell::default(),
+            outcomes: with_room(some),
+            nothing: Rc::default(),
+            seen: Seen::default(),
             open: RefCell::default(),
+            inside: OnceCell::new(),
             depth: Cell::new(0),
         }
     }
@@ -124,27 +162,39 @@ impl<'f> Meanings<'f> {
 
     /// What is found at a path of a function.
     pub(super) fn path(&self, at: FunctionId, path: &AccessPath) -> Meaning<'f> {
-        self.deeper(|| self.steps(at, path).0).unwrap_or(Meaning::Unknown)
+        self.deeper(|| self.steps(at, path).meaning).unwrap_or(Meaning::Unknown)
     }
 
-    /// What is found at a path, and behind how many fields it was found. It is fewer than all where a library's object was met: what
-    /// its members are is for the knowledge to say.
-    pub(super) fn steps(&self, at: FunctionId, path: &AccessPath) -> (Meaning<'f>, usize) {
-        let mut meaning = match &path.root {
-            Root::Value(value) => self.value(at, *value),
-            Root::This => self.this(at),
-            Root::Global(name) => self.global(name),
+    /// What is found at a path, and on the way there.
+    pub(super) fn steps(&self, at: FunctionId, path: &AccessPath) -> Steps<'f> {
+        let (mut meaning, is_place) = match &path.root {
+            Root::Value(value) => (self.value(at, *value), true),
+            Root::This => (self.this(at), true),
+            Root::Global(name) => {
+                let Global { export, is_place } = self.global(name);
+                let meaning = match export {
+                    Some((library, path)) => Meaning::Export(library, path),
+                    None if is_place => self.place(name),
+                    None => Meaning::Unknown,
+                };
+                (meaning, is_place)
+            }
         };
-        if path.fields.is_empty() {
-            return (meaning, 0);
+        let (mut before, all) = (Meaning::Unknown, path.fields.len());
+        if all == 0 {
+            return Steps { meaning, used: 0, before };
         }
-        let mut place = self.root_place(at, path, &meaning);
+        // Behind what only a library knows there is nothing to find in the tree.
+        let mut place = if is_place { self.root_place(at, path, &meaning) } else { None };
         for (number, field) in path.fields.iter().enumerate() {
             if matches!(meaning, Meaning::Kind(_)) {
-                return (meaning, number);
+                return Steps { meaning, used: number, before };
+            }
+            if number + 1 == all {
+                before.clone_from(&meaning);
             }
             if let Meaning::Instance(class) = meaning {
-                place = self.flat.classes.get(class).map(|class| class.name.to_string());
+                place = self.flat.classes.get(class).map(|class| roomy(&class.name));
             }
             match field {
                 Field::Name(name) => {
@@ -168,53 +218,42 @@ impl<'f> Meanings<'f> {
                     }
                 }
                 Field::At(_) => {
-                    let whole = place.clone();
                     if let Some(place) = &mut place {
                         place.push_str("[]");
                     }
                     meaning = match place.as_deref().map_or(Meaning::Unknown, |place| self.place(place)) {
-                        Meaning::Unknown => self.element(&meaning, whole.as_deref()),
+                        Meaning::Unknown => self.element(&meaning),
                         known => known,
                     };
                 }
             }
         }
-        (meaning, path.fields.len())
+        Steps { meaning, used: all, before }
     }
 
     fn root_place(&self, at: FunctionId, path: &AccessPath, meaning: &Meaning<'f>) -> Option<String> {
         match (&path.root, meaning) {
-            (Root::Global(name), _) => Some(name.to_string()),
-            (_, Meaning::Instance(class)) => {
-                self.flat.classes.get(*class).map(|class| class.name.to_string())
-            }
-            (Root::This, _) => {
-                self.index.heads.get(at.0 as usize)?.owner.as_ref().map(|owner| owner.to_string())
-            }
+            (Root::Global(name), _) => Some(roomy(name)),
+            (_, Meaning::Instance(class)) => self.flat.classes.get(*class).map(|class| roomy(&class.name)),
+            (Root::This, _) => self.index.heads.get(at.0 as usize)?.owner.as_ref().map(|owner| roomy(owner)),
             // An alias of a shared place is looked up there.
             (Root::Value(value), _) => match self.definition(at, *value)? {
-                Definition::Path(path) => place(path, self.index.heads.get(at.0 as usize)?.owner.as_ref()),
+                Definition::Path(path) => {
+                    place(path, self.index.heads.get(at.0 as usize)?.owner.as_ref()).map(Cow::into_owned)
+                }
                 _ => None,
             },
         }
     }
 
     /// The place that a path leads to, through aliases and objects of classes.
-    pub(super) fn place_of(&self, at: FunctionId, path: &AccessPath) -> Option<String> {
+    pub(super) fn place_of<'p>(&self, at: FunctionId, path: &'p AccessPath) -> Option<Cow<'p, str>> {
         let owner = self.index.heads.get(at.0 as usize)?.owner.as_ref();
         place(path, owner).or_else(|| {
             let root = AccessPath::of(path.root.clone());
             let mut place = self.root_place(at, &root, &self.path(at, &root))?;
-            for field in &path.fields {
-                match field {
-                    Field::Name(name) => {
-                        place.push('.');
-                        place.push_str(name);
-                    }
-                    Field::At(_) => place.push_str("[]"),
-                }
-            }
-            Some(place)
+            further(&mut place, &path.fields);
+            Some(Cow::Owned(place))
         })
     }
 
@@ -229,15 +268,16 @@ impl<'f> Meanings<'f> {
         }
     }
 
-    fn global(&self, name: &Name) -> Meaning<'f> {
-        match self.names.exported(name) {
-            Some((library, path)) => self.export(library, path),
-            None => self.place(name),
+    /// What is known of a global's name alone, looked up once.
+    fn global(&self, name: &Name) -> Global {
+        let address = name.as_ptr().addr();
+        if let Some((_, known)) = self.globals.borrow().get(&address) {
+            return known.clone();
         }
-    }
-
-    pub(super) fn export(&self, library: &str, path: &str) -> Meaning<'f> {
-        Meaning::Export(library.into(), path.into())
+        let export = self.names.exported(name).map(|(library, path)| (library.into(), path.into()));
+        let global = Global { export, is_place: self.index.knows(name) };
+        self.globals.borrow_mut().insert(address, (name.clone(), global.clone()));
+        global
     }
 
     /// The first of several meanings that is one.
@@ -287,7 +327,7 @@ impl<'f> Meanings<'f> {
             .and_then(|about| about.returns.as_ref())
             .map_or(Meaning::Unknown, |path| self.declared(path));
         let Some(head) = self.index.heads.get(function.0 as usize) else { return declared };
-        let values = head.returns.iter().map(|value| self.value(function, *value));
+        let values = self.index.returns(head).iter().map(|value| self.value(function, *value));
         let structures =
             about.into_iter().flat_map(|about| &about.returned).map(|arg| self.arg(function, arg));
         let found = from_outside(self.first(values.chain(structures)));
@@ -308,6 +348,10 @@ impl<'f> Meanings<'f> {
         self.results.borrow_mut().insert(site, meaning.clone());
         meaning
     }
+}
+
+fn with_room<K, V>(many: usize) -> RefCell<FxHashMap<K, V>> {
+    RefCell::new(FxHashMap::with_capacity_and_hasher(many, FxBuildHasher))
 }
 
 /// Whether a member is one that functions have.

@@ -5,8 +5,8 @@
 //! 3. `index` notes what is written where, in one walk.
 //! 4. `meaning` answers, on demand, what something is: `values` of a function, `places` of the program, `classes`; `alias` says what is
 //!    another name of what, and `target` what a call reaches.
-//! 5. `rewrite` replaces each call: `calls` of the program's own functions, `library` functions, `collections`; `tables` are what the
-//!    sources declare as such.
+//! 5. `rewrite` replaces each call: `calls` of the program's own functions, `library` functions, `collections`, statements that
+//!    helpers `forward` to a library; `tables` are what the sources declare as such.
 
 mod jsonc;
 mod settings;
@@ -33,6 +33,7 @@ mod library;
 
 mod calls;
 mod collections;
+mod forward;
 mod rewrite;
 
 mod tables;

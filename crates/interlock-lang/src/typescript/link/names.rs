@@ -37,7 +37,34 @@ pub(super) struct Names {
     exports: Vec<FxHashMap<Name, Offer>>,
     all: Vec<Vec<Name>>,
     files: Files,
-    known: RefCell<FxHashMap<(usize, Name), Option<Meant>>>,
+    /// What each module offers, as far as it was asked for.
+    known: RefCell<Vec<FxHashMap<Name, Option<Meant>>>>,
+}
+
+/// Where globals were led to.
+#[derive(Debug, Default)]
+pub(super) struct Led {
+    /// What the globals of one module mean, if they are imported ones. A file names most of them more than once, and its names are
+    /// shared, so they are found by where they stand in memory; each is kept, so that no other can come to stand there.
+    module: FxHashMap<usize, (Name, Option<Target>)>,
+    /// What libraries export, as globals, by library and export: one name for all files.
+    libraries: Libraries,
+}
+
+type Libraries = FxHashMap<Name, FxHashMap<Name, Name>>;
+
+#[derive(Debug)]
+struct Target {
+    meant: Meant,
+    /// What it is as a global, where that was asked before.
+    whole: Option<Name>,
+}
+
+impl Led {
+    /// Forgets what belongs to one module only.
+    pub(super) fn next_module(&mut self) {
+        self.module.clear();
+    }
 }
 
 /// What is behind an exported name.
@@ -74,7 +101,8 @@ impl Names {
             exports.push(named);
             all.push(whole);
         }
-        Self { paths, imports, exports, all, files, known: RefCell::default() }
+        let known = RefCell::new(std::iter::repeat_with(FxHashMap::default).take(all.len()).collect());
+        Self { paths, imports, exports, all, files, known }
     }
 
     /// The imports of files that are not in the tree: module and specifier. What is no source is not meant.
@@ -103,16 +131,36 @@ impl Names {
     }
 
     /// Leads a path to where it is declared. Only globals of `module` can be imported ones, so all others stay.
-    pub(super) fn lead(&self, module: usize, path: &mut AccessPath) {
+    pub(super) fn lead(&self, module: usize, path: &mut AccessPath, led: &mut Led) {
         let Root::Global(global) = &path.root else { return };
-        let Some((file, name)) = split_global(global) else { return };
-        if self.paths.get(module).is_none_or(|own| &**own != file) {
-            return;
+        let Led { module: known, libraries } = led;
+        let (_, target) = known.entry(global.as_ptr().addr()).or_insert_with(|| {
+            let meant = self.of_module(module, global);
+            (global.clone(), meant.map(|meant| Target { meant, whole: None }))
+        });
+        if let Some(target) = target {
+            self.lead_to(target, path, libraries);
         }
-        let Some((from, what)) = self.imports.get(module).and_then(|imports| imports.get(name)) else {
-            return;
+    }
+
+    /// What a global of a module means, if it is an imported one.
+    fn of_module(&self, module: usize, global: &str) -> Option<Meant> {
+        let imports = self.imports.get(module).filter(|imports| !imports.is_empty())?;
+        let (file, name) = split_global(global)?;
+        self.paths.get(module).filter(|own| &***own == file)?;
+        let (from, what) = imports.get(name)?;
+        Some(self.imported(module, from, what, FOLLOWED))
+    }
+
+    fn lead_to(&self, target: &mut Target, path: &mut AccessPath, libraries: &mut Libraries) {
+        let mut meant = match &target.meant {
+            Meant::Library(library, export) => {
+                let fields = &mut path.fields;
+                path.root = Root::Global(of_library(library, export, fields, &mut target.whole, libraries));
+                return;
+            }
+            meant => meant.clone(),
         };
-        let mut meant = self.imported(module, from, what, FOLLOWED);
         // The first field behind a whole module is one of its exports.
         let mut used = 0;
         for field in &path.fields {
@@ -140,9 +188,7 @@ impl Names {
             }
             used += 1;
         }
-        if used > 0 {
-            path.fields.to_mut().drain(..used);
-        }
+        path.fields.skip_first(used);
         path.root = Root::Global(match meant {
             Meant::Global(name) => name,
             Meant::File(target) => match (path.fields.is_empty(), self.export(target, "default", FOLLOWED)) {
@@ -150,25 +196,10 @@ impl Names {
                 (true, Some(Meant::Global(name))) => name,
                 _ => global_name(self.paths.get(target), "*"),
             },
-            Meant::Library(library, export) => self.of_library(&library, &export, &mut path.fields),
-        });
-    }
-
-    fn of_library(&self, library: &str, export: &str, fields: &mut Fields) -> Name {
-        if !export.is_empty() && export != "default" {
-            return format!("{library}::{export}").into();
-        }
-        while matches!(fields.first(), Some(Field::Name(name)) if &**name == "default") {
-            fields.to_mut().remove(0);
-        }
-        match fields.first() {
-            Some(Field::Name(name)) => {
-                let name = format!("{library}::{name}");
-                fields.to_mut().remove(0);
-                name.into()
+            Meant::Library(library, export) => {
+                of_library(&library, &export, &mut path.fields, &mut None, libraries)
             }
-            _ => format!("{library}::default").into(),
-        }
+        });
     }
 
     /// What an import of a module means.
@@ -199,14 +230,18 @@ impl Names {
 
     /// What a module offers under a name.
     pub(super) fn export(&self, module: usize, name: &str, depth: usize) -> Option<Meant> {
-        let key = (module, Name::from(name));
-        if let Some(known) = self.known.borrow().get(&key) {
+        if let Some(known) = self.known.borrow().get(module)?.get(name) {
             return known.clone();
         }
+        let remember = |found: Option<Meant>| {
+            if let Some(known) = self.known.borrow_mut().get_mut(module) {
+                known.insert(name.into(), found);
+            }
+        };
         // A circle of re-exports finds this entry, and nothing.
-        self.known.borrow_mut().insert(key.clone(), None);
+        remember(None);
         let found = depth.checked_sub(1).and_then(|depth| self.search(module, name, depth));
-        self.known.borrow_mut().insert(key, found.clone());
+        remember(found.clone());
         found
     }
 
@@ -228,6 +263,42 @@ impl Names {
             Place::Library(_) => None,
         })
     }
+}
+
+/// The global that an export of a library is. A member of the whole library is an export as well, and no field any more.
+fn of_library(
+    library: &Name,
+    export: &Name,
+    fields: &mut Fields,
+    whole: &mut Option<Name>,
+    libraries: &mut Libraries,
+) -> Name {
+    let mut global = |export: &str| {
+        if !libraries.contains_key(library) {
+            libraries.insert(library.clone(), FxHashMap::default());
+        }
+        let Some(exports) = libraries.get_mut(library) else { return Name::from(export) };
+        match exports.get(export) {
+            Some(known) => known.clone(),
+            None => {
+                let global = Name::from(format!("{library}::{export}"));
+                exports.insert(export.into(), global.clone());
+                global
+            }
+        }
+    };
+    if !export.is_empty() && &**export != "default" {
+        return whole.get_or_insert_with(|| global(export)).clone();
+    }
+    while matches!(fields.first(), Some(Field::Name(name)) if &**name == "default") {
+        fields.skip_first(1);
+    }
+    let Some(Field::Name(name)) = fields.first() else {
+        return whole.get_or_insert_with(|| global("default")).clone();
+    };
+    let member = global(name);
+    fields.skip_first(1);
+    member
 }
 
 fn global_name(path: Option<&Name>, name: &str) -> Name {

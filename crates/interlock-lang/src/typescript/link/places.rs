@@ -3,7 +3,7 @@
 use interlock_model::ir::{FunctionId, Name};
 
 use super::meaning::{Meaning, Meanings, from_outside};
-use crate::Shape;
+use crate::{Arg, Shape};
 
 impl<'f> Meanings<'f> {
     /// What is at a place.
@@ -11,11 +11,12 @@ impl<'f> Meanings<'f> {
         if let Some(known) = self.places.borrow().get(place) {
             return known.clone();
         }
-        let key = Name::from(place);
         // A place that is set to itself finds this entry.
-        self.places.borrow_mut().insert(key.clone(), Meaning::Unknown);
+        self.places.borrow_mut().insert(place.into(), Meaning::Unknown);
         let meaning = self.deeper(|| self.look_at_place(place)).unwrap_or(Meaning::Unknown);
-        self.places.borrow_mut().insert(key, meaning.clone());
+        if let Some(known) = self.places.borrow_mut().get_mut(place) {
+            known.clone_from(&meaning);
+        }
         meaning
     }
 
@@ -28,8 +29,9 @@ impl<'f> Meanings<'f> {
         }
         let mut declared = Meaning::Unknown;
         let mut found = Meaning::Unknown;
-        if let Some(variables) = self.index.variables.get(place) {
-            let variables = variables.iter().filter_map(|number| self.flat.variables.get(*number));
+        let mut variables =
+            self.index.variables(place).filter_map(|number| self.flat.variables.get(number)).peekable();
+        if variables.peek().is_some() {
             declared = self.first(
                 variables
                     .clone()
@@ -83,7 +85,7 @@ impl<'f> Meanings<'f> {
     }
 
     /// A member of something.
-    pub(super) fn member(&self, of: &Meaning<'f>, name: &str) -> Meaning<'f> {
+    pub(super) fn member(&self, of: &Meaning<'f>, name: &Name) -> Meaning<'f> {
         match of {
             Meaning::Instance(class) => {
                 if let Some(function) = self.method(*class, name) {
@@ -92,7 +94,7 @@ impl<'f> Meanings<'f> {
                 // Fields that are set in a base class.
                 for ancestor in self.ancestry(*class).skip(1) {
                     let Some(ancestor) = self.flat.classes.get(ancestor) else { continue };
-                    match self.place(&format!("{}.{name}", ancestor.name)) {
+                    match self.place(&[&*ancestor.name, ".", name].concat()) {
                         Meaning::Unknown => {}
                         known => return known,
                     }
@@ -107,21 +109,25 @@ impl<'f> Meanings<'f> {
                 Some(member) => self.arg(*within, member),
                 None => Meaning::Unknown,
             },
-            Meaning::Export(library, path) if path.is_empty() => self.export(library, name),
-            Meaning::Export(library, path) => self.export(library, &format!("{path}.{name}")),
+            Meaning::Export(library, path) if path.is_empty() => {
+                Meaning::Export(library.clone(), name.clone())
+            }
+            Meaning::Export(library, path) => {
+                Meaning::Export(library.clone(), [path, ".", name].concat().into())
+            }
             Meaning::Foreign => Meaning::Foreign,
             _ => Meaning::Unknown,
         }
     }
 
-    pub(super) fn element(&self, of: &Meaning<'f>, place: Option<&str>) -> Meaning<'f> {
+    /// An entry of something of whose place nothing more is known.
+    pub(super) fn element(&self, of: &Meaning<'f>) -> Meaning<'f> {
         match of {
-            Meaning::Object(arg, within) => match &arg.shape {
-                Shape::List(items) => self.first(items.iter().map(|item| self.arg(*within, item))),
-                _ => Meaning::Unknown,
-            },
+            Meaning::Object(Arg { shape: Shape::List(items), .. }, within) => {
+                self.first(items.iter().map(|item| self.arg(*within, item)))
+            }
             Meaning::Foreign => Meaning::Foreign,
-            _ => place.map_or(Meaning::Unknown, |place| self.place(&format!("{place}[]"))),
+            _ => Meaning::Unknown,
         }
     }
 }

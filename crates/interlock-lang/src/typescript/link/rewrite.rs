@@ -56,6 +56,12 @@ impl<'f> Rewriter<'_, 'f> {
         for effect in block {
             self.effect(effect, &mut rewritten);
         }
+        // A call becomes several steps, and a list that grows for them doubles. All of them are kept until the rules have looked.
+        if rewritten.capacity() > rewritten.len() + 1 {
+            let mut exact = Vec::with_capacity(rewritten.len());
+            exact.append(&mut rewritten);
+            return exact;
+        }
         rewritten
     }
 
@@ -163,7 +169,7 @@ impl<'f> Rewriter<'_, 'f> {
         match (path.fields.last(), &path.root) {
             (Some(Field::Name(name)), _) => self.meanings.index.methods.contains_key(&**name),
             (None, Root::Global(name)) => {
-                self.meanings.index.bound.contains_key(name)
+                self.meanings.index.bound.contains_key(&**name)
                     || self.meanings.index.classes.contains_key(&**name)
             }
             _ => false,
@@ -181,7 +187,28 @@ impl<'f> Rewriter<'_, 'f> {
     }
 
     fn call(&mut self, standing: Standing<'f>, out: &mut Block) {
-        match self.meanings.reached(standing.site) {
+        let reached = self.meanings.reached(standing.site);
+        let of_library = match &reached {
+            Reached::Collection(kind, ..) => kind.is_none(),
+            Reached::Export(library, path) => {
+                if collections::function(self, &standing, library, path, out) {
+                    return;
+                }
+                true
+            }
+            Reached::Other(_, name, whole) => {
+                self.note_open(&standing, whole, name);
+                true
+            }
+            Reached::Method(..) => true,
+            _ => false,
+        };
+        if of_library && self.library(&standing, &reached, out) {
+            return;
+        }
+        match reached {
+            Reached::Function(function, ref receiver)
+                if self.statement(&standing, (function, receiver.as_ref()), out) => {}
             Reached::Function(function, receiver) => self.call_function(&standing, function, receiver, out),
             Reached::Class(class) => self.construct(&standing, class, out),
             Reached::Super => {
@@ -203,55 +230,42 @@ impl<'f> Rewriter<'_, 'f> {
             }
             Reached::Member(whole, receiver, key) => self.member(&standing, &whole, receiver, &key, out),
             Reached::Collection(kind, receiver, name) => {
-                if kind.is_none() && self.library(&standing, out) {
-                    return;
-                }
                 collections::method(self, &standing, kind, &receiver, &name, out);
             }
-            Reached::Export(library, path) => {
-                if collections::function(self, &standing, &library, &path, out)
-                    || self.library(&standing, out)
-                {
-                    return;
-                }
-                self.unknown_export(&standing, &library, &path, out);
-            }
-            Reached::Method(_, receiver, name) => {
-                if !self.library(&standing, out) {
-                    self.other(&standing, Some(receiver), &name, out);
-                }
-            }
-            Reached::Other(receiver, name) => {
-                if let Some(Meaning::OneOf(classes)) =
-                    receiver.as_ref().map(|at| self.meanings.path(self.id, at))
-                {
-                    let many = self.meanings.implementations(&classes, &name).len();
-                    let mut open = self.meanings.open.borrow_mut();
-                    open.entry(name.clone()).or_insert((many, standing.span));
-                }
-                if !self.library(&standing, out) {
-                    self.other(&standing, receiver, &name, out);
-                }
+            Reached::Export(library, path) => self.unknown_export(&standing, &library, &path, out),
+            Reached::Method(_, receiver, name) => self.other(&standing, Some(receiver), &name, false, out),
+            Reached::Other(receiver, name, whole) => {
+                self.other(&standing, receiver, &name, matches!(whole, Meaning::Plain), out);
             }
         }
     }
 
+    /// Notes a method that too many classes have to follow it.
+    fn note_open(&self, standing: &Standing<'f>, whole: &Meaning<'f>, name: &Name) {
+        if let Meaning::OneOf(classes) = whole {
+            let many = self.meanings.implementations(classes, name).len();
+            let mut open = self.meanings.open.borrow_mut();
+            open.entry(name.clone()).or_insert((many, standing.span));
+        }
+    }
+
     /// Lets the knowledge write the steps of the call; `false` if it does not know it.
-    fn library(&mut self, standing: &Standing<'f>, out: &mut Block) -> bool {
+    fn library(&mut self, standing: &Standing<'f>, reached: &Reached<'f>, out: &mut Block) -> bool {
         let mut body = Body::over(self.values, standing.span);
         let at = CallAt { into: standing.into, awaited: standing.awaited };
-        let Some(outcome) = library::apply(self.meanings, standing.number, at, &mut body) else {
+        let Some(outcome) = library::apply(self.meanings, standing.number, Some(reached), at, &mut body)
+        else {
             return false;
         };
         let mut steps = body.finish();
-        self.meanings.outcomes.borrow_mut().entry(standing.number).or_insert_with(|| Some(outcome.into()));
+        self.meanings.remember(standing.number, outcome);
         self.define_if_not(standing, &mut steps);
         out.extend(steps);
         true
     }
 
     /// What the result of a call is called must come about somewhere, so that what depends on it depends on its arguments.
-    fn define_if_not(&self, standing: &Standing<'f>, steps: &mut Block) {
+    pub(super) fn define_if_not(&self, standing: &Standing<'f>, steps: &mut Block) {
         let Some(into) = standing.into else { return };
         if !steps.iter().any(|step| defines(step, into)) {
             let from = self.depends(standing.site, None);
@@ -285,22 +299,26 @@ impl<'f> Rewriter<'_, 'f> {
         let name: Name = match (library, path) {
             ("", path) => path.into(),
             (library, "") => library.into(),
-            (library, path) => format!("{library}.{path}").into(),
+            (library, path) => [library, ".", path].concat().into(),
         };
         self.push_call(standing, Callee::Named(name), None, out);
     }
 
-    fn other(&mut self, standing: &Standing<'f>, receiver: Option<AccessPath>, name: &Name, out: &mut Block) {
+    /// A call of which nothing is known, on something that perhaps is text, a number or a date.
+    fn other(
+        &mut self,
+        standing: &Standing<'f>,
+        receiver: Option<AccessPath>,
+        name: &Name,
+        is_plain: bool,
+        out: &mut Block,
+    ) {
         if let (Some(same), Some(receiver)) = (builtins::computes(name), &receiver) {
             let term = if same { Term::Path(receiver.clone()) } else { Term::Unknown };
             self.compute(standing, Some((receiver, term)), out);
             return;
         }
-        let is_plain =
-            |receiver: &AccessPath| matches!(self.meanings.path(self.id, receiver), Meaning::Plain);
-        if receiver.as_ref().is_some_and(is_plain) && !hands_over_function(&standing.arguments)
-            || &**name == "bind"
-        {
+        if is_plain && !hands_over_function(&standing.arguments) || &**name == "bind" {
             self.compute(standing, None, out);
             return;
         }

@@ -26,7 +26,10 @@ pub(super) struct Files {
     settings: Settings,
     /// Package names to their place in `settings.packages`.
     packages: FxHashMap<String, usize>,
-    found: RefCell<FxHashMap<(Name, Name), Place>>,
+    /// Where specifiers lead, by the folder of who asks.
+    found: RefCell<FxHashMap<Name, FxHashMap<Name, Place>>>,
+    /// What leads to the same place from every file.
+    anywhere: RefCell<FxHashMap<Name, Place>>,
 }
 
 impl Files {
@@ -38,7 +41,7 @@ impl Files {
                 packages.entry(name.clone()).or_insert(index);
             }
         }
-        Self { by_path, settings, packages, found: RefCell::default() }
+        Self { by_path, settings, packages, found: RefCell::default(), anywhere: RefCell::default() }
     }
 
     /// A file by its path.
@@ -48,14 +51,25 @@ impl Files {
 
     /// Where a specifier in a file leads.
     pub(super) fn place(&self, from: &Name, specifier: &Name) -> Place {
-        let key = (Name::from(folder(from)), specifier.clone());
-        if let Some(place) = self.found.borrow().get(&key) {
+        let search = || {
+            let file = self.search(from, specifier);
+            file.map_or_else(|| Place::Library(library_name(specifier).into()), Place::File)
+        };
+        // Without projects the name of a library does not depend on who asks for it.
+        if self.settings.projects.is_empty() && !specifier.starts_with(['.', '#']) {
+            if let Some(place) = self.anywhere.borrow().get(specifier) {
+                return place.clone();
+            }
+            let place = search();
+            self.anywhere.borrow_mut().insert(specifier.clone(), place.clone());
+            return place;
+        }
+        let folder = folder(from);
+        if let Some(place) = self.found.borrow().get(folder).and_then(|found| found.get(specifier)) {
             return place.clone();
         }
-        let place = self
-            .search(from, specifier)
-            .map_or_else(|| Place::Library(library_name(specifier).into()), Place::File);
-        self.found.borrow_mut().insert(key, place.clone());
+        let place = search();
+        self.found.borrow_mut().entry(folder.into()).or_default().insert(specifier.clone(), place.clone());
         place
     }
 

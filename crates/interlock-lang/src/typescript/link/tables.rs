@@ -43,6 +43,12 @@ impl Tables {
     fn texts(&mut self, arg: &Arg) {
         match &arg.shape {
             Shape::Text(parts) => {
+                // Most texts are names and messages, and too short to make a table.
+                if let [Term::Literal(text)] = parts.as_slice()
+                    && text.len() < "create table t".len()
+                {
+                    return;
+                }
                 let may_create = |part: &Term| matches!(part, Term::Literal(text) if contains_create(text));
                 if !parts.iter().any(may_create) {
                     return;
@@ -65,7 +71,7 @@ impl Tables {
     /// A call that declares a model or a table.
     fn model(&mut self, meanings: &Meanings<'_>, site: &Site) {
         let Some(callee) = &site.callee else { return };
-        let [name, described, ..] = site.arguments.as_slice() else { return };
+        let [name, described, ..] = &*site.arguments else { return };
         let Some(name) = name.literal() else { return };
         let columns = match meanings.path(FunctionId(site.within), callee) {
             Meaning::Export(library, path)
@@ -92,9 +98,8 @@ impl Tables {
             (Shape::Call(made), _) => Some(*made),
             (_, Term::Path(path)) => meanings
                 .place_of(FunctionId(site.within), path)
-                .and_then(|place| meanings.index.variables.get(&*place))
-                .and_then(|variables| variables.first())
-                .and_then(|variable| meanings.flat.variables.get(*variable))
+                .and_then(|place| meanings.index.variables(&place).next())
+                .and_then(|variable| meanings.flat.variables.get(variable))
                 .and_then(|variable| match &variable.initial.as_ref()?.shape {
                     Shape::Call(made) => Some(*made),
                     _ => None,
@@ -154,7 +159,15 @@ fn members(arg: &Arg) -> Vec<Name> {
     }
 }
 
-/// Whether a text may hold a statement that makes something; asked of every text, so it must be cheap.
+/// Whether a text may hold a statement that makes a table; asked of every text, so it must be cheap.
 fn contains_create(text: &str) -> bool {
-    text.as_bytes().windows(6).any(|window| window.eq_ignore_ascii_case(b"create"))
+    let (word, mut rest) = (b"create", text.as_bytes());
+    while let Some(at) = rest.iter().position(|byte| byte.eq_ignore_ascii_case(&b'c')) {
+        let Some(found) = rest.get(at..at + word.len()) else { return false };
+        if found.eq_ignore_ascii_case(word) {
+            return true;
+        }
+        rest = rest.get(at + 1..).unwrap_or_default();
+    }
+    false
 }

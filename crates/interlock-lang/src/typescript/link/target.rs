@@ -6,7 +6,7 @@ use interlock_model::ir::{AccessPath, Body, Field, FunctionId, Name, Root, Term,
 
 use super::{
     builtins, library,
-    meaning::{Collection, Meaning, Meanings, collection},
+    meaning::{Collection, Meaning, Meanings, Steps, collection},
 };
 use crate::{Kind, Outcome, typescript::module::Site};
 
@@ -31,8 +31,8 @@ pub(super) enum Reached<'f> {
     Value(Value),
     /// The constructor of the class above.
     Super,
-    /// Not found.
-    Other(Option<AccessPath>, Name),
+    /// Not found: on what, by which name, and what is known of the object.
+    Other(Option<AccessPath>, Name, Meaning<'f>),
 }
 
 /// A method that more classes than this have, of one interface, is left open: following all of them says little about any.
@@ -148,65 +148,67 @@ impl<'f> Meanings<'f> {
     /// What a call reaches.
     pub(super) fn reached(&self, site: &'f Site) -> Reached<'f> {
         let at = FunctionId(site.within);
-        let Some(callee) = &site.callee else { return Reached::Other(None, "?".into()) };
+        let Some(callee) = &site.callee else { return Reached::Other(None, "?".into(), Meaning::Unknown) };
         if let Root::Global(name) = &callee.root
             && &**name == "super"
         {
             return self.above(at, callee);
         }
-        let (meaning, used) = self.steps(at, callee);
+        let Steps { meaning, used, before: whole } = self.steps(at, callee);
         if let Meaning::Kind(kind) = meaning {
             let (before, behind) = callee.fields.split_at_checked(used).unwrap_or((&callee.fields, &[]));
             let receiver = AccessPath { root: callee.root.clone(), fields: before.into() };
             return match names(behind) {
                 Some(method) => Reached::Method(kind, receiver, method.into()),
-                None => Reached::Other(Some(receiver), "?".into()),
+                None => Reached::Other(Some(receiver), "?".into(), Meaning::Kind(kind)),
             };
         }
+        let before = |fields: &[Field]| AccessPath { root: callee.root.clone(), fields: fields.into() };
         let split = callee.fields.split_last();
-        let receiver =
-            split.map(|(_, fields)| AccessPath { root: callee.root.clone(), fields: fields.into() });
         match meaning {
-            Meaning::Function(function) => return Reached::Function(function, receiver),
+            Meaning::Function(function) => {
+                return Reached::Function(function, split.map(|(_, fields)| before(fields)));
+            }
             Meaning::Class(class) if site.construct => return Reached::Class(class),
             Meaning::Export(library, path) => return Reached::Export(library, path),
             _ => {}
         }
-        match (split, receiver) {
-            (None, _) | (_, None) => match &callee.root {
+        match split {
+            None => match &callee.root {
                 Root::Value(value) => Reached::Value(*value),
-                Root::Global(name) => Reached::Other(None, name.clone()),
-                Root::This => Reached::Other(None, "this".into()),
+                Root::Global(name) => Reached::Other(None, name.clone(), Meaning::Unknown),
+                Root::This => Reached::Other(None, "this".into(), Meaning::Unknown),
             },
-            (Some((Field::At(key), _)), Some(receiver)) => {
-                let whole = self.path(at, &receiver);
-                Reached::Member(whole, receiver, key.clone())
-            }
-            (Some((Field::Name(name), _)), Some(receiver)) => self.method_of(at, receiver, name),
+            Some((Field::At(key), fields)) => Reached::Member(whole, before(fields), key.clone()),
+            Some((Field::Name(name), fields)) => self.method_of(whole, before(fields), name),
         }
     }
 
-    fn method_of(&self, at: FunctionId, receiver: AccessPath, name: &Name) -> Reached<'f> {
-        let meaning = self.path(at, &receiver);
-        match meaning {
+    /// A method of something.
+    fn method_of(&self, whole: Meaning<'f>, receiver: AccessPath, name: &Name) -> Reached<'f> {
+        match &whole {
             Meaning::Function(function) if matches!(&**name, "call" | "apply") => {
                 let above = receiver.fields.split_last();
                 let this = above
                     .map(|(_, fields)| AccessPath { root: receiver.root.clone(), fields: fields.into() });
-                return Reached::Function(function, this);
+                return Reached::Function(*function, this);
             }
             Meaning::Collection(kind) if builtins::is_method(name) => {
-                return Reached::Collection(Some(kind), receiver, name.clone());
+                return Reached::Collection(Some(*kind), receiver, name.clone());
             }
-            Meaning::OneOf(classes) => return self.one_of(&classes, receiver, name),
+            Meaning::OneOf(classes) => {
+                return match self.one_of(classes, &receiver, name) {
+                    Some(found) => found,
+                    None => Reached::Other(Some(receiver), name.clone(), whole),
+                };
+            }
             Meaning::Instance(class) => {
-                let found = self.one_of(&[class], receiver.clone(), name);
-                if !matches!(found, Reached::Other(..)) {
+                if let Some(found) = self.one_of(&[*class], &receiver, name) {
                     return found;
                 }
             }
             Meaning::Foreign | Meaning::Plain | Meaning::Class(_) => {
-                return Reached::Other(Some(receiver), name.clone());
+                return Reached::Other(Some(receiver), name.clone(), whole);
             }
             _ => {}
         }
@@ -218,64 +220,68 @@ impl<'f> Meanings<'f> {
         {
             return Reached::Function(*function, Some(receiver));
         }
-        Reached::Other(Some(receiver), name.clone())
+        Reached::Other(Some(receiver), name.clone(), whole)
     }
 
     /// A method of one of several classes: one of few functions, or none that could be named.
-    fn one_of(&self, classes: &[usize], receiver: AccessPath, name: &Name) -> Reached<'f> {
+    fn one_of(&self, classes: &[usize], receiver: &AccessPath, name: &Name) -> Option<Reached<'f>> {
         let mut functions = self.implementations(classes, name);
         match (functions.pop(), functions.len()) {
-            (Some(function), 0) => Reached::Function(function, Some(receiver)),
+            (Some(function), 0) => Some(Reached::Function(function, Some(receiver.clone()))),
             (Some(function), 1..MOST_CLASSES) => {
                 functions.push(function);
-                Reached::OneOf(functions, receiver)
+                Some(Reached::OneOf(functions, receiver.clone()))
             }
-            _ => Reached::Other(Some(receiver), name.clone()),
+            _ => None,
         }
     }
 
     /// `super(…)` and `super.method(…)`.
     fn above(&self, at: FunctionId, callee: &AccessPath) -> Reached<'f> {
-        let Meaning::Instance(class) = self.this(at) else { return Reached::Other(None, "super".into()) };
+        let unknown = || Reached::Other(None, "super".into(), Meaning::Unknown);
+        let Meaning::Instance(class) = self.this(at) else { return unknown() };
         let method = match callee.fields.as_slice() {
             [] => return Reached::Super,
             [Field::Name(method)] => method,
-            _ => return Reached::Other(None, "super".into()),
+            _ => return unknown(),
         };
         match self.parent(class).and_then(|parent| self.method(parent, method)) {
             Some(function) => Reached::Function(function, Some(AccessPath::this())),
-            None => Reached::Other(Some(AccessPath::this()), method.clone()),
+            None => Reached::Other(Some(AccessPath::this()), method.clone(), Meaning::Instance(class)),
         }
     }
 
     /// What comes out of a call that has not been asked for yet.
     pub(super) fn look_at_result(&self, number: u32) -> Meaning<'f> {
         let Some(site) = self.flat.sites.get(number as usize) else { return Meaning::Unknown };
-        match self.reached(site) {
-            Reached::Function(function, _) => self.returned(function),
-            Reached::Class(class) => Meaning::Instance(class),
+        let reached = self.reached(site);
+        match &reached {
+            Reached::Function(function, _) => self.returned(*function),
+            Reached::Class(class) => Meaning::Instance(*class),
             Reached::Export(library, path) => {
-                if let Some(collection) = collection(&library, &path) {
+                if let Some(collection) = collection(library, path) {
                     return Meaning::Collection(collection);
                 }
-                if let Some(argument) = builtins::passes_on(&library, &path) {
+                if let Some(argument) = builtins::passes_on(library, path) {
                     let argument = site.arguments.get(argument);
                     return argument.map_or(Meaning::Unknown, |arg| self.arg(FunctionId(site.within), arg));
                 }
-                match self.outcome(number) {
+                match self.outcome_of(number, &reached) {
                     Some(outcome) => {
                         outcome.kind.clone().map_or(Meaning::Unknown, |kind| Meaning::Kind(Rc::new(kind)))
                     }
-                    None if library.is_empty() => builtins::result(&path),
-                    None if builtins::is_pure_library(&library) => Meaning::Plain,
+                    None if library.is_empty() => builtins::result(path),
+                    None if builtins::is_pure_library(library) => Meaning::Plain,
                     None => Meaning::Foreign,
                 }
             }
-            Reached::Method(..) => match self.outcome(number).and_then(|outcome| outcome.kind.clone()) {
-                Some(kind) => Meaning::Kind(Rc::new(kind)),
-                None => Meaning::Unknown,
-            },
-            Reached::Collection(kind, receiver, name) => match &*name {
+            Reached::Method(..) => {
+                match self.outcome_of(number, &reached).and_then(|outcome| outcome.kind.clone()) {
+                    Some(kind) => Meaning::Kind(Rc::new(kind)),
+                    None => Meaning::Unknown,
+                }
+            }
+            Reached::Collection(kind, receiver, name) => match &**name {
                 "get" | "at" | "find" | "pop" | "shift" | "findLast" => {
                     let key = receiver.clone().at(Term::Unknown);
                     self.path(FunctionId(site.within), &key)
@@ -285,13 +291,11 @@ impl<'f> Meanings<'f> {
                 | "entries" | "flat" | "flatMap" | "splice" => Meaning::Collection(Collection::List),
                 _ => Meaning::Unknown,
             },
-            Reached::Other(receiver, _) => {
-                match self.outcome(number).and_then(|outcome| outcome.kind.clone()) {
-                    Some(kind) => Meaning::Kind(Rc::new(kind)),
-                    None => match receiver.map(|receiver| self.path(FunctionId(site.within), &receiver)) {
-                        Some(Meaning::Foreign) => Meaning::Foreign,
-                        _ => Meaning::Unknown,
-                    },
+            Reached::Other(_, _, whole) => {
+                match (self.outcome_of(number, &reached).and_then(|outcome| outcome.kind.clone()), whole) {
+                    (Some(kind), _) => Meaning::Kind(Rc::new(kind)),
+                    (None, Meaning::Foreign) => Meaning::Foreign,
+                    (None, _) => Meaning::Unknown,
                 }
             }
             Reached::OneOf(functions, _) => {
@@ -304,6 +308,26 @@ impl<'f> Meanings<'f> {
 
     /// What the knowledge says of a call; its steps are not wanted yet.
     pub(super) fn outcome(&self, number: u32) -> Option<Rc<Outcome>> {
+        self.outcome_by(number, None)
+    }
+
+    /// The same where it is known what the call reaches.
+    pub(super) fn outcome_of(&self, number: u32, reached: &Reached<'f>) -> Option<Rc<Outcome>> {
+        self.outcome_by(number, Some(reached))
+    }
+
+    /// Remembers what the knowledge said of a call, unless it has been asked before. Most calls have no outcome to speak of, and share it.
+    pub(super) fn remember(&self, number: u32, outcome: Outcome) {
+        let mut outcomes = self.outcomes.borrow_mut();
+        outcomes.entry(number).or_insert_with(|| Some(self.shared(outcome)));
+    }
+
+    fn shared(&self, outcome: Outcome) -> Rc<Outcome> {
+        let says_nothing = outcome.kind.is_none() && outcome.parameters.is_empty();
+        if says_nothing { self.nothing.clone() } else { outcome.into() }
+    }
+
+    fn outcome_by(&self, number: u32, reached: Option<&Reached<'f>>) -> Option<Rc<Outcome>> {
         if let Some(known) = self.outcomes.borrow().get(&number) {
             return known.clone();
         }
@@ -312,7 +336,8 @@ impl<'f> Meanings<'f> {
         let call = self.index.calls.get(number as usize).copied().unwrap_or_default();
         let span = self.flat.sites.get(number as usize).map(|site| site.span).unwrap_or_default();
         let mut body = Body::over(&mut values, span);
-        let outcome = self.deeper(|| library::apply(self, number, call, &mut body)).flatten().map(Rc::new);
+        let outcome = self.deeper(|| library::apply(self, number, reached, call, &mut body)).flatten();
+        let outcome = outcome.map(|outcome| self.shared(outcome));
         self.outcomes.borrow_mut().insert(number, outcome.clone());
         outcome
     }

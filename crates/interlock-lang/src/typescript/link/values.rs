@@ -15,7 +15,7 @@ const NESTED: usize = 16;
 
 impl<'f> Meanings<'f> {
     pub(super) fn definition(&self, at: FunctionId, value: Value) -> Option<&'f Definition> {
-        self.index.heads.get(at.0 as usize)?.definitions.get(value.0 as usize)
+        self.index.definition(at, value)
     }
 
     /// What a value of a function is.
@@ -59,7 +59,7 @@ impl<'f> Meanings<'f> {
         };
         match found {
             Meaning::Unknown => match self.structure(at, value).unwrap_or(declared) {
-                Meaning::Unknown => self.called_like(at, value, definition),
+                Meaning::Unknown => self.called_like(at, value),
                 known => known,
             },
             known => known,
@@ -67,13 +67,8 @@ impl<'f> Meanings<'f> {
     }
 
     /// What a parameter is by its name alone.
-    fn called_like(&self, at: FunctionId, value: Value, definition: &Definition) -> Meaning<'f> {
-        let named = matches!(definition, Definition::Parameter(_) | Definition::Capture(_));
-        let names = self.index.heads.get(at.0 as usize).map(|head| &head.names);
-        match names.filter(|_| named).and_then(|names| names.iter().find(|(known, _)| *known == value)) {
-            Some((_, name)) => self.called(name),
-            None => Meaning::Unknown,
-        }
+    fn called_like(&self, at: FunctionId, value: Value) -> Meaning<'f> {
+        self.index.called.get(&(at, value)).map_or(Meaning::Unknown, |class| Meaning::Instance(*class))
     }
 
     /// What goes by a name that means objects of one class wherever the tree says what it means.
@@ -176,7 +171,8 @@ impl<'f> Meanings<'f> {
 }
 
 /// The value that a term is, if it is nothing but one.
-fn bare(term: &Term) -> Option<Value> {
+/// The value that a term is, where it is nothing but that.
+pub(super) fn bare(term: &Term) -> Option<Value> {
     match term {
         Term::Path(AccessPath { root: Root::Value(value), fields }) if fields.is_empty() => Some(*value),
         _ => None,

@@ -15,7 +15,7 @@ use super::{
     places::is_short,
     val::{Val, is_small, merge},
 };
-use crate::{Arg, Shape, typescript::module::Variable};
+use crate::{Shape, typescript::module::Variable};
 
 /// Where something is assigned to.
 pub(super) enum Target<'t, 'a> {
@@ -140,7 +140,7 @@ impl<'a> Lowerer<'a> {
             Target::Variable(id) => match meaning_of(&id.reference_id) {
                 Some(symbol) => self.assign_symbol(symbol, val),
                 None => {
-                    let path = AccessPath::global(self.names.get(id.name.as_str()));
+                    let path = AccessPath::global(self.names.of(id.name));
                     self.write(path, val.values);
                 }
             },
@@ -181,7 +181,7 @@ impl<'a> Lowerer<'a> {
     /// A local takes a value.
     pub(super) fn bind_local(&mut self, symbol: u32, val: Val) -> Value {
         let name = self.symbol_name(symbol);
-        let alias = match val.place.as_ref().or(val.path_ref()) {
+        let alias = match val.place.as_deref().or(val.path_ref()) {
             Some(path) if is_short(path) && (val.flags & flag::STATE != 0 || is_global(path)) => {
                 self.keep_path(path.clone())
             }
@@ -189,16 +189,14 @@ impl<'a> Lowerer<'a> {
         };
         let made_of_something = !matches!(val.shape, Shape::Opaque | Shape::Null);
         let kept = made_of_something && is_small(&val.shape);
-        let shape = if kept {
-            self.keep_shape(Arg { shape: val.shape.clone(), ..Arg::opaque(Term::Unknown, vec![]) })
+        let shape = if kept { self.keep_shape(val.shape.clone()) } else { None };
+        let value = if structured(&val.shape) {
+            let value = self.structured_value(&name, &val);
+            self.cx.locals.push((value, val.into_arg()));
+            value
         } else {
-            None
+            self.own_value(&name, val)
         };
-        let local = structured(&val.shape).then(|| val.clone().into_arg());
-        let value = self.own_value(&name, val);
-        if let Some(local) = local {
-            self.cx.locals.push((value, local));
-        }
         // A call that made the value is no other name for it.
         let alias = alias.filter(|alias| self.paths.get(*alias as usize) != Some(&AccessPath::from(value)));
         self.set(symbol, Binding { value, alias, shape });
@@ -207,31 +205,49 @@ impl<'a> Lowerer<'a> {
 
     /// A value that is the variable's own.
     fn own_value(&mut self, name: &Name, val: Val) -> Value {
-        if let Some(direct) = val.direct {
-            self.rename(direct, name.clone());
-            self.add_flags(direct, val.flags & !flag::STATE);
-            return direct;
+        match val.direct {
+            Some(direct) => self.take_over(direct, name, val.flags),
+            None => self.derive(name, val.values, val.term, val.flags),
         }
-        match val.shape {
-            Shape::Object(_) | Shape::List(_) if val.values.is_empty() => {
-                let into = self.step(name, 0);
-                self.push(Op::New { into, lock: None });
-                into
-            }
+    }
+
+    /// Something that is written on the spot, as if a variable had taken it.
+    pub(super) fn local(&mut self, name: &Name, val: Val) -> Val {
+        let value = self.structured_value(name, &val);
+        self.cx.locals.push((value, val.into_arg()));
+        Val::of(value, 0)
+    }
+
+    /// The same for something that others may want to look inside.
+    fn structured_value(&mut self, name: &Name, val: &Val) -> Value {
+        if let Some(direct) = val.direct {
+            return self.take_over(direct, name, val.flags);
+        }
+        match &val.shape {
             Shape::Object(_) | Shape::List(_) => {
                 let made = self.step(name, 0);
                 self.push(Op::New { into: made, lock: None });
+                if val.values.is_empty() {
+                    return made;
+                }
                 let mut from = vec![made];
                 merge(&mut from, &val.values);
                 self.derive(name, from, made.into(), 0)
             }
             Shape::Function { function, captures } => {
                 let into = self.step(name, 0);
-                self.push(Op::Closure { into, function, captures });
+                self.push(Op::Closure { into, function: *function, captures: captures.clone() });
                 into
             }
-            _ => self.derive(name, val.values, val.term, val.flags),
+            _ => self.derive(name, val.values.clone(), val.term.clone(), val.flags),
         }
+    }
+
+    /// The value that the last step of an expression made becomes the variable's own.
+    fn take_over(&mut self, direct: Value, name: &Name, flags: u8) -> Value {
+        self.rename(direct, name.clone());
+        self.add_flags(direct, flags & !flag::STATE);
+        direct
     }
 
     /// Shared memory is written.
@@ -335,7 +351,7 @@ impl<'a> Lowerer<'a> {
                 for property in &object.properties {
                     match property {
                         Property::AssignmentTargetPropertyIdentifier(it) => {
-                            let name = self.names.get(it.binding.name.as_str());
+                            let name = self.names.of(it.binding.name);
                             let mut part = self.part_of(&val, Field::Name(name));
                             if let Some(default) = &it.init {
                                 let default = self.expression(default);

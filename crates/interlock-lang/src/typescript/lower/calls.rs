@@ -8,7 +8,10 @@ use super::{
     context::{Lowerer, flag},
     val::{Val, argument, is_small},
 };
-use crate::{Arg, Shape, typescript::module::Site};
+use crate::{
+    Arg, Shape,
+    typescript::{module::Site, split_global},
+};
 
 /// What becomes of the result of an expression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -215,7 +218,7 @@ impl<'a> Lowerer<'a> {
             span: self.at,
             callee,
             construct,
-            arguments,
+            arguments: arguments.into(),
             function,
             unconditional: self.cx.conditions == 0,
         });
@@ -297,8 +300,8 @@ impl<'a> Lowerer<'a> {
         }) {
             Some(name) => name,
             None => match &path.root {
-                Root::Global(name) => match name.rsplit_once("::") {
-                    Some((_, last)) => last.into(),
+                Root::Global(name) => match split_global(name) {
+                    Some((_, last)) => self.names.met(last),
                     None => name.clone(),
                 },
                 Root::Value(value) => self
@@ -392,7 +395,7 @@ fn is_random(path: &AccessPath) -> bool {
     let name = match path.fields.last() {
         Some(Field::Name(name)) => &**name,
         _ => match &path.root {
-            Root::Global(name) => name.rsplit_once("::").map_or(&**name, |(_, last)| last),
+            Root::Global(name) => split_global(name).map_or(&**name, |(_, last)| last),
             _ => return false,
         },
     };

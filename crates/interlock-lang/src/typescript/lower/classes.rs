@@ -8,7 +8,8 @@ use oxc_ast::ast::{
 
 use super::{
     bind::{number_of, symbol_of},
-    context::{Cx, Head, Lowerer, flag},
+    context::{Lowerer, flag},
+    cx::Head,
     functions::{Body, Written},
     val::Val,
 };
@@ -104,7 +105,7 @@ impl<'a> Lowerer<'a> {
         };
         let key = self.property_name(&method.key, method.computed, &mut vec![]);
         let key = if key.is_empty() { self.names.get("method") } else { key };
-        let name: Name = format!("{short}.{key}").into();
+        let name = self.names.joined(&[short, ".", &key]);
         let (this, bound) = if method.r#static {
             (path.clone(), Some(path.clone().field(key.clone())))
         } else {
@@ -133,7 +134,7 @@ impl<'a> Lowerer<'a> {
         short: &str,
         lowered: &mut module::Class,
     ) {
-        let own_name: Name = format!("{short}.constructor").into();
+        let own_name = self.names.joined(&[short, ".constructor"]);
         if let Some(function) = written {
             self.constructor_types(&function.params, lowered);
             let Some(body) = &function.body else { return };
@@ -157,7 +158,7 @@ impl<'a> Lowerer<'a> {
             });
             return;
         }
-        let cx = Cx::new(id, own_name, Some(name.clone()), AccessPath::this());
+        let cx = self.open(id, own_name, Some(name.clone()), AccessPath::this());
         let outer = std::mem::replace(&mut self.cx, cx);
         let mark = self.changes.len();
         let captured = self.facts.captures(id).to_vec();
@@ -193,7 +194,7 @@ impl<'a> Lowerer<'a> {
             let val = match value.get_inner_expression() {
                 Expression::ArrowFunctionExpression(_) | Expression::FunctionExpression(_) => {
                     let short = lowered.name.rsplit_once("::").map_or(&*lowered.name, |(_, last)| last);
-                    let name: Name = format!("{short}.{key}").into();
+                    let name = self.names.joined(&[short, ".", &key]);
                     self.function_expression(value, Some(name))
                 }
                 _ => self.expression(value),
@@ -216,7 +217,7 @@ impl<'a> Lowerer<'a> {
                 continue;
             }
             let Some(name) = parameter.pattern.get_identifier_name() else { continue };
-            let name = self.names.get(name.as_str());
+            let name = self.names.of(name);
             let declared = parameter.type_annotation.as_ref();
             let declared = declared.and_then(|it| self.type_path(&it.type_annotation));
             self.stand(parameter.span);
@@ -235,7 +236,7 @@ impl<'a> Lowerer<'a> {
             if let (true, Some(path)) =
                 (is_field, declared.and_then(|it| self.type_path(&it.type_annotation)))
             {
-                lowered.fields.push((self.names.get(id.name.as_str()), path));
+                lowered.fields.push((self.names.of(id.name), path));
             }
         }
     }

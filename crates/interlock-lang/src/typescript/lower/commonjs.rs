@@ -44,7 +44,7 @@ impl<'a> Lowerer<'a> {
         for property in &object.properties {
             let Some(id) = property.value.get_binding_identifier() else { continue };
             let what = Imported::Name(self.property_name(&property.key, false, &mut vec![]));
-            let local = self.names.get(id.name.as_str());
+            let local = self.names.of(id.name);
             self.fix_package(&local, &from);
             self.module.imports.push(Import { local, from: from.clone(), what });
         }
@@ -166,16 +166,24 @@ impl<'a> Lowerer<'a> {
     /// `Object.defineProperty(exports, "name", { enumerable: true, get: function () { return other_1.name; } })`, and esbuild's
     /// `__export(target, { name: () => name })`.
     fn re_export_by_getter(&mut self, call: &CallExpression<'a>) -> bool {
+        let exports = match &call.callee {
+            Expression::StaticMemberExpression(member) => member.property.name == "defineProperty",
+            Expression::Identifier(id) => id.name == "__export",
+            _ => false,
+        };
+        if !exports {
+            return false;
+        }
         let arguments: Vec<_> = call.arguments.iter().filter_map(Argument::as_expression).collect();
         match (&call.callee, arguments.as_slice()) {
             (
-                Expression::StaticMemberExpression(member),
+                Expression::StaticMemberExpression(_),
                 [
                     Expression::Identifier(exports),
                     Expression::StringLiteral(name),
                     Expression::ObjectExpression(how),
                 ],
-            ) if member.property.name == "defineProperty" && self.is_exports(exports.name.as_str()) => {
+            ) if self.is_exports(exports.name.as_str()) => {
                 let getter = how.properties.iter().find_map(|property| match property {
                     ObjectPropertyKind::ObjectProperty(it) if it.key.is_specific_static_name("get") => {
                         returned(&it.value)
@@ -187,9 +195,7 @@ impl<'a> Lowerer<'a> {
                 }
                 true
             }
-            (Expression::Identifier(id), [_, Expression::ObjectExpression(getters)])
-                if id.name == "__export" =>
-            {
+            (Expression::Identifier(_), [_, Expression::ObjectExpression(getters)]) => {
                 for property in &getters.properties {
                     let ObjectPropertyKind::ObjectProperty(it) = property else { continue };
                     let PropertyKey::StaticIdentifier(key) = &it.key else { continue };
@@ -212,7 +218,7 @@ impl<'a> Lowerer<'a> {
             if let Some(import) = import {
                 let from = import.from.clone();
                 let exported = self.names.get(exported);
-                let what = Imported::Name(self.names.get(member.property.name.as_str()));
+                let what = Imported::Name(self.names.of(member.property.name));
                 self.module.exports.push(Export::From { exported, from, what });
                 return;
             }

@@ -3,20 +3,20 @@
 use interlock_model::{
     FileId, Span,
     ir::{
-        AccessPath, Block, Effect, Field, Function, FunctionId, Interleaving, Name, Note, Op, Origin, Role,
-        Root, Term, Value, ValueInfo,
+        AccessPath, Block, Effect, Field, FunctionId, Name, Note, Op, Origin, Root, Term, Value, ValueInfo,
     },
 };
 use rustc_hash::FxHashMap;
 
 use super::{
     bind::Facts,
-    mutex::{Place, Plan, Releaser, Slot},
+    cx::{Cx, Room, cut_off},
+    mutex::{Place, Releaser},
     names::Names,
     val::Val,
 };
 use crate::{
-    Arg,
+    Shape,
     typescript::module::{Lowered, Module},
 };
 
@@ -47,46 +47,6 @@ pub(super) struct Binding {
     pub(super) shape: Option<u32>,
 }
 
-/// The function that is being lowered.
-#[derive(Debug)]
-pub(super) struct Cx {
-    pub(super) id: u32,
-    pub(super) name: Name,
-    pub(super) owner: Option<Name>,
-    pub(super) this: AccessPath,
-    pub(super) asynchronous: bool,
-    pub(super) generator: bool,
-    pub(super) values: Vec<ValueInfo>,
-    pub(super) flags: Vec<u8>,
-    /// The steps so far, those of the blocks around this place included: a block is cut off when it ends, so that it is made once
-    /// and has no room to spare.
-    pub(super) block: Block,
-    /// Where the innermost block starts.
-    pub(super) start: usize,
-    pub(super) captured: FxHashMap<u32, Value>,
-    pub(super) types: Vec<(Value, AccessPath)>,
-    pub(super) locals: Vec<(Value, Arg)>,
-    pub(super) items: Vec<(Value, Arg)>,
-    pub(super) returned: Vec<Arg>,
-    pub(super) effects: usize,
-    /// How many conditions and loops are around this place.
-    pub(super) conditions: u32,
-    /// How many `try` blocks with something behind them are around it.
-    pub(super) tries: u32,
-    /// Whether `break` here ends a `switch` and no loop.
-    pub(super) in_switch: bool,
-    /// The loops around here, outermost first, with what their variables stood for where a turn was left.
-    pub(super) left: Vec<super::loops::Left>,
-    /// Whether it is the function that settles a promise: `new Promise((resolve) => …)`.
-    pub(super) settles: bool,
-    /// The lock that the function builds.
-    pub(super) plan: Option<Box<Plan>>,
-    /// The lock that the function does nothing but take (`true`) or give back.
-    pub(super) whole: Option<(Slot, bool)>,
-    /// For a function that does not stand in the source: what it takes along.
-    pub(super) made: Option<Vec<u32>>,
-}
-
 /// Lowers one file.
 pub(super) struct Lowerer<'a> {
     pub(super) text: &'a str,
@@ -99,7 +59,7 @@ pub(super) struct Lowerer<'a> {
     /// What they stood for before, so that a branch can be undone.
     pub(super) changes: Vec<(u32, Option<Binding>)>,
     pub(super) paths: Vec<AccessPath>,
-    pub(super) shapes: Vec<Arg>,
+    pub(super) shapes: Vec<Shape>,
     pub(super) enums: FxHashMap<(u32, Name), Term>,
     /// The parameters that settle a promise: the symbols of `resolve` in `new Promise((resolve, reject) => …)`.
     pub(super) settlers: Vec<u32>,
@@ -109,80 +69,11 @@ pub(super) struct Lowerer<'a> {
     pub(super) semaphores: Vec<Place>,
     pub(super) has_lock_files: bool,
     pub(super) cx: Cx,
+    /// Lists of functions that are done.
+    pub(super) spare: Vec<Room>,
     /// The span of the step that is being lowered.
     pub(super) at: Span,
     /// The path by which a function that is about to be evaluated will be called.
-    pub(super) bound: Option<AccessPath>,
-}
-
-impl Cx {
-    pub(super) fn new(id: u32, name: Name, owner: Option<Name>, this: AccessPath) -> Self {
-        Self {
-            id,
-            name,
-            owner,
-            this,
-            asynchronous: false,
-            generator: false,
-            values: vec![],
-            flags: vec![],
-            block: vec![],
-            start: 0,
-            captured: FxHashMap::default(),
-            types: vec![],
-            locals: vec![],
-            items: vec![],
-            returned: vec![],
-            effects: 0,
-            conditions: 0,
-            tries: 0,
-            in_switch: false,
-            left: vec![],
-            settles: false,
-            plan: None,
-            whole: None,
-            made: None,
-        }
-    }
-
-    /// The function, lowered.
-    pub(super) fn finish(mut self, head: Head) -> Lowered {
-        self.block.shrink_to_fit();
-        self.values.shrink_to_fit();
-        let function = Function {
-            name: self.name,
-            span: head.span,
-            role: Role::Helper,
-            owner: self.owner,
-            interleaving: Interleaving::AtSuspension,
-            asynchronous: self.asynchronous,
-            unwinds: true,
-            captures: head.captures,
-            parameters: head.parameters,
-            values: self.values,
-            body: self.block,
-        };
-        Lowered {
-            function,
-            parent: head.parent,
-            types: self.types,
-            returns: head.returns,
-            bound: head.bound,
-            locals: self.locals,
-            items: self.items,
-            returned: self.returned,
-        }
-    }
-}
-
-/// What a function has besides its steps.
-#[derive(Default)]
-pub(super) struct Head {
-    pub(super) span: Span,
-    pub(super) captures: Vec<Value>,
-    pub(super) parameters: Vec<Value>,
-    pub(super) parent: Option<u32>,
-    pub(super) returns: Option<AccessPath>,
     pub(super) bound: Option<AccessPath>,
 }
 
@@ -229,8 +120,7 @@ impl<'a> Lowerer<'a> {
         let result = inner(self);
         self.at = at;
         let start = std::mem::replace(&mut self.cx.start, outer);
-        let block = self.cx.block.drain(start.min(self.cx.block.len())..).collect();
-        (block, result)
+        (cut_off(&mut self.cx.block, start), result)
     }
 
     /// The same behind a condition.
@@ -276,7 +166,7 @@ impl<'a> Lowerer<'a> {
 
     pub(super) fn symbol_name(&mut self, symbol: u32) -> Name {
         match self.facts.symbol(symbol).map(|symbol| symbol.name) {
-            Some(name) => self.names.get(name.as_str()),
+            Some(name) => self.names.of(name),
             None => self.names.get("value"),
         }
     }
@@ -287,7 +177,7 @@ impl<'a> Lowerer<'a> {
         let (name, namespace) = (found.name, found.namespace);
         match namespace {
             Some(outer) => {
-                let field = self.names.get(name.as_str());
+                let field = self.names.of(name);
                 self.global(outer).field(field)
             }
             None => AccessPath::of(Root::Global(self.names.global(name.as_str()))),

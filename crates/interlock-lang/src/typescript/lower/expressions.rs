@@ -3,8 +3,8 @@
 use interlock_model::ir::{Name, Op, Resource, Term};
 use oxc_ast::ast::{
     ArrayExpression, ArrayExpressionElement, BinaryExpression, ChainElement, ConditionalExpression,
-    Expression, LogicalExpression, ObjectExpression, ObjectPropertyKind, PropertyKey, TemplateLiteral,
-    UnaryExpression,
+    Expression, LogicalExpression, ObjectExpression, ObjectPropertyKind, PropertyKey, TemplateElement,
+    TemplateLiteral, UnaryExpression,
 };
 use oxc_span::GetSpan;
 use oxc_syntax::operator::{BinaryOperator, LogicalOperator, UnaryOperator};
@@ -28,7 +28,7 @@ impl<'a> Lowerer<'a> {
         match expression {
             Expression::BooleanLiteral(it) => Val { shape: Shape::Bool(it.value), ..Val::nothing() },
             Expression::NullLiteral(_) => Val { shape: Shape::Null, ..Val::nothing() },
-            Expression::NumericLiteral(it) => number(it.value, it.raw.map(|raw| raw.as_str())),
+            Expression::NumericLiteral(it) => self.number(it.value, it.raw.map(|raw| raw.as_str())),
             Expression::StringLiteral(it) => Val::literal(self.names.get(it.value.as_str())),
             Expression::TemplateLiteral(it) => self.template_value(it),
             Expression::Identifier(it) => self.identifier(it),
@@ -94,12 +94,27 @@ impl<'a> Lowerer<'a> {
         }
     }
 
+    fn number(&mut self, value: f64, raw: Option<&'a str>) -> Val {
+        let whole = value.trunc();
+        #[expect(clippy::cast_possible_truncation, reason = "the range is checked")]
+        let shape =
+            if whole == value && value.abs() < 9e15 { Shape::Number(value as i64) } else { Shape::Opaque };
+        let text = match (&shape, raw) {
+            (_, Some(raw)) if is_plain(raw) => self.names.get(raw),
+            (Shape::Number(number), _) => format!("{number}").into(),
+            (_, raw) => raw.unwrap_or("").into(),
+        };
+        Val { term: Term::Literal(text), shape, ..Val::nothing() }
+    }
+
     pub(super) fn template_value(&mut self, template: &TemplateLiteral<'a>) -> Val {
-        let mut parts = vec![];
+        let text_of = |quasi: &TemplateElement<'a>| quasi.value.cooked.map_or("", |text| text.as_str());
+        let texts = template.quasis.iter().filter(|quasi| !text_of(quasi).is_empty()).count();
+        let mut parts = Vec::with_capacity((texts + template.expressions.len()).max(1));
         let mut val = Val::nothing();
         let mut holes = template.expressions.iter();
         for quasi in &template.quasis {
-            let text = quasi.value.cooked.as_ref().map_or("", |text| text.as_str());
+            let text = text_of(quasi);
             if !text.is_empty() {
                 parts.push(Term::Literal(self.names.get(text)));
             }
@@ -190,7 +205,7 @@ impl<'a> Lowerer<'a> {
         values: &mut Vec<interlock_model::ir::Value>,
     ) -> Name {
         match key {
-            PropertyKey::StaticIdentifier(id) => self.names.get(id.name.as_str()),
+            PropertyKey::StaticIdentifier(id) => self.names.of(id.name),
             PropertyKey::PrivateIdentifier(id) => private(id.name.as_str()),
             PropertyKey::StringLiteral(text) => self.names.get(text.value.as_str()),
             PropertyKey::NumericLiteral(it) => format!("{}", it.value).into(),
@@ -400,14 +415,7 @@ fn joined(val: &mut Val, parts: Vec<Term>) {
     val.shape = Shape::Text(parts);
 }
 
-fn number(value: f64, raw: Option<&str>) -> Val {
-    let whole = value.trunc();
-    #[expect(clippy::cast_possible_truncation, reason = "the range is checked")]
-    let shape =
-        if whole == value && value.abs() < 9e15 { Shape::Number(value as i64) } else { Shape::Opaque };
-    let text: Name = match &shape {
-        Shape::Number(number) => format!("{number}").into(),
-        _ => raw.unwrap_or("").into(),
-    };
-    Val { term: Term::Literal(text), shape, ..Val::nothing() }
+/// Whether a number is written as we would write it: digits, none too many.
+fn is_plain(raw: &str) -> bool {
+    raw.len() <= 15 && raw.bytes().all(|byte| byte.is_ascii_digit()) && (raw == "0" || !raw.starts_with('0'))
 }

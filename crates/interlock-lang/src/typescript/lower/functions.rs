@@ -8,9 +8,11 @@ use oxc_ast::ast::{
 use super::{
     bind::{number_of, symbol_of},
     calls::Use,
-    context::{Cx, Head, Lowerer, flag},
+    context::{Lowerer, flag},
+    cx::{Cx, Head},
     val::Val,
 };
+use crate::typescript::split_global;
 
 /// A function as it stands in the source.
 pub(super) struct Written<'t, 'a> {
@@ -50,9 +52,10 @@ impl<'a> Lowerer<'a> {
                         None => return Val::nothing(),
                     },
                 };
+                let name = name.unwrap_or_else(|| self.names.joined(&[&outer, ".closure"]));
                 self.lower(Written {
                     id,
-                    name: name.unwrap_or_else(|| closure_name(&outer)),
+                    name,
                     span: it.span,
                     parameters: &it.params,
                     body,
@@ -69,8 +72,8 @@ impl<'a> Lowerer<'a> {
             }
             Expression::FunctionExpression(it) => {
                 let Some(id) = number_of(&it.scope_id) else { return Val::nothing() };
-                let own = it.id.as_ref().map(|id| self.names.get(id.name.as_str()));
-                let name = name.or(own).unwrap_or_else(|| closure_name(&outer));
+                let own = it.id.as_ref().map(|id| self.names.of(id.name));
+                let name = name.or(own).unwrap_or_else(|| self.names.joined(&[&outer, ".closure"]));
                 let owner = bound.as_ref().and_then(object_of);
                 self.function(it, id, name, owner, AccessPath::this(), bound);
                 let captures = self.captures_of(id);
@@ -86,7 +89,7 @@ impl<'a> Lowerer<'a> {
         let global = symbol.filter(|symbol| self.facts.symbol(*symbol).is_some_and(|found| found.global));
         let bound = global.map(|symbol| self.global(symbol));
         let name = match &function.id {
-            Some(id) => self.names.get(id.name.as_str()),
+            Some(id) => self.names.of(id.name),
             None => self.names.get("default"),
         };
         self.function(function, id, name, None, AccessPath::this(), bound);
@@ -127,7 +130,7 @@ impl<'a> Lowerer<'a> {
         let returns = written.returns.and_then(|it| self.type_path(&it.type_annotation));
         let captured = self.facts.captures(id).to_vec();
         let changes: Vec<u8> = captured.iter().map(|symbol| self.changes_of(*symbol)).collect();
-        let mut cx = Cx::new(id, written.name, written.owner, written.this);
+        let mut cx = self.open(id, written.name, written.owner, written.this);
         cx.asynchronous = written.asynchronous;
         cx.generator = written.generator;
         let outer = std::mem::replace(&mut self.cx, cx);
@@ -155,12 +158,19 @@ impl<'a> Lowerer<'a> {
         (self.at, self.bound) = (at, bound);
     }
 
+    /// A function that is about to be lowered.
+    pub(super) fn open(&mut self, id: u32, name: Name, owner: Option<Name>, this: AccessPath) -> Cx {
+        Cx::new(id, name, owner, this, self.spare.pop().unwrap_or_default())
+    }
+
     /// Puts the function that is being lowered away, and goes on with another.
     pub(super) fn finish(&mut self, head: Head, next: Cx) {
         let cx = std::mem::replace(&mut self.cx, next);
         let id = cx.id;
+        let (lowered, room) = cx.finish(head);
+        self.spare.push(room);
         if let Some(slot) = self.done.get_mut(id as usize) {
-            *slot = Some(cx.finish(head));
+            *slot = Some(lowered);
         }
     }
 
@@ -183,7 +193,7 @@ impl<'a> Lowerer<'a> {
         let mut values = Vec::with_capacity(parameters.items.len());
         for parameter in &parameters.items {
             let name = match parameter.pattern.get_identifier_name() {
-                Some(name) => self.names.get(name.as_str()),
+                Some(name) => self.names.of(name),
                 None => self.names.get("param"),
             };
             let value = self.value(name, Origin::Argument, flag::STATE);
@@ -194,11 +204,14 @@ impl<'a> Lowerer<'a> {
             values.push(value);
         }
         let rest = parameters.rest.as_ref().map(|rest| {
-            let name = rest.rest.argument.get_identifier_name();
-            let name = self.names.get(name.map_or("rest", |name| name.as_str()));
+            let name = match rest.rest.argument.get_identifier_name() {
+                Some(name) => self.names.of(name),
+                None => self.names.get("rest"),
+            };
             self.value(name, Origin::Argument, flag::STATE)
         });
-        for (parameter, value) in parameters.items.iter().zip(values.clone()) {
+        for (parameter, value) in parameters.items.iter().zip(&values) {
+            let value = *value;
             self.stand(parameter.span);
             let mut val = Val::of(value, flag::STATE);
             if let Some(initializer) = &parameter.initializer {
@@ -231,17 +244,13 @@ impl<'a> Lowerer<'a> {
     }
 }
 
-fn closure_name(outer: &Name) -> Name {
-    format!("{outer}.closure").into()
-}
-
 fn last_name(path: &AccessPath) -> Option<Name> {
     match path.fields.last() {
         Some(interlock_model::ir::Field::Name(name)) => Some(name.clone()),
         Some(interlock_model::ir::Field::At(_)) => None,
         None => match &path.root {
             Root::Global(name) => {
-                let (_, last) = name.rsplit_once("::")?;
+                let (_, last) = split_global(name)?;
                 Some(last.strip_prefix("exports.").unwrap_or(last).into())
             }
             _ => None,

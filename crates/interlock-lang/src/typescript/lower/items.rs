@@ -75,13 +75,13 @@ impl<'a> Lowerer<'a> {
                 }
                 ImportDeclarationSpecifier::ImportNamespaceSpecifier(it) => (&it.local, Imported::All),
             };
-            let local = self.names.get(local.name.as_str());
+            let local = self.names.of(local.name);
             self.module.imports.push(Import { local, from: from.clone(), what });
         }
     }
 
     pub(super) fn import_equals(&mut self, it: &TSImportEqualsDeclaration<'a>) {
-        let local = self.names.get(it.id.name.as_str());
+        let local = self.names.of(it.id.name);
         if let TSModuleReference::ExternalModuleReference(reference) = &it.module_reference {
             let from = specifier(reference.expression.value.as_str());
             self.module.imports.push(Import { local, from, what: Imported::All });
@@ -97,7 +97,7 @@ impl<'a> Lowerer<'a> {
         match &it.declaration {
             ExportDefaultDeclarationKind::FunctionDeclaration(function) => match &function.id {
                 Some(id) => {
-                    let local = self.names.get(id.name.as_str());
+                    let local = self.names.of(id.name);
                     self.function_declaration(function);
                     self.export(default, local);
                 }
@@ -119,7 +119,7 @@ impl<'a> Lowerer<'a> {
                 self.export(default, local);
             }
             ExportDefaultDeclarationKind::TSInterfaceDeclaration(it) => {
-                let local = self.names.get(it.id.name.as_str());
+                let local = self.names.of(it.id.name);
                 self.export(default, local);
             }
             other => {
@@ -156,7 +156,7 @@ impl<'a> Lowerer<'a> {
         let mut next = Some(0_i64);
         for member in &it.body.members {
             let name = match &member.id {
-                TSEnumMemberName::Identifier(id) => self.names.get(id.name.as_str()),
+                TSEnumMemberName::Identifier(id) => self.names.of(id.name),
                 TSEnumMemberName::String(text) | TSEnumMemberName::ComputedString(text) => {
                     self.names.get(text.value.as_str())
                 }

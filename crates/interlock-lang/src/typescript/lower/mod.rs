@@ -3,10 +3,11 @@
 //! `bind/` finds out what names mean before anything is lowered. Then `items.rs` and `commonjs.rs` read what a file imports and
 //! exports, `classes.rs` and `functions.rs` open functions, `statements.rs` and `loops.rs` fill them, `expressions.rs`, `calls.rs`,
 //! `promises.rs` and `timers.rs` evaluate, `places.rs` and `assign.rs` decide what is shared memory, and `conditions.rs` and
-//! `patterns.rs` take tests and destructuring apart. `context.rs` holds the function in progress.
+//! `patterns.rs` take tests and destructuring apart. `context.rs` holds the work in progress, `cx.rs` the function of it.
 
 mod bind;
 mod context;
+mod cx;
 mod names;
 mod val;
 mod variables;
@@ -44,7 +45,8 @@ use rustc_hash::FxHashMap;
 
 use self::{
     bind::bind,
-    context::{Cx, Head, Lowerer},
+    context::Lowerer,
+    cx::{Cx, Head, Room, cut_off},
     names::Names,
 };
 use super::{depth, module::Module, parse, salvage};
@@ -105,7 +107,7 @@ fn lower_shallow(source: &Source<'_>) -> Module {
 fn tree<'a>(source: &Source<'_>, program: &Program<'a>) -> Module {
     let facts = bind(program);
     let (symbols, functions) = (facts.symbols.len(), facts.functions.len());
-    let mut done = vec![];
+    let mut done = Vec::with_capacity(functions);
     done.resize_with(functions, || None);
     let mut lowerer = Lowerer {
         text: program.source_text,
@@ -123,14 +125,15 @@ fn tree<'a>(source: &Source<'_>, program: &Program<'a>) -> Module {
         shapes: vec![],
         enums: FxHashMap::default(),
         settlers: vec![],
-        cx: Cx::new(0, "module".into(), None, AccessPath::this()),
+        cx: Cx::new(0, "module".into(), None, AccessPath::this(), Room::default()),
+        spare: vec![],
         at: Span::default(),
         bound: None,
     };
     lowerer.fix_globals();
     lowerer.statements(&program.body);
     let span = lowerer.span(program.span);
-    let nothing = Cx::new(u32::MAX, "".into(), None, AccessPath::this());
+    let nothing = Cx::new(u32::MAX, "".into(), None, AccessPath::this(), Room::default());
     lowerer.finish(Head { span, ..Head::default() }, nothing);
     let Lowerer { mut module, done, .. } = lowerer;
     module.functions = done
@@ -138,8 +141,11 @@ fn tree<'a>(source: &Source<'_>, program: &Program<'a>) -> Module {
         .enumerate()
         .map(|(id, function)| function.unwrap_or_else(|| unreached(id)))
         .collect();
-    module.sites.shrink_to_fit();
-    module.variables.shrink_to_fit();
+    module.imports = cut_off(&mut module.imports, 0);
+    module.exports = cut_off(&mut module.exports, 0);
+    module.classes = cut_off(&mut module.classes, 0);
+    module.variables = cut_off(&mut module.variables, 0);
+    module.sites = cut_off(&mut module.sites, 0);
     if let Some(first) = module.functions.first_mut() {
         first.function.role = Role::StartUp;
     }
@@ -149,5 +155,5 @@ fn tree<'a>(source: &Source<'_>, program: &Program<'a>) -> Module {
 /// A function that lowering did not come to, because the one around it was cut.
 fn unreached(id: usize) -> super::module::Lowered {
     let id = u32::try_from(id).unwrap_or(u32::MAX);
-    Cx::new(id, "unreached".into(), None, AccessPath::this()).finish(Head::default())
+    Cx::new(id, "unreached".into(), None, AccessPath::this(), Room::default()).finish(Head::default()).0
 }

@@ -1,14 +1,20 @@
 //! Names that are shared instead of copied, and the lines of a file.
 
 use interlock_model::{Span, ir::Name};
-use rustc_hash::{FxHashMap, FxHashSet};
+use oxc_str::{Ident, IdentBuildHasher, IdentHashMap};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 /// The names of a file.
 #[derive(Debug)]
 pub(super) struct Names<'a> {
     path: String,
-    known: FxHashMap<&'a str, Name>,
+    /// The identifiers, which know their hashes.
+    identifiers: IdentHashMap<'a, Name>,
+    /// The texts: they may be long, and are found by all of their bytes.
+    texts: FxHashMap<&'a str, Name>,
     globals: FxHashMap<&'a str, Name>,
+    /// Where names are put together.
+    buffer: String,
     /// The globals whose members are no state: imported libraries, enums.
     fixed: FxHashSet<Name>,
     /// Where each line starts.
@@ -19,32 +25,53 @@ pub(super) struct Names<'a> {
 
 impl<'a> Names<'a> {
     pub(super) fn new(path: &str, text: &str) -> Self {
-        let mut lines = Vec::with_capacity(text.len() / 32 + 1);
-        lines.push(0);
-        lines.extend(text.match_indices('\n').map(|(at, _)| u32::try_from(at + 1).unwrap_or(u32::MAX)));
+        // About as many as there are in most files, so that the tables seldom grow.
+        let (identifiers, texts) = (text.len() / 32, text.len() / 64);
         Self {
             path: path.to_owned(),
-            known: FxHashMap::default(),
+            identifiers: IdentHashMap::with_capacity_and_hasher(identifiers, IdentBuildHasher),
+            texts: FxHashMap::with_capacity_and_hasher(texts, FxBuildHasher),
             globals: FxHashMap::default(),
+            buffer: String::new(),
             fixed: FxHashSet::default(),
-            lines,
+            lines: line_starts(text),
             last: 0,
         }
     }
 
-    pub(super) fn get(&mut self, name: &'a str) -> Name {
-        self.known.entry(name).or_insert_with(|| name.into()).clone()
+    /// The name of an identifier.
+    pub(super) fn of(&mut self, identifier: Ident<'a>) -> Name {
+        self.identifiers.entry(identifier).or_insert_with(|| identifier.as_str().into()).clone()
+    }
+
+    /// A text as a name.
+    pub(super) fn get(&mut self, text: &'a str) -> Name {
+        self.texts.entry(text).or_insert_with(|| text.into()).clone()
+    }
+
+    /// The name of an identifier that was met before, or a new one.
+    pub(super) fn met(&self, identifier: &str) -> Name {
+        self.identifiers.get(identifier).cloned().unwrap_or_else(|| identifier.into())
     }
 
     /// The name of a global of this file.
     pub(super) fn global(&mut self, name: &'a str) -> Name {
-        let path = &self.path;
-        self.globals.entry(name).or_insert_with(|| format!("{path}::{name}").into()).clone()
+        if let Some(known) = self.globals.get(name) {
+            return known.clone();
+        }
+        let made = self.made_global(name);
+        self.globals.insert(name, made.clone());
+        made
     }
 
     /// The same for a name that does not stand in the source.
-    pub(super) fn made_global(&self, name: &str) -> Name {
-        format!("{}::{name}", self.path).into()
+    pub(super) fn made_global(&mut self, name: &str) -> Name {
+        join(&mut self.buffer, &[&self.path, "::", name])
+    }
+
+    /// A name made of parts.
+    pub(super) fn joined(&mut self, parts: &[&str]) -> Name {
+        join(&mut self.buffer, parts)
     }
 
     pub(super) fn fix(&mut self, name: Name) {
@@ -76,6 +103,39 @@ impl<'a> Names<'a> {
         self.last = line;
         u32::try_from(line + 1).unwrap_or(u32::MAX)
     }
+}
+
+fn join(buffer: &mut String, parts: &[&str]) -> Name {
+    buffer.clear();
+    buffer.extend(parts.iter().copied());
+    (&**buffer).into()
+}
+
+/// Where each line starts. Eight bytes are looked at together, because most of them hold no line break.
+fn line_starts(text: &str) -> Vec<u32> {
+    const ONES: u64 = u64::from_ne_bytes([0x01; 8]);
+    const LOW: u64 = u64::from_ne_bytes([0x7f; 8]);
+    let mut starts = Vec::with_capacity(text.len() / 32 + 1);
+    starts.push(0);
+    let (eights, rest) = text.as_bytes().as_chunks::<8>();
+    let mut next = 1;
+    for eight in eights {
+        // A byte that is a line break becomes zero, and the highest bit of a byte that is zero is then set, of no other.
+        let differs = u64::from_le_bytes(*eight) ^ (ONES * b'\n' as u64);
+        let mut breaks = !(((differs & LOW) + LOW) | differs | LOW);
+        while breaks != 0 {
+            starts.push(next + breaks.trailing_zeros() / 8);
+            breaks &= breaks - 1;
+        }
+        next += 8;
+    }
+    for byte in rest {
+        if *byte == b'\n' {
+            starts.push(next);
+        }
+        next += 1;
+    }
+    starts
 }
 
 #[cfg(test)]

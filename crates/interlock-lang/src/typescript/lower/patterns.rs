@@ -9,7 +9,7 @@ use super::{
     context::{Lowerer, flag},
     val::{Val, is_small, merge},
 };
-use crate::{Arg, Shape};
+use crate::Shape;
 
 impl<'a> Lowerer<'a> {
     pub(super) fn variables(&mut self, variables: &VariableDeclaration<'a>) {
@@ -109,8 +109,7 @@ impl<'a> Lowerer<'a> {
             self.rename(value, name);
         }
         if !matches!(val.shape, Shape::Opaque | Shape::Null) && is_small(&val.shape) {
-            let shape = Arg { shape: val.shape.clone(), ..Arg::opaque(Term::Unknown, vec![]) };
-            let shape = self.keep_shape(shape);
+            let shape = self.keep_shape(val.shape.clone());
             let value = direct.unwrap_or(interlock_model::ir::Value(u32::MAX));
             self.set(symbol, super::context::Binding { value, alias: None, shape });
         }
@@ -190,7 +189,7 @@ impl<'a> Lowerer<'a> {
             return Val { flags: val.flags, ..Val::from_arg(arg.clone()) };
         }
         // The name by which members are reached; the value itself is what the part depends on.
-        let Some(path) = val.place.as_ref().or(val.path_ref()) else {
+        let Some(path) = val.place.as_deref().or(val.path_ref()) else {
             return Val::from_values(val.values.clone(), val.flags);
         };
         let mut path = path.clone();

@@ -3,6 +3,7 @@
 use interlock_model::ir::{AccessPath, Aspect, Field, Name, Op, Resource, Root, Term};
 use oxc_ast::ast::{BinaryExpression, ChainElement, Expression, IdentifierReference, MemberExpression};
 use oxc_span::GetSpan;
+use oxc_str::Ident;
 
 use super::{
     bind::{SymbolKind, meaning_of},
@@ -22,20 +23,20 @@ impl<'a> Lowerer<'a> {
         match val.path_ref() {
             Some(path) if reads => {
                 let path = path.clone();
-                let name = self.names.get(id.name.as_str());
+                let name = self.names.of(id.name);
                 self.stand(id.span);
                 let mut val = self.read(path.clone(), &name);
                 // The variable may hold something else by the time that this is used; its members are found there all the same.
                 if let Some(value) = val.direct {
                     val.term = value.into();
                 }
-                val.place = Some(path);
+                val.place = Some(Box::new(path));
                 val
             }
             // A variable that is another name of a whole variable means what that held when it was read.
             Some(path) if path.fields.is_empty() => match val.values.as_slice() {
                 [value] if *path != AccessPath::from(*value) => {
-                    Val { place: Some(path.clone()), term: (*value).into(), ..val }
+                    Val { place: Some(Box::new(path.clone())), term: (*value).into(), ..val }
                 }
                 _ => val,
             },
@@ -54,19 +55,28 @@ impl<'a> Lowerer<'a> {
     /// What an identifier stands for, as the start of a path.
     pub(super) fn identifier_place(&mut self, id: &IdentifierReference<'a>) -> Val {
         let Some(symbol) = meaning_of(&id.reference_id) else {
-            return self.language_global(id.name.as_str());
+            return self.language_global(id.name);
         };
         self.symbol_place(symbol)
     }
 
-    fn language_global(&mut self, name: &'a str) -> Val {
+    fn language_global(&mut self, name: Ident<'a>) -> Val {
         if name == "undefined" {
             return Val { shape: Shape::Null, ..Val::nothing() };
         }
-        Val::path(AccessPath::global(self.names.get(name)), vec![], 0)
+        Val::path(AccessPath::global(self.names.of(name)), vec![], 0)
     }
 
     pub(super) fn symbol_place(&mut self, symbol: u32) -> Val {
+        let mut val = self.bare_place(symbol);
+        if let Some(shape) = self.remembered_shape(symbol) {
+            val.shape = shape.clone();
+        }
+        val
+    }
+
+    /// Where a variable is, without what is remembered of what it was made as.
+    fn bare_place(&mut self, symbol: u32) -> Val {
         let Some(found) = self.facts.symbol(symbol) else { return Val::nothing() };
         let (global, owner) = (found.global, found.function);
         let held = self.facts.held(symbol);
@@ -77,8 +87,6 @@ impl<'a> Lowerer<'a> {
             if let Some(function) = held {
                 let function = Self::function_id(function);
                 val.shape = Shape::Function { function, captures: vec![] };
-            } else if let Some(shape) = self.remembered_shape(symbol) {
-                val.shape = shape;
             }
             return val;
         }
@@ -103,16 +111,18 @@ impl<'a> Lowerer<'a> {
         {
             val.term = Term::Path(path.clone());
         }
-        if let Some(shape) = self.remembered_shape(symbol) {
-            val.shape = shape;
-        }
         val
     }
 
-    fn remembered_shape(&self, symbol: u32) -> Option<Shape> {
-        let changes = self.facts.symbol(symbol).is_none_or(|found| found.reassigned && found.global);
-        let shape = self.binding(symbol).filter(|_| !changes)?.shape?;
-        self.shapes.get(shape as usize).map(|arg| arg.shape.clone())
+    /// What a variable was made as, where this function may know it.
+    fn remembered_shape(&self, symbol: u32) -> Option<&Shape> {
+        let found = self.facts.symbol(symbol)?;
+        let known = if found.global { !found.reassigned } else { found.function == self.cx.id };
+        if !known || self.facts.held(symbol).is_some() {
+            return None;
+        }
+        let shape = self.binding(symbol)?.shape?;
+        self.shapes.get(shape as usize)
     }
 
     /// Reads shared memory.
@@ -177,8 +187,22 @@ impl<'a> Lowerer<'a> {
         if let Some(exported) = self.exports_member(member) {
             return exported;
         }
-        let object = self.place(member.object());
-        self.step_to(object, member)
+        // Of what a variable was made as only the member is of interest, so the rest is not copied.
+        if let Expression::Identifier(id) = member.object()
+            && let Some(symbol) = meaning_of(&id.reference_id)
+        {
+            let object = self.bare_place(symbol);
+            let shape = self.remembered_shape(symbol).unwrap_or(&object.shape);
+            let known = known_member(shape, member);
+            return self.step_to(object, known, member);
+        }
+        let mut object = self.place(member.object());
+        if object.path_ref().is_none() && is_list_of_things(&object.shape) {
+            let name = self.names.get("list");
+            object = self.local(&name, object);
+        }
+        let known = known_member(&object.shape, member);
+        self.step_to(object, known, member)
     }
 
     /// `key in object`: the entry is looked for.
@@ -200,18 +224,11 @@ impl<'a> Lowerer<'a> {
         }
     }
 
-    fn step_to(&mut self, object: Val, member: &MemberExpression<'a>) -> Val {
-        let known = match (&object.shape, member.static_property_name()) {
-            (Shape::Object(members), Some(name)) => {
-                members.iter().rev().find(|(key, _)| &**key == name).map(|(_, arg)| arg.clone())
-            }
-            _ => None,
-        };
+    /// The member of an object, where what it was made as is `known`.
+    fn step_to(&mut self, object: Val, known: Option<Shape>, member: &MemberExpression<'a>) -> Val {
         let mut object = self.as_path(object);
         let field = match member {
-            MemberExpression::StaticMemberExpression(it) => {
-                Field::Name(self.names.get(it.property.name.as_str()))
-            }
+            MemberExpression::StaticMemberExpression(it) => Field::Name(self.names.of(it.property.name)),
             MemberExpression::PrivateFieldExpression(it) => Field::Name(private(it.field.name.as_str())),
             MemberExpression::ComputedMemberExpression(it) => {
                 let key = self.expression(&it.expression);
@@ -223,10 +240,7 @@ impl<'a> Lowerer<'a> {
         if let Term::Path(path) = &mut object.term {
             path.fields.push(field);
         }
-        object.shape = match known {
-            Some(arg) if is_small(&arg.shape) => arg.shape,
-            _ => Shape::Opaque,
-        };
+        object.shape = known.unwrap_or(Shape::Opaque);
         object.direct = None;
         object
     }
@@ -280,6 +294,9 @@ impl<'a> Lowerer<'a> {
     /// `Status.Open`, where the enum says what that is.
     fn enum_member(&mut self, member: &MemberExpression<'a>) -> Option<Val> {
         let Expression::Identifier(id) = member.object() else { return None };
+        if self.enums.is_empty() {
+            return None;
+        }
         let symbol = meaning_of(&id.reference_id)?;
         let name = self.names.get(member.static_property_name()?);
         match self.enums.get(&(symbol, name))? {
@@ -289,9 +306,22 @@ impl<'a> Lowerer<'a> {
     }
 }
 
+/// Whether a list is written on the spot of more than texts and numbers: `[...tools, more].forEach(…)`.
+fn is_list_of_things(shape: &Shape) -> bool {
+    matches!(shape, Shape::List(items) if items.iter().any(|item| !matches!(item.term, Term::Literal(_))))
+}
+
+/// What a member was made as, if that is written in the object and small.
+fn known_member(object: &Shape, member: &MemberExpression<'_>) -> Option<Shape> {
+    let Shape::Object(members) = object else { return None };
+    let name = member.static_property_name()?;
+    let (_, arg) = members.iter().rev().find(|(key, _)| &**key == name)?;
+    is_small(&arg.shape).then(|| arg.shape.clone())
+}
+
 /// The name of a private field.
 pub(super) fn private(name: &str) -> Name {
-    format!("#{name}").into()
+    ["#", name].concat().into()
 }
 
 /// Whether a path is short enough to stand for a variable.

@@ -53,7 +53,7 @@ impl<'a> Lowerer<'a> {
             }
             TSTypeName::QualifiedName(it) => {
                 let left = self.type_name_path(&it.left)?;
-                Some(left.field(self.names.get(it.right.name.as_str())))
+                Some(left.field(self.names.of(it.right.name)))
             }
             TSTypeName::ThisExpression(_) => None,
         }

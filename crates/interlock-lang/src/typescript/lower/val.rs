@@ -19,8 +19,8 @@ pub(super) struct Val {
     pub(super) flags: u8,
     /// The value that the last step of the expression made, so that a variable can take it over.
     pub(super) direct: Option<Value>,
-    /// The variable that it was read from: its members are found there.
-    pub(super) place: Option<AccessPath>,
+    /// The variable that it was read from: its members are found there. Few have one, and all are moved about.
+    pub(super) place: Option<Box<AccessPath>>,
 }
 
 impl Val {

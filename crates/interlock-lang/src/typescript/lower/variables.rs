@@ -3,7 +3,7 @@
 use interlock_model::ir::{AccessPath, Term, Value};
 
 use super::context::{Binding, Lowerer};
-use crate::Arg;
+use crate::Shape;
 
 impl Lowerer<'_> {
     pub(super) fn binding(&self, symbol: u32) -> Option<Binding> {
@@ -25,7 +25,7 @@ impl Lowerer<'_> {
         u32::try_from(self.paths.len() - 1).ok()
     }
 
-    pub(super) fn keep_shape(&mut self, shape: Arg) -> Option<u32> {
+    pub(super) fn keep_shape(&mut self, shape: Shape) -> Option<u32> {
         self.shapes.push(shape);
         u32::try_from(self.shapes.len() - 1).ok()
     }

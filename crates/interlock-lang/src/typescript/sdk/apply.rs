@@ -5,7 +5,7 @@ use interlock_model::ir::{
 };
 
 use super::{Discovered, Dispatch, Handler, Input, Unit, input::Added};
-use crate::typescript::link::flat::Flat;
+use crate::typescript::link::flat::{Flat, number};
 
 /// What is left to say about a tree whose functions know their roles.
 #[derive(Debug, Default)]
@@ -25,10 +25,15 @@ pub(crate) fn apply(flat: &mut Flat, functions: &mut Vec<Function>, packages: Ve
         sites: &flat.sites,
         classes: &flat.classes,
         variables: &flat.variables,
+        handing: &flat.handing,
+        holding: &flat.holding,
         packages,
     };
     let Discovered { handlers, added, sites, dispatches, origins, servers, notes } = super::discover(&input);
     drop(input);
+    // Without this, the first one more would make room for twice as many.
+    functions.reserve_exact(added.len());
+    flat.about.reserve_exact(added.len());
     for Added { function, like } in added {
         if let Some(about) = flat.about.get(like.0 as usize) {
             let mut about = about.clone();
@@ -37,7 +42,9 @@ pub(crate) fn apply(flat: &mut Flat, functions: &mut Vec<Function>, packages: Ve
             functions.push(function);
         }
     }
+    let known = number(flat.sites.len());
     flat.sites.extend(sites);
+    flat.handing.extend(known..number(flat.sites.len()));
     for (function, value, origin) in origins {
         set_origin(functions, function, value, origin);
     }

@@ -15,8 +15,9 @@ use super::{
     Dispatch,
     env::{At, Thing},
     found::Found,
-    index::{Definition, Index, name_of, place_at},
+    index::{Definition, Index},
     look::FUEL,
+    place::{name_of, place_at},
     ways::Choice,
 };
 use crate::{Arg, Shape};
@@ -59,10 +60,8 @@ pub(super) fn lists(found: &mut Found<'_, '_>, function: u32) {
 /// Functions that answer `tools/call` without a library.
 pub(super) fn by_hand(found: &mut Found<'_, '_>) {
     let index = found.index;
-    for (number, unit) in (0_u32..).zip(&index.input.units) {
-        if found.is_handler(number) {
-            continue;
-        }
+    for number in index.by_hand().iter().copied() {
+        let Some(unit) = index.unit(number).filter(|_| !found.is_handler(number)) else { continue };
         let mut spots = vec![];
         for effect in unit.function.effects() {
             let Op::Check { on, equal: Some(equal), .. } = &effect.op else { continue };

@@ -1,14 +1,23 @@
 //! What is written where, so that expressions can be followed: one walk over everything.
 
+use std::{borrow::Cow, cell::OnceCell};
+
 use interlock_model::ir::{
     AccessPath, Argument, Block, Callee, Field, Name, Op, Resource, Root, Term, Value,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{input::Input, memo::Memo};
+use super::{
+    input::Input,
+    memo::Memo,
+    origin,
+    place::{place, place_at},
+    says::{Names, Says},
+};
 use crate::{
     Arg, Shape,
     typescript::{
+        link::flat::stem,
         module::{Class, Site, Variable},
         split_global,
     },
@@ -25,21 +34,35 @@ const DESCENDANTS: usize = 1_000;
 pub(super) struct Index<'i> {
     pub(super) input: &'i Input<'i>,
     files: FxHashSet<&'i str>,
-    bound: FxHashMap<String, u32>,
+    /// The stems of the names that something of the tree is called by.
+    stems: FxHashSet<&'i str>,
+    bound: FxHashMap<Cow<'i, str>, u32>,
     nested: FxHashMap<(u32, Value), u32>,
-    closures: FxHashMap<u32, Vec<u32>>,
-    variables: FxHashMap<String, Vec<&'i Variable>>,
-    globals: FxHashMap<&'i str, Vec<&'i Variable>>,
+    variables: FxHashMap<Cow<'i, str>, Vec<&'i Variable>>,
     classes: FxHashMap<&'i str, usize>,
     children: FxHashMap<usize, Vec<usize>>,
-    captured: FxHashMap<u32, (u32, &'i [Term])>,
+    /// For each function, where it is written and what it takes along there.
+    captured: Vec<Option<(u32, &'i [Term])>>,
     handed: FxHashMap<u32, (u32, usize)>,
-    /// For each function, how each of its values comes about.
-    definitions: Vec<Vec<Option<Definition<'i>>>>,
+    /// How the values of all functions come about, one function after another.
+    definitions: Vec<Option<Definition<'i>>>,
+    /// For each function, where its values begin among them.
+    firsts: Vec<usize>,
     kept: FxHashMap<String, Vec<u32>>,
     filled: FxHashMap<(u32, Value), Vec<u32>>,
-    inside: FxHashMap<u32, Vec<u32>>,
     callers: FxHashMap<u32, Vec<Caller<'i>>>,
+    /// What the names of each call say.
+    says: Vec<Says>,
+    /// The steps that call functions by what they are: which, and from where.
+    direct: Vec<(u32, Caller<'i>)>,
+    /// The functions that compare something with `tools/call`.
+    by_hand: Vec<u32>,
+    /// The functions that name who calls, or in which session.
+    personal: Vec<u32>,
+    /// What few trees ask for: the functions and the calls in a function, the variables of a file.
+    closures: OnceCell<FxHashMap<u32, Vec<u32>>>,
+    inside: OnceCell<FxHashMap<u32, Vec<u32>>>,
+    globals: OnceCell<FxHashMap<&'i str, Vec<&'i Variable>>>,
     memo: Memo<'i>,
 }
 
@@ -74,27 +97,35 @@ pub(super) enum Caller<'i> {
 impl<'i> Index<'i> {
     /// Walks over everything.
     pub(super) fn of(input: &'i Input<'i>) -> Self {
+        let values = input.units.iter().map(|unit| unit.function.values.len()).sum();
         let mut index = Self {
             input,
             files: input.files.iter().map(|file| &**file).collect(),
+            stems: FxHashSet::default(),
             bound: FxHashMap::default(),
             nested: FxHashMap::default(),
-            closures: FxHashMap::default(),
             variables: FxHashMap::default(),
-            globals: FxHashMap::default(),
             classes: FxHashMap::default(),
             children: FxHashMap::default(),
-            captured: FxHashMap::default(),
+            captured: vec![None; input.units.len()],
             handed: FxHashMap::default(),
-            definitions: vec![],
+            definitions: Vec::with_capacity(values),
+            firsts: Vec::with_capacity(input.units.len() + 1),
             kept: FxHashMap::default(),
             filled: FxHashMap::default(),
-            inside: FxHashMap::default(),
             callers: FxHashMap::default(),
+            says: Vec::with_capacity(input.sites.len()),
+            direct: vec![],
+            by_hand: vec![],
+            personal: vec![],
+            closures: OnceCell::new(),
+            inside: OnceCell::new(),
+            globals: OnceCell::new(),
             memo: Memo::new(input.sites.len()),
         };
         for (number, class) in input.classes.iter().enumerate() {
             index.classes.entry(&class.name).or_insert(number);
+            index.stems.insert(stem(&class.name));
         }
         for (number, class) in input.classes.iter().enumerate() {
             let base = class.extends.as_ref().and_then(|path| place(path, None));
@@ -105,49 +136,57 @@ impl<'i> Index<'i> {
         for (number, unit) in (0_u32..).zip(&input.units) {
             index.function(number, unit);
         }
+        index.firsts.push(index.definitions.len());
         for variable in input.variables {
-            if let (Root::Global(name), []) = (&variable.path.root, variable.path.fields.as_slice()) {
-                let file = split_global(name).map_or("", |(file, _)| file);
-                index.globals.entry(file).or_default().push(variable);
-            }
             if let Some(place) = place(&variable.path, variable.owner.as_ref()) {
+                index.starts_with(&variable.path, variable.owner.as_ref());
                 index.variables.entry(place).or_default().push(variable);
             }
+        }
+        for variable in input.holding.iter().filter_map(|number| input.variables.get(*number as usize)) {
             if let Some(initial) = &variable.initial {
                 index.functions_in(variable.within, initial, None);
             }
         }
-        for (number, site) in (0_u32..).zip(input.sites) {
+        for number in input.handing {
+            let Some(site) = input.sites.get(*number as usize) else { continue };
             for (at, argument) in site.arguments.iter().enumerate() {
-                index.functions_in(site.within, argument, Some((number, at)));
+                index.functions_in(site.within, argument, Some((*number, at)));
             }
-            index.inside.entry(site.within).or_default().push(number);
         }
+        let (mut names, nothing) = (Names::default(), AccessPath::this());
         for (number, site) in (0_u32..).zip(input.sites) {
-            index.keeps(number, site);
+            let says = names.of(site.callee.as_ref().unwrap_or(&nothing), |root| index.is_foreign(root));
+            if says.any(Says::KEEPS) {
+                index.keeps(number, site);
+            }
+            index.says.push(says);
         }
         // Who calls whom is found without asking who calls: what fills a collection may depend on that, and waits.
-        index.callers = index.memo.apart(|| index.all_callers());
+        let direct = std::mem::take(&mut index.direct);
+        index.callers = index.memo.apart(|| index.all_callers(direct));
         index
     }
 
     fn function(&mut self, number: u32, unit: &super::Unit<'i>) {
-        if let Some(parent) = unit.parent {
-            self.closures.entry(parent).or_default().push(number);
-        }
         if let Some(path) = unit.bound {
             match (&path.root, path.fields.is_empty(), unit.parent) {
                 (Root::Value(value), true, Some(parent)) => {
                     self.nested.entry((parent, *value)).or_insert(number);
                 }
                 _ => {
-                    if let Some(place) = place(path, unit.function.owner.as_ref()) {
+                    let owner = unit.function.owner.as_ref();
+                    if let Some(place) = place(path, owner) {
+                        self.starts_with(path, owner);
                         self.bound.entry(place).or_insert(number);
                     }
                 }
             }
         }
-        let mut walk = Walk { index: self, number, definitions: vec![None; unit.function.values.len()] };
+        let first = self.definitions.len();
+        self.firsts.push(first);
+        self.definitions.resize(first + unit.function.values.len(), None);
+        let mut walk = Walk { index: self, number, first };
         for (at, value) in unit.function.captures.iter().enumerate() {
             walk.define(*value, Definition::Capture(at));
         }
@@ -155,30 +194,43 @@ impl<'i> Index<'i> {
             walk.define(*value, Definition::Parameter(at));
         }
         walk.block(&unit.function.body);
-        let definitions = walk.definitions;
-        self.definitions.push(definitions);
-        for (_, arg) in unit.locals.iter().chain(unit.items) {
-            self.functions_in(number, arg, None);
+        if unit.holds {
+            for (_, arg) in unit.locals.iter().chain(unit.items) {
+                self.functions_in(number, arg, None);
+            }
+            for arg in unit.returned {
+                self.functions_in(number, arg, None);
+            }
         }
-        for arg in unit.returned {
-            self.functions_in(number, arg, None);
+    }
+
+    /// Remembers what the place of a path starts with.
+    fn starts_with(&mut self, path: &'i AccessPath, owner: Option<&'i Name>) {
+        match (&path.root, owner) {
+            (Root::Global(name), _) | (Root::This, Some(name)) => {
+                self.stems.insert(stem(name));
+            }
+            _ => {}
         }
+    }
+
+    /// Whether nothing that a path leads to from here is of the tree: it starts at what a library or the language offers.
+    pub(super) fn is_foreign(&self, root: &Root) -> bool {
+        let Root::Global(name) = root else { return false };
+        !self.stems.contains(stem(name)) && !name.ends_with("::*")
     }
 
     /// Remembers what is put into a collection that has a place.
     fn keeps(&mut self, number: u32, site: &'i Site) {
         let Some(callee) = &site.callee else { return };
-        let Some((Field::Name(method), collection)) = callee.fields.split_last() else { return };
-        if !matches!(&**method, "set" | "push" | "add" | "unshift") {
-            return;
-        }
+        let Some((Field::Name(_), collection)) = callee.fields.split_last() else { return };
         if let (Root::Value(value), []) = (&callee.root, collection) {
             let (function, value) = self.home(site.within, *value);
             self.filled.entry((function, value)).or_default().push(number);
             return;
         }
         if let Some(place) = place_at(&callee.root, collection, self.owner(site.within)) {
-            self.kept.entry(place).or_default().push(number);
+            self.kept.entry(place.into_owned()).or_default().push(number);
         }
     }
 
@@ -233,9 +285,10 @@ impl<'i> Index<'i> {
 
     /// Remembers where a function is written. A function that is only named takes nothing along.
     fn written(&mut self, function: u32, within: u32, captures: &'i [Term]) {
-        let known = self.captured.entry(function).or_insert((within, captures));
-        if known.1.is_empty() {
-            *known = (within, captures);
+        if let Some(known) = self.captured.get_mut(function as usize)
+            && known.is_none_or(|(_, taken)| taken.is_empty())
+        {
+            *known = Some((within, captures));
         }
     }
 
@@ -256,7 +309,17 @@ impl<'i> Index<'i> {
 
     /// The variables of a file that are not inside functions.
     pub(super) fn globals(&self, file: &str) -> &[&'i Variable] {
-        self.globals.get(file).map_or(&[], Vec::as_slice)
+        let all = || {
+            let mut globals: FxHashMap<&'i str, Vec<&'i Variable>> = FxHashMap::default();
+            for variable in self.input.variables {
+                if let (Root::Global(name), []) = (&variable.path.root, variable.path.fields.as_slice()) {
+                    let file = split_global(name).map_or("", |(file, _)| file);
+                    globals.entry(file).or_default().push(variable);
+                }
+            }
+            globals
+        };
+        self.globals.get_or_init(all).get(file).map_or(&[], Vec::as_slice)
     }
 
     /// The calls that put something into the collection at a place.
@@ -266,12 +329,50 @@ impl<'i> Index<'i> {
 
     /// The functions that are written in a function.
     pub(super) fn closures(&self, function: u32) -> &[u32] {
-        self.closures.get(&function).map_or(&[], Vec::as_slice)
+        let all = || {
+            let mut closures: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
+            for (number, unit) in (0_u32..).zip(&self.input.units) {
+                if let Some(parent) = unit.parent {
+                    closures.entry(parent).or_default().push(number);
+                }
+            }
+            closures
+        };
+        self.closures.get_or_init(all).get(&function).map_or(&[], Vec::as_slice)
     }
 
     /// The calls that are written in a function, not in closures inside it.
     pub(super) fn inside(&self, function: u32) -> &[u32] {
-        self.inside.get(&function).map_or(&[], Vec::as_slice)
+        let all = || {
+            let mut inside: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
+            for (number, site) in (0_u32..).zip(self.input.sites) {
+                inside.entry(site.within).or_default().push(number);
+            }
+            inside
+        };
+        self.inside.get_or_init(all).get(&function).map_or(&[], Vec::as_slice)
+    }
+
+    /// The calls, each with what its names say.
+    pub(super) fn calls(&self) -> impl Iterator<Item = (&'i Site, Says)> {
+        self.input.sites.iter().zip(self.says.iter().copied())
+    }
+
+    /// The calls whose names say something, with their numbers.
+    pub(super) fn calls_that(&self, say: Says) -> impl Iterator<Item = (u32, &'i Site)> {
+        let says =
+            move |(number, (site, says)): (u32, (&'i Site, Says))| says.any(say).then_some((number, site));
+        (0_u32..).zip(self.calls()).filter_map(says)
+    }
+
+    /// The functions that compare something with `tools/call`.
+    pub(super) fn by_hand(&self) -> &[u32] {
+        &self.by_hand
+    }
+
+    /// The functions that name who calls, or in which session.
+    pub(super) fn personal(&self) -> &[u32] {
+        &self.personal
     }
 
     /// A class by name.
@@ -315,7 +416,7 @@ impl<'i> Index<'i> {
 
     /// What a closure takes along: the function that it is written in, and its terms there.
     pub(super) fn captured(&self, function: u32) -> Option<(u32, &'i [Term])> {
-        self.captured.get(&function).copied()
+        *self.captured.get(function as usize)?
     }
 
     /// The call that a closure is handed to, and as which argument.
@@ -325,7 +426,9 @@ impl<'i> Index<'i> {
 
     /// How a value comes about.
     pub(super) fn definition(&self, function: u32, value: Value) -> Option<Definition<'i>> {
-        *self.definitions.get(function as usize)?.get(value.0 as usize)?
+        let first = *self.firsts.get(function as usize)?;
+        let next = *self.firsts.get(function as usize + 1)?;
+        *self.definitions.get(first..next)?.get(value.0 as usize)?
     }
 
     /// A call by number.
@@ -343,39 +446,6 @@ impl<'i> Index<'i> {
         self.unit(function)?.function.owner.as_ref()
     }
 
-    /// The declared type of a value.
-    pub(super) fn declared(&self, function: u32, value: Value) -> Option<&'i AccessPath> {
-        let unit = self.unit(function)?;
-        if let Some((_, declared)) = unit.types.iter().find(|(typed, _)| *typed == value) {
-            return Some(declared);
-        }
-        // A closure sees the type that the function around it has declared.
-        let Definition::Capture(position) = self.definition(function, value)? else { return None };
-        let (within, terms) = self.captured(function)?;
-        match terms.get(position)? {
-            Term::Path(AccessPath { root: Root::Value(outer), fields })
-                if fields.is_empty() && within != function =>
-            {
-                self.declared(within, *outer)
-            }
-            _ => None,
-        }
-    }
-
-    /// The declared type of the field or global that a path starts with.
-    pub(super) fn declared_field(&self, path: &AccessPath, function: u32) -> Option<&'i AccessPath> {
-        match &path.root {
-            Root::This => {
-                let class = self.class(self.owner(function)?)?;
-                let field = name_of(path.fields.first()?)?;
-                let declared = |class: &'i Class| class.fields.iter().find(|(name, _)| &**name == field);
-                self.line(class).find_map(declared).map(|(_, declared)| declared)
-            }
-            Root::Global(name) => self.variables(name).iter().find_map(|variable| variable.declared.as_ref()),
-            Root::Value(_) => None,
-        }
-    }
-
     /// Whether a name belongs to a file of the tree.
     pub(super) fn is_file(&self, file: &str) -> bool {
         self.files.contains(file)
@@ -386,7 +456,7 @@ impl<'i> Index<'i> {
         self.callers.get(&function).map_or(&[], Vec::as_slice)
     }
 
-    fn all_callers(&self) -> FxHashMap<u32, Vec<Caller<'i>>> {
+    fn all_callers(&self, direct: Vec<(u32, Caller<'i>)>) -> FxHashMap<u32, Vec<Caller<'i>>> {
         let mut callers: FxHashMap<u32, Vec<Caller<'i>>> = FxHashMap::default();
         let mut add = |function: u32, caller: Caller<'i>| {
             let known = callers.entry(function).or_default();
@@ -394,22 +464,16 @@ impl<'i> Index<'i> {
                 known.push(caller);
             }
         };
-        for (number, site) in (0_u32..).zip(self.input.sites) {
+        for ((number, site), says) in (0_u32..).zip(self.input.sites).zip(&self.says) {
+            if says.any(Says::FOREIGN) && site.function.is_none() {
+                continue;
+            }
             if let Some(function) = self.target(site) {
                 add(function, Caller::Site(number));
             }
         }
-        for (number, unit) in (0_u32..).zip(&self.input.units) {
-            for effect in unit.function.effects() {
-                if let Op::Call {
-                    callee: Callee::Closure { function, .. } | Callee::Function(function),
-                    arguments,
-                    ..
-                } = &effect.op
-                {
-                    add(function.0, Caller::Step(number, arguments));
-                }
-            }
+        for (function, caller) in direct {
+            add(function, caller);
         }
         callers
     }
@@ -418,19 +482,20 @@ impl<'i> Index<'i> {
 struct Walk<'x, 'i> {
     index: &'x mut Index<'i>,
     number: u32,
-    definitions: Vec<Option<Definition<'i>>>,
+    /// Where the values of the function begin among those of all.
+    first: usize,
 }
 
 impl<'i> Walk<'_, 'i> {
     fn define(&mut self, value: Value, definition: Definition<'i>) {
-        if let Some(known) = self.definitions.get_mut(value.0 as usize) {
+        if let Some(known) = self.index.definitions.get_mut(self.first + value.0 as usize) {
             *known = Some(definition);
         }
     }
 
     /// The same, unless it has come about before.
     fn define_first(&mut self, value: Value, definition: Definition<'i>) {
-        if let Some(known) = self.definitions.get_mut(value.0 as usize) {
+        if let Some(known) = self.index.definitions.get_mut(self.first + value.0 as usize) {
             known.get_or_insert(definition);
         }
     }
@@ -438,24 +503,7 @@ impl<'i> Walk<'_, 'i> {
     fn block(&mut self, block: &'i Block) {
         for effect in block {
             match &effect.op {
-                Op::Call { into, callee, arguments, .. } => {
-                    for argument in arguments {
-                        if let Argument::Closure { function, captures } = argument {
-                            self.index.written(function.0, self.number, captures);
-                        }
-                    }
-                    match callee {
-                        Callee::Closure { function, captures } => {
-                            self.index.written(function.0, self.number, captures);
-                        }
-                        Callee::Pending(site) => {
-                            if let Some(into) = into {
-                                self.define(*into, Definition::Call(*site));
-                            }
-                        }
-                        _ => {}
-                    }
-                }
+                Op::Call { into, callee, arguments, .. } => self.call(*into, callee, arguments),
                 Op::Closure { into, function, captures } => {
                     self.index.written(function.0, self.number, captures);
                     self.define_first(*into, Definition::Closure(function.0));
@@ -463,6 +511,9 @@ impl<'i> Walk<'_, 'i> {
                 Op::Read { into, of: Resource::Shared(path), .. }
                 | Op::Derive { into, term: Term::Path(path), .. } => {
                     self.define_first(*into, Definition::Path(path));
+                    if origin::may_say(path) {
+                        note(&mut self.index.personal, self.number);
+                    }
                 }
                 Op::Derive { into, from, term: Term::Unknown } => {
                     self.define_first(*into, Definition::From(from));
@@ -470,41 +521,42 @@ impl<'i> Walk<'_, 'i> {
                 Op::Derive { into, term, .. } => {
                     self.define_first(*into, Definition::Term(term));
                 }
+                Op::Check { equal: Some(word), .. } if &**word == "tools/call" => {
+                    note(&mut self.index.by_hand, self.number);
+                }
                 _ => {}
             }
-            effect.op.blocks().for_each(|inner| self.block(inner));
+            effect.op.blocks().for_each(|block| self.block(block));
+        }
+    }
+
+    fn call(&mut self, into: Option<Value>, callee: &'i Callee, arguments: &'i [Argument]) {
+        for argument in arguments {
+            if let Argument::Closure { function, captures } = argument {
+                self.index.written(function.0, self.number, captures);
+            }
+        }
+        match callee {
+            Callee::Closure { function, captures } => {
+                self.index.written(function.0, self.number, captures);
+                self.index.direct.push((function.0, Caller::Step(self.number, arguments)));
+            }
+            Callee::Function(function) => {
+                self.index.direct.push((function.0, Caller::Step(self.number, arguments)));
+            }
+            Callee::Pending(site) => {
+                if let Some(into) = into {
+                    self.define(into, Definition::Call(*site));
+                }
+            }
+            Callee::Value(_) | Callee::Named(_) => {}
         }
     }
 }
 
-/// The place that a path leads to, as a key: `src/a.ts::store.pool`; `src/a.ts::Store#pool` for a field of `this`. `None` where the
-/// way there depends on a value.
-pub(super) fn place(path: &AccessPath, owner: Option<&Name>) -> Option<String> {
-    place_at(&path.root, &path.fields, owner)
-}
-
-/// The same for a path in parts.
-pub(super) fn place_at(root: &Root, fields: &[Field], owner: Option<&Name>) -> Option<String> {
-    let (mut place, mut fields) = (String::new(), fields.iter());
-    match root {
-        Root::Global(name) => place.push_str(name),
-        Root::This => {
-            place.push_str(owner?);
-            let Field::Name(name) = fields.next()? else { return None };
-            place.extend(["#", name]);
-        }
-        Root::Value(_) => return None,
-    }
-    for field in fields {
-        place.extend([".", name_of(field)?]);
-    }
-    Some(place)
-}
-
-/// The name of a step, where it does not depend on a value.
-pub(super) fn name_of(field: &Field) -> Option<&str> {
-    match field {
-        Field::Name(name) | Field::At(Term::Literal(name)) => Some(name),
-        Field::At(_) => None,
+/// Adds a function to those that have something, each once.
+fn note(functions: &mut Vec<u32>, function: u32) {
+    if functions.last() != Some(&function) {
+        functions.push(function);
     }
 }

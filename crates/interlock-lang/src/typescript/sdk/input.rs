@@ -22,6 +22,10 @@ pub(crate) struct Input<'i> {
     pub(crate) classes: &'i [Class],
     /// What is assigned to globals, fields and members.
     pub(crate) variables: &'i [Variable],
+    /// The calls that are handed functions, by number.
+    pub(crate) handing: &'i [u32],
+    /// The variables that are set to something with functions in it, by number.
+    pub(crate) holding: &'i [u32],
     /// The folders that are packages of their own: those with a `package.json`, without a slash at the end.
     pub(crate) packages: Vec<&'i str>,
 }
@@ -43,6 +47,8 @@ pub(crate) struct Unit<'i> {
     pub(crate) items: &'i [(Value, Arg)],
     /// What it returns.
     pub(crate) returned: &'i [Arg],
+    /// Whether functions are written in any of these.
+    pub(crate) holds: bool,
 }
 
 impl<'i> Unit<'i> {
@@ -56,6 +62,7 @@ impl<'i> Unit<'i> {
             locals: &about.locals,
             items: &about.items,
             returned: &about.returned,
+            holds: about.holds,
         }
     }
 }

@@ -8,7 +8,7 @@ use super::{
     env::{At, Thing},
     index::Index,
     look::FUEL,
-    results::split,
+    says::Says,
     serve::Packages,
 };
 use crate::typescript::{module::Site, split_global};
@@ -57,9 +57,11 @@ pub(super) fn packages<'i>(
 ) -> FxHashSet<&'i str> {
     let callers = discovered.origins.iter().map(|(function, value, _)| (*function, *value)).collect();
     let mut limited = FxHashSet::default();
-    for site in index.input.sites {
+    for (site, says) in index.calls() {
         let package = packages.at(site.span);
-        if !limited.contains(package) && (is_library(index, site) || is_gate(index, &callers, site)) {
+        if !limited.contains(package)
+            && (is_library(index, site, says) || says.any(Says::ASKS) && is_gate(index, &callers, site))
+        {
             limited.insert(package);
         }
     }
@@ -70,7 +72,11 @@ pub(super) fn packages<'i>(
 type Callers = FxHashSet<(FunctionId, Value)>;
 
 /// A limiter of a library is made or asked.
-fn is_library<'i>(index: &Index<'i>, site: &'i Site) -> bool {
+fn is_library<'i>(index: &Index<'i>, site: &'i Site, says: Says) -> bool {
+    // Of most calls the name alone says whose they are.
+    if says.any(Says::FOREIGN) {
+        return says.any(Says::LIMITS);
+    }
     let Some(callee) = &site.callee else { return false };
     let at = At::plain(site.within);
     let library = match index.path(callee, &at, FUEL) {
@@ -82,19 +88,25 @@ fn is_library<'i>(index: &Index<'i>, site: &'i Site) -> bool {
     };
     library.is_some_and(|name| {
         let library = split_global(&name).map_or(&*name, |(library, _)| library);
-        LIBRARIES.contains(&library)
+        is_limiter(library)
     })
+}
+
+/// Whether a library limits requests.
+pub(super) fn is_limiter(library: &str) -> bool {
+    LIBRARIES.contains(&library)
+}
+
+/// Whether a method is called like one that asks whether there is room for one more.
+pub(super) fn is_question(method: &str) -> bool {
+    matches!(
+        method,
+        "get" | "consume" | "acquire" | "tryAcquire" | "incr" | "eval" | "evalsha" | "take" | "limit"
+    )
 }
 
 /// A count, permit or bucket of each caller is looked up by who calls, and something is called a limit there.
 fn is_gate<'i>(index: &Index<'i>, callers: &Callers, site: &'i Site) -> bool {
-    let Some((method, _)) = site.callee.as_ref().and_then(split) else { return false };
-    if !matches!(
-        method,
-        "get" | "consume" | "acquire" | "tryAcquire" | "incr" | "eval" | "evalsha" | "take" | "limit"
-    ) {
-        return false;
-    }
     let by_caller = site
         .arguments
         .iter()
@@ -149,7 +161,7 @@ fn is_called_limit(index: &Index<'_>, site: &Site) -> bool {
     let path = site.callee.as_ref();
     let named = path.is_some_and(|path| {
         let root = matches!(&path.root, Root::Global(name) if like(name.rsplit_once("::").map_or(name, |(_, name)| name)));
-        root || path.fields.iter().filter_map(super::index::name_of).any(like)
+        root || path.fields.iter().filter_map(super::place::name_of).any(like)
     });
     let unit = index.unit(site.within);
     named

@@ -8,7 +8,8 @@ use interlock_model::ir::{AccessPath, Field, Name, Root, Term, Value};
 
 use super::{
     env::{At, Bound, Open, Thing},
-    index::{Definition, Index, name_of, place_at},
+    index::{Definition, Index},
+    place::{name_of, place_at},
 };
 use crate::{
     Arg, Shape,
@@ -27,7 +28,7 @@ impl<'i> Index<'i> {
         if let Some(function) = site.function {
             return Some(function);
         }
-        let callee = site.callee.as_ref()?;
+        let callee = site.callee.as_ref().filter(|callee| !self.is_foreign(&callee.root))?;
         match self.path(callee, &At::plain(site.within), FUEL) {
             Thing::Function(function, _) if !site.construct => Some(function),
             Thing::Class(class) if site.construct => self.method(class, "constructor"),
@@ -126,7 +127,7 @@ impl<'i> Index<'i> {
     pub(super) fn defines(&self, class: usize, member: &str) -> bool {
         self.class_at(class).is_some_and(|class| {
             class.methods.iter().any(|(name, _)| &**name == member)
-                || !self.variables(&format!("{}#{member}", class.name)).is_empty()
+                || !self.variables(&[&*class.name, "#", member].concat()).is_empty()
         })
     }
 
@@ -140,7 +141,8 @@ impl<'i> Index<'i> {
         fuel: usize,
     ) -> (Thing<'i>, usize) {
         let fixed = fields.iter().take_while(|field| name_of(field).is_some()).count();
-        for used in (0..=fixed).rev() {
+        let longest = if self.is_foreign(root) { 0..0 } else { 0..fixed + 1 };
+        for used in longest.rev() {
             let known = fields.get(..used).unwrap_or_default();
             let Some(place) = place_at(root, known, owner) else { continue };
             let thing = self.at_place(&place, at, fuel);
@@ -277,9 +279,9 @@ impl<'i> Index<'i> {
             }
             Thing::Instance(class, at) => self.of_class(class, name, &at, fuel),
             Thing::This(class) | Thing::Class(class) => self.of_class(class, name, &At::plain(0), fuel),
-            Thing::Exports(file) => self.at_place(&format!("{file}::{name}"), &At::plain(0), fuel),
+            Thing::Exports(file) => self.at_place(&[&*file, "::", name].concat(), &At::plain(0), fuel),
             Thing::Library(library) if library.len() < LONG => {
-                Thing::Library(format!("{library}.{name}").into())
+                Thing::Library([&*library, ".", name].concat().into())
             }
             Thing::Open(open) => Thing::Open(open),
             _ => Thing::Unknown,
@@ -302,8 +304,8 @@ impl<'i> Index<'i> {
         }
         for class in self.line(class) {
             // A field of its objects, or of the class itself.
-            for place in [format!("{}#{name}", class.name), format!("{}.{name}", class.name)] {
-                let thing = self.assigned(&place, at, fuel);
+            for sign in ["#", "."] {
+                let thing = self.assigned(&[&*class.name, sign, name].concat(), at, fuel);
                 if !matches!(thing, Thing::Unknown) {
                     return thing;
                 }

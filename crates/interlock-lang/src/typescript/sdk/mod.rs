@@ -7,11 +7,14 @@
 
 mod input;
 
+mod declared;
 mod env;
 mod index;
 mod look;
 mod memo;
+mod place;
 mod results;
+mod says;
 mod ways;
 
 mod found;

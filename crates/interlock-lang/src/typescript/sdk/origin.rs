@@ -5,19 +5,18 @@
 use interlock_model::ir::{AccessPath, Function, FunctionId, Op, Origin, Resource, Root, Term, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{
-    Discovered,
-    index::{Index, name_of},
-};
+use super::{Discovered, index::Index, place::name_of};
+use crate::typescript::link::flat::number;
 
 /// Marks the values of all functions that are derived from what a request says about its caller or session.
 pub(super) fn mark(index: &Index<'_>, discovered: &mut Discovered) {
-    let own = index.input.units.iter().map(|unit| unit.function);
-    let added = discovered.added.iter().map(|added| &added.function);
+    let function = |number: &u32| Some((*number, index.unit(*number)?.function));
+    let own = index.personal().iter().filter_map(function);
+    let added = (number(index.input.units.len())..).zip(discovered.added.iter().map(|added| &added.function));
     let tools = discovered.handlers.iter().filter(|handler| !handler.tools.is_empty());
     let tools: FxHashSet<u32> = tools.map(|handler| handler.function.0).collect();
     let mut origins = vec![];
-    for (number, function) in (0_u32..).zip(own.chain(added)) {
+    for (number, function) in own.chain(added) {
         // What comes from outside: parameters, what is captured, and their parts: `{ authInfo }`. The first parameter of a tool is
         // what the caller chose, whatever its fields are called.
         let alone = function.parameters.len() == 1;
@@ -55,6 +54,12 @@ fn is_request(function: &Function, value: Value) -> bool {
         name,
         "req" | "request" | "extra" | "ctx" | "context" | "c" | "session" | "toolCtx" | "meta" | "auth"
     )
+}
+
+/// Whether a path may say something about the request. Hardly any does, so this is asked before anything else is.
+pub(super) fn may_say(path: &AccessPath) -> bool {
+    let telling = |name: &str| matches!(name, "sessionId" | "session" | "authInfo" | "user" | "auth");
+    matches!(path.root, Root::Value(_)) && path.fields.iter().filter_map(name_of).any(telling)
 }
 
 /// What the field names of a path say about the request. `user` says it only of what is known to be one.

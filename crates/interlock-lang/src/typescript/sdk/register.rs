@@ -9,6 +9,7 @@ use super::{
     index::Index,
     look::FUEL,
     results::split,
+    says::Says,
     vary,
 };
 use crate::{
@@ -28,18 +29,18 @@ const LIBRARIES: [&str; 8] = [
     "agents/mcp",
 ];
 
-/// Looks at every call of the tree.
+/// Looks at every call of the tree that is called like a registration.
 pub(super) fn registrations<'i>(found: &mut Found<'_, 'i>) {
     let index = found.index;
-    for (number, site) in (0_u32..).zip(index.input.sites) {
+    for (number, site) in index.calls_that(Says::REGISTERS) {
         let Some((method, _)) = site.callee.as_ref().and_then(split) else { continue };
-        if !is_registration(method) || site.construct || index.target(site).is_some() {
+        if site.construct || index.target(site).is_some() {
             continue;
         }
         if !is_server(index, site, method) {
             continue;
         }
-        let arguments = site.arguments.as_slice();
+        let arguments = &*site.arguments;
         match method {
             "registerTool" | "tool" | "registerToolTask" => tool(found, number, site),
             "addTool" | "addTools" => tool_object(found, number, site),
@@ -54,7 +55,8 @@ pub(super) fn registrations<'i>(found: &mut Found<'_, 'i>) {
     assigned_entries(found);
 }
 
-fn is_registration(method: &str) -> bool {
+/// Whether a method is called like one that registers.
+pub(super) fn is_registration(method: &str) -> bool {
     matches!(
         method,
         "registerTool"
@@ -260,7 +262,7 @@ fn asked_for<'i>(index: &Index<'i>, what: &'i Arg, at: &At<'i>) -> Option<Name> 
         return Some(method);
     }
     let Term::Path(path) = &what.term else { return None };
-    let last = path.fields.iter().rev().find_map(super::index::name_of);
+    let last = path.fields.iter().rev().find_map(super::place::name_of);
     let name = match (&path.root, last) {
         (_, Some(name)) => name,
         (Root::Global(name), None) => split_global(name).map_or(&**name, |(_, name)| name),
@@ -288,7 +290,7 @@ fn entry<'i>(found: &mut Found<'_, 'i>, site: &'i Site, handler: &'i Arg) {
 fn assigned_entries(found: &mut Found<'_, '_>) {
     let index = found.index;
     for variable in index.input.variables {
-        let last = variable.path.fields.last().and_then(super::index::name_of);
+        let last = variable.path.fields.last().and_then(super::place::name_of);
         if !matches!(last, Some("oninitialized" | "fallbackRequestHandler" | "fallbackNotificationHandler")) {
             continue;
         }

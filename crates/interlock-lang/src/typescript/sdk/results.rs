@@ -7,8 +7,9 @@ use interlock_model::ir::{AccessPath, Exit, Field, Name, Op, Root, Value};
 
 use super::{
     env::{At, Bound, Env, Thing},
-    index::{Index, name_of},
+    index::Index,
     look::FUEL,
+    place::name_of,
 };
 use crate::typescript::{
     module::{Site, Variable},

@@ -9,6 +9,7 @@ use super::{
     look::FUEL,
     register::made_by,
     results::split,
+    says::Says,
 };
 use crate::typescript::{module::Site, split_global};
 
@@ -33,7 +34,7 @@ const FRAMEWORKS: [&str; 14] = [
 /// Makes the handlers of routes entries.
 pub(super) fn entries(found: &mut Found<'_, '_>) {
     let index = found.index;
-    for site in index.input.sites {
+    for (_, site) in index.calls_that(Says::ROUTES) {
         if !is_route(index, site) {
             continue;
         }
@@ -52,13 +53,13 @@ fn is_route<'i>(index: &Index<'i>, site: &'i Site) -> bool {
     if let Root::Global(name) = &callee.root {
         // `http.createServer((req, res) => …)`, with the module or the function imported.
         let made = split_global(name).is_some_and(|(library, _)| is_framework(library));
-        let last = callee.fields.last().and_then(super::index::name_of);
+        let last = callee.fields.last().and_then(super::place::name_of);
         if made && (name.ends_with("::createServer") || last == Some("createServer")) {
             return true;
         }
     }
     let Some((method, fields)) = split(callee) else { return false };
-    if !matches!(method, "get" | "post" | "put" | "patch" | "delete" | "all" | "use" | "route") {
+    if !is_verb(method) {
         return false;
     }
     let library = made_by(index, &index.receiver(fields, callee, &at, FUEL))
@@ -67,6 +68,15 @@ fn is_route<'i>(index: &Index<'i>, site: &'i Site) -> bool {
         let library = split_global(&name).map_or(&*name, |(library, _)| library);
         is_framework(library)
     })
+}
+
+/// Whether a method is called like one that adds a route or makes a server.
+pub(super) fn is_method(method: &str) -> bool {
+    is_verb(method) || method == "createServer"
+}
+
+fn is_verb(method: &str) -> bool {
+    matches!(method, "get" | "post" | "put" | "patch" | "delete" | "all" | "use" | "route")
 }
 
 fn is_framework(library: &str) -> bool {

@@ -16,6 +16,7 @@ use super::{
     look::FUEL,
     register::{is_mcp, library_of},
     results::split,
+    says::Says,
 };
 use crate::typescript::{module::Site, split_global};
 
@@ -23,7 +24,7 @@ use crate::typescript::{module::Site, split_global};
 pub(super) fn servers(index: &Index<'_>, discovered: &Discovered) -> Vec<Server> {
     let mut starts: BTreeMap<(FileId, Transport), Span> = BTreeMap::new();
     let mut listeners: Vec<Span> = vec![];
-    for site in index.input.sites {
+    for (_, site) in index.calls_that(Says::STARTS) {
         match start(index, site) {
             Some((transport, What::Serves)) => {
                 starts.entry((site.span.file, transport)).or_insert(site.span);
@@ -129,7 +130,7 @@ impl<'i> Packages<'i> {
 fn start<'i>(index: &Index<'i>, site: &'i Site) -> Option<(Transport, What)> {
     let callee = site.callee.as_ref()?;
     let at = At::plain(site.within);
-    let last = match callee.fields.last().and_then(super::index::name_of) {
+    let last = match callee.fields.last().and_then(super::place::name_of) {
         Some(name) => name,
         None => match &callee.root {
             interlock_model::ir::Root::Global(name) => split_global(name).map_or(&**name, |(_, name)| name),
@@ -155,6 +156,23 @@ fn start<'i>(index: &Index<'i>, site: &'i Site) -> Option<(Transport, What)> {
         "listen" | "serve" if listens(index, site, &at) => Some((Transport::Http, What::Listens)),
         _ => None,
     }
+}
+
+/// Whether a class or function is called like one that begins a server.
+pub(super) fn may_start(name: &str) -> bool {
+    matches!(
+        name,
+        "StdioServerTransport"
+            | "MCPServer"
+            | "serveStdio"
+            | "createMcpHandler"
+            | "createMcpExpressApp"
+            | "createMcpHonoApp"
+            | "experimental_createMcpHandler"
+            | "start"
+            | "listen"
+            | "serve"
+    ) || is_http_transport(name)
 }
 
 fn is_http_transport(class: &str) -> bool {

@@ -9,8 +9,9 @@ use interlock_model::ir::{AccessPath, Argument, Field, Name, Value};
 
 use super::{
     env::{At, Bound, Env, Open, Thing},
-    index::{Caller, Definition, Index, name_of},
+    index::{Caller, Definition, Index},
     look::FUEL,
+    place::name_of,
     results::split,
 };
 use crate::Arg;

@@ -12,9 +12,10 @@ use rustc_hash::FxHashMap;
 
 use super::{
     env::{At, Env, Thing},
-    index::{Index, name_of},
+    index::Index,
     input::Added,
     look::FUEL,
+    place::name_of,
 };
 use crate::{Arg, Shape, typescript::module::Site};
 

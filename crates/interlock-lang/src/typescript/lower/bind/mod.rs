@@ -113,6 +113,11 @@ struct Binder<'a> {
 /// Finds out what the names of a file mean.
 pub(super) fn bind<'a>(program: &oxc_ast::ast::Program<'a>) -> Facts<'a> {
     let mut binder = Binder { at_top: true, ..Binder::default() };
+    // About as many as most files declare, so that the lists seldom grow.
+    let symbols = program.source_text.len() / 64;
+    binder.facts.symbols.reserve(symbols);
+    binder.hidden.reserve(symbols);
+    binder.names.reserve(symbols);
     binder.facts.functions.push(FunctionFacts::default());
     binder.declare_all(&program.body);
     binder.facts.globals = binder.names.clone();

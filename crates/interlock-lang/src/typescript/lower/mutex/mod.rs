@@ -19,12 +19,7 @@ pub(super) use self::{
     file::has_lock_files,
     places::{Place, Slot},
 };
-use super::{
-    bind::meaning_of,
-    calls::Use,
-    context::{Cx, Head, Lowerer},
-    val::Val,
-};
+use super::{bind::meaning_of, calls::Use, context::Lowerer, cx::Head, val::Val};
 use crate::{Arg, Shape};
 
 /// What is done instead of what is written.
@@ -251,8 +246,9 @@ impl<'a> Lowerer<'a> {
                 captured.push(symbol);
             }
         }
-        let name = format!("{}.release", self.cx.name).into();
-        let mut cx = Cx::new(function, name, self.cx.owner.clone(), self.cx.this.clone());
+        let name = self.names.joined(&[&self.cx.name, ".release"]);
+        let (owner, this) = (self.cx.owner.clone(), self.cx.this.clone());
+        let mut cx = self.open(function, name, owner, this);
         cx.made = Some(captured.clone());
         let parent = Some(self.cx.id);
         let outer = std::mem::replace(&mut self.cx, cx);

@@ -1,0 +1,178 @@
+//! What holds at a step. Most steps share it with the one before, and what they share is kept once.
+
+use std::ops::Deref;
+
+use super::entry::{At, Entry};
+
+/// What holds at a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Here {
+    /// The acquisitions that hold here on every way that leads here.
+    pub(super) held: List,
+    /// The transactions that are open here on every way that leads here.
+    pub(super) open: List,
+    /// The checks that decided that it runs.
+    pub(super) judges: List,
+    /// The loops around it, outermost first.
+    pub(super) loops: List,
+    /// The calls it is inside of.
+    pub(super) frame: usize,
+    /// What kind of stretch it stands in.
+    pub(super) stretch: Stretch,
+}
+
+/// What kind of stretch a step stands in; the innermost that says something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Stretch {
+    pub(super) in_catch: bool,
+    pub(super) is_caught: bool,
+    pub(super) in_finally: bool,
+    /// Runs beside the call that started it.
+    pub(super) apart: Option<At>,
+}
+
+/// What holds where the walk is, and its number once a step has it.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Now {
+    pub(super) here: Here,
+    pub(super) number: Option<u32>,
+}
+
+impl Now {
+    /// Changes what holds from here on; the steps before keep what held there.
+    pub(super) fn change(&mut self, by: impl FnOnce(&mut Here)) {
+        let before = self.here;
+        by(&mut self.here);
+        if self.here != before {
+            self.number = None;
+        }
+    }
+
+    /// The same in another kind of stretch.
+    pub(super) fn within(mut self, stretch: Stretch) -> Self {
+        self.change(|here| here.stretch = stretch);
+        self
+    }
+
+    pub(super) fn hold(&mut self, held: List) {
+        self.change(|here| here.held = held);
+    }
+
+    pub(super) fn leave_open(&mut self, open: List) {
+        self.change(|here| here.open = open);
+    }
+
+    pub(super) fn judge(&mut self, judges: List) {
+        self.change(|here| here.judges = judges);
+    }
+}
+
+impl Deref for Now {
+    type Target = Here;
+
+    fn deref(&self) -> &Here {
+        &self.here
+    }
+}
+
+/// A list of steps that [`Lists`] keeps. None has a step twice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct List {
+    start: u32,
+    end: u32,
+}
+
+/// Lists of steps, one after another. Nothing is ever changed, so lists may overlap.
+#[derive(Debug, Default)]
+pub(super) struct Lists(Vec<At>);
+
+impl Lists {
+    pub(super) fn get(&self, list: List) -> &[At] {
+        self.0.get(list.start as usize..list.end as usize).unwrap_or_default()
+    }
+
+    /// A list with one step more at its end.
+    pub(super) fn with(&mut self, list: List, at: At) -> List {
+        // The last one goes on in place: whoever has it sees as much of it as before.
+        if list.end as usize == self.0.len() {
+            self.0.push(at);
+            return List { start: list.start, end: self.end() };
+        }
+        let start = self.end();
+        self.0.extend_from_within(list.start as usize..list.end as usize);
+        self.0.push(at);
+        List { start, end: self.end() }
+    }
+
+    /// What is in both of two lists. Both mostly begin alike, and one is often the beginning of the other.
+    pub(super) fn common(&mut self, one: List, other: List) -> List {
+        if one == other {
+            return one;
+        }
+        let (ones, others) = (self.get(one), self.get(other));
+        let alike = ones.iter().zip(others).take_while(|(one, other)| one == other).count();
+        let (Some(rest), Some(rest_of_other)) = (ones.get(alike..), others.get(alike..)) else { return one };
+        if rest.is_empty() {
+            return one;
+        }
+        let both: Vec<At> = rest.iter().filter(|at| rest_of_other.contains(at)).copied().collect();
+        let end = u32::try_from(alike).map_or(one.end, |alike| one.start + alike);
+        let beginning = List { start: one.start, end };
+        both.into_iter().fold(beginning, |list, at| self.with(list, at))
+    }
+
+    /// The steps of a list of which something holds.
+    pub(super) fn retain(&mut self, list: List, holds: impl Fn(At) -> bool) -> List {
+        let kept: Vec<At> = self.get(list).iter().copied().filter(|at| holds(*at)).collect();
+        kept.into_iter().fold(List::default(), |list, at| self.with(list, at))
+    }
+
+    fn end(&self) -> u32 {
+        u32::try_from(self.0.len()).unwrap_or(u32::MAX)
+    }
+}
+
+impl Entry<'_> {
+    /// What holds at a step.
+    pub(super) fn here(&self, at: At) -> Option<&Here> {
+        self.heres.get(self.steps.get(at)?.here as usize)
+    }
+
+    /// The steps of a list.
+    pub(super) fn list(&self, list: impl FnOnce(&Here) -> List, at: At) -> &[At] {
+        self.here(at).map_or(&[], |here| self.lists.get(list(here)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_stays_what_it_is_when_others_go_on_from_it() {
+        let mut lists = Lists::default();
+        let one = lists.with(List::default(), 1);
+        let two = lists.with(one, 2);
+        let three = lists.with(one, 3);
+        let four = lists.with(two, 4);
+        assert_eq!((lists.get(one), lists.get(two)), (&[1][..], &[1, 2][..]));
+        assert_eq!((lists.get(three), lists.get(four)), (&[1, 3][..], &[1, 2, 4][..]));
+        let without = lists.retain(four, |at| at != 2);
+        assert_eq!((lists.get(without), lists.get(four)), (&[1, 4][..], &[1, 2, 4][..]));
+    }
+
+    #[test]
+    fn two_lists_have_in_common_what_is_in_both_in_the_order_of_the_first() {
+        let mut lists = Lists::default();
+        let mut list = |steps: &[At]| steps.iter().fold(List::default(), |list, at| lists.with(list, *at));
+        let (one, other, start) = (list(&[1, 2, 5, 3, 4]), list(&[1, 2, 3, 5, 9]), list(&[1, 2]));
+        let mut common = |one: List, other: List| {
+            let common = lists.common(one, other);
+            lists.get(common).to_vec()
+        };
+        assert_eq!(common(one, other), [1, 2, 5, 3]);
+        assert_eq!((common(one, start), common(start, one)), (vec![1, 2], vec![1, 2]));
+        assert!(common(one, List::default()).is_empty());
+        assert_eq!(common(one, one), [1, 2, 5, 3, 4]);
+    }
+}

@@ -1,0 +1,310 @@
+//! Statements that go through a function of the program's own: `query("UPDATE …", [id])`, where `query` hands its text to a library.
+//!
+//! What such a function does depends on the text, and the text stands where it is called. So the call is taken for the library's call
+//! that it comes to.
+
+use std::rc::Rc;
+
+use interlock_model::ir::{AccessPath, Block, Body, Field, FunctionId, Op, Resource, Root, Term, Value, Via};
+use rustc_hash::FxHashMap;
+
+use super::{
+    index::{CallAt, Definition},
+    library,
+    meaning::Meanings,
+    rewrite::{Rewriter, Standing},
+    target::Reached,
+    values::bare,
+};
+use crate::{Arg, Kind, Shape, typescript::module::Site};
+
+/// How many functions hand a statement on to each other.
+const DEPTH: usize = 3;
+
+/// Through how many closures and variables a parameter is followed.
+const WAYS: usize = 8;
+
+/// How many calls of libraries are tried: a helper also logs, counts and traces.
+const MOST_CALLS: usize = 8;
+
+/// How many calls are looked at for one statement, however large the helpers are.
+const MOST_SITES: usize = 400;
+
+/// How a statement begins.
+const VERBS: &[&str] = &[
+    "select", "insert", "update", "delete", "replace", "with", "merge", "begin", "start", "commit",
+    "rollback",
+];
+
+/// The calls in each function and in the closures that are written in it.
+pub(super) type Inside = FxHashMap<u32, Vec<u32>>;
+
+/// The library's call that a call of the program's own function comes to.
+struct Forwarded<'f> {
+    /// Its site, in that function.
+    number: u32,
+    reached: Reached<'f>,
+    /// What it is handed, as the caller of the function sees it.
+    arguments: Vec<Arg>,
+    /// The function that it stands in.
+    helper: Rc<Helper>,
+}
+
+/// The calls of libraries that have been found, and how many calls may still be looked at.
+struct Found<'f> {
+    calls: Vec<Forwarded<'f>>,
+    left: usize,
+}
+
+/// A function that hands on what it is handed, as its caller sees it.
+struct Helper {
+    function: FunctionId,
+    /// The object whose method it is.
+    this: Option<AccessPath>,
+    handed: Vec<Arg>,
+}
+
+impl<'f> Rewriter<'_, 'f> {
+    /// Writes the steps of a statement that is handed to a function; `false` if this is no such call.
+    pub(super) fn statement(
+        &mut self,
+        standing: &Standing<'f>,
+        (function, receiver): (FunctionId, Option<&AccessPath>),
+        out: &mut Block,
+    ) -> bool {
+        let arguments = &standing.site.arguments;
+        if !arguments.iter().any(is_statement) {
+            return false;
+        }
+        let mut found = Found { calls: vec![], left: MOST_SITES };
+        let this = receiver.map(|receiver| self.meanings.alias(self.id, receiver));
+        let helper = Rc::new(Helper { function, this, handed: arguments.to_vec() });
+        self.meanings.forwarded(&helper, DEPTH, &mut found);
+        let Some(mut steps) = found.calls.iter().find_map(|call| self.steps_of(standing, call)) else {
+            return false;
+        };
+        self.define_if_not(standing, &mut steps);
+        out.extend(steps);
+        true
+    }
+
+    /// The steps of a statement that a library's call runs, or that is run by the next call on what this one has prepared.
+    fn steps_of(&mut self, standing: &Standing<'f>, call: &Forwarded<'f>) -> Option<Block> {
+        let is_statement = |steps: &Block| steps.iter().any(|step| is_of_statement(&step.op));
+        let (steps, kind) = self.forward(standing, call)?;
+        if is_statement(&steps) {
+            return Some(steps);
+        }
+        let run = self.meanings.run(call, &kind?)?;
+        self.forward(standing, &run).map(|(steps, _)| steps).filter(is_statement)
+    }
+
+    /// What the knowledge says of a library's call that a call comes to: its steps, and what its result is.
+    fn forward(
+        &mut self,
+        standing: &Standing<'f>,
+        forwarded: &Forwarded<'f>,
+    ) -> Option<(Block, Option<Kind>)> {
+        let mut body = Body::over(self.values, standing.span);
+        let call = library::Applied {
+            number: forwarded.number,
+            arguments: forwarded.arguments.as_slice().into(),
+            within: self.id,
+            span: standing.span,
+            at: CallAt { into: standing.into, awaited: standing.awaited },
+        };
+        let outcome = library::apply_to(self.meanings, &call, &forwarded.reached, &mut body)?;
+        Some((body.finish(), outcome.kind))
+    }
+}
+
+impl<'f> Meanings<'f> {
+    /// The calls of libraries to which a function hands on a statement that it is handed.
+    fn forwarded(&self, helper: &Rc<Helper>, depth: usize, found: &mut Found<'f>) {
+        let Some(depth) = depth.checked_sub(1) else { return };
+        let inside = self.inside.get_or_init(|| self.sites_inside());
+        for number in inside.get(&helper.function.0).into_iter().flatten() {
+            let Some(site) = self.flat.sites.get(*number as usize) else { continue };
+            if found.calls.len() >= MOST_CALLS || found.left == 0 {
+                return;
+            }
+            found.left -= 1;
+            let within = FunctionId(site.within);
+            let arguments = self.arguments_from(helper, site);
+            if !arguments.iter().any(is_statement) || site.arguments.iter().any(is_statement) {
+                continue;
+            }
+            let call = |reached| Forwarded {
+                number: *number,
+                reached,
+                arguments: arguments.clone(),
+                helper: helper.clone(),
+            };
+            match self.reached(site) {
+                Reached::Function(function, receiver) => {
+                    let this = receiver.map(|receiver| self.seen_from_outside(within, &receiver, helper));
+                    let next = Helper { function, this, handed: arguments };
+                    self.forwarded(&Rc::new(next), depth, found);
+                }
+                Reached::Method(kind, receiver, name) => {
+                    let mut kind = kind.from_outside();
+                    let is_global =
+                        |via: &Via| matches!(via, Via::Client(path) | Via::Pool(path) if is_global(path));
+                    kind.via = kind.via.filter(is_global);
+                    let receiver = self.seen_from_outside(within, &receiver, helper);
+                    found.calls.push(call(Reached::Method(Rc::new(kind), receiver, name)));
+                }
+                reached @ Reached::Export(..) => found.calls.push(call(reached)),
+                _ => {}
+            }
+        }
+    }
+
+    /// The call in the same function on what a library's call has made.
+    fn run(&self, prepared: &Forwarded<'f>, kind: &Kind) -> Option<Forwarded<'f>> {
+        let helper = &prepared.helper;
+        self.inside.get()?.get(&helper.function.0)?.iter().find_map(|number| {
+            let site = self.flat.sites.get(*number as usize)?;
+            let callee = site.callee.as_ref()?;
+            let (Root::Value(value), Some(Field::Name(name))) = (&callee.root, callee.fields.last()) else {
+                return None;
+            };
+            let made = self.definition(FunctionId(site.within), *value)?;
+            if !matches!(made, Definition::Call(by) if *by == prepared.number) {
+                return None;
+            }
+            let (within, value) = (FunctionId(site.within), AccessPath::from(*value));
+            let receiver = self.seen_from_outside(within, &value, helper);
+            Some(Forwarded {
+                number: *number,
+                reached: Reached::Method(Rc::new(kind.clone()), receiver, name.clone()),
+                arguments: self.arguments_from(helper, site),
+                helper: helper.clone(),
+            })
+        })
+    }
+
+    /// What a call in a function is handed, as the caller of the function sees it.
+    fn arguments_from(&self, helper: &Helper, site: &Site) -> Vec<Arg> {
+        let within = FunctionId(site.within);
+        let argument = |own: &Arg| match self.parameter_behind(helper.function, within, own) {
+            Some(parameter) => match helper.handed.get(parameter) {
+                Some(given) => given.clone(),
+                None => Arg::opaque(Term::Unknown, vec![]),
+            },
+            None => own.from_outside(),
+        };
+        // What the function does with the answer leads to what it returns; here the answer is the result.
+        let is_callback = |arg: &Arg| matches!(arg.shape, Shape::Function { .. });
+        site.arguments.iter().map(argument).filter(|arg| !is_callback(arg)).collect()
+    }
+
+    /// The parameter of a function that an argument of a call in it is, or is made of alone.
+    fn parameter_behind(&self, function: FunctionId, within: FunctionId, arg: &Arg) -> Option<usize> {
+        let alone = match arg.values.as_slice() {
+            [one] if matches!(arg.shape, Shape::Opaque) => Some(*one),
+            _ => None,
+        };
+        self.parameter_of(function, within, bare(&arg.term).or(alone)?, WAYS)
+    }
+
+    fn parameter_of(
+        &self,
+        function: FunctionId,
+        within: FunctionId,
+        value: Value,
+        ways: usize,
+    ) -> Option<usize> {
+        let ways = ways.checked_sub(1)?;
+        match self.definition(within, value)? {
+            Definition::Parameter(number) => (within == function).then_some(*number),
+            Definition::Capture(number) => {
+                let (outer, terms) = self.index.captured.get(&within)?;
+                self.parameter_of(function, *outer, bare(terms.get(*number)?)?, ways)
+            }
+            Definition::Path(path) => {
+                let value = bare(&Term::Path(path.clone()))?;
+                self.parameter_of(function, within, value, ways)
+            }
+            Definition::Either(values) => {
+                values.iter().find_map(|value| self.parameter_of(function, within, *value, ways / 2))
+            }
+            _ => None,
+        }
+    }
+
+    /// A place of a function under the name that its caller has for it, or else one that all who call it share, as they share the
+    /// connection that it holds.
+    fn seen_from_outside(&self, within: FunctionId, path: &AccessPath, helper: &Helper) -> AccessPath {
+        let path = self.alias(within, path);
+        let outside = match &path.root {
+            Root::Global(_) => return path,
+            Root::This => helper.this.as_ref(),
+            Root::Value(value) => {
+                let parameter = self.parameter_of(helper.function, within, *value, WAYS);
+                match parameter.and_then(|parameter| helper.handed.get(parameter)).map(|given| &given.term) {
+                    Some(Term::Path(given)) => Some(given),
+                    _ => None,
+                }
+            }
+        };
+        if let Some(outside) = outside {
+            let mut outside = outside.clone();
+            outside.fields.extend(path.fields.iter().cloned());
+            return outside;
+        }
+        let root = match &path.root {
+            Root::Global(_) => return path,
+            Root::This => self
+                .index
+                .heads
+                .get(within.0 as usize)
+                .and_then(|head| head.owner.clone())
+                .unwrap_or_default(),
+            Root::Value(value) => {
+                let file = self.flat.about.get(within.0 as usize).map_or(0, |about| about.file);
+                let file = self.flat.files.get(file as usize).map_or("", |file| file);
+                format!("{file}::{}.{}", within.0, value.0).into()
+            }
+        };
+        AccessPath { root: Root::Global(root), fields: path.fields }
+    }
+
+    fn sites_inside(&self) -> Inside {
+        let mut inside = Inside::default();
+        for (number, site) in (0..).zip(&self.flat.sites) {
+            let mut within = FunctionId(site.within);
+            for _ in 0..WAYS {
+                inside.entry(within.0).or_default().push(number);
+                match self.index.captured.get(&within) {
+                    Some((outer, _)) if outer.0 < within.0 => within = *outer,
+                    _ => break,
+                }
+            }
+        }
+        inside
+    }
+}
+
+/// Whether an argument is a statement of SQL, by its first word.
+fn is_statement(arg: &Arg) -> bool {
+    let Shape::Text(parts) = &arg.shape else { return false };
+    let Some(Term::Literal(text)) = parts.first() else { return false };
+    let word: String = text.trim_start().chars().take_while(char::is_ascii_alphabetic).take(10).collect();
+    VERBS.iter().any(|verb| word.eq_ignore_ascii_case(verb))
+}
+
+fn is_of_statement(op: &Op) -> bool {
+    matches!(
+        op,
+        Op::Read { of: Resource::Row { .. }, .. }
+            | Op::Write { to: Resource::Row { .. }, .. }
+            | Op::Delete { of: Resource::Row { .. }, .. }
+            | Op::Begin { .. }
+            | Op::End { .. }
+    )
+}
+
+fn is_global(path: &AccessPath) -> bool {
+    matches!(path.root, Root::Global(_))
+}
