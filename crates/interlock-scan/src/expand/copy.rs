@@ -24,7 +24,8 @@ impl<'p> Follower<'p, '_> {
         inside: &mut Block,
     ) -> Option<(Vec<Value>, Term)> {
         let Target { id, function, summary, captures } = target;
-        let later = !work.lean && is_for_later(summary, captures, call, work);
+        let is_thinned = work.lean && work.thins(summary);
+        let later = !is_thinned && is_for_later(summary, captures, call, work);
         let adopted = if later { summary.values.get(..summary.ports) } else { None };
         let offset = work.values.adopt(adopted.unwrap_or(&summary.values));
         // A plain function has no receiver; whatever it calls `this` is nothing that anybody else sees.

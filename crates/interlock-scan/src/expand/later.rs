@@ -7,8 +7,9 @@
 use std::sync::Arc;
 
 use interlock_model::ir::{AccessPath, Argument, Block, Callee, FunctionId, Op, Root, Term, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::summary::Summary;
+use super::{prune::backwards, summary::Summary};
 
 /// What has fewer steps is copied at once.
 pub(super) const SMALL: usize = 8;
@@ -77,7 +78,7 @@ fn as_value(argument: &Argument) -> Option<Value> {
 /// What a function holds besides its steps, counting what is put in later.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Held {
-    /// Functions as values, or calls of such: who binds them has to see them.
+    /// Functions that it is given and calls, or makes and gives back: who binds them has to see them.
     pub(super) functions: bool,
     /// Steps that are put in later.
     pub(super) later: bool,
@@ -86,23 +87,140 @@ pub(super) struct Held {
 }
 
 impl Held {
-    pub(super) fn by<'p>(body: &Block, done: &impl Done<'p>) -> Self {
+    /// What a body holds. Its first values are those that a caller hands over, `given` of them, then come others that it speaks of.
+    pub(super) fn by<'p>(body: &Block, given: usize, ports: usize, done: &impl Done<'p>) -> Self {
         let mut held = Self::default();
-        held.add(body, done);
+        let mut functions = Functions::default();
+        held.add(body, &mut functions, done);
+        held.functions = !functions.is_empty() && functions.concern_caller(body, given, ports);
         held
     }
 
-    fn add<'p>(&mut self, body: &Block, done: &impl Done<'p>) {
+    fn add<'p>(&mut self, body: &Block, functions: &mut Functions, done: &impl Done<'p>) {
         for effect in body {
             match &effect.op {
-                Op::Closure { .. } | Op::Call { callee: Callee::Value(_), .. } => self.functions = true,
+                Op::Closure { into, .. } => functions.made.push(*into),
+                Op::Call { callee: Callee::Value(value), .. } => functions.called.push(*value),
                 Op::Open { .. } => self.opens = true,
                 Op::Call { callee: Callee::Pending(function), .. } => {
                     self.later = true;
                     self.opens |= done.done(FunctionId(*function)).is_some_and(|inside| inside.held.opens);
                 }
-                op => op.blocks().for_each(|block| self.add(block, done)),
+                op => op.blocks().for_each(|block| self.add(block, functions, done)),
             }
         }
+    }
+}
+
+/// The functions that a body deals in as values.
+#[derive(Default)]
+struct Functions {
+    called: Vec<Value>,
+    made: Vec<Value>,
+}
+
+impl Functions {
+    fn is_empty(&self) -> bool {
+        self.called.is_empty() && self.made.is_empty()
+    }
+
+    /// Whether a caller may have handed over one that is called, or be given one that is made.
+    fn concern_caller(&self, body: &Block, given: usize, ports: usize) -> bool {
+        let mut names: FxHashMap<Value, Vec<Value>> = FxHashMap::default();
+        backwards(body, &mut |effect| {
+            if let Op::Derive { into, term: Term::Path(AccessPath { root: Root::Value(of), fields }), .. } =
+                &effect.op
+                && fields.is_empty()
+            {
+                names.entry(*into).or_default().push(*of);
+            }
+        });
+        let leads_to = |from: Vec<Value>, wanted: &dyn Fn(Value) -> bool| {
+            let (mut pending, mut known) = (from, FxHashSet::default());
+            while let Some(value) = pending.pop() {
+                if wanted(value) {
+                    return true;
+                }
+                if known.insert(value) {
+                    pending.extend(names.get(&value).into_iter().flatten());
+                }
+            }
+            false
+        };
+        let spoken_of = (0..).take(ports).map(Value).collect();
+        leads_to(self.called.clone(), &|value| (value.0 as usize) < given)
+            || leads_to(spoken_of, &|value| self.made.contains(&value))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use interlock_model::ir::{Body, Function, FunctionBuilder, Origin};
+
+    use super::*;
+    use crate::expand::{bind::Values, summary::Summary};
+
+    /// Nothing else was followed.
+    struct Alone;
+
+    impl<'p> Done<'p> for Alone {
+        fn done(&self, _: FunctionId) -> Option<&Arc<Summary<'p>>> {
+            None
+        }
+    }
+
+    /// Whether a function with one parameter deals in functions with its callers.
+    fn deals(steps: impl FnOnce(&mut Body<'_>, Value)) -> bool {
+        let function: Function = FunctionBuilder::new("f").body(["given"], |b, [given]| steps(b, given));
+        let values = Values::of(&function);
+        let summary = Summary::new(&function.parameters, &[], function.body.clone(), &values.infos, &Alone);
+        summary.held.functions
+    }
+
+    fn closure(b: &mut Body<'_>) -> Value {
+        let into = b.declare("inner", Origin::Step);
+        b.push(Op::Closure { into, function: FunctionId(7), captures: vec![] });
+        into
+    }
+
+    #[test]
+    fn what_is_handed_over_and_called_concerns_the_caller() {
+        assert!(deals(|b, given| drop(b.call("x", Callee::Value(given), []))));
+        assert!(deals(|b, given| {
+            let other = b.bind("other", given, [given]);
+            b.call("x", Callee::Value(other), []);
+        }));
+    }
+
+    #[test]
+    fn what_comes_from_elsewhere_and_is_called_does_not() {
+        assert!(!deals(|b, given| {
+            let found = b.derive("found", [given]);
+            b.call("x", Callee::Value(found), []);
+        }));
+    }
+
+    #[test]
+    fn what_is_made_and_returned_concerns_the_caller() {
+        assert!(deals(|b, _| {
+            let inner = closure(b);
+            b.ret([inner]);
+        }));
+        assert!(deals(|b, _| {
+            let inner = closure(b);
+            let other = b.bind("other", inner, [inner]);
+            b.ret([other]);
+        }));
+    }
+
+    #[test]
+    fn what_is_made_and_kept_does_not() {
+        assert!(!deals(|b, _| {
+            let inner = closure(b);
+            b.call("on", Callee::Named("on".into()), [inner.into()]);
+            b.ret([]);
+        }));
     }
 }

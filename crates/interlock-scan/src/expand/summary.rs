@@ -68,7 +68,7 @@ impl<'p> Summary<'p> {
         let silent = is_silent(&body);
         let mut values = renumber.infos;
         values.shrink_to_fit();
-        let held = Held::by(&body, done);
+        let held = Held::by(&body, keep.len(), ports, done);
         let body = Arc::new(body);
         Self {
             values,
