@@ -88,17 +88,19 @@ impl<'p> Values<'p> {
 
     /// Whether a value is something that was made here.
     pub(super) fn is_made(&self, value: Value) -> bool {
+        self.made(value).is_some()
+    }
+
+    /// What was made here and is called by this value.
+    pub(super) fn made(&self, value: Value) -> Option<Value> {
         let mut value = value;
         for _ in 0..64 {
             if self.made.get(value.0 as usize).is_some_and(|made| *made) {
-                return true;
+                return Some(value);
             }
-            match self.aliases.get(value.0 as usize) {
-                Some(other) if *other != NONE => value = Value(*other),
-                _ => return false,
-            }
+            value = Value(self.aliases.get(value.0 as usize).copied().filter(|other| *other != NONE)?);
         }
-        false
+        None
     }
 
     pub(super) fn alias(&mut self, value: Value, term: &Term) {
@@ -108,6 +110,11 @@ impl<'p> Values<'p> {
         {
             *alias = other.0;
         }
+    }
+
+    /// Whether it is known what a call of a value comes to.
+    pub(super) fn is_bound(&self, value: Value) -> bool {
+        self.function(value).is_some() || self.is_made(value)
     }
 
     /// The function that a value holds.

@@ -30,11 +30,15 @@ pub(super) struct Target<'p> {
 
 impl Call<'_> {
     fn mentioned(&self) -> Vec<Value> {
-        let terms = self.arguments.iter().filter_map(|argument| match argument {
-            Argument::Term(term) => Some(term),
-            Argument::Closure { .. } => None,
-        });
-        terms.flat_map(Term::mentioned).collect()
+        self.arguments.iter().flat_map(mentioned).collect()
+    }
+}
+
+/// The values that an argument speaks of; a function is none.
+fn mentioned(argument: &Argument) -> Vec<Value> {
+    match argument {
+        Argument::Term(term) => term.mentioned(),
+        Argument::Closure { .. } => vec![],
     }
 }
 
@@ -93,6 +97,16 @@ impl<'p> Follower<'p, '_> {
     /// A call that cannot be followed stays, and what it was handed may be called by it: in its course if it is waited for, else
     /// when something happens.
     fn unknown(&mut self, span: Span, op: Op, work: &mut Work<'p>, out: &mut Block) {
+        if let Op::Call { callee: Callee::Value(value), arguments, .. } = &op
+            && let Some(into) = work.values.made(*value)
+        {
+            // `resolve(row)`: what a promise that was made here leads to.
+            let from: Vec<Value> = arguments.iter().flat_map(mentioned).collect();
+            if !from.is_empty() {
+                out.push(Effect { span, op: Op::Derive { into, from, term: Term::Unknown } });
+            }
+            return;
+        }
         let (handed, awaited) = match &op {
             Op::Call { callee, arguments, awaited, .. } if !matches!(callee, Callee::Value(_)) => {
                 let closures = arguments.iter().filter_map(|argument| match argument {

@@ -106,9 +106,7 @@ impl<'p> Follower<'p, '_> {
         let span = effect.span;
         let op = match &effect.op {
             call @ Op::Call { callee: Callee::Value(value), .. }
-                if !work.whole
-                    && self.depth < DEEPEST
-                    && work.values.function(rename.value(*value)).is_some() =>
+                if !work.whole && self.depth < DEEPEST && work.values.is_bound(rename.value(*value)) =>
             {
                 self.depth += 1;
                 self.call(span, rename.op(call), work, out);

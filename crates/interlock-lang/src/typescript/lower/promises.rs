@@ -253,9 +253,17 @@ impl<'a> Lowerer<'a> {
         let target = self.function_expression(executor, None);
         let Shape::Function { function, captures } = target.shape else { return None };
         self.stand(new.span);
-        let name = self.names.get("promise");
-        let into = self.step(&name, 0);
-        let arguments = vec![interlock_model::ir::Argument::Term(Term::Unknown); parameters.items.len()];
+        let [promise, settled] = ["promise", "settled"].map(|name| self.names.get(name));
+        // What the promise leads to is said by whoever calls the first parameter, from whatever callback: to call what was made here is
+        // to say what it is.
+        let mut arguments = vec![interlock_model::ir::Argument::Term(Term::Unknown); parameters.items.len()];
+        let slot = arguments.first_mut().map(|resolve| {
+            let slot = self.step(&settled, 0);
+            self.push(Op::New { into: slot, lock: None });
+            *resolve = slot.into();
+            slot
+        });
+        let into = self.step(&promise, 0);
         self.push(Op::Call {
             into: Some(into),
             callee: Callee::Closure { function, captures },
@@ -263,6 +271,10 @@ impl<'a> Lowerer<'a> {
             arguments,
             awaited: true,
         });
+        let into = match slot {
+            Some(slot) => self.derive(&promise, vec![into, slot], Term::Unknown, 0),
+            None => into,
+        };
         Some(Val { direct: Some(into), ..Val::of(into, 0) })
     }
 }

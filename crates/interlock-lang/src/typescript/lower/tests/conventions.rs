@@ -204,7 +204,9 @@ async function until(job) {
             7         check tries.2
                       then
             7           throw
-            8         promise = call fn until.closure(?)
+            8         settled = new
+            8         promise = call fn until.closure(settled)
+            8         promise.2 = derived from promise, settled
             8         suspend
             4       tries.4 = derived from tries, tries.3
 

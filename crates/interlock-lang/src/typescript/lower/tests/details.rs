@@ -44,8 +44,10 @@ async function tries() {
             5       attempt.4 = derived from attempt, attempt.3
 
             3     fn sleep(ms)
-            3       promise = call fn sleep.closure with ms(?)
-            3       return promise
+            3       settled = new
+            3       promise = call fn sleep.closure with ms(settled)
+            3       promise.2 = derived from promise, settled
+            3       return promise.2
 
             3     fn sleep.closure(r) with ms
             3       sleep fixed
@@ -297,7 +299,9 @@ async function load(url) {
             5         check text
                       then
             5           return text
-            6         promise = call fn load.closure with attempt.2(?)
+            6         settled = new
+            6         promise = call fn load.closure with attempt.2(settled)
+            6         promise.2 = derived from promise, settled
             6         suspend
             3         attempt.3 = derived from attempt.2
             3       attempt.4 = derived from attempt, attempt.3
@@ -342,7 +346,9 @@ function limiter(max: number) {
             6       active.2 = read shared active
             6       check active.2, max
                     then
-            6         promise = call fn limiter.closure.closure with queue(?)
+            6         settled = new
+            6         promise = call fn limiter.closure.closure with queue(settled)
+            6         promise.2 = derived from promise, settled
             6         suspend
             7       active.3 = read shared active
             7       write blind shared active from active.3

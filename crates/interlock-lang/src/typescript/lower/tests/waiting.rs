@@ -209,7 +209,9 @@ class Limit {
             8       max = read shared this.max
             8       check active, max
                     then
-            8         promise = call fn Limit.run.closure(?)
+            8         settled = new
+            8         promise = call fn Limit.run.closure(settled)
+            8         promise.2 = derived from promise, settled
             8         suspend
             9       suspend
             9       acquire permit of this.queue
@@ -411,8 +413,10 @@ class Queue {
             2     fn Queue.constructor()
 
             5     fn Queue.add(task)
-            6       promise = call fn Queue.add.closure with task(?, ?)
-            6       return promise
+            6       settled = new
+            6       promise = call fn Queue.add.closure with task(settled, ?)
+            6       promise.2 = derived from promise, settled
+            6       return promise.2
 
             6     fn Queue.add.closure(resolve, reject) with task
             7       suspend
