@@ -203,7 +203,7 @@ fn result_kind(scene: &Scene<'_>, entry: &Entry, result: &str) -> Kind {
     };
     // What is put together keeps what was said before.
     let mut all = match own {
-        Some(kind) if continues(scene, &name) => kind.made.clone(),
+        Some(kind) if entry.keeps || continues(scene, &name) => kind.made.clone(),
         _ => vec![],
     };
     all.push(made);

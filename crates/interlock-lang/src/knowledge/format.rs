@@ -121,6 +121,8 @@ pub(super) struct Entry {
     pub(super) aspect: Option<AspectText>,
     /// The parameters of a statement, from here on.
     pub(super) parameters: Option<Place>,
+    /// Whether the result is the object with more said about it: a prepared statement that is given its parameters.
+    pub(super) keeps: bool,
     /// The table, where it is not the object's; of the result, where there is one.
     pub(super) table: Option<Place>,
     /// The rows that a statement is about.

@@ -33,6 +33,10 @@ enum Start {
     Subject,
     /// `made.0`: an argument of the call that made the object.
     Made(usize),
+    /// `made.0+`: this and all further arguments of that call, as a list.
+    MadeRest(usize),
+    /// `first.0`: an argument of the first of the calls that made the object.
+    First(usize),
     /// `name`: the last step of the object's own path.
     Name,
     /// `new`: there if the call constructs.
@@ -94,7 +98,14 @@ impl Route {
             "name" => Start::Name,
             "new" => Start::New,
             "awaited" => Start::Awaited,
-            "made" => Start::Made(parts.next().and_then(|at| at.parse().ok()).ok_or_else(bad)?),
+            "made" => {
+                let at = parts.next().ok_or_else(bad)?;
+                match at.strip_suffix('+') {
+                    Some(from) => Start::MadeRest(from.parse().map_err(|_| bad())?),
+                    None => Start::Made(at.parse().map_err(|_| bad())?),
+                }
+            }
+            "first" => Start::First(parts.next().and_then(|at| at.parse().ok()).ok_or_else(bad)?),
             number => match number.strip_suffix('+') {
                 Some(from) => Start::Rest(from.parse().map_err(|_| bad())?),
                 None => Start::Argument(number.parse().map_err(|_| bad())?),
@@ -112,12 +123,10 @@ impl Route {
         let mut arg = match &self.start {
             Start::Argument(at) => Cow::Borrowed(arguments.get(*at)?),
             Start::Last => Cow::Borrowed(arguments.last()?),
-            Start::Rest(from) => {
-                let items = arguments.get(*from..).filter(|items| !items.is_empty())?.to_vec();
-                let values = items.iter().flat_map(|item| item.values.iter().copied()).collect();
-                Cow::Owned(Arg { term: Term::Unknown, values, shape: Shape::List(items) })
-            }
+            Start::Rest(from) => Cow::Owned(rest(arguments, *from)?),
             Start::Made(at) => Cow::Borrowed(scene.kind?.made.last()?.arguments.get(*at)?),
+            Start::MadeRest(from) => Cow::Owned(rest(&scene.kind?.made.last()?.arguments, *from)?),
+            Start::First(at) => Cow::Borrowed(scene.kind?.made.first()?.arguments.get(*at)?),
             Start::Receiver => of(Term::Path(scene.receiver?.clone())),
             Start::Subject => of(scene.kind?.subject.clone()?),
             Start::Name => of(Term::Literal(last_name(scene.receiver?)?)),
@@ -136,6 +145,13 @@ impl Route {
         }
         Some(arg)
     }
+}
+
+/// Arguments from one on, as a list.
+fn rest(arguments: &[Arg], from: usize) -> Option<Arg> {
+    let items = arguments.get(from..).filter(|items| !items.is_empty())?.to_vec();
+    let values = items.iter().flat_map(|item| item.values.iter().copied()).collect();
+    Some(Arg { term: Term::Unknown, values, shape: Shape::List(items) })
 }
 
 /// The last named step of a path, without the file that a global is qualified with.

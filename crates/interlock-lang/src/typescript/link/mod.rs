@@ -12,7 +12,7 @@ mod jsonc;
 mod settings;
 mod specifier;
 
-mod names;
+pub(crate) mod names;
 mod visit;
 
 pub(crate) mod flat;
@@ -78,7 +78,8 @@ pub(crate) fn link(
     let names = Names::new(&mut modules, Files::new(&paths, settings));
     let (mut flat, mut functions) = flat::flatten(modules, &names);
     let packages = packages.iter().map(String::as_str).collect();
-    let sdk::Applied { servers, notes: unregistered } = sdk::apply(&mut flat, &mut functions, packages);
+    let sdk::Applied { servers, notes: unregistered } =
+        sdk::apply(&mut flat, &mut functions, packages, &names);
     let mut notes = std::mem::take(&mut flat.notes);
     notes.extend(unregistered.into_iter().chain(broken).chain(lost(&names)));
     let hand_made = std::mem::take(&mut flat.hand_made);

@@ -4,7 +4,7 @@
 //! (`fs/promises::writeFile`); what the language itself offers has no `::` in its name (`Map`). A library's default export is
 //! called `default`; behind it, as behind a whole library, the first field is the export.
 
-use std::cell::RefCell;
+use std::{cell::RefCell, collections::BTreeMap};
 
 use interlock_model::ir::{AccessPath, Field, Fields, Name, Root};
 use rustc_hash::FxHashMap;
@@ -31,7 +31,7 @@ pub(super) enum Meant {
 
 /// The names of all modules.
 #[derive(Debug)]
-pub(super) struct Names {
+pub(crate) struct Names {
     paths: Vec<Name>,
     imports: Vec<FxHashMap<Name, (Name, Imported)>>,
     exports: Vec<FxHashMap<Name, Offer>>,
@@ -222,6 +222,32 @@ impl Names {
                 Meant::Library(library, name)
             }
         }
+    }
+
+    /// Everything that a file offers, re-exports included: the name outside, and the global that it means.
+    pub(crate) fn offered(&self, file: &str) -> Vec<(Name, Name)> {
+        let mut found: BTreeMap<&Name, Name> = BTreeMap::new();
+        let (mut pending, mut seen): (Vec<usize>, Vec<usize>) = (vec![], vec![]);
+        pending.extend(self.files.file(file));
+        while let Some(module) = pending.pop() {
+            if seen.contains(&module) {
+                continue;
+            }
+            seen.push(module);
+            // The default export of another file is not among those that `export *` passes on.
+            let passed_on = |name: &&Name| seen.len() == 1 || &***name != "default";
+            for name in self.exports.get(module).into_iter().flat_map(FxHashMap::keys).filter(passed_on) {
+                if let Some(Meant::Global(global)) = self.export(module, name, FOLLOWED) {
+                    found.entry(name).or_insert(global);
+                }
+            }
+            let (Some(path), Some(all)) = (self.paths.get(module), self.all.get(module)) else { continue };
+            pending.extend(all.iter().rev().filter_map(|from| match self.files.place(path, from) {
+                Place::File(target) => Some(target),
+                Place::Library(_) => None,
+            }));
+        }
+        found.into_iter().map(|(name, global)| (name.clone(), global)).collect()
     }
 
     fn offers(&self, module: usize, name: &str) -> bool {

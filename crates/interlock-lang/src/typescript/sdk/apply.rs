@@ -5,7 +5,10 @@ use interlock_model::ir::{
 };
 
 use super::{Discovered, Dispatch, Handler, Input, Unit, input::Added};
-use crate::typescript::link::flat::{Flat, number};
+use crate::typescript::link::{
+    flat::{Flat, number},
+    names::Names,
+};
 
 /// What is left to say about a tree whose functions know their roles.
 #[derive(Debug, Default)]
@@ -17,7 +20,12 @@ pub(crate) struct Applied {
 }
 
 /// Finds the handlers of a tree and gives its functions their roles. `packages` are the folders with a `package.json`.
-pub(crate) fn apply(flat: &mut Flat, functions: &mut Vec<Function>, packages: Vec<&str>) -> Applied {
+pub(crate) fn apply(
+    flat: &mut Flat,
+    functions: &mut Vec<Function>,
+    packages: Vec<&str>,
+    names: &Names,
+) -> Applied {
     let unit = |(function, about)| Unit::of(function, about);
     let input = Input {
         files: &flat.files,
@@ -28,6 +36,7 @@ pub(crate) fn apply(flat: &mut Flat, functions: &mut Vec<Function>, packages: Ve
         handing: &flat.handing,
         holding: &flat.holding,
         packages,
+        names,
     };
     let Discovered { handlers, added, sites, dispatches, origins, servers, notes } = super::discover(&input);
     drop(input);

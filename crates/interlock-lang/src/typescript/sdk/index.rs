@@ -19,7 +19,6 @@ use crate::{
     typescript::{
         link::flat::stem,
         module::{Class, Site, Variable},
-        split_global,
     },
 };
 
@@ -62,7 +61,6 @@ pub(super) struct Index<'i> {
     /// What few trees ask for: the functions and the calls in a function, the variables of a file.
     closures: OnceCell<FxHashMap<u32, Vec<u32>>>,
     inside: OnceCell<FxHashMap<u32, Vec<u32>>>,
-    globals: OnceCell<FxHashMap<&'i str, Vec<&'i Variable>>>,
     memo: Memo<'i>,
 }
 
@@ -120,7 +118,6 @@ impl<'i> Index<'i> {
             personal: vec![],
             closures: OnceCell::new(),
             inside: OnceCell::new(),
-            globals: OnceCell::new(),
             memo: Memo::new(input.sites.len()),
         };
         for (number, class) in input.classes.iter().enumerate() {
@@ -305,21 +302,6 @@ impl<'i> Index<'i> {
     /// What is assigned to a place.
     pub(super) fn variables(&self, place: &str) -> &[&'i Variable] {
         self.variables.get(place).map_or(&[], Vec::as_slice)
-    }
-
-    /// The variables of a file that are not inside functions.
-    pub(super) fn globals(&self, file: &str) -> &[&'i Variable] {
-        let all = || {
-            let mut globals: FxHashMap<&'i str, Vec<&'i Variable>> = FxHashMap::default();
-            for variable in self.input.variables {
-                if let (Root::Global(name), []) = (&variable.path.root, variable.path.fields.as_slice()) {
-                    let file = split_global(name).map_or("", |(file, _)| file);
-                    globals.entry(file).or_default().push(variable);
-                }
-            }
-            globals
-        };
-        self.globals.get_or_init(all).get(file).map_or(&[], Vec::as_slice)
     }
 
     /// The calls that put something into the collection at a place.

@@ -4,13 +4,13 @@ use interlock_model::ir::{AccessPath, Function, FunctionId, Name, Note, Origin, 
 
 use crate::{
     Arg,
-    typescript::link::flat::About,
+    typescript::link::{flat::About, names::Names},
     typescript::module::{Class, Site, Variable},
 };
 
 /// A tree whose modules are numbered through and whose names are led to their declarations: a global is `FILE::NAME`, what a library
 /// exports is `LIBRARY::NAME`, what the language offers has no `::`. Its calls are still to be looked up.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Input<'i> {
     /// The files, by number.
     pub(crate) files: &'i [Name],
@@ -28,6 +28,8 @@ pub(crate) struct Input<'i> {
     pub(crate) holding: &'i [u32],
     /// The folders that are packages of their own: those with a `package.json`, without a slash at the end.
     pub(crate) packages: Vec<&'i str>,
+    /// What files offer each other.
+    pub(crate) names: &'i Names,
 }
 
 /// A function.

@@ -26,6 +26,7 @@ mod dispatch;
 mod vary;
 
 mod classes;
+mod files;
 
 mod routes;
 
@@ -51,6 +52,8 @@ fn discover(input: &Input<'_>) -> Discovered {
     let mut found = found::Found::new(&index);
     register::registrations(&mut found);
     classes::tools(&mut found);
+    classes::methods(&mut found);
+    files::tools(&mut found);
     dispatch::by_hand(&mut found);
     if found.any() {
         routes::entries(&mut found);

@@ -11,10 +11,7 @@ use super::{
     look::FUEL,
     place::name_of,
 };
-use crate::typescript::{
-    module::{Site, Variable},
-    split_global,
-};
+use crate::typescript::module::Site;
 
 /// How many things of a list are looked at.
 const THINGS: usize = 1_000;
@@ -218,13 +215,10 @@ impl<'i> Index<'i> {
         found
     }
 
+    /// Everything that a file offers, wherever it is written.
     fn exports(&self, file: &str, fuel: usize) -> Vec<(Option<Name>, Thing<'i>)> {
-        let export = |variable: &&'i Variable| {
-            let Root::Global(name) = &variable.path.root else { return None };
-            let (_, short) = split_global(name)?;
-            Some((Some(short.into()), self.at_place(name, &At::plain(variable.within), fuel)))
-        };
-        self.globals(file).iter().filter_map(export).collect()
+        let offered = self.input.names.offered(file).into_iter().take(THINGS);
+        offered.map(|(name, global)| (Some(name), self.at_place(&global, &At::plain(0), fuel))).collect()
     }
 }
 

@@ -5,7 +5,7 @@ use oxc_ast::ast::{
     Function, Statement, TSNamespaceDeclaration, TSNamespaceDeclarationBody, VariableDeclaration,
 };
 
-use super::{Binder, SymbolKind};
+use super::{super::classes::makes_tool, Binder, SymbolKind};
 
 impl<'a> Binder<'a> {
     pub(super) fn statements(&mut self, statements: &[Statement<'a>]) {
@@ -240,6 +240,8 @@ impl<'a> Binder<'a> {
             for element in &class.body.body {
                 match element {
                     ClassElement::MethodDefinition(method) => {
+                        let decorators = method.decorators.iter().map(|decorator| &decorator.expression);
+                        decorators.filter(|it| makes_tool(it)).for_each(|it| this.expression(it));
                         if method.computed {
                             this.maybe(method.key.as_expression());
                         }

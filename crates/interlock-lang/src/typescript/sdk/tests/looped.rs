@@ -61,6 +61,35 @@ export const two = { name: "two", schema: {}, run: async () => ({ content: [] })
 }
 
 #[test]
+fn what_a_file_passes_on_from_others_is_registered_too() {
+    check(
+        r#"
+//- index.ts
+import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
+import * as tools from "./tools/index.js";
+const server = new McpServer({ name: "s", version: "1" });
+for (const tool of Object.values(tools)) {
+  server.tool(tool.name, tool.schema, async (args) => tool.run(args));
+}
+//- tools/index.ts
+export { one } from "./one.js";
+export * from "./two.js";
+//- tools/one.ts
+export const one = { name: "one", schema: {}, run: async () => ({ content: [] }) };
+const own = { name: "own", schema: {}, run: async () => ({ content: [] }) };
+//- tools/two.ts
+export * from "./index.js";
+export const two = { name: "two", schema: {}, run: async () => ({ content: [] }) };
+export default { name: "three", schema: {}, run: async () => ({ content: [] }) };
+"#,
+        &expect![[r#"
+            index.ts:5 module.closure: one
+            index.ts:5 module.closure: two
+        "#]],
+    );
+}
+
+#[test]
 fn helpers_register_for_their_callers_also_through_each_other() {
     check(
         r#"

@@ -211,3 +211,55 @@ export const b = [...a, ...b];
         "#]],
     );
 }
+
+#[test]
+fn a_decorator_makes_a_tool_of_a_method() {
+    check(
+        r#"
+//- notes.ts
+import { Tool, Resource } from "@rekog/mcp-nest";
+import { Tool as AgentTool } from "some-agents";
+const ADD = "add_note";
+export class Notes {
+  @Tool({ name: ADD, annotations: { readOnlyHint: false } })
+  async add(args) { return args; }
+
+  @Tool({ name: "list_notes", annotations: { readOnlyHint: true } })
+  async list() { return []; }
+
+  @Tool()
+  async clear() { return []; }
+
+  @Resource({ uri: "notes://all" })
+  async all() { return []; }
+
+  @AgentTool({ name: "inside" })
+  async inside() { return []; }
+}
+"#,
+        &expect![[r#"
+            notes.ts:6 Notes.add: add_note
+            notes.ts:9 Notes.list: list_notes (read-only)
+            notes.ts:12 Notes.clear: clear
+        "#]],
+    );
+}
+
+#[test]
+fn a_file_in_a_folder_of_tools_is_one_if_it_says_how_it_is_called() {
+    check(
+        r#"
+//- src/tools/greet.ts
+export const metadata = { name: "greet", description: "Greets", annotations: { readOnlyHint: true } };
+export default async function greet({ who }) { return who; }
+//- src/tools/helper.ts
+export default async function helper() { return 1; }
+//- app/page.tsx
+export const metadata = { name: "page" };
+export default function Page() { return 1; }
+"#,
+        &expect![[r#"
+            src/tools/greet.ts:2 greet: greet (read-only)
+        "#]],
+    );
+}
