@@ -2,13 +2,14 @@
 
 use interlock_model::{
     Lane, Severity,
-    ir::{Field, Op, Resource, Root, WriteMode},
+    ir::{AccessPath, Effect, Exit, Field, Op, Resource, Root, WriteMode},
 };
 
 use crate::{
     Issue,
+    claim::is_claimed,
     clash::{Clash, clashes, key_of, mentions, sentence},
-    view::{Entry, Kinds, View},
+    view::{At, Entry, Kinds, Overlap, View},
 };
 
 /// What limits are called.
@@ -16,11 +17,15 @@ const LIMITS: &[&str] = &[
     "rate", "limit", "quota", "throttle", "window", "bucket", "hits", "attempt", "requests", "calls", "usage",
 ];
 
+/// What is called so counts calls if it is compared in order to refuse one.
+const UNDER_WAY: &[&str] = &["inflight", "in_flight", "concurrent", "active", "running"];
+
 pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
     let found = clashes(view);
     let mut issues: Vec<Issue> = found.iter().filter(|clash| claims(view, clash)).map(overrun).collect();
-    let racing = view.entries_with(Kinds::WRITE).filter(|entry| entry.runs_beside_itself());
-    issues.extend(racing.flat_map(without_expiry));
+    let racing = || view.entries_with(Kinds::WRITE).filter(|entry| entry.runs_beside_itself());
+    issues.extend(racing().flat_map(|entry| fills_up(view, entry)).map(|clash| overrun(&clash)));
+    issues.extend(racing().flat_map(without_expiry));
     issues
 }
 
@@ -31,6 +36,8 @@ pub(crate) fn claims(_view: &View<'_>, clash: &Clash<'_, '_>) -> bool {
     }
     let counts = match clash.entry.op(clash.act) {
         Some(Op::Write { mode: WriteMode::Atomic, .. }) => true,
+        // A count that is looked at again when it is raised is right, and still was not what was compared.
+        Some(Op::Write { mode: WriteMode::Blind, to: Resource::Shared(_), .. }) => clash.fed_at_all,
         Some(Op::Write { mode: WriteMode::Blind, .. } | Op::Rename { .. }) => clash.fed,
         _ => false,
     };
@@ -42,23 +49,64 @@ pub(crate) fn claims(_view: &View<'_>, clash: &Clash<'_, '_>) -> bool {
         {
             true
         }
-        Some(resource) => (counts || adds) && is_named_so(clash.entry, resource),
+        Some(resource) => {
+            let named = |words| is_named_so(clash.entry, resource, words);
+            (counts || adds) && (named(LIMITS) || refuses(clash.entry, clash.check) && named(UNDER_WAY))
+        }
         None => false,
     }
 }
 
-fn is_named_so(entry: &Entry<'_>, resource: &Resource) -> bool {
+/// A collection that is refused to grow beyond a size, and then grows: `if (sessions.size >= MOST) throw …`.
+fn fills_up<'v, 'e>(view: &'v View<'e>, entry: &'v Entry<'e>) -> Vec<Clash<'v, 'e>> {
+    let mut found = vec![];
+    for act in entry.all(Kinds::WRITE, |op| matches!(op, Op::Write { to: Resource::Shared(_), .. })) {
+        let Some(Resource::Shared(one)) = entry.resource(act) else { continue };
+        let checks = entry.judges(act).iter().copied().filter(|check| refuses(entry, Some(*check)));
+        for (check, look) in checks.flat_map(|check| entry.looks(check).map(move |look| (check, look))) {
+            if !counts(entry, look, one) || is_claimed(view, entry, look, act) {
+                continue;
+            }
+            let Some(reach) = view.reach(entry, look, act) else { continue };
+            let (check, overlap) = (Some(check), Overlap::Sure);
+            found.push(Clash { entry, look, act, check, fed: false, fed_at_all: false, overlap, reach });
+        }
+    }
+    found
+}
+
+/// Whether a look is at how many there are of what something is one of.
+fn counts(entry: &Entry<'_>, look: At, one: &AccessPath) -> bool {
+    match (entry.op(look), entry.resource(look)) {
+        (Some(Op::Read { into, .. }), Some(Resource::Shared(all))) => {
+            matches!(entry.name_of(*into), "size" | "length")
+                && one.root == all.root
+                && matches!(one.fields.strip_prefix(all.fields.as_slice()), Some([Field::At(_)]))
+        }
+        _ => false,
+    }
+}
+
+/// Whether the call fails where a comparison says yes.
+fn refuses(entry: &Entry<'_>, check: Option<At>) -> bool {
+    match check.and_then(|check| entry.op(check)) {
+        Some(Op::Check { then, .. }) => matches!(then.last(), Some(Effect { op: Op::Exit(Exit::Throw), .. })),
+        _ => false,
+    }
+}
+
+fn is_named_so(entry: &Entry<'_>, resource: &Resource, words: &[&str]) -> bool {
     match resource {
-        Resource::Key(key) | Resource::File(key) => mentions(&entry.text(key), LIMITS),
-        Resource::Row { table, .. } => mentions(&entry.text(table), LIMITS),
+        Resource::Key(key) | Resource::File(key) => mentions(&entry.text(key), words),
+        Resource::Row { table, .. } => mentions(&entry.text(table), words),
         Resource::Shared(path) | Resource::Flag(path) | Resource::Stream(path) => {
             let named = |field: &Field| match field {
-                Field::Name(name) => mentions(name, LIMITS),
+                Field::Name(name) => mentions(name, words),
                 Field::At(_) => false,
             };
             let root = match &path.root {
-                Root::Global(name) => mentions(name.rsplit("::").next().unwrap_or_default(), LIMITS),
-                Root::Value(value) => mentions(entry.name_of(*value), LIMITS),
+                Root::Global(name) => mentions(name.rsplit("::").next().unwrap_or_default(), words),
+                Root::Value(value) => mentions(entry.name_of(*value), words),
                 Root::This => false,
             };
             root || path.fields.iter().any(named)
