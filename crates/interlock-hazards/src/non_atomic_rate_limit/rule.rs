@@ -22,9 +22,17 @@ const UNDER_WAY: &[&str] = &["inflight", "in_flight", "concurrent", "active", "r
 
 pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
     let found = clashes(view);
-    let mut issues: Vec<Issue> = found.iter().filter(|clash| claims(view, clash)).map(overrun).collect();
+    let mut issues: Vec<Issue> = found
+        .iter()
+        .filter(|clash| claims(view, clash))
+        .map(|clash| overrun(clash, &clash.thing()))
+        .collect();
     let racing = || view.entries_with(Kinds::WRITE).filter(|entry| entry.runs_beside_itself());
-    issues.extend(racing().flat_map(|entry| fills_up(view, entry)).map(|clash| overrun(&clash)));
+    issues.extend(
+        racing()
+            .flat_map(|entry| fills_up(view, entry))
+            .map(|clash| overrun(&clash, &clash.entry.thing(clash.look))),
+    );
     issues.extend(racing().flat_map(without_expiry));
     issues
 }
@@ -114,11 +122,10 @@ fn is_named_so(entry: &Entry<'_>, resource: &Resource, words: &[&str]) -> bool {
     }
 }
 
-fn overrun(clash: &Clash<'_, '_>) -> Issue {
-    let thing = clash.thing();
+fn overrun(clash: &Clash<'_, '_>, thing: &str) -> Issue {
     let message = format!(
         "{} is read, compared and then counted in separate steps, so calls at once all pass the limit",
-        sentence(&thing)
+        sentence(thing)
     );
     clash.told(
         message,
