@@ -85,7 +85,8 @@ impl Entry<'_> {
     }
 
     /// Whether control can get from one step to a later one, and if so whether it can be suspended on the way. A way that comes by
-    /// the first step again starts over there, so it does not count.
+    /// the first step again starts over there, so it does not count. Neither does one that leaves a loop around the first step and
+    /// comes to it anew: what `list.filter(…)` saw in the last round of an outer loop is gone, even if this time the list is empty.
     #[must_use]
     pub fn leads_to(&self, first: At, second: At) -> Option<bool> {
         self.ahead.of(first, || self.reached_from(first)).get(second)
@@ -94,6 +95,11 @@ impl Entry<'_> {
     /// What control gets to from a step.
     fn reached_from(&self, first: At) -> Ahead {
         let mut ahead = Ahead::new(self.steps.len());
+        let heads = self.loops(first);
+        let starts_over = |from: At, to: At| {
+            heads.contains(&to)
+                && (from < to || self.steps.get(to).is_some_and(|head| from >= head.until as usize))
+        };
         let mut pending: Vec<(At, bool)> =
             self.after(first).map(|at| (at, self.lets_others_in(first))).collect();
         while let Some((at, suspended)) = pending.pop() {
@@ -101,7 +107,8 @@ impl Entry<'_> {
                 continue;
             }
             let suspended = suspended || self.lets_others_in(at);
-            pending.extend(self.after(at).map(|next| (next, suspended)));
+            let further = self.after(at).filter(|next| !starts_over(at, *next));
+            pending.extend(further.map(|next| (next, suspended)));
         }
         ahead
     }
