@@ -223,7 +223,16 @@ impl<'e> Walk<'e> {
         }
         // What comes behind a check of which one way never gets there is decided by it as well.
         let decides = one.ends.is_dead() != other.ends.is_dead();
+        let before = here.open;
         self.join(here, &one, &other);
+        // Who begins a transaction only where none is open has one either way.
+        if !one.ends.is_dead() && !other.ends.is_dead() {
+            if self.opens(before, one.here.open) && is_quiet(otherwise) {
+                here.leave_open(one.here.open);
+            } else if self.opens(before, other.here.open) && is_quiet(then) {
+                here.leave_open(other.here.open);
+            }
+        }
         if decides {
             // The way that goes on may itself have been decided further in.
             let goes_on = if one.ends.is_dead() { other.here } else { one.here };
@@ -442,6 +451,11 @@ impl<'e> Walk<'e> {
         self.entry.lists.retain(held, |at| Some(at) != given_back)
     }
 
+    /// Whether more transactions are open than before.
+    fn opens(&self, before: List, behind: List) -> bool {
+        self.entry.lists.get(behind).len() > self.entry.lists.get(before).len()
+    }
+
     fn keep_open(&mut self, open: List, via: &Via) -> List {
         let steps = &self.entry.steps;
         let stays = |at: At| match steps.get(at).map(|step| &step.effect.op) {
@@ -450,6 +464,21 @@ impl<'e> Walk<'e> {
         };
         self.entry.lists.retain(open, stays)
     }
+}
+
+/// Whether nothing happens in a block but in memory.
+fn is_quiet(block: &Block) -> bool {
+    block.iter().all(|effect| match &effect.op {
+        Op::Read { of: Resource::Shared(_), .. }
+        | Op::Write { to: Resource::Shared(_), .. }
+        | Op::Derive { .. }
+        | Op::New { .. }
+        | Op::Closure { .. }
+        | Op::Call { .. }
+        | Op::Suspend => true,
+        Op::Check { .. } | Op::Inlined { .. } => effect.op.blocks().all(is_quiet),
+        _ => false,
+    })
 }
 
 /// Whether a step can fail by itself: what talks to something outside the function.
