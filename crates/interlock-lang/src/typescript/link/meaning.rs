@@ -28,6 +28,9 @@ use crate::{
 /// How deep one question may lead to others. Real programs need a dozen; what is deeper is given up.
 const DEPTH: u32 = 48;
 
+/// How many entries of something are looked at to know what they are.
+const MOST_ENTRIES: usize = 48;
+
 /// What something is.
 #[derive(Debug, Clone)]
 pub(super) enum Meaning<'f> {
@@ -43,6 +46,8 @@ pub(super) enum Meaning<'f> {
     OneOf(Rc<[usize]>),
     /// An object literal, and the function that it is written in.
     Object(&'f Arg, FunctionId),
+    /// One of a few object literals, which one the source does not say.
+    Objects(Rc<[(&'f Arg, FunctionId)]>),
     /// An export of a library, or something of the language where the library is empty.
     Export(Name, Name),
     /// An object that a library made.
@@ -286,18 +291,49 @@ impl<'f> Meanings<'f> {
         for meaning in meanings {
             match meaning {
                 Meaning::Unknown => {}
-                Meaning::Plain | Meaning::Foreign | Meaning::Object(..) => weak = meaning,
+                Meaning::Plain | Meaning::Foreign | Meaning::Object(..) | Meaning::Objects(_) => {
+                    weak = meaning
+                }
                 known => return known,
             }
         }
         weak
     }
 
+    /// What an entry of something is: where it holds objects of several classes, or several objects, one of them.
+    pub(super) fn one(&self, meanings: impl Iterator<Item = Meaning<'f>>) -> Meaning<'f> {
+        let (mut classes, mut objects): (Vec<usize>, Vec<(&'f Arg, FunctionId)>) = (vec![], vec![]);
+        let mut weak = Meaning::Unknown;
+        for meaning in meanings.take(MOST_ENTRIES) {
+            match meaning {
+                Meaning::Unknown => {}
+                Meaning::Instance(class) if classes.contains(&class) => {}
+                Meaning::Instance(class) => classes.push(class),
+                Meaning::Object(arg, within) => objects.push((arg, within)),
+                Meaning::Plain | Meaning::Foreign => weak = meaning,
+                known => return known,
+            }
+        }
+        match (classes.as_slice(), objects.as_slice()) {
+            ([], []) => weak,
+            ([], [(arg, within)]) => Meaning::Object(arg, *within),
+            ([], _) => Meaning::Objects(objects.into()),
+            ([class], _) => Meaning::Instance(*class),
+            _ => Meaning::OneOf(classes.into()),
+        }
+    }
+
     /// What an argument is.
     pub(super) fn arg(&self, at: FunctionId, arg: &'f Arg) -> Meaning<'f> {
         match &arg.shape {
             Shape::Function { function, .. } => Meaning::Function(*function),
-            Shape::Call(site) => self.result(*site),
+            // What is found somewhere or else made has a name besides.
+            Shape::Call(site) => match &arg.term {
+                Term::Path(path) if !path.fields.is_empty() => {
+                    self.first([self.path(at, path), self.result(*site)].into_iter())
+                }
+                _ => self.result(*site),
+            },
             Shape::Object(_) => Meaning::Object(arg, at),
             Shape::List(_) => Meaning::Collection(Collection::List),
             Shape::Text(_) | Shape::Number(_) | Shape::Bool(_) => Meaning::Plain,

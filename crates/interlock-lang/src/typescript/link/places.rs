@@ -54,15 +54,20 @@ impl<'f> Meanings<'f> {
                 declared = self.field(*class, field);
             }
         }
-        if let Some(elements) = place.strip_suffix("[]").and_then(|whole| self.index.elements.get(whole)) {
-            let elements =
-                self.first(elements.iter().map(|(within, arg)| from_outside(self.arg(*within, arg))));
-            found = self.first([found, elements].into_iter());
+        if let Some(whole) = place.strip_suffix("[]") {
+            let variables = self.index.variables(whole).filter_map(|number| self.flat.variables.get(number));
+            let written = variables
+                .filter_map(|variable| Some((FunctionId(variable.within), &variable.initial.as_ref()?.shape)))
+                .flat_map(|(within, shape)| self.objects_in(within, shape));
+            let put = self.index.elements.get(whole).into_iter().flatten();
+            let put = put.map(|(within, arg)| from_outside(self.arg(*within, arg)));
+            found = self.one([found].into_iter().chain(put).chain(written));
         }
         match (found, declared) {
             // An instance is known better than the class or interface that it was declared with.
             (
                 found @ (Meaning::Instance(_)
+                | Meaning::OneOf(_)
                 | Meaning::Function(_)
                 | Meaning::Kind(_)
                 | Meaning::Collection(_)),
@@ -124,10 +129,21 @@ impl<'f> Meanings<'f> {
     pub(super) fn element(&self, of: &Meaning<'f>) -> Meaning<'f> {
         match of {
             Meaning::Object(Arg { shape: Shape::List(items), .. }, within) => {
-                self.first(items.iter().map(|item| self.arg(*within, item)))
+                self.one(items.iter().map(|item| self.arg(*within, item)))
             }
+            Meaning::Object(arg, within) => self.one(self.objects_in(*within, &arg.shape)),
             Meaning::Foreign => Meaning::Foreign,
             _ => Meaning::Unknown,
         }
+    }
+
+    /// The objects that are written into an object as it is made. Which function is called by its key is told by the key.
+    fn objects_in(&self, within: FunctionId, shape: &'f Shape) -> impl Iterator<Item = Meaning<'f>> {
+        let members = match shape {
+            Shape::Object(members) => members.as_slice(),
+            _ => &[],
+        };
+        let members = members.iter().map(move |(_, member)| self.arg(within, member));
+        members.filter(|meaning| matches!(meaning, Meaning::Instance(_) | Meaning::Object(..)))
     }
 }

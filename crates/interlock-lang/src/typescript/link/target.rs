@@ -207,6 +207,19 @@ impl<'f> Meanings<'f> {
                     return found;
                 }
             }
+            Meaning::Objects(objects) => {
+                let mut functions: Vec<FunctionId> = vec![];
+                for (arg, within) in objects.iter() {
+                    if let Meaning::Function(function) = self.member(&Meaning::Object(arg, *within), name)
+                        && !functions.contains(&function)
+                    {
+                        functions.push(function);
+                    }
+                }
+                if let Some(found) = few(functions, &receiver) {
+                    return found;
+                }
+            }
             Meaning::Foreign | Meaning::Plain | Meaning::Class(_) => {
                 return Reached::Other(Some(receiver), name.clone(), whole);
             }
@@ -225,15 +238,7 @@ impl<'f> Meanings<'f> {
 
     /// A method of one of several classes: one of few functions, or none that could be named.
     fn one_of(&self, classes: &[usize], receiver: &AccessPath, name: &Name) -> Option<Reached<'f>> {
-        let mut functions = self.implementations(classes, name);
-        match (functions.pop(), functions.len()) {
-            (Some(function), 0) => Some(Reached::Function(function, Some(receiver.clone()))),
-            (Some(function), 1..MOST_CLASSES) => {
-                functions.push(function);
-                Some(Reached::OneOf(functions, receiver.clone()))
-            }
-            _ => None,
-        }
+        few(self.implementations(classes, name), receiver)
     }
 
     /// `super(…)` and `super.method(…)`.
@@ -340,6 +345,18 @@ impl<'f> Meanings<'f> {
         let outcome = outcome.map(|outcome| self.shared(outcome));
         self.outcomes.borrow_mut().insert(number, outcome.clone());
         outcome
+    }
+}
+
+/// One of few functions.
+fn few<'f>(mut functions: Vec<FunctionId>, receiver: &AccessPath) -> Option<Reached<'f>> {
+    match (functions.pop(), functions.len()) {
+        (Some(function), 0) => Some(Reached::Function(function, Some(receiver.clone()))),
+        (Some(function), 1..MOST_CLASSES) => {
+            functions.push(function);
+            Some(Reached::OneOf(functions, receiver.clone()))
+        }
+        _ => None,
     }
 }
 

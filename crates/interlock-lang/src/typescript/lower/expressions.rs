@@ -355,6 +355,7 @@ impl<'a> Lowerer<'a> {
         if or_else && left.path_ref().is_some() && left.flags & flag::STATE != 0 {
             val.term = left.term;
         }
+        val.shape = made(left.shape, right.shape);
         val
     }
 
@@ -378,6 +379,7 @@ impl<'a> Lowerer<'a> {
         if !decides {
             merge(&mut val.values, &on);
         }
+        val.shape = made(one.shape, two.shape);
         val
     }
 
@@ -402,6 +404,15 @@ impl<'a> Lowerer<'a> {
 
 fn is_rooted_in(path: &interlock_model::ir::AccessPath, value: Option<interlock_model::ir::Value>) -> bool {
     matches!((&path.root, value), (interlock_model::ir::Root::Value(root), Some(value)) if *root == value)
+}
+
+/// What one of two is, as far as a call says it that makes one of them: `kept ?? new Client()` is a client either way.
+fn made(one: Shape, two: Shape) -> Shape {
+    match (one, two) {
+        (Shape::Opaque | Shape::Null, made @ Shape::Call(_)) => made,
+        (made @ Shape::Call(_), Shape::Opaque | Shape::Null | Shape::Call(_)) => made,
+        _ => Shape::Opaque,
+    }
 }
 
 /// A text of parts.

@@ -95,6 +95,92 @@ fn one_of_several_functions_by_key_is_a_chain_of_checks() {
 }
 
 #[test]
+fn a_method_of_one_of_several_objects_is_one_of_their_methods() {
+    check_function(
+        r#"
+        //- a.ts
+        import { readFile } from "fs/promises";
+        const text = { read: async (path) => readFile(path) };
+        const json = { async read(path) { return JSON.parse(await readFile(path)); } };
+        const formats: Record<string, { read(path: string): Promise<unknown> }> = { text, json };
+        function formatOf(path) {
+          const format = formats[path.split(".").pop()];
+          if (!format) throw new Error("unknown");
+          return format;
+        }
+        export async function load(path) {
+          return await formatOf(path).read(path);
+        }
+        "#,
+        "load",
+        &expect![[r#"
+            10    fn load(path), async
+            11      formatOf = call formatOf(path), not awaited
+            11      check
+                    then
+            11        result.2 = call read(path) on formatOf
+                    else
+            11        result = call read(path) on formatOf
+            11      read = derived from result.2, result
+            11      suspend
+            11      return read
+        "#]],
+    );
+    check_function(
+        r#"
+        //- a.ts
+        class Text { async read(path) { return path; } }
+        class Json { async read(path) { return path; } }
+        const formats = new Map();
+        formats.set("text", new Text());
+        formats.set("json", new Json());
+        export async function load(kind, path) {
+          return await formats.get(kind).read(path);
+        }
+        "#,
+        "load",
+        &expect![[r#"
+            6     fn load(kind, path), async
+            7       get = read shared ::a.ts::formats[kind]
+            7       check
+                    then
+            7         result.2 = call Text.read(path) on ::a.ts::formats[kind]
+                    else
+            7         result = call Json.read(path) on ::a.ts::formats[kind]
+            7       read = derived from result.2, result
+            7       suspend
+            7       return read
+        "#]],
+    );
+}
+
+#[test]
+fn what_is_kept_or_else_made_is_what_it_is_made_as() {
+    check_function(
+        r#"
+        //- db.ts
+        import { PrismaClient } from "@prisma/client";
+        const kept = globalThis as unknown as { prisma?: PrismaClient };
+        export const db = kept.prisma ?? new PrismaClient();
+        if (process.env.NODE_ENV !== "production") kept.prisma = db;
+        //- a.ts
+        import { db } from "./db.js";
+        export async function load(id) {
+          return await db.job.findUnique({ where: { id } });
+        }
+        "#,
+        "load",
+        &expect![[r#"
+            2     fn load(id), async
+            3       arg = derived from id
+            3       findUnique = read row "job"[id] via pool ::db.ts::db
+            3       suspend
+            3       return findUnique
+        "#]],
+    );
+}
+
+#[test]
 fn call_apply_and_bind_lead_to_the_function() {
     check_function(
         r#"
