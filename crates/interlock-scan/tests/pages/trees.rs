@@ -14,7 +14,7 @@ fn scan(files: &[(&str, &str)]) -> Vec<Finding> {
 }
 
 #[test]
-fn what_a_command_of_the_tree_does_is_less_sure_than_what_runs_beside_calls() {
+fn what_another_program_of_the_tree_does_is_less_sure_than_what_runs_beside_calls() {
     const STATE: &str = r#"
 import { readFile, writeFile } from "node:fs/promises";
 export async function count(path: string) {
@@ -30,16 +30,24 @@ const server = new McpServer({ name: "a", version: "1.0.0" });
 server.tool("noop", {}, async () => ({ content: [] }));
 process.on("SIGUSR2", async () => { await count("/srv/a.json"); });
 "#;
+    const WATCHER: &str = r#"
+import { watch } from "chokidar";
+import { count } from "./other.js";
+watch("/srv").on("change", async () => { await count("/srv/b.json"); });
+"#;
+    // A command runs once.
     const COMMAND: &str = r#"
 import { program } from "commander";
-import { count } from "./other.js";
-program.command("count").action(async () => { await count("/srv/b.json"); });
+import { count } from "./count.js";
+program.command("count").action(async () => { await count("/srv/c.json"); });
 program.parse();
 "#;
     let findings = scan(&[
         ("server/state.ts", STATE),
         ("server/index.ts", SERVER),
-        ("cli/other.ts", STATE),
+        ("watcher/other.ts", STATE),
+        ("watcher/index.ts", WATCHER),
+        ("cli/count.ts", STATE),
         ("cli/index.ts", COMMAND),
     ]);
     let sure = |file: &str| {
@@ -48,7 +56,8 @@ program.parse();
         findings.iter().find(lost).map(|finding| finding.confidence)
     };
     assert_eq!(sure("server/state.ts"), Some(Confidence::Medium));
-    assert_eq!(sure("cli/other.ts"), Some(Confidence::Low));
+    assert_eq!(sure("watcher/other.ts"), Some(Confidence::Low));
+    assert_eq!(sure("cli/count.ts"), None);
 }
 
 #[test]

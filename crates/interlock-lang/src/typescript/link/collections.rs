@@ -76,6 +76,17 @@ pub(super) fn method<'f>(
     }
 }
 
+/// A list that a library made, each entry of which is handed to a function. What is in it is the library's.
+pub(super) fn each<'f>(
+    rewriter: &mut Rewriter<'_, 'f>,
+    standing: &Standing<'f>,
+    receiver: &AccessPath,
+    name: &str,
+    out: &mut Block,
+) {
+    Steps { rewriter, standing, is_state: false, place: receiver.clone(), receiver }.each(name, out);
+}
+
 /// A function of the language that works on a collection or only makes a name; `false` if it is neither.
 pub(super) fn function<'f>(
     rewriter: &mut Rewriter<'_, 'f>,

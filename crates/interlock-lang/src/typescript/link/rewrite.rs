@@ -11,7 +11,8 @@ use interlock_model::{
 
 use super::{
     alias::last_name,
-    builtins, collections,
+    builtins::{self, Does},
+    collections,
     index::CallAt,
     library,
     meaning::{Meaning, Meanings},
@@ -234,6 +235,12 @@ impl<'f> Rewriter<'_, 'f> {
             }
             Reached::Export(library, path) => self.unknown_export(&standing, &library, &path, out),
             Reached::Method(_, receiver, name) => self.other(&standing, Some(receiver), &name, false, out),
+            // Whatever made a list, its methods run what they are handed at once.
+            Reached::Other(Some(ref receiver), ref name, Meaning::Foreign)
+                if builtins::does(name) == Some(Does::Each) && hands_over_function(&standing.arguments) =>
+            {
+                collections::each(self, &standing, receiver, name, out);
+            }
             Reached::Other(receiver, name, whole) => {
                 self.other(&standing, receiver, &name, matches!(whole, Meaning::Plain), out);
             }
