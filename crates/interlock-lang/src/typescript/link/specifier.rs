@@ -111,6 +111,10 @@ impl Files {
 
     fn in_workspace(&self, specifier: &str) -> Option<usize> {
         let (name, rest) = split_package(specifier);
+        // Some trees carry a copy of the SDK; what it does is known better than its source says.
+        if matches!(name, "@modelcontextprotocol/sdk" | "@modelcontextprotocol/server") {
+            return None;
+        }
         let package = self.settings.packages.get(*self.packages.get(name)?)?;
         let subpath = if rest.is_empty() { ".".to_owned() } else { format!("./{rest}") };
         let exported = matching(&package.exports, &subpath);
@@ -300,6 +304,7 @@ mod tests {
             "packages/core/src/tasks/store.ts",
             "packages/util/lib/main.js",
             "packages/old/index.js",
+            "sdk/src/server/mcp.ts",
         ];
         let settings = [
             (
@@ -308,6 +313,7 @@ mod tests {
             ),
             ("packages/util/package.json", r#"{"name": "util-x", "exports": "./lib/main.js"}"#),
             ("packages/old/package.json", r#"{"name": "old"}"#),
+            ("sdk/package.json", r#"{"name": "@modelcontextprotocol/sdk"}"#),
         ];
         for (specifier, expected) in [
             ("@tm/core", "packages/core/src/index.ts"),
@@ -316,6 +322,7 @@ mod tests {
             ("util-x", "packages/util/lib/main.js"),
             ("old", "packages/old/index.js"),
             ("@tm/other", "library @tm/other"),
+            ("@modelcontextprotocol/sdk/server/mcp.js", "library @modelcontextprotocol/sdk/server/mcp.js"),
         ] {
             check(&files, &settings, "apps/x.ts", specifier, expected);
         }

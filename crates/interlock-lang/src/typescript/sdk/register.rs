@@ -13,12 +13,12 @@ use super::{
     vary,
 };
 use crate::{
-    Arg,
+    Arg, Shape,
     typescript::{module::Site, split_global},
 };
 
 /// The libraries that MCP servers are built with.
-const LIBRARIES: [&str; 8] = [
+const LIBRARIES: [&str; 10] = [
     "@modelcontextprotocol/",
     "fastmcp",
     "mcp-framework",
@@ -27,6 +27,8 @@ const LIBRARIES: [&str; 8] = [
     "mcp-handler",
     "@vercel/mcp-adapter",
     "agents/mcp",
+    "litemcp",
+    "tmcp",
 ];
 
 /// Looks at every call of the tree that is called like a registration.
@@ -155,12 +157,15 @@ fn may_be_text<'i>(index: &Index<'i>, arg: &'i Arg, at: &At<'i>) -> bool {
     matches!(index.settle(index.look(arg, at, FUEL), FUEL), Thing::Text(_) | Thing::Open(_) | Thing::Unknown)
 }
 
-/// `registerTool(name, config, handler)`, `tool(name, …, handler)`.
+/// `registerTool(name, config, handler)`, `tool(name, …, handler)`, `tool({ name, … }, handler)`.
 fn tool<'i>(found: &mut Found<'_, 'i>, number: u32, site: &'i Site) {
     let index = found.index;
     let (Some(name), Some((handler, before))) = (site.arguments.first(), site.arguments.split_last()) else {
         return;
     };
+    if let Shape::Object(_) = name.shape {
+        return described(found, number, site);
+    }
     let configs = before.get(1..).unwrap_or_default();
     let class = index.owner(site.within).and_then(|owner| index.class(owner));
     let ways = index.ways(site.within, |at| {
@@ -192,6 +197,23 @@ fn tool<'i>(found: &mut Found<'_, 'i>, number: u32, site: &'i Site) {
         if let (true, Some(name)) = (several, named) {
             vary::calls(found, &work, &at, &name);
         }
+    }
+}
+
+/// A tool whose object says what it is called; the function that does the work stands in it or behind it.
+fn described<'i>(found: &mut Found<'_, 'i>, number: u32, site: &'i Site) {
+    let index = found.index;
+    let Some((object, rest)) = site.arguments.split_first() else { return };
+    let Some(handler) = rest.last() else { return tool_object(found, number, site) };
+    let ways = index.ways(site.within, |at| {
+        let named = index.name_in(&index.look(object, at, FUEL)).open();
+        named.or_else(|| index.settle(index.look(handler, at, FUEL), FUEL).open())
+    });
+    for env in ways {
+        let at = At { function: site.within, env };
+        let (object, work) = (index.look(object, &at, FUEL), index.look(handler, &at, FUEL));
+        let named = index.name_in(&object).text().cloned();
+        found.handler(number, &work, named, |name| index.tool_in(name, &object));
     }
 }
 

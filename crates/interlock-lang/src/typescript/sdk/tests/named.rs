@@ -263,3 +263,21 @@ export default function Page() { return 1; }
         "#]],
     );
 }
+
+#[test]
+fn a_tool_may_be_described_by_an_object_before_its_handler() {
+    check(
+        r#"
+//- index.ts
+import { McpServer } from "tmcp";
+const server = new McpServer({ name: "s", version: "1" }, {});
+server.tool({ name: "read", description: "d", annotations: { readOnlyHint: true } }, async () => ({ content: [] }));
+server.tool({ name: "write", description: "d" }, write);
+async function write(args) { return { content: [] }; }
+"#,
+        &expect![[r#"
+            index.ts:5 write: write
+            index.ts:3 module.closure: read (read-only)
+        "#]],
+    );
+}
