@@ -61,7 +61,7 @@ impl<'p> Follower<'p, '_> {
         let around = std::mem::replace(&mut work.lean, fit == Fit::Lean);
         let returned = self.copy(&target, &call, work, &mut inside);
         work.lean = around;
-        work.note(target.id, &target.summary);
+        work.note(target.id, &target.summary, detached);
         let (from, term) = match returned {
             // A literal answer to something was chosen by what it was given.
             Some((from, term)) if !from.is_empty() => (from, term),

@@ -59,10 +59,9 @@ impl<'p, 's> Follower<'p, 's> {
         let body = self.block(self.bodies.take(id), &mut work);
         self.depth -= 1;
         self.running.pop();
-        let Work { values, large, .. } = work;
         let (parameters, captures) = (&function.parameters, &function.captures);
-        let summary = Summary::new(parameters, captures, body, &values.infos, self);
-        let summary = Arc::new(Summary { large: large.into_iter().collect(), ..summary });
+        let summary = Summary::new(parameters, captures, body, &work.values.infos, self);
+        let summary = Arc::new(Summary { large: work.large(), ..summary });
         Some(self.place(id)?.get_or_init(|| summary).clone())
     }
 
@@ -90,7 +89,14 @@ impl<'p, 's> Follower<'p, 's> {
                     let way = if takes_then { then } else { otherwise };
                     return way.into_iter().for_each(|effect| self.effect(effect, work, out));
                 }
-                Op::Check { on, equal, then: self.block(then, work), otherwise: self.block(otherwise, work) }
+                let fork = work.fork();
+                let then = self.block(then, work);
+                let one = work.back(fork);
+                let otherwise = self.block(otherwise, work);
+                let other = work.back(fork);
+                work.join(one, leads_on(&then));
+                work.join(other, leads_on(&otherwise));
+                Op::Check { on, equal, then, otherwise }
             }
             Op::Spawn { start, body } => Op::Spawn { start, body: self.block(body, work) },
             Op::Together { branches } => Op::Together {
@@ -110,4 +116,9 @@ impl<'p, 's> Follower<'p, 's> {
         };
         out.push(Effect { span, op });
     }
+}
+
+/// Whether control comes out of a block at its end.
+fn leads_on(block: &Block) -> bool {
+    !matches!(block.last(), Some(Effect { op: Op::Exit(_), .. }))
 }

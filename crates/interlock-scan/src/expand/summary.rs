@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use interlock_model::ir::{Block, FunctionId, Value};
+use interlock_model::ir::{Block, Value};
 
 use super::{
     bind::Info,
@@ -10,6 +10,7 @@ use super::{
     prune::{Pruned, is_silent, prune},
     renumber::Renumber,
     returns::{Returned, seen},
+    work::Large,
 };
 
 /// A function whose calls were followed, in terms of its own parameters, captures and receiver.
@@ -33,7 +34,7 @@ pub(super) struct Summary<'p> {
     /// How many steps it has, with those that are put in later.
     pub(super) size: usize,
     /// The large functions that were followed inside.
-    pub(super) large: Vec<FunctionId>,
+    pub(super) large: Vec<Large>,
 }
 
 /// Summaries by function, as far as there are any.

@@ -290,6 +290,43 @@ fn what_is_large_and_called_from_everywhere_leaves_room_for_the_rest() {
 }
 
 #[test]
+fn what_is_large_and_waited_for_is_followed_on_each_of_two_ways() {
+    // On one way the file is emptied first, so that its helpers have been followed before the change begins.
+    let file = || Resource::File("file".into());
+    let load = function(1, "load").body([], |b, []| {
+        reports(b, 2, 250);
+        let seen = b.line(3).read("seen", file());
+        b.suspend();
+        b.ret([seen]);
+    });
+    let save = function(10, "save").body(["data"], |b, [data]| {
+        reports(b, 11, 250);
+        b.line(12).write(file(), [data], WriteMode::Blind);
+        b.suspend();
+    });
+    let clear = function(20, "clear").body([], |b, []| {
+        b.line(21).call("_", Callee::Function(FunctionId(0)), []);
+        b.line(22).call("_", Callee::Function(FunctionId(1)), [Argument::Term(Term::Unknown)]);
+    });
+    let change = function(30, "change").body([], |b, []| {
+        let data = b.line(31).call("data", Callee::Function(FunctionId(0)), []);
+        b.line(32).call("_", Callee::Function(FunctionId(1)), [data.into()]);
+    });
+    let handler = function(40, "handler").handles("change").body([], |b, []| {
+        let mode = b.declare("mode", interlock_model::ir::Origin::Step);
+        let then = b.nested(|b| {
+            b.line(41).call("_", Callee::Function(FunctionId(2)), []);
+            b.line(42).call("_", Callee::Function(FunctionId(3)), []);
+        });
+        let otherwise = b.nested(|b| {
+            b.line(43).call("_", Callee::Function(FunctionId(3)), []);
+        });
+        b.push(Op::Check { on: vec![mode], equal: None, then, otherwise });
+    });
+    assert_eq!(lost(&program([load, save, clear, change, handler])), ["lost-update 31 change"]);
+}
+
+#[test]
 fn what_is_small_but_called_at_every_step_leaves_room_for_the_rest() {
     let log = function(1, "log").body([], |b, []| reports(b, 2, 60));
     let work = function(20, "work").body([], |b, []| {

@@ -19,18 +19,39 @@ const THIN: usize = 40;
 const MOST_STEPS_WRAPPED: usize = 3_300;
 /// From this many steps on, something large is followed once and no more: what reports usage is called from everywhere.
 const ENOUGH_STEPS: usize = 700;
+/// It is followed on no more ways than this beside each other, and on one if nobody waits for it;
+const MOST_WAYS: usize = 2;
+/// from this many steps on, everything is followed on one.
+const CROWDED_STEPS: usize = 1_400;
 /// How many steps are large.
 const LARGE: usize = 150;
 /// How often something is followed before it counts as large with far fewer steps: a logger that is told everything.
 const OFTEN: usize = 3;
 const LARGE_IF_OFTEN: usize = 18;
 
+/// More ways than anything is followed on.
+const ASIDE: usize = usize::MAX;
+
+/// A large function that was followed.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Large {
+    pub(super) function: FunctionId,
+    /// Whether nobody waits for it: it reports what happens, and is called from everywhere.
+    aside: bool,
+}
+
 /// A function that is being expanded.
 pub(super) struct Work<'p> {
     pub(super) values: Values<'p>,
     pub(super) size: usize,
-    /// The large functions that have been followed so far.
-    pub(super) large: BTreeSet<FunctionId>,
+    /// The large functions that have been followed so far, on the way to here.
+    large: BTreeSet<FunctionId>,
+    /// The same in the order in which they came.
+    order: Vec<FunctionId>,
+    /// Those on ways that do not lead here.
+    elsewhere: Vec<FunctionId>,
+    /// On how many ways each was followed.
+    ways: BTreeMap<FunctionId, usize>,
     /// How often each function has been followed so far.
     followed: BTreeMap<FunctionId, usize>,
     /// Whether the copy that is being made leaves those out.
@@ -52,7 +73,67 @@ pub(super) enum Fit {
 
 impl<'p> Work<'p> {
     pub(super) fn new(values: Values<'p>) -> Self {
-        Self { values, size: 0, large: BTreeSet::new(), followed: BTreeMap::new(), lean: false, whole: false }
+        Self {
+            values,
+            size: 0,
+            large: BTreeSet::new(),
+            order: vec![],
+            elsewhere: vec![],
+            ways: BTreeMap::new(),
+            followed: BTreeMap::new(),
+            lean: false,
+            whole: false,
+        }
+    }
+
+    /// The large functions that have been followed, on whichever way.
+    pub(super) fn large(mut self) -> Vec<Large> {
+        self.large.extend(self.elsewhere);
+        let aside = |function| self.ways.get(&function).is_some_and(|ways| *ways == ASIDE);
+        self.large.into_iter().map(|function| Large { function, aside: aside(function) }).collect()
+    }
+
+    /// Where two ways part of which one is taken.
+    pub(super) const fn fork(&self) -> usize {
+        self.order.len()
+    }
+
+    /// Goes back to where two ways parted: what was followed on one of them is no reason to leave it out on the other.
+    pub(super) fn back(&mut self, fork: usize) -> Vec<FunctionId> {
+        if self.size > CROWDED_STEPS || self.order.len() <= fork {
+            return vec![];
+        }
+        let (mut way, mut enough) = (vec![], vec![]);
+        for function in self.order.drain(fork..) {
+            if self.ways.get(&function).is_none_or(|ways| *ways < MOST_WAYS) {
+                self.large.remove(&function);
+                way.push(function);
+            } else {
+                enough.push(function);
+            }
+        }
+        self.order.append(&mut enough);
+        way
+    }
+
+    /// Behind two ways, of what was followed on them: only ways that lead on lead here.
+    pub(super) fn join(&mut self, way: Vec<FunctionId>, leads_on: bool) {
+        if leads_on {
+            for function in way {
+                self.add(function);
+            }
+        } else {
+            self.elsewhere.extend(way);
+        }
+    }
+
+    /// Remembers a large function; `true` if it is new on this way.
+    fn add(&mut self, function: FunctionId) -> bool {
+        let new = self.large.insert(function);
+        if new {
+            self.order.push(function);
+        }
+        new
     }
 
     /// How a function fits in.
@@ -76,7 +157,7 @@ impl<'p> Work<'p> {
 
     /// Whether a lean copy of a function leaves something out.
     pub(super) fn thins(&self, summary: &Summary<'_>) -> bool {
-        summary.large.iter().any(|inside| self.large.contains(inside))
+        summary.large.iter().any(|inside| self.large.contains(&inside.function))
     }
 
     /// How many steps a lean copy keeps.
@@ -91,12 +172,17 @@ impl<'p> Work<'p> {
         body.iter().map(|effect| step(&effect.op)).sum()
     }
 
-    /// Notes what was followed.
-    pub(super) fn note(&mut self, function: FunctionId, summary: &Summary<'_>) {
+    /// Notes what was followed, and whether it is waited for.
+    pub(super) fn note(&mut self, function: FunctionId, summary: &Summary<'_>, detached: bool) {
         let times = self.followed.entry(function).or_default();
         *times += 1;
         let is_large = summary.size >= if *times >= OFTEN { LARGE_IF_OFTEN } else { LARGE };
-        self.large.extend(summary.large.iter().chain(is_large.then_some(&function)));
+        let own = is_large.then_some(Large { function, aside: false });
+        for Large { function, aside } in summary.large.iter().copied().chain(own) {
+            let new = self.add(function);
+            let ways = self.ways.entry(function).or_default();
+            *ways = if aside || detached { ASIDE } else { ways.saturating_add(usize::from(new)) };
+        }
     }
 
     /// Whether a call that was followed inside of what is being copied is left out. Its steps do not count then.
