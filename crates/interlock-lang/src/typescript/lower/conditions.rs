@@ -49,9 +49,14 @@ impl<'a> Lowerer<'a> {
                 let right = self.expression(&it.right);
                 let negated =
                     matches!(it.operator, BinaryOperator::Inequality | BinaryOperator::StrictInequality);
-                // `x === null` asks whether there is nothing: a yes is a no to whether there is something.
-                let negated = negated != [&left, &right].into_iter().any(Val::is_null);
                 let equal = [&left, &right].into_iter().find_map(literal);
+                // What kind of thing it is says nothing of its text, but may be that there is none.
+                let (absent, equal) = match equal {
+                    Some(kind) if is_kind(&it.left) || is_kind(&it.right) => (&*kind == "undefined", None),
+                    equal => (false, equal),
+                };
+                // `x === null` asks whether there is nothing: a yes is a no to whether there is something.
+                let negated = negated != (absent || [&left, &right].into_iter().any(Val::is_null));
                 let mut test = self.judge(&left);
                 let other = self.judge(&right);
                 merge(&mut test.on, &other.on);
@@ -121,6 +126,11 @@ fn is_equality(operator: BinaryOperator) -> bool {
             | BinaryOperator::Inequality
             | BinaryOperator::StrictInequality
     )
+}
+
+/// Whether an expression asks what kind of thing something is.
+fn is_kind(expression: &Expression<'_>) -> bool {
+    matches!(expression.get_inner_expression(), Expression::UnaryExpression(it) if it.operator == UnaryOperator::Typeof)
 }
 
 /// The text of a literal that is compared with.

@@ -41,4 +41,16 @@ impl<'i> Index<'i> {
             Root::Value(_) => None,
         }
     }
+
+    /// The method that a call of a field, parameter or global reaches by its declared type, where nothing overrides it.
+    pub(super) fn declared_method(&self, callee: &AccessPath, function: u32) -> Option<u32> {
+        let declared = match (&callee.root, callee.fields.as_slice()) {
+            (Root::Value(value), [_]) => self.declared(function, *value),
+            (Root::This, [_, _]) | (Root::Global(_), [_]) => self.declared_field(callee, function),
+            _ => None,
+        }?;
+        let Root::Global(name) = &declared.root else { return None };
+        let (class, method) = (self.class(name)?, name_of(callee.fields.last()?)?);
+        if self.overridden(class, method) { None } else { self.method(class, method) }
+    }
 }

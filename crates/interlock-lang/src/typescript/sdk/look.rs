@@ -32,7 +32,8 @@ impl<'i> Index<'i> {
         match self.path(callee, &At::plain(site.within), FUEL) {
             Thing::Function(function, _) if !site.construct => Some(function),
             Thing::Class(class) if site.construct => self.method(class, "constructor"),
-            _ => None,
+            _ if site.construct => None,
+            _ => self.declared_method(callee, site.within),
         }
     }
 

@@ -220,6 +220,49 @@ export class Registry {
 }
 
 #[test]
+fn a_router_is_known_by_the_type_of_the_field_that_holds_it() {
+    check(
+        r#"
+//- index.ts
+import { Server } from "@modelcontextprotocol/sdk/server/index.js";
+import { CallToolRequestSchema } from "@modelcontextprotocol/sdk/types.js";
+import { Router } from "./router.js";
+import routes from "./routes.js";
+class Adapter {
+  constructor(private readonly router: Router) {}
+  register() {
+    const server = new Server({ name: "s", version: "1" }, { capabilities: { tools: {} } });
+    server.setRequestHandler(CallToolRequestSchema, async (request) => {
+      const { name } = request.params;
+      if (typeof name !== "string") throw new Error("no name");
+      const handler = await this.router.handlerOf(name);
+      return await handler(request);
+    });
+  }
+}
+new Adapter(routes()).register();
+//- routes.ts
+import { Router } from "./router.js";
+export default () => {
+  const router = new Router();
+  router.setTool({ schema: { name: "read" }, handler: async (request) => ({}) });
+  router.setTool({ schema: { name: "write" }, handler: async (request) => ({}) });
+  return router;
+};
+//- router.ts
+export class Router {
+  private tools = new Map();
+  handlerOf(name) { return this.tools.get(name)?.handler; }
+  setTool({ schema, handler }) { this.tools.set(schema.name, { schema, handler }); return this; }
+}
+"#,
+        &expect![[r#"
+            index.ts:9 Adapter.register.closure: read, write
+        "#]],
+    );
+}
+
+#[test]
 fn a_router_that_gives_out_the_work_of_a_tool_is_looked_through() {
     let tree = r#"
 //- index.ts
