@@ -92,21 +92,11 @@ pub(crate) struct Class {
     pub(crate) methods: Vec<(Name, u32)>,
     /// The declared types of its fields and constructor properties, as paths.
     pub(crate) fields: Vec<(Name, AccessPath)>,
-    /// Its methods that a decorator makes tools of, as far as that is what the decorator is called.
-    pub(crate) decorated: Vec<Decorated>,
 }
 
-/// `@Tool({ name: "add" }) async add(args) { … }`.
-#[derive(Debug)]
-pub(crate) struct Decorated {
-    /// The decorator, as a path that is looked up like a value.
-    pub(crate) by: AccessPath,
-    /// What it is told. Values in it are those of the function `within`.
-    pub(crate) told: Option<Arg>,
-    /// The method; index into [`Module::functions`].
-    pub(crate) method: u32,
-    /// The function in which the class is written; index into [`Module::functions`].
-    pub(crate) within: u32,
+/// Whether a decorator is called like one that announces a method to clients.
+pub(crate) fn is_announcement(name: &str) -> bool {
+    matches!(name, "Tool" | "McpTool" | "Resource" | "ResourceTemplate" | "Prompt")
 }
 
 /// Something that was assigned: `const pool = new Pool()`, `this.pool = pool`, `tools.create = { … }`.

@@ -156,12 +156,6 @@ impl Flat {
                 visit::path(mover, path);
             }
             class.fields.iter_mut().for_each(|(_, declared)| visit::path(mover, declared));
-            for decorated in &mut class.decorated {
-                visit::path(mover, &mut decorated.by);
-                decorated.told.iter_mut().for_each(|told| visit::arg(mover, told));
-                decorated.method += mover.functions;
-                decorated.within += mover.functions;
-            }
             self.classes.push(class);
         }
         for mut variable in module.variables {

@@ -7,7 +7,7 @@ use oxc_ast::ast::{
 };
 
 use super::{
-    bind::{number_of, symbol_of},
+    bind::{announced, number_of, symbol_of},
     context::{Lowerer, flag},
     cx::Head,
     functions::{Body, Written},
@@ -46,7 +46,6 @@ impl<'a> Lowerer<'a> {
             implements,
             methods: vec![(self.names.get("constructor"), constructor)],
             fields: vec![],
-            decorated: vec![],
         };
         let mut written = None;
         for element in &class.body.body {
@@ -114,20 +113,18 @@ impl<'a> Lowerer<'a> {
         };
         self.function(&method.value, id, name, Some(class.clone()), this, bound);
         lowered.methods.push((key, id));
-        let decorators = method.decorators.iter().map(|decorator| &decorator.expression);
-        for decorator in decorators.filter(|decorator| makes_tool(decorator)) {
-            lowered.decorated.extend(self.decorated(decorator, id));
-        }
+        self.announcements(method, id);
     }
 
-    fn decorated(&mut self, decorator: &Expression<'a>, method: u32) -> Option<module::Decorated> {
-        let (callee, told) = match decorator {
-            Expression::CallExpression(call) => (&call.callee, call.arguments.first()),
-            other => (other, None),
-        };
-        let by = self.place(callee).path_ref()?.clone();
-        let told = told.and_then(|told| told.as_expression()).map(|told| self.expression(told).into_arg());
-        Some(module::Decorated { by, told, method, within: self.cx.id })
+    /// What announces a method to clients is a call that is handed the method: `Tool({ … }, method)`.
+    fn announcements(&mut self, method: &MethodDefinition<'a>, id: u32) {
+        for call in announced(method) {
+            self.stand(call.span);
+            let callee = self.place(&call.callee).path_ref().cloned();
+            let mut arguments = self.arguments(&call.arguments);
+            arguments.push(Val::function(id, vec![]).into_arg());
+            self.site(callee, false, arguments, None);
+        }
     }
 
     fn static_field(&mut self, key: &PropertyKey<'a>, value: &Expression<'a>, path: &AccessPath) {
@@ -255,20 +252,6 @@ impl<'a> Lowerer<'a> {
             }
         }
     }
-}
-
-/// Whether a decorator is called like one that makes a tool of a method.
-pub(super) fn makes_tool(decorator: &Expression<'_>) -> bool {
-    let callee = match decorator {
-        Expression::CallExpression(call) => &call.callee,
-        other => other,
-    };
-    let name = match callee {
-        Expression::Identifier(id) => id.name.as_str(),
-        Expression::StaticMemberExpression(member) => member.property.name.as_str(),
-        _ => return false,
-    };
-    name.to_ascii_lowercase().contains("tool")
 }
 
 /// The path as one name.

@@ -52,7 +52,6 @@ fn discover(input: &Input<'_>) -> Discovered {
     let mut found = found::Found::new(&index);
     register::registrations(&mut found);
     classes::tools(&mut found);
-    classes::methods(&mut found);
     files::tools(&mut found);
     dispatch::by_hand(&mut found);
     if found.any() {

@@ -35,7 +35,10 @@ const LIBRARIES: [&str; 10] = [
 pub(super) fn registrations<'i>(found: &mut Found<'_, 'i>) {
     let index = found.index;
     for (number, site) in index.calls_that(Says::REGISTERS) {
-        let Some((method, _)) = site.callee.as_ref().and_then(split) else { continue };
+        let Some((method, _)) = site.callee.as_ref().and_then(split) else {
+            announced(found, number, site);
+            continue;
+        };
         if site.construct || index.target(site).is_some() {
             continue;
         }
@@ -215,6 +218,36 @@ fn described<'i>(found: &mut Found<'_, 'i>, number: u32, site: &'i Site) {
         let named = index.name_in(&object).text().cloned();
         found.handler(number, &work, named, |name| index.tool_in(name, &object));
     }
+}
+
+/// `@Tool({ name, … }) method(…)`: a tool that is not named otherwise is called like its method.
+fn announced<'i>(found: &mut Found<'_, 'i>, number: u32, site: &'i Site) {
+    let index = found.index;
+    let (Some(AccessPath { root: Root::Global(callee), fields }), Some((method, described))) =
+        (&site.callee, site.arguments.split_last())
+    else {
+        return;
+    };
+    let at = At::plain(site.within);
+    let work = index.look(method, &at, FUEL);
+    let announces = split_global(callee).map_or("", |(_, name)| name);
+    if !fields.is_empty() || !matches!(work, Thing::Function(..)) {
+        return;
+    }
+    if !matches!(announces, "Tool" | "McpTool") {
+        return entry(found, site, method);
+    }
+    let object = described.first().map_or(Thing::Unknown, |object| index.look(object, &at, FUEL));
+    let named =
+        index.text(object.clone(), FUEL).text().cloned().or_else(|| index.name_in(&object).text().cloned());
+    let own = || match &work {
+        Thing::Function(function, _) => {
+            found.name_of(*function).rsplit_once('.').map(|(_, name)| name.into())
+        }
+        _ => None,
+    };
+    let named = named.or_else(own);
+    found.handler(number, &work, named, |name| index.tool_in(name, &object));
 }
 
 /// What a tool is called whose class is all that is known of it.

@@ -5,7 +5,7 @@ use interlock_model::ir::{AccessPath, Field, Name, Root};
 use rustc_hash::FxHashMap;
 
 use super::{limits, place::name_of, register, routes, serve};
-use crate::typescript::split_global;
+use crate::typescript::{module::is_announcement, split_global};
 
 /// What a call may be, as far as its names say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,7 +73,10 @@ fn root(name: &Name) -> (Says, Says) {
     let always = Says::NOTHING
         .and(Says::LIMITS, limits::is_limiter(library))
         .and(Says::ROUTES, name.ends_with("::createServer"));
-    (always, Says::NOTHING.and(Says::STARTS, serve::may_start(own)))
+    let alone = Says::NOTHING
+        .and(Says::STARTS, serve::may_start(own))
+        .and(Says::REGISTERS, is_announcement(own) && library.contains("mcp"));
+    (always, alone)
 }
 
 fn method(name: &str) -> Says {

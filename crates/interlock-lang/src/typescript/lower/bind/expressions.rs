@@ -139,7 +139,7 @@ impl<'a> Binder<'a> {
         }
     }
 
-    fn arguments(&mut self, arguments: &[Argument<'a>]) {
+    pub(super) fn arguments(&mut self, arguments: &[Argument<'a>]) {
         for argument in arguments {
             match argument {
                 Argument::SpreadElement(spread) => self.expression(&spread.argument),

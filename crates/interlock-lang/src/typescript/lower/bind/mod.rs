@@ -7,10 +7,12 @@
 
 mod captures;
 mod declare;
+mod decorators;
 mod expressions;
 mod scope;
 mod statements;
 
+pub(super) use self::decorators::announced;
 use oxc_str::{Ident, IdentHashMap};
 use oxc_syntax::{node::NodeId, reference::ReferenceId, scope::ScopeId, symbol::SymbolId};
 use rustc_hash::FxHashSet;

@@ -5,7 +5,7 @@ use oxc_ast::ast::{
     Function, Statement, TSNamespaceDeclaration, TSNamespaceDeclarationBody, VariableDeclaration,
 };
 
-use super::{super::classes::makes_tool, Binder, SymbolKind};
+use super::{Binder, SymbolKind, announced};
 
 impl<'a> Binder<'a> {
     pub(super) fn statements(&mut self, statements: &[Statement<'a>]) {
@@ -240,10 +240,12 @@ impl<'a> Binder<'a> {
             for element in &class.body.body {
                 match element {
                     ClassElement::MethodDefinition(method) => {
-                        let decorators = method.decorators.iter().map(|decorator| &decorator.expression);
-                        decorators.filter(|it| makes_tool(it)).for_each(|it| this.expression(it));
                         if method.computed {
                             this.maybe(method.key.as_expression());
+                        }
+                        for call in announced(method) {
+                            this.expression(&call.callee);
+                            this.arguments(&call.arguments);
                         }
                         if method.kind.is_constructor() && method.value.body.is_some() {
                             let id = oxc_syntax::scope::ScopeId::from_usize(constructor as usize);

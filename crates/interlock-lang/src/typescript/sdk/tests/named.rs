@@ -213,39 +213,6 @@ export const b = [...a, ...b];
 }
 
 #[test]
-fn a_decorator_makes_a_tool_of_a_method() {
-    check(
-        r#"
-//- notes.ts
-import { Tool, Resource } from "@rekog/mcp-nest";
-import { Tool as AgentTool } from "some-agents";
-const ADD = "add_note";
-export class Notes {
-  @Tool({ name: ADD, annotations: { readOnlyHint: false } })
-  async add(args) { return args; }
-
-  @Tool({ name: "list_notes", annotations: { readOnlyHint: true } })
-  async list() { return []; }
-
-  @Tool()
-  async clear() { return []; }
-
-  @Resource({ uri: "notes://all" })
-  async all() { return []; }
-
-  @AgentTool({ name: "inside" })
-  async inside() { return []; }
-}
-"#,
-        &expect![[r#"
-            notes.ts:6 Notes.add: add_note
-            notes.ts:9 Notes.list: list_notes (read-only)
-            notes.ts:12 Notes.clear: clear
-        "#]],
-    );
-}
-
-#[test]
 fn a_file_in_a_folder_of_tools_is_one_if_it_says_how_it_is_called() {
     check(
         r#"
@@ -278,6 +245,33 @@ async function write(args) { return { content: [] }; }
         &expect![[r#"
             index.ts:5 write: write
             index.ts:3 module.closure: read (read-only)
+        "#]],
+    );
+}
+
+#[test]
+fn decorators_announce_methods() {
+    check(
+        r#"
+//- index.ts
+import { Resource, Tool } from "@rekog/mcp-nest";
+import { Tool as Hammer } from "toolbox";
+import { z } from "zod";
+export class Stock {
+  @Tool({ name: "reserve", parameters: z.object({ sku: z.string().transform((sku) => sku.trim()) }) })
+  async take({ sku }) { return sku; }
+  @Tool({ description: "d", annotations: { readOnlyHint: true } })
+  async count() { return 1; }
+  @Resource({ uri: "mcp://stock" })
+  async all() { return []; }
+  @Hammer({ name: "no tool of ours" })
+  async other() { return []; }
+}
+"#,
+        &expect![[r#"
+            index.ts:6 Stock.take: reserve
+            index.ts:8 Stock.count: count (read-only)
+            index.ts:10 Stock.all: no tool
         "#]],
     );
 }
