@@ -102,11 +102,11 @@ fn judged_ownership(entry: &Entry<'_>, check: At, look: At, owners: &[(Value, Na
     let (Some(Op::Read { .. }), Some(Op::Check { on, .. })) = (entry.op(look), entry.op(check)) else {
         return None;
     };
-    if !matches!(
-        entry.resource(look),
-        Some(Resource::Row { .. } | Resource::File(_) | Resource::Shared(_) | Resource::Key(_))
-    ) {
-        return None;
+    match entry.resource(look)? {
+        Resource::Row { .. } | Resource::File(_) | Resource::Key(_) => {}
+        // Who sent a request stays who sent it.
+        Resource::Shared(path) if entry.is_shared(path) => {}
+        _ => return None,
     }
     let from_look = |value: &Value| entry.sources(*value).contains(&look);
     let field = owners.iter().find(|(value, _)| from_look(value)).map(|(_, field)| field.clone());

@@ -43,7 +43,7 @@ fn judge(entry: &Entry<'_>, at: At) -> Option<Issue> {
         }
         _ => return None,
     };
-    if is_reserved(entry, at) {
+    if is_reserved(entry, at) || asks_for_token(entry, service) {
         return None;
     }
     let name = entry.quoted(service);
@@ -69,6 +69,13 @@ fn judge(entry: &Entry<'_>, at: At) -> Option<Issue> {
     };
     let issue = issue.step(Lane::B, span, format!("sends it again: it takes effect a second time at {name}"));
     Some(if by_itself { issue.no_surer_than(Confidence::Medium) } else { issue })
+}
+
+/// Whether a request goes to where tokens are given out: one token more harms nobody.
+fn asks_for_token(entry: &Entry<'_>, service: &Term) -> bool {
+    let gives_tokens =
+        |text: &str| text.ends_with("/token") || text.contains("/oauth") || text.contains("/openid");
+    entry.pattern(service).0.iter().any(|piece| matches!(piece, Piece::Text(text) if gives_tokens(text)))
 }
 
 fn is_fresh(entry: &Entry<'_>, key: &Term) -> bool {
