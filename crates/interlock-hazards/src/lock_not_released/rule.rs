@@ -88,7 +88,9 @@ fn leaves_it_to(entry: &Entry<'_>, step: At, releases: &[At]) -> bool {
         Some(Op::Spawn { .. }) => inside(),
         Some(Op::Check { .. }) => {
             let on_the_way_out = entry.is_finally(step) || entry.is_recovery(step);
-            inside() && (on_the_way_out || entry.asked_by(step).is_empty())
+            // Or it leaves where there is nothing to release, and what is behind it releases.
+            let behind = || releases.iter().any(|release| entry.judges(*release).contains(&step));
+            inside() && entry.asked_by(step).is_empty() || on_the_way_out && (inside() || behind())
         }
         _ => false,
     }

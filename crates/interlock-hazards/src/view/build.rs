@@ -98,11 +98,21 @@ struct Walk<'e> {
 
 impl<'e> Walk<'e> {
     fn block(&mut self, block: &'e Block, mut here: Now, mut from: Dangling) -> End {
+        let mut followed = false;
         for effect in block {
             if from.is_dead() {
                 break;
             }
             let at = self.step(effect, &mut here, &mut from);
+            // What a call that was followed fails at stands among its steps; waiting for it adds nothing.
+            if may_fail(&effect.op) && !(followed && effect.op == Op::Suspend) {
+                self.fail(at);
+            }
+            followed = match &effect.op {
+                Op::Inlined { .. } => true,
+                Op::Derive { .. } => followed,
+                _ => false,
+            };
             self.effect(effect, at, &mut here, &mut from);
             let until = number(self.entry.steps.len());
             if let Some(step) = self.entry.steps.get_mut(at) {
@@ -128,9 +138,6 @@ impl<'e> Walk<'e> {
         }
         from.each().for_each(|before| self.lead(before, Next::Step(at)));
         from.only(at);
-        if may_fail(&effect.op) {
-            self.fail(at);
-        }
         at
     }
 
@@ -291,6 +298,7 @@ impl<'e> Walk<'e> {
             self.number(at, self.entry.attempts.len());
             self.entry.attempts.push(first..self.entry.steps.len());
             let failed = self.catches.pop().unwrap_or_default();
+            let may_fail = !failed.is_empty();
             let stretch = Stretch { in_catch: true, ..before.stretch };
             // What was acquired inside is not sure to be held where the failure is caught.
             let mut recovering = before.within(stretch);
@@ -302,8 +310,10 @@ impl<'e> Walk<'e> {
             if dead {
                 here.judge(caught.here.judges);
             } else if caught_dead {
-                // Nothing failed, or we would not be here.
-                here.judge(self.with(here.judges, at));
+                // Nothing failed, or we would not be here; where nothing can fail that says nothing.
+                if may_fail {
+                    here.judge(self.with(here.judges, at));
+                }
             } else {
                 // Both ways go on, so nothing inside decides over what follows.
                 here.judge(before.judges);
