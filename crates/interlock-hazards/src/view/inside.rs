@@ -84,7 +84,10 @@ impl Entry<'_> {
                 Some(Op::Suspend | Op::Derive { .. } | Op::New { .. } | Op::Exit(Exit::Return(_)))
             );
             if passes_on {
-                pending.extend(self.after(at));
+                let clears_up = |next: &At| self.is_finally(*next) && !self.is_finally(at);
+                let goes_on = self.after(at).any(|next| !clears_up(&next) && !self.is_recovery(next));
+                // Where it goes on otherwise, only a failure leads to what clears up.
+                pending.extend(self.after(at).filter(|next| !goes_on || !clears_up(next)));
             } else {
                 found.push(at);
             }
