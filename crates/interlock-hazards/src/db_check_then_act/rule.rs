@@ -2,12 +2,12 @@
 
 use interlock_model::{
     Confidence,
-    ir::{Op, Resource, WriteMode},
+    ir::{Name, Op, Resource, WriteMode},
 };
 
 use crate::{
     Issue, auth_check_then_act,
-    clash::{Clash, clashes, same_name, sentence},
+    clash::{Clash, clashes, mentions, same_name, sentence},
     non_atomic_rate_limit,
     view::View,
 };
@@ -27,7 +27,7 @@ pub(crate) fn claims(_view: &View<'_>, clash: &Clash<'_, '_>) -> bool {
     if !matches!(clash.resource(), Some(Resource::Row { .. } | Resource::Key(_))) || clash.check.is_none() {
         return false;
     }
-    if clash.is_repeated() {
+    if clash.is_repeated() || only_notes_use(clash) {
         return false;
     }
     let judges_content = !clash.judged_fields().is_empty()
@@ -40,6 +40,34 @@ pub(crate) fn claims(_view: &View<'_>, clash: &Clash<'_, '_>) -> bool {
         Some(Op::Delete { .. }) => judges_content,
         _ => false,
     }
+}
+
+/// Columns that say when something was last used, or how often.
+const USE: &[&str] = &[
+    "lastused",
+    "last_used",
+    "lastaccess",
+    "last_access",
+    "lastseen",
+    "last_seen",
+    "lastactive",
+    "last_active",
+    "lastlogin",
+    "last_login",
+    "usage_count",
+    "usagecount",
+    "use_count",
+    "usecount",
+    "access_count",
+    "accesscount",
+];
+
+/// Whether all that is changed is when something was used: two calls that both pass have both used it.
+fn only_notes_use(clash: &Clash<'_, '_>) -> bool {
+    let judged = clash.judged_fields();
+    let notes_use =
+        |column: &Name| mentions(column, USE) && !judged.iter().any(|field| same_name(field, column));
+    clash.entry.columns(clash.act).is_some_and(|columns| columns.iter().all(notes_use))
 }
 
 /// An insert behind a look that found nothing. Where the failure of the insert is dealt with, a unique key is what decides.
