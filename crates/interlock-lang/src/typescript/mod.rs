@@ -34,6 +34,11 @@ pub(crate) fn split_global(global: &str) -> Option<(&str, &str)> {
     None
 }
 
+/// Whether a global belongs to a file or a library, and not to the language.
+pub(crate) fn is_qualified(global: &str) -> bool {
+    split_global(global).is_some()
+}
+
 /// TypeScript and JavaScript.
 #[derive(Debug)]
 pub struct TypeScript;
@@ -126,6 +131,7 @@ mod tests {
             ["src/a.ts::load", "a:b.ts::x", "a::b.ts::x", "a.ts::x:y", "a:::b", "::x", "Map", "a:b", ""]
         {
             assert_eq!(split_global(name), name.rsplit_once("::"), "{name}");
+            assert_eq!(is_qualified(name), name.contains("::"), "{name}");
         }
     }
 

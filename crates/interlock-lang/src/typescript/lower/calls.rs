@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     Arg, Shape,
-    typescript::{module::Site, split_global},
+    typescript::{is_qualified, module::Site, split_global},
 };
 
 /// What becomes of the result of an expression.
@@ -78,6 +78,21 @@ impl<'a> Lowerer<'a> {
 
     /// `z.string().min(1)`: a chain that starts at a package for schemas, however long.
     fn describes_data(&mut self, callee: &Expression<'a>) -> bool {
+        let mut expression = callee;
+        let start = loop {
+            match expression {
+                Expression::StaticMemberExpression(member) => expression = &member.object,
+                Expression::CallExpression(call) => expression = &call.callee,
+                Expression::Identifier(id) => break id,
+                _ => return false,
+            }
+        };
+        let schema = meaning_of(&start.reference_id)
+            .and_then(|symbol| self.facts.symbol(symbol))
+            .is_some_and(|symbol| symbol.kind == SymbolKind::Schema);
+        if !schema {
+            return false;
+        }
         let mut links = vec![];
         let mut expression = callee;
         loop {
@@ -87,20 +102,13 @@ impl<'a> Lowerer<'a> {
                     links.push(call);
                     expression = &call.callee;
                 }
-                Expression::Identifier(id) => {
-                    let schema = meaning_of(&id.reference_id)
-                        .and_then(|symbol| self.facts.symbol(symbol))
-                        .is_some_and(|symbol| symbol.kind == SymbolKind::Schema);
-                    if schema {
-                        for argument in links.iter().rev().flat_map(|call| &call.arguments) {
-                            self.spread_or_expression(argument);
-                        }
-                    }
-                    return schema;
-                }
-                _ => return false,
+                _ => break,
             }
         }
+        for argument in links.iter().rev().flat_map(|call| &call.arguments) {
+            self.spread_or_expression(argument);
+        }
+        true
     }
 
     /// Functions of the language that only compute.
@@ -326,7 +334,7 @@ impl<'a> Lowerer<'a> {
         self.stand(new.span);
         if let Some(AccessPath { root: Root::Global(name), fields }) = target.path_ref() {
             // An error of the language is made for its message; nobody shares it.
-            if fields.is_empty() && name.ends_with("Error") && !name.contains("::") {
+            if fields.is_empty() && name.ends_with("Error") && !is_qualified(name) {
                 let values = arguments.iter().flat_map(|arg| arg.values.iter().copied()).collect();
                 return Val::from_values(values, 0);
             }

@@ -17,7 +17,10 @@ use super::{
 };
 use crate::{
     Shape,
-    typescript::module::{Lowered, Module},
+    typescript::{
+        is_qualified,
+        module::{Lowered, Module},
+    },
 };
 
 /// A function with more steps than this is cut: nobody writes one, and a generated one is no handler.
@@ -243,7 +246,7 @@ impl<'a> Lowerer<'a> {
         match &path.root {
             Root::This => true,
             Root::Global(name) => {
-                &**name == "globalThis" || (name.contains("::") && !self.names.is_fixed(name))
+                &**name == "globalThis" || (is_qualified(name) && !self.names.is_fixed(name))
             }
             Root::Value(value) => self.flags(*value) & flag::STATE != 0,
         }

@@ -150,10 +150,13 @@ impl Cx {
 /// Takes the end of a list off: what is taken has no room to spare, and what is left keeps its room. To shrink a list would leave it
 /// where it is, in a place for one up to twice as long.
 pub(super) fn cut_off<T>(list: &mut Vec<T>, start: usize) -> Vec<T> {
+    if start >= list.len() {
+        return vec![];
+    }
     if start == 0 {
         let mut all = Vec::with_capacity(list.len());
         all.append(list);
         return all;
     }
-    list.split_off(start.min(list.len()))
+    list.split_off(start)
 }

@@ -35,6 +35,8 @@ mod timers;
 #[cfg(test)]
 mod tests;
 
+use std::cell::RefCell;
+
 use interlock_model::{
     Span,
     ir::{AccessPath, Note, Role},
@@ -49,7 +51,11 @@ use self::{
     cx::{Cx, Head, Room, cut_off},
     names::Names,
 };
-use super::{depth, module::Module, parse, salvage};
+use super::{
+    depth,
+    module::{Module, Site, Variable},
+    parse, salvage,
+};
 use crate::Source;
 
 /// Lowers one file. It never fails: what cannot be read becomes a note.
@@ -103,8 +109,24 @@ fn lower_shallow(source: &Source<'_>) -> Module {
     module
 }
 
+/// Lists that have grown with other files, empty by now: the next file on the same thread need not make them grow again.
+#[derive(Default)]
+struct Spare {
+    rooms: Vec<Room>,
+    sites: Vec<Site>,
+    variables: Vec<Variable>,
+}
+
+/// So many functions are inside each other in most files.
+const ROOMS: usize = 16;
+
+thread_local! {
+    static SPARE: RefCell<Spare> = RefCell::default();
+}
+
 /// Lowers a syntax tree.
 fn tree<'a>(source: &Source<'_>, program: &Program<'a>) -> Module {
+    let Spare { mut rooms, sites, variables } = SPARE.take();
     let facts = bind(program);
     let (symbols, functions) = (facts.symbols.len(), facts.functions.len());
     let mut done = Vec::with_capacity(functions);
@@ -117,7 +139,7 @@ fn tree<'a>(source: &Source<'_>, program: &Program<'a>) -> Module {
         has_lock_files: mutex::has_lock_files(program.source_text),
         facts,
         names: Names::new(source.path, source.text),
-        module: Module { path: source.path.into(), ..Module::default() },
+        module: Module { path: source.path.into(), sites, variables, ..Module::default() },
         done,
         bindings: vec![None; symbols],
         changes: vec![],
@@ -125,8 +147,8 @@ fn tree<'a>(source: &Source<'_>, program: &Program<'a>) -> Module {
         shapes: vec![],
         enums: FxHashMap::default(),
         settlers: vec![],
-        cx: Cx::new(0, "module".into(), None, AccessPath::this(), Room::default()),
-        spare: vec![],
+        cx: Cx::new(0, "module".into(), None, AccessPath::this(), rooms.pop().unwrap_or_default()),
+        spare: rooms,
         at: Span::default(),
         bound: None,
     };
@@ -135,7 +157,7 @@ fn tree<'a>(source: &Source<'_>, program: &Program<'a>) -> Module {
     let span = lowerer.span(program.span);
     let nothing = Cx::new(u32::MAX, "".into(), None, AccessPath::this(), Room::default());
     lowerer.finish(Head { span, ..Head::default() }, nothing);
-    let Lowerer { mut module, done, .. } = lowerer;
+    let Lowerer { mut module, done, spare: mut rooms, .. } = lowerer;
     module.functions = done
         .into_iter()
         .enumerate()
@@ -144,8 +166,11 @@ fn tree<'a>(source: &Source<'_>, program: &Program<'a>) -> Module {
     module.imports = cut_off(&mut module.imports, 0);
     module.exports = cut_off(&mut module.exports, 0);
     module.classes = cut_off(&mut module.classes, 0);
-    module.variables = cut_off(&mut module.variables, 0);
-    module.sites = cut_off(&mut module.sites, 0);
+    let (mut sites, mut variables) = (module.sites, module.variables);
+    module.sites = cut_off(&mut sites, 0);
+    module.variables = cut_off(&mut variables, 0);
+    rooms.truncate(ROOMS);
+    SPARE.set(Spare { rooms, sites, variables });
     if let Some(first) = module.functions.first_mut() {
         first.function.role = Role::StartUp;
     }
