@@ -1,8 +1,13 @@
 //! Names that are shared instead of copied, and the lines of a file.
 
+use std::cell::RefCell;
+
 use interlock_model::{Span, ir::Name};
 use oxc_str::{Ident, IdentBuildHasher, IdentHashMap};
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
+
+/// As many globals as most files have.
+const GLOBALS: usize = 14;
 
 /// The names of a file.
 #[derive(Debug)]
@@ -31,9 +36,9 @@ impl<'a> Names<'a> {
             path: path.to_owned(),
             identifiers: IdentHashMap::with_capacity_and_hasher(identifiers, IdentBuildHasher),
             texts: FxHashMap::with_capacity_and_hasher(texts, FxBuildHasher),
-            globals: FxHashMap::default(),
+            globals: FxHashMap::with_capacity_and_hasher(GLOBALS, FxBuildHasher),
             buffer: String::new(),
-            fixed: FxHashSet::default(),
+            fixed: FxHashSet::with_capacity_and_hasher(GLOBALS / 2, FxBuildHasher),
             lines: line_starts(text),
             last: 0,
         }
@@ -41,17 +46,17 @@ impl<'a> Names<'a> {
 
     /// The name of an identifier.
     pub(super) fn of(&mut self, identifier: Ident<'a>) -> Name {
-        self.identifiers.entry(identifier).or_insert_with(|| identifier.as_str().into()).clone()
+        self.identifiers.entry(identifier).or_insert_with(|| shared(identifier.as_str())).clone()
     }
 
     /// A text as a name.
     pub(super) fn get(&mut self, text: &'a str) -> Name {
-        self.texts.entry(text).or_insert_with(|| text.into()).clone()
+        self.texts.entry(text).or_insert_with(|| shared(text)).clone()
     }
 
     /// The name of an identifier that was met before, or a new one.
     pub(super) fn met(&self, identifier: &str) -> Name {
-        self.identifiers.get(identifier).cloned().unwrap_or_else(|| identifier.into())
+        self.identifiers.get(identifier).cloned().unwrap_or_else(|| shared(identifier))
     }
 
     /// The name of a global of this file.
@@ -103,6 +108,33 @@ impl<'a> Names<'a> {
         self.last = line;
         u32::try_from(line + 1).unwrap_or(u32::MAX)
     }
+}
+
+/// Longer texts are hardly ever written twice, and of more than so many no more are remembered.
+const LONGEST: usize = 32;
+const MOST: usize = 1 << 16;
+
+thread_local! {
+    /// The names of the files that were lowered on this thread. Most files use the same words, and what is one in memory is looked at
+    /// much faster when all files are put together.
+    static SHARED: RefCell<FxHashSet<Name>> = RefCell::default();
+}
+
+/// A name that is shared with other files.
+fn shared(text: &str) -> Name {
+    if text.len() > LONGEST {
+        return text.into();
+    }
+    SHARED.with_borrow_mut(|names| match names.get(text) {
+        Some(known) => known.clone(),
+        None => {
+            let name = Name::from(text);
+            if names.len() < MOST {
+                names.insert(name.clone());
+            }
+            name
+        }
+    })
 }
 
 fn join(buffer: &mut String, parts: &[&str]) -> Name {
