@@ -8,6 +8,7 @@ use super::{
     meaning::{Meaning, Meanings},
     target::Reached,
 };
+use crate::typescript::is_qualified;
 
 impl Meanings<'_> {
     /// The shared place that a path leads to: `session.count` is `sessions[id].count` behind `const session = sessions.get(id)`.
@@ -24,14 +25,8 @@ impl Meanings<'_> {
 
     /// The shared place that a value is another name of.
     pub(super) fn alias_of(&self, at: FunctionId, value: Value) -> Option<AccessPath> {
-        if let Some(known) = self.aliases.borrow().get(&(at, value)) {
-            return known.clone();
-        }
-        // A value that depends on itself, in a loop, finds this entry.
-        self.aliases.borrow_mut().insert((at, value), None);
-        let alias = self.look_at_alias(at, value);
-        self.aliases.borrow_mut().insert((at, value), alias.clone());
-        alias
+        // A value that depends on itself, in a loop, is another name of nothing meanwhile.
+        self.aliases.or_look(self.index.number(at, value)?, None, || self.look_at_alias(at, value))
     }
 
     fn look_at_alias(&self, at: FunctionId, value: Value) -> Option<AccessPath> {
@@ -84,7 +79,7 @@ impl Meanings<'_> {
         if head.captures == 0 {
             return None;
         }
-        let Some((outer, terms)) = self.index.captured.get(&function) else {
+        let Some((outer, terms)) = self.index.captured(function) else {
             return Some(vec![Term::Unknown; head.captures]);
         };
         if *outer == at {
@@ -112,7 +107,7 @@ impl Meanings<'_> {
         let left = left.checked_sub(1)?;
         let mut found = match self.definition(outer, value) {
             Some(Definition::Capture(number)) => {
-                let (further, terms) = self.index.captured.get(&outer)?;
+                let (further, terms) = self.index.captured(outer)?;
                 match terms.get(*number)? {
                     Term::Path(path) => self.outer_path(*further, path, left)?,
                     _ => return None,
@@ -147,19 +142,14 @@ impl Meanings<'_> {
     pub(super) fn is_state(&self, at: FunctionId, path: &AccessPath) -> bool {
         match &path.root {
             Root::This => true,
-            Root::Global(name) => name.contains("::"),
+            Root::Global(name) => is_qualified(name),
             Root::Value(value) => self.deeper(|| self.is_state_value(at, *value)).unwrap_or(false),
         }
     }
 
     fn is_state_value(&self, at: FunctionId, value: Value) -> bool {
-        if let Some(known) = self.states.borrow().get(&(at, value)) {
-            return *known;
-        }
-        self.states.borrow_mut().insert((at, value), false);
-        let is_state = self.look_at_state(at, value);
-        self.states.borrow_mut().insert((at, value), is_state);
-        is_state
+        let Some(number) = self.index.number(at, value) else { return false };
+        self.states.or_look(number, false, || self.look_at_state(at, value))
     }
 
     fn look_at_state(&self, at: FunctionId, value: Value) -> bool {

@@ -6,7 +6,6 @@
 use std::rc::Rc;
 
 use interlock_model::ir::{AccessPath, Block, Body, Field, FunctionId, Op, Resource, Root, Term, Value, Via};
-use rustc_hash::FxHashMap;
 
 use super::{
     index::{CallAt, Definition},
@@ -37,7 +36,21 @@ const VERBS: &[&str] = &[
 ];
 
 /// The calls in each function and in the closures that are written in it.
-pub(super) type Inside = FxHashMap<u32, Vec<u32>>;
+#[derive(Debug)]
+pub(super) struct Inside {
+    /// For each function, where its calls end among all; they begin where those of the function before it end.
+    ends: Vec<u32>,
+    sites: Vec<u32>,
+}
+
+impl Inside {
+    fn of(&self, function: FunctionId) -> &[u32] {
+        let function = function.0 as usize;
+        let start = function.checked_sub(1).map_or(Some(&0), |before| self.ends.get(before));
+        let (Some(start), Some(end)) = (start, self.ends.get(function)) else { return &[] };
+        self.sites.get(*start as usize..*end as usize).unwrap_or_default()
+    }
+}
 
 /// The library's call that a call of the program's own function comes to.
 struct Forwarded<'f> {
@@ -123,7 +136,7 @@ impl<'f> Meanings<'f> {
     fn forwarded(&self, helper: &Rc<Helper>, depth: usize, found: &mut Found<'f>) {
         let Some(depth) = depth.checked_sub(1) else { return };
         let inside = self.inside.get_or_init(|| self.sites_inside());
-        for number in inside.get(&helper.function.0).into_iter().flatten() {
+        for number in inside.of(helper.function) {
             let Some(site) = self.flat.sites.get(*number as usize) else { continue };
             if found.calls.len() >= MOST_CALLS || found.left == 0 {
                 return;
@@ -163,7 +176,7 @@ impl<'f> Meanings<'f> {
     /// The call in the same function on what a library's call has made.
     fn run(&self, prepared: &Forwarded<'f>, kind: &Kind) -> Option<Forwarded<'f>> {
         let helper = &prepared.helper;
-        self.inside.get()?.get(&helper.function.0)?.iter().find_map(|number| {
+        self.inside.get()?.of(helper.function).iter().find_map(|number| {
             let site = self.flat.sites.get(*number as usize)?;
             let callee = site.callee.as_ref()?;
             let (Root::Value(value), Some(Field::Name(name))) = (&callee.root, callee.fields.last()) else {
@@ -219,7 +232,7 @@ impl<'f> Meanings<'f> {
         match self.definition(within, value)? {
             Definition::Parameter(number) => (within == function).then_some(*number),
             Definition::Capture(number) => {
-                let (outer, terms) = self.index.captured.get(&within)?;
+                let (outer, terms) = self.index.captured(within)?;
                 self.parameter_of(function, *outer, bare(terms.get(*number)?)?, ways)
             }
             Definition::Path(path) => {
@@ -271,18 +284,39 @@ impl<'f> Meanings<'f> {
     }
 
     fn sites_inside(&self) -> Inside {
-        let mut inside = Inside::default();
-        for (number, site) in (0..).zip(&self.flat.sites) {
-            let mut within = FunctionId(site.within);
-            for _ in 0..WAYS {
-                inside.entry(within.0).or_default().push(number);
-                match self.index.captured.get(&within) {
-                    Some((outer, _)) if outer.0 < within.0 => within = *outer,
-                    _ => break,
+        let mut ends = vec![0_u32; self.flat.about.len()];
+        for site in &self.flat.sites {
+            for within in self.around(FunctionId(site.within)) {
+                if let Some(many) = ends.get_mut(within.0 as usize) {
+                    *many += 1;
                 }
             }
         }
-        inside
+        let mut all = 0;
+        for end in &mut ends {
+            // What is a count becomes where they begin, and moves to where they end as they are put in.
+            all += std::mem::replace(end, all);
+        }
+        let mut sites = vec![0; all as usize];
+        for (number, site) in (0..).zip(&self.flat.sites) {
+            for within in self.around(FunctionId(site.within)) {
+                let Some(end) = ends.get_mut(within.0 as usize) else { continue };
+                if let Some(place) = sites.get_mut(*end as usize) {
+                    *place = number;
+                }
+                *end += 1;
+            }
+        }
+        Inside { ends, sites }
+    }
+
+    /// A function and those around it.
+    fn around(&self, function: FunctionId) -> impl Iterator<Item = FunctionId> {
+        let outer = |within: &FunctionId| match self.index.captured(*within) {
+            Some((outer, _)) if outer.0 < within.0 => Some(*outer),
+            _ => None,
+        };
+        std::iter::successors(Some(function), outer).take(WAYS)
     }
 }
 
@@ -290,8 +324,9 @@ impl<'f> Meanings<'f> {
 fn is_statement(arg: &Arg) -> bool {
     let Shape::Text(parts) = &arg.shape else { return false };
     let Some(Term::Literal(text)) = parts.first() else { return false };
-    let word: String = text.trim_start().chars().take_while(char::is_ascii_alphabetic).take(10).collect();
-    VERBS.iter().any(|verb| word.eq_ignore_ascii_case(verb))
+    let text = text.trim_start();
+    let end = text.bytes().position(|byte| !byte.is_ascii_alphabetic()).unwrap_or(text.len());
+    text.get(..end).is_some_and(|word| VERBS.iter().any(|verb| word.eq_ignore_ascii_case(verb)))
 }
 
 fn is_of_statement(op: &Op) -> bool {

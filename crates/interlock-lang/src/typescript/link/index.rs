@@ -31,8 +31,10 @@ pub(super) struct Index<'f> {
     stems: FxHashSet<Cow<'f, str>>,
     /// Calls by number.
     pub(super) calls: Vec<CallAt>,
-    /// Functions by the place they are called by.
-    pub(super) bound: FxHashMap<Cow<'f, str>, FunctionId>,
+    /// The numbers of the places at which something is.
+    places: FxHashMap<Cow<'f, str>, u32>,
+    /// What is at them, by number.
+    at: Vec<At>,
     /// Classes by name.
     pub(super) classes: FxHashMap<&'f str, usize>,
     /// The classes that extend one.
@@ -41,8 +43,6 @@ pub(super) struct Index<'f> {
     pub(super) implementors: FxHashMap<Cow<'f, str>, Vec<usize>>,
     /// The functions of classes and objects by their name.
     pub(super) methods: FxHashMap<&'f str, Vec<FunctionId>>,
-    /// What is assigned to a place: the first and the last variable of a chain, by number.
-    variables: FxHashMap<Cow<'f, str>, (u32, u32)>,
     /// For each variable the next one of its place; itself where there is none.
     next: Vec<u32>,
     /// The globals that are assigned to after they were made.
@@ -59,8 +59,19 @@ pub(super) struct Index<'f> {
     pub(super) by_value: FxHashMap<(u32, u32, u32), u32>,
     /// Where a closure is handed over: the call and the argument.
     pub(super) handed: FxHashMap<FunctionId, (u32, usize)>,
-    /// What a closure takes along: the function it is written in, and its terms there.
-    pub(super) captured: FxHashMap<FunctionId, (FunctionId, Vec<Term>)>,
+    /// What the closures among all functions take along: the function it is written in, and its terms there.
+    captured: Vec<Option<(FunctionId, Vec<Term>)>>,
+}
+
+/// What is at a place.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct At {
+    /// The function that is called by it.
+    pub(super) bound: Option<FunctionId>,
+    /// The class that has this name.
+    pub(super) class: Option<u32>,
+    /// What is assigned to it: the first and the last variable of a chain, by number.
+    pub(super) variables: Option<(u32, u32)>,
 }
 
 /// A function without its steps.
@@ -110,8 +121,10 @@ impl<'f> Index<'f> {
     pub(super) fn of(flat: &'f Flat, functions: &[Function]) -> Self {
         let mut index = Self { calls: vec![CallAt::default(); flat.sites.len()], ..Self::default() };
         index.heads.reserve_exact(functions.len());
-        index.bound.reserve(flat.about.iter().filter(|about| about.bound.is_some()).count());
-        index.variables.reserve(flat.variables.len());
+        let places = flat.about.iter().filter(|about| about.bound.is_some()).count() + flat.variables.len();
+        index.places.reserve(places);
+        index.at.reserve(places);
+        index.captured.resize_with(functions.len(), || None);
         index.definitions.reserve_exact(functions.iter().map(|function| function.values.len()).sum());
         for (id, (about, function)) in flat.about.iter().zip(functions).enumerate() {
             let id = FunctionId(number(id));
@@ -121,7 +134,9 @@ impl<'f> Index<'f> {
                 if let Some(Field::Name(method)) = path.fields.last() {
                     index.methods.entry(method).or_default().push(id);
                 }
-                index.bound.entry(place).or_insert(id);
+                if let Some(known) = index.at_place(place) {
+                    known.bound.get_or_insert(id);
+                }
                 index.starts_with(path, function.owner.as_ref());
             }
             let (first, returned) = (index.definitions.len(), index.returns.len());
@@ -165,10 +180,58 @@ impl<'f> Index<'f> {
         self.returns.get(head.returns.clone()).unwrap_or_default()
     }
 
+    /// The number of a value among those of all functions.
+    pub(super) fn number(&self, function: FunctionId, value: Value) -> Option<usize> {
+        let Range { start, end } = self.heads.get(function.0 as usize)?.definitions;
+        Some(start + value.0 as usize).filter(|number| *number < end)
+    }
+
+    /// How many values there are.
+    pub(super) fn values(&self) -> usize {
+        self.definitions.len()
+    }
+
+    /// How many places there are.
+    pub(super) fn places(&self) -> usize {
+        self.at.len()
+    }
+
+    /// The number of a place, and what is there.
+    pub(super) fn place(&self, place: &str) -> Option<(usize, At)> {
+        let number = *self.places.get(place)? as usize;
+        Some((number, *self.at.get(number)?))
+    }
+
+    /// What is at a place, nothing at first.
+    fn at_place(&mut self, place: Cow<'f, str>) -> Option<&mut At> {
+        let next = number(self.at.len());
+        let number = *self.places.entry(place).or_insert(next);
+        if number == next {
+            self.at.push(At::default());
+        }
+        self.at.get_mut(number as usize)
+    }
+
+    /// What a closure takes along: the function it is written in, and its terms there.
+    pub(super) fn captured(&self, function: FunctionId) -> Option<&(FunctionId, Vec<Term>)> {
+        self.captured.get(function.0 as usize)?.as_ref()
+    }
+
+    fn take_along(&mut self, function: FunctionId, within: FunctionId, captures: &[Term]) {
+        if let Some(known) = self.captured.get_mut(function.0 as usize) {
+            known.get_or_insert_with(|| (within, captures.to_vec()));
+        }
+    }
+
     /// What is assigned to a place: the first few variables, by number.
     pub(super) fn variables(&self, place: &str) -> impl Iterator<Item = usize> + Clone {
+        let first = self.place(place).and_then(|(_, known)| known.variables).map(|(first, _)| first);
+        self.variables_from(first)
+    }
+
+    /// The variables of a place from the first one on.
+    pub(super) fn variables_from(&self, first: Option<u32>) -> impl Iterator<Item = usize> + Clone {
         let next = |number: &u32| self.next.get(*number as usize).copied().filter(|next| next != number);
-        let first = self.variables.get(place).map(|(first, _)| *first);
         std::iter::successors(first, next).take(REMEMBERED).map(|number| number as usize)
     }
 
@@ -194,6 +257,9 @@ impl<'f> Index<'f> {
     fn classes_of(&mut self, flat: &'f Flat) {
         for (number, class) in flat.classes.iter().enumerate() {
             self.classes.entry(&class.name).or_insert(number);
+            if let Some(known) = self.at_place(Cow::Borrowed(&class.name)) {
+                known.class.get_or_insert(super::flat::number(number));
+            }
             self.stems.insert(Cow::Borrowed(stem(&class.name)));
             for (name, function) in &class.methods {
                 let functions = self.methods.entry(name).or_default();
@@ -221,11 +287,12 @@ impl<'f> Index<'f> {
             self.next.push(number);
             if let Some(place) = place(&variable.path, variable.owner.as_ref()) {
                 self.starts_with(&variable.path, variable.owner.as_ref());
-                let (_, last) = self.variables.entry(place).or_insert((number, number));
-                if let Some(next) = self.next.get_mut(*last as usize) {
+                let Some(known) = self.at_place(place) else { continue };
+                let (_, last) = known.variables.get_or_insert((number, number));
+                let last = std::mem::replace(last, number);
+                if let Some(next) = self.next.get_mut(last as usize) {
                     *next = number;
                 }
-                *last = number;
             }
         }
         for number in &flat.holding {
@@ -323,7 +390,8 @@ impl<'f> Index<'f> {
         if let (Some(class), true) = (self.classes.get(&*name), site.construct) {
             name = format!("{}.constructor", flat.classes.get(*class).map_or("", |class| &class.name)).into();
         }
-        if let Some(function) = self.bound.get(&*name).copied().or_else(|| self.method(flat, &name)) {
+        let bound = self.place(&name).and_then(|(_, known)| known.bound);
+        if let Some(function) = bound.or_else(|| self.method(flat, &name)) {
             self.called(function, number);
         } else if let Some(element) = element
             && let Some((collection, _)) = name.rsplit_once('.')
@@ -356,7 +424,7 @@ impl<'f> Index<'f> {
     fn closures_in(&mut self, within: FunctionId, arg: &Arg, handed: Option<(u32, usize)>) {
         match &arg.shape {
             Shape::Function { function, captures } => {
-                self.captured.entry(*function).or_insert_with(|| (within, captures.clone()));
+                self.take_along(*function, within, captures);
                 if let Some(handed) = handed {
                     self.handed.entry(*function).or_insert(handed);
                 }
@@ -453,8 +521,7 @@ impl Walk<'_, '_> {
     }
 
     fn captured(&mut self, function: FunctionId, captures: &[Term]) {
-        let within = self.id;
-        self.index.captured.entry(function).or_insert_with(|| (within, captures.to_vec()));
+        self.index.take_along(function, self.id, captures);
     }
 }
 

@@ -10,14 +10,15 @@ use std::{
 
 use interlock_model::{
     Span,
-    ir::{AccessPath, Field, FunctionId, Name, Root, Term, Value},
+    ir::{AccessPath, Field, FunctionId, Name, Root, Term},
 };
-use rustc_hash::{FxBuildHasher, FxHashMap};
+use rustc_hash::FxHashMap;
 
 use super::{
     flat::Flat,
     forward::Inside,
     index::{Definition, Index, further, place, roomy},
+    memo::Answers,
     names::Names,
 };
 use crate::{
@@ -103,16 +104,18 @@ pub(super) struct Meanings<'f> {
     /// What globals are, by themselves. They are found by where their name stands in memory, for a file shares its names; each name is
     /// kept, so that no other can come to stand there.
     globals: RefCell<FxHashMap<usize, (Name, Global)>>,
-    pub(super) places: RefCell<FxHashMap<Name, Meaning<'f>>>,
-    pub(super) values: RefCell<FxHashMap<(FunctionId, Value), Meaning<'f>>>,
-    returned: RefCell<FxHashMap<FunctionId, Meaning<'f>>>,
-    results: RefCell<FxHashMap<u32, Meaning<'f>>>,
+    /// What is at the places that the index numbers, and at those that it does not: fields and entries of other things.
+    pub(super) places: Answers<Meaning<'f>>,
+    pub(super) inner: RefCell<FxHashMap<Name, Meaning<'f>>>,
+    pub(super) values: Answers<Meaning<'f>>,
+    returned: Answers<Meaning<'f>>,
+    results: Answers<Meaning<'f>>,
     /// The shared places that values are other names of.
-    pub(super) aliases: RefCell<FxHashMap<(FunctionId, Value), Option<AccessPath>>>,
+    pub(super) aliases: Answers<Option<AccessPath>>,
     /// The values whose members other calls may see.
-    pub(super) states: RefCell<FxHashMap<(FunctionId, Value), bool>>,
+    pub(super) states: Answers<bool>,
     /// What the knowledge said of a call.
-    pub(super) outcomes: RefCell<FxHashMap<u32, Option<Rc<Outcome>>>>,
+    pub(super) outcomes: Answers<Option<Rc<Outcome>>>,
     /// An outcome that says nothing.
     pub(super) nothing: Rc<Outcome>,
     /// The SQL that was read so far.
@@ -131,21 +134,21 @@ impl<'f> Meanings<'f> {
         names: &'f Names,
         knowledge: &'f Knowledge,
     ) -> Self {
-        // About as much as is asked for, so that the maps do not have to grow step by step.
-        let some = flat.sites.len() / 4;
+        let (sites, values) = (flat.sites.len(), index.values());
         Self {
             flat,
             index,
             names,
             knowledge,
             globals: RefCell::default(),
-            places: with_room(some),
-            values: with_room(some),
-            returned: RefCell::default(),
-            results: with_room(some),
-            aliases: RefCell::default(),
-            states: RefCell::default(),
-            outcomes: with_room(some),
+            places: Answers::new(index.places()),
+            inner: RefCell::default(),
+            values: Answers::new(values),
+            returned: Answers::new(flat.about.len()),
+            results: Answers::new(sites),
+            aliases: Answers::new(values),
+            states: Answers::new(values),
+            outcomes: Answers::new(sites),
             nothing: Rc::default(),
             seen: Seen::default(),
             open: RefCell::default(),
@@ -347,14 +350,9 @@ impl<'f> Meanings<'f> {
 
     /// What a function returns.
     pub(super) fn returned(&self, function: FunctionId) -> Meaning<'f> {
-        if let Some(known) = self.returned.borrow().get(&function) {
-            return known.clone();
-        }
-        // A function that returns what it returns itself finds this entry.
-        self.returned.borrow_mut().insert(function, Meaning::Unknown);
-        let meaning = self.deeper(|| self.look_at_returned(function)).unwrap_or(Meaning::Unknown);
-        self.returned.borrow_mut().insert(function, meaning.clone());
-        meaning
+        let look = || self.deeper(|| self.look_at_returned(function)).unwrap_or(Meaning::Unknown);
+        // What a function returns that returns what it returns itself is not known meanwhile.
+        self.returned.or_look(function.0 as usize, Meaning::Unknown, look)
     }
 
     pub(super) fn look_at_returned(&self, function: FunctionId) -> Meaning<'f> {
@@ -376,18 +374,9 @@ impl<'f> Meanings<'f> {
 
     /// What comes out of a call.
     pub(super) fn result(&self, site: u32) -> Meaning<'f> {
-        if let Some(known) = self.results.borrow().get(&site) {
-            return known.clone();
-        }
-        self.results.borrow_mut().insert(site, Meaning::Unknown);
-        let meaning = self.deeper(|| self.look_at_result(site)).unwrap_or(Meaning::Unknown);
-        self.results.borrow_mut().insert(site, meaning.clone());
-        meaning
+        let look = || self.deeper(|| self.look_at_result(site)).unwrap_or(Meaning::Unknown);
+        self.results.or_look(site as usize, Meaning::Unknown, look)
     }
-}
-
-fn with_room<K, V>(many: usize) -> RefCell<FxHashMap<K, V>> {
-    RefCell::new(FxHashMap::with_capacity_and_hasher(many, FxBuildHasher))
 }
 
 /// Whether a member is one that functions have.

@@ -21,6 +21,7 @@ mod index;
 
 mod builtins;
 mod meaning;
+mod memo;
 
 mod classes;
 mod places;

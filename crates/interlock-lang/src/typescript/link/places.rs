@@ -2,35 +2,62 @@
 
 use interlock_model::ir::{FunctionId, Name};
 
-use super::meaning::{Meaning, Meanings, from_outside};
+use super::{
+    index::At,
+    meaning::{Meaning, Meanings, from_outside},
+};
 use crate::{Arg, Shape};
 
 impl<'f> Meanings<'f> {
     /// What is at a place.
     pub(super) fn place(&self, place: &str) -> Meaning<'f> {
-        if let Some(known) = self.places.borrow().get(place) {
+        let look = |known: At| self.deeper(|| self.look_at_place(place, known)).unwrap_or(Meaning::Unknown);
+        if let Some((number, known)) = self.index.place(place) {
+            // What a place is that is set to itself is not known meanwhile.
+            return self.places.or_look(number, Meaning::Unknown, || look(known));
+        }
+        // Most places that are asked for are none: the methods of what a library made.
+        let of_class = || self.class_and_field(place).is_some();
+        let of_collection = || place.strip_suffix("[]").is_some_and(|whole| self.has_entries(whole));
+        if !of_class() && !of_collection() {
+            return Meaning::Unknown;
+        }
+        if let Some(known) = self.inner.borrow().get(place) {
             return known.clone();
         }
-        // A place that is set to itself finds this entry.
-        self.places.borrow_mut().insert(place.into(), Meaning::Unknown);
-        let meaning = self.deeper(|| self.look_at_place(place)).unwrap_or(Meaning::Unknown);
-        if let Some(known) = self.places.borrow_mut().get_mut(place) {
+        self.inner.borrow_mut().insert(place.into(), Meaning::Unknown);
+        let meaning = look(At::default());
+        if let Some(known) = self.inner.borrow_mut().get_mut(place) {
             known.clone_from(&meaning);
         }
         meaning
     }
 
-    fn look_at_place(&self, place: &str) -> Meaning<'f> {
-        if let Some(function) = self.index.bound.get(place) {
-            return Meaning::Function(*function);
+    /// The class and the name of a place that is a member of a class.
+    fn class_and_field<'p>(&self, place: &'p str) -> Option<(usize, &'p str)> {
+        let (class, field) = place.rsplit_once('.')?;
+        Some((*self.index.classes.get(class)?, field))
+    }
+
+    /// Whether something is put into what is at a place, or written there as it is made.
+    fn has_entries(&self, place: &str) -> bool {
+        self.index.elements.contains_key(place) || self.index.variables(place).next().is_some()
+    }
+
+    fn look_at_place(&self, place: &str, known: At) -> Meaning<'f> {
+        if let Some(function) = known.bound {
+            return Meaning::Function(function);
         }
-        if let Some(class) = self.index.classes.get(place) {
-            return Meaning::Class(*class);
+        if let Some(class) = known.class {
+            return Meaning::Class(class as usize);
         }
         let mut declared = Meaning::Unknown;
         let mut found = Meaning::Unknown;
-        let mut variables =
-            self.index.variables(place).filter_map(|number| self.flat.variables.get(number)).peekable();
+        let mut variables = self
+            .index
+            .variables_from(known.variables.map(|(first, _)| first))
+            .filter_map(|number| self.flat.variables.get(number))
+            .peekable();
         if variables.peek().is_some() {
             declared = self.first(
                 variables
@@ -44,14 +71,12 @@ impl<'f> Meanings<'f> {
                     .map(|(within, initial)| from_outside(self.arg(FunctionId(within), initial))),
             );
         }
-        if let Some((class, field)) = place.rsplit_once('.')
-            && let Some(class) = self.index.classes.get(class)
-        {
-            if let Some(method) = self.method(*class, field) {
+        if let Some((class, field)) = self.class_and_field(place) {
+            if let Some(method) = self.method(class, field) {
                 return Meaning::Function(method);
             }
             if matches!(declared, Meaning::Unknown) {
-                declared = self.field(*class, field);
+                declared = self.field(class, field);
             }
         }
         if let Some(whole) = place.strip_suffix("[]") {

@@ -170,8 +170,8 @@ impl<'f> Rewriter<'_, 'f> {
         match (path.fields.last(), &path.root) {
             (Some(Field::Name(name)), _) => self.meanings.index.methods.contains_key(&**name),
             (None, Root::Global(name)) => {
-                self.meanings.index.bound.contains_key(&**name)
-                    || self.meanings.index.classes.contains_key(&**name)
+                let known = self.meanings.index.place(name);
+                known.is_some_and(|(_, known)| known.bound.is_some() || known.class.is_some())
             }
             _ => false,
         }

@@ -323,8 +323,9 @@ impl<'f> Meanings<'f> {
 
     /// Remembers what the knowledge said of a call, unless it has been asked before. Most calls have no outcome to speak of, and share it.
     pub(super) fn remember(&self, number: u32, outcome: Outcome) {
-        let mut outcomes = self.outcomes.borrow_mut();
-        outcomes.entry(number).or_insert_with(|| Some(self.shared(outcome)));
+        if self.outcomes.get(number as usize).is_none() {
+            self.outcomes.set(number as usize, Some(self.shared(outcome)));
+        }
     }
 
     fn shared(&self, outcome: Outcome) -> Rc<Outcome> {
@@ -333,18 +334,14 @@ impl<'f> Meanings<'f> {
     }
 
     fn outcome_by(&self, number: u32, reached: Option<&Reached<'f>>) -> Option<Rc<Outcome>> {
-        if let Some(known) = self.outcomes.borrow().get(&number) {
-            return known.clone();
-        }
-        self.outcomes.borrow_mut().insert(number, None);
-        let mut values = vec![];
-        let call = self.index.calls.get(number as usize).copied().unwrap_or_default();
-        let span = self.flat.sites.get(number as usize).map(|site| site.span).unwrap_or_default();
-        let mut body = Body::over(&mut values, span);
-        let outcome = self.deeper(|| library::apply(self, number, reached, call, &mut body)).flatten();
-        let outcome = outcome.map(|outcome| self.shared(outcome));
-        self.outcomes.borrow_mut().insert(number, outcome.clone());
-        outcome
+        self.outcomes.or_look(number as usize, None, || {
+            let mut values = vec![];
+            let call = self.index.calls.get(number as usize).copied().unwrap_or_default();
+            let span = self.flat.sites.get(number as usize).map(|site| site.span).unwrap_or_default();
+            let mut body = Body::over(&mut values, span);
+            let outcome = self.deeper(|| library::apply(self, number, reached, call, &mut body)).flatten();
+            outcome.map(|outcome| self.shared(outcome))
+        })
     }
 }
 

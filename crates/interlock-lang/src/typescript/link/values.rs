@@ -20,14 +20,12 @@ impl<'f> Meanings<'f> {
 
     /// What a value of a function is.
     pub(super) fn value(&self, at: FunctionId, value: Value) -> Meaning<'f> {
-        if let Some(known) = self.values.borrow().get(&(at, value)) {
-            return known.clone();
+        let look = || self.deeper(|| self.look_at_value(at, value)).unwrap_or(Meaning::Unknown);
+        match self.index.number(at, value) {
+            // A value that depends on itself, in a loop, is not known meanwhile.
+            Some(number) => self.values.or_look(number, Meaning::Unknown, look),
+            None => look(),
         }
-        // A value that depends on itself, in a loop, finds this entry.
-        self.values.borrow_mut().insert((at, value), Meaning::Unknown);
-        let meaning = self.deeper(|| self.look_at_value(at, value)).unwrap_or(Meaning::Unknown);
-        self.values.borrow_mut().insert((at, value), meaning.clone());
-        meaning
     }
 
     fn look_at_value(&self, at: FunctionId, value: Value) -> Meaning<'f> {
@@ -49,7 +47,7 @@ impl<'f> Meanings<'f> {
             Definition::Returned(function) => self.returned(*function),
             Definition::Function(function) => Meaning::Function(*function),
             Definition::Parameter(number) => self.parameter(at, *number),
-            Definition::Capture(number) => match self.index.captured.get(&at) {
+            Definition::Capture(number) => match self.index.captured(at) {
                 Some((outer, terms)) => match terms.get(*number) {
                     Some(Term::Path(path)) => from_outside(self.path(*outer, path)),
                     _ => Meaning::Unknown,
@@ -127,7 +125,7 @@ impl<'f> Meanings<'f> {
         match self.definition(at, value) {
             Some(Definition::Parameter(number)) => self.callers_differ(at, *number, depth),
             Some(Definition::Capture(position)) => {
-                let Some((within, terms)) = self.index.captured.get(&at) else { return false };
+                let Some((within, terms)) = self.index.captured(at) else { return false };
                 let outer = terms.get(*position).and_then(bare);
                 outer.is_some_and(|outer| self.is_open(*within, outer, depth))
             }
