@@ -5,12 +5,15 @@ use interlock_model::{
     ir::{AccessPath, Function, FunctionId, HandMade, Name, Note, Value},
 };
 
+use rustc_hash::FxHashSet;
+
 use super::{
     names::{Led, Names},
+    tables,
     visit::{self, Visitor},
 };
 use crate::{
-    Arg,
+    Arg, Shape,
     typescript::module::{Class, Lowered, Module, Site, Variable},
 };
 
@@ -31,6 +34,11 @@ pub(crate) struct Flat {
     pub(crate) handing: Vec<u32>,
     /// The variables that are set to something with functions in it, by number.
     pub(crate) holding: Vec<u32>,
+    /// The calls and the variables that may declare tables, by number.
+    pub(crate) declaring: Vec<u32>,
+    pub(crate) declared: Vec<u32>,
+    /// The names of members that may be functions, in all objects that are written out.
+    pub(crate) members: FxHashSet<Name>,
     /// The locks that the tree builds itself.
     pub(crate) hand_made: Vec<HandMade>,
     /// What was not understood.
@@ -82,15 +90,19 @@ pub(super) fn flatten(modules: Vec<Module>, names: &Names) -> (Flat, Vec<Functio
         functions: 0,
         sites: 0,
         functions_met: 0,
+        members: FxHashSet::default(),
+        met: FxHashSet::default(),
     };
     for (index, module) in modules.into_iter().enumerate() {
         mover.led.next_module();
+        mover.met.clear();
         mover.module = index;
         mover.file = FileId(number(index));
         mover.functions = number(functions.len());
         mover.sites = number(flat.sites.len());
         flat.add(module, &mut functions, &mut mover);
     }
+    flat.members = mover.members;
     (flat, functions)
 }
 
@@ -148,6 +160,9 @@ impl Flat {
             if mover.functions_met > met {
                 self.handing.push(number(self.sites.len()));
             }
+            if tables::may_declare(&site) {
+                self.declaring.push(number(self.sites.len()));
+            }
             self.sites.push(site);
         }
         for mut class in module.classes {
@@ -170,6 +185,9 @@ impl Flat {
             }
             if mover.functions_met > met {
                 self.holding.push(number(self.variables.len()));
+            }
+            if variable.initial.as_ref().is_some_and(tables::may_create) {
+                self.declared.push(number(self.variables.len()));
             }
             self.variables.push(variable);
         }
@@ -197,6 +215,9 @@ struct Mover<'n> {
     sites: u32,
     /// How many functions were named so far.
     functions_met: usize,
+    /// The members that may be functions, and those of the module by where their names stand in memory: a file shares its names.
+    members: FxHashSet<Name>,
+    met: FxHashSet<usize>,
 }
 
 impl Visitor for Mover<'_> {
@@ -207,6 +228,14 @@ impl Visitor for Mover<'_> {
     fn function(&mut self, function: &mut FunctionId) {
         self.functions_met += 1;
         function.0 += self.functions;
+    }
+
+    fn member(&mut self, name: &Name, arg: &Arg) {
+        let may_be_function =
+            !matches!(arg.shape, Shape::Text(_) | Shape::Bool(_) | Shape::Object(_) | Shape::List(_));
+        if may_be_function && self.met.insert(name.as_ptr().addr()) && !self.members.contains(name) {
+            self.members.insert(name.clone());
+        }
     }
 
     fn span(&mut self, span: &mut Span) {

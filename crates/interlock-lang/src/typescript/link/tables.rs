@@ -14,16 +14,49 @@ const LONGEST: usize = 100_000;
 pub(super) fn of<'s>(meanings: &Meanings<'_>, schemas: impl Iterator<Item = &'s str>) -> Vec<Table> {
     let mut tables = Tables::default();
     schemas.for_each(|schema| tables.prisma(schema));
-    for variable in &meanings.flat.variables {
+    let flat = meanings.flat;
+    for variable in flat.declared.iter().filter_map(|number| flat.variables.get(*number as usize)) {
         if let Some(initial) = &variable.initial {
             tables.texts(initial);
         }
     }
-    for site in &meanings.flat.sites {
+    for site in flat.declaring.iter().filter_map(|number| flat.sites.get(*number as usize)) {
         site.arguments.iter().for_each(|argument| tables.texts(argument));
         tables.model(meanings, site);
     }
     tables.found
+}
+
+/// Whether a call may declare a table, as far as that can be told before anything is looked up. Hardly any does.
+pub(super) fn may_declare(site: &Site) -> bool {
+    let model = match &*site.arguments {
+        [name, described, ..] if site.callee.is_some() && name.literal().is_some() => {
+            matches!(described.shape, Shape::Object(_) | Shape::Call(_))
+                || matches!(described.term, Term::Path(_))
+        }
+        _ => false,
+    };
+    model || site.arguments.iter().any(may_create)
+}
+
+/// Whether a statement that makes a table may stand in an argument.
+pub(super) fn may_create(arg: &Arg) -> bool {
+    match &arg.shape {
+        Shape::Text(parts) => text_may_create(parts),
+        Shape::Object(members) => members.iter().any(|(_, member)| may_create(member)),
+        Shape::List(items) => items.iter().any(may_create),
+        _ => false,
+    }
+}
+
+fn text_may_create(parts: &[Term]) -> bool {
+    // Most texts are names and messages, and too short to make a table.
+    if let [Term::Literal(text)] = parts
+        && text.len() < "create table t".len()
+    {
+        return false;
+    }
+    parts.iter().any(|part| matches!(part, Term::Literal(text) if contains_create(text)))
 }
 
 #[derive(Default)]
@@ -43,14 +76,7 @@ impl Tables {
     fn texts(&mut self, arg: &Arg) {
         match &arg.shape {
             Shape::Text(parts) => {
-                // Most texts are names and messages, and too short to make a table.
-                if let [Term::Literal(text)] = parts.as_slice()
-                    && text.len() < "create table t".len()
-                {
-                    return;
-                }
-                let may_create = |part: &Term| matches!(part, Term::Literal(text) if contains_create(text));
-                if !parts.iter().any(may_create) {
+                if !text_may_create(parts) {
                     return;
                 }
                 let part = |part: &'_ Term| match part {

@@ -3,8 +3,8 @@
 use interlock_model::{
     Span,
     ir::{
-        AccessPath, Argument, Block, Callee, Comparison, Condition, Effect, Field, FunctionId, Lock, Op,
-        Resource, Term, Via, WriteMode,
+        AccessPath, Argument, Block, Callee, Comparison, Condition, Effect, Field, FunctionId, Lock, Name,
+        Op, Resource, Term, Via, WriteMode,
     },
 };
 
@@ -17,6 +17,9 @@ pub(super) trait Visitor {
 
     /// A function that is named.
     fn function(&mut self, _function: &mut FunctionId) {}
+
+    /// A member of an object.
+    fn member(&mut self, _name: &Name, _arg: &Arg) {}
 
     /// A place in the source.
     fn span(&mut self, _span: &mut Span) {}
@@ -188,7 +191,12 @@ pub(super) fn arg(visitor: &mut impl Visitor, arg: &mut Arg) {
     term(visitor, &mut arg.term);
     match &mut arg.shape {
         Shape::Text(parts) => parts.iter_mut().for_each(|part| term(visitor, part)),
-        Shape::Object(members) => members.iter_mut().for_each(|(_, member)| self::arg(visitor, member)),
+        Shape::Object(members) => {
+            for (name, member) in members {
+                visitor.member(name, member);
+                self::arg(visitor, member);
+            }
+        }
         Shape::List(items) => items.iter_mut().for_each(|item| self::arg(visitor, item)),
         Shape::Function { function, captures } => {
             visitor.function(function);

@@ -35,6 +35,7 @@ pub(crate) fn apply(
         variables: &flat.variables,
         handing: &flat.handing,
         holding: &flat.holding,
+        members: &flat.members,
         packages,
         names,
     };
@@ -54,6 +55,7 @@ pub(crate) fn apply(
     let known = number(flat.sites.len());
     flat.sites.extend(sites);
     flat.handing.extend(known..number(flat.sites.len()));
+    flat.declaring.extend(known..number(flat.sites.len()));
     for (function, value, origin) in origins {
         set_origin(functions, function, value, origin);
     }

@@ -11,7 +11,7 @@ use super::{
     input::Input,
     memo::Memo,
     origin,
-    place::{place, place_at},
+    place::{end, name_of, place, place_at, separates},
     says::{Names, Says},
 };
 use crate::{
@@ -35,6 +35,8 @@ pub(super) struct Index<'i> {
     files: FxHashSet<&'i str>,
     /// The stems of the names that something of the tree is called by.
     stems: FxHashSet<&'i str>,
+    /// The last names of the places at which something of the tree is, and of its methods.
+    ends: FxHashSet<&'i str>,
     bound: FxHashMap<Cow<'i, str>, u32>,
     nested: FxHashMap<(u32, Value), u32>,
     variables: FxHashMap<Cow<'i, str>, Vec<&'i Variable>>,
@@ -100,6 +102,7 @@ impl<'i> Index<'i> {
             input,
             files: input.files.iter().map(|file| &**file).collect(),
             stems: FxHashSet::default(),
+            ends: FxHashSet::default(),
             bound: FxHashMap::default(),
             nested: FxHashMap::default(),
             variables: FxHashMap::default(),
@@ -123,6 +126,8 @@ impl<'i> Index<'i> {
         for (number, class) in input.classes.iter().enumerate() {
             index.classes.entry(&class.name).or_insert(number);
             index.stems.insert(stem(&class.name));
+            index.ends.insert(end(&class.name));
+            index.ends.extend(class.methods.iter().map(|(name, _)| end(name)));
         }
         for (number, class) in input.classes.iter().enumerate() {
             let base = class.extends.as_ref().and_then(|path| place(path, None));
@@ -153,7 +158,10 @@ impl<'i> Index<'i> {
         }
         let (mut names, nothing) = (Names::default(), AccessPath::this());
         for (number, site) in (0_u32..).zip(input.sites) {
-            let says = names.of(site.callee.as_ref().unwrap_or(&nothing), |root| index.is_foreign(root));
+            let callee = site.callee.as_ref().unwrap_or(&nothing);
+            let (is_foreign, is_known) =
+                (|root: &Root| index.is_foreign(root), |name: &str| index.is_known(name));
+            let says = names.of(callee, is_foreign, is_known);
             if says.any(Says::KEEPS) {
                 index.keeps(number, site);
             }
@@ -209,6 +217,25 @@ impl<'i> Index<'i> {
             }
             _ => {}
         }
+        let last = match (path.fields.last(), &path.root) {
+            (Some(field), _) => name_of(field),
+            (None, Root::Global(name)) => Some(&**name),
+            (None, _) => None,
+        };
+        if let Some(last) = last {
+            self.ends.insert(end(last));
+        }
+    }
+
+    /// Whether something that could be called may go by a name: a function, a method, a variable, a member of an object. Without such a
+    /// thing a call of that name leads nowhere, and need not be followed.
+    fn is_known(&self, name: &str) -> bool {
+        // Items of a list are found by number, and a name with signs in it can be put together in more than one way.
+        let is_number = name.starts_with(|first: char| first.is_ascii_digit() || first == '+');
+        self.ends.contains(name)
+            || self.input.members.contains(name)
+            || is_number
+            || name.bytes().any(separates)
     }
 
     /// Whether nothing that a path leads to from here is of the tree: it starts at what a library or the language offers.
@@ -347,6 +374,11 @@ impl<'i> Index<'i> {
         (0_u32..).zip(self.calls()).filter_map(says)
     }
 
+    /// What the names of a call say.
+    pub(super) fn says(&self, number: u32) -> Says {
+        self.says.get(number as usize).copied().unwrap_or(Says::NOTHING)
+    }
+
     /// The functions that compare something with `tools/call`.
     pub(super) fn by_hand(&self) -> &[u32] {
         &self.by_hand
@@ -447,7 +479,8 @@ impl<'i> Index<'i> {
             }
         };
         for ((number, site), says) in (0_u32..).zip(self.input.sites).zip(&self.says) {
-            if says.any(Says::FOREIGN) && site.function.is_none() {
+            let leads_nowhere = says.any(Says::FOREIGN) || says.any(Says::NOBODY);
+            if leads_nowhere && site.function.is_none() {
                 continue;
             }
             if let Some(function) = self.target(site) {

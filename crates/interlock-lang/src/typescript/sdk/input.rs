@@ -1,6 +1,7 @@
 //! What discovery is given and what it answers.
 
 use interlock_model::ir::{AccessPath, Function, FunctionId, Name, Note, Origin, Server, Tool, Value};
+use rustc_hash::FxHashSet;
 
 use crate::{
     Arg,
@@ -26,6 +27,8 @@ pub(crate) struct Input<'i> {
     pub(crate) handing: &'i [u32],
     /// The variables that are set to something with functions in it, by number.
     pub(crate) holding: &'i [u32],
+    /// The names of members that may be functions, in all objects that are written out.
+    pub(crate) members: &'i FxHashSet<Name>,
     /// The folders that are packages of their own: those with a `package.json`, without a slash at the end.
     pub(crate) packages: Vec<&'i str>,
     /// What files offer each other.

@@ -57,7 +57,8 @@ pub(super) fn packages<'i>(
 ) -> FxHashSet<&'i str> {
     let callers = discovered.origins.iter().map(|(function, value, _)| (*function, *value)).collect();
     let mut limited = FxHashSet::default();
-    for (site, says) in index.calls() {
+    let tells = |says: Says| !says.any(Says::FOREIGN) || says.any(Says::LIMITS) || says.any(Says::ASKS);
+    for (site, says) in index.calls().filter(|(_, says)| tells(*says)) {
         let package = packages.at(site.span);
         if !limited.contains(package)
             && (is_library(index, site, says) || says.any(Says::ASKS) && is_gate(index, &callers, site))

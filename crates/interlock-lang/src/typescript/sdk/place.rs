@@ -39,3 +39,14 @@ pub(super) fn name_of(field: &Field) -> Option<&str> {
         Field::At(_) => None,
     }
 }
+
+/// Whether a byte stands between the names of a place.
+pub(super) fn separates(byte: u8) -> bool {
+    matches!(byte, b'.' | b'#' | b':')
+}
+
+/// The last name of a place.
+pub(super) fn end(place: &str) -> &str {
+    let before = place.bytes().rposition(separates);
+    before.and_then(|at| place.get(at + 1..)).unwrap_or(place)
+}

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     Arg, Shape,
-    typescript::{module::Site, split_global},
+    typescript::{is_qualified, module::Site, split_global},
 };
 
 /// The libraries that MCP servers are built with.
@@ -39,7 +39,8 @@ pub(super) fn registrations<'i>(found: &mut Found<'_, 'i>) {
             announced(found, number, site);
             continue;
         };
-        if site.construct || index.target(site).is_some() {
+        let may_be_own = site.function.is_some() || !index.says(number).any(Says::NOBODY);
+        if site.construct || may_be_own && index.target(site).is_some() {
             continue;
         }
         if !is_server(index, site, method) {
@@ -121,7 +122,7 @@ pub(super) fn made_by<'i>(index: &Index<'i>, thing: &Thing<'i>) -> Option<Name> 
         Thing::Call(number, at) => {
             let site = index.site(*number)?;
             match index.path(site.callee.as_ref()?, &at.go(site.within), FUEL) {
-                Thing::Library(name) if site.construct || name.contains("::") => Some(name),
+                Thing::Library(name) if site.construct || is_qualified(&name) => Some(name),
                 _ => None,
             }
         }

@@ -12,7 +12,7 @@ use crate::typescript::{module::is_announcement, split_global};
 pub(super) struct Says(u8);
 
 impl Says {
-    const NOTHING: Self = Self(0);
+    pub(super) const NOTHING: Self = Self(0);
     /// What it calls is [foreign](super::index::Index::is_foreign).
     pub(super) const FOREIGN: Self = Self(1);
     /// A registration.
@@ -27,6 +27,8 @@ impl Says {
     pub(super) const LIMITS: Self = Self(32);
     /// Something is put into a collection.
     pub(super) const KEEPS: Self = Self(64);
+    /// Nothing of the tree that could be called goes by the name of the method.
+    pub(super) const NOBODY: Self = Self(128);
 
     /// Whether it says one of these.
     pub(super) const fn any(self, of: Self) -> bool {
@@ -48,7 +50,13 @@ pub(super) struct Names {
 
 impl Names {
     /// What the names of a callee say.
-    pub(super) fn of(&mut self, callee: &AccessPath, is_foreign: impl Fn(&Root) -> bool) -> Says {
+    pub(super) fn of(
+        &mut self,
+        callee: &AccessPath,
+        is_foreign: impl Fn(&Root) -> bool,
+        is_known: impl Fn(&str) -> bool,
+    ) -> Says {
+        let method = |name: &str| method(name).and(Says::NOBODY, !is_known(name));
         let (by_root, alone) = match &callee.root {
             Root::Global(name) => *self.roots.entry(name.as_ptr().addr()).or_insert_with(|| {
                 let (always, alone) = root(name);

@@ -235,3 +235,40 @@ export class Insert extends Base {
     "#]],
     );
 }
+
+#[test]
+fn a_helper_is_found_by_whatever_name_it_is_called() {
+    check(
+        r#"
+//- index.ts
+import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
+import * as helpers from "./helpers.js";
+export const server = new McpServer({ name: "s", version: "1" });
+class Registry {
+  static add(name: string, run: Run) { server.registerTool(name, {}, run); }
+}
+const own = { put: (name: string, run: Run) => server.registerTool(name, {}, run) };
+const all = { ...own };
+function define(name: string, run: Run) { server.registerTool(name, {}, run); }
+const short = { define };
+const lists: any = {};
+lists.keep = (name: string, run: Run) => server.registerTool(name, {}, run);
+helpers.enlist("one", async () => ({ content: [] }));
+Registry.add("two", async () => ({ content: [] }));
+all.put("three", async () => ({ content: [] }));
+short.define("four", async () => ({ content: [] }));
+lists.keep("five", async () => ({ content: [] }));
+short.nobody("six", async () => ({ content: [] }));
+//- helpers.ts
+import { server } from "./index.js";
+export function enlist(name: string, run: Run) { server.registerTool(name, {}, run); }
+"#,
+        &expect![[r#"
+            index.ts:13 module.closure: one
+            index.ts:14 module.closure: two
+            index.ts:15 module.closure: three
+            index.ts:16 module.closure: four
+            index.ts:17 module.closure: five
+        "#]],
+    );
+}
