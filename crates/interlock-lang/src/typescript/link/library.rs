@@ -34,6 +34,10 @@ pub(super) fn apply<'f>(
             &looked_up
         }
     };
+    // Most calls are of libraries of which nothing is known.
+    if matches!(reached, Reached::Export(library, _) if !meanings.knowledge.knows(library)) {
+        return None;
+    }
     let (arguments, within) = (arguments(meanings, site), FunctionId(site.within));
     apply_to(meanings, &Applied { number, arguments, within, span: site.span, at }, reached, body)
 }

@@ -1,11 +1,11 @@
 //! Where an `import … from "…"` leads: to a file of the tree, or out of it to a library.
 
-use std::cell::RefCell;
+use std::{cell::RefCell, sync::Arc};
 
 use interlock_model::ir::Name;
 use rustc_hash::FxHashMap;
 
-use super::settings::{Package, Settings, folder, join};
+use super::settings::{Package, Project, Settings, folder, is_inside, join};
 
 /// The endings that a specifier may leave out, in order of preference.
 const ENDINGS: [&str; 8] = ["ts", "tsx", "mts", "cts", "js", "jsx", "mjs", "cjs"];
@@ -30,6 +30,10 @@ pub(super) struct Files {
     found: RefCell<FxHashMap<Name, FxHashMap<Name, Place>>>,
     /// What leads to the same place from every file.
     anywhere: RefCell<FxHashMap<Name, Place>>,
+    /// The folders of the projects that say where specifiers lead.
+    telling: Vec<String>,
+    /// Whether they do for the file that asked last: a file asks several times in a row.
+    told: RefCell<Option<(Name, bool)>>,
 }
 
 impl Files {
@@ -41,7 +45,22 @@ impl Files {
                 packages.entry(name.clone()).or_insert(index);
             }
         }
-        Self { by_path, settings, packages, found: RefCell::default(), anywhere: RefCell::default() }
+        let telling = settings.projects.iter().filter(|project| tells(project));
+        let telling = telling.map(|project| project.folder.clone()).collect();
+        let (found, anywhere, told) = (RefCell::default(), RefCell::default(), RefCell::default());
+        Self { by_path, settings, packages, found, anywhere, telling, told }
+    }
+
+    /// Whether the settings say where the libraries lead that a file names.
+    fn is_told(&self, from: &Name) -> bool {
+        if let Some((last, is_told)) = &*self.told.borrow()
+            && Arc::ptr_eq(last, from)
+        {
+            return *is_told;
+        }
+        let is_told = self.telling.iter().any(|folder| is_inside(from, folder));
+        self.told.replace(Some((from.clone(), is_told)));
+        is_told
     }
 
     /// A file by its path.
@@ -55,8 +74,8 @@ impl Files {
             let file = self.search(from, specifier);
             file.map_or_else(|| Place::Library(library_name(specifier).into()), Place::File)
         };
-        // Without projects the name of a library does not depend on who asks for it.
-        if self.settings.projects.is_empty() && !specifier.starts_with(['.', '#']) {
+        // Without such settings the name of a library does not depend on who asks for it.
+        if !specifier.starts_with(['.', '#']) && !self.is_told(from) {
             if let Some(place) = self.anywhere.borrow().get(specifier) {
                 return place.clone();
             }
@@ -101,7 +120,7 @@ impl Files {
             if let Some(file) = by_pattern.iter().cloned().chain(by_base).find_map(|path| self.at(&path)) {
                 return Some(file);
             }
-            if !project.paths.is_empty() || project.base.is_some() {
+            if tells(project) {
                 // The nearest project that says anything is the one that counts.
                 return by_pattern.iter().find_map(|path| self.source_of("", path));
             }
@@ -202,6 +221,11 @@ impl Files {
         }
         with_ending(path).or_else(|| with_ending(&format!("{path}/index")))
     }
+}
+
+/// Whether a project says where specifiers lead.
+fn tells(project: &Project) -> bool {
+    !project.paths.is_empty() || project.base.is_some()
 }
 
 /// The targets of the pattern that fits a name best, the `*` put in.
