@@ -122,6 +122,7 @@ impl<'f> Index<'f> {
         let mut index = Self { calls: vec![CallAt::default(); flat.sites.len()], ..Self::default() };
         index.heads.reserve_exact(functions.len());
         let places = flat.about.iter().filter(|about| about.bound.is_some()).count() + flat.variables.len();
+        index.stems.reserve(places);
         index.places.reserve(places);
         index.at.reserve(places);
         index.captured.resize_with(functions.len(), || None);

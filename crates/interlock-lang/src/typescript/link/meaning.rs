@@ -12,7 +12,7 @@ use interlock_model::{
     Span,
     ir::{AccessPath, Field, FunctionId, Name, Root, Term},
 };
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use super::{
     flat::Flat,
@@ -140,7 +140,8 @@ impl<'f> Meanings<'f> {
             index,
             names,
             knowledge,
-            globals: RefCell::default(),
+            // A few for each file.
+            globals: RefCell::new(FxHashMap::with_capacity_and_hasher(4 * flat.files.len(), FxBuildHasher)),
             places: Answers::new(index.places()),
             inner: RefCell::default(),
             values: Answers::new(values),

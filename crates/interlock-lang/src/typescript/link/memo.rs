@@ -17,9 +17,10 @@ struct Known<T> {
 }
 
 impl<T: Clone> Answers<T> {
-    /// For so many things. Of what has a higher number nothing is remembered.
+    /// For so many things, of which about every fourth is asked for. Of what has a higher number nothing is remembered.
     pub(super) fn new(things: usize) -> Self {
-        Self { known: RefCell::new(Known { places: vec![0; things], answers: vec![] }) }
+        let (places, answers) = (vec![0; things], Vec::with_capacity(things / 4));
+        Self { known: RefCell::new(Known { places, answers }) }
     }
 
     /// What is known.

@@ -5,7 +5,7 @@ use std::{borrow::Cow, cell::OnceCell};
 use interlock_model::ir::{
     AccessPath, Argument, Block, Callee, Field, Name, Op, Resource, Root, Term, Value,
 };
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 use super::{
     input::Input,
@@ -98,14 +98,16 @@ impl<'i> Index<'i> {
     /// Walks over everything.
     pub(super) fn of(input: &'i Input<'i>) -> Self {
         let values = input.units.iter().map(|unit| unit.function.values.len()).sum();
+        let bound = input.units.iter().filter(|unit| unit.bound.is_some()).count();
+        let (variables, hasher) = (input.variables.len(), FxBuildHasher);
         let mut index = Self {
             input,
             files: input.files.iter().map(|file| &**file).collect(),
-            stems: FxHashSet::default(),
+            stems: FxHashSet::with_capacity_and_hasher(bound + variables, hasher),
             ends: FxHashSet::default(),
-            bound: FxHashMap::default(),
+            bound: FxHashMap::with_capacity_and_hasher(bound, hasher),
             nested: FxHashMap::default(),
-            variables: FxHashMap::default(),
+            variables: FxHashMap::with_capacity_and_hasher(variables, hasher),
             classes: FxHashMap::default(),
             children: FxHashMap::default(),
             captured: vec![None; input.units.len()],
