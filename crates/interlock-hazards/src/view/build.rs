@@ -386,7 +386,8 @@ impl<'e> Walk<'e> {
                 for way in ways.into_iter().chain(goes_on.then_some(end.here.judges)) {
                     judges = Some(judges.map_or(way, |judges| self.entry.lists.common(judges, way)));
                 }
-                judges.unwrap_or(here.judges)
+                let judges = judges.unwrap_or(here.judges);
+                self.undecided(judges, &returned, goes_on)
             }
         };
         here.judge(judges);
@@ -394,6 +395,29 @@ impl<'e> Walk<'e> {
         open.into_iter().for_each(|open| here.leave_open(open));
         ends.extend(&returned);
         *from = ends;
+    }
+
+    /// The judges behind a followed call without those both of whose ways lead there, one by a return and one by the end: whatever
+    /// they found, what follows runs.
+    fn undecided(&mut self, judges: List, returned: &[At], goes_on: bool) -> List {
+        let way = |ways: &Ways, at: At| match (ways.then.contains(&at), ways.otherwise.contains(&at)) {
+            (true, _) => Some(true),
+            (_, true) => Some(false),
+            // Behind the check: by the way that does not end.
+            _ if ways.then_ends => Some(false),
+            _ if ways.otherwise_ends => Some(true),
+            _ => None,
+        };
+        let behind = At::MAX;
+        let parts = |check: &At| {
+            let Some(ways) = self.entry.ways_of(*check) else { return false };
+            let mut exits = returned.iter().copied().chain(goes_on.then_some(behind)).map(|at| way(ways, at));
+            let first = exits.next();
+            exits.any(|exit| Some(exit) != first)
+        };
+        let parting: Vec<At> =
+            self.entry.lists.get(judges).iter().copied().filter(|check| parts(check)).collect();
+        if parting.is_empty() { judges } else { self.entry.lists.retain(judges, |at| !parting.contains(&at)) }
     }
 
     /// What holds behind two ways, of which a dead one has no say.
