@@ -259,7 +259,7 @@ impl<'e> Walk<'e> {
         self.connect(&end.ends, Next::Step(at));
         let left = self.breaks.pop().unwrap_or_default();
         // A loop without a limit is only left from inside.
-        let mut ends = if bound == Bound::Unlimited && !left.is_empty() {
+        let mut ends = if bound == Bound::Unlimited && (!left.is_empty() || returns(body)) {
             Dangling::dead()
         } else {
             Dangling::after(at)
@@ -498,6 +498,15 @@ impl<'e> Walk<'e> {
         };
         self.entry.lists.retain(open, stays)
     }
+}
+
+/// Whether a block returns from the function that it stands in.
+fn returns(block: &Block) -> bool {
+    block.iter().any(|effect| match &effect.op {
+        Op::Exit(Exit::Return(_)) => true,
+        Op::Inlined { .. } | Op::Spawn { .. } => false,
+        op => op.blocks().any(returns),
+    })
 }
 
 /// Whether nothing happens in a block but in memory.

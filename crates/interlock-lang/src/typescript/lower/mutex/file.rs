@@ -27,6 +27,20 @@ const DEEPEST: usize = 12;
 struct Seen<'t> {
     made: Vec<(&'t str, Span)>,
     removed: Vec<(&'t str, Span)>,
+    /// The same, wherever it stands.
+    removed_anywhere: Vec<(&'t str, Span)>,
+}
+
+impl LockFile {
+    /// What one of two functions does to it.
+    const fn half(made: Span, removed: Vec<Span>) -> Self {
+        Self { made, removed, held_from: None, lock: None }
+    }
+}
+
+/// Whether something is called after a lock.
+fn is_lock(name: &str) -> bool {
+    name.to_ascii_lowercase().contains("lock")
 }
 
 impl<'a> Lowerer<'a> {
@@ -35,9 +49,22 @@ impl<'a> Lowerer<'a> {
         if !self.has_lock_files {
             return vec![];
         }
-        let mut seen = Seen { made: vec![], removed: vec![] };
+        let mut seen = Seen { made: vec![], removed: vec![], removed_anywhere: vec![] };
         look(statements, text, &mut seen, false, 0);
         let mut files = vec![];
+        // One function takes the lock and another gives it back; both say that they are about a lock.
+        if is_lock(self.cx.name.rsplit('.').next().unwrap_or_default()) {
+            let has = |of: &[(&str, Span)], path: &str| of.iter().any(|(other, _)| *other == path);
+            let taken =
+                seen.made.iter().filter(|(path, _)| is_lock(path) && !has(&seen.removed_anywhere, path));
+            // One that answers whether it has the lock may come back without it.
+            if !answers(statements, 0) {
+                files.extend(taken.map(|(_, made)| LockFile::half(*made, vec![])));
+            }
+            let given =
+                seen.removed_anywhere.iter().filter(|(path, _)| is_lock(path) && !has(&seen.made, path));
+            files.extend(given.map(|(_, removed)| LockFile::half(Span::default(), vec![*removed])));
+        }
         for (path, made) in &seen.made {
             let removed: Vec<Span> =
                 seen.removed.iter().filter(|(other, _)| other == path).map(|(_, span)| *span).collect();
@@ -137,6 +164,26 @@ fn tried_for(statements: &[Statement<'_>], made: Span, removed: &[Span], depth: 
         _ => return None,
     };
     tried_for(inner, made, removed, depth + 1)
+}
+
+/// Whether a function returns something.
+fn answers(statements: &[Statement<'_>], depth: usize) -> bool {
+    let inside = |statement: &Statement<'_>| answers(std::slice::from_ref(statement), depth + 1);
+    depth <= DEEPEST
+        && statements.iter().any(|statement| match statement {
+            Statement::ReturnStatement(it) => it.argument.is_some(),
+            Statement::BlockStatement(it) => answers(&it.body, depth + 1),
+            Statement::IfStatement(it) => inside(&it.consequent) || it.alternate.as_ref().is_some_and(inside),
+            Statement::WhileStatement(it) => inside(&it.body),
+            Statement::ForStatement(it) => inside(&it.body),
+            Statement::DoWhileStatement(it) => inside(&it.body),
+            Statement::TryStatement(it) => {
+                let blocks =
+                    [Some(&it.block), it.handler.as_ref().map(|catch| &catch.body), it.finalizer.as_ref()];
+                blocks.into_iter().flatten().any(|block| answers(&block.body, depth + 1))
+            }
+            _ => false,
+        })
 }
 
 /// Whether a statement leaves the function.
@@ -243,15 +290,23 @@ fn look_at<'t>(expression: &Expression<'_>, text: &'t str, seen: &mut Seen<'t>, 
         },
         _ => return,
     };
-    let Some(path) = argument(call, 0).map(GetSpan::span) else { return };
+    let Some(first) = argument(call, 0) else { return };
+    // `closeSync(openSync(path, "wx"))`.
+    if matches!(name, "close" | "closeSync") {
+        return look_at(first, text, seen, ending);
+    }
+    let path = first.span();
     let path = text.get(path.start as usize..path.end as usize).unwrap_or_default();
     match name {
         "open" | "openSync" | "writeFile" | "writeFileSync" if call.arguments.iter().any(is_exclusive) => {
             seen.made.push((path, call.span));
         }
         "mkdir" | "mkdirSync" if call.arguments.len() == 1 => seen.made.push((path, call.span)),
-        "unlink" | "unlinkSync" | "rm" | "rmSync" | "rmdir" | "rmdirSync" if ending => {
-            seen.removed.push((path, call.span));
+        "unlink" | "unlinkSync" | "rm" | "rmSync" | "rmdir" | "rmdirSync" => {
+            seen.removed_anywhere.push((path, call.span));
+            if ending {
+                seen.removed.push((path, call.span));
+            }
         }
         _ => {}
     }
