@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use interlock_model::{
     Span,
-    ir::{Block, Bound, Effect, Exit, FunctionId, Interleaving, Lock, Op, Program, Resource, ValueInfo, Via},
+    ir::{Block, Bound, Effect, Exit, FunctionId, Interleaving, Lock, Op, Program, ValueInfo, Via},
 };
 
 use super::{
@@ -15,6 +15,7 @@ use super::{
     entry::{At, Entry, Frame, Runs, Step, Ways},
     here::{Here, List, Lists, Now, Stretch},
     kinds::{KindOfStep, Kinds},
+    ops::{is_quiet, may_fail, pauses, returns},
     sources::{ListNumber, Sources},
 };
 
@@ -500,48 +501,6 @@ impl<'e> Walk<'e> {
     }
 }
 
-/// Whether a block returns from the function that it stands in.
-fn returns(block: &Block) -> bool {
-    block.iter().any(|effect| match &effect.op {
-        Op::Exit(Exit::Return(_)) => true,
-        Op::Inlined { .. } | Op::Spawn { .. } => false,
-        op => op.blocks().any(returns),
-    })
-}
-
-/// Whether nothing happens in a block but in memory.
-fn is_quiet(block: &Block) -> bool {
-    block.iter().all(|effect| match &effect.op {
-        Op::Read { of: Resource::Shared(_), .. }
-        | Op::Write { to: Resource::Shared(_), .. }
-        | Op::Derive { .. }
-        | Op::New { .. }
-        | Op::Closure { .. }
-        | Op::Call { .. }
-        | Op::Suspend => true,
-        Op::Check { .. } | Op::Inlined { .. } => effect.op.blocks().all(is_quiet),
-        _ => false,
-    })
-}
-
-/// Whether a step can fail by itself: what talks to something outside the function.
-fn may_fail(op: &Op) -> bool {
-    match op {
-        Op::Read { of: resource, .. }
-        | Op::Write { to: resource, .. }
-        | Op::Delete { of: resource, .. }
-        | Op::Rename { from: resource, .. } => {
-            matches!(
-                resource,
-                Resource::File(_) | Resource::Row { .. } | Resource::Key(_) | Resource::Stream(_)
-            )
-        }
-        Op::External { .. } | Op::Call { .. } | Op::Suspend | Op::Open { .. } | Op::Begin { .. } => true,
-        Op::End { .. } => true,
-        _ => false,
-    }
-}
-
 /// A number as steps keep it. An entry never has that many of anything.
 fn number(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
@@ -550,10 +509,4 @@ fn number(number: usize) -> u32 {
 /// Whether other calls run between any two steps of a function.
 fn interleaves(program: &Program, function: FunctionId) -> bool {
     program.function(function).is_some_and(|function| function.interleaving == Interleaving::Anywhere)
-}
-
-/// Whether a step by itself lets others run. Who waits for a lock lets others go first; a sleep that lets others run has a
-/// suspension of its own.
-const fn pauses(op: &Op) -> bool {
-    matches!(op, Op::Suspend | Op::Acquire { outcome: None, .. })
 }

@@ -19,6 +19,7 @@ mod here;
 mod inside;
 mod kinds;
 mod names;
+mod ops;
 mod place;
 mod reach;
 mod records;
