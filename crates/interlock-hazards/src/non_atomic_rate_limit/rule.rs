@@ -72,7 +72,7 @@ fn fills_up<'v, 'e>(view: &'v View<'e>, entry: &'v Entry<'e>) -> Vec<Clash<'v, '
         let Some(Resource::Shared(one)) = entry.resource(act) else { continue };
         let checks = entry.judges(act).iter().copied().filter(|check| refuses(entry, Some(*check)));
         for (check, look) in checks.flat_map(|check| entry.looks(check).map(move |look| (check, look))) {
-            if !counts(entry, look, one) || is_claimed(view, entry, look, act) {
+            if !is_number_of(entry, look, one) || is_claimed(view, entry, look, act) {
                 continue;
             }
             let Some(reach) = view.reach(entry, look, act) else { continue };
@@ -84,7 +84,7 @@ fn fills_up<'v, 'e>(view: &'v View<'e>, entry: &'v Entry<'e>) -> Vec<Clash<'v, '
 }
 
 /// Whether a look is at how many there are of what something is one of.
-fn counts(entry: &Entry<'_>, look: At, one: &AccessPath) -> bool {
+fn is_number_of(entry: &Entry<'_>, look: At, one: &AccessPath) -> bool {
     match (entry.op(look), entry.resource(look)) {
         (Some(Op::Read { into, .. }), Some(Resource::Shared(all))) => {
             matches!(entry.name_of(*into), "size" | "length")

@@ -60,7 +60,7 @@ pub(super) struct Index<'i> {
     by_hand: Vec<u32>,
     /// The functions that name who calls, or in which session.
     personal: Vec<u32>,
-    /// What few trees ask for: the functions and the calls in a function, the variables of a file.
+    /// What few trees ask for: the functions and the calls in a function.
     closures: OnceCell<FxHashMap<u32, Vec<u32>>>,
     inside: OnceCell<FxHashMap<u32, Vec<u32>>>,
     memo: Memo<'i>,

@@ -1,9 +1,9 @@
 //! Who calls the functions from outside: handlers of tools, other entries that clients reach, the servers that offer them.
 //!
 //! Registrations are looked for in the calls of the whole tree, whatever library they belong to: `registerTool`, `tool`, `addTool`,
-//! `setRequestHandler`, a class per tool, a `tools/call` dispatch by hand. The name of a tool and its handler are often somewhere else:
-//! in a constant, an element of a list that a loop registers, a parameter of a function that registers for others. [`look`] follows
-//! them there.
+//! `setRequestHandler`, a decorator, a class or a file per tool, a `tools/call` dispatch by hand. The name of a tool and its handler are
+//! often somewhere else: in a constant, an element of a list that a loop registers, a parameter of a function that registers for
+//! others. [`look`] follows them there.
 
 mod input;
 
