@@ -169,6 +169,11 @@ impl<'p> Follower<'p, '_> {
         let this = later.this.map(|path| rename.path(path)).or_else(|| rename.this.cloned());
         let ports = rename.values(&later.ports());
         match self.done(later.function).cloned() {
+            Some(summary) if work.whole && self.leaves_out(later.function) => {
+                if suspends(&summary.body, self) {
+                    out.push(Effect { span, op: Op::Suspend });
+                }
+            }
             Some(summary) if work.whole || work.lean && work.thins(&summary) => {
                 let own = work.values.adopt(summary.values.get(ports.len()..).unwrap_or_default());
                 let offset = own.wrapping_sub(u32::try_from(ports.len()).unwrap_or(u32::MAX));

@@ -13,36 +13,27 @@ use super::{
     order::levels,
     summary::Summaries,
     tool::{Dispatch, Only, dispatches},
+    unreached::{left_out, unreached},
     whole::Whole,
 };
-
-/// How many functions that nothing reaches are looked at.
-const MOST_UNREACHED: usize = 20_000;
 
 /// Every way into the program, expanded. The steps of its functions are gone afterwards.
 pub(crate) fn entries(program: &mut Program) -> Vec<Expanded> {
     let calls = Calls::new(program);
-    let callers = calls.callers();
-    let ids = || (0..).map(FunctionId).zip(&program.functions);
+    let ids = (0..).map(FunctionId).zip(&program.functions);
     let mut roots: Vec<FunctionId> =
-        ids().filter(|(_, function)| function.role != Role::Helper).map(|(id, _)| id).collect();
+        ids.filter(|(_, function)| function.role != Role::Helper).map(|(id, _)| id).collect();
     let mut reached = Reached::new(&calls);
     roots.iter().for_each(|id| reached.from(*id));
-    // Of what nothing reaches, those that nobody calls come first; a circle is entered somewhere.
-    let is_called = |id: FunctionId| callers.get(id.0 as usize).is_some_and(|callers| *callers > 0);
-    let (called, free): (Vec<_>, Vec<_>) = ids().map(|(id, _)| id).partition(|id| is_called(*id));
-    for id in free.into_iter().chain(called).take(MOST_UNREACHED) {
-        if !reached.has(id) {
-            reached.from(id);
-            roots.push(id);
-        }
-    }
+    let unreached = unreached(program, &calls, &mut reached);
     let dispatches = dispatches(program, &calls);
     let again = dispatches.values().flat_map(Dispatch::functions);
     let bodies = Bodies::of(program, again);
     let program = &*program;
     let summaries = follow(program, &bodies, &calls, &reached);
     let follower = || Follower::new(program, &bodies, &summaries);
+    let left_out = left_out(&unreached, &follower());
+    roots.extend(unreached);
     let entries = |id: &FunctionId| {
         let summary = summaries.get(id.0 as usize).and_then(OnceLock::get);
         let (Some(function), Some(summary)) = (program.function(*id), summary) else { return vec![] };
@@ -60,7 +51,10 @@ pub(crate) fn entries(program: &mut Program) -> Vec<Expanded> {
             }
             (Role::Handler(tools), None) => Vec::from_iter(entry(*id, &whole(), Runs::Call(tools.clone()))),
             (Role::StartUp, _) => start_up(*id, &whole()),
-            (Role::Helper, _) => Vec::from_iter(entry(*id, &whole(), Runs::Unreached)),
+            (Role::Helper, _) => {
+                let whole = follower().without(left_out.get(id)).whole(summary);
+                Vec::from_iter(entry(*id, &whole, Runs::Unreached))
+            }
         }
     };
     roots.par_iter().flat_map(entries).collect()

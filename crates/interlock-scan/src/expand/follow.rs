@@ -3,6 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use interlock_model::ir::{Block, Catch, Effect, FunctionId, Op, Program};
+use rustc_hash::FxHashSet;
 
 use super::{
     bind::Values,
@@ -23,6 +24,8 @@ pub(super) struct Follower<'p, 's> {
     summaries: &'s Summaries<'p>,
     /// The tool that a handler of many is followed for.
     only: Option<Only<'p, 's>>,
+    /// What is not put in where a function is made whole.
+    without: Option<&'s FxHashSet<FunctionId>>,
     /// What is being expanded right now, outermost first.
     running: Vec<FunctionId>,
     pub(super) depth: usize,
@@ -36,12 +39,22 @@ impl<'p> Done<'p> for Follower<'p, '_> {
 
 impl<'p, 's> Follower<'p, 's> {
     pub(super) fn new(program: &'p Program, bodies: &'s Bodies, summaries: &'s Summaries<'p>) -> Self {
-        Self { program, bodies, summaries, only: None, running: vec![], depth: 0 }
+        Self { program, bodies, summaries, only: None, without: None, running: vec![], depth: 0 }
     }
 
     /// One that follows a handler for one of its tools.
     pub(super) fn only(self, only: Only<'p, 's>) -> Self {
         Self { only: Some(only), ..self }
+    }
+
+    /// One that makes a function whole but for some others.
+    pub(super) fn without(self, without: Option<&'s FxHashSet<FunctionId>>) -> Self {
+        Self { without, ..self }
+    }
+
+    /// Whether a function is not put in.
+    pub(super) fn leaves_out(&self, function: FunctionId) -> bool {
+        self.without.is_some_and(|without| without.contains(&function))
     }
 
     /// A function with its calls followed; `None` for one that is being expanded right now, or too deep down.

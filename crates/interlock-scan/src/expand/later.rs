@@ -80,33 +80,39 @@ fn as_value(argument: &Argument) -> Option<Value> {
 pub(super) struct Held {
     /// Functions that it is given and calls, or makes and gives back: who binds them has to see them.
     pub(super) functions: bool,
-    /// Steps that are put in later.
-    pub(super) later: bool,
     /// A connection, process or listener that starts to exist.
     pub(super) opens: bool,
 }
 
 impl Held {
-    /// What a body holds. Its first values are those that a caller hands over, `given` of them, then come others that it speaks of.
-    pub(super) fn by<'p>(body: &Block, given: usize, ports: usize, done: &impl Done<'p>) -> Self {
+    /// What a body holds besides functions that are put in later: those are `later` of it. Its first values are those that a caller
+    /// hands over, `given` of them, then come others that it speaks of.
+    pub(super) fn by<'p>(
+        body: &Block,
+        given: usize,
+        ports: usize,
+        later: &mut Vec<FunctionId>,
+        done: &impl Done<'p>,
+    ) -> Self {
         let mut held = Self::default();
         let mut functions = Functions::default();
-        held.add(body, &mut functions, done);
+        held.add(body, &mut functions, later);
+        later.sort_unstable();
+        later.dedup();
+        let opens = |function: &FunctionId| done.done(*function).is_some_and(|inside| inside.held.opens);
+        held.opens |= later.iter().any(opens);
         held.functions = !functions.is_empty() && functions.concern_caller(body, given, ports);
         held
     }
 
-    fn add<'p>(&mut self, body: &Block, functions: &mut Functions, done: &impl Done<'p>) {
+    fn add(&mut self, body: &Block, functions: &mut Functions, later: &mut Vec<FunctionId>) {
         for effect in body {
             match &effect.op {
                 Op::Closure { into, .. } => functions.made.push(*into),
                 Op::Call { callee: Callee::Value(value), .. } => functions.called.push(*value),
                 Op::Open { .. } => self.opens = true,
-                Op::Call { callee: Callee::Pending(function), .. } => {
-                    self.later = true;
-                    self.opens |= done.done(FunctionId(*function)).is_some_and(|inside| inside.held.opens);
-                }
-                op => op.blocks().for_each(|block| self.add(block, functions, done)),
+                Op::Call { callee: Callee::Pending(function), .. } => later.push(FunctionId(*function)),
+                op => op.blocks().for_each(|block| self.add(block, functions, later)),
             }
         }
     }

@@ -25,6 +25,7 @@ mod summary;
 #[cfg(test)]
 mod tests;
 mod tool;
+mod unreached;
 mod uses;
 mod whole;
 mod work;

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use interlock_model::ir::{Block, Value};
+use interlock_model::ir::{Block, FunctionId, Value};
 
 use super::{
     bind::Info,
@@ -29,6 +29,8 @@ pub(super) struct Summary<'p> {
     pub(super) seen: Vec<Value>,
     /// What it holds besides its steps.
     pub(super) held: Held,
+    /// The functions that are put in later, each once.
+    pub(super) later: Vec<FunctionId>,
     /// Whether nothing in it can matter to a rule but what it returns.
     pub(super) silent: bool,
     /// How many steps it has, with those that are put in later.
@@ -69,7 +71,8 @@ impl<'p> Summary<'p> {
         let silent = is_silent(&body);
         let mut values = renumber.infos;
         values.shrink_to_fit();
-        let held = Held::by(&body, keep.len(), ports, done);
+        let mut later = vec![];
+        let held = Held::by(&body, keep.len(), ports, &mut later, done);
         let body = Arc::new(body);
         Self {
             values,
@@ -81,6 +84,7 @@ impl<'p> Summary<'p> {
             returned,
             seen,
             held,
+            later,
             silent,
             size,
             large: vec![],
