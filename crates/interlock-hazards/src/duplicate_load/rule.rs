@@ -68,6 +68,20 @@ fn has_run_out(clash: &Clash<'_, '_>, check: At) -> bool {
 
 fn issue(clash: &Clash<'_, '_>) -> Issue {
     let thing = clash.thing();
+    let is_flag = matches!(clash.entry.op(clash.act), Some(Op::Write { from, .. }) if from.is_empty());
+    if is_flag {
+        // What is set says that something was done, and is not what was done.
+        let message = format!(
+            "{} is asked first and set only when the work is done, so calls that come at the same time do the work again each",
+            sentence(&thing)
+        );
+        return clash.told(
+            message,
+            &format!("finds {thing} not set"),
+            &format!("has done the work, and sets {thing}"),
+            "it was done twice",
+        );
+    }
     let message = format!(
         "{} is looked for, loaded and only then kept, so calls that miss at the same time load it again each",
         sentence(&thing)
