@@ -2,7 +2,7 @@
 
 use interlock_model::{
     Confidence, Lane, Reach, Severity,
-    ir::{AccessPath, Op, Origin, Resource, Root, WriteMode},
+    ir::{AccessPath, Argument, Op, Resource, Root, WriteMode},
 };
 
 use crate::{
@@ -56,9 +56,30 @@ fn overtaken(entry: &Entry<'_>) -> Vec<Issue> {
     late.into_iter().map(|(_, issue)| issue).collect()
 }
 
-/// Whether something belongs to what the handler was called with.
-fn is_handed_over(entry: &Entry<'_>, path: &AccessPath) -> bool {
-    matches!(path.root, Root::Value(value) if entry.origin(value) == Some(Origin::Argument))
+/// Whether an answer that is stored has to do with what the handler was called with: of two of those none is an older state of the
+/// other.
+fn is_its_own(entry: &Entry<'_>, asked: At, store: At) -> bool {
+    let mut values = match entry.op(asked) {
+        Some(Op::Call { arguments, .. }) => arguments.iter().flat_map(Argument::mentioned).collect(),
+        Some(Op::External { service, .. }) => service.mentioned(),
+        Some(Op::Read { of: Resource::File(name) | Resource::Key(name), .. }) => name.mentioned(),
+        Some(Op::Read { of: Resource::Row { key, .. }, .. }) => key.mentioned(),
+        _ => vec![],
+    };
+    if let Some(Op::Write { from, .. }) = entry.op(store) {
+        values.extend(from);
+    }
+    entry.made_of(&values).into_iter().any(|value| entry.is_handed_over(value))
+}
+
+/// Whether what a step stores is counted on from what stands there at that moment.
+fn goes_on_from_now(entry: &Entry<'_>, store: At) -> bool {
+    let is_now = |look: &At| {
+        matches!(entry.op(*look), Some(Op::Read { of: Resource::Shared(_), .. }))
+            && entry.meets(*look, store).is_some()
+            && entry.leads_to(*look, store) == Some(false)
+    };
+    entry.fed_by(store).iter().any(is_now)
 }
 
 /// The question whose answer a step stores, and what to say of it.
@@ -69,7 +90,11 @@ fn stored_late(entry: &Entry<'_>, store: At) -> Option<(At, Issue)> {
     }
     let asks = |from: &At| match entry.op(*from) {
         // What a request brings along is its own, whenever it is read; no later request brings a newer one.
-        Some(Op::Call { receiver: Some(path), .. }) if is_handed_over(entry, path) => false,
+        Some(Op::Call { receiver: Some(AccessPath { root: Root::Value(of), .. }), .. })
+            if entry.is_handed_over(*of) =>
+        {
+            false
+        }
         Some(Op::External { .. } | Op::Call { awaited: true, .. }) => true,
         Some(Op::Read { of, .. }) => !matches!(of, Resource::Shared(_) | Resource::Flag(_)),
         _ => false,
@@ -78,6 +103,9 @@ fn stored_late(entry: &Entry<'_>, store: At) -> Option<(At, Issue)> {
     // The nearest question tells the story best: it stands where the answer is stored.
     let asked =
         entry.fed_by(store).iter().rev().filter(|from| asks(from)).find(|from| late(from)).copied()?;
+    if is_its_own(entry, asked, store) || goes_on_from_now(entry, store) {
+        return None;
+    }
     // What is only set where it was missing, or by the first to come, is loaded twice at worst.
     if entry.judged_by(store).any(|(_, look)| passes_once(entry, look)) {
         return None;

@@ -17,7 +17,7 @@ struct Touched {
     globals: HashSet<Name>,
 }
 
-/// Notes of each entry whether it runs beside calls. Where no call is known at all, nothing is known of the others either.
+/// Notes of each entry whether it runs beside calls. Where no call is known at all, there is nothing to run beside.
 pub(super) fn mark(program: &Program, entries: &mut [Entry<'_>]) {
     let handlers = || {
         program.functions.iter().filter_map(|function| match &function.role {
@@ -33,9 +33,6 @@ pub(super) fn mark(program: &Program, entries: &mut [Entry<'_>]) {
     called
         .files
         .extend(handlers().filter(|(_, tools)| counts(tools)).map(|(function, _)| function.span.file.0));
-    if called.files.is_empty() {
-        return;
-    }
     for entry in entries.iter() {
         if matches!(entry.runs, Runs::Call(tools) if counts(tools)) {
             called.files.extend(files(entry));

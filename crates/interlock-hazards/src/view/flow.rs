@@ -5,7 +5,7 @@ use std::{borrow::Cow, collections::HashMap};
 use interlock_model::ir::{AccessPath, Aspect, Block, Catch, Op, Origin, Resource, Root, Term, Value};
 
 use super::{
-    entry::{At, Entry},
+    entry::{At, Entry, Runs},
     sources::Sources,
 };
 
@@ -281,6 +281,18 @@ impl<'e> Entry<'e> {
             }
         }
         None
+    }
+
+    /// Whether a value is what somebody else hands over: an argument of the caller, or what whoever runs this calls it with.
+    #[must_use]
+    pub fn is_handed_over(&self, value: Value) -> bool {
+        let comes_from_nowhere = || {
+            matches!(self.definition(value), Definition::Opaque)
+                && self.inputs(value).is_empty()
+                && self.sources(value).is_empty()
+        };
+        self.origin(value) == Some(Origin::Argument)
+            || matches!(self.runs, Runs::Event) && comes_from_nowhere()
     }
 
     /// The name that the source gives a value.

@@ -314,6 +314,17 @@ pub enum Argument {
     },
 }
 
+impl Argument {
+    /// Every value that it mentions; a function mentions none, whatever it takes along.
+    #[must_use]
+    pub fn mentioned(&self) -> Vec<Value> {
+        match self {
+            Self::Term(term) => term.mentioned(),
+            Self::Closure { .. } => vec![],
+        }
+    }
+}
+
 /// How often a loop runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Bound {

@@ -30,15 +30,7 @@ pub(super) struct Target<'p> {
 
 impl Call<'_> {
     fn mentioned(&self) -> Vec<Value> {
-        self.arguments.iter().flat_map(mentioned).collect()
-    }
-}
-
-/// The values that an argument speaks of; a function is none.
-fn mentioned(argument: &Argument) -> Vec<Value> {
-    match argument {
-        Argument::Term(term) => term.mentioned(),
-        Argument::Closure { .. } => vec![],
+        self.arguments.iter().flat_map(Argument::mentioned).collect()
     }
 }
 
@@ -101,7 +93,7 @@ impl<'p> Follower<'p, '_> {
             && let Some(into) = work.values.made(*value)
         {
             // `resolve(row)`: what a promise that was made here leads to.
-            let from: Vec<Value> = arguments.iter().flat_map(mentioned).collect();
+            let from: Vec<Value> = arguments.iter().flat_map(Argument::mentioned).collect();
             if !from.is_empty() {
                 out.push(Effect { span, op: Op::Derive { into, from, term: Term::Unknown } });
             }
