@@ -11,6 +11,7 @@ use super::{
     entry::{At, Entry},
     flow::Definition,
     kinds::Kinds,
+    ops::touched,
 };
 
 /// How deep other names are followed.
@@ -31,11 +32,7 @@ impl<'e> Entry<'e> {
         let touches: Vec<At> = self.steps_of(Kinds::TOUCHES).collect();
         self.resources.reserve_exact(touches.len());
         for at in touches {
-            let (Some(Op::Read { of: as_written, .. } | Op::Delete { of: as_written, .. })
-            | Some(Op::Write { to: as_written, .. } | Op::Rename { to: as_written, .. })) = self.op(at)
-            else {
-                continue;
-            };
+            let Some(as_written) = self.op(at).and_then(touched) else { continue };
             let resource = match self.is_own_name(as_written) {
                 true => Cow::Borrowed(as_written),
                 false => Cow::Owned(self.resolve_resource(as_written)),

@@ -2,6 +2,17 @@
 
 use interlock_model::ir::{Block, Exit, Op, Resource};
 
+/// What a step reads, writes or deletes, as it is written there.
+pub(super) const fn touched(op: &Op) -> Option<&Resource> {
+    match op {
+        Op::Read { of: resource, .. }
+        | Op::Delete { of: resource, .. }
+        | Op::Write { to: resource, .. }
+        | Op::Rename { to: resource, .. } => Some(resource),
+        _ => None,
+    }
+}
+
 /// Whether a block returns from the function that it stands in.
 pub(super) fn returns(block: &Block) -> bool {
     block.iter().any(|effect| match &effect.op {

@@ -2,16 +2,36 @@
 
 use interlock_model::ir::{AccessPath, Field, Fresh, Resource, Root, Term};
 
-use super::entry::{At, Entry};
+use super::{
+    entry::{At, Entry},
+    ops::touched,
+};
 
 /// How long a name may be in a message.
 const LONGEST: usize = 60;
+
+/// What front ends call values that have no name in the source.
+const MADE_UP: [&str; 7] = ["arg", "part", "promise", "result", "returned", "settled", "value"];
 
 impl Entry<'_> {
     /// What a step touches, in words: "the file `notes.json`", "`balance` of a row of `accounts`".
     #[must_use]
     pub fn thing(&self, at: At) -> String {
-        self.resource(at).map_or_else(|| "it".into(), |resource| self.in_words(resource))
+        let Some(resource) = self.resource(at) else { return "it".into() };
+        // What was put together without a name got one on the way here.
+        let written = self.op(at).and_then(touched).filter(|_| self.is_nameless(resource));
+        self.in_words(written.unwrap_or(resource))
+    }
+
+    /// Whether a file or a key is something computed to which the source gives no name where that is done.
+    fn is_nameless(&self, resource: &Resource) -> bool {
+        match resource {
+            Resource::File(Term::Path(path)) | Resource::Key(Term::Path(path)) => match path.root {
+                Root::Value(value) => path.fields.is_empty() && MADE_UP.contains(&self.name_of(value)),
+                _ => false,
+            },
+            _ => false,
+        }
     }
 
     /// A resource in words.
@@ -110,4 +130,51 @@ fn clip(text: &str) -> String {
         short.push('…');
     }
     short
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use interlock_model::ir::{Body, FunctionBuilder, FunctionId, Op, Program, Value, WriteMode};
+
+    use super::*;
+    use crate::view::{Expanded, Facts, Runs};
+
+    /// What the first file is called that a function with one parameter writes.
+    fn called(path: impl FnOnce(&mut Body<'_>, Value) -> Value) -> String {
+        let mut program = Program::default();
+        program.add_function(FunctionBuilder::new("f").body(["given"], |b, [given]| {
+            let path = path(b, given);
+            b.write(Resource::File(path.into()), [], WriteMode::Blind);
+        }));
+        let function = &program.functions[0];
+        let expanded = Expanded {
+            function: FunctionId(0),
+            runs: Runs::Unreached,
+            values: function.values.clone().into(),
+            body: Arc::new(function.body.clone()),
+        };
+        let entry = Entry::new(&program, &Arc::new(Facts::of(&program)), &expanded);
+        let write = entry.steps.iter().position(|step| matches!(step.effect.op, Op::Write { .. })).unwrap();
+        entry.thing(write)
+    }
+
+    #[test]
+    fn what_is_another_name_is_called_by_the_first() {
+        assert_eq!(called(|_, given| given), "the file `given`");
+        assert_eq!(called(|b, given| b.bind("path", given, [given])), "the file `given`");
+    }
+
+    #[test]
+    fn what_has_no_name_where_it_is_made_is_called_what_it_is_called_later() {
+        let made = |name: &'static str| {
+            called(move |b, given| {
+                let made = b.derive(name, [given]);
+                b.bind("path", made, [made])
+            })
+        };
+        assert_eq!((made("arg"), made("full")), ("the file `path`".into(), "the file `full`".into()));
+        assert_eq!(called(|b, given| b.derive("arg", [given])), "the file `arg`", "there is no other name");
+    }
 }
