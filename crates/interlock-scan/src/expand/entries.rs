@@ -51,6 +51,7 @@ pub(crate) fn entries(program: &mut Program) -> Vec<Expanded> {
             }
             (Role::Handler(tools), None) => Vec::from_iter(entry(*id, &whole(), Runs::Call(tools.clone()))),
             (Role::StartUp, _) => start_up(*id, &whole()),
+            (Role::Helper, _) if !summary.held.can_harm(function.interleaving) => vec![],
             (Role::Helper, _) => {
                 let whole = follower().without(left_out.get(id)).whole(summary);
                 Vec::from_iter(entry(*id, &whole, Runs::Unreached))

@@ -6,7 +6,9 @@
 
 use std::sync::Arc;
 
-use interlock_model::ir::{AccessPath, Argument, Block, Callee, FunctionId, Op, Root, Term, Value};
+use interlock_model::ir::{
+    AccessPath, Argument, Block, Callee, FunctionId, Interleaving, Op, Resource, Root, Term, Value,
+};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{prune::backwards, summary::Summary};
@@ -82,6 +84,12 @@ pub(super) struct Held {
     pub(super) functions: bool,
     /// A connection, process or listener that starts to exist.
     pub(super) opens: bool,
+    /// Changes of what lies in memory.
+    changes: bool,
+    /// Steps at which others may run, or that run beside it.
+    waits: bool,
+    /// Something else than what happens in memory.
+    outside: bool,
 }
 
 impl Held {
@@ -99,10 +107,28 @@ impl Held {
         held.add(body, &mut functions, later);
         later.sort_unstable();
         later.dedup();
-        let opens = |function: &FunctionId| done.done(*function).is_some_and(|inside| inside.held.opens);
-        held.opens |= later.iter().any(opens);
+        for inside in later.iter() {
+            match done.done(*inside) {
+                Some(inside) => held.join(inside.held),
+                // A circle that is not closed yet.
+                None => held.outside = true,
+            }
+        }
         held.functions = !functions.is_empty() && functions.concern_caller(body, given, ports);
         held
+    }
+
+    /// Whether two of it beside each other could harm anybody: who only computes cannot, nor who changes memory and never waits.
+    pub(super) fn can_harm(self, interleaving: Interleaving) -> bool {
+        self.outside || self.changes && (self.waits || interleaving == Interleaving::Anywhere)
+    }
+
+    /// Adds what somebody holds who is put in.
+    const fn join(&mut self, inside: Self) {
+        self.opens |= inside.opens;
+        self.changes |= inside.changes;
+        self.waits |= inside.waits;
+        self.outside |= inside.outside;
     }
 
     fn add(&mut self, body: &Block, functions: &mut Functions, later: &mut Vec<FunctionId>) {
@@ -110,9 +136,31 @@ impl Held {
             match &effect.op {
                 Op::Closure { into, .. } => functions.made.push(*into),
                 Op::Call { callee: Callee::Value(value), .. } => functions.called.push(*value),
-                Op::Open { .. } => self.opens = true,
                 Op::Call { callee: Callee::Pending(function), .. } => later.push(FunctionId(*function)),
-                op => op.blocks().for_each(|block| self.add(block, functions, later)),
+                Op::Suspend => self.waits = true,
+                Op::Write { to: Resource::Shared(_), .. } | Op::Delete { of: Resource::Shared(_), .. } => {
+                    self.changes = true;
+                }
+                Op::Read { of: Resource::Shared(_), .. }
+                | Op::Derive { .. }
+                | Op::New { .. }
+                | Op::Exit(_)
+                | Op::Call { .. } => {}
+                op => {
+                    let is_frame = matches!(
+                        op,
+                        Op::Check { .. }
+                            | Op::Loop { .. }
+                            | Op::Try { .. }
+                            | Op::Inlined { .. }
+                            | Op::Spawn { .. }
+                            | Op::Together { .. }
+                    );
+                    self.opens |= matches!(op, Op::Open { .. });
+                    self.waits |= matches!(op, Op::Spawn { .. } | Op::Together { .. });
+                    self.outside |= !is_frame;
+                    op.blocks().for_each(|block| self.add(block, functions, later));
+                }
             }
         }
     }
@@ -163,7 +211,7 @@ impl Functions {
 mod tests {
     use std::sync::Arc;
 
-    use interlock_model::ir::{Body, Function, FunctionBuilder, Origin};
+    use interlock_model::ir::{Body, Function, FunctionBuilder, Origin, WriteMode};
 
     use super::*;
     use crate::expand::{bind::Values, summary::Summary};
@@ -177,12 +225,20 @@ mod tests {
         }
     }
 
-    /// Whether a function with one parameter deals in functions with its callers.
-    fn deals(steps: impl FnOnce(&mut Body<'_>, Value)) -> bool {
+    /// What a function with one parameter holds.
+    fn held(steps: impl FnOnce(&mut Body<'_>, Value)) -> Held {
         let function: Function = FunctionBuilder::new("f").body(["given"], |b, [given]| steps(b, given));
         let values = Values::of(&function);
-        let summary = Summary::new(&function.parameters, &[], function.body.clone(), &values.infos, &Alone);
-        summary.held.functions
+        Summary::new(&function.parameters, &[], function.body.clone(), &values.infos, &Alone).held
+    }
+
+    /// Whether a function with one parameter deals in functions with its callers.
+    fn deals(steps: impl FnOnce(&mut Body<'_>, Value)) -> bool {
+        held(steps).functions
+    }
+
+    fn change(b: &mut Body<'_>, given: Value) {
+        b.write(Resource::Shared(AccessPath::global("x")), [given], WriteMode::Blind);
     }
 
     fn closure(b: &mut Body<'_>) -> Value {
@@ -230,5 +286,35 @@ mod tests {
             b.call("on", Callee::Named("on".into()), [inner.into()]);
             b.ret([]);
         }));
+    }
+
+    #[test]
+    fn who_changes_memory_and_never_waits_harms_nobody_on_an_event_loop() {
+        let at_once = held(change);
+        assert!(!at_once.can_harm(Interleaving::AtSuspension));
+        assert!(at_once.can_harm(Interleaving::Anywhere));
+        let after_a_wait = held(|b, given| {
+            b.suspend();
+            change(b, given);
+        });
+        assert!(after_a_wait.can_harm(Interleaving::AtSuspension));
+    }
+
+    #[test]
+    fn who_only_computes_harms_nobody_and_who_writes_a_file_may() {
+        let computes = held(|b, given| {
+            b.suspend();
+            let more = b.derive("more", [given]);
+            b.ret([more]);
+        });
+        assert!(!computes.can_harm(Interleaving::Anywhere));
+        let writes = held(|b, given| b.write(Resource::File("x".into()), [given], WriteMode::Blind));
+        assert!(writes.can_harm(Interleaving::AtSuspension));
+    }
+
+    #[test]
+    fn of_who_is_put_in_and_not_known_yet_nothing_is_certain() {
+        let step = Later::step(FunctionId(7), None, std::iter::empty());
+        assert!(held(|b, _| b.push(step)).can_harm(Interleaving::AtSuspension));
     }
 }
