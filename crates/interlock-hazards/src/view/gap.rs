@@ -87,6 +87,7 @@ impl Entry<'_> {
     /// Whether control can get from one step to a later one, and if so whether it can be suspended on the way. A way that comes by
     /// the first step again starts over there, so it does not count. Neither does one that leaves a loop around the first step and
     /// comes to it anew: what `list.filter(…)` saw in the last round of an outer loop is gone, even if this time the list is empty.
+    /// The same goes for one half of a condition: `limit && map.size >= limit` is asked anew as a whole.
     #[must_use]
     pub fn leads_to(&self, first: At, second: At) -> Option<bool> {
         self.ahead.of(first, || self.reached_from(first)).get(second)
@@ -102,8 +103,9 @@ impl Entry<'_> {
         };
         let mut pending: Vec<(At, bool)> =
             self.after(first).map(|at| (at, self.lets_others_in(first))).collect();
+        let asked_with = self.asked_with(first);
         while let Some((at, suspended)) = pending.pop() {
-            if !ahead.add(at, suspended) || at == first {
+            if !ahead.add(at, suspended) || at == first || asked_with == Some(at) {
                 continue;
             }
             let suspended = suspended || self.lets_others_in(at);
@@ -111,6 +113,18 @@ impl Entry<'_> {
             pending.extend(further.map(|next| (next, suspended)));
         }
         ahead
+    }
+
+    /// The first half of the condition whose second half a look is, and for which alone it was made: `limit` of
+    /// `limit && map.size >= limit`.
+    fn asked_with(&self, look: At) -> Option<At> {
+        let Some(Op::Read { into, .. }) = self.op(look) else { return None };
+        let half = *self.judges(look).last()?;
+        let whole = self.steps.get(half)?.until as usize;
+        match (self.op(half), self.op(whole)) {
+            (Some(Op::Check { .. }), Some(Op::Check { on, .. })) if on.contains(into) => Some(half),
+            _ => None,
+        }
     }
 
     /// Whether control can leave the entry after a step without coming by any of some others: with success or with a failure.
