@@ -2,14 +2,14 @@
 
 use interlock_model::{
     Confidence,
-    ir::{Name, Op, Resource, WriteMode},
+    ir::{Argument, Effect, Exit, Name, Op, Resource, Value, WriteMode},
 };
 
 use crate::{
     Issue, auth_check_then_act,
     clash::{Clash, clashes, mentions, same_name, sentence},
     non_atomic_rate_limit,
-    view::View,
+    view::{At, Entry, Kinds, View},
 };
 
 pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
@@ -23,11 +23,11 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
 }
 
 /// Whether it is a judgement of what a row says, or of whether there is one before another is added.
-pub(crate) fn claims(_view: &View<'_>, clash: &Clash<'_, '_>) -> bool {
+pub(crate) fn claims(view: &View<'_>, clash: &Clash<'_, '_>) -> bool {
     if !matches!(clash.resource(), Some(Resource::Row { .. } | Resource::Key(_))) || clash.check.is_none() {
         return false;
     }
-    if clash.is_repeated() || only_notes_use(clash) {
+    if clash.is_repeated() || only_notes_use(clash) || clears_away(view, clash) {
         return false;
     }
     let judges_content = !clash.judged_fields().is_empty()
@@ -68,6 +68,62 @@ fn only_notes_use(clash: &Clash<'_, '_>) -> bool {
     let notes_use =
         |column: &Name| mentions(column, USE) && !judged.iter().any(|field| same_name(field, column));
     clash.entry.columns(clash.act).is_some_and(|columns| columns.iter().all(notes_use))
+}
+
+/// Whether what has run out by the clock is removed by somebody who then has no use for it: a second one removes nothing more. What
+/// somebody may have prolonged meanwhile is another matter, and so is what is used up by removing it.
+fn clears_away(view: &View<'_>, clash: &Clash<'_, '_>) -> bool {
+    let entry = clash.entry;
+    let (Some(check), Some(Op::Delete { .. })) = (clash.check, entry.op(clash.act)) else { return false };
+    let Some(Op::Check { on, then, otherwise, .. }) = entry.op(check) else { return false };
+    let Some(way) = entry.answer(check, clash.act).filter(|_| entry.is_time(on)) else { return false };
+    let uses_row = |yes: bool| {
+        let behind = (check + 1..entry.steps.len()).filter(|at| entry.answer(check, *at) == Some(yes));
+        let of_row = |value: &Value| entry.sources(*value).contains(&clash.look);
+        behind.into_iter().any(|at| used_at(entry, at).iter().any(of_row))
+    };
+    let block = if way { then } else { otherwise };
+    let refuses = matches!(block.last(), Some(Effect { op: Op::Exit(Exit::Throw), .. }));
+    !uses_row(way) && (refuses || uses_row(!way)) && !is_prolonged(view, clash)
+}
+
+/// What a step goes by, hands on, keeps or gives back.
+fn used_at(entry: &Entry<'_>, at: At) -> Vec<Value> {
+    match entry.op(at) {
+        Some(
+            Op::Check { on: values, .. } | Op::Exit(Exit::Return(values)) | Op::Write { from: values, .. },
+        ) => values.clone(),
+        Some(Op::Call { arguments, receiver, .. }) => {
+            let mut used = vec![];
+            receiver.iter().for_each(|path| path.mention(&mut used));
+            for argument in arguments {
+                match argument {
+                    Argument::Term(term) => term.mention(&mut used),
+                    Argument::Closure { captures, .. } => {
+                        captures.iter().for_each(|term| term.mention(&mut used));
+                    }
+                }
+            }
+            used
+        }
+        _ => vec![],
+    }
+}
+
+/// Whether somebody changes what was judged of such a row while it is there.
+fn is_prolonged(view: &View<'_>, clash: &Clash<'_, '_>) -> bool {
+    let judged = clash.judged_fields();
+    let Some(Resource::Row { table, .. }) = clash.resource() else { return true };
+    let changes = |entry: &Entry<'_>, at: At| {
+        let updates = matches!(entry.op(at), Some(Op::Write { mode, .. }) if *mode != WriteMode::Exclusive);
+        let same = matches!(entry.resource(at), Some(Resource::Row { table: other, .. }) if other.names_the_same_as(table));
+        updates
+            && same
+            && entry.columns(at).is_none_or(|columns| {
+                columns.iter().any(|column| judged.iter().any(|field| same_name(field, column)))
+            })
+    };
+    view.entries_with(Kinds::WRITE).any(|entry| entry.steps_of(Kinds::WRITE).any(|at| changes(entry, at)))
 }
 
 /// An insert behind a look that found nothing. Where the failure of the insert is dealt with, a unique key is what decides.
