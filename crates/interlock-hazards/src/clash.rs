@@ -104,6 +104,10 @@ pub(crate) fn of_entry(view: &View<'_>, index: usize, entry: &Entry<'_>) -> Vec<
         if looks_again {
             continue;
         }
+        // What is put in place of what is there at that moment drops nothing, whatever else it was computed from.
+        let now = fed.iter().any(|look| is_of_now(view, entry, *look, act));
+        let fed: Vec<At> =
+            fed.into_iter().filter(|look| !now || view.reach(entry, *look, act).is_none()).collect();
         let mut looks: Vec<At> = judged.iter().map(|(_, look)| *look).chain(fed.iter().copied()).collect();
         looks.sort_unstable();
         looks.dedup();
@@ -127,6 +131,19 @@ pub(crate) fn of_entry(view: &View<'_>, index: usize, entry: &Entry<'_>) -> Vec<
         }
     }
     found
+}
+
+/// Whether a look at memory is the last word on all that an act replaces: nobody else has a turn between the two, and what is looked
+/// at is not a copy that was taken before.
+fn is_of_now(view: &View<'_>, entry: &Entry<'_>, look: At, act: At) -> bool {
+    let (Some(Op::Read { of: Resource::Shared(place), .. }), Some(Resource::Shared(put))) =
+        (entry.op(look), entry.resource(act))
+    else {
+        return false;
+    };
+    let is_copy = matches!(place.root, Root::Value(value) if !entry.sources(value).is_empty());
+    let whole = matches!(entry.resource(look), Some(Resource::Shared(seen)) if seen.names_the_same_as(put));
+    whole && !is_copy && view.reach(entry, look, act).is_none() && entry.comes_before(look, act)
 }
 
 /// Whether an act takes effect on what others may have changed.

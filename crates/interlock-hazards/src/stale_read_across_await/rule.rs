@@ -2,7 +2,7 @@
 
 use interlock_model::{
     Confidence, Lane, Reach, Severity,
-    ir::{AccessPath, Argument, Op, Resource, Root, WriteMode},
+    ir::{AccessPath, Argument, Field, Fresh, Op, Resource, Root, Term, WriteMode},
 };
 
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
     claim::passes_once,
     clash::{Clash, clashes, sentence},
     duplicate_load, non_atomic_rate_limit, shared_session_state,
-    view::{At, Entry, Kinds, Runs, View},
+    view::{At, Entry, Kinds, Piece, Runs, View},
 };
 
 pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
@@ -72,20 +72,37 @@ fn is_its_own(entry: &Entry<'_>, asked: At, store: At) -> bool {
     entry.made_of(&values).into_iter().any(|value| entry.is_handed_over(value))
 }
 
-/// Whether what a step stores is counted on from what stands there at that moment.
-fn goes_on_from_now(entry: &Entry<'_>, store: At) -> bool {
-    let is_now = |look: &At| {
-        matches!(entry.op(*look), Some(Op::Read { of: Resource::Shared(_), .. }))
-            && entry.meets(*look, store).is_some()
-            && entry.leads_to(*look, store) == Some(false)
-    };
-    entry.fed_by(store).iter().any(is_now)
+/// Whether something is kept under a name that this call has made up: no other call stores there.
+fn is_under_own_name(entry: &Entry<'_>, path: &AccessPath) -> bool {
+    let random = |piece: &Piece| matches!(piece, Piece::Fresh(Fresh::Random | Fresh::Counter));
+    path.fields.iter().any(|field| match field {
+        Field::At(Term::Path(key)) if key.fields.is_empty() && entry.is_made_here(key) => true,
+        Field::At(Term::Path(key)) if is_begun_here(entry, key) => true,
+        Field::At(key) => entry.pattern(key).0.iter().any(random),
+        Field::Name(_) => false,
+    })
+}
+
+/// Whether a name is that of a session which something that this call has made stands for.
+fn is_begun_here(entry: &Entry<'_>, key: &AccessPath) -> bool {
+    match (&key.root, key.fields.as_slice()) {
+        (Root::Value(made), [Field::Name(name)]) => &**name == "sessionId" && entry.is_constructed(*made),
+        _ => false,
+    }
+}
+
+/// Whether a step adds to what is there: in whatever order the answers come, all of them count. What was there is no older than the
+/// answer; if it is, that is another story.
+fn adds_on(entry: &Entry<'_>, store: At) -> bool {
+    let same =
+        |from: &At| matches!(entry.op(*from), Some(Op::Read { .. })) && entry.overlap(*from, store).is_some();
+    entry.fed_by(store).iter().any(same)
 }
 
 /// The question whose answer a step stores, and what to say of it.
 fn stored_late(entry: &Entry<'_>, store: At) -> Option<(At, Issue)> {
     let Some(Resource::Shared(path)) = entry.resource(store) else { return None };
-    if !entry.is_shared(path) {
+    if !entry.is_shared(path) || is_under_own_name(entry, path) || adds_on(entry, store) {
         return None;
     }
     let asks = |from: &At| match entry.op(*from) {
@@ -103,7 +120,7 @@ fn stored_late(entry: &Entry<'_>, store: At) -> Option<(At, Issue)> {
     // The nearest question tells the story best: it stands where the answer is stored.
     let asked =
         entry.fed_by(store).iter().rev().filter(|from| asks(from)).find(|from| late(from)).copied()?;
-    if is_its_own(entry, asked, store) || goes_on_from_now(entry, store) {
+    if is_its_own(entry, asked, store) {
         return None;
     }
     // What is only set where it was missing, or by the first to come, is loaded twice at worst.

@@ -79,6 +79,18 @@ impl Entry<'_> {
         Births { steps: births, answers }
     }
 
+    /// Whether a value is what a constructor of a library has just made. What is called with a capital letter is one.
+    #[must_use]
+    pub fn is_constructed(&self, value: Value) -> bool {
+        match self.birth(value).and_then(|birth| self.op(birth)) {
+            Some(Op::Call { callee: Callee::Named(name), awaited: false, .. }) => {
+                let last = name.rsplit(['.', '/', ':']).next().unwrap_or_default();
+                last.starts_with(|letter: char| letter.is_ascii_uppercase())
+            }
+            _ => false,
+        }
+    }
+
     /// Whether a value is what a helper answered or what a read saw, as it came, or a member of that.
     #[must_use]
     pub fn is_answer(&self, value: Value) -> bool {
