@@ -98,9 +98,12 @@ impl Entry<'_> {
             on.iter().any(asks)
                 && [true, false].into_iter().any(|yes| {
                     let (one, other) = (self.way(check, yes), self.way(check, !yes));
-                    // Giving up because of it is no success.
+                    // Giving up because of it is no success, even if somebody further out answers for that.
+                    let gives_up = |at: At| {
+                        self.encloses(head, at) && matches!(self.op(at), Some(Op::Exit(Exit::Throw)))
+                    };
                     let in_peace = self
-                        .ways_out(one.clone(), |_| false)
+                        .ways_out(one.clone(), gives_up)
                         .iter()
                         .any(|way| matches!(way, Escape::Return(_)));
                     in_peace && !self.gets_to(one, head, |_| false) && self.gets_to(other, head, |_| false)
