@@ -13,6 +13,7 @@ use super::{
     conditions::Test,
     context::{Binding, Lowerer, flag},
     statements::leaves,
+    timers::{asks_the_clock, sleep},
     val::Val,
 };
 
@@ -54,6 +55,13 @@ impl<'a> Lowerer<'a> {
     }
 
     pub(super) fn while_loop(&mut self, it: &WhileStatement<'a>) {
+        if does_nothing(&it.body) && asks_the_clock(&it.test) {
+            // Whoever spins until it is late enough sleeps, and keeps everybody else awake.
+            let until = self.expression(&it.test);
+            self.stand(it.span);
+            self.push(sleep(until.flags));
+            return;
+        }
         self.stand(it.span);
         let at = self.at;
         self.turns(loop_of(&it.node_id), at, None, |this| {
@@ -358,6 +366,15 @@ fn stops(statement: &Statement<'_>) -> bool {
         | Statement::ThrowStatement(_)
         | Statement::ContinueStatement(_) => true,
         Statement::BlockStatement(block) => block.body.last().is_some_and(stops),
+        _ => false,
+    }
+}
+
+/// Whether a statement is empty.
+fn does_nothing(it: &Statement<'_>) -> bool {
+    match it {
+        Statement::EmptyStatement(_) => true,
+        Statement::BlockStatement(block) => block.body.iter().all(does_nothing),
         _ => false,
     }
 }

@@ -158,9 +158,24 @@ impl<'a> Lowerer<'a> {
     }
 }
 
-fn sleep(flags: u8) -> Op {
+pub(super) fn sleep(flags: u8) -> Op {
     let backoff = if flags & (flag::GROWS | flag::COUNTER) == 0 { Backoff::Fixed } else { Backoff::Growing };
     Op::Sleep { backoff, jitter: flags & flag::CHANCE != 0 }
+}
+
+/// `Date.now() < end`, `performance.now() - start < pause`.
+pub(super) fn asks_the_clock(test: &Expression<'_>) -> bool {
+    match test.get_inner_expression() {
+        Expression::BinaryExpression(it) => asks_the_clock(&it.left) || asks_the_clock(&it.right),
+        Expression::CallExpression(call) => match &call.callee {
+            Expression::StaticMemberExpression(member) => {
+                member.property.name == "now"
+                    && matches!(&member.object, Expression::Identifier(id) if matches!(id.name.as_str(), "Date" | "performance"))
+            }
+            _ => false,
+        },
+        _ => false,
+    }
 }
 
 /// `Atomics.wait(…)`.
