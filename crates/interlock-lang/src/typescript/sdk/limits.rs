@@ -115,6 +115,11 @@ fn is_gate<'i>(index: &Index<'i>, callers: &Callers, site: &'i Site) -> bool {
     by_caller && is_called_limit(index, site)
 }
 
+/// What tells callers apart: who they are, or where they call from.
+fn is_caller(name: &str) -> bool {
+    matches!(name, "caller" | "clientId" | "userId" | "sessionId" | "ip" | "remoteAddress")
+}
+
 /// Whether a value depends on who calls, in this function or in those that call it.
 fn says_who(index: &Index<'_>, callers: &Callers, function: u32, value: Value, depth: usize) -> bool {
     use super::index::{Caller, Definition};
@@ -123,14 +128,17 @@ fn says_who(index: &Index<'_>, callers: &Callers, function: u32, value: Value, d
         return true;
     }
     let named = index.unit(function).and_then(|unit| unit.function.values.get(value.0 as usize));
-    if named.is_some_and(|info| ["caller", "clientId", "userId", "sessionId", "ip"].contains(&&*info.name)) {
+    if named.is_some_and(|info| is_caller(&info.name)) {
         return true;
     }
     let via = |value| says_who(index, callers, function, value, depth);
     match index.definition(function, value) {
         Some(Definition::From(values)) => values.iter().copied().any(via),
         Some(Definition::Path(path)) => match path.root {
-            Root::Value(root) => super::origin::said_by(path, true).is_some() || via(root),
+            Root::Value(root) => {
+                let last = path.fields.last().and_then(super::place::name_of);
+                super::origin::said_by(path, true).is_some() || last.is_some_and(is_caller) || via(root)
+            }
             _ => false,
         },
         Some(Definition::Term(interlock_model::ir::Term::Join(parts))) => {
