@@ -115,8 +115,13 @@ impl<'x, 'i> Found<'x, 'i> {
         match index.settle(work.clone(), FUEL) {
             Thing::Function(function, env) => {
                 // A closure that was returned, or that is a member of an object that was: what it has taken along may be known.
-                let wrapped = matches!(work, Thing::Call(..)) || !env.is_empty();
-                vec![if wrapped { self.wrapped.specialise(index, function, &env) } else { function }]
+                if matches!(work, Thing::Call(..)) {
+                    let returned = index.functions_of(work, FUEL).into_iter();
+                    return returned
+                        .map(|(function, env)| self.wrapped.specialise(index, function, &env))
+                        .collect();
+                }
+                vec![if env.is_empty() { function } else { self.wrapped.specialise(index, function, &env) }]
             }
             object @ (Thing::Object(..) | Thing::Instance(..)) => {
                 let parts = ["createTask", "getTask", "getTaskResult"];

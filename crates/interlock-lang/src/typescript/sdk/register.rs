@@ -164,7 +164,8 @@ fn may_be_text<'i>(index: &Index<'i>, arg: &'i Arg, at: &At<'i>) -> bool {
 /// `registerTool(name, config, handler)`, `tool(name, …, handler)`, `tool({ name, … }, handler)`.
 fn tool<'i>(found: &mut Found<'_, 'i>, number: u32, site: &'i Site) {
     let index = found.index;
-    let (Some(name), Some((handler, before))) = (site.arguments.first(), site.arguments.split_last()) else {
+    let arguments = up_to_handler(index, site);
+    let (Some(name), Some((handler, before))) = (arguments.first(), arguments.split_last()) else {
         return;
     };
     if let Shape::Object(_) = name.shape {
@@ -201,6 +202,29 @@ fn tool<'i>(found: &mut Found<'_, 'i>, number: u32, site: &'i Site) {
         if let (true, Some(name)) = (several, named) {
             vary::calls(found, &work, &at, &name);
         }
+    }
+}
+
+/// The arguments of a registration without what stands behind the function that does the work: nobody looks at that.
+fn up_to_handler<'i>(index: &Index<'i>, site: &'i Site) -> &'i [Arg] {
+    let is_function = |arg: &Arg| matches!(arg.shape, Shape::Function { .. });
+    let is_work = |arg: &Arg| match arg.shape {
+        Shape::Call(number) => index.site(number).is_some_and(|site| site.arguments.iter().any(is_function)),
+        _ => is_function(arg),
+    };
+    let at = At::plain(site.within);
+    let is_none = |arg: &'i Arg| match arg.shape {
+        Shape::Object(_) | Shape::Null => true,
+        Shape::Opaque => {
+            matches!(index.settle(index.look(arg, &at, FUEL), FUEL), Thing::Unknown | Thing::Object(..))
+        }
+        _ => false,
+    };
+    let arguments = &*site.arguments;
+    let behind = arguments.iter().rev().take_while(|arg| is_none(arg)).count();
+    match arguments.split_at_checked(arguments.len() - behind) {
+        Some((given, _)) if given.last().is_some_and(is_work) => given,
+        _ => arguments,
     }
 }
 

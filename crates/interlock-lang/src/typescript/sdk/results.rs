@@ -78,6 +78,41 @@ impl<'i> Index<'i> {
         Thing::Unknown
     }
 
+    /// Every function that a call may come to: a wrapper may hand back what it was given, or something in its place.
+    pub(super) fn functions_of(&self, call: &Thing<'i>, fuel: usize) -> Vec<(u32, Env<'i>)> {
+        let mut found: Vec<(u32, Env<'i>)> = vec![];
+        let mut add = |thing: Thing<'i>| match thing {
+            Thing::Function(function, env) if found.iter().all(|(known, _)| *known != function) => {
+                found.push((function, env));
+            }
+            _ => {}
+        };
+        add(self.settle(call.clone(), fuel));
+        let Thing::Call(number, at) = call else { return found };
+        let Some((site, callee)) = self.site(*number).and_then(|site| Some((site, site.callee.as_ref()?)))
+        else {
+            return found;
+        };
+        let at = at.go(site.within);
+        if let Thing::Function(function, env) = self.path(callee, &at, fuel)
+            && let Some(unit) = self.unit(function)
+        {
+            let env = env.with(function, self.handed_over(function, site, &at, fuel));
+            let at = At { function, env };
+            for arg in unit.returned {
+                add(self.settle(self.look(arg, &at, fuel), fuel));
+            }
+            for effect in unit.function.effects() {
+                if let Op::Exit(Exit::Return(values)) = &effect.op
+                    && let [value] = values.as_slice()
+                {
+                    add(self.settle(self.value(*value, &at, fuel), fuel));
+                }
+            }
+        }
+        found
+    }
+
     /// The arguments of a call as assumptions about the parameters of a function.
     pub(super) fn handed_over(
         &self,

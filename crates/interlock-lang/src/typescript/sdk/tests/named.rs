@@ -275,3 +275,33 @@ export class Stock {
         "#]],
     );
 }
+
+#[test]
+fn what_stands_behind_the_handler_is_passed_by() {
+    check(
+        r#"
+//- index.ts
+import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
+import { z } from "zod";
+import { tracked } from "elsewhere";
+import { late } from "./late.js";
+const server = new McpServer({ name: "s", version: "1" });
+const hints = process.env.HINTS;
+server.tool("one", "text", {}, async () => ({}), { annotations: {} });
+server.tool("two", "text", {}, tracked("two", async () => ({})), hints ? { annotations: hints } : undefined);
+server.tool("three", { at: z.string().transform((text) => text.trim()) }, late);
+export function more(handler) {
+  server.tool("four", z.string().transform((text) => text.trim()), handler);
+}
+more(async () => ({}));
+//- late.ts
+export async function late() { return {}; }
+"#,
+        &expect![[r#"
+            index.ts:7 module.closure: one
+            index.ts:8 module.closure: two
+            index.ts:13 module.closure: four
+            late.ts:1 late: three
+        "#]],
+    );
+}

@@ -220,3 +220,30 @@ export function createTool(config, folder) {
     "#]],
     );
 }
+
+#[test]
+fn a_wrapper_may_hand_back_what_it_was_given_or_something_in_its_place() {
+    check(
+        r#"
+//- index.ts
+import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
+import { gated } from "./gate.js";
+const server = new McpServer({ name: "s", version: "1" });
+server.registerTool("one", {}, gated(process.env.KEY, async (args) => { return {}; }));
+server.registerTool("two", {}, gated(process.env.KEY, two));
+async function two(args) { return {}; }
+//- gate.ts
+export function gated(key, run) {
+  if (!key) {
+    return () => ({ content: [] });
+  }
+  return run;
+}
+"#,
+        &expect![[r#"
+            gate.ts:3 gated.closure: one, two
+            index.ts:6 two: two
+            index.ts:4 module.closure: one
+        "#]],
+    );
+}
