@@ -130,7 +130,7 @@ fn stored_late(entry: &Entry<'_>, store: At) -> Option<(At, Issue)> {
     let thing = entry.thing(store);
     let (one, other) = (entry.place(asked, &[store]), entry.place(store, &[asked]));
     let message = format!(
-        "{} is set from an answer that was asked for before a suspension, so of two notifications at once the older answer may win",
+        "{} is set from an answer that was asked for before a suspension, so where two of them are under way the older answer may win",
         sentence(&thing)
     );
     let issue = Issue::at(entry, store, &[asked], Reach::InProcess, message)
