@@ -105,7 +105,17 @@ fn refuses(entry: &Entry<'_>, check: Option<At>) -> bool {
 
 fn is_named_so(entry: &Entry<'_>, resource: &Resource, words: &[&str]) -> bool {
     match resource {
-        Resource::Key(key) | Resource::File(key) => mentions(&entry.text(key), words),
+        Resource::Key(key) => {
+            let text = entry.text(key);
+            // A store of objects is called a bucket as well, and that says nothing of what is in it.
+            match text.split_once('#') {
+                Some((store, key)) => {
+                    mentions(key, words) || mentions(&store.to_lowercase().replace("bucket", ""), words)
+                }
+                None => mentions(&text, words),
+            }
+        }
+        Resource::File(key) => mentions(&entry.text(key), words),
         Resource::Row { table, .. } => mentions(&entry.text(table), words),
         Resource::Shared(path) | Resource::Flag(path) | Resource::Stream(path) => {
             let named = |field: &Field| match field {

@@ -119,7 +119,12 @@ fn kinds(entry: &Entry<'_>, first: At, second: At) -> Option<Confidence> {
             let Some(Op::Write { from, .. }) = entry.op(second) else { return None };
             from.iter().any(|value| entry.depends_on(*value, *made)).then_some(Confidence::Medium)
         }
-        (Resource::Key(_), Resource::Key(_)) => {
+        (Resource::Key(one), Resource::Key(two)) => {
+            let removes = |at: At| matches!(entry.op(at), Some(Op::Delete { .. }));
+            // What is still there after a removal that stopped half way goes with the next; and two names of one form may be one key.
+            if removes(first) && removes(second) || entry.text(one) == entry.text(two) {
+                return None;
+            }
             let counts = |at: At| {
                 matches!(
                     entry.op(at),

@@ -20,7 +20,7 @@ pub(super) fn apply(knowledge: &Knowledge, call: &Call<'_>, body: &mut Body<'_>)
         Target::Export { library, path } => export(knowledge, knowledge.library(library)?, path, call, body),
         Target::Method { kind, receiver, name } => method(knowledge, kind, receiver, name, call, body, 0),
         Target::Other { receiver, name } => {
-            let guessed = receiver.and_then(|receiver| guess(knowledge, receiver, name));
+            let guessed = receiver.and_then(|receiver| guess(knowledge, receiver, name, body));
             let guessed = guessed
                 .and_then(|(kind, receiver, name)| method(knowledge, &kind, &receiver, &name, call, body, 0));
             guessed.or_else(|| {
@@ -36,10 +36,23 @@ pub(super) fn apply(knowledge: &Knowledge, call: &Call<'_>, body: &mut Body<'_>)
 }
 
 /// What an object probably is by a name on the way to it, and the method as seen from there: `this.stripe.refunds.create`.
-fn guess(knowledge: &Knowledge, receiver: &AccessPath, name: &str) -> Option<(Kind, AccessPath, String)> {
+fn guess(
+    knowledge: &Knowledge,
+    receiver: &AccessPath,
+    name: &str,
+    body: &Body<'_>,
+) -> Option<(Kind, AccessPath, String)> {
+    // What goes by a name is known where it is a variable; what is handed over under that name may be only a part of it, such as a
+    // transaction.
+    let of = |fields: &[Field]| match (fields, &receiver.root) {
+        ([], Root::Value(value)) => body.name_of(*value).map(str::to_owned),
+        _ => last_step(&receiver.root, fields).map(str::to_owned),
+    };
     let mut fields = receiver.fields.as_slice();
     for _ in 0..DEEPEST {
-        if let Some(kind) = knowledge.probably(last_step(&receiver.root, fields)?) {
+        let last = last_step(&receiver.root, fields)?;
+        let before = || fields.split_last().and_then(|(_, fields)| of(fields));
+        if let Some(kind) = knowledge.probably(last).or_else(|| knowledge.bound(last, before)) {
             let object = AccessPath { root: receiver.root.clone(), fields: fields.into() };
             let mut method = String::new();
             for field in receiver.fields.iter().skip(fields.len()) {

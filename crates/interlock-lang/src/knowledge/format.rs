@@ -97,6 +97,8 @@ pub(super) struct MemberText {
 pub(super) struct UnknownText {
     /// What an object probably is that goes by this name, in lower case.
     pub(super) names: BTreeMap<String, String>,
+    /// What members of something that goes by this name probably are, if theirs are written as those of constants.
+    pub(super) members: BTreeMap<String, String>,
     /// Methods whose name and arguments say enough.
     pub(super) methods: BTreeMap<String, toml::Value>,
 }

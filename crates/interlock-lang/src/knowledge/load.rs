@@ -20,6 +20,7 @@ impl Knowledge {
             self.add_kind(&name, kind)?;
         }
         self.names.extend(file.unknown.names);
+        self.members.extend(file.unknown.members);
         self.unknown.extend(entries("unknown.methods", file.unknown.methods, &self.unknown)?);
         self.check()
     }
@@ -105,6 +106,9 @@ impl Knowledge {
         }
         for (name, kind) in &self.names {
             missing(format!("unknown.names.{name}"), kind)?;
+        }
+        for (name, kind) in &self.members {
+            missing(format!("unknown.members.{name}"), kind)?;
         }
         Ok(())
     }

@@ -44,6 +44,8 @@ pub struct Knowledge {
     kinds: FxHashMap<String, object::Definition>,
     /// What objects probably are that go by a name.
     names: FxHashMap<String, String>,
+    /// What members probably are whose names are written as those of constants, by the name of what they are members of.
+    members: FxHashMap<String, String>,
     /// Methods of objects of which nothing is known.
     unknown: FxHashMap<String, Vec<format::Entry>>,
 }
@@ -131,6 +133,12 @@ impl Knowledge {
     fn probably(&self, name: &str) -> Option<&String> {
         let is_lower = name.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase());
         if is_lower { self.names.get(name) } else { self.names.get(&name.to_lowercase()) }
+    }
+
+    /// What a member is whose name is written as that of a constant, by the name of what it is a member of: `env.NOTES`.
+    fn bound(&self, name: &str, of: impl FnOnce() -> Option<String>) -> Option<&String> {
+        let is_constant = name.bytes().all(|byte| matches!(byte, b'A'..=b'Z' | b'0'..=b'9' | b'_'));
+        if is_constant { self.members.get(&of()?) } else { None }
     }
 
     fn library(&self, name: &str) -> Option<&Library> {

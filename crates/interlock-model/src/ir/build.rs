@@ -127,6 +127,12 @@ impl Body<'_> {
         self
     }
 
+    /// What a value is called; nothing where it is not one of these.
+    #[must_use]
+    pub fn name_of(&self, value: Value) -> Option<&str> {
+        self.values.get(value.0 as usize).map(|info| &*info.name)
+    }
+
     /// A new value. Several may have the same name; the text form tells them apart.
     pub fn declare(&mut self, name: &str, origin: Origin) -> Value {
         self.values.push(ValueInfo { name: name.into(), origin, bounded: false });

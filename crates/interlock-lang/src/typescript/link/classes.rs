@@ -95,7 +95,10 @@ impl<'f> Meanings<'f> {
                 "string" | "number" | "boolean" | "bigint" | "String" | "Number" | "Date" | "Buffer"
                 | "RegExp",
             ) => Meaning::Plain,
-            ("", _) => Meaning::Unknown,
+            ("", _) => match self.knowledge.kind(library, export) {
+                Some(kind) => Meaning::Kind(Rc::new(kind)),
+                None => Meaning::Unknown,
+            },
             _ => match self.knowledge.kind(library, export) {
                 Some(kind) => Meaning::Kind(Rc::new(kind)),
                 None => Meaning::Foreign,

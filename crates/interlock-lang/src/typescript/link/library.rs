@@ -4,11 +4,11 @@ use std::{borrow::Cow, rc::Rc};
 
 use interlock_model::{
     Span,
-    ir::{AccessPath, Body, FunctionId, Root, Term},
+    ir::{AccessPath, Body, Field, FunctionId, Root, Term},
 };
 
 use super::{
-    index::CallAt,
+    index::{CallAt, Definition},
     meaning::{Meaning, Meanings},
     target::Reached,
 };
@@ -92,7 +92,7 @@ pub(super) fn apply_to<'f>(
             call(Target::Method { kind, receiver: &receiver, name }, body)
         }
         Reached::Other(receiver, name, _) => call(Target::Other { receiver: receiver.as_ref(), name }, body),
-        Reached::Collection(None, receiver, name) => {
+        Reached::Collection(None, receiver, name) if !asks_for_object(meanings, applied) => {
             call(Target::Other { receiver: Some(receiver), name }, body)
         }
         Reached::Function(..)
@@ -103,6 +103,26 @@ pub(super) fn apply_to<'f>(
         | Reached::Value(_)
         | Reached::Super => None,
     }
+}
+
+/// Whether a call asks for an object by an identity that was made for it, as one gets at the objects of a Worker: nothing is read there.
+fn asks_for_object(meanings: &Meanings<'_>, applied: &Applied<'_>) -> bool {
+    let Some(Arg { term, shape, .. }) = applied.arguments.first() else { return false };
+    let site = match (shape, term) {
+        (Shape::Call(site), _) => Some(*site),
+        (_, Term::Path(AccessPath { root: Root::Value(value), fields })) if fields.is_empty() => {
+            match meanings.definition(applied.within, *value) {
+                Some(Definition::Call(site)) => Some(*site),
+                _ => None,
+            }
+        }
+        _ => None,
+    };
+    let callee = site.and_then(|site| meanings.flat.sites.get(site as usize)?.callee.as_ref());
+    matches!(
+        callee.and_then(|callee| callee.fields.last()),
+        Some(Field::Name(name)) if matches!(&**name, "idFromName" | "idFromString" | "newUniqueId")
+    )
 }
 
 /// The arguments of a call. A function that is only named in it is handed over like one that is written there.

@@ -42,6 +42,7 @@ const MOST_CLASSES: usize = 3;
 const COMMON: &[&str] = &[
     "get",
     "set",
+    "put",
     "has",
     "add",
     "delete",
