@@ -246,7 +246,10 @@ impl<'f> Rewriter<'_, 'f> {
         };
         let Callee::Value(value) = *callee else { return None };
         let meaning = self.meanings.value(self.id, value);
-        if !matches!(meaning, Meaning::Kind(_) | Meaning::Function(_) | Meaning::Export(..)) {
+        if !matches!(
+            meaning,
+            Meaning::Kind(_) | Meaning::Bound(_) | Meaning::Function(_) | Meaning::Export(..)
+        ) {
             return None;
         }
         if matches!(meaning, Meaning::Function(_)) && self.meanings.is_for_callers_to_say(self.id, value) {

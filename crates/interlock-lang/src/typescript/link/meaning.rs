@@ -53,12 +53,24 @@ pub(super) enum Meaning<'f> {
     Export(Name, Name),
     /// An object that a library made.
     Kind(Rc<Kind>),
+    /// A method of a library's object, taken from it to be called by itself: `db.get.bind(db)`.
+    Bound(Rc<Bound>),
     /// An object that a library made of which nothing is known.
     Foreign,
     /// A map, set or list of the language.
     Collection(Collection),
     /// Text, a number, a date: no state.
     Plain,
+}
+
+/// A method without a call, and whose it is.
+#[derive(Debug)]
+pub(super) struct Bound {
+    pub(super) kind: Rc<Kind>,
+    /// Where the object is, as the function sees it that takes the method.
+    pub(super) receiver: AccessPath,
+    pub(super) within: FunctionId,
+    pub(super) name: Name,
 }
 
 /// A map, set or list.

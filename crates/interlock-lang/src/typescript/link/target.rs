@@ -6,9 +6,9 @@ use interlock_model::ir::{AccessPath, Body, Field, FunctionId, Name, Root, Term,
 
 use super::{
     builtins, library,
-    meaning::{Collection, Meaning, Meanings, Steps, collection},
+    meaning::{Bound, Collection, Meaning, Meanings, Steps, collection},
 };
-use crate::{Kind, Outcome, typescript::module::Site};
+use crate::{Arg, Kind, Outcome, Shape, typescript::module::Site};
 
 /// What a call reaches.
 #[derive(Debug, Clone)]
@@ -172,6 +172,10 @@ impl<'f> Meanings<'f> {
             }
             Meaning::Class(class) if site.construct => return Reached::Class(class),
             Meaning::Export(library, path) => return Reached::Export(library, path),
+            Meaning::Bound(bound) => {
+                let receiver = self.receiver_of(&bound, at);
+                return Reached::Method(bound.kind.clone(), receiver, bound.name.clone());
+            }
             _ => {}
         }
         match split {
@@ -182,6 +186,32 @@ impl<'f> Meanings<'f> {
             },
             Some((Field::At(key), fields)) => Reached::Member(whole, before(fields), key.clone()),
             Some((Field::Name(name), fields)) => self.method_of(whole, before(fields), name),
+        }
+    }
+
+    /// A method that is named and not called, where it is a library object's.
+    fn bound(&self, within: FunctionId, path: &AccessPath) -> Meaning<'f> {
+        let Steps { meaning: Meaning::Kind(kind), used, .. } = self.steps(within, path) else {
+            return Meaning::Unknown;
+        };
+        let Some((before, behind)) = path.fields.split_at_checked(used) else { return Meaning::Unknown };
+        match names(behind) {
+            Some(name) if !name.is_empty() => {
+                let receiver = AccessPath { root: path.root.clone(), fields: before.into() };
+                Meaning::Bound(Rc::new(Bound { kind, receiver, within, name: name.into() }))
+            }
+            _ => Meaning::Unknown,
+        }
+    }
+
+    /// Whose method it is, as another function sees it.
+    fn receiver_of(&self, bound: &Bound, at: FunctionId) -> AccessPath {
+        if bound.within == at {
+            return bound.receiver.clone();
+        }
+        match self.outer_term(bound.within, &Term::Path(bound.receiver.clone())) {
+            Term::Path(path) => path,
+            _ => AccessPath::global("?"),
         }
     }
 
@@ -269,8 +299,13 @@ impl<'f> Meanings<'f> {
                     return Meaning::Collection(collection);
                 }
                 if let Some(argument) = builtins::passes_on(library, path) {
-                    let argument = site.arguments.get(argument);
-                    return argument.map_or(Meaning::Unknown, |arg| self.arg(FunctionId(site.within), arg));
+                    let (argument, within) = (site.arguments.get(argument), FunctionId(site.within));
+                    if let Some(Arg { term: Term::Path(path), shape: Shape::Opaque, .. }) = argument
+                        && let bound @ Meaning::Bound(_) = self.bound(within, path)
+                    {
+                        return bound;
+                    }
+                    return argument.map_or(Meaning::Unknown, |arg| self.arg(within, arg));
                 }
                 match self.outcome_of(number, &reached) {
                     Some(outcome) => {
@@ -281,6 +316,12 @@ impl<'f> Meanings<'f> {
                     None => Meaning::Foreign,
                 }
             }
+            Reached::Method(kind, receiver, name) if name.ends_with(".bind") => {
+                let (kind, receiver, within) = (kind.clone(), receiver.clone(), FunctionId(site.within));
+                let name = name.trim_end_matches(".bind").into();
+                Meaning::Bound(Rc::new(Bound { kind, receiver, within, name }))
+            }
+            Reached::Other(_, name, bound @ Meaning::Bound(_)) if &**name == "bind" => bound.clone(),
             Reached::Method(..) => {
                 match self.outcome_of(number, &reached).and_then(|outcome| outcome.kind.clone()) {
                     Some(kind) => Meaning::Kind(Rc::new(kind)),
