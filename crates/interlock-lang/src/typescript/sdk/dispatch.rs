@@ -31,6 +31,9 @@ const WAYS: usize = 300;
 /// How many steps lead from a value to the collection that it was looked up in: members, and functions that look up for others.
 const HELPERS: usize = 6;
 
+/// How many collections one call looks into, one after another.
+const MOST_TABLES: usize = 4;
+
 /// Where a name is: a value of a function, and the fields that lead to it from there.
 type Spot = (u32, Value, Vec<Name>);
 
@@ -289,10 +292,12 @@ fn looked_up<'i>(
         Some(Choice::Among(path, fields)) => collection(index, path, fields, &at),
         None => vec![],
     };
+    let helpers = helpers.checked_sub(1);
     if !among.is_empty() {
-        return Some((among, vec![]));
+        let others = helpers.map_or(vec![], |helpers| or_else(index, value, function, helpers));
+        return Some((join(among, others), vec![]));
     }
-    let helpers = helpers.checked_sub(1)?;
+    let helpers = helpers?;
     match index.definition(function, value)? {
         Definition::Path(path) if path.fields.iter().any(|field| name_of(field).is_none()) => {
             let (before, after) =
@@ -320,6 +325,29 @@ fn looked_up<'i>(
         }
         _ => None,
     }
+}
+
+/// What a value is one of where it is not found in the first collection: `own[name] ?? more.get(name)`.
+fn or_else<'i>(index: &Index<'i>, value: Value, function: u32, helpers: usize) -> Elements<'i> {
+    let effects = index.unit(function).map(|unit| unit.function.effects());
+    let from = effects.into_iter().flatten().find_map(|effect| match &effect.op {
+        Op::Derive { into, from, .. } if *into == value => Some(from.as_slice()),
+        _ => None,
+    });
+    // The first is the way to the collection that is known already.
+    let others = from.unwrap_or_default().iter().skip(1).take(MOST_TABLES);
+    let found = others.filter_map(|other| looked_up(index, *other, function, helpers));
+    found.filter(|(_, rest)| rest.is_empty()).flat_map(|(elements, _)| elements).collect()
+}
+
+/// The things of one collection, and those of another that go by names of their own.
+fn join<'i>(mut one: Elements<'i>, other: Elements<'i>) -> Elements<'i> {
+    for (name, thing) in other {
+        if name.is_none() || one.iter().all(|(known, _)| *known != name) {
+            one.push((name, thing));
+        }
+    }
+    one
 }
 
 /// Some fields as names, if all of them are.
