@@ -12,7 +12,7 @@ use super::{
     bind::{SymbolKind, meaning_of},
     calls::Use,
     context::{Binding, Lowerer, flag},
-    places::is_short,
+    places::{is_count, is_short},
     val::{Val, is_small, merge},
 };
 use crate::{Shape, typescript::module::Variable};
@@ -245,7 +245,10 @@ impl<'a> Lowerer<'a> {
 
     /// The value that the last step of an expression made becomes the variable's own.
     fn take_over(&mut self, direct: Value, name: &Name, flags: u8) -> Value {
-        self.rename(direct, name.clone());
+        // That something is a number of things is only known by its name, and says what it is compared for.
+        if !self.cx.values.get(direct.0 as usize).is_some_and(|info| is_count(&info.name)) {
+            self.rename(direct, name.clone());
+        }
         self.add_flags(direct, flags & !flag::STATE);
         direct
     }

@@ -167,7 +167,7 @@ impl<'a> Lowerer<'a> {
             _ => self.names.get("entry"),
         };
         // How many there are is a question about all of them.
-        let counts = matches!(&*name, "length" | "size");
+        let counts = is_count(&name);
         if counts {
             path.fields.pop();
         }
@@ -349,4 +349,9 @@ pub(super) fn is_short(path: &AccessPath) -> bool {
         })
     }
     path_within(path, &mut { MOST_STEPS })
+}
+
+/// Whether a member says how many things there are.
+pub(super) fn is_count(name: &str) -> bool {
+    matches!(name, "length" | "size")
 }
