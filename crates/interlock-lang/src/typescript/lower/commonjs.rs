@@ -14,6 +14,9 @@ use super::{
 };
 use crate::typescript::module::{Export, Import, Imported};
 
+/// How a module is called that has no name of its own in a file: behind this comes where it is from.
+pub(super) const IMPORT: &str = "import(";
+
 impl<'a> Lowerer<'a> {
     /// `const fs = require("fs")`, `const { join } = …`, `const read = require("fs").readFile`, at the top of the module.
     pub(super) fn required_variable(&mut self, symbol: u32, init: &Expression<'a>) -> bool {
@@ -138,7 +141,7 @@ impl<'a> Lowerer<'a> {
     /// A module without a name of its own in this file.
     fn imported(&mut self, source: &'a str) -> Val {
         let from = specifier(source);
-        let local: Name = format!("import({from})").into();
+        let local: Name = format!("{IMPORT}{from})").into();
         if !self.module.imports.iter().any(|import| import.local == local) {
             self.fix_package(&local, &from);
             self.module.imports.push(Import { local: local.clone(), from, what: Imported::All });

@@ -78,6 +78,8 @@ pub(super) struct Lowerer<'a> {
     pub(super) at: Span,
     /// The path by which a function that is about to be evaluated will be called.
     pub(super) bound: Option<AccessPath>,
+    /// The module that a function which is about to be evaluated is handed: `import("./x").then((x) => …)`.
+    pub(super) handed: Option<Val>,
 }
 
 impl<'a> Lowerer<'a> {

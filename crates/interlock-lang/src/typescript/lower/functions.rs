@@ -190,6 +190,7 @@ impl<'a> Lowerer<'a> {
 
     /// The parameters, each a value; patterns and defaults are taken apart behind them.
     fn parameters(&mut self, parameters: &FormalParameters<'a>) -> Vec<Value> {
+        let mut module = self.handed.take();
         let mut values = Vec::with_capacity(parameters.items.len());
         for parameter in &parameters.items {
             let name = match parameter.pattern.get_identifier_name() {
@@ -223,7 +224,10 @@ impl<'a> Lowerer<'a> {
                 }
                 val.depend(&default);
             }
-            self.parameter(&parameter.pattern, val, value);
+            match module.take() {
+                Some(module) => self.pattern(&parameter.pattern, module, true),
+                None => self.parameter(&parameter.pattern, val, value),
+            }
         }
         if let (Some(value), Some(rest)) = (rest, &parameters.rest) {
             self.parameter(&rest.rest.argument, Val::of(value, flag::STATE), value);

@@ -151,6 +151,7 @@ fn tree<'a>(source: &Source<'_>, program: &Program<'a>) -> Module {
         spare: rooms,
         at: Span::default(),
         bound: None,
+        handed: None,
     };
     lowerer.fix_globals();
     lowerer.statements(&program.body);

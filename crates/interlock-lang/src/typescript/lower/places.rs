@@ -7,10 +7,11 @@ use oxc_str::Ident;
 
 use super::{
     bind::{SymbolKind, meaning_of},
+    commonjs::IMPORT,
     context::{Lowerer, flag},
     val::{Val, is_small},
 };
-use crate::Shape;
+use crate::{Shape, typescript::split_global};
 
 /// A path with more parts than this is no longer followed through variables.
 const MOST_STEPS: usize = 24;
@@ -93,6 +94,11 @@ impl<'a> Lowerer<'a> {
         if let Some(function) = held {
             let captures = self.captures_of(function);
             return Val::function(function, captures);
+        }
+        // A module is the same for all who hold it, and what is asked of it is found in its file.
+        let alias = self.binding(symbol).and_then(|binding| self.paths.get(binding.alias? as usize));
+        if let Some(module) = alias.filter(|path| is_module(path)) {
+            return Val::path(module.clone(), vec![], flag::MODULE);
         }
         if owner != self.cx.id {
             let value = self.capture(symbol);
@@ -354,4 +360,10 @@ pub(super) fn is_short(path: &AccessPath) -> bool {
 /// Whether a member says how many things there are.
 pub(super) fn is_count(name: &str) -> bool {
     matches!(name, "length" | "size")
+}
+
+/// Whether a path leads to all of a module that is loaded in the middle of things.
+fn is_module(path: &AccessPath) -> bool {
+    let is_import = |name: &str| split_global(name).is_some_and(|(_, name)| name.starts_with(IMPORT));
+    path.fields.is_empty() && matches!(&path.root, Root::Global(name) if is_import(name))
 }

@@ -75,6 +75,13 @@ impl<'a> Lowerer<'a> {
             match handler(0) {
                 Some(callback) if name == "then" && !matches!(callback, Expression::NullLiteral(_)) => {
                     let settled = Val { direct: None, ..val };
+                    // What stands there is called with this only, so its parameter is another name of the module.
+                    let is_module = settled.flags & flag::MODULE != 0 && settled.path_ref().is_some();
+                    let is_written = matches!(
+                        callback.get_inner_expression(),
+                        Expression::ArrowFunctionExpression(_) | Expression::FunctionExpression(_)
+                    );
+                    this.handed = (is_module && is_written).then(|| settled.clone());
                     this.call_back(callback, vec![settled.into_arg()], Use::Awaited)
                 }
                 _ => val,
