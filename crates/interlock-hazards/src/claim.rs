@@ -98,13 +98,16 @@ impl Gate {
             .filter_map(|write| Some((write, entry.leads_to(look, write)?)))
             .collect();
         let blind = |at: &At| matches!(entry.op(*at), Some(Op::Write { mode: WriteMode::Blind, .. }));
-        // Counting on from what was seen lets more than one in; so does changing a part of it.
+        // Counting on from what was seen, then or once more, lets more than one in; so does changing a part of it.
+        let counts_on = |at: At, from: At| {
+            from == look || is_in_memory(entry, from) && entry.overlap(from, at) == Some(Overlap::Sure)
+        };
         let shuts = |at: &At| {
             let fields = |at: At| match entry.resource(at) {
                 Some(Resource::Shared(path)) => path.fields.len(),
                 _ => 0,
             };
-            fields(*at) == fields(look) && !entry.fed_by(*at).contains(&look)
+            fields(*at) == fields(look) && !entry.fed_by(*at).iter().any(|from| counts_on(*at, *from))
         };
         let at_once = same.iter().filter(|(_, suspends)| !suspends).map(|(at, _)| *at);
         let taken = at_once.filter(blind).filter(shuts).collect();
