@@ -343,6 +343,23 @@ pub(crate) fn is_version(column: &str) -> bool {
         || plain.ends_with("updatedat")
 }
 
+/// A column that says when something was last used, or how often.
+pub(crate) fn notes_use(column: &str) -> bool {
+    const USE: [&str; 9] = [
+        "lastused",
+        "lastaccess",
+        "lastseen",
+        "lastactive",
+        "lastlogin",
+        "usagecount",
+        "usecount",
+        "accesscount",
+        "hitcount",
+    ];
+    let plain: String = column.chars().filter(|c| c.is_alphanumeric()).collect();
+    mentions(&plain, &USE)
+}
+
 /// `ownerId` and `owner_id` are one name.
 pub(crate) fn same_name(one: &str, other: &str) -> bool {
     let plain = |name: &str| -> String {

@@ -7,7 +7,7 @@ use interlock_model::{
 
 use crate::{
     Issue, auth_check_then_act,
-    clash::{Clash, clashes, mentions, same_name, sentence},
+    clash::{Clash, clashes, notes_use, same_name, sentence},
     non_atomic_rate_limit,
     view::{At, Entry, Kinds, View},
 };
@@ -42,32 +42,11 @@ pub(crate) fn claims(view: &View<'_>, clash: &Clash<'_, '_>) -> bool {
     }
 }
 
-/// Columns that say when something was last used, or how often.
-const USE: &[&str] = &[
-    "lastused",
-    "last_used",
-    "lastaccess",
-    "last_access",
-    "lastseen",
-    "last_seen",
-    "lastactive",
-    "last_active",
-    "lastlogin",
-    "last_login",
-    "usage_count",
-    "usagecount",
-    "use_count",
-    "usecount",
-    "access_count",
-    "accesscount",
-];
-
 /// Whether all that is changed is when something was used: two calls that both pass have both used it.
 fn only_notes_use(clash: &Clash<'_, '_>) -> bool {
     let judged = clash.judged_fields();
-    let notes_use =
-        |column: &Name| mentions(column, USE) && !judged.iter().any(|field| same_name(field, column));
-    clash.entry.columns(clash.act).is_some_and(|columns| columns.iter().all(notes_use))
+    let only_use = |column: &Name| notes_use(column) && !judged.iter().any(|field| same_name(field, column));
+    clash.entry.columns(clash.act).is_some_and(|columns| columns.iter().all(only_use))
 }
 
 /// Whether what has run out by the clock is removed by somebody who then has no use for it: a second one removes nothing more. What

@@ -9,7 +9,7 @@ use interlock_model::{
 
 use crate::{
     Issue,
-    clash::key_of,
+    clash::{key_of, notes_use},
     view::{At, Entry, Kinds, Pattern, Piece, Runs, View},
 };
 
@@ -59,7 +59,14 @@ fn is_step(entry: &Entry<'_>, at: At) -> bool {
         (Some(Op::Write { mode, .. }), _) => !matches!(mode, WriteMode::Expiry | WriteMode::Pieces),
         _ => true,
     };
-    stored && lives_on && !entry.is_recovery(at) && !entry.is_finally(at) && entry.apart(at).is_none()
+    // How often something was used is off by one at worst.
+    let only_use = || entry.columns(at).is_some_and(|columns| columns.iter().all(|column| notes_use(column)));
+    stored
+        && lives_on
+        && !only_use()
+        && !entry.is_recovery(at)
+        && !entry.is_finally(at)
+        && entry.apart(at).is_none()
 }
 
 fn inserts(entry: &Entry<'_>, at: At) -> bool {
