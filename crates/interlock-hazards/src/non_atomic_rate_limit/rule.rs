@@ -39,7 +39,7 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
 
 /// Whether it is a count that is compared and then raised.
 pub(crate) fn claims(_view: &View<'_>, clash: &Clash<'_, '_>) -> bool {
-    if clash.check.is_none() {
+    if clash.check.is_none() || counts_first(clash) {
         return false;
     }
     let counts = match clash.entry.op(clash.act) {
@@ -63,6 +63,17 @@ pub(crate) fn claims(_view: &View<'_>, clash: &Clash<'_, '_>) -> bool {
         }
         None => false,
     }
+}
+
+/// Whether a call has counted itself right before it compares: what it writes after its work is that it is gone.
+fn counts_first(clash: &Clash<'_, '_>) -> bool {
+    let Clash { entry, look, act, .. } = clash;
+    let counts = entry.all(Kinds::WRITE, |op| matches!(op, Op::Write { to: Resource::Shared(_), .. }));
+    counts.filter(|count| count < look).any(|count| {
+        entry.overlap(count, *act) == Some(Overlap::Sure)
+            && entry.judges(*look).starts_with(entry.judges(count))
+            && entry.leads_to(count, *look) == Some(false)
+    })
 }
 
 /// A collection that is refused to grow beyond a size, and then grows: `if (sessions.size >= MOST) throw …`.
