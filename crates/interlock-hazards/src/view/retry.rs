@@ -70,7 +70,11 @@ impl Entry<'_> {
         match self.op(at) {
             Some(Op::External { .. } | Op::Open { .. } | Op::Call { .. }) => self.apart(at).is_none(),
             Some(Op::Acquire { outcome, .. }) => outcome.is_some(),
-            Some(Op::Read { .. } | Op::Write { .. } | Op::Delete { .. } | Op::Rename { .. }) => {
+            // Nobody keeps another from reading a file: who comes back for that waits for it to be there.
+            Some(Op::Read { .. }) => {
+                matches!(self.resource(at), Some(Resource::Row { .. } | Resource::Key(_)))
+            }
+            Some(Op::Write { .. } | Op::Delete { .. } | Op::Rename { .. }) => {
                 matches!(self.resource(at), Some(Resource::File(_) | Resource::Row { .. } | Resource::Key(_)))
             }
             _ => false,
@@ -99,8 +103,9 @@ impl Entry<'_> {
                 && [true, false].into_iter().any(|yes| {
                     let (one, other) = (self.way(check, yes), self.way(check, !yes));
                     // Giving up because of it is no success, even if somebody further out answers for that.
-                    let gives_up = |at: At| {
-                        self.encloses(head, at) && matches!(self.op(at), Some(Op::Exit(Exit::Throw)))
+                    let gives_up = |at: At| match self.encloses(head, at) {
+                        true => matches!(self.op(at), Some(Op::Exit(Exit::Throw))),
+                        false => self.is_recovery(at) && !self.is_recovery(head),
                     };
                     let in_peace = self
                         .ways_out(one.clone(), gives_up)

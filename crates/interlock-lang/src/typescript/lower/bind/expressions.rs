@@ -67,7 +67,12 @@ impl<'a> Binder<'a> {
             Expression::FunctionExpression(it) => self.function(it),
             Expression::ClassExpression(it) => self.class(it),
             Expression::AssignmentExpression(it) => {
-                self.target(&it.left, !it.operator.is_assign() && !it.operator.is_logical());
+                let counted = if it.operator.is_assign() {
+                    it.left.get_identifier_name().is_some_and(|name| counts_on(&it.right, name))
+                } else {
+                    !it.operator.is_logical()
+                };
+                self.target(&it.left, counted);
                 self.expression(&it.right);
             }
             Expression::UpdateExpression(it) => self.simple_target(&it.argument, true),
@@ -293,5 +298,23 @@ impl<'a> Binder<'a> {
 
     fn jsx_container(&mut self, container: &JSXExpressionContainer<'a>) {
         self.maybe(container.expression.as_expression());
+    }
+}
+
+/// Whether an expression computes on from a variable: `delay * 2`, `Math.min(delay * 2, most)`.
+fn counts_on(expression: &Expression<'_>, name: &str) -> bool {
+    let is_it = |it: &Expression<'_>| matches!(it.get_inner_expression(), Expression::Identifier(id) if id.name == name);
+    match expression.get_inner_expression() {
+        Expression::BinaryExpression(it) => {
+            it.operator.is_arithmetic()
+                && [&it.left, &it.right].into_iter().any(|it| is_it(it) || counts_on(it, name))
+        }
+        Expression::CallExpression(call) => {
+            let of_math = matches!(&call.callee, Expression::StaticMemberExpression(member)
+                if matches!(&member.object, Expression::Identifier(id) if id.name == "Math"));
+            of_math
+                && call.arguments.iter().filter_map(|arg| arg.as_expression()).any(|arg| counts_on(arg, name))
+        }
+        _ => false,
     }
 }
