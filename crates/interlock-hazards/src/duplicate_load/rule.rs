@@ -31,7 +31,19 @@ pub(crate) fn claims(_view: &View<'_>, clash: &Clash<'_, '_>) -> bool {
             || is_nothing_yet(clash, check)
             || has_run_out(clash, check)
     };
-    shared && keeps && clash.check.is_some_and(missed) && !clash.fed_at_all && !is_loaded_before(clash)
+    shared
+        && keeps
+        && clash.check.is_some_and(missed)
+        && !clash.fed_at_all
+        && !is_loaded_before(clash)
+        && !notes_failure(clash)
+}
+
+/// Whether it is asked for a word and, when something has failed, set to one: a note of that, and nothing that was loaded.
+fn notes_failure(clash: &Clash<'_, '_>) -> bool {
+    let asks_for_word = |check| matches!(clash.entry.op(check), Some(Op::Check { equal: Some(_), .. }));
+    let sets_word = matches!(clash.entry.op(clash.act), Some(Op::Write { from, .. }) if from.is_empty());
+    sets_word && clash.entry.is_recovery(clash.act) && clash.check.is_some_and(asks_for_word)
 }
 
 /// Whether this very call has loaded it before it looked, by the same line: what is loaded anew each time is not missed.

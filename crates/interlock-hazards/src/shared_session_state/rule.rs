@@ -42,10 +42,10 @@ pub(crate) fn claims(_view: &View<'_>, clash: &Clash<'_, '_>) -> bool {
 pub(crate) fn replaces(clash: &Clash<'_, '_>) -> bool {
     match clash.entry.op(clash.act) {
         // Something that was there and is set to nothing was taken down, which two may do; a state that was compared and is left was
-        // trusted.
+        // trusted. That something has failed is news, whatever the state was.
         Some(Op::Write { mode: WriteMode::Blind, .. }) => {
             let compared = |check| matches!(clash.entry.op(check), Some(Op::Check { equal: Some(_), .. }));
-            clash.fed || clash.check.is_some_and(compared)
+            clash.fed || clash.check.is_some_and(compared) && !clash.entry.is_recovery(clash.act)
         }
         _ => false,
     }

@@ -2,7 +2,7 @@
 
 use interlock_model::{
     Confidence, Lane, Reach, Severity,
-    ir::{AccessPath, Argument, Field, Fresh, Op, Resource, Root, Term, WriteMode},
+    ir::{AccessPath, Argument, Field, Fresh, Op, Resource, Root, Term, Value, WriteMode},
 };
 
 use crate::{
@@ -74,13 +74,33 @@ fn is_its_own(entry: &Entry<'_>, asked: At, store: At) -> bool {
 
 /// Whether something is kept under a name that this call has made up: no other call stores there.
 fn is_under_own_name(entry: &Entry<'_>, path: &AccessPath) -> bool {
-    let random = |piece: &Piece| matches!(piece, Piece::Fresh(Fresh::Random | Fresh::Counter));
     path.fields.iter().any(|field| match field {
-        Field::At(Term::Path(key)) if key.fields.is_empty() && entry.is_made_here(key) => true,
-        Field::At(Term::Path(key)) if is_begun_here(entry, key) => true,
-        Field::At(key) => entry.pattern(key).0.iter().any(random),
+        Field::At(Term::Path(key)) => {
+            key.fields.is_empty() && entry.is_made_here(key)
+                || is_begun_here(entry, key)
+                || parts(entry, key).any(|part| is_made_up(entry, &part.into()))
+        }
+        Field::At(key) => is_made_up(entry, key),
         Field::Name(_) => false,
     })
+}
+
+/// Whether there is something in a name that is never the same twice.
+fn is_made_up(entry: &Entry<'_>, name: &Term) -> bool {
+    let fresh = |piece: &Piece| matches!(piece, Piece::Fresh(Fresh::Random | Fresh::Counter | Fresh::Time));
+    entry.pattern(name).0.iter().any(fresh)
+}
+
+/// What a name was made from: all of it, or what an object that was put together here has under it. `{ code, owner }` has `code` under
+/// `code`.
+fn parts<'e>(entry: &'e Entry<'_>, path: &AccessPath) -> impl Iterator<Item = Value> + 'e {
+    let (whole, under) = match (&path.root, path.fields.as_slice()) {
+        (Root::Value(whole), []) => (entry.made_of(&[*whole]), None),
+        (Root::Value(whole), [Field::Name(name)]) => (entry.made_of(&[*whole]), Some(name.clone())),
+        _ => (vec![], None),
+    };
+    let fits = move |value: &Value| under.as_ref().is_none_or(|name| entry.name_of(*value) == &**name);
+    whole.into_iter().filter(fits)
 }
 
 /// Whether a name is that of a session which something that this call has made stands for.
