@@ -10,6 +10,7 @@ use super::{
     index::Definition,
     meaning::Meaning,
     rewrite::{Rewriter, Standing, fresh},
+    target::Reached,
 };
 use crate::{Arg, Shape};
 
@@ -255,6 +256,11 @@ impl<'f> Rewriter<'_, 'f> {
         if matches!(meaning, Meaning::Function(_)) && self.meanings.is_for_callers_to_say(self.id, value) {
             return None;
         }
+        if let Meaning::Function(function) = meaning
+            && self.is_made_by_call(value, function)
+        {
+            return None;
+        }
         let key = (self.id.0, effect.span.start, effect.span.end);
         if let Some(number) = self.meanings.index.by_value.get(&key) {
             let site = self.meanings.flat.sites.get(*number as usize)?;
@@ -266,6 +272,18 @@ impl<'f> Rewriter<'_, 'f> {
             *receiver = self.bound_to(value);
         }
         None
+    }
+
+    /// Whether a function is made here by a call, and takes along what that call was given: `guarded(handler)(args)`. What it takes
+    /// along is known where the call is followed; elsewhere it could be anybody's.
+    fn is_made_by_call(&self, value: Value, function: FunctionId) -> bool {
+        let Some(Definition::Call(site)) = self.meanings.definition(self.id, value) else { return false };
+        let Some(site) = self.meanings.flat.sites.get(*site as usize) else { return false };
+        let parent = self.meanings.flat.about.get(function.0 as usize).and_then(|about| about.parent);
+        let takes_along =
+            self.meanings.index.heads.get(function.0 as usize).is_some_and(|head| head.captures > 0);
+        takes_along
+            && matches!(self.meanings.reached(site), Reached::Function(maker, _) if parent == Some(maker.0))
     }
 
     /// The object that a function was bound to: `this.handle.bind(this)`.
