@@ -17,7 +17,7 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
     // A limiter that one handler passes says that the author has thought of it.
     if view
         .entries_with(Kinds::ACQUIRE | Kinds::WRITE)
-        .filter(|entry| matches!(entry.runs, Runs::Call(_)))
+        .filter(|entry| matches!(entry.runs, Runs::Call(_) | Runs::Part(_)))
         .any(limits)
     {
         return vec![];

@@ -87,7 +87,7 @@ fn reads(entry: &Entry<'_>) -> impl Iterator<Item = At> {
 }
 
 fn is_called(entry: &Entry<'_>) -> bool {
-    matches!(entry.runs, Runs::Call(_))
+    matches!(entry.runs, Runs::Call(_) | Runs::Part(_))
 }
 
 fn judge(view: &View<'_>, entry: &Entry<'_>, at: At, reads: &Reads<'_, '_>) -> Option<Issue> {

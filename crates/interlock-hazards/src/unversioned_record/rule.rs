@@ -22,8 +22,9 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
     let told: BTreeSet<(*const Entry<'_>, At)> =
         clashes(view).iter().map(|clash| (std::ptr::from_ref(clash.entry).cast(), clash.act)).collect();
     let mut found: BTreeMap<String, Issue> = BTreeMap::new();
-    for entry in
-        view.entries_with(Kinds::WRITE).filter(|entry| matches!(entry.runs, Runs::Call(_) | Runs::Unreached))
+    for entry in view
+        .entries_with(Kinds::WRITE)
+        .filter(|entry| matches!(entry.runs, Runs::Call(_) | Runs::Part(_) | Runs::Unreached))
     {
         for at in entry.all(Kinds::WRITE, |op| matches!(op, Op::Write { mode: WriteMode::Blind, .. })) {
             let Some(table) = table_of(entry, at) else { continue };

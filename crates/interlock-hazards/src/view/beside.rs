@@ -34,7 +34,7 @@ pub(super) fn mark(program: &Program, entries: &mut [Entry<'_>]) {
         .files
         .extend(handlers().filter(|(_, tools)| counts(tools)).map(|(function, _)| function.span.file.0));
     for entry in entries.iter() {
-        if matches!(entry.runs, Runs::Call(tools) if counts(tools)) {
+        if matches!(entry.runs, Runs::Call(tools) | Runs::Part(tools) if counts(tools)) {
             called.files.extend(files(entry));
             for name in globals(entry) {
                 if !called.globals.contains(name) {

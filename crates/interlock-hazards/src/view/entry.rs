@@ -71,6 +71,8 @@ pub struct Entry<'e> {
 pub enum Runs {
     /// A client calls these tools, any number of times at once. None for a request that is no tool.
     Call(Vec<Tool>),
+    /// The same for a part of what these tools do that is too large to be seen inside of them. Who calls it, and how, is not known.
+    Part(Vec<Tool>),
     /// Something happens: a signal, a timer, a message. It runs beside calls.
     Event,
     /// Before calls are accepted.
@@ -143,7 +145,7 @@ impl<'e> Entry<'e> {
     #[must_use]
     pub fn tools(&self) -> Vec<Name> {
         match self.runs {
-            Runs::Call(tools) => tools.iter().map(|tool| tool.name.clone()).collect(),
+            Runs::Call(tools) | Runs::Part(tools) => tools.iter().map(|tool| tool.name.clone()).collect(),
             _ => vec![],
         }
     }
@@ -159,6 +161,7 @@ impl<'e> Entry<'e> {
     pub fn confidence(&self) -> Confidence {
         match self.runs {
             Runs::Call(_) => Confidence::High,
+            Runs::Part(_) => Confidence::Medium,
             Runs::Event | Runs::StartUp if self.beside_calls => Confidence::Medium,
             Runs::Event | Runs::StartUp | Runs::Unreached => Confidence::Low,
         }

@@ -40,12 +40,16 @@ impl<'p> Follower<'p, '_> {
         let Op::Call { into, callee, receiver, arguments, awaited } = &op else {
             return out.push(Effect { span, op });
         };
-        let fitting = self
-            .target(callee, work)
-            .map(|target| (work.fit(target.id, &target.summary, self), target))
-            .filter(|(fit, _)| *fit != Fit::Not);
-        let Some((fit, target)) = fitting else {
-            return self.unknown(span, op, work, out);
+        let target = self.target(callee, work);
+        let fitting = target.map(|target| (work.fit(target.id, &target.summary, self), target));
+        let (fit, target) = match fitting {
+            Some((fit @ (Fit::Whole | Fit::Lean), target)) => (fit, target),
+            other => {
+                if let Some((Fit::TooLarge, target)) = other {
+                    work.cut.insert(target.id);
+                }
+                return self.unknown(span, op, work, out);
+            }
         };
         let detached = target.function.asynchronous && !awaited;
         let call = Call { span, receiver: receiver.as_ref(), arguments };

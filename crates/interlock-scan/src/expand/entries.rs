@@ -9,10 +9,11 @@ use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use super::{
     bodies::Bodies,
     calls::{Calls, Reached},
+    cut::{Found, not_seen, of_handler, of_tool, with_what_is_inside},
     follow::Follower,
     order::levels,
     summary::Summaries,
-    tool::{Dispatch, Only, dispatches},
+    tool::{Dispatch, dispatches},
     unreached::{left_out, unreached},
     whole::Whole,
 };
@@ -36,29 +37,33 @@ pub(crate) fn entries(program: &mut Program) -> Vec<Expanded> {
     roots.extend(unreached);
     let entries = |id: &FunctionId| {
         let summary = summaries.get(id.0 as usize).and_then(OnceLock::get);
-        let (Some(function), Some(summary)) = (program.function(*id), summary) else { return vec![] };
+        let (Some(function), Some(summary)) = (program.function(*id), summary) else {
+            return Found::default();
+        };
         let whole = || follower().whole(summary);
         match (&function.role, dispatches.get(id)) {
             // A handler of several tools is entered once for each, by the way that its dispatch takes for that name.
             (Role::Handler(tools), Some(dispatch)) => {
-                let of_tool = |tool: &Tool| {
-                    let only = Only::new(&tool.name, dispatch);
-                    let mut follower = follower().only(only);
-                    let summary = follower.summary(*id)?;
-                    entry(*id, &follower.whole(&summary), Runs::Call(vec![tool.clone()]))
-                };
-                tools.par_iter().filter_map(of_tool).collect()
+                let of_tool = |tool: &Tool| of_tool(follower(), *id, tool, dispatch);
+                tools.par_iter().map(of_tool).reduce(Found::default, Found::and)
             }
-            (Role::Handler(tools), None) => Vec::from_iter(entry(*id, &whole(), Runs::Call(tools.clone()))),
-            (Role::StartUp, _) => start_up(*id, &whole()),
-            (Role::Helper, _) if !summary.held.can_harm(function.interleaving) => vec![],
+            (Role::Handler(tools), None) => of_handler(*id, &whole(), tools, &summary.cut),
+            (Role::StartUp, _) => Found::of(start_up(*id, &whole())),
+            (Role::Helper, _) if !summary.held.can_harm(function.interleaving) => Found::default(),
             (Role::Helper, _) => {
                 let whole = follower().without(left_out.get(id)).whole(summary);
-                Vec::from_iter(entry(*id, &whole, Runs::Unreached))
+                Found::of(Vec::from_iter(entry(*id, &whole, Runs::Unreached)))
             }
         }
     };
-    roots.par_iter().flat_map(entries).collect()
+    let Found { mut entries, cut } = roots.par_iter().map(entries).reduce(Found::default, Found::and);
+    let part = |(id, tools): &(FunctionId, Vec<Tool>)| {
+        let summary = summaries.get(id.0 as usize).and_then(OnceLock::get)?;
+        entry(*id, &follower().whole(summary), Runs::Part(tools.clone()))
+    };
+    let cut = not_seen(with_what_is_inside(cut, &summaries), &entries);
+    entries.extend(cut.par_iter().filter_map(part).collect::<Vec<_>>());
+    entries
 }
 
 /// Follows the calls of everything that is reached.
@@ -73,7 +78,7 @@ fn follow<'p>(program: &'p Program, bodies: &Bodies, calls: &Calls, reached: &Re
     summaries
 }
 
-fn entry(id: FunctionId, whole: &Whole<'_>, runs: Runs) -> Option<Expanded> {
+pub(super) fn entry(id: FunctionId, whole: &Whole<'_>, runs: Runs) -> Option<Expanded> {
     let body = whole.body.clone();
     // What a tool does not do may count as well: rules look for a limit in any of them.
     let matters = if matches!(runs, Runs::Call(_)) { !body.is_empty() } else { acts(&body) };

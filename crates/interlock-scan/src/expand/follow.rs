@@ -74,7 +74,8 @@ impl<'p, 's> Follower<'p, 's> {
         self.running.pop();
         let (parameters, captures) = (&function.parameters, &function.captures);
         let summary = Summary::new(parameters, captures, body, &work.values.infos, self);
-        let summary = Arc::new(Summary { large: work.large(), ..summary });
+        let (large, cut) = (work.large(), work.cut.into_iter().collect());
+        let summary = Arc::new(Summary { large, cut, ..summary });
         Some(self.place(id)?.get_or_init(|| summary).clone())
     }
 

@@ -10,6 +10,7 @@ mod bodies;
 mod call;
 mod calls;
 mod copy;
+mod cut;
 mod entries;
 mod follow;
 mod later;

@@ -37,6 +37,8 @@ pub(super) struct Summary<'p> {
     pub(super) size: usize,
     /// The large functions that were followed inside.
     pub(super) large: Vec<Large>,
+    /// What there was no room for.
+    pub(super) cut: Vec<FunctionId>,
 }
 
 /// Summaries by function, as far as there are any.
@@ -88,6 +90,7 @@ impl<'p> Summary<'p> {
             silent,
             size,
             large: vec![],
+            cut: vec![],
         }
     }
 }

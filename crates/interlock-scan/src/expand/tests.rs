@@ -326,6 +326,44 @@ fn what_is_large_and_waited_for_is_followed_on_each_of_two_ways() {
     assert_eq!(lost(&program([load, save, clear, change, handler])), ["lost-update 31 change"]);
 }
 
+/// One tool with two operations, both of which together are more than its handler may grow to.
+fn operations(locked: bool) -> Program {
+    let operation = |line: u32, file: &str| {
+        function(line, "operation").body([], |b, []| {
+            reports(b, line + 1, 1_500);
+            reads_and_writes_back(b, line + 2, file);
+        })
+    };
+    let handler = function(40, "handler").handles("items").body([], |b, []| {
+        let lock = Lock::cross_process(AccessPath::global("server.ts::lock"));
+        if locked {
+            b.line(41).acquire(&lock, Hold::Exclusive);
+        }
+        let mode = b.declare("mode", interlock_model::ir::Origin::Step);
+        let call = |b: &mut Body<'_>, id: u32| {
+            b.line(42 + id).call("_", Callee::Function(FunctionId(id)), []);
+            b.suspend();
+        };
+        let then = b.nested(|b| call(b, 0));
+        let otherwise = b.nested(|b| call(b, 1));
+        b.push(Op::Check { on: vec![mode], equal: None, then, otherwise });
+        if locked {
+            b.line(45).release(&lock);
+        }
+    });
+    program([operation(10, "first"), operation(20, "second"), handler])
+}
+
+#[test]
+fn what_a_handler_has_no_room_for_is_a_way_in_of_its_own() {
+    assert_eq!(lost(&operations(false)), ["lost-update 12 items", "lost-update 22 items"]);
+}
+
+#[test]
+fn what_a_handler_has_no_room_for_may_be_under_its_lock() {
+    assert_eq!(lost(&operations(true)), Vec::<String>::new());
+}
+
 #[test]
 fn what_is_small_but_called_at_every_step_leaves_room_for_the_rest() {
     let log = function(1, "log").body([], |b, []| reports(b, 2, 60));

@@ -72,6 +72,11 @@ fn reached_from(calls: &Calls, function: FunctionId) -> FxHashSet<FunctionId> {
 }
 
 impl Dispatch {
+    /// Whether a function is another one for each tool.
+    pub(super) fn is_of_it(&self, function: FunctionId) -> bool {
+        self.functions.contains(&function)
+    }
+
     /// The functions that are another one for each tool.
     pub(super) fn functions(&self) -> impl Iterator<Item = FunctionId> {
         self.functions.iter().copied()

@@ -54,6 +54,8 @@ pub(super) struct Work<'p> {
     ways: BTreeMap<FunctionId, usize>,
     /// How often each function has been followed so far.
     followed: BTreeMap<FunctionId, usize>,
+    /// What there was no room for, here or in what was followed.
+    pub(super) cut: BTreeSet<FunctionId>,
     /// Whether the copy that is being made leaves those out.
     pub(super) lean: bool,
     /// Whether the copy that is being made has everything in it that is put in later.
@@ -67,8 +69,10 @@ pub(super) enum Fit {
     Whole,
     /// Without the large functions in it that have been followed before.
     Lean,
-    /// Not at all.
-    Not,
+    /// Not at all: it has been followed before.
+    Again,
+    /// Not at all: there is no room for it.
+    TooLarge,
 }
 
 impl<'p> Work<'p> {
@@ -81,16 +85,20 @@ impl<'p> Work<'p> {
             elsewhere: vec![],
             ways: BTreeMap::new(),
             followed: BTreeMap::new(),
+            cut: BTreeSet::new(),
             lean: false,
             whole: false,
         }
     }
 
     /// The large functions that have been followed, on whichever way.
-    pub(super) fn large(mut self) -> Vec<Large> {
-        self.large.extend(self.elsewhere);
+    pub(super) fn large(&mut self) -> Vec<Large> {
+        self.large.extend(std::mem::take(&mut self.elsewhere));
         let aside = |function| self.ways.get(&function).is_some_and(|ways| *ways == ASIDE);
-        self.large.into_iter().map(|function| Large { function, aside: aside(function) }).collect()
+        std::mem::take(&mut self.large)
+            .into_iter()
+            .map(|function| Large { function, aside: aside(function) })
+            .collect()
     }
 
     /// Where two ways part of which one is taken.
@@ -140,11 +148,11 @@ impl<'p> Work<'p> {
     pub(super) fn fit(&self, function: FunctionId, summary: &Summary<'_>, done: &impl Done<'p>) -> Fit {
         let lean = self.size + summary.size > ENOUGH_STEPS;
         if lean && self.large.contains(&function) {
-            return Fit::Not;
+            return Fit::Again;
         }
         let limit = if self.size > THIN { MOST_STEPS } else { MOST_STEPS_WRAPPED };
         match (lean, self.size + self.added(summary, lean, done) > limit) {
-            (_, true) => Fit::Not,
+            (_, true) => Fit::TooLarge,
             (true, false) => Fit::Lean,
             (false, false) => Fit::Whole,
         }
@@ -174,6 +182,7 @@ impl<'p> Work<'p> {
 
     /// Notes what was followed, and whether it is waited for.
     pub(super) fn note(&mut self, function: FunctionId, summary: &Summary<'_>, detached: bool) {
+        self.cut.extend(&summary.cut);
         let times = self.followed.entry(function).or_default();
         *times += 1;
         let is_large = summary.size >= if *times >= OFTEN { LARGE_IF_OFTEN } else { LARGE };

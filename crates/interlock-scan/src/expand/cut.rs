@@ -1,0 +1,139 @@
+//! What a handler has no room for.
+//!
+//! A tool that does one of several large things may be more than a function is let grow to. What does not fit becomes a way into the
+//! program of its own, for the same tools: what happens in it is seen, and what its caller does around it is not.
+
+use std::{collections::BTreeMap, sync::OnceLock};
+
+use interlock_hazards::view::{Expanded, Runs};
+use interlock_model::ir::{Block, FunctionId, Op, Tool};
+use rustc_hash::FxHashSet;
+
+use super::{
+    entries::entry,
+    follow::Follower,
+    summary::Summaries,
+    tool::{Dispatch, Only},
+    whole::Whole,
+};
+
+/// How many functions of a dispatch that there was no room for are ways in of their own, for one tool.
+const MOST_PARTS: usize = 4;
+/// How many functions that there was no room for are looked at in all.
+const MOST_CUT: usize = 400;
+
+/// The ways into the program that were found, and what there was no room for in those of tools.
+#[derive(Default)]
+pub(super) struct Found {
+    pub(super) entries: Vec<Expanded>,
+    pub(super) cut: Vec<(FunctionId, Tool)>,
+}
+
+impl Found {
+    pub(super) fn of(entries: Vec<Expanded>) -> Self {
+        Self { entries, cut: vec![] }
+    }
+
+    pub(super) fn and(mut self, mut other: Self) -> Self {
+        self.entries.append(&mut other.entries);
+        self.cut.append(&mut other.cut);
+        self
+    }
+}
+
+/// A handler of several tools, for one of them.
+pub(super) fn of_tool(
+    follower: Follower<'_, '_>,
+    handler: FunctionId,
+    tool: &Tool,
+    dispatch: &Dispatch,
+) -> Found {
+    let mut follower = follower.only(Only::new(&tool.name, dispatch));
+    let (mut found, mut pending) = (Found::default(), vec![handler]);
+    while let Some(id) = pending.pop() {
+        let Some(summary) = follower.summary(id) else { continue };
+        let tools = std::slice::from_ref(tool);
+        let mut more = of_handler(id, &follower.whole(&summary), tools, &summary.cut);
+        if id != handler {
+            more.entries.iter_mut().for_each(|part| part.runs = Runs::Part(tools.to_vec()));
+        }
+        // What tells the tools apart is another one for each, also where there was no room for it.
+        more.cut.retain(|(inside, _)| {
+            let is_own = dispatch.is_of_it(*inside);
+            if is_own {
+                pending.push(*inside);
+            }
+            !is_own
+        });
+        found = found.and(more);
+        if found.entries.len() > MOST_PARTS {
+            break;
+        }
+    }
+    found
+}
+
+/// A handler as a way in. What there was no room for in it is none where the handler may hold something around it that keeps others
+/// out.
+pub(super) fn of_handler(id: FunctionId, whole: &Whole<'_>, tools: &[Tool], cut: &[FunctionId]) -> Found {
+    let cut = if cut.is_empty() || holds(&whole.body) { &[] } else { cut };
+    Found {
+        entries: Vec::from_iter(entry(id, whole, Runs::Call(tools.to_vec()))),
+        cut: cut.iter().flat_map(|id| tools.iter().map(|tool| (*id, tool.clone()))).collect(),
+    }
+}
+
+/// Whether a body takes a lock or opens a transaction anywhere.
+fn holds(body: &Block) -> bool {
+    body.iter().any(|effect| {
+        matches!(effect.op, Op::Acquire { .. } | Op::Begin { .. }) || effect.op.blocks().any(holds)
+    })
+}
+
+/// What there was no room for, with the tools that lead there; and what there was no room for in that.
+pub(super) fn with_what_is_inside(
+    cut: Vec<(FunctionId, Tool)>,
+    summaries: &Summaries<'_>,
+) -> Vec<(FunctionId, Vec<Tool>)> {
+    let mut found: BTreeMap<FunctionId, Vec<Tool>> = BTreeMap::new();
+    let mut pending = cut;
+    while let Some((id, tool)) = pending.pop() {
+        let tools = found.entry(id).or_default();
+        if tools.iter().any(|known| known.name == tool.name) {
+            continue;
+        }
+        tools.push(tool.clone());
+        let Some(summary) = summaries.get(id.0 as usize).and_then(OnceLock::get) else { continue };
+        if !summary.cut.is_empty() && !holds(&summary.body) {
+            pending.extend(summary.cut.iter().map(|inside| (*inside, tool.clone())));
+        }
+    }
+    found.values_mut().for_each(|tools| tools.sort_by(|one, other| one.name.cmp(&other.name)));
+    found.into_iter().collect()
+}
+
+/// Of what there was no room for, that which is seen inside of no tool at all.
+pub(super) fn not_seen(
+    mut cut: Vec<(FunctionId, Vec<Tool>)>,
+    entries: &[Expanded],
+) -> Vec<(FunctionId, Vec<Tool>)> {
+    if cut.is_empty() {
+        return cut;
+    }
+    let mut seen: FxHashSet<FunctionId> = FxHashSet::default();
+    for entry in entries.iter().filter(|entry| matches!(entry.runs, Runs::Call(_) | Runs::Part(_))) {
+        followed(&entry.body, &mut seen);
+    }
+    cut.retain(|(id, _)| !seen.contains(id));
+    cut.truncate(MOST_CUT);
+    cut
+}
+
+fn followed(body: &Block, seen: &mut FxHashSet<FunctionId>) {
+    for effect in body {
+        if let Op::Inlined { function, .. } = &effect.op {
+            seen.insert(*function);
+        }
+        effect.op.blocks().for_each(|block| followed(block, seen));
+    }
+}
