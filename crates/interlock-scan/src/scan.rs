@@ -234,11 +234,11 @@ fn examine(root: &Root, config: &Config, engine: &Engine<'_>, progress: &dyn Pro
         }
         coverage.functions += program.functions.len();
         coverage.handlers += handlers(&program);
+        findings.append(&mut engine.look(&mut program));
         for note in &program.notes {
             let file = program.files.get(note.span.file.0 as usize).map_or("?", |file| file);
             notes.say(format!("{file}:{}: {}", note.span.line, note.text));
         }
-        findings.append(&mut engine.look(&mut program));
     }
     coverage.notes = notes.lines();
 

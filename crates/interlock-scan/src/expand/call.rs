@@ -9,6 +9,7 @@ use interlock_model::{
 
 use super::{
     follow::Follower,
+    later::SMALL,
     summary::Summary,
     work::{Fit, Work},
 };
@@ -42,8 +43,16 @@ impl<'p> Follower<'p, '_> {
         };
         let target = self.target(callee, work);
         let fitting = target.map(|target| (work.fit(target.id, &target.summary, self), target));
-        let (fit, target) = match fitting {
-            Some((fit @ (Fit::Whole | Fit::Lean), target)) => (fit, target),
+        let call = Call { span, receiver: receiver.as_ref(), arguments };
+        let (fit, later, target) = match fitting {
+            Some((fit @ (Fit::Whole | Fit::Lean), target)) => {
+                let is_thinned = fit == Fit::Lean && work.thins(&target.summary);
+                let later = !is_thinned && target.is_for_later(&call, work);
+                if self.crowded && !later && target.summary.size > SMALL {
+                    return self.unknown(span, op, work, out);
+                }
+                (fit, later, target)
+            }
             other => {
                 if let Some((Fit::TooLarge, target)) = other {
                     work.cut.insert(target.id);
@@ -52,10 +61,9 @@ impl<'p> Follower<'p, '_> {
             }
         };
         let detached = target.function.asynchronous && !awaited;
-        let call = Call { span, receiver: receiver.as_ref(), arguments };
         let mut inside = Block::new();
         let around = std::mem::replace(&mut work.lean, fit == Fit::Lean);
-        let returned = self.copy(&target, &call, work, &mut inside);
+        let returned = self.copy(&target, &call, later, work, &mut inside);
         work.lean = around;
         work.note(target.id, &target.summary, detached);
         let (from, term) = match returned {

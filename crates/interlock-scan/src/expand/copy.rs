@@ -10,22 +10,21 @@ use super::{
     follow::{DEEPEST, Follower},
     later::{Done, Later, NOBODY, SMALL},
     rename::Rename,
-    summary::Summary,
     work::Work,
 };
 
 impl<'p> Follower<'p, '_> {
-    /// Copies a followed function in, its parameters bound to what the call hands over. Says what it returns.
+    /// Copies a followed function in, or a step for it where it is put in `later`, its parameters bound to what the call hands over. Says
+    /// what it returns.
     pub(super) fn copy(
         &mut self,
         target: &Target<'p>,
         call: &Call<'_>,
+        later: bool,
         work: &mut Work<'p>,
         inside: &mut Block,
     ) -> Option<(Vec<Value>, Term)> {
         let Target { id, function, summary, captures } = target;
-        let is_thinned = work.lean && work.thins(summary);
-        let later = !is_thinned && is_for_later(summary, captures, call, work);
         let adopted = if later { summary.values.get(..summary.ports) } else { None };
         let offset = work.values.adopt(adopted.unwrap_or(&summary.values));
         // A plain function has no receiver; whatever it calls `this` is nothing that anybody else sees.
@@ -185,26 +184,30 @@ impl<'p> Follower<'p, '_> {
     }
 }
 
-/// Whether a function is put in later. Where functions are handed over, returned or called back, who is called is only known by copying;
-/// and what is handed something that was made here mostly does to it what nobody else sees, of which little is left in a copy.
-fn is_for_later(summary: &Summary<'_>, captures: &[Term], call: &Call<'_>, work: &Work<'_>) -> bool {
-    let is_made = |path: &AccessPath| matches!(path.root, Root::Value(value) if work.values.is_made(value));
-    let is_ours = |term: &Term| match term {
-        Term::Path(path @ AccessPath { root: Root::Value(value), fields }) => {
-            is_made(path) || fields.is_empty() && work.values.function(*value).is_some()
-        }
-        _ => false,
-    };
-    let hands_over = |argument: &Argument| match argument {
-        Argument::Closure { .. } => true,
-        Argument::Term(term) => is_ours(term),
-    };
-    summary.size > SMALL
-        && !summary.silent
-        && !summary.held.functions
-        && !call.arguments.iter().any(hands_over)
-        && !captures.iter().any(is_ours)
-        && !call.receiver.is_some_and(is_made)
+impl Target<'_> {
+    /// Whether it is put in later. Where functions are handed over, returned or called back, who is called is only known by copying;
+    /// and what is handed something that was made here mostly does to it what nobody else sees, of which little is left in a copy.
+    pub(super) fn is_for_later(&self, call: &Call<'_>, work: &Work<'_>) -> bool {
+        let Target { summary, captures, .. } = self;
+        let is_made =
+            |path: &AccessPath| matches!(path.root, Root::Value(value) if work.values.is_made(value));
+        let is_ours = |term: &Term| match term {
+            Term::Path(path @ AccessPath { root: Root::Value(value), fields }) => {
+                is_made(path) || fields.is_empty() && work.values.function(*value).is_some()
+            }
+            _ => false,
+        };
+        let hands_over = |argument: &Argument| match argument {
+            Argument::Closure { .. } => true,
+            Argument::Term(term) => is_ours(term),
+        };
+        summary.size > SMALL
+            && !summary.silent
+            && !summary.held.functions
+            && !call.arguments.iter().any(hands_over)
+            && !captures.iter().any(is_ours)
+            && !call.receiver.is_some_and(is_made)
+    }
 }
 
 /// Whether others may run meanwhile on the thread that runs a block.

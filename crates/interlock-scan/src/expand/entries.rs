@@ -3,7 +3,10 @@
 use std::sync::OnceLock;
 
 use interlock_hazards::view::{Expanded, Runs};
-use interlock_model::ir::{Block, Effect, FunctionId, Op, Program, Resource, Role, Start, Tool};
+use interlock_model::{
+    FileId, Span,
+    ir::{Block, Effect, FunctionId, Note, Op, Program, Resource, Role, Start, Tool},
+};
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
 use super::{
@@ -12,14 +15,33 @@ use super::{
     cut::{Found, not_seen, of_handler, of_tool, with_what_is_inside},
     follow::Follower,
     order::levels,
+    room::{Room, SIDE_BY_SIDE, steps},
     summary::Summaries,
     tool::{Dispatch, dispatches},
-    unreached::{left_out, unreached},
+    unreached::{LeftOut, left_out, unreached},
     whole::Whole,
 };
 
 /// Every way into the program, expanded. The steps of its functions are gone afterwards.
 pub(crate) fn entries(program: &mut Program) -> Vec<Expanded> {
+    let mut room = Room::of(program);
+    let entries = expanded(program, &mut room);
+    if room.is_full() {
+        let text = "the program comes to more steps than there is room for, so some calls are not followed";
+        program.notes.push(Note { span: Span::on_line(FileId(0), 1), text: text.into() });
+    }
+    entries
+}
+
+/// A way into the program.
+enum Way<'w> {
+    /// A handler of several tools is entered once for each, by the way that its dispatch takes for that name.
+    Tool(FunctionId, &'w Tool, &'w Dispatch),
+    /// Any other function.
+    Function(FunctionId),
+}
+
+fn expanded(program: &mut Program, room: &mut Room) -> Vec<Expanded> {
     let calls = Calls::new(program);
     let ids = (0..).map(FunctionId).zip(&program.functions);
     let mut roots: Vec<FunctionId> =
@@ -31,49 +53,85 @@ pub(crate) fn entries(program: &mut Program) -> Vec<Expanded> {
     let again = dispatches.values().flat_map(Dispatch::functions);
     let bodies = Bodies::of(program, again);
     let program = &*program;
-    let summaries = follow(program, &bodies, &calls, &reached);
+    let summaries = follow(program, &bodies, &calls, &reached, room);
     let follower = || Follower::new(program, &bodies, &summaries);
     let left_out = left_out(&unreached, &follower());
     roots.extend(unreached);
-    let entries = |id: &FunctionId| {
+    let ways =
+        |id: &FunctionId| match (program.function(*id).map(|function| &function.role), dispatches.get(id)) {
+            (Some(Role::Handler(tools)), Some(dispatch)) => {
+                tools.iter().map(|tool| Way::Tool(*id, tool, dispatch)).collect()
+            }
+            _ => vec![Way::Function(*id)],
+        };
+    let ways: Vec<Way<'_>> = roots.iter().flat_map(ways).collect();
+    let of_way = |way: &Way<'_>, full: bool| {
+        let id = match way {
+            Way::Tool(id, tool, dispatch) => {
+                let without = full.then_some(&LeftOut::Everything);
+                return of_tool(follower().without(without).crowded(full), *id, tool, dispatch);
+            }
+            Way::Function(id) => *id,
+        };
         let summary = summaries.get(id.0 as usize).and_then(OnceLock::get);
-        let (Some(function), Some(summary)) = (program.function(*id), summary) else {
+        let (Some(function), Some(summary)) = (program.function(id), summary) else {
             return Found::default();
         };
-        let whole = || follower().whole(summary);
-        match (&function.role, dispatches.get(id)) {
-            // A handler of several tools is entered once for each, by the way that its dispatch takes for that name.
-            (Role::Handler(tools), Some(dispatch)) => {
-                let of_tool = |tool: &Tool| of_tool(follower(), *id, tool, dispatch);
-                tools.par_iter().map(of_tool).reduce(Found::default, Found::and)
-            }
-            (Role::Handler(tools), None) => of_handler(*id, &whole(), tools, &summary.cut),
-            (Role::StartUp, _) => Found::of(start_up(*id, &whole())),
-            (Role::Helper, _) if !summary.held.can_harm(function.interleaving) => Found::default(),
-            (Role::Helper, _) => {
-                let whole = follower().without(left_out.get(id)).whole(summary);
-                Found::of(Vec::from_iter(entry(*id, &whole, Runs::Unreached)))
-            }
+        let without = if full { Some(&LeftOut::Everything) } else { left_out.get(&id) };
+        let whole = || follower().without(without).whole(summary);
+        match &function.role {
+            Role::Handler(tools) => of_handler(id, &whole(), tools, &summary.cut),
+            Role::StartUp => Found::of(start_up(id, &whole())),
+            Role::Helper if !summary.held.can_harm(function.interleaving) => Found::default(),
+            Role::Helper => Found::of(Vec::from_iter(entry(id, &whole(), Runs::Unreached))),
         }
     };
-    let Found { mut entries, cut } = roots.par_iter().map(entries).reduce(Found::default, Found::and);
-    let part = |(id, tools): &(FunctionId, Vec<Tool>)| {
-        let summary = summaries.get(id.0 as usize).and_then(OnceLock::get)?;
-        entry(*id, &follower().whole(summary), Runs::Part(tools.clone()))
+    let Found { mut entries, cut } = side_by_side(&ways, room, of_way);
+    let part = |(id, tools): &(FunctionId, Vec<Tool>), full: bool| {
+        let without = full.then_some(&LeftOut::Everything);
+        let summary = summaries.get(id.0 as usize).and_then(OnceLock::get);
+        let whole = summary.map(|summary| follower().without(without).whole(summary));
+        let part = whole.and_then(|whole| entry(*id, &whole, Runs::Part(tools.clone())));
+        Found::of(Vec::from_iter(part))
     };
     let cut = not_seen(with_what_is_inside(cut, &summaries), &entries);
-    entries.extend(cut.par_iter().filter_map(part).collect::<Vec<_>>());
+    entries.extend(side_by_side(&cut, room, part).entries);
     entries
 }
 
-/// Follows the calls of everything that is reached.
-fn follow<'p>(program: &'p Program, bodies: &Bodies, calls: &Calls, reached: &Reached<'_>) -> Summaries<'p> {
+/// Makes ways side by side, as long as there is room; what is made then has only its own steps.
+fn side_by_side<T: Sync>(ways: &[T], room: &mut Room, make: impl Fn(&T, bool) -> Found + Sync) -> Found {
+    let mut found = Found::default();
+    for ways in ways.chunks(SIDE_BY_SIDE) {
+        let full = room.is_full();
+        let made = ways.par_iter().map(|way| make(way, full)).reduce(Found::default, Found::and);
+        room.take(made.entries.iter().map(|entry| steps(&entry.body)).sum());
+        found = found.and(made);
+    }
+    found
+}
+
+/// Follows the calls of everything that is reached, as long as there is room.
+fn follow<'p>(
+    program: &'p Program,
+    bodies: &Bodies,
+    calls: &Calls,
+    reached: &Reached<'_>,
+    room: &mut Room,
+) -> Summaries<'p> {
     let summaries: Summaries<'p> = program.functions.iter().map(|_| OnceLock::new()).collect();
-    for level in levels(calls, reached, program.functions.len()) {
-        level.par_iter().for_each(|circle| {
-            let mut follower = Follower::new(program, bodies, &summaries);
+    let size = |id: &FunctionId| {
+        let summary = summaries.get(id.0 as usize).and_then(OnceLock::get);
+        summary.map_or(0, |summary| steps(&summary.body))
+    };
+    let levels = levels(calls, reached, program.functions.len());
+    for circles in levels.iter().flat_map(|level| level.chunks(SIDE_BY_SIDE)) {
+        let full = room.is_full();
+        circles.par_iter().for_each(|circle| {
+            let mut follower = Follower::new(program, bodies, &summaries).crowded(full);
             circle.iter().for_each(|id| drop(follower.summary(*id)));
         });
+        room.take(circles.iter().flatten().map(size).sum());
     }
     summaries
 }

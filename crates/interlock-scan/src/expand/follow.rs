@@ -3,7 +3,6 @@
 use std::sync::{Arc, OnceLock};
 
 use interlock_model::ir::{Block, Catch, Effect, FunctionId, Op, Program};
-use rustc_hash::FxHashSet;
 
 use super::{
     bind::Values,
@@ -11,6 +10,7 @@ use super::{
     later::Done,
     summary::{Summaries, Summary},
     tool::Only,
+    unreached::LeftOut,
     work::Work,
 };
 
@@ -25,7 +25,9 @@ pub(super) struct Follower<'p, 's> {
     /// The tool that a handler of many is followed for.
     only: Option<Only<'p, 's>>,
     /// What is not put in where a function is made whole.
-    without: Option<&'s FxHashSet<FunctionId>>,
+    without: Option<&'s LeftOut>,
+    /// Whether there is no room left for copies.
+    pub(super) crowded: bool,
     /// What is being expanded right now, outermost first.
     running: Vec<FunctionId>,
     pub(super) depth: usize,
@@ -39,7 +41,16 @@ impl<'p> Done<'p> for Follower<'p, '_> {
 
 impl<'p, 's> Follower<'p, 's> {
     pub(super) fn new(program: &'p Program, bodies: &'s Bodies, summaries: &'s Summaries<'p>) -> Self {
-        Self { program, bodies, summaries, only: None, without: None, running: vec![], depth: 0 }
+        Self {
+            program,
+            bodies,
+            summaries,
+            only: None,
+            without: None,
+            crowded: false,
+            running: vec![],
+            depth: 0,
+        }
     }
 
     /// One that follows a handler for one of its tools.
@@ -48,13 +59,18 @@ impl<'p, 's> Follower<'p, 's> {
     }
 
     /// One that makes a function whole but for some others.
-    pub(super) fn without(self, without: Option<&'s FxHashSet<FunctionId>>) -> Self {
+    pub(super) fn without(self, without: Option<&'s LeftOut>) -> Self {
         Self { without, ..self }
     }
 
     /// Whether a function is not put in.
     pub(super) fn leaves_out(&self, function: FunctionId) -> bool {
-        self.without.is_some_and(|without| without.contains(&function))
+        self.without.is_some_and(|without| without.has(function))
+    }
+
+    /// One that copies nothing but what is small, if there is no room for more.
+    pub(super) fn crowded(self, crowded: bool) -> Self {
+        Self { crowded, ..self }
     }
 
     /// A function with its calls followed; `None` for one that is being expanded right now, or too deep down.

@@ -21,6 +21,7 @@ mod prune;
 mod rename;
 mod renumber;
 mod returns;
+mod room;
 mod slice;
 mod summary;
 #[cfg(test)]

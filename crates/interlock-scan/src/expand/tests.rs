@@ -10,7 +10,7 @@ use interlock_model::{
     },
 };
 
-use super::{entries, later::SMALL};
+use super::{entries, later::SMALL, room::steps};
 use crate::analyse;
 
 fn function(line: u32, name: &str) -> FunctionBuilder {
@@ -424,12 +424,40 @@ fn wrappers_around_wrappers_come_to_an_end() {
             }
         })
     });
-    let largest = entries(&mut program(functions)).iter().map(|entry| size(&entry.body)).max();
+    let largest = entries(&mut program(functions)).iter().map(|entry| steps(&entry.body)).max();
     assert!(largest.is_some_and(|largest| largest < 3_400), "{largest:?} steps");
 }
 
-fn size(body: &Block) -> usize {
-    body.iter().map(|effect| 1 + effect.op.blocks().map(size).sum::<usize>()).sum()
+/// Tools that all call one large function, which itself calls others back or not.
+fn tools(many: u32, called_back: bool) -> Program {
+    let large = function(1, "large").body(["then"], |b, [then]| {
+        reports(b, 2, 1_000);
+        if called_back {
+            b.call("_", Callee::Value(then), []);
+        }
+    });
+    let note = function(3, "note").body([], |b, []| reports(b, 4, 1));
+    let tool = |number: u32| {
+        function(number, "tool").handles(&format!("tool-{number}")).body([], |b, []| {
+            let note = Argument::Closure { function: FunctionId(1), captures: vec![] };
+            b.call("_", Callee::Function(FunctionId(0)), if called_back { vec![note] } else { vec![] });
+        })
+    };
+    program([large, note].into_iter().chain((10..).take(many as usize).map(tool)))
+}
+
+#[test]
+fn there_is_room_for_so_many_steps_and_what_is_beyond_is_told() {
+    for called_back in [false, true] {
+        let mut program = tools(900, called_back);
+        let all: usize = entries(&mut program).iter().map(|entry| steps(&entry.body)).sum();
+        assert!((300_000..700_000).contains(&all), "{all} steps");
+        let [note] = &program.notes[..] else { panic!("{:?}", program.notes) };
+        assert!(note.text.contains("room"), "{}", note.text);
+    }
+    let mut program = tools(100, false);
+    let all: usize = entries(&mut program).iter().map(|entry| steps(&entry.body)).sum();
+    assert!(all > 100_000 && program.notes.is_empty(), "{all} steps, {:?}", program.notes);
 }
 
 /// `adds()` reads and writes the file that it is given, `passes_on()` gives it `this.path`, and a tool calls that on an object.

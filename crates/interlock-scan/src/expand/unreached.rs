@@ -36,18 +36,33 @@ pub(super) fn unreached(program: &Program, calls: &Calls, reached: &mut Reached<
     roots
 }
 
+/// What is left out of a way.
+#[derive(Debug)]
+pub(super) enum LeftOut {
+    /// These.
+    These(FxHashSet<FunctionId>),
+    /// Everything that would be put in later.
+    Everything,
+}
+
+impl LeftOut {
+    pub(super) fn has(&self, function: FunctionId) -> bool {
+        match self {
+            Self::These(functions) => functions.contains(&function),
+            Self::Everything => true,
+        }
+    }
+}
+
 /// What is left out of each of some ways, as far as something is.
-pub(super) fn left_out<'p>(
-    ways: &[FunctionId],
-    done: &impl Done<'p>,
-) -> FxHashMap<FunctionId, FxHashSet<FunctionId>> {
+pub(super) fn left_out<'p>(ways: &[FunctionId], done: &impl Done<'p>) -> FxHashMap<FunctionId, LeftOut> {
     let size = |id: FunctionId| done.done(id).map_or(0, |summary| summary.size);
     let mut ways = ways.to_vec();
     ways.sort_by_key(|way| size(*way));
     let mut times: FxHashMap<FunctionId, usize> = FxHashMap::default();
-    let mut out: FxHashMap<FunctionId, FxHashSet<FunctionId>> = FxHashMap::default();
+    let mut out = FxHashMap::default();
     for way in ways {
-        let mut known = FxHashSet::default();
+        let (mut known, mut without) = (FxHashSet::default(), FxHashSet::default());
         let mut pending = vec![way];
         while let Some(id) = pending.pop() {
             for function in done.done(id).iter().flat_map(|inside| &inside.later).copied() {
@@ -56,12 +71,15 @@ pub(super) fn left_out<'p>(
                 }
                 let times = times.entry(function).or_default();
                 if *times >= MOST_WAYS && size(function) >= LARGE {
-                    out.entry(way).or_default().insert(function);
+                    without.insert(function);
                 } else {
                     *times += 1;
                     pending.push(function);
                 }
             }
+        }
+        if !without.is_empty() {
+            out.insert(way, LeftOut::These(without));
         }
     }
     out
@@ -109,7 +127,7 @@ mod tests {
         functions.extend((0..ways).rev().map(|more| (size + more + 1, &[0_u32][..])));
         let ids: Vec<FunctionId> = (1..).take(ways).map(FunctionId).collect();
         let out = left_out(&ids, &Followed::of(&functions));
-        assert!(out.values().all(|left| left.len() == 1 && left.contains(&FunctionId(0))));
+        assert!(out.values().all(|left| left.has(FunctionId(0)) && !left.has(FunctionId(1))));
         let mut ways: Vec<u32> = out.keys().map(|way| way.0).collect();
         ways.sort_unstable();
         ways
@@ -137,7 +155,7 @@ mod tests {
         out.sort_unstable_by_key(|(way, _)| *way);
         let [(first, without), (second, either)] = &out[..] else { panic!("{out:?}") };
         assert_eq!((first.0, second.0), (10, 11));
-        assert!(without.contains(&FunctionId(0)) && without.len() == 1, "what is inside goes with it");
-        assert!(either.contains(&FunctionId(1)));
+        assert!(without.has(FunctionId(0)) && !without.has(FunctionId(1)), "what is inside goes with it");
+        assert!(either.has(FunctionId(1)));
     }
 }
