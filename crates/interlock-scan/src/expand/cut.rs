@@ -6,8 +6,8 @@
 use std::{collections::BTreeMap, sync::OnceLock};
 
 use interlock_hazards::view::{Expanded, Runs};
-use interlock_model::ir::{Block, FunctionId, Op, Tool};
-use rustc_hash::FxHashSet;
+use interlock_model::ir::{Block, FunctionId, Name, Op, Tool};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{
     entries::entry,
@@ -95,21 +95,22 @@ pub(super) fn with_what_is_inside(
     cut: Vec<(FunctionId, Tool)>,
     summaries: &Summaries<'_>,
 ) -> Vec<(FunctionId, Vec<Tool>)> {
-    let mut found: BTreeMap<FunctionId, Vec<Tool>> = BTreeMap::new();
+    let mut found: BTreeMap<FunctionId, BTreeMap<Name, Tool>> = BTreeMap::new();
+    // Many tools may lead to the same, so it is looked at once what there was no room for in it.
+    let mut inside: FxHashMap<FunctionId, &[FunctionId]> = FxHashMap::default();
     let mut pending = cut;
     while let Some((id, tool)) = pending.pop() {
-        let tools = found.entry(id).or_default();
-        if tools.iter().any(|known| known.name == tool.name) {
+        if found.entry(id).or_default().insert(tool.name.clone(), tool.clone()).is_some() {
             continue;
         }
-        tools.push(tool.clone());
-        let Some(summary) = summaries.get(id.0 as usize).and_then(OnceLock::get) else { continue };
-        if !summary.cut.is_empty() && !holds(&summary.body) {
-            pending.extend(summary.cut.iter().map(|inside| (*inside, tool.clone())));
-        }
+        let inside = inside.entry(id).or_insert_with(|| {
+            let summary = summaries.get(id.0 as usize).and_then(OnceLock::get);
+            let cut = summary.filter(|summary| !summary.cut.is_empty() && !holds(&summary.body));
+            cut.map_or(&[], |summary| &summary.cut)
+        });
+        pending.extend(inside.iter().map(|inside| (*inside, tool.clone())));
     }
-    found.values_mut().for_each(|tools| tools.sort_by(|one, other| one.name.cmp(&other.name)));
-    found.into_iter().collect()
+    found.into_iter().map(|(id, tools)| (id, tools.into_values().collect())).collect()
 }
 
 /// Of what there was no room for, that which is seen inside of no tool at all.
