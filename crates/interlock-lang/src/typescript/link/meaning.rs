@@ -10,7 +10,7 @@ use std::{
 
 use interlock_model::{
     Span,
-    ir::{AccessPath, Field, FunctionId, Name, Root, Term},
+    ir::{AccessPath, Field, FunctionId, Name, Root, Term, Value},
 };
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
@@ -374,7 +374,15 @@ impl<'f> Meanings<'f> {
             .and_then(|about| about.returns.as_ref())
             .map_or(Meaning::Unknown, |path| self.declared(path));
         let Some(head) = self.index.heads.get(function.0 as usize) else { return declared };
-        let values = self.index.returns(head).iter().map(|value| self.value(function, *value));
+        // What is put into an object that is returned is not what is returned.
+        let is_part = |value: &Value| {
+            let mut written = about.into_iter().flat_map(|about| &about.returned);
+            written.any(|arg| {
+                matches!(arg.shape, Shape::Object(_) | Shape::List(_)) && arg.values.contains(value)
+            })
+        };
+        let values = self.index.returns(head).iter().filter(|value| !is_part(value));
+        let values = values.map(|value| self.value(function, *value));
         let structures =
             about.into_iter().flat_map(|about| &about.returned).map(|arg| self.arg(function, arg));
         let found = from_outside(self.first(values.chain(structures)));
