@@ -251,3 +251,26 @@ fn smaller_stores_have_keys_and_documents() {
         "#]],
     );
 }
+
+#[test]
+fn what_a_worker_is_bound_to_is_a_store() {
+    check(
+        |s, [id, _, data]| {
+            let notes = s.object("workers.Store", "notes");
+            s.method(&notes, "get", [id.clone()]);
+            s.method(&notes, "put", [id.clone(), data.clone()]);
+            s.method(&notes, "put", [id.clone(), data.clone(), object([("onlyIf", id.clone())])]);
+            let mut bound = s.stranger("context");
+            bound.path = bound.path.field("env").field("NOTES");
+            s.method(&bound, "get", [id.clone()]);
+            s.method(&bound, "delete", [id]);
+        },
+        expect![[r##"
+            1       get = read key ::a.ts::notes + "#" + id
+            2       put = write blind key ::a.ts::notes + "#" + id from data
+            3       put.2 = write atomic key ::a.ts::notes + "#" + id from data
+            4       get.2 = read key ::a.ts::context.env.NOTES + "#" + id
+            5       delete = delete key ::a.ts::context.env.NOTES + "#" + id
+        "##]],
+    );
+}

@@ -228,3 +228,43 @@ fn an_import_that_leads_nowhere_is_noted_unless_it_is_no_source() {
     let notes: Vec<_> = program.notes.iter().map(|note| note.text.as_str()).collect();
     assert_eq!(notes, ["the import of \"./gone\" leads to no file of the tree"]);
 }
+
+#[test]
+fn what_is_asked_of_a_module_that_is_loaded_later_is_found_in_its_file() {
+    check_function(
+        r#"
+        //- store.ts
+        export async function add(it) {}
+        export class Store { async put(it) {} }
+        //- a.ts
+        export async function work(it) {
+          const store = await import("./store");
+          await store.add(it);
+          await new store.Store().put(it);
+          await import("./store").then((store) => store.add(it));
+          await Promise.all([it].map((one) => store.add(one)));
+        }
+        "#,
+        "work",
+        &expect![[r#"
+            1     fn work(it), async
+            2       suspend
+            2       store = ::store.ts::*
+            3       add = call add(it)
+            3       suspend
+            4       Store = new
+            4       call Store.constructor() on Store
+            4       put = call Store.put(it) on Store
+            4       suspend
+            5       suspend
+            5       result = call fn work.closure with it(::store.ts::*)
+            5       suspend
+            6       together
+                    branch
+            6         loop over each item
+            6           item = derived from it
+            6           result.2 = call fn work.closure with store(item)
+            6       suspend
+        "#]],
+    );
+}

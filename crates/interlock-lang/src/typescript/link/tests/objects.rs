@@ -226,3 +226,58 @@ fn what_a_parameter_holds_is_called_back() {
         "#]],
     );
 }
+
+#[test]
+fn what_a_function_returns_in_an_object_is_found_by_its_name() {
+    check_function(
+        r#"
+        //- a.ts
+        class Settings { keep(it) { return it; } }
+        class Labels { constructor(private settings: Settings) {} add(label) { return label; } }
+        function repos() {
+          const settings = new Settings();
+          const labels = new Labels(settings);
+          return { settings, labels };
+        }
+        export function work(label) {
+          const { labels } = repos();
+          labels.add(label);
+        }
+        "#,
+        "work",
+        &expect![[r#"
+            8     fn work(label)
+            9       repos = call repos(), not awaited
+            9       labels = repos.labels from repos
+            10      call Labels.add(label) on repos.labels, not awaited
+        "#]],
+    );
+}
+
+#[test]
+fn a_method_that_is_taken_from_its_object_is_still_its_own() {
+    check_function(
+        r#"
+        //- a.ts
+        import sqlite3 from "sqlite3";
+        import { promisify } from "util";
+        const db = new sqlite3.Database("a.db");
+        const one = promisify(db.get.bind(db));
+        const run = promisify(db.run).bind(db);
+        export async function work(id, balance) {
+          await one("SELECT balance FROM accounts WHERE id = ?", [id]);
+          await run("UPDATE accounts SET balance = ? WHERE id = ?", [balance, id]);
+        }
+        "#,
+        "work",
+        &expect![[r#"
+            6     fn work(id, balance), async
+            7       arg = derived from id
+            7       one = read row "accounts"[id].{balance} via ::a.ts::db
+            7       suspend
+            8       arg.2 = derived from balance, id
+            8       run = write blind row "accounts"[id].{balance} from balance via ::a.ts::db
+            8       suspend
+        "#]],
+    );
+}

@@ -363,3 +363,26 @@ export class WriteController {
     "#]],
     );
 }
+
+#[test]
+fn a_name_that_one_table_does_not_have_is_looked_up_in_the_next() {
+    check(
+        r#"
+//- index.ts
+import { Server } from "@modelcontextprotocol/sdk/server/index.js";
+import { CallToolRequestSchema } from "@modelcontextprotocol/sdk/types.js";
+const server = new Server({ name: "s", version: "1" }, { capabilities: { tools: {} } });
+const own = { read: async (args) => ({}) };
+const more = new Map();
+more.set("write", async (args) => ({}));
+server.setRequestHandler(CallToolRequestSchema, async (request) => {
+  const { name, arguments: args } = request.params;
+  const handler = own[name] ?? more.get(name);
+  return handler(args);
+});
+"#,
+        &expect![[r#"
+            index.ts:7 module.closure: read, write
+        "#]],
+    );
+}
