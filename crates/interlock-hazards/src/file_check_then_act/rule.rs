@@ -17,6 +17,8 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
     // Of several looks before one act the last is the one that was meant for it.
     looks.reverse();
     looks.dedup_by(|next, last| std::ptr::eq(next.entry, last.entry) && next.act == last.act);
+    // A file whose content decides is told as that, if at all.
+    looks.retain(|clash| clash.check.is_some_and(|check| !judges_content(clash, check)));
     let mut issues: Vec<Issue> = looks.into_iter().rev().map(issue).collect();
     let racing = view.entries_with(Kinds::READ).filter(|entry| entry.runs_beside_itself());
     issues.extend(racing.flat_map(followed_links));
@@ -42,7 +44,7 @@ fn claims(clash: &Clash<'_, '_>) -> bool {
         _ => false,
     };
     // A file that is read, changed and written back is told as that.
-    looks && clash.check.is_some_and(|check| !judges_content(clash, check)) && by_name && !clash.fed_at_all
+    looks && clash.check.is_some() && by_name && !clash.fed_at_all
 }
 
 /// Whether what the file says decides as well: the look was only for those who read it, and its answer is part of what was read.
