@@ -142,6 +142,7 @@ impl<'a> Lowerer<'a> {
 
     fn array(&mut self, array: &ArrayExpression<'a>) -> Val {
         let mut val = Val::nothing();
+        let mut modules = !array.elements.is_empty();
         let mut items = Vec::with_capacity(array.elements.len());
         for element in &array.elements {
             let item = match element {
@@ -156,15 +157,19 @@ impl<'a> Lowerer<'a> {
                     None => continue,
                 },
             };
+            modules &= item.flags & flag::MODULE != 0;
             val.depend(&item);
             items.push(item.into_arg());
         }
         val.shape = Shape::List(items);
+        // What holds nothing but modules is kept as a module is.
+        val.flags |= if modules { flag::MODULE } else { 0 };
         val
     }
 
     pub(super) fn object(&mut self, object: &ObjectExpression<'a>) -> Val {
         let mut val = Val::nothing();
+        let mut modules = !object.properties.is_empty();
         let mut members = Vec::with_capacity(object.properties.len());
         let base = self.bound.take();
         for property in &object.properties {
@@ -183,17 +188,20 @@ impl<'a> Lowerer<'a> {
                         }
                         _ => self.expression(&property.value),
                     };
+                    modules &= member.flags & flag::MODULE != 0;
                     val.depend(&member);
                     members.push((name, member.into_arg()));
                 }
                 ObjectPropertyKind::SpreadProperty(spread) => {
                     let spread = self.expression(&spread.argument);
+                    modules &= spread.flags & flag::MODULE != 0;
                     val.depend(&spread);
                     members.push((self.names.get("..."), spread.into_arg()));
                 }
             }
         }
         val.shape = Shape::Object(members);
+        val.flags |= if modules { flag::MODULE } else { 0 };
         val
     }
 

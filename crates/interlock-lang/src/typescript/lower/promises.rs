@@ -180,6 +180,7 @@ impl<'a> Lowerer<'a> {
                 let mut branches = vec![];
                 let mut all = Val::nothing();
                 let mut items = vec![];
+                let mut modules = !array.elements.is_empty();
                 for element in &array.elements {
                     let (block, val) = match element {
                         ArrayExpressionElement::SpreadElement(spread) => {
@@ -195,10 +196,12 @@ impl<'a> Lowerer<'a> {
                     if !block.is_empty() {
                         branches.push(block);
                     }
+                    modules &= val.flags & flag::MODULE != 0;
                     all.depend(&val);
                     items.push(Arg { shape: Shape::Opaque, ..val.into_arg() });
                 }
                 all.shape = Shape::List(items);
+                all.flags |= if modules { flag::MODULE } else { 0 };
                 (branches, all)
             }
             Expression::CallExpression(call) => match self.mapped(call) {
