@@ -6,7 +6,7 @@ use super::{
     dispatch,
     env::{At, Open, Thing},
     found::Found,
-    index::Index,
+    index::{Definition, Index},
     look::FUEL,
     results::split,
     says::Says,
@@ -216,7 +216,19 @@ fn up_to_handler<'i>(index: &Index<'i>, site: &'i Site) -> &'i [Arg] {
     let is_none = |arg: &'i Arg| match arg.shape {
         Shape::Object(_) | Shape::Null => true,
         Shape::Opaque => {
-            matches!(index.settle(index.look(arg, &at, FUEL), FUEL), Thing::Unknown | Thing::Object(..))
+            // What was computed from something is not that.
+            let computed = match &arg.term {
+                Term::Path(AccessPath { root: Root::Value(value), fields }) => {
+                    fields.is_empty()
+                        && matches!(index.definition(site.within, *value), Some(Definition::From(_)))
+                }
+                _ => false,
+            };
+            computed
+                || matches!(
+                    index.settle(index.look(arg, &at, FUEL), FUEL),
+                    Thing::Unknown | Thing::Object(..)
+                )
         }
         _ => false,
     };

@@ -294,6 +294,9 @@ export function more(handler) {
   server.tool("four", z.string().transform((text) => text.trim()), handler);
 }
 more(async () => ({}));
+[{ name: "five", hints: {} }, { name: "six" }].forEach((tool) => {
+  server.tool(tool.name, {}, tracked(tool.name, async () => ({})), tool.hints ? { annotations: tool.hints } : undefined);
+});
 //- late.ts
 export async function late() { return {}; }
 "#,
@@ -301,6 +304,7 @@ export async function late() { return {}; }
             index.ts:7 module.closure: one
             index.ts:8 module.closure: two
             index.ts:13 module.closure: four
+            index.ts:15 module.closure.closure: five, six
             late.ts:1 late: three
         "#]],
     );
