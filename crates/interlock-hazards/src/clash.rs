@@ -386,9 +386,3 @@ pub(crate) fn mentions(name: &str, words: &[&str]) -> bool {
         })
     })
 }
-
-/// With a capital letter in front.
-pub(crate) fn sentence(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
-}

@@ -48,7 +48,7 @@ impl Issue {
             span: entry.place(at, together_with),
             function: entry.home(&all),
             tools: entry.tools(),
-            message: message.into(),
+            message: sentence(&message.into()),
             witness: vec![],
             keys: vec![],
         }
@@ -74,4 +74,10 @@ impl Issue {
         self.severity = Some(severity);
         self
     }
+}
+
+/// With a capital letter in front: a message starts with what it is about, which is called something else in the middle of one.
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

@@ -7,7 +7,7 @@ use interlock_model::{
 
 use crate::{
     Issue, auth_check_then_act,
-    clash::{Clash, clashes, notes_use, same_name, sentence},
+    clash::{Clash, clashes, notes_use, same_name},
     non_atomic_rate_limit,
     view::{At, Entry, Kinds, View},
 };
@@ -116,8 +116,7 @@ fn issue(clash: &Clash<'_, '_>) -> Issue {
     let inserts = matches!(entry.op(clash.act), Some(Op::Write { mode: WriteMode::Exclusive, .. }));
     if inserts {
         let message = format!(
-            "{} is looked for and then added by a statement of its own, so two calls at once add it twice",
-            sentence(&thing)
+            "{thing} is looked for and then added by a statement of its own, so two calls at once add it twice"
         );
         return clash
             .told(message, &format!("finds nothing in {thing}"), "adds it", "it is there twice")
@@ -130,8 +129,7 @@ fn issue(clash: &Clash<'_, '_>) -> Issue {
         (None, _) => thing.clone(),
     };
     let message = format!(
-        "{} is judged in one statement and changed in another that does not repeat the judgement, so two calls at once both pass",
-        sentence(&judged)
+        "{judged} is judged in one statement and changed in another that does not repeat the judgement, so two calls at once both pass"
     );
     clash.told(
         message,

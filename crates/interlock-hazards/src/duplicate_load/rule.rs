@@ -4,7 +4,7 @@ use interlock_model::ir::{Op, Resource, Value, WriteMode};
 
 use crate::{
     Issue,
-    clash::{Clash, clashes, sentence},
+    clash::{Clash, clashes},
     view::{At, Kinds, Overlap, View},
 };
 
@@ -84,8 +84,7 @@ fn issue(clash: &Clash<'_, '_>) -> Issue {
     if is_flag {
         // What is set says that something was done, and is not what was done.
         let message = format!(
-            "{} is asked first and set only when the work is done, so calls that come at the same time do the work again each",
-            sentence(&thing)
+            "{thing} is asked first and set only when the work is done, so calls that come at the same time do the work again each"
         );
         return clash.told(
             message,
@@ -95,8 +94,7 @@ fn issue(clash: &Clash<'_, '_>) -> Issue {
         );
     }
     let message = format!(
-        "{} is looked for, loaded and only then kept, so calls that miss at the same time load it again each",
-        sentence(&thing)
+        "{thing} is looked for, loaded and only then kept, so calls that miss at the same time load it again each"
     );
     clash.told(
         message,

@@ -7,7 +7,7 @@ use interlock_model::{
 
 use crate::{
     Issue,
-    clash::{Clash, clashes, key_of, mentions, sentence},
+    clash::{Clash, clashes, key_of, mentions},
     view::{At, Entry, Kinds, View},
 };
 
@@ -69,16 +69,13 @@ fn issue(clash: &Clash<'_, '_>) -> Issue {
             } else {
                 ("does not find", "overwrites what the other has just created")
             };
-            let message = format!(
-                "{} is looked for and then written by name, so of two calls at once one {lost}",
-                sentence(&thing)
-            );
+            let message =
+                format!("{thing} is looked for and then written by name, so of two calls at once one {lost}");
             clash.told(message, &format!("{seen} {thing}"), &format!("writes {thing}"), "A's content is gone")
         }
         Some(Op::Rename { .. }) => {
             let message = format!(
-                "{} is looked for and then replaced by name, so of two calls at once one takes the other's place",
-                sentence(&thing)
+                "{thing} is looked for and then replaced by name, so of two calls at once one takes the other's place"
             );
             clash.told(
                 message,
@@ -89,8 +86,7 @@ fn issue(clash: &Clash<'_, '_>) -> Issue {
         }
         _ => {
             let message = format!(
-                "{} is looked for and then removed by name, so of two calls at once one fails on what the other has removed",
-                sentence(&thing)
+                "{thing} is looked for and then removed by name, so of two calls at once one fails on what the other has removed"
             );
             clash
                 .told(

@@ -7,7 +7,7 @@ use interlock_model::{
 
 use crate::{
     Issue, auth_check_then_act,
-    clash::{Clash, clashes, sentence},
+    clash::{Clash, clashes},
     db_check_then_act, non_atomic_rate_limit,
     view::View,
 };
@@ -35,9 +35,8 @@ fn claims(view: &View<'_>, clash: &Clash<'_, '_>) -> bool {
 fn issue(clash: &Clash<'_, '_>) -> Issue {
     let thing = clash.thing();
     let message = format!(
-        "{} is read, changed and written back as a whole, so of two calls at once one change is lost although both are answered \
-         with success",
-        sentence(&thing)
+        "{thing} is read, changed and written back as a whole, so of two calls at once one change is lost although both are answered \
+         with success"
     );
     let issue =
         clash.told(message, &format!("reads {thing}"), &format!("writes {thing} back"), "A's change is gone");

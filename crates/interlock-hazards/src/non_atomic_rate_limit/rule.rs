@@ -8,7 +8,7 @@ use interlock_model::{
 use crate::{
     Issue,
     claim::is_claimed,
-    clash::{Clash, clashes, key_of, mentions, sentence},
+    clash::{Clash, clashes, key_of, mentions},
     view::{At, Entry, Kinds, Overlap, View},
 };
 
@@ -145,8 +145,7 @@ fn is_named_so(entry: &Entry<'_>, resource: &Resource, words: &[&str]) -> bool {
 
 fn overrun(clash: &Clash<'_, '_>, thing: &str) -> Issue {
     let message = format!(
-        "{} is read, compared and then counted in separate steps, so calls at once all pass the limit",
-        sentence(thing)
+        "{thing} is read, compared and then counted in separate steps, so calls at once all pass the limit"
     );
     clash.told(
         message,
@@ -171,9 +170,8 @@ fn without_expiry(entry: &Entry<'_>) -> Vec<Issue> {
             }
             let thing = entry.thing(count);
             let message = format!(
-                "{} is counted in one command and given its expiry in another, so a crash in between leaves a count that never \
-                 runs out and locks its caller out for good",
-                sentence(&thing)
+                "{thing} is counted in one command and given its expiry in another, so a crash in between leaves a count that never \
+                 runs out and locks its caller out for good"
             );
             let (one, other) = (entry.place(count, &[expiry]), entry.place(expiry, &[count]));
             let reach = interlock_model::Reach::Both;

@@ -4,7 +4,7 @@ use interlock_model::ir::{Field, Op, Origin, Resource, WriteMode};
 
 use crate::{
     Issue,
-    clash::{Clash, clashes, mentions, sentence},
+    clash::{Clash, clashes, mentions},
     duplicate_load, non_atomic_rate_limit,
     view::View,
 };
@@ -54,8 +54,7 @@ pub(crate) fn replaces(clash: &Clash<'_, '_>) -> bool {
 fn issue(clash: &Clash<'_, '_>) -> Issue {
     let thing = clash.thing();
     let message = format!(
-        "{} is read, and written after a suspension, so of two calls of one session the first one's change is lost",
-        sentence(&thing)
+        "{thing} is read, and written after a suspension, so of two calls of one session the first one's change is lost"
     );
     clash.told(message, &format!("reads {thing}"), &format!("writes {thing}"), "A's change is gone")
 }

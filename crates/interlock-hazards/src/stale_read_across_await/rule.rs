@@ -8,7 +8,7 @@ use interlock_model::{
 use crate::{
     Issue,
     claim::passes_once,
-    clash::{Clash, clashes, sentence},
+    clash::{Clash, clashes},
     duplicate_load, non_atomic_rate_limit, shared_session_state,
     view::{At, Entry, Kinds, Piece, Runs, View},
 };
@@ -34,8 +34,7 @@ fn claims(clash: &Clash<'_, '_>) -> bool {
 fn issue(clash: &Clash<'_, '_>) -> Issue {
     let thing = clash.thing();
     let message = format!(
-        "{} is read before a suspension and trusted after it, so what another call has written meanwhile is overwritten",
-        sentence(&thing)
+        "{thing} is read before a suspension and trusted after it, so what another call has written meanwhile is overwritten"
     );
     clash.told(message, &format!("reads {thing}"), &format!("writes {thing}"), "A's change is gone")
 }
@@ -150,8 +149,7 @@ fn stored_late(entry: &Entry<'_>, store: At) -> Option<(At, Issue)> {
     let thing = entry.thing(store);
     let (one, other) = (entry.place(asked, &[store]), entry.place(store, &[asked]));
     let message = format!(
-        "{} is set from an answer that was asked for before a suspension, so where two of them are under way the older answer may win",
-        sentence(&thing)
+        "{thing} is set from an answer that was asked for before a suspension, so where two of them are under way the older answer may win"
     );
     let issue = Issue::at(entry, store, &[asked], Reach::InProcess, message)
         .only(Severity::Low)
