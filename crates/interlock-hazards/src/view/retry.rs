@@ -1,6 +1,8 @@
 //! Loops that do something again because it failed or lost.
 
-use interlock_model::ir::{AccessPath, Argument, Bound, Exit, Field, Fresh, Op, Resource, Root, Term, Value};
+use interlock_model::ir::{
+    AccessPath, Argument, Bound, Effect, Exit, Field, Fresh, Op, Resource, Root, Term, Value,
+};
 
 use super::{
     Escape, Piece,
@@ -94,7 +96,7 @@ impl Entry<'_> {
         };
         let is_request = matches!(self.op(at), Some(Op::External { .. }));
         self.inside(head).any(|check| {
-            let Some(Op::Check { on, .. }) = self.op(check) else { return false };
+            let Some(Op::Check { on, then, otherwise, .. }) = self.op(check) else { return false };
             let asks = |value: &Value| {
                 self.depends_on(*value, answer)
                     && (!is_request || self.says_whether_it_worked(*value, answer))
@@ -102,16 +104,20 @@ impl Entry<'_> {
             on.iter().any(asks)
                 && [true, false].into_iter().any(|yes| {
                     let (one, other) = (self.way(check, yes), self.way(check, !yes));
+                    let throws = (if yes { then } else { otherwise }).last().is_some_and(is_throw);
                     // Giving up because of it is no success, even if somebody further out answers for that.
                     let gives_up = |at: At| match self.encloses(head, at) {
-                        true => matches!(self.op(at), Some(Op::Exit(Exit::Throw))),
+                        true => self.steps.get(at).is_some_and(|step| is_throw(step.effect)),
                         false => self.is_recovery(at) && !self.is_recovery(head),
                     };
                     let in_peace = self
                         .ways_out(one.clone(), gives_up)
                         .iter()
                         .any(|way| matches!(way, Escape::Return(_)));
-                    in_peace && !self.gets_to(one, head, |_| false) && self.gets_to(other, head, |_| false)
+                    !throws
+                        && in_peace
+                        && !self.gets_to(one, head, |_| false)
+                        && self.gets_to(other, head, |_| false)
                 })
         })
     }
@@ -210,4 +216,8 @@ impl Entry<'_> {
         }
         false
     }
+}
+
+fn is_throw(effect: &Effect) -> bool {
+    matches!(effect.op, Op::Exit(Exit::Throw))
 }
