@@ -22,7 +22,7 @@ pub struct Issue {
     pub function: FunctionId,
     /// The tools through which a caller gets there.
     pub tools: Vec<Name>,
-    /// One sentence: what is lost, and for whom.
+    /// One sentence: what is lost, and for whom. A report begins it with a capital letter.
     pub message: String,
     /// The interleaving.
     pub witness: Vec<(Lane, Span, String)>,
@@ -48,7 +48,7 @@ impl Issue {
             span: entry.place(at, together_with),
             function: entry.home(&all),
             tools: entry.tools(),
-            message: sentence(&message.into()),
+            message: message.into(),
             witness: vec![],
             keys: vec![],
         }
@@ -74,10 +74,4 @@ impl Issue {
         self.severity = Some(severity);
         self
     }
-}
-
-/// With a capital letter in front: a message starts with what it is about, which is called something else in the middle of one.
-fn sentence(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

@@ -34,12 +34,18 @@ pub(crate) fn finding(program: &Program, hazard: &Hazard, issue: Issue) -> Findi
         location: location(issue.span),
         function: function.unwrap_or_default(),
         tools,
-        message: issue.message,
+        message: sentence(&issue.message),
         witness: Witness(witness.collect()),
         remedy: (hazard.remedy)(&site),
         fingerprint: Fingerprint(String::new()),
         proof: None,
     }
+}
+
+/// With a capital letter in front: a message starts with what it is about, which is called something else in the middle of one.
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// Sorts findings, and what goes with each, by file, line and hazard, and names each. `line` is the text of a line.
