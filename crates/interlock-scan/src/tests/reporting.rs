@@ -16,6 +16,7 @@ fn a_report_says_what_was_found_where_and_how_bad_it_is() {
         (finding.tools.as_slice(), finding.function.as_str()),
         (&["a".to_owned(), "b".to_owned()][..], "only")
     );
+    assert_eq!(finding.message, "It is lost", "the rule says it in the middle of a sentence");
     assert_eq!(finding.remedy.policy[0].matches, ["a", "b"]);
     assert_eq!(scanned.sources.get("a.toy"), Some("\nfind lost-update\n"));
     assert_eq!(scanned.sources.get("b.toy"), None, "nobody will ask for it");
