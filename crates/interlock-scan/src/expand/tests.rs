@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use interlock_model::{
-    FileId, Span,
+    Confidence, FileId, Span,
     ir::{
         AccessPath, Argument, Block, Body, Callee, Effect, Function, FunctionBuilder, FunctionId, Hold, Lock,
-        Op, Program, Resource, Role, Root, Term, Tool, WriteMode,
+        Op, Program, Resource, Role, Root, Start, Term, Tool, WriteMode,
     },
 };
 
@@ -533,4 +533,24 @@ fn named_files(body: &Block, files: &mut BTreeSet<String>) {
             op => pending.extend(op.blocks().rev().flat_map(|block| block.iter().rev())),
         }
     }
+}
+
+/// How sure it is that a timer writes a file in place, in a program with a tool of the same file or without any.
+fn timer(with_tool: bool) -> Vec<Confidence> {
+    let start = function(1, "start").at_start_up().body([], |b, []| {
+        let body = b.nested(|b| reads_and_writes_back(b, 2, "state"));
+        b.push(Op::Spawn { start: Start::Timer, body });
+    });
+    let tool = function(10, "tool").handles("look").body([], |b, []| {
+        b.line(11).read("seen", Resource::File("other".into()));
+    });
+    let mut program = program([start].into_iter().chain(with_tool.then_some(tool)));
+    let lost = |found: &analyse::Found| found.hazard.id.as_str() == "lost-update";
+    analyse(&mut program).iter().filter(|found| lost(found)).map(|found| found.issue.confidence).collect()
+}
+
+#[test]
+fn what_an_event_does_is_told_at_the_lowest_confidence_where_nobody_is_known_to_call() {
+    assert_eq!(timer(true), [Confidence::Medium]);
+    assert_eq!(timer(false), [Confidence::Low]);
 }
