@@ -4,7 +4,10 @@ use std::{collections::HashMap, rc::Rc};
 
 use interlock_model::ir::{Op, Resource, Value, WriteMode};
 
-use crate::view::{At, Entry, Kinds, Overlap, View};
+use crate::{
+    feed::is_stored,
+    view::{At, Entry, Kinds, Overlap, View},
+};
 
 /// Whether the call made the thing its own before the gap: by a write right behind the look, or by one that only succeeds if the
 /// look is still true and whose outcome decided that the act runs.
@@ -45,7 +48,11 @@ fn is_outside(entry: &Entry<'_>, at: At, apart: At) -> bool {
 
 /// The questions about memory that an entry asks and answers itself, found once for all its acts.
 #[derive(Default)]
-pub(crate) struct Gates(HashMap<At, Gate>);
+pub(crate) struct Gates {
+    known: HashMap<At, Gate>,
+    /// Which looks let only the first one pass.
+    firsts: HashMap<At, bool>,
+}
 
 /// What a call does to the thing that it has looked at.
 #[derive(Default, Clone)]
@@ -58,7 +65,18 @@ struct Gate {
 
 impl Gates {
     fn at(&mut self, entry: &Entry<'_>, look: At) -> Gate {
-        self.0.entry(look).or_insert_with(|| Gate::of(entry, look)).clone()
+        self.known.entry(look).or_insert_with(|| Gate::of(entry, look)).clone()
+    }
+
+    /// Whether a look at memory lets only the first one pass: the call sets afterwards what it asked for, and has not loaded it
+    /// before.
+    pub(crate) fn only_first(&mut self, entry: &Entry<'_>, look: At) -> bool {
+        if let Some(known) = self.firsts.get(&look) {
+            return *known;
+        }
+        let only = self.at(entry, look).closes && !is_loaded(entry, look);
+        self.firsts.insert(look, only);
+        only
     }
 
     /// Whether another question behind a suspension took the place of a look at memory: one about the same thing, or about a flag
@@ -113,6 +131,18 @@ impl Gate {
         let taken = at_once.filter(blind).filter(shuts).collect();
         Self { closes: !same.is_empty(), taken }
     }
+}
+
+/// Whether the call has loaded what it looks at in memory before.
+fn is_loaded(entry: &Entry<'_>, look: At) -> bool {
+    let Some(Resource::Shared(place)) = entry.resource(look) else { return false };
+    let loads = |store: At| {
+        entry.sets(store, place)
+            && entry.fed_by(store).iter().any(|from| is_stored(entry, *from))
+            && entry.leads_to(store, look).is_some()
+    };
+    let writes = entry.all(Kinds::WRITE, |op| matches!(op, Op::Write { to: Resource::Shared(_), .. }));
+    writes.take_while(|store| *store < look).any(loads)
 }
 
 /// Whether a step looks at something in memory.

@@ -88,7 +88,7 @@ pub(crate) fn of_entry(view: &View<'_>, index: usize, entry: &Entry<'_>) -> Vec<
                 is_read(entry, *look) && sees(entry, *look, act) && entry.meets(*look, act).is_some()
             })
             .collect();
-        let fed: Vec<At> = fed_by(entry, act)
+        let fed: Vec<At> = fed_by(entry, act, &mut gates)
             .into_iter()
             .filter(|look| {
                 is_content(entry, *look) && sees(entry, *look, act) && entry.overlap(*look, act).is_some()

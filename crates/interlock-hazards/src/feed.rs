@@ -3,23 +3,23 @@
 use interlock_model::ir::{AccessPath, Op, Resource, Value, WriteMode};
 
 use crate::{
-    claim::passes_once,
+    claim::Gates,
     view::{At, Entry, Kinds},
 };
 
 /// What feeds an act: what a rename puts in place is what was written under the other name before, and what is saved from a field
 /// is what was loaded into it.
-pub(crate) fn fed_by(entry: &Entry<'_>, act: At) -> Vec<At> {
+pub(crate) fn fed_by(entry: &Entry<'_>, act: At, gates: &mut Gates) -> Vec<At> {
     let writes = match entry.op(act) {
         Some(Op::Rename { from, .. }) => renamed(entry, from, act),
         _ => vec![act],
     };
     let mut fed: Vec<At> = writes.iter().flat_map(|write| entry.fed_by(*write).into_owned()).collect();
     if is_stored(entry, act) {
-        let mut loaded: Vec<At> = fed.iter().flat_map(|read| loaded_into(entry, *read)).collect();
+        let mut loaded: Vec<At> = fed.iter().flat_map(|read| loaded_into(entry, *read, gates)).collect();
         for write in writes {
             let Some(Op::Write { from, .. }) = entry.op(write) else { continue };
-            loaded.extend(entry.places_in(from).iter().flat_map(|place| loaded_at(entry, place, write)));
+            loaded.extend(entry.places_in(from).iter().flat_map(|place| loaded_at(entry, place, write, gates)));
         }
         fed.extend(loaded);
     }
@@ -41,16 +41,16 @@ fn renamed(entry: &Entry<'_>, from: &Resource, act: At) -> Vec<At> {
 }
 
 /// What was loaded into the place in memory that a step reads.
-fn loaded_into(entry: &Entry<'_>, read: At) -> Vec<At> {
+fn loaded_into(entry: &Entry<'_>, read: At, gates: &mut Gates) -> Vec<At> {
     match entry.resource(read) {
-        Some(Resource::Shared(place)) if entry.is_shared(place) => loaded_at(entry, place, read),
+        Some(Resource::Shared(place)) if entry.is_shared(place) => loaded_at(entry, place, read, gates),
         _ => vec![],
     }
 }
 
 /// What was loaded into a place in memory before a step, by the same call and in every call: what is loaded once is kept, and memory
 /// is what counts from then on.
-fn loaded_at(entry: &Entry<'_>, place: &AccessPath, before: At) -> Vec<At> {
+fn loaded_at(entry: &Entry<'_>, place: &AccessPath, before: At, gates: &mut Gates) -> Vec<At> {
     let stores = entry.all(Kinds::WRITE, |op| {
         matches!(op, Op::Write { to: Resource::Shared(_), mode: WriteMode::Blind, .. })
     });
@@ -67,43 +67,18 @@ fn loaded_at(entry: &Entry<'_>, place: &AccessPath, before: At) -> Vec<At> {
     };
     let loads =
         stores.iter().filter(|store| !replaced(store)).flat_map(|store| entry.fed_by(*store).into_owned());
-    let once = |load: &At| entry.judged_by(*load).any(|(_, look)| is_for_the_first(entry, look));
-    loads.filter(|load| !once(load)).collect()
+    loads.filter(|load| !entry.judged_by(*load).any(|(_, look)| gates.only_first(entry, look))).collect()
 }
 
-/// Whether a look at memory lets only the first one pass: the call sets afterwards what it asked for, and has not loaded it before.
-fn is_for_the_first(entry: &Entry<'_>, look: At) -> bool {
-    let Some(Resource::Shared(place)) = entry.resource(look) else { return false };
-    let loads = |store: &At| {
-        *store < look
-            && entry.sets(*store, place)
-            && entry.fed_by(*store).iter().any(|from| is_stored(entry, *from))
-            && entry.leads_to(*store, look).is_some()
-    };
-    let before = entry
-        .all(Kinds::WRITE, |op| matches!(op, Op::Write { to: Resource::Shared(_), .. }))
-        .any(|store| loads(&store));
-    !before && passes_once(entry, look)
-}
-
-fn is_stored(entry: &Entry<'_>, read: At) -> bool {
+/// Whether a step reads what is kept outside of the process.
+pub(crate) fn is_stored(entry: &Entry<'_>, read: At) -> bool {
     matches!(entry.resource(read), Some(Resource::File(_) | Resource::Key(_) | Resource::Row { .. }))
 }
 
 impl Entry<'_> {
     /// Whether a step sets a place in memory, or something that it is a part of.
-    fn sets(&self, store: At, place: &AccessPath) -> bool {
-        match self.resource(store) {
-            Some(Resource::Shared(put)) => {
-                put.fields.len() <= place.fields.len()
-                    && AccessPath {
-                        root: place.root.clone(),
-                        fields: place.fields.iter().take(put.fields.len()).cloned().collect(),
-                    }
-                    .names_the_same_as(put)
-            }
-            _ => false,
-        }
+    pub(crate) fn sets(&self, store: At, place: &AccessPath) -> bool {
+        matches!(self.resource(store), Some(Resource::Shared(put)) if place.begins_with(put))
     }
 
     /// The places in memory that some values are other names for, or are computed from.

@@ -8,8 +8,9 @@ use std::{
 
 use super::entry::At;
 
-/// How many steps of an entry are kept.
-const MOST_KNOWN: usize = 32;
+/// How much memory an entry spends on what it keeps, and of how many steps it keeps it in any case.
+const MOST_BYTES: usize = 128 << 10;
+const FEW: usize = 32;
 const BITS: usize = u64::BITS as usize;
 
 /// Some steps of an entry, as bits.
@@ -19,6 +20,14 @@ pub(super) struct Bits(Vec<u64>);
 impl Bits {
     pub(super) fn new(steps: usize) -> Self {
         Self(vec![0; steps.div_ceil(BITS)])
+    }
+
+    /// Takes out the first step that is in a word or behind it.
+    fn take_from(&mut self, word: usize) -> Option<At> {
+        let (at, bits) = self.0.iter_mut().enumerate().skip(word).find(|(_, bits)| **bits != 0)?;
+        let lowest = bits.trailing_zeros() as usize;
+        *bits &= *bits - 1;
+        Some(at * BITS + lowest)
     }
 
     /// Adds a step. Whether that is new.
@@ -59,13 +68,12 @@ pub(super) struct Ahead {
 }
 
 impl Ahead {
-    pub(super) fn new(steps: usize) -> Self {
+    fn new(steps: usize) -> Self {
         Self { straight: Bits::new(steps), suspended: Bits::new(steps) }
     }
 
-    /// Notes that control gets to a step. Whether that is new.
-    pub(super) fn add(&mut self, at: At, suspended: bool) -> bool {
-        if suspended { self.suspended.add(at) } else { self.straight.add(at) }
+    const fn bytes(&self) -> usize {
+        size_of::<Self>() + 2 * size_of::<u64>() * self.straight.0.len()
     }
 
     /// Whether control gets to a step, and if so whether it can be suspended on the way.
@@ -78,23 +86,81 @@ impl Ahead {
     }
 }
 
+/// Follows control from step to step. What comes first in the source is followed first, so that hardly any step is met twice.
+pub(super) struct Search {
+    found: Ahead,
+    /// The steps from which it has not gone on yet.
+    pending: Bits,
+    /// The first word of those that may have any.
+    word: usize,
+}
+
+impl Search {
+    pub(super) fn new(steps: usize) -> Self {
+        Self { found: Ahead::new(steps), pending: Bits::new(steps), word: 0 }
+    }
+
+    /// Control gets to a step. That it also gets there without a suspension says nothing new where it can be suspended.
+    pub(super) fn reach(&mut self, at: At, suspended: bool) {
+        let Ahead { straight, suspended: paused } = &mut self.found;
+        let is_new = if suspended { paused.add(at) } else { !paused.has(at) && straight.add(at) };
+        if is_new {
+            self.pending.add(at);
+            self.word = self.word.min(at / BITS);
+        }
+    }
+
+    /// A step from which to go on, and whether control can have been suspended before it.
+    pub(super) fn go_on(&mut self) -> Option<(At, bool)> {
+        let at = self.pending.take_from(self.word)?;
+        self.word = at / BITS;
+        Some((at, self.found.suspended.has(at)))
+    }
+
+    pub(super) fn finish(self) -> Ahead {
+        self.found
+    }
+}
+
 /// What is known of the steps that were asked for last.
 #[derive(Debug, Default)]
-pub(super) struct Known(Mutex<VecDeque<(At, Arc<Ahead>)>>);
+pub(super) struct Known(Mutex<Kept>);
+
+#[derive(Debug, Default)]
+struct Kept {
+    /// By the number of the step; as long as it has to be.
+    of_step: Vec<Option<Arc<Ahead>>>,
+    /// The steps of which something is kept, the oldest first.
+    order: VecDeque<At>,
+}
 
 impl Known {
     /// What lies ahead of a step; found only if it is not known.
     pub(super) fn of(&self, first: At, find: impl FnOnce() -> Ahead) -> Arc<Ahead> {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, ahead)) = known.iter().find(|(at, _)| *at == first) {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(Some(ahead)) = kept.of_step.get(first) {
             return ahead.clone();
         }
         let ahead = Arc::new(find());
-        if known.len() == MOST_KNOWN {
-            known.pop_front();
-        }
-        known.push_back((first, ahead.clone()));
+        kept.add(first, ahead.clone());
         ahead
+    }
+}
+
+impl Kept {
+    fn add(&mut self, first: At, ahead: Arc<Ahead>) {
+        if self.order.len() >= FEW.max(MOST_BYTES / ahead.bytes())
+            && let Some(oldest) = self.order.pop_front().and_then(|oldest| self.of_step.get_mut(oldest))
+        {
+            *oldest = None;
+        }
+        if self.of_step.len() <= first {
+            self.of_step.resize(first + 1, None);
+        }
+        if let Some(place) = self.of_step.get_mut(first) {
+            *place = Some(ahead);
+            self.order.push_back(first);
+        }
     }
 }
 
@@ -104,12 +170,21 @@ mod tests {
 
     #[test]
     fn a_way_with_a_suspension_counts_for_more_than_one_without() {
-        let mut ahead = Ahead::new(70);
-        assert!(ahead.add(65, false) && !ahead.add(65, false));
-        assert_eq!((ahead.get(65), ahead.get(64), ahead.get(1)), (Some(false), None, None));
-        assert!(ahead.add(65, true));
-        assert_eq!(ahead.get(65), Some(true));
-        assert!(!ahead.add(1_000, true), "a step that does not exist is never reached");
+        let mut search = Search::new(70);
+        search.reach(65, false);
+        search.reach(3, true);
+        assert_eq!((search.go_on(), search.go_on(), search.go_on()), (Some((3, true)), Some((65, false)), None));
+        search.reach(65, false);
+        search.reach(3, false);
+        assert_eq!(search.go_on(), None, "nothing of that is new");
+        search.reach(65, true);
+        search.reach(1_000, true);
+        assert_eq!((search.go_on(), search.go_on()), (Some((65, true)), None), "there is no step 1000");
+        search.reach(1, false);
+        assert_eq!(search.go_on(), Some((1, false)), "back to the head of a loop");
+        let ahead = search.finish();
+        let known = [65, 3, 1, 64].map(|at| ahead.get(at));
+        assert_eq!(known, [Some(true), Some(true), Some(false), None]);
     }
 
     #[test]
@@ -126,16 +201,17 @@ mod tests {
     #[test]
     fn what_was_asked_for_long_ago_is_found_again() {
         let known = Known::default();
+        let steps = MOST_BYTES * BITS;
         let ask = |first: At| {
             let mut found = false;
             known.of(first, || {
                 found = true;
-                Ahead::new(1)
+                Ahead::new(steps)
             });
             found
         };
         assert!(ask(0) && !ask(0));
-        assert!((1..=MOST_KNOWN).all(ask));
-        assert!(ask(0), "it had to make room");
+        assert!((1..FEW).all(ask) && !ask(0), "a few are kept, however large they are");
+        assert!(ask(FEW) && ask(0), "it had to make room");
     }
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use interlock_model::ir::{Isolation, Lock, LockKind, Op, Scope, Via};
 
 use super::{
-    ahead::{Ahead, Bits},
+    ahead::{Ahead, Bits, Search},
     edges::Next,
     entry::{At, Entry},
     reach::crosses_processes,
@@ -90,29 +90,33 @@ impl Entry<'_> {
     /// The same goes for one half of a condition: `limit && map.size >= limit` is asked anew as a whole.
     #[must_use]
     pub fn leads_to(&self, first: At, second: At) -> Option<bool> {
-        self.ahead.of(first, || self.reached_from(first)).get(second)
+        // Control only goes back to the head of a loop around it.
+        let back = self.loops(first).first().map_or(first, |head| first.min(*head));
+        if second < back { None } else { self.ahead.of(first, || self.reached_from(first)).get(second) }
     }
 
     /// What control gets to from a step.
     fn reached_from(&self, first: At) -> Ahead {
-        let mut ahead = Ahead::new(self.steps.len());
+        let mut search = Search::new(self.steps.len());
         let heads = self.loops(first);
         let starts_over = |from: At, to: At| {
             heads.contains(&to)
                 && (from < to || self.steps.get(to).is_some_and(|head| from >= head.until as usize))
         };
-        let mut pending: Vec<(At, bool)> =
-            self.after(first).map(|at| (at, self.lets_others_in(first))).collect();
         let asked_with = self.asked_with(first);
-        while let Some((at, suspended)) = pending.pop() {
-            if !ahead.add(at, suspended) || at == first || asked_with == Some(at) {
+        self.after(first).for_each(|next| search.reach(next, self.lets_others_in(first)));
+        while let Some((at, suspended)) = search.go_on() {
+            if at == first || asked_with == Some(at) {
                 continue;
             }
             let suspended = suspended || self.lets_others_in(at);
-            let further = self.after(at).filter(|next| !starts_over(at, *next));
-            pending.extend(further.map(|next| (next, suspended)));
+            for next in self.after(at) {
+                if heads.is_empty() || !starts_over(at, next) {
+                    search.reach(next, suspended);
+                }
+            }
         }
-        ahead
+        search.finish()
     }
 
     /// The first half of the condition whose second half a look is, and for which alone it was made: `limit` of

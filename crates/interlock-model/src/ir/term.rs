@@ -133,12 +133,18 @@ impl AccessPath {
     /// Whether two paths are sure to lead to the same place.
     #[must_use]
     pub fn names_the_same_as(&self, other: &Self) -> bool {
+        self.fields.len() == other.fields.len() && self.begins_with(other)
+    }
+
+    /// Whether a path is sure to lead through the place that another leads to, or to it.
+    #[must_use]
+    pub fn begins_with(&self, other: &Self) -> bool {
         let same = |(one, two): (&Field, &Field)| match (one, two) {
             (Field::At(index), Field::At(other)) => index.names_the_same_as(other),
             _ => one == two,
         };
         self.root == other.root
-            && self.fields.len() == other.fields.len()
+            && self.fields.len() >= other.fields.len()
             && self.fields.iter().zip(&other.fields).all(same)
     }
 
