@@ -2,7 +2,7 @@
 //!
 //! `bind/` finds out what names mean before anything is lowered. Then `items.rs` and `commonjs.rs` read what a file imports and
 //! exports, `classes.rs` and `functions.rs` open functions, `statements.rs` and `loops.rs` fill them, `expressions.rs`, `calls.rs`,
-//! `promises.rs` and `timers.rs` evaluate, `places.rs` and `assign.rs` decide what is shared memory, and `conditions.rs` and
+//! `promises.rs`, `telling.rs` and `timers.rs` evaluate, `places.rs` and `assign.rs` decide what is shared memory, and `conditions.rs` and
 //! `patterns.rs` take tests and destructuring apart. `context.rs` holds the work in progress, `cx.rs` the function of it.
 
 mod bind;
@@ -30,6 +30,7 @@ mod jsx;
 mod mutex;
 mod places;
 mod promises;
+mod telling;
 mod timers;
 
 #[cfg(test)]

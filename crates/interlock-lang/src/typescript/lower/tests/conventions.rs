@@ -306,3 +306,75 @@ async function load(key: string) {
         "#]],
     );
 }
+
+#[test]
+fn what_is_only_told_to_a_log_is_left_out_and_what_its_arguments_do_is_not() {
+    check(
+        r#"
+import { log } from "./log.js";
+class Shop {
+  #auditLog = open();
+  async sell(id: string) {
+    console.error(`sold ${id}`, this.stock[id], { id, left: this.stock.left - 1 });
+    log("sold", id);
+    logWarning(id);
+    this.logger?.info("sold", await this.take(id));
+    this.#auditLog.debug({ id });
+    take().catch((error) => console.error(error));
+  }
+}
+"#,
+        expect![[r#"
+            a.ts
+            1     fn module() at start-up
+
+            3     fn Shop.constructor()
+            4       open = call '::open'(), not awaited
+            4       write blind shared this.#auditLog from open
+
+            5     fn Shop.sell(id), async
+            9       take = call 'this.take'(id)
+            9       suspend
+            11      spawn
+            11        try
+            11          take.2 = call '::take'()
+            11          suspend
+                      catch error
+            11          result = call fn Shop.sell.closure(error)
+
+            11    fn Shop.sell.closure(error)
+            11      return
+        "#]],
+    );
+}
+
+#[test]
+fn what_is_waited_for_or_used_or_no_log_is_a_call() {
+    check(
+        r#"
+export async function sell(id: string, catalog: Catalog) {
+  await logger.info(id);
+  const written = log.write(id);
+  logActivity(id);
+  catalog.log(id);
+  login(id);
+  const console = mine();
+  console.log(written);
+}
+"#,
+        expect![[r#"
+            a.ts
+            1     fn module() at start-up
+
+            2     fn sell(id, catalog), async
+            3       info = call '::logger.info'(id)
+            3       suspend
+            4       written = call '::log.write'(id), not awaited
+            5       call '::logActivity'(id), not awaited
+            6       call 'catalog.log'(id), not awaited
+            7       call '::login'(id), not awaited
+            8       console = call '::mine'(), not awaited
+            9       call 'console.log'(written), not awaited
+        "#]],
+    );
+}
