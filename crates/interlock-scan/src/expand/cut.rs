@@ -22,11 +22,12 @@ const MOST_PARTS: usize = 4;
 /// How many functions that there was no room for are looked at in all.
 const MOST_CUT: usize = 400;
 
-/// The ways into the program that were found, and what there was no room for in those of tools.
+/// The ways into the program that were found, and what there was no room for in those of handlers.
 #[derive(Default)]
 pub(super) struct Found {
     pub(super) entries: Vec<Expanded>,
-    pub(super) cut: Vec<(FunctionId, Tool)>,
+    /// With the tool that leads there; none for a request that is no tool.
+    pub(super) cut: Vec<(FunctionId, Option<Tool>)>,
 }
 
 impl Found {
@@ -77,9 +78,15 @@ pub(super) fn of_tool(
 /// out.
 pub(super) fn of_handler(id: FunctionId, whole: &Whole<'_>, tools: &[Tool], cut: &[FunctionId]) -> Found {
     let cut = if cut.is_empty() || holds(&whole.body) { &[] } else { cut };
+    let leading = |id: &FunctionId| -> Vec<(FunctionId, Option<Tool>)> {
+        match tools {
+            [] => vec![(*id, None)],
+            tools => tools.iter().map(|tool| (*id, Some(tool.clone()))).collect(),
+        }
+    };
     Found {
         entries: Vec::from_iter(entry(id, whole, Runs::Call(tools.to_vec()))),
-        cut: cut.iter().flat_map(|id| tools.iter().map(|tool| (*id, tool.clone()))).collect(),
+        cut: cut.iter().flat_map(leading).collect(),
     }
 }
 
@@ -92,15 +99,16 @@ fn holds(body: &Block) -> bool {
 
 /// What there was no room for, with the tools that lead there; and what there was no room for in that.
 pub(super) fn with_what_is_inside(
-    cut: Vec<(FunctionId, Tool)>,
+    cut: Vec<(FunctionId, Option<Tool>)>,
     summaries: &Summaries<'_>,
 ) -> Vec<(FunctionId, Vec<Tool>)> {
-    let mut found: BTreeMap<FunctionId, BTreeMap<Name, Tool>> = BTreeMap::new();
+    let mut found: BTreeMap<FunctionId, BTreeMap<Option<Name>, Option<Tool>>> = BTreeMap::new();
     // Many tools may lead to the same, so it is looked at once what there was no room for in it.
     let mut inside: FxHashMap<FunctionId, &[FunctionId]> = FxHashMap::default();
     let mut pending = cut;
     while let Some((id, tool)) = pending.pop() {
-        if found.entry(id).or_default().insert(tool.name.clone(), tool.clone()).is_some() {
+        let name = tool.as_ref().map(|tool| tool.name.clone());
+        if found.entry(id).or_default().insert(name, tool.clone()).is_some() {
             continue;
         }
         let inside = inside.entry(id).or_insert_with(|| {
@@ -110,7 +118,7 @@ pub(super) fn with_what_is_inside(
         });
         pending.extend(inside.iter().map(|inside| (*inside, tool.clone())));
     }
-    found.into_iter().map(|(id, tools)| (id, tools.into_values().collect())).collect()
+    found.into_iter().map(|(id, tools)| (id, tools.into_values().flatten().collect())).collect()
 }
 
 /// Of what there was no room for, that which is seen inside of no tool at all.

@@ -360,6 +360,17 @@ fn what_a_handler_has_no_room_for_is_a_way_in_of_its_own() {
 }
 
 #[test]
+fn what_a_request_has_no_room_for_is_one_as_well_though_it_is_no_tool() {
+    let mut program = operations(false);
+    for function in &mut program.functions {
+        if let Role::Handler(tools) = &mut function.role {
+            tools.clear();
+        }
+    }
+    assert_eq!(lost(&program), ["lost-update 12 ", "lost-update 22 "]);
+}
+
+#[test]
 fn what_a_handler_has_no_room_for_may_be_under_its_lock() {
     assert_eq!(lost(&operations(true)), Vec::<String>::new());
 }
