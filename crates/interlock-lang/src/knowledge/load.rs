@@ -2,16 +2,40 @@
 
 use std::collections::BTreeMap;
 
-use rustc_hash::FxHashMap;
-use serde::Deserialize;
-
 use super::{
     InvalidKnowledge, Knowledge, Library,
     format::{Entry, File, KindText, LibraryText},
+    table::{Split, Table},
 };
 
 impl Knowledge {
     pub(super) fn load(&mut self, text: &str) -> Result<(), InvalidKnowledge> {
+        self.add(text)?;
+        self.check()
+    }
+
+    /// The same of one of our own files: what its calls do is read when somebody asks for it, and nothing is checked.
+    pub(super) fn load_later(&mut self, text: &'static str) -> Result<(), InvalidKnowledge> {
+        let Split { now, later } = Split::of(text);
+        self.add(&now)?;
+        for (name, text) in later {
+            let table = Table::later(text);
+            let of = |start: &str, end: &str| {
+                let name = name.strip_prefix(start)?.strip_suffix(end)?;
+                Some(name.trim_matches('"').to_owned())
+            };
+            if let Some(library) = of("library.", ".exports") {
+                self.libraries.entry(library).or_default().exports = table;
+            } else if let Some(kind) = of("kind.", ".methods") {
+                self.kinds.entry(kind).or_default().methods = table;
+            } else {
+                self.unknown = table;
+            }
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, text: &str) -> Result<(), InvalidKnowledge> {
         let file: File = toml::from_str(text).map_err(|error| InvalidKnowledge(error.to_string()))?;
         for (name, library) in file.library {
             self.add_library(&name, library)?;
@@ -21,8 +45,7 @@ impl Knowledge {
         }
         self.names.extend(file.unknown.names);
         self.members.extend(file.unknown.members);
-        self.unknown.extend(entries("unknown.methods", file.unknown.methods, &self.unknown)?);
-        self.check()
+        extend(&mut self.unknown, || "unknown.methods".to_owned(), file.unknown.methods)
     }
 
     fn add_library(&mut self, name: &str, text: LibraryText) -> Result<(), InvalidKnowledge> {
@@ -35,15 +58,12 @@ impl Knowledge {
         library.sync = text.sync.or(library.sync.take());
         library.inside.extend(text.inside);
         library.types.extend(text.types);
-        let added = entries(&format!("library.{name:?}.exports"), text.exports, &library.exports)?;
-        library.exports.extend(added);
-        Ok(())
+        extend(&mut library.exports, || format!("library.{name:?}.exports"), text.exports)
     }
 
     fn add_kind(&mut self, name: &str, text: KindText) -> Result<(), InvalidKnowledge> {
         let kind = self.kinds.entry(name.to_owned()).or_default();
-        let added = entries(&format!("kind.{name:?}.methods"), text.methods, &kind.methods)?;
-        kind.methods.extend(added);
+        extend(&mut kind.methods, || format!("kind.{name:?}.methods"), text.methods)?;
         kind.like = text.like.or(kind.like.take());
         kind.via = text.via.or(kind.via);
         kind.engine = text.engine.or(kind.engine);
@@ -77,7 +97,7 @@ impl Knowledge {
             Ok(())
         };
         for (name, library) in &self.libraries {
-            for (export, entries) in &library.exports {
+            for (export, entries) in library.exports.all() {
                 entries_name(format!("library.{name:?}.exports.{export}"), entries)?;
             }
             for (export, kind) in &library.types {
@@ -91,7 +111,7 @@ impl Knowledge {
             }
         }
         for (name, kind) in &self.kinds {
-            for (method, entries) in &kind.methods {
+            for (method, entries) in kind.methods.all() {
                 entries_name(format!("kind.{name:?}.methods.{method:?}"), entries)?;
             }
             let others = kind
@@ -129,34 +149,11 @@ impl Library {
     }
 }
 
-/// Reads entries. Text instead of an entry is the name of another one: here, or of what was there before.
-fn entries(
-    place: &str,
+/// Adds entries to a table. One that gets none need not be read.
+fn extend(
+    table: &mut Table,
+    place: impl FnOnce() -> String,
     texts: BTreeMap<String, toml::Value>,
-    before: &FxHashMap<String, Vec<Entry>>,
-) -> Result<FxHashMap<String, Vec<Entry>>, InvalidKnowledge> {
-    let invalid = |name: &str, error: &dyn std::fmt::Display| {
-        InvalidKnowledge(format!("{place}.{name}: {}", error.to_string().trim()))
-    };
-    let mut found = FxHashMap::default();
-    let mut others = vec![];
-    for (name, text) in texts {
-        let read = |text: toml::Value| Entry::deserialize(text).map_err(|error| invalid(&name, &error));
-        let list = match text {
-            toml::Value::String(other) => {
-                others.push((name, other));
-                continue;
-            }
-            toml::Value::Array(list) => list.into_iter().map(read).collect::<Result<Vec<_>, _>>()?,
-            one => vec![read(one)?],
-        };
-        found.insert(name, list);
-    }
-    for (name, other) in others {
-        let same = found.get(&other).or_else(|| before.get(&other)).cloned();
-        let missing = || invalid(&name, &format!("there is no {other:?} to be the same as"));
-        let same = same.ok_or_else(missing)?;
-        found.insert(name, same);
-    }
-    Ok(found)
+) -> Result<(), InvalidKnowledge> {
+    if texts.is_empty() { Ok(()) } else { table.extend(&place(), texts) }
 }

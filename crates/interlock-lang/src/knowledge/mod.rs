@@ -1,6 +1,6 @@
 //! What libraries do, as data: `effects.toml` of each language, and the user's own models on top.
 //!
-//! `format` is the file's form and `load` reads it; `place` finds the parts of a call that an entry speaks of; `apply` finds the entry
+//! `format` is the file's form, `load` reads it and `table` what is in it of calls; `place` finds the parts of a call that an entry speaks of; `apply` finds the entry
 //! and `act` writes its steps down, with `files`, `rows` and `guard` for files, statements, and locks and transactions. Statements on rows come from SQL (`sql`), from objects
 //! (`filter`) or from chains of calls (`chain`); all become a `statement`.
 
@@ -8,6 +8,7 @@ mod format;
 mod load;
 mod object;
 mod place;
+mod table;
 
 mod apply;
 mod scene;
@@ -47,7 +48,7 @@ pub struct Knowledge {
     /// What members probably are whose names are written as those of constants, by the name of what they are members of.
     members: FxHashMap<String, String>,
     /// Methods of objects of which nothing is known.
-    unknown: FxHashMap<String, Vec<format::Entry>>,
+    unknown: table::Table,
 }
 
 /// A library, as it was read.
@@ -58,7 +59,7 @@ struct Library {
     sync: Option<String>,
     inside: FxHashMap<String, String>,
     types: FxHashMap<String, String>,
-    exports: FxHashMap<String, Vec<format::Entry>>,
+    exports: table::Table,
 }
 
 /// Why a text is no knowledge.
@@ -74,6 +75,16 @@ impl Knowledge {
     pub fn parse(text: &str) -> Result<Self, InvalidKnowledge> {
         let mut knowledge = Self::default();
         knowledge.load(text)?;
+        Ok(knowledge)
+    }
+
+    /// The same of the file of a front end, which tests have read: what its calls do is only read when somebody asks for it.
+    ///
+    /// # Errors
+    /// With what is wrong and in which entry, as far as it is read.
+    pub fn read_later(text: &'static str) -> Result<Self, InvalidKnowledge> {
+        let mut knowledge = Self::default();
+        knowledge.load_later(text)?;
         Ok(knowledge)
     }
 

@@ -6,6 +6,7 @@ use rustc_hash::FxHashMap;
 use super::{
     Knowledge,
     format::{Clause, Engine, Entry, Holders, MemberText, Mode, Way},
+    table::Table,
 };
 
 /// How far a type is followed to those that it is like.
@@ -24,7 +25,7 @@ pub(super) struct Definition {
     pub(super) lazy: Option<bool>,
     pub(super) transparent: Option<bool>,
     pub(super) mode: Option<Mode>,
-    pub(super) methods: FxHashMap<String, Vec<Entry>>,
+    pub(super) methods: Table,
     pub(super) members: FxHashMap<String, MemberText>,
     pub(super) clauses: FxHashMap<String, Clause>,
     pub(super) ends: Vec<String>,

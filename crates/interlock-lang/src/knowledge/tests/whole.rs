@@ -1,6 +1,6 @@
 //! The effects file as a whole, texts that are no knowledge, and input that wants to hurt.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use expect_test::expect;
 use interlock_model::ir::{AccessPath, FunctionBuilder, Op, Origin};
@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     Arg, Call, Kind, NoSurroundings, Target,
-    knowledge::{Knowledge, tables_of},
+    knowledge::{Knowledge, table::Table, tables_of},
 };
 
 /// Applies a call with nothing known of its arguments.
@@ -71,14 +71,14 @@ fn every_kind_is_reached_from_a_library() {
     let mut reached: BTreeSet<&str> = knowledge.names.values().map(String::as_str).collect();
     for library in knowledge.libraries.values() {
         reached.extend(library.types.values().map(String::as_str));
-        let entries = library.exports.values().flatten();
+        let entries = library.exports.all().values().flatten();
         reached.extend(entries.filter_map(|entry| entry.result.as_deref()));
     }
     let mut waiting: Vec<&str> = reached.iter().copied().collect();
     while let Some(name) = waiting.pop() {
         let Some(kind) = knowledge.kinds.get(name) else { continue };
         let entries =
-            kind.methods.values().flatten().flat_map(|entry| std::iter::once(entry).chain(&entry.also));
+            kind.methods.all().values().flatten().flat_map(|entry| std::iter::once(entry).chain(&entry.also));
         let named = entries.flat_map(|entry| entry.result.iter().chain(&entry.gives));
         let others = kind
             .like
@@ -277,4 +277,18 @@ fn a_statement_that_is_put_off_has_no_effect() {
         assert!(knowledge.apply(&waited, body).is_some());
     });
     assert!(matches!(function.body.as_slice(), [effect] if matches!(effect.op, Op::Read { .. })));
+}
+
+#[test]
+fn what_is_read_when_it_is_asked_for_is_what_is_read_at_once() {
+    fn tables(knowledge: &Knowledge) -> BTreeMap<String, BTreeMap<String, String>> {
+        let libraries = knowledge.libraries.iter().map(|(name, it)| (format!("library {name}"), &it.exports));
+        let kinds = knowledge.kinds.iter().map(|(name, it)| (format!("kind {name}"), &it.methods));
+        let all = libraries.chain(kinds).chain([("unknown".to_owned(), &knowledge.unknown)]);
+        let told =
+            |table: &Table| table.all().iter().map(|(name, it)| (name.clone(), format!("{it:?}"))).collect();
+        all.map(|(name, table)| (name, told(table))).collect()
+    }
+    let (now, later) = (Knowledge::parse(EFFECTS).unwrap(), Knowledge::read_later(EFFECTS).unwrap());
+    assert_eq!(tables(&later), tables(&now));
 }
