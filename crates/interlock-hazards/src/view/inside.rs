@@ -85,7 +85,8 @@ impl Entry<'_> {
             );
             if passes_on {
                 let clears_up = |next: &At| self.is_finally(*next) && !self.is_finally(at);
-                let goes_on = self.after(at).any(|next| !clears_up(&next) && !self.is_recovery(next));
+                let recovers = |next: At| self.is_recovery(next) && !self.is_recovery(at);
+                let goes_on = self.after(at).any(|next| !clears_up(&next) && !recovers(next));
                 // Where it goes on otherwise, only a failure leads to what clears up.
                 pending.extend(self.after(at).filter(|next| !goes_on || !clears_up(next)));
             } else {
