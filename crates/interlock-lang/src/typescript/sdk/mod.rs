@@ -20,6 +20,8 @@ mod ways;
 mod found;
 mod tool;
 
+mod shape;
+
 mod register;
 
 mod dispatch;

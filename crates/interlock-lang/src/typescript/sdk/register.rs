@@ -10,7 +10,7 @@ use super::{
     look::FUEL,
     results::split,
     says::Says,
-    vary,
+    shape, vary,
 };
 use crate::{
     Arg, Shape,
@@ -183,6 +183,15 @@ fn tool<'i>(found: &mut Found<'_, 'i>, number: u32, site: &'i Site) {
         name.or_else(|| index.settle(index.look(handler, at, FUEL), FUEL).open())
     });
     let several = ways.len() > 1;
+    let works: Vec<Thing<'i>> = ways
+        .iter()
+        .map(|env| index.look(handler, &At { function: site.within, env: env.clone() }, FUEL))
+        .collect();
+    if works.iter().all(|work| found.functions(work).is_empty())
+        && shape::tools(found, number, (name, handler), configs)
+    {
+        return;
+    }
     for env in ways {
         let at = At { function: site.within, env };
         let actual = class.and_then(|class| at.env.this(class));

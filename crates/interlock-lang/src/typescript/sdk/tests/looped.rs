@@ -272,3 +272,46 @@ export function enlist(name: string, run: Run) { server.registerTool(name, {}, r
         "#]],
     );
 }
+
+#[test]
+fn tools_that_come_from_nowhere_are_those_that_look_like_them() {
+    check(
+        r#"
+//- server.ts
+import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
+import { pick } from "tool-filter";
+import { collections } from "./collections";
+const server = new McpServer({ name: "s", version: "1" });
+pick(collections).forEach((collection) => {
+  const tools = collection.tools();
+  tools.forEach((tool) => {
+    server.registerTool(tool.title, { description: tool.description, inputSchema: tool.input }, tool.work);
+  });
+});
+//- collections.ts
+import { decorate } from "tool-filter";
+import { makeRemove } from "./remove";
+const Get = {
+  title: "get",
+  description: "reads",
+  input: {},
+  annotations: { readOnlyHint: true },
+  work: async (args) => ({}),
+};
+export const collections = [decorate(Get), decorate(removers())];
+export function removers() {
+  const remove = makeRemove();
+  return { remove: { title: "remove", description: "removes", work: remove }, other: { title: "no tool", work: remove } };
+}
+export const command = { title: "serve", work: async () => {} };
+//- remove.ts
+export function makeRemove() {
+  return async function remove(args) { return {}; };
+}
+"#,
+        &expect![[r#"
+            collections.ts:8 work: get (read-only)
+            remove.ts:2 remove: remove
+        "#]],
+    );
+}
