@@ -375,14 +375,19 @@ fn way<'i>(
 ) {
     let index = found.index;
     let mut ways = vec![];
+    let name_of =
+        |key: &Option<Name>, thing: &Thing<'i>| key.clone().or_else(|| index.name_in(thing).text().cloned());
+    let nameless = elements.iter().filter(|(key, thing)| name_of(key, thing).is_none()).count();
     for (key, thing) in elements.iter().take(WAYS) {
         let mut work = thing.clone();
         for member in members {
             work = index.member(work, member, FUEL);
         }
-        let name = key.clone().or_else(|| index.name_in(thing).text().cloned());
+        let name = name_of(key, thing);
         for function in found.functions(&work) {
-            let name = name.clone().unwrap_or_else(|| found.name_of(function));
+            // What is done with the one thing that stands for all tools is no tool of its own.
+            let last = if nameless == 1 && !members.is_empty() { handler } else { function };
+            let name = name.clone().unwrap_or_else(|| found.name_of(last));
             let tool = index.tool_in(name.clone(), thing);
             found.serve(handler, tool);
             ways.push((name, FunctionId(function)));

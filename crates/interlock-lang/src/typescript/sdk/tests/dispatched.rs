@@ -386,3 +386,35 @@ server.setRequestHandler(CallToolRequestSchema, async (request) => {
         "#]],
     );
 }
+
+#[test]
+fn what_is_done_with_a_tool_of_which_nothing_is_known_is_no_tool() {
+    check(
+        r#"
+//- index.ts
+import { Server } from "@modelcontextprotocol/sdk/server/index.js";
+import { CallToolRequestSchema } from "@modelcontextprotocol/sdk/types.js";
+class App {
+  private tools = new Map();
+  add(definition) {
+    const made = {
+      attach(server) { this.server = server; },
+      async call(request) { return definition.execute(request.params.arguments); },
+    };
+    this.tools.set(definition.name, made);
+  }
+  start(server: Server) {
+    server.setRequestHandler(CallToolRequestSchema, async (request) => {
+      const tool = this.tools.get(request.params.name);
+      tool.attach(server);
+      return tool.call(request);
+    });
+  }
+}
+new App().start(new Server({ name: "s", version: "1" }));
+"#,
+        &expect![[r#"
+            index.ts:13 App.start.closure: App.start.closure
+        "#]],
+    );
+}
