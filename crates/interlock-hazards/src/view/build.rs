@@ -99,19 +99,19 @@ struct Walk<'e> {
 
 impl<'e> Walk<'e> {
     fn block(&mut self, block: &'e Block, mut here: Now, mut from: Dangling) -> End {
-        let mut followed = false;
+        let mut told = false;
         for effect in block {
             if from.is_dead() {
                 break;
             }
             let at = self.step(effect, &mut here, &mut from);
-            // What a call that was followed fails at stands among its steps; waiting for it adds nothing.
-            if may_fail(&effect.op) && !(followed && effect.op == Op::Suspend) {
+            // What a call that was followed fails at stands among its steps, and a pause just ends; waiting for them adds nothing.
+            if may_fail(&effect.op) && !(told && effect.op == Op::Suspend) {
                 self.fail(at);
             }
-            followed = match &effect.op {
-                Op::Inlined { .. } => true,
-                Op::Derive { .. } => followed,
+            told = match &effect.op {
+                Op::Inlined { .. } | Op::Sleep { .. } => true,
+                Op::Derive { .. } => told,
                 _ => false,
             };
             self.effect(effect, at, &mut here, &mut from);

@@ -26,6 +26,8 @@ struct Places {
     fixed: HashSet<AccessPath>,
     /// The fields of those.
     fields: HashSet<Fields>,
+    /// The fields that lead to one from the object that has it, wherever that object is kept.
+    tails: HashSet<Fields>,
     /// What is called differently from entry to entry.
     others: Vec<AccessPath>,
 }
@@ -59,6 +61,9 @@ impl Places {
     fn new<'p>(paths: impl Iterator<Item = &'p AccessPath>) -> Self {
         let mut places = Self::default();
         for path in paths {
+            if path.root == Root::This {
+                places.tails.insert(path.fields.clone());
+            }
             if !is_fixed(path) {
                 places.others.push(path.clone());
             } else if places.fixed.insert(path.clone()) {
@@ -91,6 +96,7 @@ impl Entry<'_> {
 
     fn has_fields(&self, places: &Places, path: &AccessPath) -> bool {
         places.fields.contains(&path.fields)
+            || places.tails.iter().any(|tail| path.fields.ends_with(tail))
             || places.others.iter().any(|other| self.resolve_path(other).fields == path.fields)
     }
 

@@ -37,9 +37,11 @@ pub(super) fn is_quiet(block: &Block) -> bool {
     })
 }
 
-/// Whether a step can fail by itself: what talks to something outside the function.
+/// Whether a step can fail by itself: what talks to something outside the function. Writing to a stream only hands over what is
+/// written; that it does not arrive is told elsewhere.
 pub(super) fn may_fail(op: &Op) -> bool {
     match op {
+        Op::Write { to: Resource::Stream(_), .. } => false,
         Op::Read { of: resource, .. }
         | Op::Write { to: resource, .. }
         | Op::Delete { of: resource, .. }
