@@ -114,7 +114,7 @@ fn followed_links(entry: &Entry<'_>) -> Vec<Issue> {
         let look = looks
             .iter()
             .copied()
-            .filter(|look| *look < act && leads_to_it(entry, *look, act) && is_judged(entry, *look))
+            .filter(|look| *look < act && leads_to_it(entry, *look, act) && is_judged(entry, *look, act))
             .max();
         let Some(look) = look else { continue };
         if entry.gap(look, act).is_none_or(|gap| gap.is_locked_across_processes()) {
@@ -153,13 +153,31 @@ fn is_unguessable(entry: &Entry<'_>, act: At) -> bool {
     }
 }
 
-/// Whether anything is decided by where the name leads.
-fn is_judged(entry: &Entry<'_>, look: At) -> bool {
-    let decides = |op: &Op| match op {
-        Op::Check { on, .. } => on.iter().any(|value| entry.sources(*value).contains(&look)),
+/// Whether anything is decided by where the name leads before it is opened. That a name is made whole by following it, that there is
+/// one at all, or that what was found there is looked at, is no check.
+fn is_judged(entry: &Entry<'_>, look: At, act: At) -> bool {
+    let opened = match entry.resource(act) {
+        Some(Resource::File(path)) => entry.values_in(path),
+        _ => vec![],
+    };
+    let Some(Op::Read { into: real, .. }) = entry.op(look) else { return false };
+    let is_the_name = |value: Value| {
+        entry.is_answer(value)
+            && entry.depends_once_on(value, *real)
+            && opened.iter().any(|name| entry.depends_on(*name, value))
+    };
+    let is_found_there = |from: &At| match entry.op(*from) {
+        Some(Op::Read { of: Resource::File(_), aspect, .. }) => *from > look && *aspect != Aspect::Target,
         _ => false,
     };
-    entry.all(Kinds::CHECK, decides).next().is_some()
+    let decides = |op: &Op| match op {
+        Op::Check { on, .. } => on.iter().any(|value| {
+            let sources = entry.sources(*value);
+            sources.contains(&look) && !sources.iter().any(is_found_there) && !is_the_name(*value)
+        }),
+        _ => false,
+    };
+    entry.all(Kinds::CHECK, decides).any(|check| look < check && check < act)
 }
 
 fn leads_to_it(entry: &Entry<'_>, look: At, act: At) -> bool {

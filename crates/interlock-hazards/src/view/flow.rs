@@ -222,6 +222,23 @@ impl<'e> Entry<'e> {
         false
     }
 
+    /// Whether a value is computed from another in one way only. What was chosen by looking at the other has to do with it twice.
+    #[must_use]
+    pub fn depends_once_on(&self, value: Value, other: Value) -> bool {
+        let mut value = value;
+        for _ in 0..MOST_SEEN {
+            if value == other {
+                return true;
+            }
+            let mut ways = self.inputs(value).iter().filter(|input| self.depends_on(**input, other));
+            match (ways.next(), ways.next()) {
+                (Some(only), None) => value = *only,
+                _ => return false,
+            }
+        }
+        false
+    }
+
     /// Some values and what they are computed from, as far as that is worth looking at.
     #[must_use]
     pub fn made_of(&self, values: &[Value]) -> Vec<Value> {
