@@ -2,7 +2,7 @@
 
 use interlock_model::{
     Lane, Severity,
-    ir::{AccessPath, Effect, Exit, Field, Op, Resource, Root, WriteMode},
+    ir::{AccessPath, Effect, Exit, Field, Op, Resource, Root, Term, WriteMode},
 };
 
 use crate::{
@@ -10,6 +10,7 @@ use crate::{
     claim::is_claimed,
     clash::{Clash, clashes, key_of, mentions},
     view::{At, Entry, Kinds, Overlap, View},
+    words::words,
 };
 
 /// What limits are called.
@@ -58,11 +59,31 @@ pub(crate) fn claims(_view: &View<'_>, clash: &Clash<'_, '_>) -> bool {
             true
         }
         Some(resource) => {
-            let named = |words| is_named_so(clash.entry, resource, words);
-            (counts || adds) && (named(LIMITS) || refuses(clash.entry, clash.check) && named(UNDER_WAY))
+            let under_way = || is_named_so(clash.entry, resource, UNDER_WAY);
+            (counts || adds)
+                && (is_limit(clash.entry, resource) || refuses(clash.entry, clash.check) && under_way())
         }
         None => false,
     }
+}
+
+/// Whether a change raises a count of calls: what goes by the name of a limit, and was read before. It is off by one at worst, and
+/// nothing else has to follow it.
+pub(crate) fn counts_calls(entry: &Entry<'_>, at: At) -> bool {
+    let raises = match entry.op(at) {
+        Some(Op::Write { mode: WriteMode::Atomic, .. }) => true,
+        Some(Op::Write { mode: WriteMode::Blind, .. }) => {
+            entry.fed_by(at).iter().any(|look| entry.overlap(*look, at).is_some())
+        }
+        _ => false,
+    };
+    raises && matches!(entry.resource(at), Some(resource @ Resource::Key(_)) if is_limit(entry, resource))
+}
+
+/// Whether something goes by the name of a limit, if only by its initials.
+fn is_limit(entry: &Entry<'_>, resource: &Resource) -> bool {
+    let initials = |key: &Term| words(&entry.text(key)).iter().any(|word| word == "rl");
+    is_named_so(entry, resource, LIMITS) || matches!(resource, Resource::Key(key) if initials(key))
 }
 
 /// Whether a call has counted itself right before it compares: what it writes after its work is that it is gone.

@@ -10,7 +10,9 @@ use interlock_model::{
 use crate::{
     Issue,
     clash::{key_of, notes_use},
+    non_atomic_rate_limit::rule::counts_calls,
     view::{At, Entry, Kinds, Pattern, Piece, Runs, View},
+    words::words,
 };
 
 use super::{facts::Facts, undone::undone};
@@ -56,6 +58,10 @@ fn is_step(entry: &Entry<'_>, at: At) -> bool {
     let lives_on = match (entry.op(at), entry.resource(at)) {
         // A folder that is there or made is no change.
         (Some(Op::Write { mode: WriteMode::Ensure, .. }), Some(Resource::File(_))) => false,
+        // Nor is a line in a log.
+        (Some(Op::Write { mode: WriteMode::Append, .. }), Some(Resource::File(path))) => {
+            !words(&entry.text(path)).iter().any(|word| matches!(word.as_str(), "log" | "logs" | "logger"))
+        }
         (Some(Op::Write { mode, .. }), _) => !matches!(mode, WriteMode::Expiry | WriteMode::Pieces),
         _ => true,
     };
@@ -64,6 +70,7 @@ fn is_step(entry: &Entry<'_>, at: At) -> bool {
     stored
         && lives_on
         && !only_use()
+        && !counts_calls(entry, at)
         && !entry.is_recovery(at)
         && !entry.is_finally(at)
         && entry.apart(at).is_none()
@@ -91,6 +98,7 @@ fn pair(
         return None;
     }
     let bound = match entry.gap(first, second) {
+        Some(_) if !entry.comes_in_one_turn(first, second) => return None,
         Some(gap) => gap.transaction || gap.is_locked(),
         None => are_bound_side_by_side(entry, first, second)?,
     };

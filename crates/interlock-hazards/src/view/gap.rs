@@ -182,6 +182,26 @@ impl Entry<'_> {
         false
     }
 
+    /// Whether control gets from one step to another before any loop around both begins another turn: what one turn does for its
+    /// thing is no part of what the next does for another.
+    #[must_use]
+    pub fn comes_in_one_turn(&self, first: At, second: At) -> bool {
+        let around: Vec<At> =
+            self.loops(first).iter().copied().filter(|head| self.encloses(*head, second)).collect();
+        let between = self.between(first, second);
+        let mut seen = Bits::new(self.steps.len());
+        let mut pending: Vec<At> = self.after(first).collect();
+        while let Some(at) = pending.pop() {
+            if at == second {
+                return true;
+            }
+            if !around.contains(&at) && between.contains(&at) && seen.add(at) {
+                pending.extend(self.after(at));
+            }
+        }
+        false
+    }
+
     /// Whether there is anything on the way from one step to another at which others could run. Asked before the ways are followed.
     #[must_use]
     pub fn may_be_suspended(&self, first: At, second: At) -> bool {
