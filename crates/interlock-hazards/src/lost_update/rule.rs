@@ -1,7 +1,7 @@
 //! Read, changed in memory, written back.
 
 use interlock_model::{
-    Severity,
+    Confidence, Severity,
     ir::{Op, Resource, WriteMode},
 };
 
@@ -9,11 +9,35 @@ use crate::{
     Issue, auth_check_then_act,
     clash::{Clash, clashes},
     db_check_then_act, non_atomic_rate_limit,
-    view::View,
+    view::{Overlap, View},
 };
 
 pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
-    clashes(view).iter().filter(|clash| claims(view, clash)).map(issue).collect()
+    let found = clashes(view);
+    let found: Vec<&Clash<'_, '_>> = found.iter().filter(|clash| claims(view, clash)).collect();
+    let told = |clash: &&Clash<'_, '_>| {
+        let issue = issue(clash);
+        let looks_again = found.iter().any(|later| reads_again(clash, later));
+        if looks_again { issue.no_surer_than(Confidence::Low) } else { issue }
+    };
+    found.iter().map(told).collect()
+}
+
+/// Whether a later look at the same thing feeds what is written as well, and is told for it. What was read before mostly says no more
+/// than which part of it to change.
+fn reads_again(clash: &Clash<'_, '_>, later: &Clash<'_, '_>) -> bool {
+    let entry = clash.entry;
+    let always = || {
+        let judges = entry.judges(clash.act);
+        entry.judges(later.look).iter().all(|judge| judges.contains(judge))
+    };
+    std::ptr::eq(entry, later.entry)
+        && clash.act == later.act
+        && clash.look < later.look
+        && matches!(entry.resource(clash.look), Some(Resource::File(_) | Resource::Key(_)))
+        && entry.overlap(clash.look, later.look) == Some(Overlap::Sure)
+        && entry.leads_to(clash.look, later.look).is_some()
+        && always()
 }
 
 fn claims(view: &View<'_>, clash: &Clash<'_, '_>) -> bool {

@@ -12,7 +12,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::{
     entries::entry,
     follow::Follower,
-    summary::Summaries,
+    summary::{Summaries, Summary},
     tool::{Dispatch, Only},
     whole::Whole,
 };
@@ -97,6 +97,20 @@ fn holds(body: &Block) -> bool {
     })
 }
 
+/// The same of a function, with what is put into it later.
+fn holds_inside(summary: &Summary<'_>, summaries: &Summaries<'_>) -> bool {
+    let mut seen: FxHashSet<FunctionId> = FxHashSet::default();
+    let mut pending = vec![summary];
+    while let Some(summary) = pending.pop() {
+        if holds(&summary.body) {
+            return true;
+        }
+        let later = summary.later.iter().filter(|id| seen.insert(**id));
+        pending.extend(later.filter_map(|id| summaries.get(id.0 as usize)?.get()).map(|inside| &**inside));
+    }
+    false
+}
+
 /// What there was no room for, with the tools that lead there; and what there was no room for in that.
 pub(super) fn with_what_is_inside(
     cut: Vec<(FunctionId, Option<Tool>)>,
@@ -113,7 +127,7 @@ pub(super) fn with_what_is_inside(
         }
         let inside = inside.entry(id).or_insert_with(|| {
             let summary = summaries.get(id.0 as usize).and_then(OnceLock::get);
-            let cut = summary.filter(|summary| !summary.cut.is_empty() && !holds(&summary.body));
+            let cut = summary.filter(|summary| !summary.cut.is_empty() && !holds_inside(summary, summaries));
             cut.map_or(&[], |summary| &summary.cut)
         });
         pending.extend(inside.iter().map(|inside| (*inside, tool.clone())));

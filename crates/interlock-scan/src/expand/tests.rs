@@ -375,6 +375,49 @@ fn what_a_handler_has_no_room_for_may_be_under_its_lock() {
     assert_eq!(lost(&operations(true)), Vec::<String>::new());
 }
 
+/// The same two operations, in a function that another one calls for which the handler has no room.
+fn operations_further_in(locked: bool) -> Program {
+    let operation = |line: u32, file: &str| {
+        function(line, "operation").body([], |b, []| {
+            reports(b, line + 1, 1_500);
+            reads_and_writes_back(b, line + 2, file);
+        })
+    };
+    let guarded = function(30, "guarded").body([], |b, []| {
+        let lock = Lock::cross_process(AccessPath::global("server.ts::lock"));
+        if locked {
+            b.line(31).acquire(&lock, Hold::Exclusive);
+        }
+        let mode = b.declare("mode", interlock_model::ir::Origin::Step);
+        let call = |b: &mut Body<'_>, id: u32| {
+            b.line(32 + id).call("_", Callee::Function(FunctionId(id)), []);
+            b.suspend();
+        };
+        let then = b.nested(|b| call(b, 0));
+        let otherwise = b.nested(|b| call(b, 1));
+        b.push(Op::Check { on: vec![mode], equal: None, then, otherwise });
+        if locked {
+            b.line(35).release(&lock);
+        }
+    });
+    let middle = function(36, "middle").body([], |b, []| {
+        b.line(37).call("_", Callee::Function(FunctionId(2)), []);
+        b.suspend();
+    });
+    let handler = function(40, "handler").handles("items").body([], |b, []| {
+        reports(b, 41, 2_900);
+        b.line(42).call("_", Callee::Function(FunctionId(3)), []);
+        b.suspend();
+    });
+    program([operation(10, "first"), operation(20, "second"), guarded, middle, handler])
+}
+
+#[test]
+fn what_there_is_no_room_for_may_be_under_a_lock_that_is_taken_on_the_way() {
+    assert_eq!(lost(&operations_further_in(false)), ["lost-update 12 items", "lost-update 22 items"]);
+    assert_eq!(lost(&operations_further_in(true)), Vec::<String>::new());
+}
+
 #[test]
 fn what_is_small_but_called_at_every_step_leaves_room_for_the_rest() {
     let log = function(1, "log").body([], |b, []| reports(b, 2, 60));
@@ -564,4 +607,21 @@ fn timer(with_tool: bool) -> Vec<Confidence> {
 fn what_an_event_does_is_told_at_the_lowest_confidence_where_nobody_is_known_to_call() {
     assert_eq!(timer(true), [Confidence::Medium]);
     assert_eq!(timer(false), [Confidence::Low]);
+}
+
+#[test]
+fn of_two_reads_of_what_is_written_back_the_last_one_is_told_for_sure() {
+    let file = || Resource::File("state".into());
+    let tool = function(1, "login").handles("login").body([], |b, []| {
+        let first = b.line(2).read("first", file());
+        b.suspend();
+        let last = b.line(4).read("last", file());
+        b.line(5).write(file(), [first, last], WriteMode::Blind);
+    });
+    let mut program = program([tool]);
+    let found = analyse(&mut program);
+    let lost = found.iter().filter(|found| found.hazard.id.as_str() == "lost-update");
+    let told: Vec<(u32, Confidence)> =
+        lost.map(|found| (found.issue.span.line, found.issue.confidence)).collect();
+    assert_eq!(told, [(2, Confidence::Low), (4, Confidence::High)]);
 }
