@@ -1,6 +1,7 @@
 //! `unprotected-multi-step`: its page is `doc.md`.
 
 mod facts;
+mod mixed;
 mod probe;
 mod remedy;
 mod rule;

@@ -15,7 +15,7 @@ use crate::{
     words::words,
 };
 
-use super::{facts::Facts, undone::undone};
+use super::{facts::Facts, mixed::mixed, undone::undone};
 
 /// Finds `unprotected-multi-step`.
 pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
@@ -48,6 +48,8 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
         }
         found.extend(undone(entry));
     }
+    let racing = view.entries_with(Kinds::OTHER).filter(|entry| entry.runs_beside_itself());
+    found.extend(racing.flat_map(mixed));
     found
 }
 

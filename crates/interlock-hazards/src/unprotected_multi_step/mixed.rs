@@ -1,0 +1,71 @@
+//! Transactions on a connection that all calls share: what another call sends meanwhile is a part of them.
+
+use interlock_model::{
+    Lane, Reach, Span,
+    ir::{AccessPath, Op, Via},
+};
+
+use crate::{
+    Issue,
+    view::{At, Entry, Kinds, Runs},
+};
+
+/// A transaction that is begun and ended by statements of its own on one connection for all calls, with room for others in between.
+pub(super) fn mixed(entry: &Entry<'_>) -> Vec<Issue> {
+    let mut found: Vec<(Span, Issue)> = vec![];
+    for begin in entry.steps_of(Kinds::OTHER) {
+        let Some(Op::Begin { transaction }) = entry.op(begin) else { continue };
+        let Via::Client(client) = entry.via(&transaction.via) else { continue };
+        if !is_for_all(entry, &client) {
+            continue;
+        }
+        let Some(end) = end_behind(entry, begin, &client) else { continue };
+        let place = entry.place(begin, &[end]);
+        if !found.iter().any(|(known, _)| *known == place) {
+            found.push((place, issue(entry, begin, end, &client)));
+        }
+    }
+    found.into_iter().map(|(_, issue)| issue).collect()
+}
+
+/// Whether other calls are sure to send their statements over the same connection. Of a method that nothing calls it is not known
+/// whose object it belongs to.
+fn is_for_all(entry: &Entry<'_>, client: &AccessPath) -> bool {
+    entry.is_shared(client) && *entry.runs != Runs::Unreached
+}
+
+/// Where the transaction ends, if others can come in before that and something is done in it.
+fn end_behind(entry: &Entry<'_>, begin: At, client: &AccessPath) -> Option<At> {
+    let same = |via: &Via| matches!(entry.via(via), Via::Client(other) if other == *client);
+    let ends = entry.all(Kinds::OTHER, |op| matches!(op, Op::End { via, .. } if same(via)));
+    let mut ends = ends.filter(|end| *end > begin && !entry.is_recovery(*end));
+    let end = ends.find(|end| entry.leads_to(begin, *end) == Some(true))?;
+    let inside = |at: At| match entry.op(at) {
+        Some(
+            Op::Read { via: Some(via), .. }
+            | Op::Write { via: Some(via), .. }
+            | Op::Delete { via: Some(via), .. },
+        ) => same(via),
+        _ => false,
+    };
+    let works = (begin + 1..end).any(inside);
+    let alone = entry.gap(begin, end).is_none_or(|gap| gap.is_locked());
+    (works && !alone).then_some(end)
+}
+
+fn issue(entry: &Entry<'_>, begin: At, end: At, client: &AccessPath) -> Issue {
+    let client = entry.path_text(client);
+    let message = format!(
+        "a transaction is begun on `{client}`, which all calls share, so what another call changes meanwhile falls into it and is \
+         committed or rolled back with it"
+    );
+    let (first, last) = (entry.place(begin, &[end]), entry.place(end, &[begin]));
+    Issue::at(entry, begin, &[end], Reach::InProcess, message)
+        .step(Lane::A, first, format!("begins a transaction on `{client}`"))
+        .step(
+            Lane::B,
+            first,
+            format!("sends its statements over `{client}` as well: they are in A's transaction"),
+        )
+        .step(Lane::A, last, "ends the transaction, with half of what B does in it")
+}
