@@ -167,7 +167,7 @@ fn is_read(entry: &Entry<'_>, at: At) -> bool {
 }
 
 fn is_content(entry: &Entry<'_>, at: At) -> bool {
-    matches!(entry.op(at), Some(Op::Read { aspect: Aspect::Content, .. }))
+    matches!(entry.op(at), Some(Op::Read { aspect: Aspect::Content | Aspect::Total, .. }))
 }
 
 /// Whether a look at memory saw what the act puts in place, not only the thing that it is a part of.
@@ -317,7 +317,7 @@ fn argument_of(entry: &Entry<'_>, value: Value) -> Option<String> {
 }
 
 /// A field that only says whether there is something.
-fn is_presence(field: &str) -> bool {
+pub(crate) fn is_presence(field: &str) -> bool {
     matches!(
         field,
         "length" | "rowCount" | "rows" | "size" | "count" | "affectedRows" | "changes" | "data" | "error"

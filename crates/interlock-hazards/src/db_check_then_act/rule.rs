@@ -1,16 +1,20 @@
 //! A row is read and judged, then changed by a statement that does not repeat the judgement.
 
 use interlock_model::{
-    Confidence,
-    ir::{Argument, Effect, Exit, Name, Op, Resource, Value, WriteMode},
+    Confidence, Severity,
+    ir::{Argument, Aspect, Effect, Exit, Name, Op, Resource, Root, Value, WriteMode},
 };
 
 use crate::{
     Issue, auth_check_then_act,
-    clash::{Clash, clashes, notes_use, same_name},
+    clash::{Clash, clashes, is_presence, notes_use, same_name},
     non_atomic_rate_limit,
     view::{At, Entry, Kinds, View},
+    words,
 };
+
+/// How many parts a number is followed back through.
+const MOST_PARTS: usize = 16;
 
 pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
     let found = clashes(view);
@@ -19,7 +23,8 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
             && !auth_check_then_act::rule::claims(view, clash)
             && !non_atomic_rate_limit::rule::claims(view, clash)
     });
-    claimed.map(issue).collect()
+    let numbers = found.iter().filter(|clash| takes_the_next_number(clash));
+    claimed.map(issue).chain(numbers.map(same_number)).collect()
 }
 
 /// Whether it is a judgement of what a row says, or of whether there is one before another is added.
@@ -40,6 +45,63 @@ pub(crate) fn claims(view: &View<'_>, clash: &Clash<'_, '_>) -> bool {
         Some(Op::Delete { .. }) => judges_content,
         _ => false,
     }
+}
+
+/// Whether a row is added under a number that comes after the last one there is, or after how many there are.
+fn takes_the_next_number(clash: &Clash<'_, '_>) -> bool {
+    let entry = clash.entry;
+    let adds = matches!(entry.op(clash.act), Some(Op::Write { mode: WriteMode::Exclusive, .. }));
+    let Some(Op::Read { of: Resource::Row { .. }, aspect: Aspect::Total, into, .. }) = entry.op(clash.look)
+    else {
+        return false;
+    };
+    let Some(Op::Write { from, .. }) = entry.op(clash.act).filter(|_| adds && clash.fed) else {
+        return false;
+    };
+    // Where it is tried again, a unique key is what decides.
+    let tried_again = entry.loops(clash.act).iter().any(|head| entry.loops(clash.look).contains(head));
+    !tried_again && from.iter().any(|value| is_number(entry, *value, clash.look, *into))
+}
+
+/// Whether a value is computed from what a look came to as a whole, or from a part of it that is called like a number.
+fn is_number(entry: &Entry<'_>, value: Value, look: At, seen: Value) -> bool {
+    let mut parts = vec![value];
+    let mut next = 0;
+    while let Some(part) = parts.get(next).copied() {
+        next += 1;
+        if !entry.sources(part).contains(&look) {
+            continue;
+        }
+        let of_look = || entry.resolve_path(&part.into()).root == Root::Value(seen);
+        match entry.field_of(part) {
+            Some(_) if !of_look() => {}
+            Some(field) if names_a_number(&field) || is_computed(entry, look, &field) => return true,
+            Some(_) => {}
+            None if part == seen => return true,
+            None => parts.extend(entry.inputs(part).iter().filter(|input| **input != part).take(MOST_PARTS)),
+        }
+        if next > MOST_PARTS {
+            break;
+        }
+    }
+    false
+}
+
+/// Whether what a statement gives is no column that it looked at, but something that was made of one: `MAX(position) AS p`.
+fn is_computed(entry: &Entry<'_>, look: At, field: &Name) -> bool {
+    let columns = entry.columns(look).unwrap_or_default();
+    !columns.is_empty() && !is_presence(field) && !columns.iter().any(|column| same_name(column, field))
+}
+
+/// Whether a column is called like a place in an order, or a result like a count.
+fn names_a_number(field: &str) -> bool {
+    const NUMBERS: [&str; 26] = [
+        "max", "maximum", "count", "cnt", "total", "last", "next", "highest", "n", "c", "m", "position",
+        "pos", "order", "sort", "sequence", "seq", "number", "num", "no", "index", "idx", "rank", "version",
+        "revision", "serial",
+    ];
+    let words = words(field);
+    words.last().is_some_and(|last| last != "id") && words.iter().any(|word| NUMBERS.contains(&word.as_str()))
 }
 
 /// Whether all that is changed is when something was used: two calls that both pass have both used it.
@@ -108,6 +170,23 @@ fn is_prolonged(view: &View<'_>, clash: &Clash<'_, '_>) -> bool {
 /// An insert behind a look that found nothing. Where the failure of the insert is dealt with, a unique key is what decides.
 fn adds_what_was_missing(clash: &Clash<'_, '_>) -> bool {
     !clash.entry.is_caught(clash.act) && !clash.entry.is_recovery(clash.act)
+}
+
+fn same_number(clash: &Clash<'_, '_>) -> Issue {
+    let thing = clash.entry.thing(clash.look);
+    let message = format!(
+        "the last number is taken from {thing} and a row with the next one is added by a statement of its own, so two calls at once add \
+         two rows with the same number"
+    );
+    clash
+        .told(
+            message,
+            &format!("asks {thing} for the last number"),
+            "adds a row with the next",
+            "both have the same number",
+        )
+        .no_surer_than(Confidence::Medium)
+        .only(Severity::Medium)
 }
 
 fn issue(clash: &Clash<'_, '_>) -> Issue {

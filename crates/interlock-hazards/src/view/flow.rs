@@ -121,7 +121,8 @@ impl<'e> Entry<'e> {
     }
 
     /// What a value was computed from, directly.
-    pub(super) fn inputs(&self, value: Value) -> &[Value] {
+    #[must_use]
+    pub fn inputs(&self, value: Value) -> &[Value] {
         self.inputs.get(value.0 as usize).map_or(&[], Inputs::as_slice)
     }
 

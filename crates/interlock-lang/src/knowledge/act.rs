@@ -112,6 +112,7 @@ pub(super) fn aspect(entry: &Entry) -> Aspect {
         Some(AspectText::Existence) => Aspect::Existence,
         Some(AspectText::Metadata) => Aspect::Metadata,
         Some(AspectText::Target) => Aspect::Target,
+        Some(AspectText::Total) => Aspect::Total,
     }
 }
 

@@ -26,7 +26,8 @@ pub(super) fn statement(scene: &Scene<'_>, kind: &Kind) -> Option<(Statement, Op
     let object = scene.knowledge.object(&kind.name)?;
     let object = object.found_by().and_then(|name| scene.knowledge.object(name)).unwrap_or(object);
     let table = kind.subject.clone().unwrap_or_else(|| scene.table());
-    let mut chain = Chain { scene, statement: Statement::read(table), via: kind.via.clone() };
+    let mut chain =
+        Chain { scene, statement: Statement::read(table), via: kind.via.clone(), greatest_first: false };
     for made in &kind.made {
         if let Some(clause) = object.clause(&made.by) {
             chain.say(clause, &made.arguments);
@@ -39,6 +40,8 @@ struct Chain<'s, 'a> {
     scene: &'s Scene<'a>,
     statement: Statement,
     via: Option<Via>,
+    /// Whether the greatest comes first.
+    greatest_first: bool,
 }
 
 impl Chain<'_, '_> {
@@ -96,9 +99,18 @@ impl Chain<'_, '_> {
             }
             Clause::Ignore => self.statement.conflict = Conflict::Ignore,
             Clause::Merge => self.merge(first),
-            Clause::Find | Clause::Exists => {
-                if clause == Clause::Exists {
-                    self.statement.verb = Verb::Read { aspect: Aspect::Existence, locking: false };
+            Clause::Total => self.look_at(Aspect::Total),
+            Clause::Order => self.greatest_first |= arguments.iter().any(is_descending),
+            Clause::Limit => {
+                if self.greatest_first && first.is_none_or(is_one) {
+                    self.look_at(Aspect::Total);
+                }
+            }
+            Clause::Find | Clause::FindTotal | Clause::Exists => {
+                match clause {
+                    Clause::Exists => self.look_at(Aspect::Existence),
+                    Clause::FindTotal => self.look_at(Aspect::Total),
+                    _ => {}
                 }
                 self.find(first);
                 self.columns(arguments.get(1..2).unwrap_or_default());
@@ -127,6 +139,12 @@ impl Chain<'_, '_> {
                     self.via = Some(Via::Client(path.clone()));
                 }
             }
+        }
+    }
+
+    fn look_at(&mut self, side: Aspect) {
+        if let Verb::Read { aspect, .. } = &mut self.statement.verb {
+            *aspect = side;
         }
     }
 
@@ -265,4 +283,22 @@ impl Chain<'_, '_> {
             self.statement.on_conflict.extend(filter::demands(self.scene, when).unwrap_or_default());
         }
     }
+}
+
+/// Whether an order begins with the greatest: `"position", "desc"`, `"-position"`, `{ position: -1 }`, `{ ascending: false }`.
+fn is_descending(arg: &Arg) -> bool {
+    let says = |text: &str| {
+        text.starts_with('-') || text.eq_ignore_ascii_case("desc") || text.eq_ignore_ascii_case("descending")
+    };
+    match &arg.shape {
+        Shape::Object(members) => members
+            .first()
+            .is_some_and(|(_, value)| matches!(value.shape, Shape::Bool(false)) || is_descending(value)),
+        Shape::Number(number) => *number < 0,
+        _ => arg.literal().is_some_and(|text| says(text)),
+    }
+}
+
+fn is_one(arg: &Arg) -> bool {
+    matches!(arg.shape, Shape::Number(1))
 }

@@ -269,6 +269,14 @@ pub(super) enum Clause {
     Find,
     /// Only whether there is one.
     Exists,
+    /// Only how many there are, or the greatest of them.
+    Total,
+    /// The same of what a filter finds.
+    FindTotal,
+    /// In which order; where the greatest comes first, it may be the only one that is asked for.
+    Order,
+    /// At most so many.
+    Limit,
     FindId,
     /// A filter, then what is set.
     UpdateWhere,
@@ -323,6 +331,7 @@ pub(super) enum AspectText {
     Existence,
     Metadata,
     Target,
+    Total,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]

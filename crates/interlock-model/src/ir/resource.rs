@@ -37,6 +37,8 @@ pub enum Aspect {
     Metadata,
     /// Where its name leads: whether it is a link, its real path.
     Target,
+    /// What the store makes of all rows at once: how many there are, the greatest of them.
+    Total,
 }
 
 /// How a write takes effect when others write too.

@@ -2,10 +2,10 @@
 
 use interlock_model::ir::{Aspect, Isolation, Name, Table, Term};
 use sqlparser::ast::{
-    Assignment, AssignmentTarget, ConflictTarget, Expr, FromTable, Insert, LockType, OnConflictAction,
-    OnInsert, Query, Select, SelectItem, Set as SetTree, SetExpr, SqliteOnConflict, Statement as Tree,
-    TableFactor, TableObject, TableWithJoins, TransactionIsolationLevel, TransactionMode,
-    TransactionModifier,
+    Assignment, AssignmentTarget, ConflictTarget, Expr, FromTable, GroupByExpr, Insert, LimitClause,
+    LockType, OnConflictAction, OnInsert, OrderBy, OrderByKind, OrderBySort, Query, Select, SelectItem,
+    Set as SetTree, SetExpr, SqliteOnConflict, Statement as Tree, TableFactor, TableObject, TableWithJoins,
+    TransactionIsolationLevel, TransactionMode, TransactionModifier,
 };
 
 use super::{
@@ -160,6 +160,7 @@ impl Lowering<'_> {
         }
         let locking =
             query.locks.iter().any(|lock| matches!(lock.lock_type, LockType::Update | LockType::Share));
+        let aspect = if aspect == Aspect::Content && is_greatest(query) { Aspect::Total } else { aspect };
         self.body(&query.body, aspect, locking, top);
         self.depth -= 1;
     }
@@ -188,6 +189,7 @@ impl Lowering<'_> {
             self.reader.take_apart(selection, &mut inner);
         }
         let (mut columns, mut whole, mut constant) = (vec![], false, true);
+        let mut total = matches!(&select.group_by, GroupByExpr::Expressions(by, _) if by.is_empty());
         for item in &select.projection {
             match item {
                 SelectItem::UnnamedExpr(expr)
@@ -196,6 +198,7 @@ impl Lowering<'_> {
                     let mut made = Made::default();
                     self.reader.take_apart(expr, &mut made);
                     constant &= matches!(expr, Expr::Value(_));
+                    total &= made.functions.iter().any(|function| is_total(function));
                     // `count(*)` looks at every row; a hole may be any column.
                     whole |= made.columns.is_empty() && !matches!(expr, Expr::Value(_));
                     columns.extend(made.columns);
@@ -207,11 +210,15 @@ impl Lowering<'_> {
                     made.functions.into_iter().for_each(|function| self.lock(function));
                 }
                 SelectItem::QualifiedWildcard(..) | SelectItem::Wildcard(_) => {
-                    (constant, whole) = (false, true)
+                    (constant, whole, total) = (false, true, false);
                 }
             }
         }
-        let aspect = if constant && top { Aspect::Existence } else { aspect };
+        let aspect = match aspect {
+            _ if constant && top => Aspect::Existence,
+            Aspect::Content if total => Aspect::Total,
+            aspect => aspect,
+        };
         let several = sources.len() > 1;
         for (at, source) in sources.iter().enumerate() {
             let belongs = |qualifier: &Option<String>| match qualifier {
@@ -221,7 +228,7 @@ impl Lowering<'_> {
             let mut statement = Statement::new(Verb::Read { aspect, locking }, source.table.clone());
             let own = demands.iter().filter(|(qualifier, _)| !several || belongs(qualifier));
             statement.demands = own.map(|(_, demand)| demand.clone()).collect();
-            if !whole && aspect == Aspect::Content {
+            if !whole && matches!(aspect, Aspect::Content | Aspect::Total) {
                 let own = columns.iter().filter(|(qualifier, _)| !several || belongs(qualifier));
                 statement.columns = unique(own.map(|(_, name)| name.clone()).collect());
             }
@@ -390,4 +397,19 @@ impl Lowering<'_> {
         };
         self.said.push(said);
     }
+}
+
+/// Whether a function makes one number of all rows.
+fn is_total(function: &sqlparser::ast::Function) -> bool {
+    let name = last_part(&function.name);
+    function.over.is_none() && ["max", "count"].iter().any(|total| name.eq_ignore_ascii_case(total))
+}
+
+/// Whether a query asks for the greatest of all rows: `ORDER BY position DESC LIMIT 1`.
+fn is_greatest(query: &Query) -> bool {
+    let descending = matches!(&query.order_by, Some(OrderBy { kind: OrderByKind::Expressions(by), .. }) if {
+        by.first().is_some_and(|first| matches!(first.options.sort, Some(OrderBySort::Desc)))
+    });
+    let one = matches!(&query.limit_clause, Some(LimitClause::LimitOffset { limit: Some(limit), .. }) if limit.to_string() == "1");
+    descending && one
 }

@@ -166,7 +166,7 @@ fn a_select_says_what_it_looks_at() {
             1       query = read row "accounts"[*] via pool ::a.ts::pool
             2       query.2 = read existence of row "users"[id] via pool ::a.ts::pool
             3       query.3 = read existence of row "users"[id] via pool ::a.ts::pool
-            4       query.4 = read row "bookings"[id] via pool ::a.ts::pool
+            4       query.4 = read total of row "bookings"[id] via pool ::a.ts::pool
             5       rows = read row "accounts"[id].{balance} via pool ::a.ts::pool
             5       rows.2 = read row "users"[*].{name} via pool ::a.ts::pool
             5       query.5 = derived from rows, rows.2

@@ -15,6 +15,7 @@ impl Printer<'_> {
                     Aspect::Existence => "existence of ",
                     Aspect::Metadata => "metadata of ",
                     Aspect::Target => "target of ",
+                    Aspect::Total => "total of ",
                 };
                 let locking = if *locking { " for update" } else { "" };
                 format!(
