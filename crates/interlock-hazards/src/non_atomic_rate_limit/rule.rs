@@ -2,7 +2,7 @@
 
 use interlock_model::{
     Lane, Severity,
-    ir::{AccessPath, Effect, Exit, Field, Op, Resource, Root, Term, WriteMode},
+    ir::{AccessPath, Effect, Exit, Field, Op, Resource, Root, Term, Value, WriteMode},
 };
 
 use crate::{
@@ -62,6 +62,7 @@ pub(crate) fn claims(_view: &View<'_>, clash: &Clash<'_, '_>) -> bool {
             let under_way = || is_named_so(clash.entry, resource, UNDER_WAY);
             (counts || adds)
                 && (is_limit(clash.entry, resource) || refuses(clash.entry, clash.check) && under_way())
+                || counts_later(clash)
         }
         None => false,
     }
@@ -84,6 +85,29 @@ pub(crate) fn counts_calls(entry: &Entry<'_>, at: At) -> bool {
 fn is_limit(entry: &Entry<'_>, resource: &Resource) -> bool {
     let initials = |key: &Term| words(&entry.text(key)).iter().any(|word| word == "rl");
     is_named_so(entry, resource, LIMITS) || matches!(resource, Resource::Key(key) if initials(key))
+}
+
+/// Whether a file is read and compared with a limit, and read again when the call counts itself in it: nothing is lost then, and still
+/// was what was compared out of date.
+fn counts_later(clash: &Clash<'_, '_>) -> bool {
+    let Clash { entry, look, act, .. } = clash;
+    let Some(check) = clash.check else { return false };
+    let (Some(Op::Check { on, .. }), Some(Resource::File(_))) = (entry.op(check), entry.resource(*act))
+    else {
+        return false;
+    };
+    // Whoever is over the limit does not come this far.
+    let refuses = entry.answer(check, *act).is_some() && !entry.encloses(check, *act);
+    let home = entry.function_name(entry.function_of(*look));
+    let asked = entry.function_name(entry.function_of(check));
+    let says = |name: &str| mentions(name.rsplit('.').next().unwrap_or_default(), LIMITS);
+    let compares = || {
+        let named = |value: &Value| {
+            says(entry.name_of(*value)) || entry.field_of(*value).is_some_and(|field| says(&field))
+        };
+        entry.made_of(on).iter().any(named)
+    };
+    !clash.fed && clash.fed_at_all && refuses && (says(&home) || says(&asked) || compares())
 }
 
 /// Whether a call has counted itself right before it compares: what it writes after its work is that it is gone.
