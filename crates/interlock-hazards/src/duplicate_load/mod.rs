@@ -1,6 +1,7 @@
 //! `duplicate-load`: its page is `doc.md`.
 
 mod probe;
+mod refreshed;
 mod remedy;
 pub(crate) mod rule;
 

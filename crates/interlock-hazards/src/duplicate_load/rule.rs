@@ -5,8 +5,10 @@ use interlock_model::ir::{Op, Resource, Value, WriteMode};
 use crate::{
     Issue,
     clash::{Clash, clashes},
-    view::{At, Kinds, Overlap, View},
+    view::{At, Entry, Kinds, Overlap, View},
 };
+
+use super::refreshed::refreshed;
 
 pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
     let found = clashes(view);
@@ -15,7 +17,13 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
     misses.dedup_by(|next, first| {
         std::ptr::eq(next.entry, first.entry) && (next.act == first.act || next.check == first.check)
     });
-    misses.into_iter().map(issue).collect()
+    let told = |entry: &Entry<'_>, act: At| {
+        misses.iter().any(|clash| std::ptr::eq(clash.entry, entry) && clash.act == act)
+    };
+    let racing = view.entries_with(Kinds::EXTERNAL).filter(|entry| entry.runs_beside_itself());
+    let tokens: Vec<Issue> =
+        racing.flat_map(|entry| refreshed(view, entry, |act| told(entry, act))).collect();
+    misses.into_iter().map(issue).chain(tokens).collect()
 }
 
 /// Whether something is missed, loaded and then kept: the value that is written does not come from what was there.

@@ -1,0 +1,102 @@
+//! Tokens that are used up by the request that renews them: two calls that renew at once use the same one twice.
+
+use interlock_model::{
+    Lane,
+    ir::{Change, Field, Op, Resource, Value, WriteMode},
+};
+
+use crate::{
+    Issue,
+    claim::{Gates, is_claimed},
+    clash::key_of,
+    view::{At, Entry, Kinds, Overlap, View},
+};
+
+/// A token that is read, sent and replaced by the answer, with room for another call in between. What else renews it has been told.
+pub(super) fn refreshed(view: &View<'_>, entry: &Entry<'_>, told: impl Fn(At) -> bool) -> Vec<Issue> {
+    let mut found: Vec<Issue> = vec![];
+    let mut gates = Gates::default();
+    let requests: Vec<At> = entry
+        .all(Kinds::EXTERNAL, |op| matches!(op, Op::External { change, .. } if *change != Change::None))
+        .collect();
+    if requests.is_empty() {
+        return found;
+    }
+    for act in entry.all(Kinds::WRITE, |op| matches!(op, Op::Write { mode: WriteMode::Blind, .. })) {
+        if told(act) || !keeps_a_renewal(entry, act) {
+            continue;
+        }
+        let fed = entry.fed_by(act);
+        let Some(request) = requests.iter().copied().find(|request| fed.contains(request)) else { continue };
+        let Some(look) = spent(entry, request, act) else { continue };
+        let Some(reach) = view.reach(entry, look, act) else { continue };
+        if is_claimed(view, entry, look, act)
+            || gates.single_flight(entry, look, act)
+            || gates.asked_later(entry, look, act)
+        {
+            continue;
+        }
+        let story = [act];
+        let thing = entry.thing(act);
+        let message = format!(
+            "a token is sent to be renewed and {thing} is replaced by the answer, so calls that renew at the same time send the same token twice, \
+             and one that is good for one use is refused"
+        );
+        let (before, after) = (entry.place(look, &story), entry.place(act, &[look]));
+        let mut issue = Issue::at(entry, look, &story, reach, message)
+            .step(Lane::A, before, format!("sends the token from {thing}"))
+            .step(Lane::B, before, format!("sends the token from {thing} as well"))
+            .step(Lane::A, after, format!("replaces {thing} by the answer"))
+            .step(Lane::B, after, "is refused, or replaces what A was given");
+        issue.keys = entry.resource(act).and_then(|resource| key_of(entry, resource)).into_iter().collect();
+        if !found.iter().any(|known| known.span == issue.span) {
+            found.push(issue);
+        }
+    }
+    found
+}
+
+/// Where what a request sends was looked at: the last look before it. What a request is made of is not told by its steps, so that of memory
+/// none may be left; then it is the request itself, if it stands in a function that is named after what it does.
+fn spent(entry: &Entry<'_>, request: At, act: At) -> Option<At> {
+    let looks = entry.steps_of(Kinds::READ).filter(|look| *look < request);
+    let same = |look: &At| {
+        entry.overlap(*look, act) == Some(Overlap::Sure) && entry.leads_to(*look, request).is_some()
+    };
+    let renews = |at: At| {
+        let name = entry.function_name(entry.function_of(at));
+        names_a_renewal(name.rsplit('.').next().unwrap_or_default())
+    };
+    let in_memory = matches!(entry.resource(act), Some(Resource::Shared(_)));
+    match looks.filter(same).last() {
+        Some(look) => Some(look),
+        None => (in_memory && renews(request)).then_some(request),
+    }
+}
+
+/// Whether what is read or written is a token that renews others, by its name or by that of what is in it.
+fn keeps_a_renewal(entry: &Entry<'_>, at: At) -> bool {
+    let by_name = match entry.resource(at) {
+        Some(Resource::Shared(path)) => {
+            entry.is_shared(path)
+                && (names_a_renewal(&entry.path_text(path))
+                    || path
+                        .fields
+                        .iter()
+                        .any(|field| matches!(field, Field::Name(name) if names_a_renewal(name))))
+        }
+        Some(Resource::File(_)) => false,
+        _ => return false,
+    };
+    let says = |value: &Value| entry.field_of(*value).is_some_and(|field| names_a_renewal(&field));
+    let holds = || match entry.op(at) {
+        Some(Op::Write { from, .. }) => entry.made_of(from).iter().any(says),
+        _ => false,
+    };
+    by_name || holds()
+}
+
+fn names_a_renewal(name: &str) -> bool {
+    let words = crate::words(name.rsplit("::").next().unwrap_or_default());
+    words.iter().any(|word| matches!(word.as_str(), "refresh" | "refreshtoken"))
+}
