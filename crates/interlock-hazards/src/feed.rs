@@ -67,7 +67,12 @@ fn loaded_at(entry: &Entry<'_>, place: &AccessPath, before: At, gates: &mut Gate
     };
     let loads =
         stores.iter().filter(|store| !replaced(store)).flat_map(|store| entry.fed_by(*store).into_owned());
-    loads.filter(|load| !entry.judged_by(*load).any(|(_, look)| gates.only_first(entry, look))).collect()
+    loads.filter(|load| !is_loaded_once(entry, *load, gates)).collect()
+}
+
+/// Whether only the first call of a process comes to a load.
+pub(crate) fn is_loaded_once(entry: &Entry<'_>, load: At, gates: &mut Gates) -> bool {
+    entry.judged_by(load).any(|(_, look)| gates.only_first(entry, look))
 }
 
 /// Whether a step reads what is kept outside of the process.

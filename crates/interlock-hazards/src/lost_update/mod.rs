@@ -1,5 +1,6 @@
 //! `lost-update`: its page is `doc.md`.
 
+mod kept;
 mod probe;
 mod remedy;
 mod rule;

@@ -12,6 +12,8 @@ use crate::{
     view::{Overlap, View},
 };
 
+use super::kept::kept;
+
 pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
     let found = clashes(view);
     let found: Vec<&Clash<'_, '_>> = found.iter().filter(|clash| claims(view, clash)).collect();
@@ -20,7 +22,7 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
         let looks_again = found.iter().any(|later| reads_again(clash, later));
         if looks_again { issue.no_surer_than(Confidence::Low) } else { issue }
     };
-    found.iter().map(told).collect()
+    found.iter().map(told).chain(kept(view)).collect()
 }
 
 /// Whether a later look at the same thing feeds what is written as well, and is told for it. What was read before mostly says no more

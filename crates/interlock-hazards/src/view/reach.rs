@@ -98,6 +98,13 @@ impl View<'_> {
         self.per_client
     }
 
+    /// Whether an entry is known to be called in a server that runs once per client.
+    #[must_use]
+    pub fn runs_per_client_in(&self, entry: &Entry<'_>) -> bool {
+        let mut servers = self.program.servers.iter().filter(|server| server.transport == Transport::Stdio);
+        !entry.tools().is_empty() && servers.any(|server| server.handlers.contains(&entry.function))
+    }
+
     /// Who can change what the first step saw before the second takes effect; `None` if nobody can, or if the second never comes
     /// after the first.
     #[must_use]

@@ -1,0 +1,160 @@
+//! State that a process loads once and then writes back whole: what another process of the same server has written since is lost.
+
+use interlock_model::{
+    Confidence, Lane, Reach, Span,
+    ir::{Aspect, Field, Op, Resource, Root, Term, WriteMode},
+};
+
+use crate::{
+    Issue,
+    claim::Gates,
+    clash::key_of,
+    feed::is_loaded_once,
+    view::{At, Entry, Kinds, Runs, View},
+};
+
+/// Where a process keeps in memory what it has loaded from a file.
+struct Load {
+    /// The place in memory, as the source calls it.
+    place: String,
+    /// The file, likewise.
+    file: String,
+    span: Span,
+}
+
+/// Calls that write a file from what their process has loaded at its start. A server on standard streams runs once per client.
+pub(super) fn kept(view: &View<'_>) -> Vec<Issue> {
+    if !view.entries.iter().any(|entry| view.runs_per_client_in(entry)) {
+        return vec![];
+    }
+    let mut loads: Vec<Load> = vec![];
+    // Who loads again when something happens knows that others write.
+    let mut again: Vec<String> = vec![];
+    for entry in view.entries_with(Kinds::WRITE) {
+        let mut gates = Gates::default();
+        for (store, read) in stores(entry) {
+            let (Some(place), Some(file)) = (place_of(entry, store), file_of(entry, read)) else { continue };
+            let once = *entry.runs == Runs::StartUp || is_loaded_once(entry, read, &mut gates);
+            match once {
+                true => loads.push(Load { place, file, span: entry.span(read) }),
+                false => again.push(place),
+            }
+        }
+    }
+    loads.retain(|load| !again.contains(&load.place));
+    if loads.is_empty() {
+        return vec![];
+    }
+    let mut found: Vec<Issue> = vec![];
+    let callers = view.entries_with(Kinds::WRITE).filter(|entry| view.runs_per_client_in(entry));
+    for entry in callers {
+        for act in entry.all(Kinds::WRITE, |op| matches!(op, Op::Write { mode: WriteMode::Blind, .. })) {
+            let Some(file) = file_of(entry, act) else { continue };
+            let Some((load, change)) = loads
+                .iter()
+                .filter(|load| load.file == file)
+                .find_map(|load| Some((load, changed_before(entry, act, &load.place)?)))
+            else {
+                continue;
+            };
+            let issue = issue(entry, change, act, load);
+            if !found.iter().any(|known| known.span == issue.span && known.tools == issue.tools) {
+                found.push(issue);
+            }
+        }
+    }
+    found
+}
+
+/// What puts into memory what a file says: the step, and the one that read the file.
+fn stores(entry: &Entry<'_>) -> Vec<(At, At)> {
+    let mut found = vec![];
+    for store in entry.all(Kinds::WRITE, |op| matches!(op, Op::Write { to: Resource::Shared(_), .. })) {
+        let reads = |from: &At| {
+            matches!(entry.op(*from), Some(Op::Read { of: Resource::File(_), aspect: Aspect::Content, .. }))
+        };
+        found.extend(entry.fed_by(store).iter().copied().filter(reads).map(|read| (store, read)));
+    }
+    found
+}
+
+/// The variable or field that a step puts something into, as a whole or in part.
+fn place_of(entry: &Entry<'_>, at: At) -> Option<String> {
+    let Some(Resource::Shared(path)) = entry.resource(at) else { return None };
+    let named = path.fields.iter().take_while(|field| matches!(field, Field::Name(_))).count();
+    let mut whole = path.clone();
+    whole.fields = path.fields.iter().take(named).cloned().collect();
+    Some(entry.path_text(&whole))
+}
+
+/// The file that a step touches, if it is the same one for every call and every process.
+fn file_of(entry: &Entry<'_>, at: At) -> Option<String> {
+    let Some(Resource::File(term)) = entry.resource(at) else { return None };
+    is_fixed(entry, term).then(|| entry.text(term))
+}
+
+fn is_fixed(entry: &Entry<'_>, term: &Term) -> bool {
+    match term {
+        Term::Literal(_) => true,
+        Term::Path(path) => match &path.root {
+            Root::Global(_) | Root::This => true,
+            Root::Value(_) => entry.is_shared(path),
+        },
+        Term::Join(parts) => parts.iter().all(|part| is_fixed(entry, part)),
+        _ => false,
+    }
+}
+
+/// Where a call has changed what is kept at a place, before a step that writes all of it.
+fn changed_before(entry: &Entry<'_>, act: At, place: &str) -> Option<At> {
+    let comes_from_it = |at: At| entry.fed_by(at).iter().any(|from| is_at(entry, *from, place));
+    let changes = entry.steps_of(Kinds::WRITE | Kinds::DELETE).filter(|change| *change < act);
+    // What is put in place of all that was there was not meant to keep any of it.
+    let keeps_the_rest = |change: At| match entry.op(change) {
+        Some(Op::Write { mode: WriteMode::Blind, .. }) => {
+            is_part(entry, change, place) || comes_from_it(change)
+        }
+        Some(Op::Write { .. } | Op::Delete { .. }) => true,
+        _ => false,
+    };
+    let mut changes = changes.filter(|change| {
+        is_at(entry, *change, place) && keeps_the_rest(*change) && entry.leads_to(*change, act).is_some()
+    });
+    comes_from_it(act).then(|| changes.next()).flatten()
+}
+
+/// Whether a step touches what is kept at a place, or something in it.
+fn is_at(entry: &Entry<'_>, at: At, place: &str) -> bool {
+    let inside = |text: String| match text.strip_prefix(place) {
+        Some(rest) => rest.is_empty() || rest.starts_with('.'),
+        None => false,
+    };
+    place_of(entry, at).is_some_and(inside)
+}
+
+/// Whether a step touches only a part of it.
+fn is_part(entry: &Entry<'_>, at: At, place: &str) -> bool {
+    let by_key = matches!(entry.resource(at), Some(Resource::Shared(path)) if {
+        path.fields.iter().any(|field| matches!(field, Field::At(_)))
+    });
+    by_key || place_of(entry, at).is_some_and(|text| text != place)
+}
+
+fn issue(entry: &Entry<'_>, change: At, act: At, load: &Load) -> Issue {
+    let thing = entry.thing(act);
+    let place = &load.place;
+    let message = format!(
+        "{thing} was loaded into `{place}` once and is written back from there as a whole, so what another process of the same server has \
+         written since is lost"
+    );
+    let (changed, written) = (entry.place(change, &[act]), entry.place(act, &[change]));
+    let mut issue = Issue::at(entry, act, &[change], Reach::CrossProcess, message)
+        .no_surer_than(Confidence::Medium)
+        .step(Lane::A, load.span, format!("has loaded {thing} into `{place}` when it began"))
+        .step(Lane::B, load.span, format!("has loaded {thing} as well, in a process of its own"))
+        .step(Lane::A, written, format!("writes {thing}"))
+        .step(Lane::B, changed, format!("changes its own `{place}`"))
+        .step(Lane::B, written, format!("writes {thing} from there: A's change is gone"));
+    issue.keys = entry.resource(act).and_then(|resource| key_of(entry, resource)).into_iter().collect();
+    issue
+}
