@@ -19,7 +19,8 @@ pub(crate) fn fed_by(entry: &Entry<'_>, act: At, gates: &mut Gates) -> Vec<At> {
         let mut loaded: Vec<At> = fed.iter().flat_map(|read| loaded_into(entry, *read, gates)).collect();
         for write in writes {
             let Some(Op::Write { from, .. }) = entry.op(write) else { continue };
-            loaded.extend(entry.places_in(from).iter().flat_map(|place| loaded_at(entry, place, write, gates)));
+            loaded
+                .extend(entry.places_in(from).iter().flat_map(|place| loaded_at(entry, place, write, gates)));
         }
         fed.extend(loaded);
     }

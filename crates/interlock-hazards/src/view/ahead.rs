@@ -173,7 +173,10 @@ mod tests {
         let mut search = Search::new(70);
         search.reach(65, false);
         search.reach(3, true);
-        assert_eq!((search.go_on(), search.go_on(), search.go_on()), (Some((3, true)), Some((65, false)), None));
+        assert_eq!(
+            (search.go_on(), search.go_on(), search.go_on()),
+            (Some((3, true)), Some((65, false)), None)
+        );
         search.reach(65, false);
         search.reach(3, false);
         assert_eq!(search.go_on(), None, "nothing of that is new");

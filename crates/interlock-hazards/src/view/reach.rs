@@ -1,7 +1,7 @@
 //! The whole program as rules see it, and who can come in between two steps of a call.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     sync::{Arc, OnceLock},
 };
 
@@ -14,7 +14,7 @@ use crate::clash::{self, Numbers};
 
 use super::{
     Expanded, Facts, Gap, Kinds, beside,
-    entry::{At, Entry},
+    entry::{At, Entry, Runs},
 };
 
 /// Everything that a rule may look at.
@@ -32,6 +32,8 @@ pub struct View<'e> {
     per_client: bool,
     /// For each function, the entries that get to it.
     entered: OnceLock<HashMap<FunctionId, Vec<usize>>>,
+    /// The handlers of servers that run once per client.
+    served_per_client: OnceLock<HashSet<FunctionId>>,
 }
 
 impl<'e> View<'e> {
@@ -50,7 +52,15 @@ impl<'e> View<'e> {
         let mut transports = program.servers.iter().map(|server| server.transport);
         let per_client = program.servers.is_empty() || transports.any(|one| one == Transport::Stdio);
         let kinds = entries.iter().map(Entry::kinds).collect();
-        Self { program, entries, kinds, clashes, per_client, entered: OnceLock::new() }
+        Self {
+            program,
+            entries,
+            kinds,
+            clashes,
+            per_client,
+            entered: OnceLock::new(),
+            served_per_client: OnceLock::new(),
+        }
     }
 
     /// The entries that have a step of one of some kinds.
@@ -101,8 +111,19 @@ impl View<'_> {
     /// Whether an entry is known to be called in a server that runs once per client.
     #[must_use]
     pub fn runs_per_client_in(&self, entry: &Entry<'_>) -> bool {
-        let mut servers = self.program.servers.iter().filter(|server| server.transport == Transport::Stdio);
-        !entry.tools().is_empty() && servers.any(|server| server.handlers.contains(&entry.function))
+        let served = self.served_per_client.get_or_init(|| {
+            let mut served = HashSet::new();
+            let mut last: Option<&Arc<[FunctionId]>> = None;
+            for server in self.program.servers.iter().filter(|server| server.transport == Transport::Stdio) {
+                if last.is_none_or(|last| !Arc::ptr_eq(last, &server.handlers)) {
+                    served.extend(server.handlers.iter().copied());
+                }
+                last = Some(&server.handlers);
+            }
+            served
+        });
+        let is_tool = matches!(entry.runs, Runs::Call(tools) | Runs::Part(tools) if !tools.is_empty());
+        is_tool && served.contains(&entry.function)
     }
 
     /// Who can change what the first step saw before the second takes effect; `None` if nobody can, or if the second never comes
