@@ -109,6 +109,10 @@ pub(super) fn is_mcp(library: &str) -> bool {
 /// The library that the object comes from whose method is called: by what it was made with, or by its declared type.
 pub(super) fn library_of<'i>(index: &Index<'i>, callee: &'i AccessPath, at: &At<'i>) -> Option<Name> {
     let (_, fields) = split(callee)?;
+    // What a class overrides it still calls by the name of what it extends.
+    if matches!(&callee.root, Root::Global(name) if &**name == "super") {
+        return extended(index, index.class(index.owner(at.function)?)?);
+    }
     if let Some(library) = made_by(index, &index.receiver(fields, callee, at, FUEL)) {
         return Some(library);
     }

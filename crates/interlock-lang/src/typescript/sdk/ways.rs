@@ -28,6 +28,9 @@ pub(super) enum Choice<'i> {
 /// How many ways to reach one place are looked at.
 const WAYS: usize = 2_000;
 
+/// How many functions that a closure may be handed to are looked at.
+const RECEIVERS: usize = 100;
+
 /// How many decisions one way may take: functions that register for others, loops.
 const DECISIONS: usize = 8;
 
@@ -59,7 +62,7 @@ impl<'i> Index<'i> {
                 if !called.is_empty() {
                     return called;
                 }
-                let Some(list) = self.gone_over(function, env) else { return vec![] };
+                let Some(list) = self.gone_over(function, env) else { return self.handed_on(function, env) };
                 let parameters = self.unit(function).map_or(&[][..], |unit| &unit.function.parameters);
                 let Some(item) = parameters.first() else { return vec![] };
                 (function, *item, list)
@@ -136,6 +139,35 @@ impl<'i> Index<'i> {
             Some(env.with(function, bound))
         };
         self.callers(function).iter().filter_map(bind).collect()
+    }
+
+    /// The assumptions that those bring whom a closure is handed to, where they call it: `client.offer((about, work) => …)`, and each
+    /// client of the tree offers its tools with that.
+    fn handed_on(&self, function: u32, env: &Env<'i>) -> Vec<Env<'i>> {
+        let Some((number, position)) = self.handed(function) else { return vec![] };
+        let Some(site) = self.site(number) else { return vec![] };
+        let named = |method: &str| -> Vec<u32> {
+            let methods = self.input.classes.iter().flat_map(|class| &class.methods);
+            methods.filter(|(name, _)| &**name == method).map(|(_, function)| *function).collect()
+        };
+        let receivers = match (self.target(site), site.callee.as_ref().and_then(split)) {
+            (Some(target), _) => vec![target],
+            (None, Some((method, _))) => named(method),
+            (None, None) => vec![],
+        };
+        let parameters = self.unit(function).map_or(&[][..], |unit| &unit.function.parameters);
+        let mut found = vec![];
+        for receiver in receivers.into_iter().take(RECEIVERS) {
+            let unit = self.unit(receiver);
+            let Some(given) = unit.and_then(|unit| unit.function.parameters.get(position)) else { continue };
+            let given = AccessPath::from(*given);
+            let calls = self.inside(receiver).iter().filter_map(|number| self.site(*number));
+            for call in calls.filter(|call| call.callee.as_ref() == Some(&given)) {
+                let arguments = call.arguments.iter().map(|arg| Bound::Arg(arg, call.within));
+                found.push(env.with(function, parameters.iter().copied().zip(arguments).collect()));
+            }
+        }
+        found
     }
 
     /// The list that a closure is called for each thing of: `tools.forEach((tool) => …)`.

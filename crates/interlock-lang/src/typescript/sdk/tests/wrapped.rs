@@ -247,3 +247,43 @@ export function gated(key, run) {
         "#]],
     );
 }
+
+#[test]
+fn a_server_that_registers_through_what_it_extends_is_followed() {
+    check(
+        r#"
+//- server.ts
+import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
+export class Mine extends McpServer {
+  registerTool(name, config, work) {
+    const timed = async (args, extra) => {
+      const from = Date.now();
+      const result = await work(args, extra);
+      console.error(name, Date.now() - from);
+      return result;
+    };
+    return super.registerTool(name, config, timed);
+  }
+  async offer(client) {
+    await client.offer((about, work) => super.registerTool(about.title, {}, async (args) => work(args)));
+  }
+}
+//- index.ts
+import { Mine } from "./server";
+class Mail {
+  async offer(register) {
+    register({ title: "send" }, async (args) => ({}));
+  }
+}
+const server = new Mine({ name: "s", version: "1" });
+server.registerTool("one", {}, async (args) => ({}));
+server.registerTool("two", {}, async (args) => ({}));
+server.offer(new Mail());
+"#,
+        &expect![[r#"
+            server.ts:4 timed: one
+            server.ts:4 timed: two
+            server.ts:13 Mine.offer.closure.closure: send
+        "#]],
+    );
+}
