@@ -9,7 +9,7 @@ use interlock_model::{
 
 use crate::{
     Issue,
-    clash::key_of,
+    clash::{key_of, mentions},
     view::{At, Entry, Kinds, Pattern, Piece, Runs, View},
 };
 
@@ -92,7 +92,7 @@ fn is_called(entry: &Entry<'_>) -> bool {
 
 fn judge(view: &View<'_>, entry: &Entry<'_>, at: At, reads: &Reads<'_, '_>) -> Option<Issue> {
     let Some(Resource::File(path)) = entry.resource(at) else { return None };
-    if let Some(rename) = renamed_later(entry, at) {
+    if let Some(rename) = renamed_later(entry, at).filter(|rename| is_temporary(entry, at, *rename)) {
         return through_a_temporary_file(view, entry, at, rename, reads);
     }
     let (reader, confidence) = read_back(entry, path, reads)?;
@@ -159,6 +159,32 @@ fn renamed_later(entry: &Entry<'_>, at: At) -> Option<At> {
         let Some(Op::Rename { from, .. }) = entry.op(*rename) else { return false };
         entry.resolve_resource(from) == *written && entry.leads_to(at, *rename).is_some()
     })
+}
+
+/// Whether a file that is moved was only written for that: it is called after the one that it becomes, or says so. A file of the
+/// caller's that gets another name is none.
+fn is_temporary(entry: &Entry<'_>, at: At, rename: At) -> bool {
+    const TEMPORARY: [&str; 8] = ["tmp", "temp", "new", "next", "part", "draft", "staging", "swap"];
+    let (Some(Resource::File(temp)), Some(Resource::File(target))) =
+        (entry.resource(at), entry.resource(rename))
+    else {
+        return false;
+    };
+    let made_up = |piece: &Piece| matches!(piece, Piece::Fresh(_) | Piece::TempDir | Piece::Unknown);
+    // What the other is called after stands at the end of its name: both may well be in one folder.
+    let (temp_parts, target_parts) = (parts(temp), parts(target));
+    let named = target_parts.iter().rev().find(|part| matches!(part, Term::Path(_)));
+    named.is_none_or(|part| temp_parts.contains(part))
+        || entry.pattern(temp).0.iter().any(made_up)
+        || mentions(&entry.text(temp), &TEMPORARY)
+}
+
+/// What a name is put together from.
+fn parts(name: &Term) -> Vec<&Term> {
+    match name {
+        Term::Join(inner) => inner.iter().flat_map(parts).collect(),
+        part => vec![part],
+    }
 }
 
 fn through_a_temporary_file(
