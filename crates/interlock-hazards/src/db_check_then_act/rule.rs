@@ -194,12 +194,17 @@ fn issue(clash: &Clash<'_, '_>) -> Issue {
     let thing = entry.thing(clash.look);
     let inserts = matches!(entry.op(clash.act), Some(Op::Write { mode: WriteMode::Exclusive, .. }));
     if inserts {
+        let (what, look) = match entry.resource(clash.look) {
+            Some(Resource::Row { table, .. }) => {
+                let table = entry.quoted(table);
+                (format!("a row of {table}"), format!("finds no such row in {table}"))
+            }
+            _ => (thing.clone(), format!("does not find {thing}")),
+        };
         let message = format!(
-            "{thing} is looked for and then added by a statement of its own, so two calls at once add it twice"
+            "{what} is looked for and then added by a statement of its own, so two calls at once add it twice"
         );
-        return clash
-            .told(message, &format!("finds nothing in {thing}"), "adds it", "it is there twice")
-            .no_surer_than(Confidence::Medium);
+        return clash.told(message, &look, "adds it", "it is there twice").no_surer_than(Confidence::Medium);
     }
     let fields = clash.judged_fields();
     let judged = match (fields.first(), entry.columns(clash.look)) {

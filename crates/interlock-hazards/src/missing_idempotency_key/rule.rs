@@ -46,18 +46,18 @@ fn judge(entry: &Entry<'_>, at: At) -> Option<Issue> {
     if is_reserved(entry, at) || asks_for_token(entry, service) {
         return None;
     }
-    let name = entry.quoted(service);
+    let (to, there) = match service {
+        Term::Unknown => (String::new(), String::new()),
+        _ => (format!(" to {}", entry.quoted(service)), format!(" at {}", entry.quoted(service))),
+    };
     let again = retried.map_or(at, |retry| retry.head);
     let by_itself = *change == Change::Unknown;
     let message = format!(
-        "the request to {name} {bare}, so whoever it charges or writes to gets it twice when the call is sent again"
+        "the request{to} {bare}, so whoever it charges or writes to gets it twice when the call is sent again"
     );
     let span = entry.place(at, &[]);
-    let issue = Issue::at(entry, at, &[], Reach::Both, message).step(
-        Lane::A,
-        span,
-        format!("sends the request to {name}"),
-    );
+    let issue =
+        Issue::at(entry, at, &[], Reach::Both, message).step(Lane::A, span, format!("sends the request{to}"));
     let issue = if by_itself {
         issue.step(Lane::X, span, "the answer is lost").step(
             Lane::A,
@@ -67,7 +67,7 @@ fn judge(entry: &Entry<'_>, at: At) -> Option<Issue> {
     } else {
         issue.step(Lane::X, span, "the answer is lost, and the client sends the call again")
     };
-    let issue = issue.step(Lane::B, span, format!("sends it again: it takes effect a second time at {name}"));
+    let issue = issue.step(Lane::B, span, format!("sends it again: it takes effect a second time{there}"));
     Some(if by_itself { issue.no_surer_than(Confidence::Medium) } else { issue })
 }
 

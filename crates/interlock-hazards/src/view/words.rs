@@ -39,13 +39,11 @@ impl Entry<'_> {
     pub fn in_words(&self, resource: &Resource) -> String {
         match resource {
             Resource::File(path) => format!("the file {}", self.quoted(path)),
-            Resource::Row { table, columns, key } => {
-                let row = if **key == Term::Any { "the rows" } else { "the row" };
-                match columns.as_slice() {
-                    [one] => format!("`{}` in {}", clip(one), self.quoted(table)),
-                    _ => format!("{row} in {}", self.quoted(table)),
-                }
-            }
+            Resource::Row { table, columns, key } => match columns.as_slice() {
+                [one] => format!("`{}` in {}", clip(one), self.quoted(table)),
+                _ if **key == Term::Any => format!("the table {}", self.quoted(table)),
+                _ => format!("the row in {}", self.quoted(table)),
+            },
             Resource::Key(key) => format!("the key {}", self.quoted(key)),
             Resource::Shared(path) | Resource::Flag(path) => format!("`{}`", clip(&self.path_text(path))),
             Resource::Stream(path) => format!("the stream `{}`", clip(&self.path_text(path))),
