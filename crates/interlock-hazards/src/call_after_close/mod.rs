@@ -2,6 +2,7 @@
 
 mod probe;
 mod remedy;
+mod replaced;
 mod rule;
 
 use interlock_model::{HazardId, Severity};

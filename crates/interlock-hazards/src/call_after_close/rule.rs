@@ -13,6 +13,8 @@ use crate::{
     view::{At, Entry, Kinds, Runs, View},
 };
 
+use super::replaced::replaced;
+
 /// Finds `call-after-close`.
 pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
     // A helper that closes is seen from every entry that reaches it; once is enough.
@@ -22,8 +24,9 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
         .flat_map(closers)
         .filter(|closer| known.insert((closer.flag.clone(), closer.handle.clone())))
         .collect();
+    let torn_down = |entry| idle(view, entry).into_iter().chain(replaced(view, entry));
     if closers.is_empty() {
-        return view.entries_with(Kinds::CLOSE).flat_map(|entry| idle(view, entry)).collect();
+        return view.entries_with(Kinds::CLOSE).flat_map(torn_down).collect();
     }
     // Paths that lead to the same place end alike, whatever they start at.
     let mut by_end: HashMap<Option<&Field>, Vec<&Closer<'_, '_>>> = HashMap::new();
@@ -32,7 +35,7 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
     }
     let callers = || view.entries_with(Kinds::CHECK).filter(|entry| entry.runs_beside_itself());
     let mut found: Vec<Issue> = callers().flat_map(|entry| tested(entry, &by_end)).collect();
-    found.extend(view.entries_with(Kinds::CLOSE).flat_map(|entry| idle(view, entry)));
+    found.extend(view.entries_with(Kinds::CLOSE).flat_map(torn_down));
     found
 }
 
@@ -124,7 +127,7 @@ fn is_close(entry: &Entry<'_>, at: At) -> bool {
         || mentions(&entry.function_name(entry.function), &NAMES)
 }
 
-fn ends_the_process(entry: &Entry<'_>, at: At) -> bool {
+pub(super) fn ends_the_process(entry: &Entry<'_>, at: At) -> bool {
     let exits = entry.all(Kinds::CALL, |op| matches!(op, Op::Call { callee: Callee::Named(name), .. } if &**name == "process.exit" || &**name == "exit"));
     exits.into_iter().any(|exit| entry.leads_to(at, exit).is_some())
 }

@@ -1,0 +1,116 @@
+//! Tools that tear down what all calls share while it is still where the others find it.
+
+use interlock_model::{
+    Confidence, Lane, Reach, Severity,
+    ir::{AccessPath, Field, Op, Resource, Root, WriteMode},
+};
+
+use crate::{
+    Issue,
+    view::{At, Entry, Kinds, Runs, View},
+};
+
+use super::rule::ends_the_process;
+
+/// A handle that a tool closes, waits for, and only then takes out of sight or replaces.
+pub(super) fn replaced(view: &View<'_>, entry: &Entry<'_>) -> Vec<Issue> {
+    let mut found: Vec<Issue> = vec![];
+    if !is_called(entry) {
+        return found;
+    }
+    for close in entry.steps_of(Kinds::CLOSE) {
+        let Some(Op::Close { handle }) = entry.op(close) else { continue };
+        let handle = entry.resolve_path(handle);
+        // One of many is found by a name that others need not know, and what failed is of no use to anybody.
+        let one_for_all =
+            entry.is_shared(&handle) && handle.fields.iter().all(|field| matches!(field, Field::Name(_)));
+        if !one_for_all
+            || entry.is_recovery(close)
+            || is_broken(entry, close, &handle)
+            || ends_the_process(entry, close)
+        {
+            continue;
+        }
+        let sets = || {
+            entry
+                .all(Kinds::WRITE, |op| matches!(op, Op::Write { mode: WriteMode::Blind, .. }))
+                .filter(|set| matches!(entry.resource(*set), Some(Resource::Shared(path)) if *path == handle))
+        };
+        if sets().any(|set| set < close && entry.leads_to(set, close).is_some()) {
+            continue;
+        }
+        let Some(set) = sets().find(|set| *set > close && entry.leads_to(close, *set) == Some(true)) else {
+            continue;
+        };
+        if entry.gap(close, set).is_none_or(|gap| gap.is_locked()) {
+            continue;
+        }
+        let Some((other, used)) = user(view, entry, &handle) else { continue };
+        let issue = issue(entry, close, set, (other, used), &handle);
+        if !found.iter().any(|known| known.span == issue.span) {
+            found.push(issue);
+        }
+    }
+    found
+}
+
+/// Whether a client calls it by a name.
+fn is_called(entry: &Entry<'_>) -> bool {
+    matches!(entry.runs, Runs::Call(tools) | Runs::Part(tools) if !tools.is_empty())
+}
+
+/// Whether the handle is closed because it was found to be of no more use: something else was asked than whether it is there.
+fn is_broken(entry: &Entry<'_>, close: At, handle: &AccessPath) -> bool {
+    let about_its_state = |from: &At| match (entry.op(*from), entry.resource(*from)) {
+        (Some(Op::Call { receiver: Some(path), .. } | Op::External { over: Some(path), .. }), _) => {
+            is_in(handle, &entry.resolve_path(path))
+        }
+        (_, Some(Resource::Shared(path))) => path != handle && is_in(handle, path),
+        _ => false,
+    };
+    entry.judges(close).iter().any(|check| entry.asked_by(*check).iter().any(about_its_state))
+}
+
+fn is_in(whole: &AccessPath, part: &AccessPath) -> bool {
+    part.root == whole.root && part.fields.starts_with(&whole.fields)
+}
+
+/// A call of another tool that finds the handle there. What is captured has another number in every entry, and the same name.
+fn user<'v, 'e>(view: &'v View<'e>, entry: &Entry<'_>, handle: &AccessPath) -> Option<(&'v Entry<'e>, At)> {
+    let name = entry.path_text(handle);
+    let is_it = |other: &Entry<'_>, path: &AccessPath| match (&path.root, &handle.root) {
+        (Root::Global(one), Root::Global(two)) => one == two && path.fields == handle.fields,
+        _ => path.fields == handle.fields && other.is_shared(path) && other.path_text(path) == name,
+    };
+    let others =
+        view.entries_with(Kinds::READ).filter(|other| is_called(other) && other.function != entry.function);
+    others.into_iter().find_map(|other| {
+        let closes = other.steps_of(Kinds::CLOSE).any(|close| {
+            matches!(other.op(close), Some(Op::Close { handle: own }) if is_it(other, &other.resolve_path(own)))
+        });
+        let mut reads = other.steps_of(Kinds::READ).filter(|read| {
+            matches!(other.resource(*read), Some(Resource::Shared(path)) if is_it(other, path))
+        });
+        reads.next().filter(|_| !closes).map(|read| (other, read))
+    })
+}
+
+fn issue(
+    entry: &Entry<'_>,
+    close: At,
+    set: At,
+    (other, used): (&Entry<'_>, At),
+    handle: &AccessPath,
+) -> Issue {
+    let name = entry.path_text(handle);
+    let message = format!(
+        "`{name}` is torn down while it is still where other calls find it, so a call that comes meanwhile goes on with something that is gone"
+    );
+    let (closed, gone) = (entry.place(close, &[set]), entry.place(set, &[close]));
+    Issue::at(entry, close, &[set], Reach::InProcess, message)
+        .no_surer_than(Confidence::Medium)
+        .only(Severity::Medium)
+        .step(Lane::X, closed, format!("tears `{name}` down, and waits for that"))
+        .step(Lane::A, other.place(used, &[]), format!("finds `{name}`, and goes on with it"))
+        .step(Lane::X, gone, format!("only now takes `{name}` out of sight"))
+}
