@@ -77,13 +77,10 @@ fn spent(entry: &Entry<'_>, request: At, act: At) -> Option<At> {
 /// Whether what is read or written is a token that renews others, by its name or by that of what is in it.
 fn keeps_a_renewal(entry: &Entry<'_>, at: At) -> bool {
     let by_name = match entry.resource(at) {
+        Some(Resource::Shared(path)) if !entry.is_shared(path) => return false,
         Some(Resource::Shared(path)) => {
-            entry.is_shared(path)
-                && (names_a_renewal(&entry.path_text(path))
-                    || path
-                        .fields
-                        .iter()
-                        .any(|field| matches!(field, Field::Name(name) if names_a_renewal(name))))
+            names_a_renewal(&entry.path_text(path))
+                || path.fields.iter().any(|field| matches!(field, Field::Name(name) if names_a_renewal(name)))
         }
         Some(Resource::File(_)) => false,
         _ => return false,

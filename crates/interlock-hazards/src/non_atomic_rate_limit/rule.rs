@@ -100,7 +100,8 @@ fn counts_later(clash: &Clash<'_, '_>) -> bool {
     let refuses = entry.answer(check, *act).is_some() && !entry.encloses(check, *act);
     let home = entry.function_name(entry.function_of(*look));
     let asked = entry.function_name(entry.function_of(check));
-    let says = |name: &str| mentions(name.rsplit('.').next().unwrap_or_default(), LIMITS);
+    let says =
+        |name: &str| words(name.rsplit('.').next().unwrap_or_default()).iter().any(|word| says_limit(word));
     let compares = || {
         let named = |value: &Value| {
             says(entry.name_of(*value)) || entry.field_of(*value).is_some_and(|field| says(&field))
@@ -108,6 +109,13 @@ fn counts_later(clash: &Clash<'_, '_>) -> bool {
         entry.made_of(on).iter().any(named)
     };
     !clash.fed && clash.fed_at_all && refuses && (says(&home) || says(&asked) || compares())
+}
+
+/// Whether a word is what limits are called, and not only has it inside, as "migrate" has "rate".
+fn says_limit(word: &str) -> bool {
+    LIMITS.iter().any(|limit| {
+        word.strip_prefix(limit).is_some_and(|rest| matches!(rest, "" | "s" | "er" | "ing" | "ed"))
+    })
 }
 
 /// Whether a call has counted itself right before it compares: what it writes after its work is that it is gone.

@@ -38,7 +38,9 @@ fn is_for_all(entry: &Entry<'_>, client: &AccessPath) -> bool {
 fn end_behind(entry: &Entry<'_>, begin: At, client: &AccessPath) -> Option<At> {
     let same = |via: &Via| matches!(entry.via(via), Via::Client(other) if other == *client);
     let ends = entry.all(Kinds::OTHER, |op| matches!(op, Op::End { via, .. } if same(via)));
-    let mut ends = ends.filter(|end| *end > begin && !entry.is_recovery(*end));
+    // Where it has been ended before, what is ended here is another one.
+    let mut ends =
+        ends.filter(|end| *end > begin && !entry.is_recovery(*end) && entry.open(*end).contains(&begin));
     let end = ends.find(|end| entry.leads_to(begin, *end) == Some(true))?;
     let inside = |at: At| match entry.op(at) {
         Some(
