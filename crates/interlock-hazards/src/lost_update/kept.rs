@@ -1,8 +1,10 @@
 //! State that a process loads once and then writes back whole: what another process of the same server has written since is lost.
 
+use std::collections::{HashMap, HashSet};
+
 use interlock_model::{
     Confidence, Lane, Reach, Span,
-    ir::{Aspect, Field, Op, Resource, Root, Term, WriteMode},
+    ir::{AccessPath, Aspect, Field, Op, Resource, Root, Term, WriteMode},
 };
 
 use crate::{
@@ -15,11 +17,16 @@ use crate::{
 
 /// Where a process keeps in memory what it has loaded from a file.
 struct Load {
-    /// The place in memory, as the source calls it.
-    place: String,
-    /// The file, likewise.
-    file: String,
+    place: Place,
     span: Span,
+}
+
+/// A variable or field that lives as long as the process.
+struct Place {
+    /// Its name in the whole program, which no other place has.
+    whole: String,
+    /// What the source calls it.
+    name: String,
 }
 
 /// Calls that write a file from what their process has loaded at its start. A server on standard streams runs once per client.
@@ -27,36 +34,35 @@ pub(super) fn kept(view: &View<'_>) -> Vec<Issue> {
     if !view.entries.iter().any(|entry| view.runs_per_client_in(entry)) {
         return vec![];
     }
-    let mut loads: Vec<Load> = vec![];
+    // By the name of the file, as it is in the whole program.
+    let mut loads: HashMap<String, Vec<Load>> = HashMap::new();
     // Who loads again when something happens knows that others write.
-    let mut again: Vec<String> = vec![];
+    let mut again: HashSet<String> = HashSet::new();
     for entry in view.entries_with(Kinds::WRITE) {
         let mut gates = Gates::default();
         for (store, read) in stores(entry) {
             let (Some(place), Some(file)) = (place_of(entry, store), file_of(entry, read)) else { continue };
             let once = *entry.runs == Runs::StartUp || is_loaded_once(entry, read, &mut gates);
-            match once {
-                true => loads.push(Load { place, file, span: entry.span(read) }),
-                false => again.push(place),
+            if once {
+                loads.entry(file).or_default().push(Load { place, span: entry.span(read) });
+            } else {
+                again.insert(place.whole);
             }
         }
     }
-    loads.retain(|load| !again.contains(&load.place));
-    if loads.is_empty() {
+    for loads in loads.values_mut() {
+        loads.retain(|load| !again.contains(&load.place.whole));
+    }
+    if loads.values().all(Vec::is_empty) {
         return vec![];
     }
     let mut found: Vec<Issue> = vec![];
     let callers = view.entries_with(Kinds::WRITE).filter(|entry| view.runs_per_client_in(entry));
     for entry in callers {
         for act in entry.all(Kinds::WRITE, |op| matches!(op, Op::Write { mode: WriteMode::Blind, .. })) {
-            let Some(file) = file_of(entry, act) else { continue };
-            let Some((load, change)) = loads
-                .iter()
-                .filter(|load| load.file == file)
-                .find_map(|load| Some((load, changed_before(entry, act, &load.place)?)))
-            else {
-                continue;
-            };
+            let Some(loads) = file_of(entry, act).and_then(|file| loads.get(&file)) else { continue };
+            let changed = |load| Some((load, changed_before(entry, act, load)?));
+            let Some((load, change)) = loads.iter().find_map(changed) else { continue };
             let issue = issue(entry, change, act, load);
             if !found.iter().any(|known| known.span == issue.span && known.tools == issue.tools) {
                 found.push(issue);
@@ -79,18 +85,33 @@ fn stores(entry: &Entry<'_>) -> Vec<(At, At)> {
 }
 
 /// The variable or field that a step puts something into, as a whole or in part.
-fn place_of(entry: &Entry<'_>, at: At) -> Option<String> {
+fn place_of(entry: &Entry<'_>, at: At) -> Option<Place> {
     let Some(Resource::Shared(path)) = entry.resource(at) else { return None };
     let named = path.fields.iter().take_while(|field| matches!(field, Field::Name(_))).count();
     let mut whole = path.clone();
     whole.fields = path.fields.iter().take(named).cloned().collect();
-    Some(entry.path_text(&whole))
+    Some(Place { whole: place_in_program(entry, &whole), name: entry.path_text(&whole) })
 }
 
 /// The file that a step touches, if it is the same one for every call and every process.
 fn file_of(entry: &Entry<'_>, at: At) -> Option<String> {
     let Some(Resource::File(term)) = entry.resource(at) else { return None };
-    is_fixed(entry, term).then(|| entry.text(term))
+    is_fixed(entry, term).then(|| in_program(entry, term))
+}
+
+fn in_program(entry: &Entry<'_>, term: &Term) -> String {
+    match term {
+        Term::Path(path) => place_in_program(entry, path),
+        Term::Join(parts) => parts.iter().map(|part| in_program(entry, part)).collect(),
+        other => entry.text(other),
+    }
+}
+
+fn place_in_program(entry: &Entry<'_>, path: &AccessPath) -> String {
+    match path.root {
+        Root::Value(_) => entry.path_text(path),
+        Root::This | Root::Global(_) => entry.place_text(path),
+    }
 }
 
 fn is_fixed(entry: &Entry<'_>, term: &Term) -> bool {
@@ -106,7 +127,8 @@ fn is_fixed(entry: &Entry<'_>, term: &Term) -> bool {
 }
 
 /// Where a call has changed what is kept at a place, before a step that writes all of it.
-fn changed_before(entry: &Entry<'_>, act: At, place: &str) -> Option<At> {
+fn changed_before(entry: &Entry<'_>, act: At, load: &Load) -> Option<At> {
+    let place = load.place.whole.as_str();
     let comes_from_it = |at: At| entry.fed_by(at).iter().any(|from| is_at(entry, *from, place));
     let changes = entry.steps_of(Kinds::WRITE | Kinds::DELETE).filter(|change| *change < act);
     // What is put in place of all that was there was not meant to keep any of it.
@@ -125,7 +147,7 @@ fn changed_before(entry: &Entry<'_>, act: At, place: &str) -> Option<At> {
 
 /// Whether a step touches what is kept at a place, or something in it.
 fn is_at(entry: &Entry<'_>, at: At, place: &str) -> bool {
-    let inside = |text: String| match text.strip_prefix(place) {
+    let inside = |touched: Place| match touched.whole.strip_prefix(place) {
         Some(rest) => rest.is_empty() || rest.starts_with('.'),
         None => false,
     };
@@ -137,12 +159,12 @@ fn is_part(entry: &Entry<'_>, at: At, place: &str) -> bool {
     let by_key = matches!(entry.resource(at), Some(Resource::Shared(path)) if {
         path.fields.iter().any(|field| matches!(field, Field::At(_)))
     });
-    by_key || place_of(entry, at).is_some_and(|text| text != place)
+    by_key || place_of(entry, at).is_some_and(|touched| touched.whole != place)
 }
 
 fn issue(entry: &Entry<'_>, change: At, act: At, load: &Load) -> Issue {
     let thing = entry.thing(act);
-    let place = &load.place;
+    let place = &load.place.name;
     let message = format!(
         "{thing} was loaded into `{place}` once and is written back from there as a whole, so what another process of the same server has \
          written since is lost"

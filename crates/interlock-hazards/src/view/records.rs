@@ -144,7 +144,8 @@ impl Entry<'_> {
         true
     }
 
-    fn place_text(&self, path: &AccessPath) -> String {
+    /// What a place is called in the whole program: two files of a tree may both have a `notes`.
+    pub(crate) fn place_text(&self, path: &AccessPath) -> String {
         let mut text = match &path.root {
             Root::Global(name) => name.to_string(),
             _ => "this".into(),
