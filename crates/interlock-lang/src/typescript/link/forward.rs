@@ -275,9 +275,10 @@ impl<'f> Meanings<'f> {
                 .and_then(|head| head.owner.clone())
                 .unwrap_or_default(),
             Root::Value(value) => {
-                let file = self.flat.about.get(within.0 as usize).map_or(0, |about| about.file);
+                let about = self.flat.about.get(within.0 as usize);
+                let (file, module) = about.map_or((0, 0), |about| (about.file, about.module));
                 let file = self.flat.files.get(file as usize).map_or("", |file| file);
-                format!("{file}::{}.{}", within.0, value.0).into()
+                format!("{file}::{}.{}", within.0.saturating_sub(module), value.0).into()
             }
         };
         AccessPath { root: Root::Global(root), fields: path.fields }
