@@ -59,6 +59,7 @@ impl<'e> Entry<'e> {
             frames: vec![Frame {
                 parent: 0,
                 depth: 0,
+                at: 0,
                 function: expanded.function,
                 call: Span::default(),
                 interleaves: interleaves(program, expanded.function),
@@ -180,7 +181,7 @@ impl<'e> Walk<'e> {
                     *from = ends;
                 }
             }
-            Op::Inlined { function, body } => self.inside(*function, effect.span, body, here, from),
+            Op::Inlined { function, body } => self.inside(*function, (at, effect.span), body, here, from),
             _ => {}
         }
         if let Op::Acquire { .. } | Op::Release { .. } | Op::Begin { .. } | Op::End { .. } = effect.op {
@@ -350,14 +351,14 @@ impl<'e> Walk<'e> {
     fn inside(
         &mut self,
         function: FunctionId,
-        call: Span,
+        (at, call): (At, Span),
         body: &'e Block,
         here: &mut Now,
         from: &mut Dangling,
     ) {
         let depth = self.entry.frames.get(here.frame).map_or(0, |frame| frame.depth) + 1;
         let interleaves = interleaves(self.entry.program, function);
-        self.entry.frames.push(Frame { parent: here.frame, depth, function, call, interleaves });
+        self.entry.frames.push(Frame { parent: here.frame, depth, at, function, call, interleaves });
         let frame = self.entry.frames.len() - 1;
         self.returns.push(vec![]);
         let breaks = std::mem::take(&mut self.breaks);

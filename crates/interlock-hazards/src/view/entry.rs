@@ -114,6 +114,8 @@ pub(super) struct Frame {
     /// The frame that it was called from; the entry's own has itself.
     pub(super) parent: usize,
     pub(super) depth: usize,
+    /// The step that has what the function does inside.
+    pub(super) at: At,
     pub(super) function: FunctionId,
     /// Where the call is written, in the parent's function.
     pub(super) call: Span,

@@ -92,11 +92,33 @@ impl Entry<'_> {
     pub fn leads_to(&self, first: At, second: At) -> Option<bool> {
         // Control only goes back to the head of a loop around it.
         let back = self.loops(first).first().map_or(first, |head| first.min(*head));
-        if second < back { None } else { self.ahead.of(first, || self.reached_from(first)).get(second) }
+        if second < back {
+            return None;
+        }
+        match self.turn(first, second) {
+            Some(turn) => self.reached_from(first, Some(&turn)).get(second),
+            None => self.ahead.of(first, || self.reached_from(first, None)).get(second),
+        }
     }
 
-    /// What control gets to from a step.
-    fn reached_from(&self, first: At) -> Ahead {
+    /// The steps of the innermost followed call that has both of two steps inside, if it stands in a loop. The next turn calls anew,
+    /// and what the last call saw is gone by then.
+    fn turn(&self, first: At, second: At) -> Option<Range<At>> {
+        let head = *self.loops(first).first()?;
+        let mut number = self.here(first)?.frame;
+        while number != 0 {
+            let frame = self.frames.get(number)?;
+            let inside = frame.at..self.steps.get(frame.at)?.until as usize;
+            if inside.contains(&second) {
+                return (head < frame.at).then_some(inside);
+            }
+            number = frame.parent;
+        }
+        None
+    }
+
+    /// What control gets to from a step, without leaving some steps.
+    fn reached_from(&self, first: At, inside: Option<&Range<At>>) -> Ahead {
         let mut search = Search::new(self.steps.len());
         let heads = self.loops(first);
         let starts_over = |from: At, to: At| {
@@ -111,7 +133,8 @@ impl Entry<'_> {
             }
             let suspended = suspended || self.lets_others_in(at);
             for next in self.after(at) {
-                if heads.is_empty() || !starts_over(at, next) {
+                let leaves = inside.is_some_and(|inside| !inside.contains(&next));
+                if !leaves && (heads.is_empty() || !starts_over(at, next)) {
                     search.reach(next, suspended);
                 }
             }
