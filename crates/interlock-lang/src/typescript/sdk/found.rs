@@ -15,6 +15,9 @@ use super::{
 /// How many notes about registrations are written.
 const NOTES: usize = 20;
 
+/// How many wrappers a tool is looked for in.
+const WRAPPERS: usize = 8;
+
 /// What was found so far.
 pub(super) struct Found<'x, 'i> {
     pub(super) index: &'x Index<'i>,
@@ -39,7 +42,7 @@ impl<'x, 'i> Found<'x, 'i> {
         }
     }
 
-    /// Makes what does the work the handler of a tool. Without a name it gets that of its function.
+    /// Makes what does the work the handler of a tool. Without a name it gets that of the function inside.
     pub(super) fn handler(
         &mut self,
         site: u32,
@@ -58,7 +61,7 @@ impl<'x, 'i> Found<'x, 'i> {
             }
         }
         for function in functions {
-            let name = name.clone().unwrap_or_else(|| self.name_of(function));
+            let name = name.clone().unwrap_or_else(|| self.called_after(function));
             let tool = describe(name);
             self.serve(function, tool);
         }
@@ -107,6 +110,18 @@ impl<'x, 'i> Found<'x, 'i> {
             Some(unit) => unit.function.name.clone(),
             None => self.wrapped.name_of(function).unwrap_or_else(|| "tool".into()),
         }
+    }
+
+    /// What a tool without a name is called: as the function that does the work, which wrappers may be around.
+    fn called_after(&self, function: u32) -> Name {
+        let mut work = function;
+        for _ in 0..WRAPPERS {
+            match self.wrapped.around(work) {
+                Some(inside) => work = inside,
+                None => break,
+            }
+        }
+        self.name_of(work)
     }
 
     /// The functions that run when something is called: itself, a method of an object, a wrapper around another function.

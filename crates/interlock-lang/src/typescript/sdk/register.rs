@@ -184,7 +184,10 @@ fn tool<'i>(found: &mut Found<'_, 'i>, number: u32, site: &'i Site) {
             named.text().is_none() && at.env.this(*class).is_none() && !index.descendants(*class).is_empty()
         });
         let name = inherited.map(Open::This).or_else(|| named.open());
-        name.or_else(|| index.settle(index.look(handler, at, FUEL), FUEL).open())
+        let work = index.settle(index.look(handler, at, FUEL), FUEL);
+        // Where the name is put together by chance, what the handler has taken along still tells the tools apart.
+        let taken = if named.text().is_none() { taken_along(index, &work, at) } else { vec![] };
+        [name, work.open()].into_iter().flatten().chain(taken)
     });
     let several = ways.len() > 1;
     let works: Vec<Thing<'i>> = ways
@@ -216,6 +219,14 @@ fn tool<'i>(found: &mut Found<'_, 'i>, number: u32, site: &'i Site) {
             vary::calls(found, &work, &at, &name);
         }
     }
+}
+
+/// Who decides what a closure has taken along.
+fn taken_along<'i>(index: &Index<'i>, work: &Thing<'i>, at: &At<'i>) -> Vec<Open> {
+    let Thing::Function(function, _) = work else { return vec![] };
+    let Some((within, terms)) = index.captured(*function) else { return vec![] };
+    let at = At { function: within, env: at.env.clone() };
+    terms.iter().filter_map(|term| index.settle(index.term(term, &at, FUEL), FUEL).open()).collect()
 }
 
 /// The arguments of a registration without what stands behind the function that does the work: nobody looks at that.

@@ -36,13 +36,18 @@ const DECISIONS: usize = 8;
 
 impl<'i> Index<'i> {
     /// The assumptions under which `ask` finds nothing left open in a function; one set per way there. A way whose end stays open is
-    /// among them.
-    pub(super) fn ways(&self, function: u32, ask: impl Fn(&At<'i>) -> Option<Open>) -> Vec<Env<'i>> {
+    /// among them. Of several things that are open the first is decided that somebody decides.
+    pub(super) fn ways<O>(&self, function: u32, ask: impl Fn(&At<'i>) -> O) -> Vec<Env<'i>>
+    where
+        O: IntoIterator<Item = Open>,
+    {
         let (mut done, mut pending) = (vec![], vec![(Env::default(), DECISIONS)]);
         while let Some((env, left)) = pending.pop() {
             let at = At { function, env };
-            let open = ask(&at).filter(|_| left > 0 && done.len() + pending.len() < WAYS);
-            let ways = open.map_or(vec![], |open| self.decide(open, &at.env, DECISIONS));
+            let more = left > 0 && done.len() + pending.len() < WAYS;
+            let open = ask(&at).into_iter().filter(|_| more);
+            let mut decided = open.map(|open| self.decide(open, &at.env, DECISIONS));
+            let ways = decided.find(|ways| !ways.is_empty()).unwrap_or_default();
             if ways.is_empty() {
                 done.push(at.env);
             } else {

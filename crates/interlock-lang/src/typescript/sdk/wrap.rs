@@ -87,6 +87,15 @@ impl Wrapped {
         added.as_ref().map(|added| added.function.name.clone())
     }
 
+    /// The function that a copy was made for, if it is the only one that was put in.
+    pub(super) fn around(&self, copy: u32) -> Option<u32> {
+        let (_, _, put_in) = self.known.iter().find_map(|(key, (made, _))| (*made == copy).then_some(key))?;
+        match put_in.as_slice() {
+            [(_, _, only)] => Some(*only),
+            _ => None,
+        }
+    }
+
     /// A closure as it is under assumptions: itself, or a copy with the functions put in that it has captured.
     pub(super) fn specialise<'i>(&mut self, index: &Index<'i>, function: u32, env: &Env<'i>) -> u32 {
         self.wrap(index, function, env, DEPTH)

@@ -287,3 +287,52 @@ server.offer(new Mail());
         "#]],
     );
 }
+
+#[test]
+fn tools_whose_names_are_computed_are_told_apart_by_what_their_handlers_call() {
+    check(
+        r#"
+//- server.ts
+import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
+import { clients } from "client-registry";
+export class Mine extends McpServer {
+  async add(client) {
+    await client.offer((about, work) => {
+      const name = this.prefix(client, about.title);
+      return super.registerTool(name, {}, async (args) => work(args));
+    });
+  }
+  prefix(client, title) {
+    return `${client.prefix}_${title.toLowerCase()}`;
+  }
+}
+const server = new Mine({ name: "s", version: "1" });
+for (const client of clients.all()) await server.add(client);
+//- mail.ts
+class Send {
+  about = { title: "Send" };
+  handle = async (args) => ({});
+}
+class Read {
+  about = { title: "Read" };
+  handle = async (args) => ({});
+}
+export class Mail {
+  async offer(register) {
+    for (const tool of [new Send(), new Read()]) register(tool.about, tool.handle);
+  }
+}
+//- calendar.ts
+export class Calendar {
+  async offer(register) {
+    register({ title: "Book" }, async (args) => ({}));
+  }
+}
+"#,
+        &expect![[r#"
+            server.ts:7 Mine.add.closure.closure: Calendar.offer.closure
+            server.ts:7 Mine.add.closure.closure: Send.handle
+            server.ts:7 Mine.add.closure.closure: Read.handle
+        "#]],
+    );
+}
