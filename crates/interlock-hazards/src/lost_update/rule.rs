@@ -17,12 +17,19 @@ use super::kept::kept;
 pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
     let found = clashes(view);
     let found: Vec<&Clash<'_, '_>> = found.iter().filter(|clash| claims(view, clash)).collect();
-    let told = |clash: &&Clash<'_, '_>| {
+    // The looks before one act follow each other.
+    let told = |(number, clash): (usize, &&Clash<'_, '_>)| {
         let issue = issue(clash);
-        let looks_again = found.iter().any(|later| reads_again(clash, later));
-        if looks_again { issue.no_surer_than(Confidence::Low) } else { issue }
+        let others = found.iter().skip(number + 1);
+        let mut later =
+            others.take_while(|other| std::ptr::eq(other.entry, clash.entry) && other.act == clash.act);
+        if later.any(|later| reads_again(clash, later)) {
+            issue.no_surer_than(Confidence::Low)
+        } else {
+            issue
+        }
     };
-    found.iter().map(told).chain(kept(view)).collect()
+    found.iter().enumerate().map(told).chain(kept(view)).collect()
 }
 
 /// Whether a later look at the same thing feeds what is written as well, and is told for it. What was read before mostly says no more
@@ -33,9 +40,7 @@ fn reads_again(clash: &Clash<'_, '_>, later: &Clash<'_, '_>) -> bool {
         let judges = entry.judges(clash.act);
         entry.judges(later.look).iter().all(|judge| judges.contains(judge))
     };
-    std::ptr::eq(entry, later.entry)
-        && clash.act == later.act
-        && clash.look < later.look
+    clash.look < later.look
         && matches!(entry.resource(clash.look), Some(Resource::File(_) | Resource::Key(_)))
         && entry.overlap(clash.look, later.look) == Some(Overlap::Sure)
         && entry.leads_to(clash.look, later.look).is_some()

@@ -27,7 +27,7 @@ struct Places {
     /// The fields of those.
     fields: HashSet<Fields>,
     /// The fields that lead to one from the object that has it, wherever that object is kept.
-    tails: HashSet<Fields>,
+    tails: HashSet<Vec<Field>>,
     /// What is called differently from entry to entry.
     others: Vec<AccessPath>,
 }
@@ -62,7 +62,7 @@ impl Places {
         let mut places = Self::default();
         for path in paths {
             if path.root == Root::This {
-                places.tails.insert(path.fields.clone());
+                places.tails.insert(path.fields.to_vec());
             }
             if !is_fixed(path) {
                 places.others.push(path.clone());
@@ -96,7 +96,9 @@ impl Entry<'_> {
 
     fn has_fields(&self, places: &Places, path: &AccessPath) -> bool {
         places.fields.contains(&path.fields)
-            || places.tails.iter().any(|tail| path.fields.ends_with(tail))
+            || (0..path.fields.len())
+                .filter_map(|at| path.fields.get(at..))
+                .any(|tail| places.tails.contains(tail))
             || places.others.iter().any(|other| self.resolve_path(other).fields == path.fields)
     }
 

@@ -4,7 +4,7 @@ use interlock_model::ir::{AccessPath, Name, Root, Term, Tool};
 
 use super::{
     dispatch,
-    env::{At, Open, Thing},
+    env::{At, Env, Open, Thing},
     found::Found,
     index::{Definition, Index},
     look::FUEL,
@@ -184,20 +184,21 @@ fn tool<'i>(found: &mut Found<'_, 'i>, number: u32, site: &'i Site) {
             named.text().is_none() && at.env.this(*class).is_none() && !index.descendants(*class).is_empty()
         });
         let name = inherited.map(Open::This).or_else(|| named.open());
-        let work = index.settle(index.look(handler, at, FUEL), FUEL);
-        // Where the name is put together by chance, what the handler has taken along still tells the tools apart.
-        let taken = if named.text().is_none() { taken_along(index, &work, at) } else { vec![] };
-        [name, work.open()].into_iter().flatten().chain(taken)
+        let (at, nameless) = (at.clone(), named.text().is_none());
+        let more = move || {
+            let work = index.settle(index.look(handler, &at, FUEL), FUEL);
+            // Where the name is put together by chance, what the handler has taken along still tells the tools apart.
+            let taken = if nameless { taken_along(index, &work, &at) } else { vec![] };
+            work.open().into_iter().chain(taken)
+        };
+        name.into_iter().chain(std::iter::once_with(more).flatten())
     });
     let several = ways.len() > 1;
-    let works: Vec<Thing<'i>> = ways
-        .iter()
-        .map(|env| index.look(handler, &At { function: site.within, env: env.clone() }, FUEL))
-        .collect();
-    if works.iter().all(|work| found.functions(work).is_empty())
-        && shape::tools(found, number, (name, handler), configs)
-    {
-        return;
+    if let Some(look) = shape::Look::of((name, handler), configs) {
+        let work = |env: &Env<'i>| index.look(handler, &At { function: site.within, env: env.clone() }, FUEL);
+        if ways.iter().all(|env| found.functions(&work(env)).is_empty()) && look.tools(found, number) {
+            return;
+        }
     }
     for env in ways {
         let at = At { function: site.within, env };

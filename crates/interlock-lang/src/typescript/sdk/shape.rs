@@ -18,43 +18,10 @@ const MOST: usize = 2_000;
 /// How deep an object stands in others.
 const DEEPEST: usize = 4;
 
-/// Registers every object of the tree that has what a registration takes from a thing of which nothing is known; whether there was any.
-pub(super) fn tools<'i>(
-    found: &mut Found<'_, 'i>,
-    number: u32,
-    taken: (&Arg, &Arg),
-    configs: &[Arg],
-) -> bool {
-    let Some(look) = Look::of(taken, configs) else { return false };
-    let index = found.index;
-    let mut objects: Vec<(Members<'i>, u32)> = vec![];
-    for variable in index.input.variables {
-        let initial = variable.initial.iter();
-        initial.for_each(|arg| look.inside(arg, variable.within, DEEPEST, &mut objects));
-    }
-    for (function, unit) in (0_u32..).zip(&index.input.units) {
-        let written = unit.locals.iter().map(|(_, arg)| arg).chain(unit.returned);
-        written.for_each(|arg| look.inside(arg, function, DEEPEST, &mut objects));
-    }
-    for site in index.input.sites {
-        site.arguments.iter().for_each(|arg| look.inside(arg, site.within, DEEPEST, &mut objects));
-    }
-    let mut any = false;
-    for (members, within) in objects {
-        let object = Thing::Object(members, At::plain(within));
-        let name = index.text(index.member(object.clone(), look.name, FUEL), FUEL).text().cloned();
-        let work = index.member(object.clone(), look.work, FUEL);
-        let Some(name) = name.filter(|_| !found.functions(&work).is_empty()) else { continue };
-        found.handler(number, &work, Some(name), |name| index.tool_in(name, &object));
-        any = true;
-    }
-    any
-}
-
 type Members<'i> = &'i [(Name, Arg)];
 
 /// What a tool looks like.
-struct Look<'a> {
+pub(super) struct Look<'a> {
     name: &'a str,
     work: &'a str,
     /// What else is taken from it. Some of that may be missing in one, but not all.
@@ -62,12 +29,39 @@ struct Look<'a> {
 }
 
 impl<'a> Look<'a> {
-    /// What is taken from the thing that has both the name and the work.
-    fn of((name, work): (&'a Arg, &'a Arg), configs: &'a [Arg]) -> Option<Self> {
+    /// What is taken from the thing that has both the name and the work, if one has.
+    pub(super) fn of((name, work): (&'a Arg, &'a Arg), configs: &'a [Arg]) -> Option<Self> {
         let ((root, name), (thing, work)) = (member(name)?, member(work)?);
         let of_it = |arg: &'a Arg| member(arg).filter(|(root, _)| *root == thing).map(|(_, member)| member);
         let more: Vec<&str> = configs.iter().flat_map(members).filter_map(|(_, arg)| of_it(arg)).collect();
         (root == thing && !more.is_empty()).then_some(Self { name, work, more })
+    }
+
+    /// Registers every object of the tree that looks so; whether there was any.
+    pub(super) fn tools(&self, found: &mut Found<'_, '_>, number: u32) -> bool {
+        let index = found.index;
+        let mut objects: Vec<(Members<'_>, u32)> = vec![];
+        for variable in index.input.variables {
+            let initial = variable.initial.iter();
+            initial.for_each(|arg| self.inside(arg, variable.within, DEEPEST, &mut objects));
+        }
+        for (function, unit) in (0_u32..).zip(&index.input.units) {
+            let written = unit.locals.iter().map(|(_, arg)| arg).chain(unit.returned);
+            written.for_each(|arg| self.inside(arg, function, DEEPEST, &mut objects));
+        }
+        for site in index.input.sites {
+            site.arguments.iter().for_each(|arg| self.inside(arg, site.within, DEEPEST, &mut objects));
+        }
+        let mut any = false;
+        for (members, within) in objects {
+            let object = Thing::Object(members, At::plain(within));
+            let name = index.text(index.member(object.clone(), self.name, FUEL), FUEL).text().cloned();
+            let work = index.member(object.clone(), self.work, FUEL);
+            let Some(name) = name.filter(|_| !found.functions(&work).is_empty()) else { continue };
+            found.handler(number, &work, Some(name), |name| index.tool_in(name, &object));
+            any = true;
+        }
+        any
     }
 
     /// The objects that look so, in something that is written out.
