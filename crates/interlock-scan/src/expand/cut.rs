@@ -97,18 +97,20 @@ fn holds(body: &Block) -> bool {
     })
 }
 
-/// The same of a function, with what is put into it later.
-fn holds_inside(summary: &Summary<'_>, summaries: &Summaries<'_>) -> bool {
+/// What there was no room for in a function, without that which something inside may hold a lock or a transaction around: also what is
+/// put in later.
+fn free(summary: &Summary<'_>, summaries: &Summaries<'_>) -> Vec<FunctionId> {
+    let mut free = summary.cut.clone();
     let mut seen: FxHashSet<FunctionId> = FxHashSet::default();
     let mut pending = vec![summary];
-    while let Some(summary) = pending.pop() {
-        if holds(&summary.body) {
-            return true;
+    while let Some(inside) = pending.pop().filter(|_| !free.is_empty()) {
+        if holds(&inside.body) {
+            free.retain(|id| !inside.cut.contains(id));
         }
-        let later = summary.later.iter().filter(|id| seen.insert(**id));
-        pending.extend(later.filter_map(|id| summaries.get(id.0 as usize)?.get()).map(|inside| &**inside));
+        let later = inside.later.iter().filter(|id| seen.insert(**id));
+        pending.extend(later.filter_map(|id| summaries.get(id.0 as usize)?.get()).map(|later| &**later));
     }
-    false
+    free
 }
 
 /// What there was no room for, with the tools that lead there; and what there was no room for in that.
@@ -118,7 +120,7 @@ pub(super) fn with_what_is_inside(
 ) -> Vec<(FunctionId, Vec<Tool>)> {
     let mut found: BTreeMap<FunctionId, BTreeMap<Option<Name>, Option<Tool>>> = BTreeMap::new();
     // Many tools may lead to the same, so it is looked at once what there was no room for in it.
-    let mut inside: FxHashMap<FunctionId, &[FunctionId]> = FxHashMap::default();
+    let mut inside: FxHashMap<FunctionId, Vec<FunctionId>> = FxHashMap::default();
     let mut pending = cut;
     while let Some((id, tool)) = pending.pop() {
         let name = tool.as_ref().map(|tool| tool.name.clone());
@@ -127,8 +129,7 @@ pub(super) fn with_what_is_inside(
         }
         let inside = inside.entry(id).or_insert_with(|| {
             let summary = summaries.get(id.0 as usize).and_then(OnceLock::get);
-            let cut = summary.filter(|summary| !summary.cut.is_empty() && !holds_inside(summary, summaries));
-            cut.map_or(&[], |summary| &summary.cut)
+            summary.map_or(vec![], |summary| free(summary, summaries))
         });
         pending.extend(inside.iter().map(|inside| (*inside, tool.clone())));
     }
