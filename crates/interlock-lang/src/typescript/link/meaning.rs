@@ -235,6 +235,9 @@ impl<'f> Meanings<'f> {
                         known => known,
                     };
                     if matches!(meaning, Meaning::Unknown) {
+                        meaning = self.declared_member(at, path, number, name);
+                    }
+                    if matches!(meaning, Meaning::Unknown) {
                         meaning = self.called(name);
                     }
                 }

@@ -10,6 +10,7 @@
 
 mod jsonc;
 mod settings;
+mod shapes;
 mod specifier;
 
 pub(crate) mod names;

@@ -1,7 +1,9 @@
 //! Statements.
 
 use interlock_model::ir::{Catch, Effect, Exit, Op};
-use oxc_ast::ast::{Declaration, Expression, IfStatement, Statement, TryStatement, VariableDeclaration};
+use oxc_ast::ast::{
+    Declaration, Expression, IfStatement, Statement, TSType, TryStatement, VariableDeclaration,
+};
 use oxc_span::GetSpan;
 
 use super::{
@@ -100,6 +102,12 @@ impl<'a> Lowerer<'a> {
             Declaration::TSEnumDeclaration(it) => self.enumeration(it),
             Declaration::TSNamespaceDeclaration(it) => self.namespace(it),
             Declaration::TSImportEqualsDeclaration(it) => self.import_equals(it),
+            Declaration::TSInterfaceDeclaration(it) => self.declared_members(&it.id, &it.body.body),
+            Declaration::TSTypeAliasDeclaration(it) => {
+                if let TSType::TSTypeLiteral(literal) = &it.type_annotation {
+                    self.declared_members(&it.id, &literal.members);
+                }
+            }
             // Functions are lowered behind their block; types leave no steps.
             _ => {}
         }

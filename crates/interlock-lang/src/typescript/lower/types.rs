@@ -1,9 +1,10 @@
 //! Declared types, as far as they name something: a class, an interface, a type of a library.
 
 use interlock_model::ir::{AccessPath, Root};
-use oxc_ast::ast::{TSType, TSTypeName};
+use oxc_ast::ast::{BindingIdentifier, PropertyKey, TSSignature, TSType, TSTypeName};
 
-use super::context::Lowerer;
+use super::{bind::SymbolKind, context::Lowerer};
+use crate::typescript::module::Variable;
 
 /// Types that stand for the type they are made of.
 const TRANSPARENT: &[&str] =
@@ -39,6 +40,37 @@ impl<'a> Lowerer<'a> {
             TSType::TSTypeOperatorType(it) => self.type_path(&it.type_annotation),
             TSType::TSTypeQuery(it) => self.type_name_path(it.expr_name.as_ts_type_name()?),
             _ => None,
+        }
+    }
+
+    /// Notes what the members of an interface are, where that is something with a name: an object of a class or of a library.
+    pub(super) fn declared_members(&mut self, id: &BindingIdentifier<'a>, members: &[TSSignature<'a>]) {
+        let symbol = self.facts.globals.get(&id.name).and_then(|symbol| self.facts.symbol(*symbol));
+        if symbol.is_none_or(|symbol| symbol.kind != SymbolKind::Type) {
+            return;
+        }
+        let whole = AccessPath::of(Root::Global(self.names.global(id.name.as_str())));
+        for member in members {
+            let TSSignature::TSPropertySignature(it) = member else { continue };
+            let (PropertyKey::StaticIdentifier(key), Some(annotation)) = (&it.key, &it.type_annotation)
+            else {
+                continue;
+            };
+            let declared = self.type_path(&annotation.type_annotation);
+            // What the language itself has says nothing that is not seen where it is used.
+            let is_named =
+                |path: &AccessPath| matches!(&path.root, Root::Global(name) if name.contains("::"));
+            if let Some(declared) = declared.filter(is_named) {
+                let path = whole.clone().field(self.names.of(key.name));
+                let (owner, initial, within) = (None, None, self.cx.id);
+                self.module.variables.push(Variable {
+                    path,
+                    owner,
+                    declared: Some(declared),
+                    initial,
+                    within,
+                });
+            }
         }
     }
 

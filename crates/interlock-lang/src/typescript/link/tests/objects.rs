@@ -281,3 +281,32 @@ fn a_method_that_is_taken_from_its_object_is_still_its_own() {
         "#]],
     );
 }
+
+#[test]
+fn a_member_is_what_the_interface_of_its_object_says() {
+    check_function(
+        r#"
+        //- state.ts
+        import type { Browser } from "puppeteer";
+        import type { Pool } from "pg";
+        interface Stores { pool: Pool; }
+        export interface State { browser: Browser | null; stores: Stores; label: string; }
+        //- a.ts
+        import type { State } from "./state";
+        export async function work(state: State) {
+          await state.browser.close();
+          await state.stores.pool.query("DELETE FROM pages");
+          state.label.trim();
+        }
+        "#,
+        "work",
+        &expect![[r#"
+            2     fn work(state), async
+            3       close state.browser
+            3       close = derived from state
+            3       suspend
+            4       query = delete row "pages"[*] via pool state.stores.pool
+            4       suspend
+        "#]],
+    );
+}
