@@ -1,7 +1,7 @@
 //! Tokens that are used up by the request that renews them: two calls that renew at once use the same one twice.
 
 use interlock_model::{
-    Lane,
+    Lane, Reach, Span,
     ir::{Change, Field, Op, Resource, Value, WriteMode},
 };
 
@@ -14,13 +14,13 @@ use crate::{
 
 /// A token that is read, sent and replaced by the answer, with room for another call in between. What else renews it has been told.
 pub(super) fn refreshed(view: &View<'_>, entry: &Entry<'_>, told: impl Fn(At) -> bool) -> Vec<Issue> {
-    let mut found: Vec<Issue> = vec![];
+    let mut found: Vec<(Span, Issue)> = vec![];
     let mut gates = Gates::default();
     let requests: Vec<At> = entry
         .all(Kinds::EXTERNAL, |op| matches!(op, Op::External { change, .. } if *change != Change::None))
         .collect();
     if requests.is_empty() {
-        return found;
+        return vec![];
     }
     for act in entry.all(Kinds::WRITE, |op| matches!(op, Op::Write { mode: WriteMode::Blind, .. })) {
         if told(act) || !keeps_a_renewal(entry, act) {
@@ -49,11 +49,12 @@ pub(super) fn refreshed(view: &View<'_>, entry: &Entry<'_>, told: impl Fn(At) ->
             .step(Lane::A, after, format!("replaces {thing} by the answer"))
             .step(Lane::B, after, "is refused, or replaces what A was given");
         issue.keys = entry.resource(act).and_then(|resource| key_of(entry, resource)).into_iter().collect();
-        if !found.iter().any(|known| known.span == issue.span) {
-            found.push(issue);
-        }
+        found.push((entry.span(request), issue));
     }
-    found
+    // What one answer sets at several places is one story, told of what most can reach.
+    found.sort_by_key(|(request, issue)| (request.file.0, request.start, issue.reach == Reach::InProcess));
+    found.dedup_by(|next, first| next.0 == first.0);
+    found.into_iter().map(|(_, issue)| issue).collect()
 }
 
 /// Where what a request sends was looked at: the last look before it. What a request is made of is not told by its steps, so that of memory

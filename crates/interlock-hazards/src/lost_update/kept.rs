@@ -56,20 +56,26 @@ pub(super) fn kept(view: &View<'_>) -> Vec<Issue> {
     if loads.values().all(Vec::is_empty) {
         return vec![];
     }
-    let mut found: Vec<Issue> = vec![];
+    let mut found: Vec<(&Load, Issue)> = vec![];
     let callers = view.entries_with(Kinds::WRITE).filter(|entry| view.runs_per_client_in(entry));
     for entry in callers {
         for act in entry.all(Kinds::WRITE, |op| matches!(op, Op::Write { mode: WriteMode::Blind, .. })) {
             let Some(loads) = file_of(entry, act).and_then(|file| loads.get(&file)) else { continue };
             let changed = |load| Some((load, changed_before(entry, act, load)?));
             let Some((load, change)) = loads.iter().find_map(changed) else { continue };
-            let issue = issue(entry, change, act, load);
-            if !found.iter().any(|known| known.span == issue.span && known.tools == issue.tools) {
-                found.push(issue);
+            // Whoever writes it, what is wrong is that it was loaded once: one story for all.
+            match found.iter_mut().find(|(known, _)| std::ptr::eq(*known, load)) {
+                Some((_, issue)) => issue.tools.extend(entry.tools()),
+                None => found.push((load, issue(entry, change, act, load))),
             }
         }
     }
-    found
+    let mut issues: Vec<Issue> = found.into_iter().map(|(_, issue)| issue).collect();
+    for issue in &mut issues {
+        issue.tools.sort_unstable();
+        issue.tools.dedup();
+    }
+    issues
 }
 
 /// What puts into memory what a file says: the step, and the one that read the file.
