@@ -21,7 +21,14 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
             && !shared_session_state::rule::claims(view, clash)
             && !duplicate_load::rule::claims(view, clash)
     });
-    let mut issues: Vec<Issue> = claimed.map(issue).collect();
+    let mut claimed: Vec<&Clash<'_, '_>> = claimed.collect();
+    // Several parts of one thing that are read before it is replaced are one story, told from the first of them.
+    claimed.dedup_by(|next, first| {
+        std::ptr::eq(next.entry, first.entry)
+            && next.act == first.act
+            && next.entry.function_of(next.look) == first.entry.function_of(first.look)
+    });
+    let mut issues: Vec<Issue> = claimed.into_iter().map(issue).collect();
     issues.extend(view.entries_with(Kinds::WRITE).flat_map(overtaken));
     issues
 }
