@@ -23,11 +23,11 @@ pub(super) fn refreshed(view: &View<'_>, entry: &Entry<'_>, told: impl Fn(At) ->
         return vec![];
     }
     for act in entry.all(Kinds::WRITE, |op| matches!(op, Op::Write { mode: WriteMode::Blind, .. })) {
+        let fed = entry.fed_by(act);
+        let Some(request) = requests.iter().copied().find(|request| fed.contains(request)) else { continue };
         if told(act) || !keeps_a_renewal(entry, act) {
             continue;
         }
-        let fed = entry.fed_by(act);
-        let Some(request) = requests.iter().copied().find(|request| fed.contains(request)) else { continue };
         let Some(look) = spent(entry, request, act) else { continue };
         let Some(reach) = view.reach(entry, look, act) else { continue };
         if is_claimed(view, entry, look, act)

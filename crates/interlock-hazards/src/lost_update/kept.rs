@@ -31,14 +31,15 @@ struct Place {
 
 /// Calls that write a file from what their process has loaded at its start. A server on standard streams runs once per client.
 pub(super) fn kept(view: &View<'_>) -> Vec<Issue> {
-    if !view.entries.iter().any(|entry| view.runs_per_client_in(entry)) {
+    let handlers = view.called_per_client();
+    if handlers.is_empty() {
         return vec![];
     }
     // By the name of the file, as it is in the whole program.
     let mut loads: HashMap<String, Vec<Load>> = HashMap::new();
     // Who loads again when something happens knows that others write.
     let mut again: HashSet<String> = HashSet::new();
-    for entry in view.entries_with(Kinds::WRITE) {
+    for entry in view.entries_with(Kinds::WRITE).filter(|entry| entry.has(Kinds::READ)) {
         let mut gates = Gates::default();
         for (store, read) in stores(entry) {
             let (Some(place), Some(file)) = (place_of(entry, store), file_of(entry, read)) else { continue };
@@ -57,8 +58,8 @@ pub(super) fn kept(view: &View<'_>) -> Vec<Issue> {
         return vec![];
     }
     let mut found: Vec<(&Load, Issue)> = vec![];
-    let callers = view.entries_with(Kinds::WRITE).filter(|entry| view.runs_per_client_in(entry));
-    for entry in callers {
+    let is_tool = |entry: &&Entry<'_>| !entry.tools().is_empty() && handlers.contains(&entry.function);
+    for entry in view.entries_with(Kinds::WRITE).filter(is_tool) {
         for act in entry.all(Kinds::WRITE, |op| matches!(op, Op::Write { mode: WriteMode::Blind, .. })) {
             let Some(loads) = file_of(entry, act).and_then(|file| loads.get(&file)) else { continue };
             let changed = |load| Some((load, changed_before(entry, act, load)?));

@@ -91,6 +91,9 @@ fn is_limit(entry: &Entry<'_>, resource: &Resource) -> bool {
 /// was what was compared out of date.
 fn counts_later(clash: &Clash<'_, '_>) -> bool {
     let Clash { entry, look, act, .. } = clash;
+    if clash.fed || !clash.fed_at_all {
+        return false;
+    }
     let Some(check) = clash.check else { return false };
     let (Some(Op::Check { on, .. }), Some(Resource::File(_))) = (entry.op(check), entry.resource(*act))
     else {
@@ -108,7 +111,7 @@ fn counts_later(clash: &Clash<'_, '_>) -> bool {
         };
         entry.made_of(on).iter().any(named)
     };
-    !clash.fed && clash.fed_at_all && refuses && (says(&home) || says(&asked) || compares())
+    refuses && (says(&home) || says(&asked) || compares())
 }
 
 /// Whether a word is what limits are called, and not only has it inside, as "migrate" has "rate".

@@ -14,7 +14,7 @@ use crate::clash::{self, Numbers};
 
 use super::{
     Expanded, Facts, Gap, Kinds, beside,
-    entry::{At, Entry, Runs},
+    entry::{At, Entry},
 };
 
 /// Everything that a rule may look at.
@@ -32,8 +32,6 @@ pub struct View<'e> {
     per_client: bool,
     /// For each function, the entries that get to it.
     entered: OnceLock<HashMap<FunctionId, Vec<usize>>>,
-    /// The handlers of servers that run once per client.
-    served_per_client: OnceLock<HashSet<FunctionId>>,
 }
 
 impl<'e> View<'e> {
@@ -52,15 +50,7 @@ impl<'e> View<'e> {
         let mut transports = program.servers.iter().map(|server| server.transport);
         let per_client = program.servers.is_empty() || transports.any(|one| one == Transport::Stdio);
         let kinds = entries.iter().map(Entry::kinds).collect();
-        Self {
-            program,
-            entries,
-            kinds,
-            clashes,
-            per_client,
-            entered: OnceLock::new(),
-            served_per_client: OnceLock::new(),
-        }
+        Self { program, entries, kinds, clashes, per_client, entered: OnceLock::new() }
     }
 
     /// The entries that have a step of one of some kinds.
@@ -108,22 +98,13 @@ impl View<'_> {
         self.per_client
     }
 
-    /// Whether an entry is known to be called in a server that runs once per client.
+    /// The handlers that are known to be called in a server that runs once per client. Servers of one package share theirs.
     #[must_use]
-    pub fn runs_per_client_in(&self, entry: &Entry<'_>) -> bool {
-        let served = self.served_per_client.get_or_init(|| {
-            let mut served = HashSet::new();
-            let mut last: Option<&Arc<[FunctionId]>> = None;
-            for server in self.program.servers.iter().filter(|server| server.transport == Transport::Stdio) {
-                if last.is_none_or(|last| !Arc::ptr_eq(last, &server.handlers)) {
-                    served.extend(server.handlers.iter().copied());
-                }
-                last = Some(&server.handlers);
-            }
-            served
-        });
-        let is_tool = matches!(entry.runs, Runs::Call(tools) | Runs::Part(tools) if !tools.is_empty());
-        is_tool && served.contains(&entry.function)
+    pub fn called_per_client(&self) -> HashSet<FunctionId> {
+        let servers = self.program.servers.iter().filter(|server| server.transport == Transport::Stdio);
+        let mut lists: Vec<&Arc<[FunctionId]>> = servers.map(|server| &server.handlers).collect();
+        lists.dedup_by(|one, other| Arc::ptr_eq(one, other));
+        lists.into_iter().flat_map(|handlers| handlers.iter().copied()).collect()
     }
 
     /// Who can change what the first step saw before the second takes effect; `None` if nobody can, or if the second never comes
