@@ -2,7 +2,7 @@
 
 use interlock_model::{
     Lane, Reach, Span,
-    ir::{AccessPath, Op, Via},
+    ir::{AccessPath, Op, Resource, Via},
 };
 
 use crate::{
@@ -57,11 +57,23 @@ fn end_behind(entry: &Entry<'_>, begin: At, client: &AccessPath) -> Option<At> {
 
 fn issue(entry: &Entry<'_>, begin: At, end: At, client: &AccessPath) -> Issue {
     let client = entry.path_text(client);
+    let (first, last) = (entry.place(begin, &[end]), entry.place(end, &[begin]));
+    // A store of keys watches them for a connection, and forgets that with the next transaction on it, whoever it belongs to.
+    let watches = (begin..end).any(|at| matches!(entry.resource(at), Some(Resource::Key(_))));
+    if watches {
+        let message = format!(
+            "keys are watched on `{client}`, which all calls share, so a transaction of another call ends the watch, and what is changed \
+             after that is not noticed"
+        );
+        return Issue::at(entry, begin, &[end], Reach::InProcess, message)
+            .step(Lane::A, first, format!("begins to watch on `{client}`"))
+            .step(Lane::B, last, format!("ends a transaction on `{client}`, and A's watch with it"))
+            .step(Lane::A, last, "goes through, although what it saw has changed");
+    }
     let message = format!(
         "a transaction is begun on `{client}`, which all calls share, so what another call changes meanwhile falls into it and is \
          committed or rolled back with it"
     );
-    let (first, last) = (entry.place(begin, &[end]), entry.place(end, &[begin]));
     Issue::at(entry, begin, &[end], Reach::InProcess, message)
         .step(Lane::A, first, format!("begins a transaction on `{client}`"))
         .step(
