@@ -41,10 +41,7 @@ fn one_that_is_gone_at_once() {
 
 #[test]
 fn junk_on_the_output_is_passed_over() {
-    // On a machine that is busy an answer may come so late that nothing is judged, which has nothing to do with what is printed.
-    let judged = |(code, _): &(i32, serde_json::Value)| *code != 3;
-    let mut runs = std::iter::repeat_with(|| Counter::new("junk").json(TWO_ADDS)).take(3);
-    let (code, report) = runs.find(judged).expect("one of three runs is judged");
+    let (code, report) = Counter::new("junk").judged(TWO_ADDS);
     assert_eq!(
         (code, report.pointer("/verdict").and_then(serde_json::Value::as_str)),
         (1, Some("broken")),

@@ -7,7 +7,7 @@ use crate::{Counter, TWO_ADDS};
 #[test]
 fn a_lost_update_is_shown_without_naming_anything() {
     let counter = Counter::new("unsafe");
-    let (code, report) = counter.json(&[]);
+    let (code, report) = counter.judged(&[]);
     assert_eq!(code, 1, "{report:#}");
     assert_eq!(report["verdict"], "broken");
     assert_eq!(
@@ -107,7 +107,7 @@ fn a_race_that_was_saved_is_run_again_from_its_file_alone() {
 
 #[test]
 fn the_revision_without_a_handshake_is_spoken_too() {
-    let (code, report) = Counter::new("stateless").json(TWO_ADDS);
+    let (code, report) = Counter::new("stateless").judged(TWO_ADDS);
     assert_eq!((code, report["verdict"].as_str()), (1, Some("broken")), "{report:#}");
 }
 
