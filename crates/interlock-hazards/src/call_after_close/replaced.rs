@@ -7,7 +7,7 @@ use interlock_model::{
 
 use crate::{
     Issue,
-    view::{At, Entry, Kinds, Runs, View},
+    view::{At, Entry, Kinds, View},
 };
 
 use super::rule::ends_the_process;
@@ -15,7 +15,7 @@ use super::rule::ends_the_process;
 /// A handle that a tool closes, waits for, and only then takes out of sight or replaces.
 pub(super) fn replaced(view: &View<'_>, entry: &Entry<'_>) -> Vec<Issue> {
     let mut found: Vec<Issue> = vec![];
-    if !is_called(entry) {
+    if !entry.is_tool() {
         return found;
     }
     for close in entry.steps_of(Kinds::CLOSE) {
@@ -54,25 +54,16 @@ pub(super) fn replaced(view: &View<'_>, entry: &Entry<'_>) -> Vec<Issue> {
     found
 }
 
-/// Whether a client calls it by a name.
-fn is_called(entry: &Entry<'_>) -> bool {
-    matches!(entry.runs, Runs::Call(tools) | Runs::Part(tools) if !tools.is_empty())
-}
-
 /// Whether the handle is closed because it was found to be of no more use: something else was asked than whether it is there.
 fn is_broken(entry: &Entry<'_>, close: At, handle: &AccessPath) -> bool {
     let about_its_state = |from: &At| match (entry.op(*from), entry.resource(*from)) {
         (Some(Op::Call { receiver: Some(path), .. } | Op::External { over: Some(path), .. }), _) => {
-            is_in(handle, &entry.resolve_path(path))
+            entry.resolve_path(path).begins_with(handle)
         }
-        (_, Some(Resource::Shared(path))) => path != handle && is_in(handle, path),
+        (_, Some(Resource::Shared(path))) => path != handle && path.begins_with(handle),
         _ => false,
     };
     entry.judges(close).iter().any(|check| entry.asked_by(*check).iter().any(about_its_state))
-}
-
-fn is_in(whole: &AccessPath, part: &AccessPath) -> bool {
-    part.root == whole.root && part.fields.starts_with(&whole.fields)
 }
 
 /// A call of another tool that finds the handle there. What is captured has another number in every entry, and the same name.
@@ -83,7 +74,7 @@ fn user<'v, 'e>(view: &'v View<'e>, entry: &Entry<'_>, handle: &AccessPath) -> O
         _ => path.fields == handle.fields && other.is_shared(path) && other.path_text(path) == name,
     };
     let others =
-        view.entries_with(Kinds::READ).filter(|other| is_called(other) && other.function != entry.function);
+        view.entries_with(Kinds::READ).filter(|other| other.is_tool() && other.function != entry.function);
     others.into_iter().find_map(|other| {
         let closes = other.steps_of(Kinds::CLOSE).any(|close| {
             matches!(other.op(close), Some(Op::Close { handle: own }) if is_it(other, &other.resolve_path(own)))

@@ -58,7 +58,7 @@ pub(super) fn kept(view: &View<'_>) -> Vec<Issue> {
         return vec![];
     }
     let mut found: Vec<(&Load, Issue)> = vec![];
-    let is_tool = |entry: &&Entry<'_>| !entry.tools().is_empty() && handlers.contains(&entry.function);
+    let is_tool = |entry: &&Entry<'_>| entry.is_tool() && handlers.contains(&entry.function);
     for entry in view.entries_with(Kinds::WRITE).filter(is_tool) {
         for act in entry.all(Kinds::WRITE, |op| matches!(op, Op::Write { mode: WriteMode::Blind, .. })) {
             let Some(loads) = file_of(entry, act).and_then(|file| loads.get(&file)) else { continue };

@@ -33,7 +33,7 @@ fn issue(view: &View<'_>, server: &Server) -> Issue {
     tools.sort();
     tools.dedup();
     // A tool shows best what is held; a middleware or a list of resources is no story.
-    let tool = view.entries.iter().filter(serves).find(|entry| !entry.tools().is_empty());
+    let tool = view.entries.iter().filter(serves).find(|entry| entry.is_tool());
     let handler = tool.map(|entry| entry.function).or_else(|| server.handlers.first().copied());
     let handler = handler.and_then(|id| view.program.function(id)).map(|function| function.span);
     let span = server.span;

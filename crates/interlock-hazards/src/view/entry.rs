@@ -152,6 +152,12 @@ impl<'e> Entry<'e> {
         }
     }
 
+    /// Whether a caller gets here through a tool.
+    #[must_use]
+    pub fn is_tool(&self) -> bool {
+        matches!(self.runs, Runs::Call(tools) | Runs::Part(tools) if !tools.is_empty())
+    }
+
     /// Whether two of it can run at the same time.
     #[must_use]
     pub fn runs_beside_itself(&self) -> bool {

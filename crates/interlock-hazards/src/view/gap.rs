@@ -191,26 +191,20 @@ impl Entry<'_> {
     /// Whether control gets from one step to a later one, however.
     #[must_use]
     pub fn comes_before(&self, first: At, second: At) -> bool {
-        let between = self.between(first, second);
-        let mut seen = Bits::new(self.steps.len());
-        let mut pending: Vec<At> = self.after(first).collect();
-        while let Some(at) = pending.pop() {
-            if at == second {
-                return true;
-            }
-            if between.contains(&at) && seen.add(at) {
-                pending.extend(self.after(at));
-            }
-        }
-        false
+        self.comes_without(first, second, &[])
     }
 
     /// Whether control gets from one step to another before any loop around both begins another turn: what one turn does for its
     /// thing is no part of what the next does for another.
     #[must_use]
     pub fn comes_in_one_turn(&self, first: At, second: At) -> bool {
-        let around: Vec<At> =
-            self.loops(first).iter().copied().filter(|head| self.encloses(*head, second)).collect();
+        let heads = self.loops(first).iter().copied();
+        let around: Vec<At> = heads.filter(|head| self.encloses(*head, second)).collect();
+        self.comes_without(first, second, &around)
+    }
+
+    /// Whether control gets from one step to a later one without going on from any of some others.
+    fn comes_without(&self, first: At, second: At, others: &[At]) -> bool {
         let between = self.between(first, second);
         let mut seen = Bits::new(self.steps.len());
         let mut pending: Vec<At> = self.after(first).collect();
@@ -218,7 +212,7 @@ impl Entry<'_> {
             if at == second {
                 return true;
             }
-            if !around.contains(&at) && between.contains(&at) && seen.add(at) {
+            if !others.contains(&at) && between.contains(&at) && seen.add(at) {
                 pending.extend(self.after(at));
             }
         }

@@ -2,7 +2,8 @@
 //! them would be most of the work. What an argument does besides being a message still counts.
 
 use oxc_ast::ast::{
-    Argument, ArrayExpressionElement, CallExpression, Expression, ObjectPropertyKind, UnaryOperator,
+    Argument, ArrayExpressionElement, CallExpression, ChainElement, Expression, ObjectPropertyKind,
+    UnaryOperator,
 };
 
 use super::{bind::meaning_of, calls::Use, context::Lowerer, val::Val};
@@ -64,10 +65,9 @@ fn is_level(name: &str) -> bool {
 fn is_logger(name: &str) -> bool {
     let begins =
         |rest: &str| rest.is_empty() || rest.starts_with(|c: char| c.is_ascii_uppercase() || c == '_');
-    let ends = |end: &str| name.get(name.len().saturating_sub(end.len())..).is_some_and(|last| last == end);
     name.strip_prefix("log").is_some_and(begins)
         || name.get(name.len().saturating_sub(6)..).is_some_and(|last| last.eq_ignore_ascii_case("logger"))
-        || ["Log", "_log", "logging", "Logging"].into_iter().any(ends)
+        || ["Log", "_log", "logging", "Logging"].iter().any(|end| name.ends_with(end))
 }
 
 /// The name that something goes by: of a variable or of a member.
@@ -77,7 +77,7 @@ fn last_name<'e>(expression: &'e Expression<'_>) -> Option<&'e str> {
         Expression::StaticMemberExpression(member) => Some(&member.property.name),
         Expression::PrivateFieldExpression(member) => Some(&member.field.name),
         Expression::ChainExpression(chain) => match &chain.expression {
-            oxc_ast::ast::ChainElement::StaticMemberExpression(member) => Some(&member.property.name),
+            ChainElement::StaticMemberExpression(member) => Some(&member.property.name),
             _ => None,
         },
         Expression::TSNonNullExpression(it) => last_name(&it.expression),
