@@ -69,6 +69,7 @@ impl<'e> Entry<'e> {
         let steps = walk.entry.define(&expanded.body);
         walk.entry.steps.reserve_exact(steps);
         walk.entry.kinds.reserve_exact(steps);
+        walk.entry.heres.reserve(steps / 2);
         walk.entry.pauses = Bits::new(steps);
         let end = walk.block(&expanded.body, Now::default(), Dangling::start());
         walk.connect(&end.ends, Next::Return);

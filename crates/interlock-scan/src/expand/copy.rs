@@ -39,6 +39,8 @@ impl<'p> Follower<'p, '_> {
             }
         };
         let rename = Rename { ports: &[], offset, this };
+        let steps = if later { 1 } else { summary.body.len() };
+        inside.reserve_exact(summary.parameters.len() + summary.captures.len() + steps);
         let mut bind = |parameter: Value, argument: Option<&Argument>, work: &mut Work<'p>| {
             if summary.idle.contains(&parameter) {
                 return;
@@ -177,6 +179,7 @@ impl<'p> Follower<'p, '_> {
                 let own = work.values.adopt(summary.values.get(ports.len()..).unwrap_or_default());
                 let offset = own.wrapping_sub(u32::try_from(ports.len()).unwrap_or(u32::MAX));
                 let rename = Rename { ports: &ports, offset, this: this.as_ref() };
+                out.reserve(summary.body.len());
                 summary.body.iter().for_each(|effect| self.copy_step(effect, &rename, work, out));
             }
             _ => out.push(Effect { span, op: Later::step(later.function, this, ports.into_iter()) }),

@@ -112,7 +112,7 @@ struct Inputs {
 
 impl Inputs {
     fn new(values: usize) -> Self {
-        Self { last: vec![0; values], entries: vec![] }
+        Self { last: vec![0; values], entries: Vec::with_capacity(values + values / 2) }
     }
 
     fn add(&mut self, into: Value, from: Value) {

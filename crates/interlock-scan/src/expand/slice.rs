@@ -67,7 +67,9 @@ fn block(steps: &mut Block, more: bool) -> bool {
     }
     if !dissolving.is_empty() {
         let old = std::mem::take(steps);
-        steps.reserve(old.len());
+        let gone = dissolving.iter().filter_map(|index| old.get(*index));
+        let more: usize = gone.map(|effect| effect.op.blocks().map(Vec::len).sum::<usize>()).sum();
+        steps.reserve_exact(old.len() + more);
         for (index, effect) in old.into_iter().enumerate() {
             if dissolving.last() == Some(&index) {
                 dissolving.pop();

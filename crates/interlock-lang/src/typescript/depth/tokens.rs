@@ -1,5 +1,7 @@
 //! Just enough of a lexer to count brackets: strings, templates, comments and regular expressions are skipped.
 
+use memchr::{memchr, memchr3, memmem};
+
 /// What matters about a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Token {
@@ -152,65 +154,79 @@ impl<'t> Tokens<'t> {
         self.bytes.get(self.at + ahead).copied().unwrap_or(0)
     }
 
+    fn rest(&self) -> &'t [u8] {
+        self.bytes.get(self.at..).unwrap_or_default()
+    }
+
     fn skip_while(&mut self, accept: impl Fn(u8) -> bool) {
-        while self.bytes.get(self.at).is_some_and(|byte| accept(*byte)) {
-            self.at += 1;
-        }
+        let rest = self.rest();
+        self.at += rest.iter().position(|byte| !accept(*byte)).unwrap_or(rest.len());
     }
 
     fn line_comment(&mut self) {
-        self.skip_while(|byte| byte != b'\n');
+        let rest = self.rest();
+        self.at += memchr(b'\n', rest).unwrap_or(rest.len());
     }
 
     fn block_comment(&mut self) {
         self.at += 2;
-        while self.at < self.bytes.len() && !(self.peek(0) == b'*' && self.peek(1) == b'/') {
-            self.new_line |= self.peek(0) == b'\n';
-            self.at += 1;
-        }
+        let rest = self.rest();
+        let (inside, end) = match memmem::find(rest, b"*/") {
+            Some(end) => (rest.get(..end).unwrap_or_default(), end + 2),
+            None => (rest, rest.len()),
+        };
+        self.new_line |= memchr(b'\n', inside).is_some();
+        self.at += end;
+    }
+
+    /// Goes on to the next of three bytes, or to the end, and says which it is.
+    fn find(&mut self, one: u8, two: u8, three: u8) -> Option<u8> {
+        let rest = self.rest();
+        let found = memchr3(one, two, three, rest);
+        self.at += found.unwrap_or(rest.len());
+        found.and_then(|at| rest.get(at)).copied()
+    }
+
+    /// Past a backslash and what it stands before.
+    fn skip_escape(&mut self) {
         self.at = (self.at + 2).min(self.bytes.len());
     }
 
     /// A string ends at its quote or, if it was none, with the line.
     fn string(&mut self, quote: u8) {
         self.at += 1;
-        while self.at < self.bytes.len() {
-            match self.peek(0) {
-                b'\\' => self.at += 1,
+        while let Some(byte) = self.find(quote, b'\\', b'\n') {
+            match byte {
+                b'\\' => self.skip_escape(),
                 b'\n' => break,
-                byte if byte == quote => {
+                _ => {
                     self.at += 1;
                     break;
                 }
-                _ => {}
             }
-            self.at += 1;
         }
-        self.at = self.at.min(self.bytes.len());
         self.before = Before::Operand;
     }
 
     /// The text of a template, up to its end or to a hole. Says whether a hole opened.
     fn template(&mut self) -> bool {
-        while self.at < self.bytes.len() {
-            match self.peek(0) {
-                b'\\' => self.at += 1,
+        while let Some(byte) = self.find(b'`', b'\\', b'$') {
+            match byte {
+                b'\\' => self.skip_escape(),
                 b'`' => {
                     self.at += 1;
                     self.before = Before::Operand;
                     return false;
                 }
-                b'$' if self.peek(1) == b'{' => {
+                _ if self.peek(1) == b'{' => {
                     self.at += 2;
                     self.before = Before::Operator;
                     self.open.push(Bracket { kind: b'$', head: false, angles: 0 });
                     return true;
                 }
-                _ => {}
+                _ => self.at += 1,
             }
-            self.at += 1;
         }
-        self.at = self.bytes.len();
         false
     }
 
@@ -276,7 +292,7 @@ impl Iterator for Tokens<'_> {
                     continue;
                 }
                 b' ' | b'\t' | b'\r' => {
-                    self.at += 1;
+                    self.skip_while(|byte| matches!(byte, b' ' | b'\t' | b'\r'));
                     continue;
                 }
                 b'/' if self.peek(1) == b'/' => {

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 
 use interlock_model::{Span, ir::Name};
+use memchr::memchr_iter;
 use oxc_str::{Ident, IdentBuildHasher, IdentHashMap};
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
@@ -143,30 +144,12 @@ fn join(buffer: &mut String, parts: &[&str]) -> Name {
     (&**buffer).into()
 }
 
-/// Where each line starts. Eight bytes are looked at together, because most of them hold no line break.
+/// Where each line starts.
 fn line_starts(text: &str) -> Vec<u32> {
-    const ONES: u64 = u64::from_ne_bytes([0x01; 8]);
-    const LOW: u64 = u64::from_ne_bytes([0x7f; 8]);
     let mut starts = Vec::with_capacity(text.len() / 32 + 1);
     starts.push(0);
-    let (eights, rest) = text.as_bytes().as_chunks::<8>();
-    let mut next = 1;
-    for eight in eights {
-        // A byte that is a line break becomes zero, and the highest bit of a byte that is zero is then set, of no other.
-        let differs = u64::from_le_bytes(*eight) ^ (ONES * b'\n' as u64);
-        let mut breaks = !(((differs & LOW) + LOW) | differs | LOW);
-        while breaks != 0 {
-            starts.push(next + breaks.trailing_zeros() / 8);
-            breaks &= breaks - 1;
-        }
-        next += 8;
-    }
-    for byte in rest {
-        if *byte == b'\n' {
-            starts.push(next);
-        }
-        next += 1;
-    }
+    let behind = |at: usize| u32::try_from(at + 1).unwrap_or(u32::MAX);
+    starts.extend(memchr_iter(b'\n', text.as_bytes()).map(behind));
     starts
 }
 

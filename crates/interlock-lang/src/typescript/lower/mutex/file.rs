@@ -1,6 +1,7 @@
 //! Lock files: made so that only one can make them, and removed in the end.
 
 use interlock_model::ir::{AccessPath, Hold, Lock, Op, Term};
+use memchr::memmem;
 use oxc_ast::ast::{Argument, CallExpression, Expression, ObjectPropertyKind, Statement};
 use oxc_span::{GetSpan, Span};
 
@@ -236,7 +237,8 @@ fn gives_up_inside(statement: &Statement<'_>) -> bool {
 
 /// Whether a file has the words that a lock file needs. Most have not, and their functions are not looked through.
 pub(in crate::typescript::lower) fn has_lock_files(text: &str) -> bool {
-    let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
+    let has =
+        |words: &[&str]| words.iter().any(|word| memmem::find(text.as_bytes(), word.as_bytes()).is_some());
     has(&["finally"]) && has(&["wx", "O_EXCL", "mkdir"]) && has(&["unlink", "rm(", "rmSync", "rmdir"])
 }
 
