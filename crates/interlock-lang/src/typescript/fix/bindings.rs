@@ -206,6 +206,13 @@ impl Bindings {
         self.names.iter().find(|(_, binding)| is(binding)).map(|(local, _)| local.as_str())
     }
 
+    /// A statement that imports some names of a module, and may import more.
+    fn named_from(&self, module: &str) -> Option<usize> {
+        let of_module = |binding: &&Binding| binding.module == module && binding.what != What::Module;
+        let mut sites = self.names.values().filter(of_module).map(|binding| binding.site);
+        sites.find(|site| self.sources.get(*site).is_some_and(|site| site.last.is_some()))
+    }
+
     /// How a random name is made with what is imported already.
     fn random(&self) -> Option<String> {
         self.names.iter().filter(|(_, binding)| binding.module == "crypto").find_map(|(local, binding)| {
@@ -244,7 +251,14 @@ impl Additions {
         }
         self.names.entry(access.site).or_default().extend(missing);
         let random = random.unwrap_or_else(|| {
-            self.crypto.get_or_insert(access.site);
+            match bindings.named_from("crypto") {
+                Some(site) => {
+                    self.names.entry(site).or_default().insert("randomUUID".to_owned());
+                }
+                None => {
+                    self.crypto.get_or_insert(access.site);
+                }
+            }
             "randomUUID()".to_owned()
         });
         Some((calls, random))

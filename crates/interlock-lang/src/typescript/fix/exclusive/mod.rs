@@ -3,6 +3,9 @@
 //! Changed is a write where every way to it goes through a test that said that the file is missing, and nothing in between could
 //! have made it. A test that is joined with another (`exists && !overwrite`) lets the write replace a file as well, so it is left
 //! alone.
+//!
+//! Whoever comes second is refused by the flag. Where a file that was there all along is refused as well, that is right; where it is
+//! fine, the second one must find it fine too (`ensure.rs`).
 
 use oxc_ast::{
     AstKind,
@@ -11,15 +14,25 @@ use oxc_ast::{
 use oxc_span::GetSpan;
 
 use super::{
-    expression::{arguments, called, occurrences, reassigned},
+    expression::{arguments, called, leaves, occurrences, reassigned},
     file::File,
     search::{Found, is_function, is_loop, statements, within},
 };
 use crate::Edit;
 
+mod ensure;
 mod test;
 
 use test::{Tests, tested};
+
+/// What becomes of a file that is there already.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Existing {
+    /// The way to the write is left: by an error, by another answer, or by doing something else with it.
+    Refused,
+    /// It is as good as one that was just made.
+    Fine,
+}
 
 pub(super) fn change(file: &File<'_, '_>, found: &Found<'_>) -> Option<Vec<Edit>> {
     let access = file.bindings.file_function(&found.call.callee)?;
@@ -34,7 +47,15 @@ pub(super) fn change(file: &File<'_, '_>, found: &Found<'_>) -> Option<Vec<Edit>
         _ => return None,
     };
     let path = arguments.first()?;
-    guarded(file, found, file.slice(path.span()), path.span().start).then(|| vec![edit])
+    let mut edits = vec![edit];
+    if guarded(file, found, file.slice(path.span()), path.span().start)? == Existing::Fine {
+        // What an open that was refused would have to give instead is not known.
+        if !access.name.starts_with("writeFile") {
+            return None;
+        }
+        edits.extend(ensure::as_good(file, found, access.promises)?);
+    }
+    Some(edits)
 }
 
 /// The options with the flag.
@@ -79,8 +100,9 @@ fn opened(file: &File<'_, '_>, flags: &Expression<'_>) -> Option<Edit> {
     Some(Edit::replace(flags.span.start, flags.span.end, format!("{quote}{exclusive}{quote}")))
 }
 
-/// Whether every way to the write goes through a test that said that the file is missing. `until` is where its path stands.
-fn guarded(file: &File<'_, '_>, found: &Found<'_>, path: &str, until: u32) -> bool {
+/// What becomes of a file that is there, if every way to the write goes through a test that said that it is missing. `until` is where
+/// the path of the write stands.
+fn guarded(file: &File<'_, '_>, found: &Found<'_>, path: &str, until: u32) -> Option<Existing> {
     let tests = Tests::of(file, found);
     let untouched = |from: u32| {
         let between = file.between(from, until);
@@ -93,7 +115,7 @@ fn guarded(file: &File<'_, '_>, found: &Found<'_>, path: &str, until: u32) -> bo
     };
     for (index, kind) in found.around.iter().enumerate().rev() {
         if is_function(*kind) || is_loop(*kind) {
-            return false;
+            return None;
         }
         let Some(child) = found.around.get(index + 1) else { continue };
         match kind {
@@ -108,10 +130,11 @@ fn guarded(file: &File<'_, '_>, found: &Found<'_>, path: &str, until: u32) -> bo
                     && untouched(body.start)
                     && test.untouched(file, branch.test.span(), path)
                 {
-                    return true;
+                    let goes_on = branch.alternate.is_none() && !leaves(&branch.consequent);
+                    return Some(if goes_on { Existing::Fine } else { Existing::Refused });
                 }
             }
-            AstKind::CatchClause(_) => {
+            AstKind::CatchClause(catch) => {
                 let Some(AstKind::TryStatement(attempt)) =
                     index.checked_sub(1).and_then(|i| found.around.get(i))
                 else {
@@ -120,7 +143,8 @@ fn guarded(file: &File<'_, '_>, found: &Found<'_>, path: &str, until: u32) -> bo
                 let [only] = attempt.block.body.as_slice() else { continue };
                 let accessed = called(only).and_then(|call| test::accessed(file, call));
                 if accessed == Some(path) && untouched(child.span().start) {
-                    return true;
+                    let goes_on = !catch.body.body.last().is_some_and(leaves);
+                    return Some(if goes_on { Existing::Fine } else { Existing::Refused });
                 }
             }
             kind => {
@@ -128,11 +152,18 @@ fn guarded(file: &File<'_, '_>, found: &Found<'_>, path: &str, until: u32) -> bo
                 let before = before.filter(|statement| statement.span().end <= child.span().start);
                 for statement in before {
                     if test::turns_back(file, statement, path, &tests) {
-                        return untouched(statement.span().end);
+                        let silently = ensure::leaves_silently(statement) && is_last(*kind, *child);
+                        let existing = if silently { Existing::Fine } else { Existing::Refused };
+                        return untouched(statement.span().end).then_some(existing);
                     }
                 }
             }
         }
     }
-    false
+    None
+}
+
+/// Whether a statement is the last of its list.
+fn is_last(list: AstKind<'_>, statement: AstKind<'_>) -> bool {
+    statements(list).and_then(<[_]>::last).is_some_and(|last| last.span() == statement.span())
 }

@@ -277,3 +277,33 @@ fn a_text_that_does_not_read_and_a_place_that_is_not_there_change_nothing() {
     let [open, close] = ["(", ")"].map(|bracket| bracket.repeat(100_000));
     assert_eq!(asked(&format!("{good}f{open}{close};\n"), span), 0);
 }
+
+#[test]
+fn a_name_that_is_missing_joins_those_that_come_from_the_same_module() {
+    check(
+        ReplaceAtomically,
+        r#"import { randomBytes } from "crypto";
+import { writeFile } from "node:fs/promises";
+
+export async function save(path: string, body: string) {
+  await writeFile(path, body + randomBytes(4));
+}
+"#,
+        "writeFile(path, body + randomBytes(4))",
+        expect![[r#"
+            import { randomBytes, randomUUID } from "crypto";
+            import { writeFile, rename, unlink } from "node:fs/promises";
+
+            export async function save(path: string, body: string) {
+              const temporary = `${path}.${randomUUID()}.tmp`;
+              try {
+                await writeFile(temporary, body + randomBytes(4));
+                await rename(temporary, path);
+              } catch (error) {
+                await unlink(temporary).catch(() => {});
+                throw error;
+              }
+            }
+        "#]],
+    );
+}
