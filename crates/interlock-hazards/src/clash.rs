@@ -3,17 +3,15 @@
 //! Each of those hazards says in its rule which clashes it claims; the more specific comes first, so that one gap is one finding.
 
 use interlock_model::{
-    Confidence, KeyTemplate, Lane, Reach, Span,
-    ir::{
-        AccessPath, Aspect, Comparison, Condition, Field, Name, Op, Origin, Resource, Root, Term, Value,
-        WriteMode,
-    },
+    Confidence, Lane, Reach, Span,
+    ir::{Aspect, Comparison, Condition, Name, Op, Resource, Root, Value, WriteMode},
 };
 
 use crate::{
     Issue,
     claim::{Gates, is_claimed},
     feed::fed_by,
+    keys::key_of,
     view::{At, Entry, Kinds, Overlap, View},
 };
 
@@ -254,66 +252,6 @@ impl Clash<'_, '_> {
             format!("{act}: {outcome}"),
         )
     }
-}
-
-/// What the guard can lock instead: the thing's name, with the caller's arguments in it.
-pub(crate) fn key_of(entry: &Entry<'_>, resource: &Resource) -> Option<KeyTemplate> {
-    let (name, key) = match resource {
-        Resource::File(path) => (None, Some(path)),
-        Resource::Row { table, key, .. } => (Some(entry.text(table)), Some(&**key)),
-        Resource::Key(key) => (None, Some(key)),
-        Resource::Shared(path) | Resource::Flag(path) | Resource::Stream(path) => {
-            let at = path.fields.iter().find_map(|field| match field {
-                Field::At(term) => Some(term),
-                Field::Name(_) => None,
-            });
-            let named = path.fields.iter().rev().find_map(|field| match field {
-                Field::Name(name) => Some(name.to_string()),
-                Field::At(_) => None,
-            });
-            (named.or_else(|| Some(entry.path_text(&AccessPath::of(path.root.clone())))), at)
-        }
-    };
-    let argument =
-        key.and_then(|key| entry.values_in(key).iter().find_map(|value| argument_of(entry, *value)));
-    let fixed = name.or_else(|| {
-        key.map(|key| match key {
-            Term::Literal(text) => text.rsplit(['/', '\\']).next().unwrap_or_default().to_owned(),
-            Term::Path(path) => path
-                .fields
-                .iter()
-                .rev()
-                .find_map(|field| match field {
-                    Field::Name(name) => Some(name.to_string()),
-                    Field::At(_) => None,
-                })
-                .unwrap_or_else(|| entry.path_text(&AccessPath::of(path.root.clone()))),
-            _ => "files".into(),
-        })
-    });
-    let clean = |text: String| -> String {
-        text.chars().filter(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.')).take(40).collect()
-    };
-    let fixed = fixed.map(clean).filter(|text| !text.is_empty()).unwrap_or_else(|| "state".into());
-    let text = argument.map_or_else(|| fixed.clone(), |argument| format!("{fixed}:{{args.{argument}}}"));
-    text.parse().ok()
-}
-
-/// The argument of the tool that a value is, by name.
-fn argument_of(entry: &Entry<'_>, value: Value) -> Option<String> {
-    if entry.origin(value) != Some(Origin::Argument) {
-        return None;
-    }
-    let path = entry.resolve_path(&value.into());
-    let field = path.fields.iter().rev().find_map(|field| match field {
-        Field::Name(name) => Some(name.to_string()),
-        Field::At(_) => None,
-    });
-    let name = field.or_else(|| match path.root {
-        Root::Value(root) => Some(entry.name_of(root).to_owned()),
-        _ => None,
-    })?;
-    name.chars().all(|c| c.is_alphanumeric() || c == '_').then_some(name).filter(|name| !name.is_empty())
 }
 
 /// A field that only says whether there is something.

@@ -9,6 +9,7 @@ mod clash;
 mod feed;
 mod hazard;
 mod issue;
+mod keys;
 mod meet;
 mod policies;
 pub mod view;

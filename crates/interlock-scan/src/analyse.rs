@@ -9,7 +9,7 @@ use interlock_hazards::{
 use interlock_model::{Reach, Span, ir::Program};
 use rayon::iter::{IntoParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
-use crate::expand::entries;
+use crate::{expand::entries, remedy::Way};
 
 /// An issue, and whose it is.
 #[derive(Debug)]
@@ -18,6 +18,17 @@ pub struct Found {
     pub hazard: &'static Hazard,
     /// What its rule said.
     pub issue: Issue,
+    /// All ways to the same place.
+    pub(crate) ways: Vec<Way>,
+}
+
+impl Found {
+    /// An issue that there is one way to.
+    #[cfg(test)]
+    pub(crate) fn alone(hazard: &'static Hazard, issue: Issue) -> Self {
+        let ways = vec![Way::of(&issue)];
+        Self { hazard, issue, ways }
+    }
 }
 
 /// Runs every rule over a program. Several ways to the same place are one issue. The steps of its functions are gone afterwards.
@@ -31,7 +42,7 @@ pub fn analyse(program: &mut Program) -> Vec<Found> {
     (0..view.entries.len()).into_par_iter().for_each(|entry| view.prepare(entry));
     let of_hazard = |hazard: &'static Hazard| {
         let issues = hazard.rule.map(|rule| merge(rule(&view))).unwrap_or_default();
-        issues.into_iter().map(|issue| Found { hazard, issue }).collect::<Vec<_>>()
+        issues.into_iter().map(|(issue, ways)| Found { hazard, issue, ways }).collect::<Vec<_>>()
     };
     // In the order of the catalogue, whoever is done first.
     let found: Vec<Vec<Found>> = ALL.par_iter().map(of_hazard).collect();
@@ -41,16 +52,18 @@ pub fn analyse(program: &mut Program) -> Vec<Found> {
     found.into_iter().flatten().collect()
 }
 
-/// One issue for each place: the surest story, and the tools of all of them.
-fn merge(issues: Vec<Issue>) -> Vec<Issue> {
-    let mut places: BTreeMap<Span, Issue> = BTreeMap::new();
+/// One issue for each place: the surest story, the tools of all of them, and each way by itself.
+fn merge(issues: Vec<Issue>) -> Vec<(Issue, Vec<Way>)> {
+    let mut places: BTreeMap<Span, (Issue, Vec<Way>)> = BTreeMap::new();
     for issue in issues {
         match places.entry(issue.span) {
             std::collections::btree_map::Entry::Vacant(place) => {
-                place.insert(issue);
+                let way = Way::of(&issue);
+                place.insert((issue, vec![way]));
             }
             std::collections::btree_map::Entry::Occupied(mut place) => {
-                let known = place.get_mut();
+                let (known, ways) = place.get_mut();
+                ways.push(Way::of(&issue));
                 let mut tools = std::mem::take(&mut known.tools);
                 tools.extend(issue.tools.iter().cloned());
                 tools.sort();

@@ -153,10 +153,10 @@ impl<'e> Engine<'e> {
     /// The same, each with what a fix would be about. The steps of the functions are gone afterwards.
     pub(crate) fn look(&self, program: &mut Program) -> Vec<(Finding, Vec<Spot>)> {
         let issues = self.pool.install(|| (self.analyse)(program));
-        let look = |Found { hazard, issue }| {
+        let look = |Found { hazard, issue, ways }| {
             let witness = issue.witness.iter().map(|(_, span, _)| *span);
             let spots = Spot::of(&hazard.id, witness.chain([issue.span]), &program.files);
-            (finish::finding(program, hazard, issue), spots)
+            (finish::finding(program, hazard, issue, &ways), spots)
         };
         issues.into_iter().map(look).collect()
     }

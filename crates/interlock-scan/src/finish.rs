@@ -3,14 +3,16 @@
 use std::collections::HashMap;
 
 use interlock_hazards::{Hazard, Issue};
-use interlock_model::{Finding, Fingerprint, Location, Site, Span, Witness, WitnessStep, ir::Program};
+use interlock_model::{Finding, Fingerprint, Location, Span, Witness, WitnessStep, ir::Program};
 use sha2::{Digest, Sha256};
+
+use crate::remedy::{Way, remedy};
 
 /// How many bytes of the hash are kept: enough that two never meet.
 const KEPT: usize = 16;
 
 /// An issue in the words of a report, without a fingerprint.
-pub(crate) fn finding(program: &Program, hazard: &Hazard, issue: Issue) -> Finding {
+pub(crate) fn finding(program: &Program, hazard: &Hazard, issue: Issue, ways: &[Way]) -> Finding {
     let location = |span: Span| Location {
         file: program.files.get(span.file.0 as usize).map(ToString::to_string).unwrap_or_default(),
         line: span.line,
@@ -25,7 +27,6 @@ pub(crate) fn finding(program: &Program, hazard: &Hazard, issue: Issue) -> Findi
     tools.sort();
     tools.dedup();
     let function = program.function(issue.function).map(|function| function.name.to_string());
-    let site = Site { tools: tools.clone(), readers: Vec::new(), keys: issue.keys };
     Finding {
         hazard: hazard.id.clone(),
         severity: issue.severity.map_or(hazard.severity, |severity| severity.min(hazard.severity)),
@@ -36,7 +37,7 @@ pub(crate) fn finding(program: &Program, hazard: &Hazard, issue: Issue) -> Findi
         tools,
         message: sentence(&issue.message),
         witness: Witness(witness.collect()),
-        remedy: (hazard.remedy)(&site),
+        remedy: remedy(hazard, ways),
         fingerprint: Fingerprint(String::new()),
         proof: None,
     }

@@ -14,6 +14,7 @@ mod analyse;
 mod expand;
 
 mod finish;
+mod remedy;
 mod score;
 
 mod config;

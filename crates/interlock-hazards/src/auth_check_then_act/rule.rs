@@ -9,7 +9,8 @@ use interlock_model::{
 
 use crate::{
     Issue,
-    clash::{Clash, key_of, mentions, same_name},
+    clash::{Clash, mentions, same_name},
+    keys::key_of,
     view::{At, Entry, Kinds, View},
 };
 

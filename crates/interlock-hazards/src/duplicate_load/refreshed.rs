@@ -8,7 +8,7 @@ use interlock_model::{
 use crate::{
     Issue,
     claim::{Gates, is_claimed},
-    clash::key_of,
+    keys::key_of,
     view::{At, Entry, Kinds, Overlap, View},
 };
 

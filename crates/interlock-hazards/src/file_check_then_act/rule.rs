@@ -7,7 +7,8 @@ use interlock_model::{
 
 use crate::{
     Issue,
-    clash::{Clash, clashes, key_of, mentions},
+    clash::{Clash, clashes, mentions},
+    keys::key_of,
     view::{At, Entry, Kinds, View},
 };
 

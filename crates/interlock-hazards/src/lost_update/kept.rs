@@ -10,8 +10,8 @@ use interlock_model::{
 use crate::{
     Issue,
     claim::Gates,
-    clash::key_of,
     feed::is_loaded_once,
+    keys::key_of,
     view::{At, Entry, Kinds, Runs, View},
 };
 

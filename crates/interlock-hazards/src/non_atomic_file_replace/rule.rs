@@ -9,7 +9,8 @@ use interlock_model::{
 
 use crate::{
     Issue,
-    clash::{key_of, mentions},
+    clash::mentions,
+    keys::key_of,
     view::{At, Entry, Kinds, Pattern, Piece, Runs, View},
 };
 

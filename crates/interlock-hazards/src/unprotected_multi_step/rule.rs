@@ -9,7 +9,8 @@ use interlock_model::{
 
 use crate::{
     Issue,
-    clash::{key_of, notes_use},
+    clash::notes_use,
+    keys::key_of,
     non_atomic_rate_limit::rule::counts_calls,
     view::{At, Entry, Kinds, Pattern, Piece, Runs, View},
     words::words,

@@ -9,7 +9,8 @@ use interlock_model::{
 
 use crate::{
     Issue,
-    clash::{clashes, is_version, key_of},
+    clash::{clashes, is_version},
+    keys::key_of,
     view::{At, Entry, Kinds, Runs, View},
 };
 
@@ -115,14 +116,14 @@ fn overwrites(entry: &Entry<'_>, at: At) -> bool {
 }
 
 fn comes_from_the_caller(entry: &Entry<'_>, value: Value) -> bool {
-    if entry.origin(value) == Some(Origin::Argument) {
+    if entry.origin(value).is_some_and(Origin::is_argument) {
         return true;
     }
     let things = entry.things(&[value]);
     things
         .iter()
         .flat_map(|thing| entry.values_in(thing))
-        .any(|value| entry.origin(value) == Some(Origin::Argument))
+        .any(|value| entry.origin(value).is_some_and(Origin::is_argument))
 }
 
 fn issue(entry: &Entry<'_>, at: At, table: &str) -> Issue {

@@ -309,7 +309,7 @@ impl<'e> Entry<'e> {
                 && self.inputs(value).is_empty()
                 && self.sources(value).is_empty()
         };
-        self.origin(value) == Some(Origin::Argument)
+        self.origin(value).is_some_and(Origin::is_argument)
             || matches!(self.runs, Runs::Event) && comes_from_nowhere()
     }
 

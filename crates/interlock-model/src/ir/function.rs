@@ -92,8 +92,10 @@ pub struct ValueInfo {
 /// Where a value comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Origin {
-    /// The caller's arguments.
+    /// An argument of the caller.
     Argument,
+    /// All arguments of the caller, in one object.
+    Arguments,
     /// Who the caller is, as verified by the server.
     Caller,
     /// Which session or connection the call belongs to.
@@ -102,6 +104,14 @@ pub enum Origin {
     Capture,
     /// A step of this function.
     Step,
+}
+
+impl Origin {
+    /// Whether the caller has chosen it.
+    #[must_use]
+    pub const fn is_argument(self) -> bool {
+        matches!(self, Self::Argument | Self::Arguments)
+    }
 }
 
 impl Function {

@@ -54,7 +54,7 @@ impl<'p> Values<'p> {
         // Parameters and captures are bound to something of this function now. Who the caller is stays known.
         let adopted = infos.iter().map(|info| {
             let origin = match info.origin {
-                Origin::Argument | Origin::Capture => Origin::Step,
+                Origin::Argument | Origin::Arguments | Origin::Capture => Origin::Step,
                 other => other,
             };
             Info { origin, known: info.known }

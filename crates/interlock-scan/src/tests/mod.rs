@@ -74,7 +74,7 @@ fn toy_rules(program: &mut Program) -> Vec<Found> {
         witness: Vec::new(),
         keys: Vec::new(),
     };
-    let found = |note: &Note| Some(Found { hazard: find(&note.text)?, issue: issue(note) });
+    let found = |note: &Note| Some(Found::alone(find(&note.text)?, issue(note)));
     program.notes.iter().filter_map(found).collect()
 }
 

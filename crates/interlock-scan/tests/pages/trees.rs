@@ -188,3 +188,77 @@ const server = new McpServer({ name: "a", version: "1.0.0" });
     let lost = findings.iter().find(|finding| finding.hazard.to_string() == "lost-update").unwrap();
     assert_eq!((&*lost.tools, lost.confidence), (&["add".to_owned()][..], Confidence::High));
 }
+
+/// The keys that the guard is told to lock, by tool.
+fn locks(files: &[(&str, &str)], hazard: &str) -> Vec<String> {
+    let findings = scan(files);
+    let of_hazard = findings.iter().filter(|finding| finding.hazard.as_str() == hazard);
+    let mut locks: Vec<String> = of_hazard
+        .flat_map(|finding| &finding.remedy.policy)
+        .map(|policy| {
+            let keys: Vec<String> = policy.lock.iter().flatten().map(ToString::to_string).collect();
+            format!("{}: {}", policy.matches.join(" "), keys.join(" "))
+        })
+        .collect();
+    locks.sort();
+    locks.dedup();
+    locks
+}
+
+#[test]
+fn the_rule_of_the_guard_names_arguments_as_callers_do() {
+    const STORE: &str = r#"
+import { readFile, writeFile } from "node:fs/promises";
+export async function edit(path: string) {
+  const all = JSON.parse(await readFile(path, "utf8"));
+  all.count += 1;
+  await writeFile(path, JSON.stringify(all));
+}
+"#;
+    const REGISTERED: &str = r#"
+import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
+import { edit } from "./store.js";
+const server = new McpServer({ name: "a", version: "1.0.0" });
+server.registerTool("taken_apart", {}, async ({ file }) => { await edit(`/srv/${file}.json`); return { content: [] }; });
+server.registerTool("whole", {}, async (args) => { await edit(args.target.path); return { content: [] }; });
+// more
+"#;
+    const MORE: &str = r#"
+server.registerTool("session", {}, async (args, extra) => { await edit(`/srv/${extra.sessionId}.json`); return { content: [] }; });
+server.registerTool("fixed", {}, async () => { await edit("/srv/all.json"); return { content: [] }; });
+"#;
+    let keys = locks(&[("store.ts", STORE), ("index.ts", REGISTERED)], "lost-update");
+    assert_eq!(keys, ["taken_apart: file:{args.file}", "whole: file:{args.target.path}"]);
+
+    // Who does not say which one it is keeps the others out.
+    let more = REGISTERED.replace("// more", MORE);
+    let keys = locks(&[("store.ts", STORE), ("index.ts", &more)], "lost-update");
+    assert_eq!(keys, ["fixed session taken_apart whole: all.json file files"]);
+
+    const DISPATCHED: &str = r#"
+import { Server } from "@modelcontextprotocol/sdk/server/index.js";
+import { CallToolRequestSchema } from "@modelcontextprotocol/sdk/types.js";
+import { edit } from "./store.js";
+const server = new Server({ name: "a", version: "1.0.0" }, { capabilities: { tools: {} } });
+server.setRequestHandler(CallToolRequestSchema, async (request) => {
+  switch (request.params.name) {
+    case "edit": {
+      const args = request.params.arguments as { file: string };
+      await edit(args.file);
+      return { content: [] };
+    }
+    case "rename": {
+      await edit(`/srv/${request.params.name}`);
+      return { content: [] };
+    }
+  }
+  throw new Error("unknown");
+});
+"#;
+    let keys = locks(&[("store.ts", STORE), ("index.ts", DISPATCHED)], "lost-update");
+    assert_eq!(keys, ["edit rename: file files"]);
+
+    // What nothing reaches has parameters, and no caller knows their names.
+    let keys = locks(&[("store.ts", STORE)], "lost-update");
+    assert_eq!(keys, ["*: path"]);
+}

@@ -45,8 +45,8 @@ pub(super) fn add(
     strangers
 }
 
-/// A policy with only what this tool can keep: a key that needs an argument which the tool does not have becomes the one for
-/// everything.
+/// A policy with only what this tool can keep: a key that needs an argument which the tool does not have, or which a call may leave
+/// out, becomes the one for everything.
 fn fitting(policy: &ToolPolicy, tool: &ListedTool) -> ToolPolicy {
     let fit = |keys: &Option<Vec<KeyTemplate>>| {
         keys.as_ref().map(|keys| keys.iter().map(|key| wider(key, tool)).collect::<Vec<_>>())
@@ -64,7 +64,9 @@ fn fitting(policy: &ToolPolicy, tool: &ListedTool) -> ToolPolicy {
 fn wider(key: &KeyTemplate, tool: &ListedTool) -> KeyTemplate {
     let fits = key.parts().iter().all(|part| match part {
         KeyPart::Text(_) => true,
-        KeyPart::Argument(path) => tool.argument(path).is_some(),
+        KeyPart::Argument(path) => {
+            tool.argument(path).is_some() && path.first().is_some_and(|name| tool.requires(name))
+        }
     });
     if fits {
         return key.clone();

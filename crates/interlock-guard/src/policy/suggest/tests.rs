@@ -277,6 +277,39 @@ fn what_a_scan_found_is_added_with_its_place() {
 }
 
 #[test]
+fn who_touches_one_keeps_out_who_touches_them_all() {
+    let lock = |tool: &str, key: &str| {
+        let policy = ToolPolicy {
+            matches: vec![tool.into()],
+            lock: Some(vec![key.parse().unwrap()]),
+            ..ToolPolicy::default()
+        };
+        finding("lost-update", vec![policy])
+    };
+    let tools = listed(&[
+        tool("rename_task", json!({}), &["taskId"]),
+        tool("close_all", json!({}), &["boardId"]),
+        json!({ "name": "move_task", "inputSchema": { "type": "object",
+            "properties": { "taskId": { "type": "string" }, "to": { "type": "string" } }, "required": ["to"] } }),
+    ]);
+    let findings = [
+        lock("rename_task", "tasks:{args.taskId}"),
+        lock("close_all", "tasks"),
+        lock("move_task", "tasks:{args.taskId}"),
+    ];
+    let (text, _) = sound(&tools, &findings);
+    let rule = |name: &str| {
+        let (_, rest) = text.split_once(&format!("match = \"{name}\"")).unwrap();
+        rest.split("\n[[").next().unwrap()
+    };
+    assert!(rule("rename_task").contains("\"tasks:{args.taskId}\""), "{text}");
+    let (_, shared) = rule("rename_task").split_once("lock_shared").unwrap();
+    assert!(shared.contains("\"tasks\""), "{text}");
+    assert!(rule("close_all").contains("\"tasks\""), "{text}");
+    assert!(!rule("move_task").contains("args"), "a call may leave the argument out: {text}");
+}
+
+#[test]
 fn hostile_names_stay_where_they_are() {
     let tools = listed(&[
         tool("a\"\n[[tool]]\nmatch = '*'\ndeny = true #", json!({}), &["x}id", "${id}", "id"]),

@@ -2,7 +2,7 @@
 
 use std::{num::NonZeroU32, time::Duration};
 
-use interlock_model::{IdempotencyKey, KeyTemplate, Rate, ToolPolicy};
+use interlock_model::{IdempotencyKey, KeyPart, KeyTemplate, Rate, ToolPolicy};
 
 use super::super::check::may_meet;
 
@@ -94,12 +94,12 @@ fn tighter<T: Copy>(have: &mut Option<Because<T>>, value: T, why: &str, weight: 
     }
 }
 
-/// Makes wishes of several sources one sound policy: what changes is locked, what must be fresh is read by somebody, and nothing is held
-/// both alone and shared.
+/// Makes wishes of several sources one sound policy: what changes is locked, what must be fresh is read by somebody, who locks one of many
+/// keeps out who locks them all, and nothing is held both alone and shared.
 pub(super) fn settle(wishes: &mut [Wish]) {
     let observed: Vec<KeyTemplate> =
         wishes.iter().flat_map(|wish| &wish.observes).map(|key| key.value.clone()).collect();
-    for wish in wishes {
+    for wish in &mut *wishes {
         wish.requires_fresh.retain(|key| observed.iter().any(|other| may_meet(other, &key.value)));
         for key in wish.requires_fresh.clone() {
             if !wish.changes.iter().any(|have| have.value == key.value) {
@@ -111,7 +111,35 @@ pub(super) fn settle(wishes: &mut [Wish]) {
                 push(&mut wish.lock, &key.value, "what changes is changed by one call at a time");
             }
         }
+    }
+    let all: Vec<KeyTemplate> =
+        wishes.iter().flat_map(|wish| &wish.lock).map(|key| key.value.clone()).filter(is_fixed).collect();
+    for wish in wishes {
+        for one in wish.lock.clone() {
+            for whole in all.iter().filter(|whole| is_one_of(&one.value, whole)) {
+                push(
+                    &mut wish.lock_shared,
+                    whole,
+                    "together with others, but never with a tool that touches them all",
+                );
+            }
+        }
         let locked = wish.lock.clone();
         wish.lock_shared.retain(|key| !locked.iter().any(|lock| lock.value == key.value));
+    }
+}
+
+/// Whether a key is the same for all calls.
+fn is_fixed(key: &KeyTemplate) -> bool {
+    key.parts().iter().all(|part| matches!(part, KeyPart::Text(_)))
+}
+
+/// Whether a key names one of what another names as a whole: `order:{args.id}` and `order`.
+fn is_one_of(one: &KeyTemplate, whole: &KeyTemplate) -> bool {
+    match one.parts() {
+        [KeyPart::Text(kind), KeyPart::Argument(_), ..] => {
+            kind.strip_suffix(':') == Some(whole.to_string().as_str())
+        }
+        _ => false,
     }
 }

@@ -61,6 +61,15 @@ pub(crate) fn apply(
     }
     for Handler { function, tools } in handlers {
         if let Some(function) = functions.get_mut(function.0 as usize) {
+            // A tool is handed its arguments in one object, whichever of its parameters that is.
+            let of_tool = if tools.is_empty() { &[][..] } else { &function.parameters };
+            for parameter in of_tool {
+                if let Some(info) = function.values.get_mut(parameter.0 as usize)
+                    && info.origin == Origin::Argument
+                {
+                    info.origin = Origin::Arguments;
+                }
+            }
             function.role = Role::Handler(tools);
         }
     }

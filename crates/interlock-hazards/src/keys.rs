@@ -1,0 +1,102 @@
+//! What the guard can lock in place of a server that does not: the name of the thing, and which of them a call is about.
+
+use interlock_model::{
+    KeyTemplate,
+    ir::{AccessPath, Field, Origin, Resource, Root, Term},
+};
+
+use crate::{
+    clash::is_presence,
+    view::{Entry, Runs},
+};
+
+/// What the guard can lock instead: the thing's name, with the caller's arguments in it.
+pub(crate) fn key_of(entry: &Entry<'_>, resource: &Resource) -> Option<KeyTemplate> {
+    let kept = |path: &AccessPath| {
+        let before = path.fields.iter().map_while(named).last();
+        before.map_or_else(|| entry.path_text(&AccessPath::of(path.root.clone())), str::to_owned)
+    };
+    // What one of them is called, what all of them are called, and which one it is.
+    let (one, all, which) = match resource {
+        Resource::File(path) => ("file".to_owned(), file(entry, path), Some(path)),
+        Resource::Key(key) => ("key".to_owned(), file(entry, key), Some(key)),
+        Resource::Row { table, key, .. } => (entry.text(table), entry.text(table), Some(&**key)),
+        Resource::Shared(path) | Resource::Flag(path) | Resource::Stream(path) => {
+            let at = path.fields.iter().find_map(|field| match field {
+                Field::At(term) => Some(term),
+                Field::Name(_) => None,
+            });
+            (kept(path), kept(path), at)
+        }
+    };
+    // Only what a tool is called with itself has the names that its callers know.
+    let which = which.filter(|_| matches!(entry.runs, Runs::Call(_)));
+    match which.and_then(|which| argument_in(entry, which)) {
+        Some(argument) => format!("{}:{{args.{argument}}}", clean(&one)).parse().ok(),
+        None => Some(KeyTemplate::fixed(&clean(&all))),
+    }
+}
+
+/// What a file or key is called: by the last part of its name, or by what holds its name.
+fn file(entry: &Entry<'_>, name: &Term) -> String {
+    match name {
+        Term::Literal(text) => text.rsplit(['/', '\\']).next().unwrap_or_default().to_owned(),
+        Term::Path(path) => {
+            let field = path.fields.iter().rev().find_map(named);
+            field.map_or_else(|| entry.path_text(&AccessPath::of(path.root.clone())), str::to_owned)
+        }
+        _ => "files".to_owned(),
+    }
+}
+
+fn named(field: &Field) -> Option<&str> {
+    match field {
+        Field::Name(name) => Some(name),
+        Field::At(_) => None,
+    }
+}
+
+/// A name without what means something in a key.
+fn clean(name: &str) -> String {
+    let name: String =
+        name.chars().filter(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.')).take(40).collect();
+    if name.is_empty() { "state".to_owned() } else { name }
+}
+
+/// The first argument of the tool that a term is made from, by name.
+fn argument_in(entry: &Entry<'_>, term: &Term) -> Option<String> {
+    match term {
+        Term::Path(path) => argument_of(entry, path),
+        Term::Join(parts) => parts.iter().find_map(|part| argument_in(entry, part)),
+        Term::Parent(path) => argument_in(entry, path),
+        _ => None,
+    }
+}
+
+/// What comes with a call and is none of its arguments, as handlers call it.
+const BESIDE: [&str; 10] =
+    ["auth", "c", "context", "ctx", "extra", "meta", "req", "request", "session", "toolCtx"];
+
+/// The argument of the tool that a path leads to, by name: `id`, or `order.id` of an object.
+fn argument_of(entry: &Entry<'_>, path: &AccessPath) -> Option<String> {
+    let origin = |path: &AccessPath| match path.root {
+        Root::Value(root) => entry.origin(root).map(|origin| (origin, root)),
+        _ => None,
+    };
+    // What says who the caller is was taken from the request as well.
+    origin(path).filter(|(origin, _)| origin.is_argument())?;
+    let path = entry.resolve_path(path);
+    let (origin, root) = origin(&path)?;
+    let mut names: Vec<&str> =
+        path.fields.iter().map_while(named).take_while(|name| !is_presence(name)).collect();
+    let root = entry.name_of(root);
+    if let Some(request) = names.iter().position(|name| *name == "arguments") {
+        names.drain(..=request);
+    } else if BESIDE.contains(&root) || !origin.is_argument() {
+        return None;
+    } else if origin == Origin::Argument {
+        names.insert(0, root);
+    }
+    let is_name = |name: &&str| !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_');
+    (!names.is_empty() && names.iter().all(is_name)).then(|| names.join("."))
+}
