@@ -28,6 +28,15 @@ pub(super) fn plain(text: &str) -> String {
     out
 }
 
+/// A sentence in which names stand in backticks: the names as code, the rest as it is. Where one backtick has no partner, all of it.
+pub(super) fn sentence(text: &str, code: impl Fn(&str) -> String) -> String {
+    if text.matches('`').count() % 2 == 1 {
+        return plain(text);
+    }
+    let part = |(index, part): (usize, &str)| if index % 2 == 1 { code(part) } else { plain(part) };
+    text.split('`').enumerate().map(part).collect()
+}
+
 /// Code in a cell of a table, which takes back the escape of a bar before it looks at the code.
 pub(super) fn cell(text: &str) -> String {
     code(text).replace('|', "\\|")
@@ -65,6 +74,17 @@ mod tests {
         assert_eq!(plain("a|b `c` *d* <img src=x>\n# e"), "a\\|b \\`c\\` \\*d\\* &lt;img src=x&gt; \\# e");
         assert_eq!(plain("@all see https://x.y or www.x.y"), "@<!-- -->all see https\\://x.y or www\\.x.y");
         assert_eq!(plain("- [x](y)\u{1b}"), "\\- \\[x\\](y)\\\\u{1b}");
+    }
+
+    #[test]
+    fn names_in_a_sentence_are_code() {
+        assert_eq!(
+            sentence("`a[*]|b` is <read>, and `c` too", code),
+            "`a[*]|b` is &lt;read&gt;, and `c` too"
+        );
+        assert_eq!(sentence("`a|b` is read", cell), "`a\\|b` is read");
+        assert_eq!(sentence("`a`b` is *read*", code), "\\`a\\`b\\` is \\*read\\*");
+        assert_eq!(sentence("a\n`b\n<c>` @all", code), "a `b <c>` @<!-- -->all");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use interlock_model::{Finding, Report};
 
-use self::escape::{cell, code, fence, plain};
+use self::escape::{cell, code, fence, plain, sentence};
 use crate::{Rule, command, summary};
 
 /// Writes a report.
@@ -47,7 +47,7 @@ fn names(names: &[String], form: impl Fn(&str) -> String) -> String {
 fn section(out: &mut String, number: usize, finding: &Finding, rules: &[Rule<'_>]) {
     let Finding { severity, hazard, location, confidence, reach, .. } = finding;
     let _ = writeln!(out, "\n## {number}. {}\n", Rule::headline(rules, hazard, code));
-    let _ = writeln!(out, "{}\n", plain(&finding.message));
+    let _ = writeln!(out, "{}\n", sentence(&finding.message, code));
     let _ = writeln!(out, "- {} in {}", code(&location.to_string()), code(&finding.function));
     let _ = writeln!(out, "- severity {severity}, confidence {confidence}, reach {reach}");
     if !finding.tools.is_empty() {
@@ -61,10 +61,10 @@ fn section(out: &mut String, number: usize, finding: &Finding, rules: &[Rule<'_>
         out.push_str("\n| | call | step | where |\n|---|---|---|---|\n");
         for (number, step) in (1..).zip(&finding.witness.0) {
             let place = cell(&step.location.to_string());
-            let _ = writeln!(out, "| {number} | {} | {} | {place} |", step.lane, plain(&step.step));
+            let _ = writeln!(out, "| {number} | {} | {} | {place} |", step.lane, sentence(&step.step, cell));
         }
     }
-    let _ = writeln!(out, "\n**In the code**: {}", plain(&finding.remedy.code));
+    let _ = writeln!(out, "\n**In the code**: {}", sentence(&finding.remedy.code, code));
     if !finding.remedy.policy.is_empty() {
         let policy = finding.remedy.policy.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
         let _ = writeln!(
