@@ -282,3 +282,48 @@ fn what_is_mechanical_is_shown_as_a_diff_and_repaired_on_demand() {
     let again = scan(guarded.path(), &["--fix", "--format", "json"]);
     assert_eq!((again.stderr.as_str(), fs::read_to_string(&file).expect("the file")), ("", text));
 }
+
+/// The page about scan.
+const PAGE: &str = include_str!("../../../../docs/scan.md");
+
+/// The blocks of a language under a heading of the page.
+fn blocks(heading: &str, language: &str) -> Vec<String> {
+    let (_, section) = PAGE.split_once(&format!("\n## {heading}\n")).expect("the heading");
+    let section = section.split("\n## ").next().unwrap_or_default();
+    let fence = format!("```{language}\n");
+    section
+        .split(&fence)
+        .skip(1)
+        .map(|rest| rest.split("```").next().unwrap_or_default().to_owned())
+        .collect()
+}
+
+#[test]
+fn the_settings_on_the_page_are_settings() {
+    let settings = blocks("`interlock.toml`", "toml").concat();
+    let folder = tree(&[("src/index.ts", RACY), ("interlock.toml", &settings), ("vendor/index.ts", RACY)]);
+    let found = scan(folder.path(), &["--format", "json"]);
+    let report = json(&found);
+    assert_eq!((found.code, found.stderr.as_str()), (1, ""));
+    assert_eq!(report["score"], 95, "{report}");
+    assert_eq!(report["coverage"]["files"], 1, "{report}");
+}
+
+#[test]
+fn the_library_on_the_page_is_known_by_what_the_page_says_of_it() {
+    let server = blocks("Your own libraries", "ts").concat();
+    let models = blocks("Your own libraries", "toml").concat();
+    let line = (1..).zip(server.lines()).find(|(_, line)| line.contains("store.read")).expect("a read").0;
+    let told = |files: &[(&str, &str)]| {
+        let folder = tree(files);
+        let found = scan(folder.path(), &["--format", "json"]);
+        assert_eq!(found.stderr, "");
+        lines(&json(&found))
+    };
+    assert_eq!(told(&[("src/index.ts", &server)]), [], "nothing is known of it");
+    let known = told(&[("src/index.ts", &server), ("interlock.toml", &models)]);
+    assert_eq!(known, [("lost-update".to_owned(), line)]);
+    let no_lock = models.replace("withLock = ", "unlocked = ");
+    let both = told(&[("src/index.ts", &server), ("interlock.toml", &no_lock)]);
+    assert_eq!(both.len(), 2, "nobody knows that it is a lock: {both:?}");
+}
