@@ -20,7 +20,7 @@ use super::{
 /// How many functions of a dispatch that there was no room for are ways in of their own, for one tool.
 const MOST_PARTS: usize = 4;
 /// How many functions that there was no room for are looked at in all.
-const MOST_CUT: usize = 400;
+pub(super) const MOST_CUT: usize = 400;
 
 /// The ways into the program that were found, and what there was no room for in those of handlers.
 #[derive(Default)]
@@ -136,21 +136,22 @@ pub(super) fn with_what_is_inside(
     found.into_iter().map(|(id, tools)| (id, tools.into_values().flatten().collect())).collect()
 }
 
-/// Of what there was no room for, that which is seen inside of no tool at all.
+/// Of what there was no room for, that which is seen inside of no tool at all; and how much more of it there is than is looked at.
 pub(super) fn not_seen(
     mut cut: Vec<(FunctionId, Vec<Tool>)>,
     entries: &[Expanded],
-) -> Vec<(FunctionId, Vec<Tool>)> {
+) -> (Vec<(FunctionId, Vec<Tool>)>, usize) {
     if cut.is_empty() {
-        return cut;
+        return (cut, 0);
     }
     let mut seen: FxHashSet<FunctionId> = FxHashSet::default();
     for entry in entries.iter().filter(|entry| matches!(entry.runs, Runs::Call(_) | Runs::Part(_))) {
         followed(&entry.body, &mut seen);
     }
     cut.retain(|(id, _)| !seen.contains(id));
+    let more = cut.len().saturating_sub(MOST_CUT);
     cut.truncate(MOST_CUT);
-    cut
+    (cut, more)
 }
 
 fn followed(body: &Block, seen: &mut FxHashSet<FunctionId>) {

@@ -25,10 +25,13 @@ use super::{
 /// Every way into the program, expanded. The steps of its functions are gone afterwards.
 pub(crate) fn entries(program: &mut Program) -> Vec<Expanded> {
     let mut room = Room::of(program);
-    let entries = expanded(program, &mut room);
+    let (entries, left) = expanded(program, &mut room);
+    let mut note = |text: String| program.notes.push(Note { span: Span::on_line(FileId(0), 1), text });
     if room.is_full() {
-        let text = "the program comes to more steps than there is room for, so some calls are not followed";
-        program.notes.push(Note { span: Span::on_line(FileId(0), 1), text: text.into() });
+        note("the program comes to more steps than there is room for, so some calls are not followed".into());
+    }
+    if left > 0 {
+        note(format!("tools do more than there is room for, and {left} functions of that are not looked at"));
     }
     entries
 }
@@ -41,7 +44,8 @@ enum Way<'w> {
     Function(FunctionId),
 }
 
-fn expanded(program: &mut Program, room: &mut Room) -> Vec<Expanded> {
+/// Every way in, and how many functions that there was no room for are not looked at.
+fn expanded(program: &mut Program, room: &mut Room) -> (Vec<Expanded>, usize) {
     let calls = Calls::new(program);
     let ids = (0..).map(FunctionId).zip(&program.functions);
     let mut roots: Vec<FunctionId> =
@@ -94,9 +98,9 @@ fn expanded(program: &mut Program, room: &mut Room) -> Vec<Expanded> {
         let part = whole.and_then(|whole| entry(*id, &whole, Runs::Part(tools.clone())));
         Found::of(Vec::from_iter(part))
     };
-    let cut = not_seen(with_what_is_inside(cut, &summaries), &entries);
+    let (cut, left) = not_seen(with_what_is_inside(cut, &summaries), &entries);
     entries.extend(side_by_side(&cut, room, part).entries);
-    entries
+    (entries, left)
 }
 
 /// Makes ways side by side, as long as there is room; what is made then has only its own steps.

@@ -1,6 +1,7 @@
 //! How much is put into one function, what happens to the rest, and where it ends.
 
 use super::*;
+use crate::expand::cut::MOST_CUT;
 
 #[test]
 fn a_handler_of_many_tools_keeps_what_each_of_them_does() {
@@ -286,4 +287,29 @@ fn there_is_room_for_so_many_steps_and_what_is_beyond_is_told() {
     let mut program = tools(100, false);
     let all: usize = entries(&mut program).iter().map(|entry| steps(&entry.body)).sum();
     assert!(all > 100_000 && program.notes.is_empty(), "{all} steps, {:?}", program.notes);
+}
+
+#[test]
+fn of_very_much_that_there_is_no_room_for_a_part_is_looked_at_and_the_rest_is_told() {
+    const OPERATIONS: u32 = 420;
+    let operation = |number: u32| {
+        let line = 10 * (number + 1);
+        function(line, "operation").body([], |b, []| {
+            reports(b, line + 1, 160);
+            reads_and_writes_back(b, line + 2, &format!("file-{number}"));
+        })
+    };
+    let handler = function(9_000, "handler").handles("items").body([], |b, []| {
+        for number in 0..OPERATIONS {
+            b.line(9_001 + number).call("_", Callee::Function(FunctionId(number)), []);
+            b.suspend();
+        }
+    });
+    let mut program = program((0..OPERATIONS).map(operation).chain([handler]));
+    let found =
+        analyse(&mut program).iter().filter(|found| found.hazard.id.as_str() == "lost-update").count();
+    let [note] = program.notes.as_slice() else { panic!("{:?}", program.notes) };
+    let left: usize = note.text.split_whitespace().filter_map(|word| word.parse::<usize>().ok()).sum();
+    assert!(left > 0 && found >= MOST_CUT, "{found} found, and: {}", note.text);
+    assert_eq!(found + left, OPERATIONS as usize, "{}", note.text);
 }
