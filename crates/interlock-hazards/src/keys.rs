@@ -56,11 +56,14 @@ fn named(field: &Field) -> Option<&str> {
     }
 }
 
+/// What the lowering calls a value that the source gives no name.
+const UNNAMED: [&str; 3] = ["arg", "param", "result"];
+
 /// A name without what means something in a key.
 fn clean(name: &str) -> String {
     let name: String =
         name.chars().filter(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.')).take(40).collect();
-    if name.is_empty() { "state".to_owned() } else { name }
+    if name.is_empty() || UNNAMED.contains(&name.as_str()) { "state".to_owned() } else { name }
 }
 
 /// The first argument of the tool that a term is made from, by name.
