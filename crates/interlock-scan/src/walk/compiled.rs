@@ -1,4 +1,5 @@
-//! Compiled output beside its sources would be reported twice; compiled output alone is all there is of a published server.
+//! Compiled output beside its sources would be reported twice; compiled output alone is all there is of a published server. That is
+//! often there twice by itself, once for each kind of module.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -15,20 +16,60 @@ const PERHAPS: &[&str] = &["lib", "esm", "cjs"];
 const TYPESCRIPT: &[&str] = &["ts", "tsx", "mts", "cts"];
 const JAVASCRIPT: &[&str] = &["js", "jsx", "mjs", "cjs"];
 
-/// Drops what was compiled from sources that are scanned themselves. `traces` are declarations and source maps, which only a
-/// compiler leaves.
+/// Folders for each kind of module: of what is in both, one is enough.
+const COMMONJS: &[&str] = &["cjs", "commonjs"];
+const MODULES: &[&str] = &["esm", "es", "mjs", "module"];
+
+/// Drops what was compiled from sources that are scanned themselves, and what was compiled twice. `traces` are declarations and source
+/// maps, which only a compiler leaves.
 pub(super) fn leave_out(sources: &mut Vec<Found>, settings: &[Found], traces: &[String], notes: &mut Notes) {
-    let compiled = compiled(sources, settings, traces);
-    if compiled.is_empty() {
+    drop_all(sources, &compiled(sources, settings, traces), Left::Compiled, notes);
+    drop_all(sources, &twins(sources), Left::Twin, notes);
+}
+
+fn drop_all(sources: &mut Vec<Found>, gone: &BTreeSet<String>, why: Left, notes: &mut Notes) {
+    if gone.is_empty() {
         return;
     }
     sources.retain(|file| {
-        let leave = compiled.contains(&file.path);
+        let leave = gone.contains(&file.path);
         if leave {
-            notes.left_file(Left::Compiled);
+            notes.left_file(why);
         }
         !leave
     });
+}
+
+/// The output that is there once more for the other kind of module: `index.cjs` beside `index.js`, `cjs/index.js` beside
+/// `esm/index.js`.
+fn twins(sources: &[Found]) -> BTreeSet<String> {
+    let is_output =
+        |path: &str| JAVASCRIPT.contains(&extension(path)) && !matches!(place(path), Place::Elsewhere);
+    let output = || sources.iter().map(|file| &*file.path).filter(|path| is_output(path));
+    let paths: HashSet<&str> = output().collect();
+    let stems: HashSet<&str> = output().map(stem).collect();
+    let has_twin = |path: &str| {
+        let beside = |ending: &str| paths.contains(&*format!("{}.{ending}", stem(path)));
+        let beside = match extension(path) {
+            "mjs" => beside("js"),
+            "cjs" => beside("js") || beside("mjs"),
+            _ => false,
+        };
+        beside || in_the_other_folder(stem(path)).any(|other| stems.contains(&*other))
+    };
+    let twins = sources.iter().filter(|file| !file.explicit && is_output(&file.path) && has_twin(&file.path));
+    twins.map(|file| file.path.clone()).collect()
+}
+
+/// Where a file in a folder for CommonJS would be in one for modules.
+fn in_the_other_folder(path: &str) -> impl Iterator<Item = String> {
+    let folders: Vec<&str> = path.split('/').collect();
+    let at = folders.iter().position(|folder| COMMONJS.contains(folder));
+    MODULES.iter().filter_map(move |module| {
+        let mut folders = folders.clone();
+        *folders.get_mut(at?)? = module;
+        Some(folders.join("/"))
+    })
 }
 
 fn compiled(sources: &[Found], settings: &[Found], traces: &[String]) -> BTreeSet<String> {
@@ -173,6 +214,29 @@ mod tests {
         );
         check(&["package.json", "src/index.js", "dist/index.js"], &["dist/index.js"]);
         check(&["index.ts", "index.js", "other.js"], &["index.js"]);
+    }
+
+    #[test]
+    fn output_for_two_kinds_of_modules_is_scanned_once() {
+        let left = |files: &[&str]| -> Vec<String> {
+            let found = |path: &&str| Found {
+                path: (*path).to_owned(),
+                place: path.into(),
+                size: 1,
+                explicit: false,
+            };
+            twins(&files.iter().map(found).collect::<Vec<_>>()).into_iter().collect()
+        };
+        assert_eq!(left(&["dist/index.js", "dist/index.cjs", "dist/only.cjs"]), ["dist/index.cjs"]);
+        assert_eq!(left(&["dist/index.js", "dist/index.mjs"]), ["dist/index.mjs"]);
+        assert_eq!(left(&["build/a.mjs", "build/a.cjs"]), ["build/a.cjs"]);
+        assert_eq!(
+            left(&["dist/esm/a.js", "dist/cjs/a.js", "dist/cjs/b.js", "dist/commonjs/a.cjs"]),
+            ["dist/cjs/a.js", "dist/commonjs/a.cjs"]
+        );
+        let others =
+            ["index.js", "index.cjs", "dist/a/index.js", "dist/b/index.cjs", "cjs/main.js", "src/cjs/x.ts"];
+        assert_eq!(left(&others), [""; 0], "what somebody has written, or what has another name, is no twin");
     }
 
     #[test]

@@ -15,6 +15,8 @@ pub(crate) enum Left {
     Generated,
     /// Compiled from sources that are scanned themselves.
     Compiled,
+    /// Compiled once more, for the other kind of module.
+    Twin,
     /// The configuration says so.
     Configured,
 }
@@ -70,13 +72,14 @@ pub(super) fn parent(path: &str) -> &str {
 
 impl Left {
     /// All of them.
-    pub(super) const ALL: [Self; 7] = [
+    pub(super) const ALL: [Self; 8] = [
         Self::Test,
         Self::Installed,
         Self::Declaration,
         Self::Minified,
         Self::Generated,
         Self::Compiled,
+        Self::Twin,
         Self::Configured,
     ];
 
@@ -89,6 +92,7 @@ impl Left {
             Self::Minified => "minified files",
             Self::Generated => "generated files",
             Self::Compiled => "compiled output of sources that are scanned",
+            Self::Twin => "output that is there once more, for the other kind of module",
             Self::Configured => "what the configuration ignores",
         }
     }
