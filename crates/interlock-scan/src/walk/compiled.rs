@@ -103,7 +103,11 @@ fn compiled(sources: &[Found], settings: &[Found], traces: &[String]) -> BTreeSe
                 let same_name = written.names.contains(&(package, stem(file_name(path))));
                 has_typescript && (same_name || traces.contains(stem(path)))
             }
-            Place::Elsewhere => false,
+            // Some packages put their output at the top.
+            Place::Elsewhere => {
+                traces.contains(stem(path))
+                    && in_src(stem(path)).any(|source| written.stems.contains(&*source))
+            }
         }
     };
     sources.iter().filter(is_compiled).map(|file| file.path.clone()).collect()
@@ -168,13 +172,19 @@ fn place(path: &str) -> Place {
     found
 }
 
+/// Where the source of something may be, if a folder around it has its sources in `src`.
+fn in_src(path: &str) -> impl Iterator<Item = String> {
+    let starts = std::iter::once(0).chain(path.match_indices('/').map(|(at, _)| at + 1));
+    starts.filter_map(|at| path.split_at_checked(at)).map(|(around, inside)| format!("{around}src/{inside}"))
+}
+
 fn below<'p>(package: &str, path: &'p str) -> &'p str {
     path.strip_prefix(package).map_or(path, |rest| rest.strip_prefix('/').unwrap_or(rest))
 }
 
 /// A path without its ending: `a.ts`, `a.js`, `a.d.ts` and `a.js.map` are all `a`.
 fn stem(path: &str) -> &str {
-    let ends = [".js.map", ".d.ts", ".d.mts", ".d.cts"];
+    let ends = [".js.map", ".mjs.map", ".cjs.map", ".d.ts", ".d.mts", ".d.cts"];
     if let Some(stem) = ends.iter().find_map(|end| path.strip_suffix(end)) {
         return stem;
     }
@@ -271,6 +281,28 @@ mod tests {
             &["lib/y.js", "lib/z.js"],
         );
         check(&["package.json", "lib/index.ts"], &[]);
+    }
+
+    #[test]
+    fn output_at_the_top_is_left_out_where_its_source_and_its_traces_are() {
+        check(
+            &[
+                "p/package.json",
+                "p/src/a.ts",
+                "p/src/in/b.ts",
+                "p/src/c.ts",
+                "p/a.js",
+                "p/a.js.map",
+                "p/in/b.mjs",
+                "p/in/b.d.ts",
+                "p/c.js",
+                "p/bin/a.js",
+                "p/bin/a.js.map",
+            ],
+            &["p/a.js", "p/in/b.mjs"],
+        );
+        check(&["package.json", "src/a.ts", "a.js", "a.d.ts"], &["a.js"]);
+        check(&["package.json", "src/v4/a.ts", "v4/package.json", "v4/a.js", "v4/a.d.ts"], &["v4/a.js"]);
     }
 
     #[test]

@@ -175,7 +175,7 @@ impl Walker<'_> {
             self.tree.settings.push(Found { explicit: false, ..found(relative) });
             return;
         }
-        if name.ends_with(".js.map") {
+        if [".js.map", ".mjs.map", ".cjs.map"].iter().any(|end| name.ends_with(end)) {
             self.traces.push(relative);
             return;
         }
