@@ -311,12 +311,14 @@ impl Lowering<'_> {
     fn insert(&mut self, insert: &Insert) {
         let TableObject::TableName(name) = &insert.table else { return };
         let mut statement = Statement::new(Verb::Insert, self.reader.table(name));
-        let named: Vec<Name> = insert.columns.iter().map(|name| last_part(name).into()).collect();
+        // A column may be a hole, which is no name.
+        let named: Vec<Option<Name>> =
+            insert.columns.iter().map(|name| self.reader.column_name(&last_part(name))).collect();
         match insert.source.as_deref().map(|query| &*query.body) {
             Some(SetExpr::Values(values)) => {
                 let mut rows = values.rows.iter();
                 for (at, value) in rows.next().iter().flat_map(|row| &row.content).enumerate() {
-                    statement.sets.push(self.set(named.get(at).cloned(), value));
+                    statement.sets.push(self.set(named.get(at).cloned().flatten(), value));
                 }
                 // Further rows only add to what is written.
                 let mut more = Made::default();
@@ -333,7 +335,7 @@ impl Lowering<'_> {
                     _ => None,
                 };
                 for (at, value) in select.projection.iter().filter_map(item).enumerate() {
-                    let set = self.set(named.get(at).cloned(), &value);
+                    let set = self.set(named.get(at).cloned().flatten(), &value);
                     statement.sets.push(Set { to: To::Absolute, ..set });
                 }
                 statement.demands = self.filter(select.selection.as_ref());
@@ -345,7 +347,8 @@ impl Lowering<'_> {
         match (&insert.on, replaces, ignores) {
             (Some(OnInsert::OnConflict(on)), ..) => {
                 if let Some(ConflictTarget::Columns(columns)) = &on.conflict_target {
-                    statement.target = columns.iter().map(|column| column.value.as_str().into()).collect();
+                    let named = columns.iter().filter_map(|column| self.reader.column_name(&column.value));
+                    statement.target = named.collect();
                 }
                 match &on.action {
                     OnConflictAction::DoNothing => statement.conflict = Conflict::Ignore,

@@ -220,6 +220,17 @@ fn holes_and_placeholders_of_every_kind_find_their_values() {
                 "run",
                 [text("UPDATE t SET n = @n WHERE id = 7"), object([("n", number(1))])],
             );
+            // Columns that are put together elsewhere have no names.
+            let columns = template([
+                text("INSERT INTO t ("),
+                data.clone(),
+                text(") VALUES ("),
+                amount.clone(),
+                text(") ON CONFLICT ("),
+                data.clone(),
+                text(") DO NOTHING"),
+            ]);
+            s.method(&pool, "query", [columns]);
         },
         expect![[r#"
             1       query = read row "t"[id].{n, k} via pool ::a.ts::pool
@@ -232,6 +243,7 @@ fn holes_and_placeholders_of_every_kind_find_their_values() {
             8       query.8 = read row "t"[id].{n} via pool ::a.ts::pool
             9       query.9 = read row "t"[id].{n} via ::a.ts::db
             10      run = write blind row "t"["7"].{n} via ::a.ts::db
+            11      query.10 = write ensure row "t"[?] from amount via pool ::a.ts::pool
         "#]],
     );
 }
