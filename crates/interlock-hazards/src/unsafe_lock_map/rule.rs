@@ -35,10 +35,11 @@ fn hand_made(view: &View<'_>, made: &HandMade) -> Vec<Issue> {
         Field::Name(name) => Some(name.to_string()),
         Field::At(_) => None,
     });
-    let name = name.unwrap_or_else(|| match &made.path.root {
-        Root::Global(name) => name.rsplit("::").next().unwrap_or_default().to_owned(),
-        _ => "the lock".into(),
+    let name = name.or_else(|| match &made.path.root {
+        Root::Global(name) => Some(name.rsplit("::").next().unwrap_or_default().to_owned()),
+        _ => None,
     });
+    let name = name.map_or_else(|| "the lock".to_owned(), |name| format!("`{name}`"));
     let (removal, removed_at) = made.removal;
     let limited = view.program.limited.iter().any(|limited| limited.path == made.path);
     if made.keyed && !limited {
@@ -55,10 +56,10 @@ fn hand_made(view: &View<'_>, made: &HandMade) -> Vec<Issue> {
                     )
                 };
                 let message = format!(
-                    "{why} `{name}`, so the map grows with every key that a caller names until the server is killed"
+                    "{why} {name}, so the map grows with every key that a caller names until the server is killed"
                 );
                 let issue = told(view, made, span, message)
-                    .step(Lane::A, made.span, format!("adds an entry to `{name}` for its key"))
+                    .step(Lane::A, made.span, format!("adds an entry to {name} for its key"))
                     .step(Lane::A, span, "leaves, and the entry stays")
                     .step(Lane::B, made.span, "comes with another key: one more entry for ever");
                 found.push(if never { issue.only(Severity::Low) } else { issue });
@@ -81,7 +82,7 @@ fn hand_made(view: &View<'_>, made: &HandMade) -> Vec<Issue> {
     }
     if !made.exclusive {
         let message = format!(
-            "two calls that wait for the same holder of `{name}` go on together, so the lock keeps nobody out"
+            "two calls that wait for the same holder of {name} go on together, so the lock keeps nobody out"
         );
         found.push(
             told(view, made, made.span, message)
@@ -93,7 +94,7 @@ fn hand_made(view: &View<'_>, made: &HandMade) -> Vec<Issue> {
     }
     if !made.outlives_failure {
         let message =
-            format!("once a call under `{name}` has failed, every later call fails or waits for ever");
+            format!("once a call under {name} has failed, every later call fails or waits for ever");
         found.push(
             told(view, made, made.span, message)
                 .step(Lane::A, made.span, "holds the lock")
@@ -123,7 +124,7 @@ fn told(view: &View<'_>, made: &HandMade, span: Span, message: String) -> Issue 
 
 fn early(name: &str) -> String {
     format!(
-        "an entry of `{name}` is removed while others may hold it or wait for it, so the next call makes a second lock for the same key"
+        "an entry of {name} is removed while others may hold it or wait for it, so the next call makes a second lock for the same key"
     )
 }
 
@@ -131,7 +132,7 @@ fn early(name: &str) -> String {
 fn dropped(issue: Issue, made: Span, removed: Span, by: Lane, name: &str) -> Issue {
     issue
         .step(Lane::A, made, "holds the lock of a key")
-        .step(by, removed, format!("removes it from `{name}`, whoever waits for it"))
+        .step(by, removed, format!("removes it from {name}, whoever waits for it"))
         .step(Lane::B, made, "finds no entry, makes a new lock and goes on beside those of the old one")
 }
 
@@ -153,16 +154,16 @@ fn in_a_map(removals: &Removals<'_, '_>, entry: &Entry<'_>, at: At) -> Vec<Issue
     if entry.is_limited(&map) || bounded() || !entry.is_shared(&map) {
         return vec![];
     }
-    let name = entry.path_text(&map);
+    let name = format!("`{}`", entry.path_text(&map));
     let place = entry.place(at, &[]);
     let removals = removals.from(&map);
     if removals.is_empty() {
         let message = format!(
-            "nothing ever removes an entry of `{name}`, so the map grows with every key that a caller names until the server is killed"
+            "nothing ever removes an entry of {name}, so the map grows with every key that a caller names until the server is killed"
         );
         let issue = Issue::at(entry, at, &[], Reach::InProcess, message)
             .only(Severity::Low)
-            .step(Lane::A, place, format!("makes a lock and puts it into `{name}`"))
+            .step(Lane::A, place, format!("makes a lock and puts it into {name}"))
             .step(Lane::A, entry.place(store, &[]), "leaves, and the entry stays")
             .step(Lane::B, place, "comes with another key: one more entry for ever");
         return vec![issue];
@@ -268,9 +269,9 @@ fn at_its_use(entry: &Entry<'_>, at: At) -> Option<Issue> {
     }
     let story = [taken];
     let name = entry.name_of(*into);
-    let name = if name.is_empty() { "the lock" } else { name };
+    let name = if name.is_empty() { "the lock".to_owned() } else { format!("`{name}`") };
     let message =
-        format!("`{name}` is made by the call that takes it, so every call has its own and none ever waits");
+        format!("{name} is made by the call that takes it, so every call has its own and none ever waits");
     let issue = Issue::at(entry, at, &story, Reach::InProcess, message)
         .step(Lane::A, entry.place(at, &story), "makes a lock")
         .step(Lane::B, entry.place(at, &story), "makes another one")

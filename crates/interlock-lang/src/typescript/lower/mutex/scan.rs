@@ -150,10 +150,13 @@ impl<'a> Lowerer<'a> {
             }
             Statement::IfStatement(it) => {
                 let compared = self.comparison(&it.test);
+                // Who leaves after the wait takes nothing: the work was done for it. Who begins anew asks again.
                 if let Some(slot) = self.occupied(&it.test)
                     && self.awaits_inside(&it.consequent)
+                    && let Some(asked_again) = goes_on(&it.consequent)
+                    && waits(&it.consequent)
                 {
-                    seen.waits.push((slot, false, it.span, seen.order));
+                    seen.waits.push((slot, asked_again, it.span, seen.order));
                 }
                 let guarded = around.guarded || compared.is_none();
                 let branch = Around { compared: compared.or(around.compared), guarded, ..inner };
@@ -507,5 +510,42 @@ impl<'a> Lowerer<'a> {
         let mut seen = Seen::default();
         self.look(&body.statements, &mut seen, Around::default());
         seen
+    }
+}
+
+/// Whether control goes on behind a statement, and whether that is at the head of a loop; `None` if it leaves.
+fn goes_on(statement: &Statement<'_>) -> Option<bool> {
+    match statement {
+        Statement::BlockStatement(it) => it.body.last().map_or(Some(false), goes_on),
+        Statement::ReturnStatement(_) | Statement::ThrowStatement(_) | Statement::BreakStatement(_) => None,
+        Statement::ContinueStatement(_) => Some(true),
+        _ => Some(false),
+    }
+}
+
+/// Whether something in a statement is waited for that can end when a holder leaves: a promise, or a call that says so. Other calls do
+/// some work of their own, such as clearing up what was left behind.
+fn waits(statement: &Statement<'_>) -> bool {
+    const WAITS: [&str; 12] = [
+        "wait", "sleep", "delay", "pause", "race", "all", "then", "catch", "finally", "once", "until", "get",
+    ];
+    match statement {
+        Statement::BlockStatement(it) => it.body.iter().any(waits),
+        Statement::ExpressionStatement(it) => match &it.expression {
+            Expression::AwaitExpression(it) => match it.argument.get_inner_expression() {
+                Expression::CallExpression(call) => {
+                    let name = match call.callee.get_inner_expression() {
+                        Expression::Identifier(id) => id.name.as_str(),
+                        Expression::StaticMemberExpression(member) => member.property.name.as_str(),
+                        _ => return true,
+                    };
+                    let name = name.to_lowercase();
+                    WAITS.iter().any(|word| name.contains(word))
+                }
+                _ => true,
+            },
+            _ => false,
+        },
+        _ => false,
     }
 }
