@@ -1,7 +1,9 @@
 //! A file is looked at by name, then used by name.
 
+use std::{cell::LazyCell, collections::HashMap};
+
 use interlock_model::{
-    Confidence, Lane, Reach, Severity,
+    Confidence, Lane, Reach, Severity, Span,
     ir::{Aspect, Fresh, Op, Resource, Root, Term, Value, WriteMode},
 };
 
@@ -9,7 +11,7 @@ use crate::{
     Issue,
     clash::{Clash, clashes, mentions},
     keys::key_of,
-    view::{At, Entry, Kinds, View},
+    view::{At, Entry, Kinds, Pattern, View},
 };
 
 pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
@@ -20,7 +22,12 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
     looks.dedup_by(|next, last| std::ptr::eq(next.entry, last.entry) && next.act == last.act);
     // A file whose content decides is told as that, if at all.
     looks.retain(|clash| clash.check.is_some_and(|check| !judges_content(clash, check)));
-    let mut issues: Vec<Issue> = looks.into_iter().rev().map(issue).collect();
+    let removed = LazyCell::new(|| removals(view));
+    let told = |clash: &Clash<'_, '_>| match was_there(clash) {
+        true => brought_back(clash, &removed),
+        false => Some(issue(clash)),
+    };
+    let mut issues: Vec<Issue> = looks.into_iter().rev().filter_map(told).collect();
     let racing = view.entries_with(Kinds::READ).filter(|entry| entry.runs_beside_itself());
     issues.extend(racing.flat_map(followed_links));
     issues
@@ -45,7 +52,82 @@ fn claims(clash: &Clash<'_, '_>) -> bool {
         _ => false,
     };
     // A file that is read, changed and written back is told as that.
-    looks && clash.check.is_some() && by_name && !clash.fed_at_all
+    looks && clash.check.is_some() && by_name && !clash.fed_at_all && !puts_back(clash)
+}
+
+/// Whether an act puts back what this call has set aside before: a copy that was made of the file itself.
+fn puts_back(clash: &Clash<'_, '_>) -> bool {
+    let entry = clash.entry;
+    let is_copied = |copy: At| {
+        let sets_aside = |write: At| {
+            write < copy
+                && entry.same_record(write, copy)
+                && entry.fed_by(write).iter().any(|from| entry.overlap(*from, clash.act).is_some())
+        };
+        matches!(entry.resource(copy), Some(Resource::File(_)))
+            && entry.steps_of(Kinds::WRITE).any(sets_aside)
+    };
+    entry.fed_by(clash.act).iter().any(|copy| is_copied(*copy))
+}
+
+/// Whether a file is written because it was found. Both of two calls find it, in whichever order they come, and the later one's
+/// content stays.
+fn was_there(clash: &Clash<'_, '_>) -> bool {
+    let entry = clash.entry;
+    let (Some(Op::Write { .. }), Some(check)) = (entry.op(clash.act), clash.check) else { return false };
+    // Who reads it in between writes what it has made of that.
+    let reads = |step: At| {
+        matches!(entry.op(step), Some(Op::Read { aspect: Aspect::Content, .. }))
+            && entry.overlap(step, clash.act).is_some()
+    };
+    if (clash.look..clash.act).any(reads) {
+        return false;
+    }
+    match (entry.op(check), entry.op(clash.look)) {
+        // Who gets there without the attempt having failed has found it.
+        (Some(Op::Try { .. }), _) => entry.works_before(check, clash.look, clash.act),
+        (Some(Op::Check { on, .. }), Some(Op::Read { into, aspect: Aspect::Existence, .. })) => {
+            on.as_slice() == [*into] && entry.answer(check, clash.act) == Some(true)
+        }
+        _ => false,
+    }
+}
+
+/// The files that somebody removes or moves away, and where the first does.
+fn removals(view: &View<'_>) -> HashMap<Pattern, Span> {
+    let mut found = HashMap::new();
+    let entries = view.entries_with(Kinds::DELETE | Kinds::RENAME).filter(|entry| entry.runs_beside_itself());
+    for entry in entries {
+        for at in entry.steps_of(Kinds::DELETE | Kinds::RENAME) {
+            let gone = match entry.op(at) {
+                Some(Op::Delete { of, .. }) => entry.resolve_resource(of),
+                Some(Op::Rename { from, .. }) => entry.resolve_resource(from),
+                _ => continue,
+            };
+            if let Resource::File(path) = gone {
+                found.entry(entry.pattern(&path)).or_insert_with(|| entry.place(at, &[]));
+            }
+        }
+    }
+    found
+}
+
+/// A file that was found, is removed by another call, and is there again when it is written.
+fn brought_back(clash: &Clash<'_, '_>, removed: &HashMap<Pattern, Span>) -> Option<Issue> {
+    let Some(Resource::File(path)) = clash.resource() else { return None };
+    let pattern = clash.entry.pattern(path);
+    let gone = *removed.get(&pattern).filter(|_| pattern.fits(&pattern) && !pattern.is_open())?;
+    let thing = clash.thing();
+    let message = format!(
+        "{thing} is looked for and then written by name, so one that another call removes in between comes back"
+    );
+    let issue = clash
+        .issue(message)
+        .only(Severity::Low)
+        .step(Lane::A, clash.look_span(), format!("finds {thing}"))
+        .step(Lane::B, gone, format!("removes {thing}"))
+        .step(Lane::A, clash.act_span(), format!("writes {thing}: it is there again"));
+    Some(issue)
 }
 
 /// Whether what the file says decides as well: the look was only for those who read it, and its answer is part of what was read.
@@ -65,8 +147,9 @@ fn issue(clash: &Clash<'_, '_>) -> Issue {
     match clash.entry.op(clash.act) {
         Some(Op::Write { .. }) => {
             let there = clash.check.and_then(|check| clash.entry.answer(check, clash.act)) == Some(true);
+            // What was asked of its metadata may have been anything.
             let (seen, lost) = if there {
-                ("finds", "overwrites what the other has just written")
+                ("looks at", "overwrites what the other has just written")
             } else {
                 ("does not find", "overwrites what the other has just created")
             };

@@ -201,12 +201,19 @@ impl<'e> Entry<'e> {
     }
 
     /// The steps of what is tried, where its failure is caught.
-    pub(super) fn tried(&self, attempt: At) -> Option<&Range<At>> {
+    #[must_use]
+    pub fn tried(&self, attempt: At) -> Option<&Range<At>> {
         let tries = self.kinds.is_one_of(attempt, Kinds::TRY);
         let step = tries.then(|| self.steps.get(attempt)).flatten()?;
         matches!(step.effect.op, Op::Try { catch: Some(_), .. })
             .then(|| self.attempts.get(step.number as usize))
             .flatten()
+    }
+
+    /// The attempt that catches a failure of a step, if one does.
+    pub(super) fn catcher(&self, at: At) -> Option<At> {
+        let around = |attempt: &At| self.tried(*attempt).is_some_and(|tried| tried.contains(&at));
+        (0..at).rev().find(around)
     }
 
     /// Whether a check does nothing on a yes but wait.

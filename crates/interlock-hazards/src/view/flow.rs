@@ -264,8 +264,9 @@ impl<'e> Entry<'e> {
     /// The steps whose outcome a check, or an attempt whose failure is caught, is about.
     pub fn looks(&self, judge: At) -> impl Iterator<Item = At> {
         // Whether something is there can be asked by trying.
-        let asks = |at: &At| {
+        let asks = move |at: &At| {
             matches!(self.op(*at), Some(Op::Read { aspect: Aspect::Existence | Aspect::Metadata, .. }))
+                && self.catcher(*at) == Some(judge)
         };
         let tried = self.tried(judge).cloned().unwrap_or_default().filter(asks);
         self.asked_by(judge).iter().copied().chain(tried)

@@ -54,12 +54,16 @@ impl Entry<'_> {
     fn moves_on(&self, at: At) -> bool {
         let name = match (self.op(at), self.resource(at)) {
             (Some(Op::External { service, .. }), _) => service,
-            (Some(Op::Call { arguments, .. }), _) => {
+            (Some(Op::Call { arguments, receiver, .. }), _) => {
                 let given = arguments.iter().filter_map(|argument| match argument {
                     Argument::Term(term) => Some(term),
                     Argument::Closure { .. } => None,
                 });
-                return given.flat_map(|term| self.values_in(term)).any(|value| self.is_carried(value));
+                let mut values: Vec<Value> = given.flat_map(|term| self.values_in(term)).collect();
+                if let Some(object) = receiver {
+                    object.mention(&mut values);
+                }
+                return values.iter().any(|value| self.is_carried(*value));
             }
             (_, Some(Resource::File(name) | Resource::Key(name))) => name,
             (_, Some(Resource::Row { key, .. })) => key,
@@ -198,6 +202,17 @@ impl Entry<'_> {
             next += 1;
         }
         false
+    }
+
+    /// Whether control gets from a step of an attempt to one outside without a failure that the attempt catches.
+    #[must_use]
+    pub fn works_before(&self, attempt: At, from: At, to: At) -> bool {
+        let tried = |at: At| self.tried(attempt).is_some_and(|body| body.contains(&at));
+        let failed = |at: At| self.encloses(attempt, at) && self.is_recovery(at) && !tried(at);
+        // Where nothing stands in the catch, a failure leaves no trace on the way.
+        let tells =
+            matches!(self.op(attempt), Some(Op::Try { catch: Some(catch), .. }) if !catch.body.is_empty());
+        tells && !failed(to) && self.gets_to(self.after(from).collect(), to, failed)
     }
 
     /// Whether control gets from some steps to another without coming by some.
