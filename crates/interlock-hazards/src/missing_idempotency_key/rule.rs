@@ -43,7 +43,10 @@ fn judge(entry: &Entry<'_>, at: At) -> Option<Issue> {
         }
         _ => return None,
     };
-    if is_reserved(entry, at) || asks_for_token(entry, service) {
+    if is_reserved(entry, at)
+        || asks_for_token(entry, service)
+        || *change == Change::Unknown && only_computes(entry, service)
+    {
         return None;
     }
     let (to, there) = match service {
@@ -76,6 +79,27 @@ fn asks_for_token(entry: &Entry<'_>, service: &Term) -> bool {
     let gives_tokens =
         |text: &str| text.ends_with("/token") || text.contains("/oauth") || text.contains("/openid");
     entry.pattern(service).0.iter().any(|piece| matches!(piece, Piece::Text(text) if gives_tokens(text)))
+}
+
+/// Whether a request is called after something that is worked out and given back: who asks again changes nothing there.
+fn only_computes(entry: &Entry<'_>, service: &Term) -> bool {
+    const COMPUTES: [&str; 9] = [
+        "embeddings",
+        "embedding",
+        "embed",
+        "completions",
+        "generate",
+        "rerank",
+        "tokenize",
+        "search",
+        "query",
+    ];
+    let last = |text: &str| {
+        let path = text.split(['?', '#']).next().unwrap_or_default().trim_end_matches('/');
+        let name = path.rsplit(['/', ':']).next().unwrap_or_default().to_ascii_lowercase();
+        COMPUTES.contains(&name.as_str())
+    };
+    matches!(entry.pattern(service).0.last(), Some(Piece::Text(text)) if last(text))
 }
 
 fn is_fresh(entry: &Entry<'_>, key: &Term) -> bool {
