@@ -283,11 +283,12 @@ pub(crate) fn is_version(column: &str) -> bool {
 
 /// A column that says when something was last used, or how often.
 pub(crate) fn notes_use(column: &str) -> bool {
-    const USE: [&str; 9] = [
+    const USE: [&str; 10] = [
         "lastused",
         "lastaccess",
         "lastseen",
         "lastactive",
+        "lastactivity",
         "lastlogin",
         "usagecount",
         "usecount",

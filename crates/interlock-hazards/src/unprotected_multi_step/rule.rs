@@ -68,11 +68,26 @@ fn is_step(entry: &Entry<'_>, at: At) -> bool {
         (Some(Op::Write { mode, .. }), _) => !matches!(mode, WriteMode::Expiry | WriteMode::Pieces),
         _ => true,
     };
+    // What a key has from a row, or what is kept only not to be asked for again, is no state of its own.
+    let is_copy = || match entry.resource(at) {
+        Some(Resource::Key(_)) => {
+            let reads_row = |from: &At| {
+                matches!(entry.op(*from), Some(Op::Read { .. }))
+                    && matches!(entry.resource(*from), Some(Resource::Row { .. }))
+            };
+            entry.fed_by(at).iter().any(reads_row)
+        }
+        Some(Resource::Row { table, .. }) => {
+            words(&entry.text(table)).iter().any(|word| matches!(word.as_str(), "cache" | "caches"))
+        }
+        _ => false,
+    };
     // How often something was used is off by one at worst.
     let only_use = || entry.columns(at).is_some_and(|columns| columns.iter().all(|column| notes_use(column)));
     stored
         && lives_on
         && !only_use()
+        && !is_copy()
         && !counts_calls(entry, at)
         && !entry.is_recovery(at)
         && !entry.is_finally(at)
@@ -93,7 +108,7 @@ fn pair(
     second: At,
     subjects: &BTreeMap<At, BTreeSet<Term>>,
 ) -> Option<Confidence> {
-    if first == second || entry.same_record(first, second) {
+    if first == second || entry.same_record(first, second) || is_one_row(entry, first, second) {
         return None;
     }
     let confidence = kinds(entry, first, second)?;
@@ -109,6 +124,43 @@ fn pair(
         return None;
     }
     Some(confidence)
+}
+
+/// Whether the second changes the very row that the first has made, or one of the two was found under the key of the other. A row that
+/// is begun and then finished says of itself how far it is.
+fn is_one_row(entry: &Entry<'_>, first: At, second: At) -> bool {
+    let (
+        Some(Resource::Row { table, key, .. }),
+        Some(Resource::Row { table: other_table, key: other_key, .. }),
+    ) = (entry.resource(first), entry.resource(second))
+    else {
+        return false;
+    };
+    if !table.names_the_same_as(other_table) || inserts(entry, second) {
+        return false;
+    }
+    let is_made = || match entry.op(first) {
+        Some(Op::Write { outcome: Some(made), .. }) if inserts(entry, first) => {
+            entry.values_in(other_key).iter().any(|value| entry.depends_on(*value, *made))
+        }
+        _ => false,
+    };
+    is_made() || is_found_under(entry, table, key, other_key) || is_found_under(entry, table, other_key, key)
+}
+
+/// Whether a key is the id of a row that was read under another key.
+fn is_found_under(entry: &Entry<'_>, table: &Term, id: &Term, key: &Term) -> bool {
+    let reads_it = |read: &At| match (entry.op(*read), entry.resource(*read)) {
+        (Some(Op::Read { .. }), Some(Resource::Row { table: read_from, key: under, .. })) => {
+            read_from.names_the_same_as(table) && under.names_the_same_as(key)
+        }
+        _ => false,
+    };
+    let is_id = |value: &Value| {
+        entry.field_of(*value).is_some_and(|field| matches!(&*field, "id" | "_id" | "uuid" | "rowid"))
+    };
+    !matches!(key, Term::Any | Term::Unknown)
+        && entry.values_in(id).iter().any(|value| is_id(value) && entry.sources(*value).iter().any(reads_it))
 }
 
 /// Whether something binds two changes that are sent at once; `None` if they are not.

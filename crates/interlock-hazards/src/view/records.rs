@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use interlock_model::ir::{
-    AccessPath, Field, Fresh, Name, Op, Origin, Resource, Root, Term, Value, WriteMode,
+    AccessPath, Comparator, Field, Fresh, Name, Op, Origin, Resource, Root, Term, Value, WriteMode,
 };
 
 use super::{
@@ -198,7 +198,10 @@ impl Entry<'_> {
                 }
                 Op::Delete { of, when, .. } => {
                     self.in_resource(of, &mut values);
-                    for comparison in when.iter().flat_map(|when| &when.0) {
+                    // Who clears away all that is older than something has nothing more in mind.
+                    let range = |how: Comparator| matches!(how, Comparator::AtMost | Comparator::AtLeast);
+                    let when = when.iter().flat_map(|when| &when.0).filter(|demand| !range(demand.how));
+                    for comparison in when {
                         values.extend(self.values_in(&comparison.with));
                     }
                 }
