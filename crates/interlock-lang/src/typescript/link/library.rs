@@ -11,6 +11,7 @@ use super::{
     index::{CallAt, Definition},
     meaning::{Meaning, Meanings},
     target::Reached,
+    values::bare,
 };
 use crate::{
     Arg, Call, Kind, Outcome, Shape, Surroundings, Target, knowledge::Seen, typescript::module::Site,
@@ -138,7 +139,11 @@ fn arguments<'f>(meanings: &Meanings<'f>, site: &'f Site) -> Cow<'f, [Arg]> {
         if !named {
             continue;
         }
-        if let Meaning::Function(function) = meanings.arg(at, arg) {
+        // Which one it is may depend on the callers, and is known where they are followed.
+        let passed_on = || bare(&arg.term).is_some_and(|value| meanings.is_for_callers_to_say(at, value));
+        if let Meaning::Function(function) = meanings.arg(at, arg)
+            && !passed_on()
+        {
             let captures = meanings.captures(at, function).unwrap_or_default();
             if let Some(arg) = arguments.to_mut().get_mut(number) {
                 arg.shape = Shape::Function { function, captures };

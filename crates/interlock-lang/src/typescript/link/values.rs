@@ -12,6 +12,8 @@ use crate::{Kind, Shape};
 
 /// How many functions may be around each other for what the innermost takes along.
 const NESTED: usize = 16;
+/// The same for what a function takes along that is handed over.
+const TAKEN: usize = 4;
 
 impl<'f> Meanings<'f> {
     pub(super) fn definition(&self, at: FunctionId, value: Value) -> Option<&'f Definition> {
@@ -140,6 +142,12 @@ impl<'f> Meanings<'f> {
             let Some(arg) = site.arguments.get(number) else { continue };
             let within = FunctionId(site.within);
             if within != at && bare(&arg.term).is_some_and(|value| self.is_open(within, value, depth)) {
+                return true;
+            }
+            // One that takes along what it was given itself is another one each time.
+            if let Shape::Function { captures, .. } = &arg.shape
+                && captures.iter().filter_map(bare).any(|value| self.is_open(within, value, depth.min(TAKEN)))
+            {
                 return true;
             }
             if let Meaning::Function(function) = self.arg(within, arg)

@@ -213,7 +213,9 @@ impl<'i> Index<'i> {
                     if &**name == "..." {
                         found.extend(self.elements(&thing, fuel));
                     } else {
-                        found.push((Some(name.clone()), thing));
+                        // A computed name is not known here; what it leads to may say its own.
+                        let name = (!name.is_empty()).then(|| name.clone());
+                        found.push((name, thing));
                     }
                 }
             }
