@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use interlock_model::ir::{AccessPath, Field, Fields, Name, Program, Root, Term, ValueInfo};
+use interlock_model::ir::{AccessPath, Field, Fields, FunctionId, Name, Program, Root, Term, ValueInfo};
 
 use super::entry::Entry;
 
@@ -111,9 +111,14 @@ impl Entry<'_> {
 
     /// A value of a function, by the function's number in its file.
     pub(super) fn value_in_file(&self, file: &str, function: usize, value: usize) -> Option<&ValueInfo> {
-        let first = self.facts.first.get(file)?;
-        let function = self.program.functions.get(first.checked_add(function)?)?;
-        let path = self.program.files.get(function.span.file.0 as usize)?;
-        (**path == *file).then(|| function.values.get(value)).flatten()
+        let function = self.program.function(self.function_in_file(file, function)?)?;
+        function.values.get(value)
+    }
+
+    /// A function by its number in its file.
+    pub(super) fn function_in_file(&self, file: &str, function: usize) -> Option<FunctionId> {
+        let number = self.facts.first.get(file)?.checked_add(function)?;
+        let path = self.program.files.get(self.program.functions.get(number)?.span.file.0 as usize)?;
+        (**path == *file).then(|| u32::try_from(number).ok().map(FunctionId)).flatten()
     }
 }

@@ -12,6 +12,7 @@ use super::{
     flow::Definition,
     kinds::Kinds,
     ops::touched,
+    words::numbers_of,
 };
 
 /// How deep other names are followed.
@@ -237,7 +238,9 @@ impl<'e> Entry<'e> {
     /// the handler was given when it was made.
     #[must_use]
     pub fn is_shared(&self, path: &AccessPath) -> bool {
-        self.outlives_the_call(&self.resolve_path(path).root)
+        let root = self.resolve_path(path).root;
+        let own = matches!(&root, Root::Global(name) if self.is_variable_of_this_call(name));
+        !own && self.outlives_the_call(&root)
     }
 
     fn outlives_the_call(&self, root: &Root) -> bool {
@@ -245,6 +248,15 @@ impl<'e> Entry<'e> {
             Root::Global(_) | Root::This => true,
             Root::Value(value) => self.origin(*value) == Some(Origin::Capture),
         }
+    }
+
+    /// Whether a variable that functions took along belongs to a function that this call runs, whatever it finds: then what is seen of
+    /// it here was made by this call. One that is only made where it is missing may have been made by another.
+    fn is_variable_of_this_call(&self, name: &str) -> bool {
+        let Some((file, function, _)) = numbers_of(name) else { return false };
+        let Some(owner) = self.function_in_file(file, function) else { return false };
+        let decided = |at: At| self.around(at, |op| matches!(op, Op::Check { .. })).is_some();
+        self.frames.iter().any(|frame| frame.function == owner && !decided(frame.at))
     }
 
     /// Whether it was made by this call and never shown to another.

@@ -112,12 +112,17 @@ impl Entry<'_> {
     /// What the source calls a variable that functions took along: the front end names it by the number of its function in the file
     /// and its own number there.
     fn kept_variable(&self, name: &str) -> Option<String> {
-        let (file, numbers) = name.rsplit_once("::")?;
-        let (function, value) = numbers.split_once('.')?;
-        let (function, value): (usize, usize) = (function.parse().ok()?, value.parse().ok()?);
+        let (file, function, value) = numbers_of(name)?;
         let short = self.value_in_file(file, function, value)?.name.split('.').next().unwrap_or_default();
         (!short.is_empty()).then(|| short.to_owned())
     }
+}
+
+/// The file of a variable that functions took along, the number of its function there, and its own number in that.
+pub(super) fn numbers_of(name: &str) -> Option<(&str, usize, usize)> {
+    let (file, numbers) = name.rsplit_once("::")?;
+    let (function, value) = numbers.split_once('.')?;
+    Some((file, function.parse().ok()?, value.parse().ok()?))
 }
 
 /// Cuts what is too long for a sentence, and keeps it on one line.
