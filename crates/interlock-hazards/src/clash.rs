@@ -299,6 +299,15 @@ pub(crate) fn notes_use(column: &str) -> bool {
     mentions(&plain, &USE)
 }
 
+/// A column that says when something was last changed.
+pub(crate) fn notes_change(column: &str) -> bool {
+    let plain: String = column.chars().filter(|c| c.is_alphanumeric()).collect::<String>().to_lowercase();
+    matches!(
+        plain.as_str(),
+        "updatedat" | "modifiedat" | "lastmodified" | "lastupdated" | "updated" | "mtime"
+    )
+}
+
 /// `ownerId` and `owner_id` are one name.
 pub(crate) fn same_name(one: &str, other: &str) -> bool {
     let plain = |name: &str| -> String {

@@ -9,7 +9,7 @@ use interlock_model::{
 
 use crate::{
     Issue,
-    clash::notes_use,
+    clash::{notes_change, notes_use},
     keys::key_of,
     non_atomic_rate_limit::rule::counts_calls,
     view::{At, Entry, Kinds, Pattern, Piece, Runs, View},
@@ -82,8 +82,9 @@ fn is_step(entry: &Entry<'_>, at: At) -> bool {
         }
         _ => false,
     };
-    // How often something was used is off by one at worst.
-    let only_use = || entry.columns(at).is_some_and(|columns| columns.iter().all(|column| notes_use(column)));
+    // How often something was used is off by one at worst, and when it was last changed is set anew with the next change.
+    let notes = |column: &str| notes_use(column) || notes_change(column);
+    let only_use = || entry.columns(at).is_some_and(|columns| columns.iter().all(|column| notes(column)));
     stored
         && lives_on
         && !only_use()

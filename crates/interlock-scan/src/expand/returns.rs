@@ -1,6 +1,6 @@
 //! What a function returns: what it depends on, decisions included, and its name where there is only one.
 
-use interlock_model::ir::{Block, Exit, Op, Resource, Value};
+use interlock_model::ir::{AccessPath, Block, Exit, Op, Resource, Root, Value};
 
 use super::later::{Done, Later};
 
@@ -22,6 +22,12 @@ impl Returned {
         found.from.dedup();
         let whole = match found.whole.as_slice() {
             [one] if found.exits == 1 => Some(*one),
+            // `if (db) return db; db = open(); return db`: one place, whichever way.
+            [first, others @ ..] if !others.is_empty() && found.exits == found.whole.len() => {
+                let place = place_of(body, *first);
+                let same = |other: &Value| place.is_some_and(|place| place_of(body, *other) == Some(place));
+                others.iter().all(same).then_some(*first)
+            }
             _ => None,
         };
         (found.exits > 0).then_some(Self { from: found.from, whole })
@@ -88,6 +94,18 @@ impl Search {
             deciding.clear();
         }
     }
+}
+
+/// The place in memory, of more than one call, that a value was read from in a block.
+fn place_of(block: &Block, value: Value) -> Option<&AccessPath> {
+    block.iter().find_map(|effect| match &effect.op {
+        Op::Read { into, of: Resource::Shared(path), .. } if *into == value => {
+            matches!(path.root, Root::Global(_) | Root::This).then_some(path)
+        }
+        // What was followed inside has places of its own.
+        Op::Inlined { .. } | Op::Spawn { .. } => None,
+        other => other.blocks().find_map(|inner| place_of(inner, value)),
+    })
 }
 
 /// What the reads of a block saw of the world outside the process.

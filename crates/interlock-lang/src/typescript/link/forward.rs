@@ -250,6 +250,7 @@ impl<'f> Meanings<'f> {
     /// connection that it holds.
     fn seen_from_outside(&self, within: FunctionId, path: &AccessPath, helper: &Helper) -> AccessPath {
         let path = self.alias(within, path);
+        let path = self.place_given(within, &path).unwrap_or(path);
         let outside = match &path.root {
             Root::Global(_) => return path,
             Root::This => helper.this.as_ref(),
@@ -282,6 +283,23 @@ impl<'f> Meanings<'f> {
             }
         };
         AccessPath { root: Root::Global(root), fields: path.fields }
+    }
+
+    /// The place that a function gives whoever asks it, wherever it is asked: `getDb()` behind `let db`.
+    fn place_given(&self, within: FunctionId, path: &AccessPath) -> Option<AccessPath> {
+        let Root::Value(value) = path.root else { return None };
+        let Some(Definition::Call(site)) = self.definition(within, value) else { return None };
+        let Reached::Function(function, _) = self.reached(self.flat.sites.get(*site as usize)?) else {
+            return None;
+        };
+        let head = self.index.heads.get(function.0 as usize)?;
+        let mut places = self.index.returns(head).iter().map(|value| self.alias(function, &(*value).into()));
+        let mut place = places.next().filter(|place| matches!(place.root, Root::Global(_)))?;
+        if places.any(|other| other != place) {
+            return None;
+        }
+        place.fields.extend(path.fields.iter().cloned());
+        Some(place)
     }
 
     fn sites_inside(&self) -> Inside {
