@@ -4,7 +4,7 @@
 
 use interlock_model::{
     Confidence, Lane, Reach, Span,
-    ir::{Aspect, Comparison, Condition, Name, Op, Resource, Root, Value, WriteMode},
+    ir::{Aspect, Comparison, Condition, Name, Op, Resource, Root, Term, Value, WriteMode},
 };
 
 use crate::{
@@ -83,13 +83,15 @@ pub(crate) fn of_entry(view: &View<'_>, index: usize, entry: &Entry<'_>) -> Vec<
         let judged: Vec<(At, At)> = judgements
             .flat_map(|check| entry.looks(check).map(move |look| (check, look)))
             .filter(|(_, look)| {
-                is_read(entry, *look) && sees(entry, *look, act) && entry.meets(*look, act).is_some()
+                is_read(entry, *look) && sees(entry, *look, act) && meets(entry, *look, act).is_some()
             })
             .collect();
         let fed: Vec<At> = fed_by(entry, act, &mut gates)
             .into_iter()
             .filter(|look| {
-                is_content(entry, *look) && sees(entry, *look, act) && entry.overlap(*look, act).is_some()
+                is_content(entry, *look)
+                    && sees(entry, *look, act)
+                    && (entry.overlap(*look, act).is_some() || adds_to(entry, *look, act))
             })
             .collect();
         if judged.is_empty() && fed.is_empty() {
@@ -110,7 +112,7 @@ pub(crate) fn of_entry(view: &View<'_>, index: usize, entry: &Entry<'_>) -> Vec<
         looks.sort_unstable();
         looks.dedup();
         for look in looks {
-            let (Some(reach), Some(overlap)) = (view.reach(entry, look, act), entry.meets(look, act)) else {
+            let (Some(reach), Some(overlap)) = (view.reach(entry, look, act), meets(entry, look, act)) else {
                 continue;
             };
             if is_claimed(view, entry, look, act)
@@ -129,6 +131,35 @@ pub(crate) fn of_entry(view: &View<'_>, index: usize, entry: &Entry<'_>) -> Vec<
         }
     }
     found
+}
+
+/// In how far an act touches what a look has seen.
+fn meets(entry: &Entry<'_>, look: At, act: At) -> Option<Overlap> {
+    entry.meets(look, act).or_else(|| adds_to(entry, look, act).then_some(Overlap::Maybe))
+}
+
+/// Whether a row is added to those of which a look has seen how many they are, or the greatest: `MAX(position) WHERE list = $1`, and a
+/// card of that list. What the filter names is no row then, but what the rows have in common.
+fn adds_to(entry: &Entry<'_>, look: At, act: At) -> bool {
+    let (
+        Some(Op::Read { aspect: Aspect::Total, .. }),
+        Some(Op::Write { mode: WriteMode::Exclusive, from, .. }),
+    ) = (entry.op(look), entry.op(act))
+    else {
+        return false;
+    };
+    let (Some(Resource::Row { table, key, .. }), Some(Resource::Row { table: into, .. })) =
+        (entry.resource(look), entry.resource(act))
+    else {
+        return false;
+    };
+    let shared = match &**key {
+        Term::Join(parts) => parts.iter().filter(|part| !matches!(part, Term::Literal(_))).collect(),
+        Term::Path(_) => vec![&**key],
+        _ => vec![],
+    };
+    let given = |name: &&Term| from.iter().any(|value| entry.resolve(&(*value).into()) == **name);
+    table.names_the_same_as(into) && !shared.is_empty() && shared.iter().all(given)
 }
 
 /// Whether a look at memory is the last word on all that an act replaces: nobody else has a turn between the two, and what is looked

@@ -9,7 +9,7 @@ use crate::{
     Issue, auth_check_then_act,
     clash::{Clash, clashes, is_presence, notes_use, same_name},
     non_atomic_rate_limit,
-    view::{At, Entry, Kinds, View},
+    view::{At, Entry, Kinds, Overlap, View},
     words,
 };
 
@@ -72,7 +72,7 @@ fn is_number(entry: &Entry<'_>, value: Value, look: At, seen: Value) -> bool {
         if !entry.sources(part).contains(&look) {
             continue;
         }
-        let of_look = || entry.resolve_path(&part.into()).root == Root::Value(seen);
+        let of_look = || is_of(entry, &entry.resolve_path(&part.into()).root, seen);
         match entry.field_of(part) {
             Some(_) if !of_look() => {}
             Some(field) if names_a_number(&field) || is_computed(entry, look, &field) => return true,
@@ -82,6 +82,22 @@ fn is_number(entry: &Entry<'_>, value: Value, look: At, seen: Value) -> bool {
         }
         if next > MOST_PARTS {
             break;
+        }
+    }
+    false
+}
+
+/// Whether something is what a look came to, or all of it in another form: `cursor.toArray()`.
+fn is_of(entry: &Entry<'_>, root: &Root, seen: Value) -> bool {
+    let mut root = match root {
+        Root::Value(value) => *value,
+        _ => return false,
+    };
+    for _ in 0..4 {
+        match entry.inputs(root) {
+            _ if root == seen => return true,
+            [only] => root = *only,
+            _ => return false,
         }
     }
     false
@@ -167,9 +183,45 @@ fn is_prolonged(view: &View<'_>, clash: &Clash<'_, '_>) -> bool {
     view.entries_with(Kinds::WRITE).any(|entry| entry.steps_of(Kinds::WRITE).any(|at| changes(entry, at)))
 }
 
-/// An insert behind a look that found nothing. Where the failure of the insert is dealt with, a unique key is what decides.
+/// An insert behind a look that found nothing. Where the failure of the insert is dealt with, a unique key is what decides; where it is
+/// only worded together with all else that may go wrong, there may still be one for what names the row.
 fn adds_what_was_missing(clash: &Clash<'_, '_>) -> bool {
-    !clash.entry.is_caught(clash.act) && !clash.entry.is_recovery(clash.act)
+    let entry = clash.entry;
+    if entry.is_recovery(clash.act) {
+        return false;
+    }
+    let caught = entry.is_caught(clash.act);
+    match clash.overlap {
+        Overlap::Sure => !caught,
+        Overlap::Maybe if !caught && entry.meets(clash.look, clash.act).is_some() => true,
+        Overlap::Maybe => {
+            !entry.is_dealt_with(clash.look, clash.act)
+                && !is_added_because_found(clash)
+                && counts_if_total(clash)
+        }
+    }
+}
+
+/// Whether what was asked of all rows at once is whether there are any, or how many. When the last of them was added is none of it.
+fn counts_if_total(clash: &Clash<'_, '_>) -> bool {
+    let entry = clash.entry;
+    let Some(Op::Read { aspect: Aspect::Total, into, .. }) = entry.op(clash.look) else { return true };
+    let Some(Op::Check { on, .. }) = clash.check.and_then(|check| entry.op(check)) else { return false };
+    on.iter().any(|value| is_number(entry, *value, clash.look, *into))
+}
+
+/// Whether the row is added because the look has found something: it says yes or no, and yes leads here.
+fn is_added_because_found(clash: &Clash<'_, '_>) -> bool {
+    let entry = clash.entry;
+    let (Some(check), Some(Op::Read { into, .. })) = (clash.check, entry.op(clash.look)) else {
+        return false;
+    };
+    let Some(Op::Check { on, equal: None, .. }) = entry.op(check) else { return false };
+    let [only] = on.as_slice() else { return false };
+    let counts =
+        entry.field_of(*only).is_some_and(|field| is_presence(&field) && !matches!(&*field, "rows" | "data"));
+    let found = entry.resolve_path(&(*only).into()).root == Root::Value(*into) && !counts;
+    found && clash.judged_fields().is_empty() && entry.answer(check, clash.act) == Some(true)
 }
 
 fn same_number(clash: &Clash<'_, '_>) -> Issue {
@@ -193,6 +245,17 @@ fn issue(clash: &Clash<'_, '_>) -> Issue {
     let entry = clash.entry;
     let thing = entry.thing(clash.look);
     let inserts = matches!(entry.op(clash.act), Some(Op::Write { mode: WriteMode::Exclusive, .. }));
+    let counted = matches!(entry.op(clash.look), Some(Op::Read { aspect: Aspect::Total, .. }));
+    if let (true, true, Some(Resource::Row { table, .. })) = (inserts, counted, entry.resource(clash.look)) {
+        let table = entry.quoted(table);
+        let message = format!(
+            "what {table} holds is judged and a row is added by a statement of its own, so two calls at once both pass"
+        );
+        let look = format!("asks what {table} holds, and passes");
+        return clash
+            .told(message, &look, "adds a row", "it passed without A's")
+            .no_surer_than(Confidence::Medium);
+    }
     if inserts {
         let (what, look) = match entry.resource(clash.look) {
             Some(Resource::Row { table, .. }) => {

@@ -8,7 +8,7 @@ use std::{
 
 use interlock_model::{
     Confidence, Span,
-    ir::{Effect, FunctionId, Name, Op, Program, Resource, Tool, ValueInfo},
+    ir::{Block, Effect, FunctionId, Name, Op, Program, Resource, Tool, ValueInfo},
 };
 
 use super::{
@@ -242,6 +242,21 @@ impl<'e> Entry<'e> {
         self.here(at).is_some_and(|here| here.stretch.is_caught)
     }
 
+    /// Whether a failure of the second of two steps is dealt with around it. What catches whatever goes wrong from the first one on, and
+    /// asks nothing about it, only words it.
+    #[must_use]
+    pub fn is_dealt_with(&self, first: At, second: At) -> bool {
+        let asks = |attempt: At| match self.op(attempt) {
+            Some(Op::Try { catch: Some(catch), .. }) => has_check(&catch.body),
+            _ => false,
+        };
+        self.is_caught(second)
+            && self.steps_of(Kinds::TRY).take_while(|attempt| *attempt < second).any(|attempt| {
+                let tried = self.tried(attempt).filter(|tried| tried.contains(&second));
+                tried.is_some_and(|tried| !tried.contains(&first) || asks(attempt))
+            })
+    }
+
     /// Whether a step runs in every case.
     #[must_use]
     pub fn is_finally(&self, at: At) -> bool {
@@ -260,4 +275,8 @@ impl<'e> Entry<'e> {
         let frame = self.here(at).and_then(|here| self.frames.get(here.frame));
         frame.map_or(self.function, |frame| frame.function)
     }
+}
+
+fn has_check(block: &Block) -> bool {
+    block.iter().any(|effect| matches!(effect.op, Op::Check { .. }) || effect.op.blocks().any(has_check))
 }

@@ -33,6 +33,13 @@ impl Entry<'_> {
         self.frames.get(home).map_or(self.function, |frame| frame.function)
     }
 
+    /// The functions that were called just where a step is written: what made the object that it keeps.
+    pub fn called_at(&self, at: At) -> impl Iterator<Item = FunctionId> {
+        let (span, own) = (self.span(at), self.frame_of(at));
+        let here = move |frame: &&super::entry::Frame| frame.parent == own && frame.call == span;
+        self.frames.iter().filter(here).map(|frame| frame.function)
+    }
+
     /// Where a step itself is written.
     #[must_use]
     pub fn span(&self, at: At) -> Span {

@@ -26,15 +26,27 @@ pub(super) fn statement(scene: &Scene<'_>, kind: &Kind) -> Option<(Statement, Op
     let object = scene.knowledge.object(&kind.name)?;
     let object = object.found_by().and_then(|name| scene.knowledge.object(name)).unwrap_or(object);
     let table = kind.subject.clone().unwrap_or_else(|| scene.table());
-    let mut chain =
-        Chain { scene, statement: Statement::read(table), via: kind.via.clone(), greatest_first: false };
+    let mut chain = Chain {
+        scene,
+        statement: Statement::read(table),
+        via: kind.via.clone(),
+        greatest_first: false,
+        one: false,
+    };
     for made in &kind.made {
         if let Some(clause) = object.clause(&made.by) {
             chain.say(clause, &made.arguments);
         }
     }
+    // The greatest of all is what the store makes of all rows at once.
+    if chain.greatest_first && (chain.one || ONE.contains(&scene.name)) {
+        chain.look_at(Aspect::Total);
+    }
     Some((chain.statement, chain.via))
 }
+
+/// The calls that run a statement and give only the first row of it.
+const ONE: [&str; 5] = ["get", "getOne", "getOneOrFail", "getRawOne", "executeTakeFirst"];
 
 struct Chain<'s, 'a> {
     scene: &'s Scene<'a>,
@@ -42,6 +54,8 @@ struct Chain<'s, 'a> {
     via: Option<Via>,
     /// Whether the greatest comes first.
     greatest_first: bool,
+    /// Whether one row is all that is asked for.
+    one: bool,
 }
 
 impl Chain<'_, '_> {
@@ -100,14 +114,15 @@ impl Chain<'_, '_> {
             Clause::Ignore => self.statement.conflict = Conflict::Ignore,
             Clause::Merge => self.merge(first),
             Clause::Total => self.look_at(Aspect::Total),
-            Clause::Order => self.greatest_first |= arguments.iter().any(is_descending),
-            Clause::Limit => {
-                if self.greatest_first && first.is_none_or(is_one) {
-                    self.look_at(Aspect::Total);
-                }
+            Clause::Order => self.order(arguments),
+            Clause::Limit => self.one |= first.is_none_or(is_one),
+            Clause::First => {
+                self.one = true;
+                self.columns(arguments);
             }
-            Clause::Find | Clause::FindTotal | Clause::Exists => {
+            Clause::Find | Clause::FindOne | Clause::FindTotal | Clause::Exists => {
                 match clause {
+                    Clause::FindOne => self.one = true,
                     Clause::Exists => self.look_at(Aspect::Existence),
                     Clause::FindTotal => self.look_at(Aspect::Total),
                     _ => {}
@@ -142,6 +157,10 @@ impl Chain<'_, '_> {
         }
     }
 
+    fn order(&mut self, arguments: &[Arg]) {
+        self.greatest_first |= arguments.iter().any(|arg| is_descending(self.scene, arg));
+    }
+
     fn look_at(&mut self, side: Aspect) {
         if let Verb::Read { aspect, .. } = &mut self.statement.verb {
             *aspect = side;
@@ -163,6 +182,10 @@ impl Chain<'_, '_> {
         if let Some(columns) = known.member("select").or_else(|| known.member("attributes")) {
             self.columns(std::slice::from_ref(columns));
         }
+        if let Some(order) = known.member("order") {
+            self.order(std::slice::from_ref(order));
+        }
+        self.one |= known.member("take").or_else(|| known.member("limit")).is_some_and(is_one);
         if known.member("lock").is_some_and(|lock| !matches!(lock.shape, Shape::Bool(false) | Shape::Null)) {
             self.say(Clause::Lock, &[]);
         }
@@ -285,16 +308,21 @@ impl Chain<'_, '_> {
     }
 }
 
-/// Whether an order begins with the greatest: `"position", "desc"`, `"-position"`, `{ position: -1 }`, `{ ascending: false }`.
-fn is_descending(arg: &Arg) -> bool {
+/// Whether an order begins with the greatest: `"position", "desc"`, `"-position"`, `{ position: -1 }`, `{ ascending: false }`,
+/// `[["position", "DESC"]]`, `desc(cards.position)`.
+fn is_descending(scene: &Scene<'_>, arg: &Arg) -> bool {
     let says = |text: &str| {
         text.starts_with('-') || text.eq_ignore_ascii_case("desc") || text.eq_ignore_ascii_case("descending")
     };
     match &arg.shape {
-        Shape::Object(members) => members
-            .first()
-            .is_some_and(|(_, value)| matches!(value.shape, Shape::Bool(false)) || is_descending(value)),
+        Shape::Object(members) => members.first().is_some_and(|(_, value)| {
+            matches!(value.shape, Shape::Bool(false)) || is_descending(scene, value)
+        }),
+        Shape::List(items) => items.iter().any(|item| is_descending(scene, item)),
         Shape::Number(number) => *number < 0,
+        Shape::Call(_) => {
+            scene.kind_of(arg).is_some_and(|kind| kind.made.last().is_some_and(|made| &*made.by == "desc"))
+        }
         _ => arg.literal().is_some_and(|text| says(text)),
     }
 }

@@ -267,6 +267,10 @@ pub(super) enum Clause {
     Merge,
     /// A filter first.
     Find,
+    /// The same, of one row.
+    FindOne,
+    /// Only the first row; which columns of it, if it says so.
+    First,
     /// Only whether there is one.
     Exists,
     /// Only how many there are, or the greatest of them.

@@ -2,7 +2,8 @@
 //! functions by name.
 
 use interlock_model::ir::{
-    AccessPath, Argument, Block, Callee, Effect, Field, FunctionId, Name, Op, Root, Term, Value,
+    AccessPath, Argument, Block, Callee, Effect, Field, FunctionId, Name, Op, Resource, Root, Term, Value,
+    WriteMode,
 };
 
 use super::{
@@ -144,6 +145,21 @@ impl<'f> Rewriter<'_, 'f> {
             let arguments = self.arguments(standing);
             let (callee, receiver) = (self.callee(constructor), Some(into.into()));
             let op = Op::Call { into: None, callee, receiver, arguments, awaited: true };
+            out.push(Effect { span: standing.span, op });
+        }
+    }
+
+    /// A variable of a module that is declared with what a function of the program gives back is where that is from then on: what a
+    /// constructor has loaded into its object is what calls find there.
+    pub(super) fn keep_declared(&self, standing: &Standing<'f>, out: &mut Block) {
+        let is_module = || {
+            let about = self.meanings.flat.about.get(self.id.0 as usize);
+            about.is_some_and(|about| about.module == self.id.0)
+        };
+        let Some(value) = standing.into.filter(|_| is_module()) else { return };
+        if let Some(path) = self.meanings.declared_with(standing.number) {
+            let to = Resource::Shared(path.clone());
+            let op = Op::Write { to, from: vec![value], mode: WriteMode::Blind, outcome: None, via: None };
             out.push(Effect { span: standing.span, op });
         }
     }

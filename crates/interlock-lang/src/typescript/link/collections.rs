@@ -106,6 +106,12 @@ pub(super) fn function<'f>(
     if super::meaning::collection(library, path).is_some() && standing.site.construct {
         if let Some(into) = standing.into {
             out.push(Effect { span: standing.span, op: Op::New { into, lock: None } });
+            // One that is made of something holds what that has said: `new Map(JSON.parse(text))`.
+            let from = rewriter.depends(standing.site, None);
+            if !from.is_empty() {
+                let op = Op::Derive { into, from, term: Term::Unknown };
+                out.push(Effect { span: standing.span, op });
+            }
         }
         return true;
     }
@@ -136,8 +142,38 @@ pub(super) fn function<'f>(
             }
             true
         }
+        ("JSON.stringify", _) => {
+            written_out(rewriter, standing, out);
+            true
+        }
         _ => false,
     }
+}
+
+/// What is written out is read as a whole. A variable that is never set again is no step where it is named, but what is in it is
+/// what it is at this moment.
+fn written_out<'f>(rewriter: &mut Rewriter<'_, 'f>, standing: &Standing<'f>, out: &mut Block) {
+    let Some(into) = standing.into else { return };
+    let mut from = rewriter.depends(standing.site, None);
+    let whole = standing.site.arguments.first();
+    let members = whole.into_iter().flat_map(|whole| match &whole.shape {
+        crate::Shape::Object(members) => members.iter().map(|(_, member)| member).collect(),
+        _ => vec![whole],
+    });
+    for place in members.filter(|part| part.values.is_empty()).filter_map(place_of) {
+        let is_state =
+            matches!(place.root, Root::Global(_)) && rewriter.meanings.is_state(rewriter.id, place);
+        if is_state
+            && !matches!(rewriter.meanings.path(rewriter.id, place), Meaning::Function(_) | Meaning::Class(_))
+        {
+            let value = rewriter.declare_like(place);
+            let of = Resource::Shared(place.clone());
+            let op = Op::Read { into: value, of, aspect: Aspect::Content, locking: false, via: None };
+            out.push(Effect { span: standing.span, op });
+            from.push(value);
+        }
+    }
+    out.push(Effect { span: standing.span, op: Op::Derive { into, from, term: Term::Unknown } });
 }
 
 fn place_of(arg: &Arg) -> Option<&AccessPath> {

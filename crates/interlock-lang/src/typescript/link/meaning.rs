@@ -136,6 +136,8 @@ pub(super) struct Meanings<'f> {
     pub(super) open: RefCell<BTreeMap<Name, (usize, Span)>>,
     /// The calls in functions, once somebody asks for them.
     pub(super) inside: OnceCell<Inside>,
+    /// The variables of modules that are declared with the result of a call, by the call's number, once somebody asks for them.
+    declared: OnceCell<FxHashMap<u32, &'f AccessPath>>,
     depth: Cell<u32>,
 }
 
@@ -166,8 +168,23 @@ impl<'f> Meanings<'f> {
             seen: Seen::default(),
             open: RefCell::default(),
             inside: OnceCell::new(),
+            declared: OnceCell::new(),
             depth: Cell::new(0),
         }
+    }
+
+    /// The variable of a module that is declared with what a call gives back.
+    pub(super) fn declared_with(&self, call: u32) -> Option<&'f AccessPath> {
+        let of_module = |path: &AccessPath| path.fields.is_empty() && matches!(path.root, Root::Global(_));
+        let all = self.declared.get_or_init(|| {
+            let set = self.flat.variables.iter().filter(|variable| of_module(&variable.path));
+            set.filter_map(|variable| match variable.initial.as_ref()?.shape {
+                Shape::Call(number) => Some((number, &variable.path)),
+                _ => None,
+            })
+            .collect()
+        });
+        all.get(&call).copied()
     }
 
     /// Asks one thing more; `None` if that is too deep.

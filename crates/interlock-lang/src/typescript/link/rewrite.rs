@@ -210,8 +210,14 @@ impl<'f> Rewriter<'_, 'f> {
         match reached {
             Reached::Function(function, ref receiver)
                 if self.statement(&standing, (function, receiver.as_ref()), out) => {}
-            Reached::Function(function, receiver) => self.call_function(&standing, function, receiver, out),
-            Reached::Class(class) => self.construct(&standing, class, out),
+            Reached::Function(function, receiver) => {
+                self.call_function(&standing, function, receiver, out);
+                self.keep_declared(&standing, out);
+            }
+            Reached::Class(class) => {
+                self.construct(&standing, class, out);
+                self.keep_declared(&standing, out);
+            }
             Reached::Super => {
                 let parent = match self.meanings.this(self.id) {
                     Meaning::Instance(class) => self.meanings.parent(class),

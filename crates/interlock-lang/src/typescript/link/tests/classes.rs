@@ -30,6 +30,7 @@ fn an_object_is_made_and_its_constructor_runs_on_it() {
             1     fn module() at start-up
             2       store = new
             2       call Store.constructor("x.json") on store
+            2       write blind shared ::a.ts::store from store
 
             3     fn work(), async
             4       local = new

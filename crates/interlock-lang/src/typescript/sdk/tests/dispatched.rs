@@ -303,64 +303,65 @@ export class WriteController {
         tree,
         "",
         &expect![[r#"
-        1     fn module() at start-up
-        2     fn adapt(controller), async
-        3       function = fn adapt.closure with controller
-        3       return function
-        3     fn adapt.closure(request) with controller, async
-        3       arguments = read shared request.params.arguments
-        3       handle = call WriteController.handle(request.params.arguments) on controller
-        3       return handle
-        5     fn WriteController.constructor()
-        6     fn WriteController.handle(body), async
-        6       a = read shared body.a
-        6       write blind shared ::controllers.ts::written from a
-        6       return
-        index.ts
-        1     fn module() at start-up
-        5       router = new
-        5       call Router.constructor() on router
-        6       WriteController = new
-        6       call WriteController.constructor() on WriteController
-        6       adapt = call adapt(WriteController), not awaited
-        6       arg = derived from adapt
-        6       call Router.set(arg) on ::index.ts::router, not awaited
-        7       server = call '@modelcontextprotocol/sdk/server/index.js.Server'(?, ?), not awaited
-        8       call 'setRequestHandler'(::@modelcontextprotocol/sdk/types.js::CallToolRequestSchema, fn module.closure) on ::index.ts::server, not awaited
-        8     fn module.closure(request) handles write, async
-        9       params = read shared request.params
-        9       name = request.params.name from params
-        10      handler = call Router.handlerOf(name) on ::index.ts::router
-        10      suspend
-        11      check name is "write"
-                then
-        11        result.5 = call fn adapt.closure with ?(request)
-        11      handler.2 = derived from result.5
-        11      suspend
-        11      return handler.2
-        router.ts
-        1     fn module() at start-up
-        1     fn Router.constructor()
-        2       Map = new
-        2       write blind shared this.tools from Map
-        3     fn Router.handlerOf(name)
-        3       get = read shared this.tools[name]
-        3       handler = read shared get.handler
-        3       return handler
-        4     fn Router.set(param)
-        4       schema = param.schema from param
-        4       handler = param.handler from param
-        4       name = read shared schema.name
-        4       arg = derived from schema, handler
-        4       write blind shared this.tools[schema.name] from schema, handler
-        4       returned = this
-        4       return returned
-        controllers.ts
-        3     fn adapt.closure(request) with controller, async
-        3       arguments = read shared request.params.arguments
-        3       handle = call fn WriteController.handle(request.params.arguments) on controller
-        3       return handle
-    "#]],
+            1     fn module() at start-up
+            2     fn adapt(controller), async
+            3       function = fn adapt.closure with controller
+            3       return function
+            3     fn adapt.closure(request) with controller, async
+            3       arguments = read shared request.params.arguments
+            3       handle = call WriteController.handle(request.params.arguments) on controller
+            3       return handle
+            5     fn WriteController.constructor()
+            6     fn WriteController.handle(body), async
+            6       a = read shared body.a
+            6       write blind shared ::controllers.ts::written from a
+            6       return
+            index.ts
+            1     fn module() at start-up
+            5       router = new
+            5       call Router.constructor() on router
+            5       write blind shared ::index.ts::router from router
+            6       WriteController = new
+            6       call WriteController.constructor() on WriteController
+            6       adapt = call adapt(WriteController), not awaited
+            6       arg = derived from adapt
+            6       call Router.set(arg) on ::index.ts::router, not awaited
+            7       server = call '@modelcontextprotocol/sdk/server/index.js.Server'(?, ?), not awaited
+            8       call 'setRequestHandler'(::@modelcontextprotocol/sdk/types.js::CallToolRequestSchema, fn module.closure) on ::index.ts::server, not awaited
+            8     fn module.closure(request) handles write, async
+            9       params = read shared request.params
+            9       name = request.params.name from params
+            10      handler = call Router.handlerOf(name) on ::index.ts::router
+            10      suspend
+            11      check name is "write"
+                    then
+            11        result.5 = call fn adapt.closure with ?(request)
+            11      handler.2 = derived from result.5
+            11      suspend
+            11      return handler.2
+            router.ts
+            1     fn module() at start-up
+            1     fn Router.constructor()
+            2       Map = new
+            2       write blind shared this.tools from Map
+            3     fn Router.handlerOf(name)
+            3       get = read shared this.tools[name]
+            3       handler = read shared get.handler
+            3       return handler
+            4     fn Router.set(param)
+            4       schema = param.schema from param
+            4       handler = param.handler from param
+            4       name = read shared schema.name
+            4       arg = derived from schema, handler
+            4       write blind shared this.tools[schema.name] from schema, handler
+            4       returned = this
+            4       return returned
+            controllers.ts
+            3     fn adapt.closure(request) with controller, async
+            3       arguments = read shared request.params.arguments
+            3       handle = call fn WriteController.handle(request.params.arguments) on controller
+            3       return handle
+        "#]],
     );
 }
 
