@@ -2,7 +2,7 @@
 
 use interlock_model::{
     Lane, Severity,
-    ir::{AccessPath, Effect, Exit, Field, Op, Resource, Root, Term, Value, WriteMode},
+    ir::{AccessPath, Aspect, Effect, Exit, Field, Op, Resource, Root, Term, Value, WriteMode},
 };
 
 use crate::{
@@ -133,14 +133,26 @@ fn counts_first(clash: &Clash<'_, '_>) -> bool {
     })
 }
 
-/// A collection that is refused to grow beyond a size, and then grows: `if (sessions.size >= MOST) throw …`.
+/// A collection that is refused to grow beyond a size, and then grows: `if (sessions.size >= MOST) throw …`, or a list or set in a
+/// store.
 fn fills_up<'v, 'e>(view: &'v View<'e>, entry: &'v Entry<'e>) -> Vec<Clash<'v, 'e>> {
     let mut found = vec![];
-    for act in entry.all(Kinds::WRITE, |op| matches!(op, Op::Write { to: Resource::Shared(_), .. })) {
-        let Some(Resource::Shared(one)) = entry.resource(act) else { continue };
-        let checks = entry.judges(act).iter().copied().filter(|check| refuses(entry, Some(*check)));
+    let grows = |op: &Op| match op {
+        Op::Write { to: Resource::Key(_), mode, .. } => *mode == WriteMode::Append,
+        Op::Write { to: Resource::Shared(_), .. } => true,
+        _ => false,
+    };
+    for act in entry.all(Kinds::WRITE, grows) {
+        let Some(one) = entry.resource(act) else { continue };
+        // Who only answers no has a limit in mind if it is called so.
+        let named = matches!(one, Resource::Key(_)) && is_limit(entry, one);
+        let checks = entry.judges(act).iter().copied().filter(|check| named || refuses(entry, Some(*check)));
         for (check, look) in checks.flat_map(|check| entry.looks(check).map(move |look| (check, look))) {
-            if !is_number_of(entry, look, one) || is_claimed(view, entry, look, act) {
+            let counted = match one {
+                Resource::Shared(one) => is_number_of(entry, look, one),
+                _ => is_size_of(entry, look, act),
+            };
+            if !counted || is_claimed(view, entry, look, act) {
                 continue;
             }
             let Some(reach) = view.reach(entry, look, act) else { continue };
@@ -149,6 +161,12 @@ fn fills_up<'v, 'e>(view: &'v View<'e>, entry: &'v Entry<'e>) -> Vec<Clash<'v, '
         }
     }
     found
+}
+
+/// Whether a look is at how many entries the list or set in a store has that an act adds one to.
+fn is_size_of(entry: &Entry<'_>, look: At, act: At) -> bool {
+    matches!(entry.op(look), Some(Op::Read { aspect: Aspect::Total, .. }))
+        && entry.overlap(look, act) == Some(Overlap::Sure)
 }
 
 /// Whether a look is at how many there are of what something is one of.

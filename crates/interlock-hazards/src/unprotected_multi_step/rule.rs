@@ -235,7 +235,8 @@ fn kinds(entry: &Entry<'_>, first: At, second: At) -> Option<Confidence> {
     }
 }
 
-/// Whether both come from one statement, or one is a part of what the other does: a batch, a temporary file.
+/// Whether both come from one statement, or one is a part of what the other does: a batch, a temporary file. A helper that is called
+/// twice makes two of one that is written once.
 fn is_one_statement(entry: &Entry<'_>, first: At, second: At) -> bool {
     let (one, two) = (entry.span(first), entry.span(second));
     let same_place =
@@ -251,7 +252,15 @@ fn is_one_statement(entry: &Entry<'_>, first: At, second: At) -> bool {
             entry.pattern(path).0.iter().any(|piece| matches!(piece, Piece::Fresh(_) | Piece::TempDir))
         })
     };
-    (same_place && entry.home(&[first]) == entry.home(&[second]))
+    // What is taken in one call of a helper and given in another belongs together. A helper that sets whatever it is told to does not
+    // say so, and whoever binds what it does has bound all that does.
+    let moves = |at: At| {
+        matches!(entry.op(at), Some(Op::Write { mode: WriteMode::Atomic, to: Resource::Row { .. }, .. }))
+            && entry.open(at).is_empty()
+            && entry.held(at).is_empty()
+    };
+    let one_call = || entry.place(first, &[second]) == entry.place(second, &[first]);
+    (same_place && (!moves(first) || !moves(second) || one_call()))
         || renamed(first)
         || renamed(second)
         || temporary(first)
