@@ -8,8 +8,10 @@ use super::format::Engine;
 pub(super) fn default_of(engine: Option<Engine>) -> Isolation {
     match engine {
         Some(Engine::Postgres | Engine::Mysql) => Isolation::ReadCommitted,
-        // A transaction that has read cannot write any more when another has written since.
-        Some(Engine::Sqlite | Engine::Mongo) => Isolation::FirstUpdaterWins,
+        // A transaction that has read cannot write any more when another has written since, whatever that was.
+        Some(Engine::Sqlite) => Isolation::Serializable,
+        // The same, of what both write.
+        Some(Engine::Mongo) => Isolation::FirstUpdaterWins,
         Some(Engine::Redis) => Isolation::SingleWriter,
         None => Isolation::Unknown,
     }

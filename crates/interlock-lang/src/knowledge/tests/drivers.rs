@@ -64,7 +64,7 @@ fn sqlite_statements_are_prepared_and_transactions_are_functions() {
             6       prepare.3 = derived from made
             7       run.2 = write conditional row "stock"[id].{n} when n >= amount from amount via made
             8       transaction = derived from made
-            9       begin first-updater-wins via made
+            9       begin serializable via made
             9       try
             9         called = call fn closure(id)
             9         commit via made
