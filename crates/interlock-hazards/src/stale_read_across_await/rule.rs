@@ -29,6 +29,10 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
             && next.entry.function_of(next.look) == first.entry.function_of(first.look)
     });
     let mut issues: Vec<Issue> = claimed.into_iter().map(issue).collect();
+    let spent = found
+        .iter()
+        .filter(|clash| spends(clash) && !claims(clash) && !non_atomic_rate_limit::rule::claims(view, clash));
+    issues.extend(spent.map(overspent));
     issues.extend(view.entries_with(Kinds::WRITE).flat_map(overtaken));
     issues
 }
@@ -36,6 +40,40 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
 fn claims(clash: &Clash<'_, '_>) -> bool {
     let Some(Resource::Shared(path)) = clash.resource() else { return false };
     clash.entry.is_shared(path) && shared_session_state::rule::replaces(clash)
+}
+
+/// Whether something is compared with an amount, and changed by that amount from what stands there after the wait: nothing is lost, and
+/// still was what was compared out of date.
+fn spends(clash: &Clash<'_, '_>) -> bool {
+    let entry = clash.entry;
+    let Some(Resource::Shared(path)) = clash.resource().filter(|_| !clash.fed && clash.fed_at_all) else {
+        return false;
+    };
+    let (Some(Op::Check { on, equal: None, .. }), Some(Op::Write { from, mode: WriteMode::Blind, .. })) =
+        (clash.check.and_then(|check| entry.op(check)), entry.op(clash.act))
+    else {
+        return false;
+    };
+    let amount = |value: &&Value| !entry.sources(**value).contains(&clash.look);
+    let taken = |value: &Value| {
+        let name = entry.resolve(&(*value).into());
+        from.iter().any(|other| entry.resolve(&(*other).into()) == name)
+    };
+    let own = |value: &Value| !entry.is_shared(&(*value).into());
+    entry.is_shared(path) && on.iter().filter(amount).any(|value| own(value) && taken(value))
+}
+
+fn overspent(clash: &Clash<'_, '_>) -> Issue {
+    let thing = clash.thing();
+    let message = format!(
+        "{thing} is compared before a suspension and changed after it, so two calls at once both pass the comparison"
+    );
+    clash.told(
+        message,
+        &format!("reads {thing}, and passes"),
+        &format!("changes {thing}"),
+        "it passed on what A has already used up",
+    )
 }
 
 fn issue(clash: &Clash<'_, '_>) -> Issue {

@@ -256,6 +256,7 @@ fn is_one_statement(entry: &Entry<'_>, first: At, second: At) -> bool {
     // say so, and whoever binds what it does has bound all that does.
     let moves = |at: At| {
         matches!(entry.op(at), Some(Op::Write { mode: WriteMode::Atomic, to: Resource::Row { .. }, .. }))
+            && entry.columns(at).is_some_and(|columns| columns.len() <= 2)
             && entry.open(at).is_empty()
             && entry.held(at).is_empty()
     };

@@ -130,7 +130,10 @@ impl Chain<'_, '_> {
                 self.find(first);
                 self.columns(arguments.get(1..2).unwrap_or_default());
             }
-            Clause::FindId => self.by_id(first),
+            Clause::FindId => {
+                self.by_id(first);
+                self.lock_as_told(second);
+            }
             Clause::UpdateWhere | Clause::ReplaceWhere => {
                 self.statement.verb = Verb::Update;
                 self.filter(arguments.get(..1).unwrap_or_default());
@@ -186,7 +189,13 @@ impl Chain<'_, '_> {
             self.order(std::slice::from_ref(order));
         }
         self.one |= known.member("take").or_else(|| known.member("limit")).is_some_and(is_one);
-        if known.member("lock").is_some_and(|lock| !matches!(lock.shape, Shape::Bool(false) | Shape::Null)) {
+        self.lock_as_told(Some(&known));
+    }
+
+    /// `{ lock: true }`, `{ lock: transaction.LOCK.UPDATE }`, `{ lock: { mode: "pessimistic_write" } }`.
+    fn lock_as_told(&mut self, options: Option<&Arg>) {
+        let lock = options.and_then(|options| options.member("lock"));
+        if lock.is_some_and(|lock| !matches!(lock.shape, Shape::Bool(false) | Shape::Null)) {
             self.say(Clause::Lock, &[]);
         }
     }

@@ -2,12 +2,13 @@
 
 use std::rc::Rc;
 
-use interlock_model::ir::{AccessPath, Field, FunctionId, Root};
+use interlock_model::ir::{AccessPath, Field, FunctionId, Root, Term};
 
 use super::{
     index::place,
     meaning::{Meaning, Meanings, collection},
 };
+use crate::Kind;
 
 impl<'f> Meanings<'f> {
     /// A class and what it extends, itself first; circles end.
@@ -56,6 +57,18 @@ impl<'f> Meanings<'f> {
         let class = self.flat.classes.get(class)?;
         let (_, function) = class.methods.iter().find(|(method, _)| &**method == name)?;
         Some(FunctionId(*function))
+    }
+
+    /// What a class is by what it extends, if that is a library's: `class Account extends Model` is the model of a table that is called
+    /// like it.
+    pub(super) fn base(&self, class: usize) -> Option<Kind> {
+        let eldest = self.flat.classes.get(self.ancestry(class).last()?)?;
+        let path = eldest.extends.as_ref()?;
+        let (Root::Global(name), []) = (&path.root, path.fields.as_slice()) else { return None };
+        let (library, export) = self.names.exported(name)?;
+        let kind = self.knowledge.kind(library, &format!("typeof {export}"))?;
+        let own = self.flat.classes.get(class)?.name.rsplit("::").next()?;
+        Some(Kind { subject: Some(Term::Literal(own.into())), ..kind })
     }
 
     /// What something of a declared type is.

@@ -251,7 +251,13 @@ impl<'f> Meanings<'f> {
                     return found;
                 }
             }
-            Meaning::Foreign | Meaning::Plain | Meaning::Class(_) => {
+            Meaning::Class(class) => {
+                return match self.base(*class) {
+                    Some(kind) => Reached::Method(Rc::new(kind), receiver, name.clone()),
+                    None => Reached::Other(Some(receiver), name.clone(), whole),
+                };
+            }
+            Meaning::Foreign | Meaning::Plain => {
                 return Reached::Other(Some(receiver), name.clone(), whole);
             }
             _ => {}
