@@ -1,5 +1,6 @@
 //! `lock-not-released`: its page is `doc.md`.
 
+mod flag;
 mod probe;
 mod remedy;
 mod rule;

@@ -5,6 +5,7 @@ use interlock_model::{
     ir::{Exit, Lock, Op, Scope},
 };
 
+use super::flag::left_set;
 use crate::{
     Issue,
     view::{At, Entry, Escape, Kinds, View},
@@ -12,7 +13,9 @@ use crate::{
 
 /// Finds `lock-not-released`.
 pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
-    view.entries_with(Kinds::ACQUIRE).flat_map(of_entry).collect()
+    let mut issues: Vec<Issue> = view.entries_with(Kinds::ACQUIRE).flat_map(of_entry).collect();
+    issues.extend(left_set(view));
+    issues
 }
 
 fn of_entry(entry: &Entry<'_>) -> Vec<Issue> {
@@ -111,11 +114,11 @@ fn was_not_taken(entry: &Entry<'_>, taken: At, step: At) -> bool {
     })
 }
 
-fn touches_outside(entry: &Entry<'_>, at: At) -> bool {
+pub(super) fn touches_outside(entry: &Entry<'_>, at: At) -> bool {
     entry.resource(at).is_some() || matches!(entry.op(at), Some(Op::External { .. } | Op::Open { .. }))
 }
 
-fn failing(entry: &Entry<'_>, at: At) -> String {
+pub(super) fn failing(entry: &Entry<'_>, at: At) -> String {
     match entry.op(at) {
         Some(Op::Exit(_)) => "that is thrown on purpose".into(),
         Some(Op::External { service, .. }) => format!("of the request to {}", entry.quoted(service)),

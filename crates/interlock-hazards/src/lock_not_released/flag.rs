@@ -1,0 +1,85 @@
+//! Flags that let one call in at a time: set behind a look, and taken back when the work is done.
+
+use interlock_model::{
+    Confidence, Lane, Reach,
+    ir::{AccessPath, Effect, Exit, Field, Op, Resource, Root, WriteMode},
+};
+
+use super::rule::{failing, touches_outside};
+use crate::{
+    Issue,
+    view::{At, Entry, Escape, Kinds, View},
+    words::words,
+};
+
+/// What a flag is called that says that somebody is at it, besides all that ends in `ing`.
+const BUSY: [&str; 8] = ["busy", "lock", "locked", "progress", "flight", "underway", "taken", "mutex"];
+
+/// Finds flags that a failure leaves set, so that every later call of the tool is turned away.
+pub(super) fn left_set(view: &View<'_>) -> Vec<Issue> {
+    let tools = view.entries_with(Kinds::CHECK).filter(|entry| entry.is_tool() && entry.has(Kinds::WRITE));
+    tools.flat_map(|entry| sets(entry).filter_map(|set| judge(entry, set))).collect()
+}
+
+/// The steps that set something in memory to a value of its own, at a place that is called like a flag.
+fn sets<'v>(entry: &'v Entry<'_>) -> impl Iterator<Item = At> + 'v {
+    let fixed = |op: &Op| matches!(op, Op::Write { to: Resource::Shared(_), from, mode: WriteMode::Blind, .. } if from.is_empty());
+    entry.all(Kinds::WRITE, fixed).filter(|at| flag(entry, *at).is_some())
+}
+
+fn flag<'v>(entry: &'v Entry<'_>, at: At) -> Option<&'v AccessPath> {
+    let Some(Resource::Shared(path)) = entry.resource(at) else { return None };
+    let name = match (path.fields.last(), &path.root) {
+        (Some(Field::Name(name)), _) => name,
+        (None, Root::Global(name)) => name,
+        _ => return None,
+    };
+    let words = words(name.rsplit("::").next().unwrap_or_default());
+    let says = words.last().is_some_and(|last| last.ends_with("ing") || BUSY.contains(&last.as_str()));
+    (says && entry.is_shared(path)).then_some(path)
+}
+
+fn judge(entry: &Entry<'_>, set: At) -> Option<Issue> {
+    let path = flag(entry, set)?;
+    // Whoever finds it set is turned away, and nobody else looks before it is set.
+    let turned_away = |check: &At| match entry.op(*check) {
+        Some(Op::Check { then, .. }) => {
+            matches!(then.last(), Some(Effect { op: Op::Exit(Exit::Throw | Exit::Return(_)), .. }))
+                && entry.answer(*check, set) == Some(false)
+        }
+        _ => false,
+    };
+    let asked = entry.judges(set).iter().copied().filter(turned_away).find(|check| {
+        let same = |look: At| matches!(entry.resource(look), Some(Resource::Shared(seen)) if seen == path);
+        entry.looks(*check).any(|look| same(look) && entry.leads_to(look, set) == Some(false))
+    })?;
+    let resets: Vec<At> =
+        sets(entry).filter(|at| *at != set && entry.resource(*at) == entry.resource(set)).collect();
+    let first = *resets.iter().find(|reset| entry.leads_to(set, **reset) == Some(true))?;
+    let past = |step: At| resets.contains(&step) || matches!(entry.op(step), Some(Op::Spawn { .. }));
+    let escape = *entry.ways_out(entry.behind(set), past).first()?;
+    let by = escape.at();
+    let sure = match escape {
+        Escape::Failure(_) => {
+            matches!(entry.op(by), Some(Op::Exit(_) | Op::Call { .. })) || touches_outside(entry, by)
+        }
+        Escape::Return(_) => true,
+    };
+    let why = match escape {
+        Escape::Failure(_) => format!("a failure {}", failing(entry, by)),
+        Escape::Return(_) => "an early return".to_owned(),
+    };
+    let name = entry.path_text(path);
+    let story = [set, by, first];
+    let message = format!("{why} leaves `{name}` set, and every later call is turned away");
+    let issue = Issue::at(entry, set, &story, Reach::InProcess, message)
+        .no_surer_than(if sure { Confidence::High } else { Confidence::Medium })
+        .step(Lane::A, entry.place(set, &story), format!("sets `{name}`"))
+        .step(Lane::X, entry.place(by, &story), format!("leaves before `{name}` is taken back"))
+        .step(
+            Lane::B,
+            entry.place(asked, &story),
+            format!("finds `{name}` set, and is turned away for ever"),
+        );
+    Some(issue)
+}
