@@ -12,7 +12,7 @@ use super::{
     cx::{Cx, Head},
     val::Val,
 };
-use crate::typescript::split_global;
+use crate::{Shape, typescript::split_global};
 
 /// A function as it stands in the source.
 pub(super) struct Written<'t, 'a> {
@@ -223,6 +223,12 @@ impl<'a> Lowerer<'a> {
                     self.push_at(at, check);
                 }
                 val.depend(&default);
+                // Where no caller says otherwise it is what it is by default.
+                if matches!(default.shape, Shape::Call(_))
+                    && parameter.pattern.get_identifier_name().is_some()
+                {
+                    self.cx.locals.push((value, default.into_arg()));
+                }
             }
             match module.take() {
                 Some(module) => self.pattern(&parameter.pattern, module, true),
