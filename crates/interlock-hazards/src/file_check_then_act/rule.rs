@@ -213,7 +213,7 @@ fn followed_links(entry: &Entry<'_>) -> Vec<Issue> {
 fn follows_links(op: &Op) -> bool {
     matches!(
         op,
-        Op::Read { of: Resource::File(_), aspect: Aspect::Content, .. }
+        Op::Read { of: Resource::File(_), aspect: Aspect::Content | Aspect::Total, .. }
             | Op::Write { to: Resource::File(_), mode: WriteMode::Blind | WriteMode::Append, .. }
     )
 }

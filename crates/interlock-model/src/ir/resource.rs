@@ -37,7 +37,7 @@ pub enum Aspect {
     Metadata,
     /// Where its name leads: whether it is a link, its real path.
     Target,
-    /// What the store makes of all rows at once: how many there are, the greatest of them.
+    /// What the store makes of all rows at once: how many there are, the greatest of them. Of a folder, what is in it.
     Total,
 }
 
