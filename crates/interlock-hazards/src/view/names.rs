@@ -250,12 +250,13 @@ impl<'e> Entry<'e> {
         }
     }
 
-    /// Whether a variable that functions took along belongs to a function that this call runs, whatever it finds: then what is seen of
-    /// it here was made by this call. One that is only made where it is missing may have been made by another.
+    /// Whether a variable that functions took along belongs to a function that this call runs, whatever it finds in memory: then
+    /// what is seen of it here was made by this call. One that is only made where it is missing may have been made by another.
     fn is_variable_of_this_call(&self, name: &str) -> bool {
         let Some((file, function, _)) = numbers_of(name) else { return false };
         let Some(owner) = self.function_in_file(file, function) else { return false };
-        let decided = |at: At| self.around(at, |op| matches!(op, Op::Check { .. })).is_some();
+        let shared = |source: &At| matches!(self.resource(*source), Some(Resource::Shared(_)));
+        let decided = |at: At| self.judges(at).iter().any(|judge| self.asked_by(*judge).iter().any(shared));
         self.frames.iter().any(|frame| frame.function == owner && !decided(frame.at))
     }
 
