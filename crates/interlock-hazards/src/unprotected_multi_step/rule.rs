@@ -37,6 +37,15 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
             if told.iter().any(|other| entry.same_record(*other, first)) {
                 continue;
             }
+            // What goes on in the same function with what was told before is the same story.
+            let goes_on = |other: &At| {
+                entry.frame_of(*other) == entry.frame_of(first)
+                    && pair(entry, *other, first, &subjects).is_some()
+            };
+            if told.iter().any(goes_on) {
+                told.push(first);
+                continue;
+            }
             let partner = changes.iter().copied().find_map(|second| {
                 let confidence = pair(entry, first, second, &subjects)?;
                 Some((second, confidence))

@@ -52,7 +52,8 @@ impl Entry<'_> {
         self.program.function(function).map_or_else(|| "?".into(), |function| function.name.clone())
     }
 
-    fn frame_of(&self, at: At) -> usize {
+    /// The number of the followed call that a step is written in.
+    pub(crate) fn frame_of(&self, at: At) -> usize {
         self.here(at).map_or(0, |here| here.frame)
     }
 
