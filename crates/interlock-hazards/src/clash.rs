@@ -13,6 +13,7 @@ use crate::{
     feed::fed_by,
     keys::key_of,
     view::{At, Entry, Kinds, Overlap, View},
+    words,
 };
 
 /// How many steps one judgement can be about.
@@ -328,6 +329,16 @@ pub(crate) fn notes_use(column: &str) -> bool {
     ];
     let plain: String = column.chars().filter(|c| c.is_alphanumeric()).collect();
     mentions(&plain, &USE)
+}
+
+/// Whether a step is about a row that is kept only not to be asked for again: what is gone or old there is worked out once more.
+pub(crate) fn is_in_cache(entry: &Entry<'_>, at: At) -> bool {
+    match entry.resource(at) {
+        Some(Resource::Row { table, .. }) => {
+            words(&entry.text(table)).iter().any(|word| matches!(word.as_str(), "cache" | "caches"))
+        }
+        _ => false,
+    }
 }
 
 /// A column that says when something was last changed.

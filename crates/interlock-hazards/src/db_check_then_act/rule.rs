@@ -7,7 +7,7 @@ use interlock_model::{
 
 use crate::{
     Issue, auth_check_then_act,
-    clash::{Clash, clashes, is_presence, notes_use, same_name},
+    clash::{Clash, clashes, is_in_cache, is_presence, notes_use, same_name},
     non_atomic_rate_limit,
     view::{At, Entry, Kinds, Overlap, View},
     words,
@@ -33,6 +33,9 @@ pub(crate) fn claims(view: &View<'_>, clash: &Clash<'_, '_>) -> bool {
         return false;
     }
     if clash.is_repeated() || only_notes_use(clash) || clears_away(view, clash) {
+        return false;
+    }
+    if is_in_cache(clash.entry, clash.act) {
         return false;
     }
     let judges_content = !clash.judged_fields().is_empty()

@@ -7,7 +7,7 @@ use interlock_model::{
 
 use crate::{
     Issue, auth_check_then_act,
-    clash::{Clash, clashes},
+    clash::{Clash, clashes, is_in_cache},
     db_check_then_act, non_atomic_rate_limit,
     view::{Overlap, View},
 };
@@ -58,6 +58,7 @@ fn claims(view: &View<'_>, clash: &Clash<'_, '_>) -> bool {
     stored
         && clash.fed
         && overwrites
+        && !is_in_cache(clash.entry, clash.act)
         && !auth_check_then_act::rule::claims(view, clash)
         && !non_atomic_rate_limit::rule::claims(view, clash)
         && !db_check_then_act::rule::claims(view, clash)

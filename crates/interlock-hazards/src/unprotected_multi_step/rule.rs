@@ -9,7 +9,7 @@ use interlock_model::{
 
 use crate::{
     Issue,
-    clash::{notes_change, notes_use},
+    clash::{is_in_cache, notes_change, notes_use},
     keys::key_of,
     non_atomic_rate_limit::rule::counts_calls,
     view::{At, Entry, Kinds, Pattern, Piece, Runs, View},
@@ -86,10 +86,7 @@ fn is_step(entry: &Entry<'_>, at: At) -> bool {
             };
             entry.fed_by(at).iter().any(reads_row)
         }
-        Some(Resource::Row { table, .. }) => {
-            words(&entry.text(table)).iter().any(|word| matches!(word.as_str(), "cache" | "caches"))
-        }
-        _ => false,
+        _ => is_in_cache(entry, at),
     };
     // How often something was used is off by one at worst, and when it was last changed is set anew with the next change.
     let notes = |column: &str| notes_use(column) || notes_change(column);
