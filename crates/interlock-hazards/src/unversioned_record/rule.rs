@@ -9,7 +9,7 @@ use interlock_model::{
 
 use crate::{
     Issue,
-    clash::{clashes, is_version},
+    clash::{clashes, is_in_cache, is_version},
     keys::key_of,
     view::{At, Entry, Kinds, Runs, View},
 };
@@ -32,6 +32,7 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
             if versioned(&table)
                 || told.contains(&(std::ptr::from_ref(entry).cast(), at))
                 || !overwrites(entry, at)
+                || is_in_cache(entry, at)
             {
                 continue;
             }
