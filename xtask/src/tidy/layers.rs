@@ -26,6 +26,7 @@ pub(super) const LAYERS: &[Layer] = &[
         "interlock-lang",
         &["interlock-model"],
         &[
+            "memchr",
             "oxc_allocator",
             "oxc_ast",
             "oxc_ast_visit",
