@@ -101,30 +101,37 @@ fn what_is_large_and_waited_for_is_followed_on_each_of_two_ways() {
     assert_eq!(lost(&program([load, save, clear, change, handler])), ["lost-update 31 change"]);
 }
 
+/// An operation that is more than half of what a handler may grow to.
+fn operation(line: u32, file: &str) -> Function {
+    function(line, "operation").body([], |b, []| {
+        reports(b, line + 1, 1_500);
+        reads_and_writes_back(b, line + 2, file);
+    })
+}
+
+/// Runs one of the first two functions, perhaps under a lock.
+fn either_of_two(b: &mut Body<'_>, line: u32, locked: bool) {
+    let lock = Lock::cross_process(AccessPath::global("server.ts::lock"));
+    if locked {
+        b.line(line).acquire(&lock, Hold::Exclusive);
+    }
+    let mode = b.declare("mode", interlock_model::ir::Origin::Step);
+    let call = |b: &mut Body<'_>, id: u32| {
+        b.line(line + 1 + id).call("_", Callee::Function(FunctionId(id)), []);
+        b.suspend();
+    };
+    let then = b.nested(|b| call(b, 0));
+    let otherwise = b.nested(|b| call(b, 1));
+    b.push(Op::Check { on: vec![mode], equal: None, then, otherwise });
+    if locked {
+        b.line(line + 4).release(&lock);
+    }
+}
+
 /// One tool with two operations, both of which together are more than its handler may grow to.
 fn operations(locked: bool) -> Program {
-    let operation = |line: u32, file: &str| {
-        function(line, "operation").body([], |b, []| {
-            reports(b, line + 1, 1_500);
-            reads_and_writes_back(b, line + 2, file);
-        })
-    };
     let handler = function(40, "handler").handles("items").body([], |b, []| {
-        let lock = Lock::cross_process(AccessPath::global("server.ts::lock"));
-        if locked {
-            b.line(41).acquire(&lock, Hold::Exclusive);
-        }
-        let mode = b.declare("mode", interlock_model::ir::Origin::Step);
-        let call = |b: &mut Body<'_>, id: u32| {
-            b.line(42 + id).call("_", Callee::Function(FunctionId(id)), []);
-            b.suspend();
-        };
-        let then = b.nested(|b| call(b, 0));
-        let otherwise = b.nested(|b| call(b, 1));
-        b.push(Op::Check { on: vec![mode], equal: None, then, otherwise });
-        if locked {
-            b.line(45).release(&lock);
-        }
+        either_of_two(b, 41, locked);
     });
     program([operation(10, "first"), operation(20, "second"), handler])
 }
@@ -152,28 +159,8 @@ fn what_a_handler_has_no_room_for_may_be_under_its_lock() {
 
 /// The same two operations, in a function that another one calls for which the handler has no room.
 fn operations_further_in(locked: bool) -> Program {
-    let operation = |line: u32, file: &str| {
-        function(line, "operation").body([], |b, []| {
-            reports(b, line + 1, 1_500);
-            reads_and_writes_back(b, line + 2, file);
-        })
-    };
     let guarded = function(30, "guarded").body([], |b, []| {
-        let lock = Lock::cross_process(AccessPath::global("server.ts::lock"));
-        if locked {
-            b.line(31).acquire(&lock, Hold::Exclusive);
-        }
-        let mode = b.declare("mode", interlock_model::ir::Origin::Step);
-        let call = |b: &mut Body<'_>, id: u32| {
-            b.line(32 + id).call("_", Callee::Function(FunctionId(id)), []);
-            b.suspend();
-        };
-        let then = b.nested(|b| call(b, 0));
-        let otherwise = b.nested(|b| call(b, 1));
-        b.push(Op::Check { on: vec![mode], equal: None, then, otherwise });
-        if locked {
-            b.line(35).release(&lock);
-        }
+        either_of_two(b, 31, locked);
     });
     let middle = function(36, "middle").body([], |b, []| {
         b.line(37).call("_", Callee::Function(FunctionId(2)), []);
