@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use interlock_hazards::{Hazard, Issue};
-use interlock_model::{KeyPart, KeyTemplate, Remedy, Site};
+use interlock_model::{KeyTemplate, Remedy, Site};
 
 /// More different things than this are everything.
 const MOST_KINDS: usize = 4;
@@ -60,24 +60,18 @@ pub(crate) fn remedy(hazard: &Hazard, ways: &[Way]) -> Remedy {
 
 /// Whether every tool says which one it touches, of the same things.
 fn are_one_of_the_same(sites: &[Site]) -> bool {
-    let kinds = |site: &Site| -> BTreeSet<Option<String>> { site.keys.iter().map(kind_of_one).collect() };
-    let all: BTreeSet<BTreeSet<Option<String>>> = sites.iter().map(kinds).collect();
+    fn kinds(site: &Site) -> BTreeSet<Option<&str>> {
+        site.keys.iter().map(KeyTemplate::kind).collect()
+    }
+    let all: BTreeSet<BTreeSet<Option<&str>>> = sites.iter().map(kinds).collect();
     all.len() == 1
         && all.iter().flatten().all(Option::is_some)
         && sites.iter().all(|site| !site.keys.is_empty())
 }
 
-/// `order` of `order:{args.id}`.
-fn kind_of_one(key: &KeyTemplate) -> Option<String> {
-    match key.parts() {
-        [KeyPart::Text(kind), KeyPart::Argument(_)] => Some(kind.trim_end_matches(':').to_owned()),
-        _ => None,
-    }
-}
-
 /// The keys of all that is touched; none where that is not known.
 fn kinds_of(sites: &[Site]) -> Vec<KeyTemplate> {
-    let kind = |key: &KeyTemplate| kind_of_one(key).unwrap_or_else(|| key.to_string());
+    let kind = |key: &KeyTemplate| key.kind().map_or_else(|| key.to_string(), str::to_owned);
     let kinds: BTreeSet<String> = sites.iter().flat_map(|site| &site.keys).map(kind).collect();
     let is_known = kinds.len() <= MOST_KINDS
         && sites.iter().all(|site| !site.keys.is_empty())

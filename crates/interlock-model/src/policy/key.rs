@@ -36,6 +36,15 @@ impl KeyTemplate {
         Self(vec![KeyPart::Text(text.to_owned())])
     }
 
+    /// What it names one of: `order` of `order:{args.orderId}`. Nothing for a key that is the same for every call, or of another form.
+    #[must_use]
+    pub fn kind(&self) -> Option<&str> {
+        match self.parts() {
+            [KeyPart::Text(kind), KeyPart::Argument(_)] => Some(kind.trim_end_matches(':')),
+            _ => None,
+        }
+    }
+
     /// The parts in order; no two texts follow each other.
     #[must_use]
     pub fn parts(&self) -> &[KeyPart] {
@@ -90,6 +99,13 @@ impl fmt::Display for KeyTemplate {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_key_of_one_of_many_says_of_which() {
+        let kind = |text: &str| text.parse::<KeyTemplate>().unwrap().kind().map(str::to_owned);
+        assert_eq!(kind("order:{args.id}").as_deref(), Some("order"));
+        assert_eq!((kind("order"), kind("{args.id}"), kind("{args.a}:{args.b}")), (None, None, None));
+    }
 
     #[test]
     fn a_template_reads_back_as_it_was_written() {

@@ -116,7 +116,7 @@ pub(super) fn settle(wishes: &mut [Wish]) {
         wishes.iter().flat_map(|wish| &wish.lock).map(|key| key.value.clone()).filter(is_fixed).collect();
     for wish in wishes {
         for one in wish.lock.clone() {
-            for whole in all.iter().filter(|whole| is_one_of(&one.value, whole)) {
+            for whole in all.iter().filter(|whole| one.value.kind() == Some(&*whole.to_string())) {
                 push(
                     &mut wish.lock_shared,
                     whole,
@@ -132,14 +132,4 @@ pub(super) fn settle(wishes: &mut [Wish]) {
 /// Whether a key is the same for all calls.
 fn is_fixed(key: &KeyTemplate) -> bool {
     key.parts().iter().all(|part| matches!(part, KeyPart::Text(_)))
-}
-
-/// Whether a key names one of what another names as a whole: `order:{args.id}` and `order`.
-fn is_one_of(one: &KeyTemplate, whole: &KeyTemplate) -> bool {
-    match one.parts() {
-        [KeyPart::Text(kind), KeyPart::Argument(_), ..] => {
-            kind.strip_suffix(':') == Some(whole.to_string().as_str())
-        }
-        _ => false,
-    }
 }
