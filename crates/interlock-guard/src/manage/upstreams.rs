@@ -66,24 +66,15 @@ impl Kept {
         let process = self.upstream.process();
         let up = Unfinished(Some(Up { upstream: Arc::clone(&self.upstream), process: process.clone() }));
         let Some(process) = process else { return Ok(up.finish()) };
-        let greeted = async {
-            match self.greeting {
-                Greeting::Client => Ok(()),
-                Greeting::Guards => match self.upstream.greet().await {
-                    // An error is an answer: a server without a handshake has nothing else to say to one.
-                    Ok(()) | Err(Refusal::Error(_)) => Ok(()),
-                    Err(Refusal::Lost(lost)) => Err(lost.reason),
-                },
-            }
-        };
-        tokio::select! {
-            biased;
-            words = process.ended() => Err(StartFailure::new(words)),
-            greeted = greeted => match greeted {
-                Ok(()) => Ok(up.finish()),
-                // It has closed its output, so it is about to end, or is made to.
-                Err(_) => Err(StartFailure::new(process.ended().await)),
-            },
+        if self.greeting == Greeting::Client {
+            return Ok(up.finish());
+        }
+        // That it ended is not asked for beside: what it answered before is known first, and after its end every question is answered as lost.
+        match self.upstream.greet().await {
+            // An error is an answer: a server without a handshake has nothing else to say to one.
+            Ok(()) | Err(Refusal::Error(_)) => Ok(up.finish()),
+            // It has closed its output, so it is about to end, or is made to.
+            Err(Refusal::Lost(_)) => Err(StartFailure::new(process.ended().await)),
         }
     }
 }

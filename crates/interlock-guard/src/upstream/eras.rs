@@ -72,8 +72,11 @@ impl Upstream {
         let Err(refusal) = link.introduce().await else { return Ok(()) };
         if matches!(refusal, Refusal::Error(_)) {
             self.eras.has_no_handshake.store(true, Ordering::Relaxed);
-            if matches!(link.discover().await, Ok(Some(_))) {
-                return Ok(());
+            match link.discover().await {
+                Ok(Some(_)) => return Ok(()),
+                Ok(None) => {}
+                // It ended after its answer, as some do.
+                Err(lost) => return Err(Refusal::Lost(lost)),
             }
         }
         Err(refusal)

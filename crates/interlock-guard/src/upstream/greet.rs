@@ -138,7 +138,8 @@ impl Link {
                 Ok(Reply::Answer(answer)) => {
                     Ok(answer.result().filter(|result| !without_handshake(result).is_empty()))
                 }
-                Ok(Reply::Lost(lost)) if lost.may_have_run => Err(lost),
+                // A process that does not take a question has ended.
+                Ok(Reply::Lost(lost)) if lost.may_have_run || self.process().is_some() => Err(lost),
                 Ok(Reply::Lost(_)) | Err(_) => Ok(None),
             }
         });
