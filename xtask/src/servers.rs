@@ -31,6 +31,12 @@ const PACKAGES: &[Packages] = &[
         runtime: "node",
         install: npm,
     },
+    Packages {
+        name: "compilers",
+        pins: &["compilers/package-lock.json", "compilers/package.json", "compilers/.npmrc"],
+        runtime: "node",
+        install: npm,
+    },
     Packages { name: "mcp1", pins: &["python/mcp1.txt"], runtime: "python3", install: pip },
     Packages { name: "mcp2", pins: &["python/mcp2.txt"], runtime: "python3", install: pip },
 ];
@@ -155,7 +161,7 @@ mod tests {
                 assert!(line.contains("==") && !line.contains("://"), "{list}: {line}");
             }
         }
-        for folder in ["node", "conformance"] {
+        for folder in ["node", "compilers", "conformance"] {
             let lock = root.read(&format!("{SOURCES}/{folder}/package-lock.json")).unwrap();
             assert!(!lock.contains("\"resolved\""), "`.npmrc` leaves the addresses of packages out");
         }

@@ -3,6 +3,7 @@
 //! No crate depends on this one outside its tests; `xtask tidy` sees to that.
 
 pub mod cases;
+pub mod packages;
 pub mod page;
 pub mod service;
 pub mod stack;

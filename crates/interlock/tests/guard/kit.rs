@@ -7,6 +7,7 @@ use std::{
     sync::Arc,
 };
 
+use interlock_testkit::packages;
 use rmcp::{
     RoleClient, ServiceExt,
     model::CallToolRequestParams,
@@ -193,13 +194,7 @@ impl Said {
 
 /// The main file of one of the official servers.
 pub(crate) fn official(name: &str) -> String {
-    let target = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
-    let folder = target.parent().expect("a target folder").join("servers/node");
-    assert!(
-        folder.join("installed.txt").is_file(),
-        "there are no packages in {}: `cargo xtask servers` installs them",
-        folder.display()
-    );
+    let folder = packages::installed(env!("CARGO_TARGET_TMPDIR"), "node");
     folder.join("node_modules/@modelcontextprotocol").join(name).join("dist/index.js").display().to_string()
 }
 

@@ -12,6 +12,7 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
+use interlock_testkit::packages;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -49,20 +50,14 @@ fn source(file: &str) -> String {
 
 /// Where a package was installed.
 fn installed(name: &str) -> PathBuf {
-    let target = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
-    let folder = target.parent().expect("a target folder").join("servers").join(name);
-    assert!(
-        folder.join("installed.txt").is_file(),
-        "there are no packages in {}: `cargo xtask servers` installs them",
-        folder.display()
-    );
-    folder
+    packages::installed(env!("CARGO_TARGET_TMPDIR"), name)
 }
 
 /// Prove with these options, on this server.
 fn prove(options: &[&str], command: &[&str]) -> Said {
     let mut prove = Command::new(env!("CARGO_BIN_EXE_interlock"));
-    prove.args(["prove", "--format", "json"]).args(options);
+    // However slow the machine is, it is not the clock that ends it.
+    prove.args(["prove", "--format", "json", "--budget", "1800s"]).args(options);
     if !command.is_empty() {
         prove.arg("--").args(command);
     }
