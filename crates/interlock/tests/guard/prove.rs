@@ -40,7 +40,7 @@ fn verdicts(server: &[&str], options: &[&str]) -> Vec<(String, String)> {
     let path = folder.path().join("plan.toml");
     std::fs::write(&path, plan()).expect("the plan is written");
     let output = Command::new(INTERLOCK)
-        .args(["prove", "--no-save", "--format", "json", "--budget", "600s", "--max-calls", "100000"])
+        .args(["prove", "--no-save", "--format", "json", "--budget", "1800s", "--max-calls", "100000"])
         .args(["--env", "MEMORY_FILE_PATH={scratch}/memory.jsonl", "--plan"])
         .arg(&path)
         .args(options)

@@ -132,7 +132,8 @@ fn proving(url: &str, plain: &str, options: &[&str]) -> Command {
     let reset = format!("'{reset}' '{plain}'");
     let mut command = Command::new(env!("CARGO_BIN_EXE_interlock"));
     command
-        .args(["prove", "--no-save", "--format", "json", "--url", url, "--reset", &reset])
+        .args(["prove", "--no-save", "--format", "json", "--budget", "1800s"])
+        .args(["--url", url, "--reset", &reset])
         .args(options)
         .stdin(Stdio::null());
     command

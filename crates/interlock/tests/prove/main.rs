@@ -70,7 +70,9 @@ impl Counter {
     }
 
     fn json(&self, options: &[&str]) -> (i32, Value) {
-        let ended = self.run(&[&["--format", "json", "--no-save"], options].concat());
+        // However slow the machine is, it is not the clock that ends it.
+        let always = ["--format", "json", "--no-save", "--budget", "1800s"];
+        let ended = self.run(&[&always, options].concat());
         let report = serde_json::from_str(&ended.stdout);
         (ended.code, report.unwrap_or_else(|_| panic!("no JSON: {} {}", ended.stdout, ended.stderr)))
     }

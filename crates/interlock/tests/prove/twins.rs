@@ -24,7 +24,7 @@ fn verdicts(plan: &str, options: &[&str], target: &[&str]) -> BTreeMap<String, S
             "--format",
             "json",
             "--budget",
-            "120s",
+            "1800s",
             "--max-calls",
             "20000",
             "--plan",
