@@ -116,7 +116,8 @@ pub(crate) fn of_entry(view: &View<'_>, index: usize, entry: &Entry<'_>) -> Vec<
             let (Some(reach), Some(overlap)) = (view.reach(entry, look, act), meets(entry, look, act)) else {
                 continue;
             };
-            if is_claimed(view, entry, look, act)
+            if exclude(entry, look, act)
+                || is_claimed(view, entry, look, act)
                 || (!fed.contains(&look) && gates.asked_later(entry, look, act))
             {
                 continue;
@@ -134,9 +135,38 @@ pub(crate) fn of_entry(view: &View<'_>, index: usize, entry: &Entry<'_>) -> Vec<
     found
 }
 
+/// Whether a look is only taken where a switch of the caller says no, and the act only where it says yes, or the other way round:
+/// `if (!overwrite && exists(path)) return`, and `if (overwrite) rename(…)`.
+fn exclude(entry: &Entry<'_>, look: At, act: At) -> bool {
+    let switch = |check: At| match entry.op(check) {
+        Some(Op::Check { on, equal: None, .. }) => match on.as_slice() {
+            [only] if is_switch(entry, *only) && entry.sources(*only).is_empty() => {
+                Some(entry.resolve(&(*only).into())).filter(|said| matches!(said, Term::Path(_)))
+            }
+            _ => None,
+        },
+        _ => None,
+    };
+    entry.judges(look).iter().any(|one| {
+        let Some((said, answer)) = switch(*one).zip(entry.answer(*one, look)) else { return false };
+        let other_way =
+            |other: &At| entry.answer(*other, act) == Some(!answer) && switch(*other).as_ref() == Some(&said);
+        entry.judges(act).iter().any(other_way)
+    })
+}
+
+/// Whether a value is called like something that is only on or off, so that two questions for it are the same.
+fn is_switch(entry: &Entry<'_>, value: Value) -> bool {
+    const SWITCHES: [&str; 9] =
+        ["overwrite", "force", "replace", "clobber", "upsert", "append", "exclusive", "dry", "recreate"];
+    let named = |name: &str| words(name).iter().any(|word| SWITCHES.contains(&word.as_str()));
+    named(entry.name_of(value)) || entry.field_of(value).is_some_and(|field| named(&field))
+}
+
 /// In how far an act touches what a look has seen.
 fn meets(entry: &Entry<'_>, look: At, act: At) -> Option<Overlap> {
-    entry.meets(look, act).or_else(|| adds_to(entry, look, act).then_some(Overlap::Maybe))
+    let adds = || adds_to(entry, look, act) || adds_missing(entry, look, act);
+    entry.meets(look, act).or_else(|| adds().then_some(Overlap::Maybe))
 }
 
 /// Whether a row is added to those of which a look has seen how many they are, or the greatest: `MAX(position) WHERE list = $1`, and a
@@ -149,6 +179,35 @@ fn adds_to(entry: &Entry<'_>, look: At, act: At) -> bool {
     else {
         return false;
     };
+    has_in_common(entry, look, act, from)
+}
+
+/// Whether a row is added because none was found that has in common with it what the look went by, whatever else names the new one:
+/// `WHERE room = $1`, and a booking of that room with a guest of its own.
+fn adds_missing(entry: &Entry<'_>, look: At, act: At) -> bool {
+    let (
+        Some(Op::Read { aspect: Aspect::Content | Aspect::Existence, into, .. }),
+        Some(Op::Write { mode: WriteMode::Exclusive, from, .. }),
+    ) = (entry.op(look), entry.op(act))
+    else {
+        return false;
+    };
+    let finds_none = |check: &At| match entry.op(*check) {
+        Some(Op::Check { on, equal: None, .. }) => match on.as_slice() {
+            [only] => {
+                entry.answer(*check, act) == Some(false)
+                    && entry.resolve_path(&(*only).into()).root == Root::Value(*into)
+                    && entry.field_of(*only).is_none_or(|field| is_presence(&field))
+            }
+            _ => false,
+        },
+        _ => false,
+    };
+    has_in_common(entry, look, act, from) && entry.judges(act).iter().any(finds_none)
+}
+
+/// Whether a row is put where a look was, and is given all that the look has named its rows by.
+fn has_in_common(entry: &Entry<'_>, look: At, act: At, from: &[Value]) -> bool {
     let (Some(Resource::Row { table, key, .. }), Some(Resource::Row { table: into, .. })) =
         (entry.resource(look), entry.resource(act))
     else {
@@ -214,14 +273,25 @@ impl Clash<'_, '_> {
         let Some(Op::Check { on, .. }) = self.check.and_then(|check| self.entry.op(check)) else {
             return vec![];
         };
-        let of_value = |value: &Value| {
-            if !self.entry.sources(*value).contains(&self.look) {
-                return None;
-            }
-            self.entry.field_of(*value).filter(|field| !is_presence(field))
+        let seen = |value: &Value| {
+            self.entry.sources(*value).contains(&self.look) && !self.entry.is_found_out(*value, self.look)
         };
-        let mut fields: Vec<Name> = on.iter().filter_map(of_value).collect();
-        if fields.is_empty() && on.len() > 1 {
+        let of_look = |value: &Value| match self.entry.field_path(*value).map(|path| &path.root) {
+            Some(Root::Value(whole)) => self.entry.sources(*whole).contains(&self.look),
+            _ => true,
+        };
+        let of_value = |value: &Value| {
+            // A field of something else that the row only stands in for says nothing of the row: `given.id || row.id`.
+            let field = self.entry.field_of(*value).filter(|_| seen(value) && of_look(value))?;
+            let only_asks = is_presence(&field) || says_it_went_well(self.entry, *value, &field);
+            Some((field, only_asks))
+        };
+        let judged: Vec<(Name, bool)> = on.iter().filter_map(of_value).collect();
+        // Two questions for whether there is something compare nothing.
+        let only_asks = judged.len() == on.len() && judged.iter().all(|(_, only_asks)| *only_asks);
+        let compared = judged.into_iter().filter(|(_, only_asks)| !only_asks);
+        let mut fields: Vec<Name> = compared.map(|(field, _)| field).collect();
+        if fields.is_empty() && on.len() > 1 && !only_asks && on.iter().any(seen) {
             // Compared as a whole with something else: what was asked for is what is judged.
             fields.extend(self.entry.columns(self.look).into_iter().flatten().cloned());
         }
@@ -290,8 +360,23 @@ impl Clash<'_, '_> {
 pub(crate) fn is_presence(field: &str) -> bool {
     matches!(
         field,
-        "length" | "rowCount" | "rows" | "size" | "count" | "affectedRows" | "changes" | "data" | "error"
+        "length"
+            | "rowCount"
+            | "rows"
+            | "size"
+            | "count"
+            | "affectedRows"
+            | "changes"
+            | "data"
+            | "error"
+            | "exists"
     )
+}
+
+/// Whether a field is no column but what a helper adds to what it got: `{ success: true, data: rows }`. What a library says of it,
+/// such as a schema, is a judgement.
+fn says_it_went_well(entry: &Entry<'_>, value: Value, field: &str) -> bool {
+    matches!(field, "success" | "succeeded" | "ok") && !entry.is_of_library(value)
 }
 
 /// A column that tells one state of a record from the next.
@@ -331,14 +416,14 @@ pub(crate) fn notes_use(column: &str) -> bool {
     mentions(&plain, &USE)
 }
 
-/// Whether a step is about a row that is kept only not to be asked for again: what is gone or old there is worked out once more.
+/// Whether a step is about a row or key that is kept only not to be asked for again: what is gone or old there is worked out once more.
 pub(crate) fn is_in_cache(entry: &Entry<'_>, at: At) -> bool {
-    match entry.resource(at) {
-        Some(Resource::Row { table, .. }) => {
-            words(&entry.text(table)).iter().any(|word| matches!(word.as_str(), "cache" | "caches"))
-        }
-        _ => false,
-    }
+    let name = match entry.resource(at) {
+        Some(Resource::Row { table, .. }) => entry.text(table),
+        Some(Resource::Key(key)) => entry.text(key),
+        _ => return false,
+    };
+    words(&name).iter().any(|word| matches!(word.as_str(), "cache" | "caches"))
 }
 
 /// A column that says when something was last changed.

@@ -18,8 +18,8 @@ pub(crate) fn key_of(entry: &Entry<'_>, resource: &Resource) -> Option<KeyTempla
     };
     // What one of them is called, what all of them are called, and which one it is.
     let (one, all, which) = match resource {
-        Resource::File(path) => ("file".to_owned(), file(entry, path), Some(path)),
-        Resource::Key(key) => ("key".to_owned(), file(entry, key), Some(key)),
+        Resource::File(path) => ("file".to_owned(), called(entry, path, "files"), Some(path)),
+        Resource::Key(key) => ("key".to_owned(), called(entry, key, "keys"), Some(key)),
         Resource::Row { table, key, .. } => (entry.text(table), entry.text(table), Some(&**key)),
         Resource::Shared(path) | Resource::Flag(path) | Resource::Stream(path) => {
             let at = path.fields.iter().find_map(|field| match field {
@@ -37,15 +37,19 @@ pub(crate) fn key_of(entry: &Entry<'_>, resource: &Resource) -> Option<KeyTempla
     }
 }
 
-/// What a file or key is called: by the last part of its name, or by what holds its name.
-fn file(entry: &Entry<'_>, name: &Term) -> String {
+/// What a file or key is called: by the last part of its name, or by what holds its name. What a call holds in a variable of its own is one of
+/// many, and the next tool calls the same one differently, so all of them are meant.
+fn called(entry: &Entry<'_>, name: &Term, all: &str) -> String {
     match name {
         Term::Literal(text) => text.rsplit(['/', '\\']).next().unwrap_or_default().to_owned(),
-        Term::Path(path) => {
-            let field = path.fields.iter().rev().find_map(named);
-            field.map_or_else(|| entry.path_text(&AccessPath::of(path.root.clone())), str::to_owned)
-        }
-        _ => "files".to_owned(),
+        Term::Path(path) => match entry.resolve_path(path) {
+            AccessPath { root: Root::Value(_), .. } => all.to_owned(),
+            path => {
+                let field = path.fields.iter().rev().find_map(named);
+                field.map_or_else(|| entry.path_text(&AccessPath::of(path.root)), str::to_owned)
+            }
+        },
+        _ => all.to_owned(),
     }
 }
 

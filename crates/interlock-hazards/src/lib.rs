@@ -41,4 +41,5 @@ pub mod unversioned_record;
 pub use all::ALL;
 pub use hazard::{Example, Face, Hazard, Probe, Rule, find, nearest};
 pub use issue::Issue;
+pub(crate) use words::is_called_to;
 pub use words::words;

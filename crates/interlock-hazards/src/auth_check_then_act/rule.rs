@@ -85,13 +85,31 @@ fn looks_for_owner(entry: &Entry<'_>, check: At, asks_for_owner: bool) -> Vec<(A
         return vec![];
     }
     let asked = entry.asked_by(check).iter();
-    asked.filter_map(|look| Some((*look, judged_ownership(entry, check, *look, &owners)?))).collect()
+    let mut found: Vec<(At, Name)> = vec![];
+    for (look, field) in
+        asked.filter_map(|look| Some((*look, judged_ownership(entry, check, *look, &owners)?)))
+    {
+        // A member of what was found in memory before is the same story.
+        let goes_on = |(before, _): &(At, Name)| {
+            let of_memory = |at: At| matches!(entry.resource(at), Some(Resource::Shared(_)));
+            of_memory(*before) && of_memory(look) && entry.overlap(*before, look).is_some()
+        };
+        if !found.iter().any(goes_on) {
+            found.push((look, field));
+        }
+    }
+    found
 }
 
 /// The values that a check compares and that are called like something that says whose a thing is.
 fn owners(entry: &Entry<'_>, check: At) -> Vec<(Value, Name)> {
     let Some(Op::Check { on, .. }) = entry.op(check) else { return vec![] };
     let owner = |value: &Value| {
+        // How many members there are does not say who they are.
+        let name = entry.name_of(*value).split('.').next();
+        if matches!(name, Some("length" | "size" | "count")) {
+            return None;
+        }
         let field = entry.field_of(*value).filter(|field| mentions(field, OWNERSHIP))?;
         Some((*value, field))
     };
@@ -109,7 +127,13 @@ fn judged_ownership(entry: &Entry<'_>, check: At, look: At, owners: &[(Value, Na
         Resource::Shared(path) if entry.is_shared(path) => {}
         _ => return None,
     }
-    let from_look = |value: &Value| entry.sources(*value).contains(&look);
+    // What was found out by way of a connection or a tool in memory says nothing of whose that is.
+    let in_memory = matches!(entry.resource(look), Some(Resource::Shared(_)));
+    let is_about = |value: Value| match in_memory {
+        true => entry.is_part_of(value, look),
+        false => !entry.is_found_out(value, look),
+    };
+    let from_look = |value: &Value| entry.sources(*value).contains(&look) && is_about(*value);
     let field = owners.iter().find(|(value, _)| from_look(value)).map(|(_, field)| field.clone());
     // Whoever asks for the owner alone compares it under whatever name.
     field.or_else(|| {

@@ -1,8 +1,10 @@
 //! `db-check-then-act`: its page is `doc.md`.
 
+mod consumed;
 mod probe;
 mod remedy;
 pub(crate) mod rule;
+mod unseen;
 
 use interlock_model::{HazardId, Severity};
 

@@ -13,6 +13,11 @@ use crate::{
     words,
 };
 
+use super::{
+    consumed::{self, is_used_up},
+    unseen::unseen,
+};
+
 /// How many parts a number is followed back through.
 const MOST_PARTS: usize = 16;
 
@@ -23,8 +28,19 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
             && !auth_check_then_act::rule::claims(view, clash)
             && !non_atomic_rate_limit::rule::claims(view, clash)
     });
+    let claimed: Vec<&Clash<'_, '_>> = claimed.collect();
     let numbers = found.iter().filter(|clash| takes_the_next_number(clash));
-    claimed.map(issue).chain(numbers.map(same_number)).collect()
+    // A claim between a look and what is told of it is the same story.
+    let told = |entry: &Entry<'_>, claim: At| {
+        claimed
+            .iter()
+            .any(|clash| std::ptr::eq(clash.entry, entry) && (clash.look..=clash.act).contains(&claim))
+    };
+    let late = unseen(view, told);
+    let once = found.iter().filter(|clash| is_used_up(clash) && !claims(view, clash));
+    let told_once = once.filter(|clash| !auth_check_then_act::rule::claims(view, clash));
+    let issues = claimed.iter().map(|clash| issue(clash)).chain(told_once.map(consumed::issue));
+    issues.chain(numbers.map(same_number)).chain(late).collect()
 }
 
 /// Whether it is a judgement of what a row says, or of whether there is one before another is added.
@@ -32,7 +48,7 @@ pub(crate) fn claims(view: &View<'_>, clash: &Clash<'_, '_>) -> bool {
     if !matches!(clash.resource(), Some(Resource::Row { .. } | Resource::Key(_))) || clash.check.is_none() {
         return false;
     }
-    if clash.is_repeated() || only_notes_use(clash) || clears_away(view, clash) {
+    if clash.is_repeated() || only_notes_use(clash) || clears_away(view, clash) || makes_anew(clash) {
         return false;
     }
     if is_in_cache(clash.entry, clash.act) {
@@ -130,6 +146,39 @@ fn only_notes_use(clash: &Clash<'_, '_>) -> bool {
     clash.entry.columns(clash.act).is_some_and(|columns| columns.iter().all(only_use))
 }
 
+/// Whether the row is made anew from something whose fingerprint it keeps, unless that is still the same: two calls that pass with the
+/// same put the same there, and one with something else passes in whatever order they come.
+fn makes_anew(clash: &Clash<'_, '_>) -> bool {
+    const FINGERPRINTS: [&str; 12] = [
+        "hash",
+        "hashes",
+        "sha",
+        "sha1",
+        "sha256",
+        "md5",
+        "crc",
+        "digest",
+        "checksum",
+        "fingerprint",
+        "etag",
+        "mtime",
+    ];
+    let entry = clash.entry;
+    let (Some(Op::Check { on, equal: None, .. }), Some(Op::Write { mode: WriteMode::Blind, from, .. })) =
+        (clash.check.and_then(|check| entry.op(check)), entry.op(clash.act))
+    else {
+        return false;
+    };
+    let judged = clash.judged_fields();
+    let is_fingerprint = |field: &Name| words(field).iter().any(|word| FINGERPRINTS.contains(&word.as_str()));
+    if clash.fed || judged.is_empty() || !judged.iter().all(is_fingerprint) {
+        return false;
+    }
+    let told = |value: Value| entry.resolve(&value.into());
+    let new = on.iter().filter(|value| !entry.sources(**value).contains(&clash.look));
+    new.into_iter().any(|new| from.iter().any(|put| put == new || told(*put) == told(*new)))
+}
+
 /// Whether what has run out by the clock is removed by somebody who then has no use for it: a second one removes nothing more. What
 /// somebody may have prolonged meanwhile is another matter, and so is what is used up by removing it.
 fn clears_away(view: &View<'_>, clash: &Clash<'_, '_>) -> bool {
@@ -148,7 +197,7 @@ fn clears_away(view: &View<'_>, clash: &Clash<'_, '_>) -> bool {
 }
 
 /// What a step goes by, hands on, keeps or gives back.
-fn used_at(entry: &Entry<'_>, at: At) -> Vec<Value> {
+pub(super) fn used_at(entry: &Entry<'_>, at: At) -> Vec<Value> {
     match entry.op(at) {
         Some(
             Op::Check { on: values, .. } | Op::Exit(Exit::Return(values)) | Op::Write { from: values, .. },
@@ -195,7 +244,7 @@ fn adds_what_was_missing(clash: &Clash<'_, '_>) -> bool {
     }
     let caught = entry.is_caught(clash.act);
     match clash.overlap {
-        Overlap::Sure => !caught,
+        Overlap::Sure => !entry.is_dealt_with(clash.look, clash.act),
         Overlap::Maybe if !caught && entry.meets(clash.look, clash.act).is_some() => true,
         Overlap::Maybe => {
             !entry.is_dealt_with(clash.look, clash.act)

@@ -1,5 +1,6 @@
 //! `file-check-then-act`: its page is `doc.md`.
 
+mod outdated;
 mod probe;
 mod remedy;
 pub(crate) mod rule;

@@ -14,6 +14,8 @@ use crate::{
     view::{At, Entry, Kinds, Pattern, View},
 };
 
+use super::outdated::outdated;
+
 pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
     let found = clashes(view);
     let mut looks: Vec<&Clash<'_, '_>> = found.iter().filter(|clash| claims(clash)).collect();
@@ -30,6 +32,7 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
     let mut issues: Vec<Issue> = looks.into_iter().rev().filter_map(told).collect();
     let racing = view.entries_with(Kinds::READ).filter(|entry| entry.runs_beside_itself());
     issues.extend(racing.flat_map(followed_links));
+    issues.extend(outdated(view, &found));
     issues
 }
 

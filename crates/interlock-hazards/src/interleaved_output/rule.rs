@@ -84,7 +84,16 @@ fn is_one_frame(entry: &Entry<'_>, first: At, second: At) -> bool {
         return false;
     }
     let (from, to) = (first.min(second), first.max(second));
-    (from + 1..to).all(|at| match entry.op(at) {
+    // What comes with the next turn of a loop only goes on with the frame if the loop does nothing else.
+    let next_turn = || {
+        let head = entry.loops(first).iter().rev().find(|head| entry.encloses(**head, second))?;
+        (!entry.comes_in_one_turn(first, second)).then(|| entry.inside(*head))
+    };
+    let between: Vec<At> = match next_turn() {
+        Some(turn) => turn.filter(|at| *at != first && *at != second).collect(),
+        None => (from + 1..to).collect(),
+    };
+    between.into_iter().all(|at| match entry.op(at) {
         Some(
             Op::Suspend
             | Op::Sleep { .. }

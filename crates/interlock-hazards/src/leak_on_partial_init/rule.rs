@@ -32,13 +32,13 @@ fn judge(entry: &Entry<'_>, at: At) -> Option<Issue> {
         .collect();
     let past = |step: At| closes.contains(&step) || leaves_it_to(entry, step, &closes);
     let ways = entry.ways_out(entry.behind(at), past);
-    let failures: Vec<At> = ways
-        .into_iter()
-        .filter_map(|way| match way {
-            Escape::Failure(by) => Some(by),
-            Escape::Return(_) => None,
-        })
-        .collect();
+    let (mut failures, mut answers) = (vec![], vec![]);
+    for way in ways {
+        match way {
+            Escape::Failure(by) => failures.push(by),
+            Escape::Return(by) => answers.push(by),
+        }
+    }
     let opens = |by: &&At| matches!(entry.op(**by), Some(Op::Open { .. }));
     let in_a_loop = |by: &&At| {
         **by == at
@@ -48,16 +48,18 @@ fn judge(entry: &Entry<'_>, at: At) -> Option<Issue> {
     };
     let second = failures
         .iter()
-        .find(|by| opens(by) && **by != at && is_still_ours(entry, at, **by, &names))
+        .find(|by| opens(by) && !is_same_attempt(entry, at, **by) && is_still_ours(entry, at, **by, &names))
         .or_else(|| failures.iter().find(in_a_loop));
-    // A failure that is caught and passed on in other words is the failure of what was tried.
+    // A failure that is caught, and passed on in other words or answered, is the failure of what was tried.
     let in_other_words = || {
-        let again = failures.iter().find(|by| entry.is_recovery(**by))?;
+        let again = failures.iter().chain(&answers).find(|by| entry.is_recovery(**by))?;
         let attempt = entry.around(*again, |op| matches!(op, Op::Try { .. }))?;
+        let ours = |step: At| failures.contains(again) || is_still_ours(entry, at, step, &names);
         entry.inside(attempt).find(|step| {
-            *step != at
-                && matches!(entry.op(*step), Some(Op::Open { .. }))
+            matches!(entry.op(*step), Some(Op::Open { .. }))
+                && !is_same_attempt(entry, at, *step)
                 && entry.leads_to(at, *step).is_some()
+                && ours(*step)
         })
     };
     // What the function opens for others to use can also be left behind by a first use that fails.
@@ -82,6 +84,15 @@ fn judge(entry: &Entry<'_>, at: At) -> Option<Issue> {
         .step(Lane::A, entry.place(by, &story), format!("passes the error on; `{name}` stays open"))
         .step(Lane::B, entry.place(at, &story), "tries again, and opens another one");
     Some(issue.no_surer_than(confidence))
+}
+
+/// Whether two steps open one thing that was made once: a listener that is told to listen again holds nothing from its first attempt.
+fn is_same_attempt(entry: &Entry<'_>, one: At, other: At) -> bool {
+    let handle = |at: At| match entry.op(at) {
+        Some(Op::Open { handle }) if handle.fields.is_empty() => Some(entry.resolve_path(handle)),
+        _ => None,
+    };
+    one == other || handle(one).is_some_and(|path| Some(path) == handle(other))
 }
 
 /// The paths under which a handle is known: its own, and where it was stored.

@@ -2,13 +2,13 @@
 
 use interlock_model::{
     Confidence, Lane, Reach,
-    ir::{Exit, Lock, Op, Scope},
+    ir::{Exit, Lock, Op, Origin, Scope},
 };
 
 use super::flag::left_set;
 use crate::{
     Issue,
-    view::{At, Entry, Escape, Kinds, View},
+    view::{At, Entry, Escape, Kinds, Runs, View},
 };
 
 /// Finds `lock-not-released`.
@@ -51,7 +51,7 @@ fn judge(entry: &Entry<'_>, at: At) -> Option<Issue> {
         None => entry.behind(at),
     };
     let past = |step: At| {
-        releases.contains(&step) || leaves_it_to(entry, step, &releases) || was_not_taken(entry, at, step)
+        releases.contains(&step) || leaves_it_to(entry, at, step, &releases) || was_not_taken(entry, at, step)
     };
     let escape = *entry.ways_out(starts, past).first()?;
     let by = escape.at();
@@ -85,7 +85,7 @@ fn judge(entry: &Entry<'_>, at: At) -> Option<Issue> {
 
 /// Whether a step sees to the release in its own way: it starts something that releases, or tests whether there is anything to
 /// release.
-fn leaves_it_to(entry: &Entry<'_>, step: At, releases: &[At]) -> bool {
+fn leaves_it_to(entry: &Entry<'_>, taken: At, step: At, releases: &[At]) -> bool {
     let inside = || releases.iter().any(|release| entry.encloses(step, *release));
     match entry.op(step) {
         Some(Op::Spawn { .. }) => inside(),
@@ -93,10 +93,25 @@ fn leaves_it_to(entry: &Entry<'_>, step: At, releases: &[At]) -> bool {
             let on_the_way_out = entry.is_finally(step) || entry.is_recovery(step);
             // Or it leaves where there is nothing to release, and what is behind it releases.
             let behind = || releases.iter().any(|release| entry.judges(*release).contains(&step));
-            inside() && entry.asked_by(step).is_empty() || on_the_way_out && (inside() || behind())
+            let own = || entry.asked_by(step).is_empty() && !asks_the_caller(entry, taken, step);
+            inside() && own() || on_the_way_out && (inside() || behind())
         }
         _ => false,
     }
+}
+
+/// Whether a check goes by what the caller of a tool has given, which says nothing of whether the lock is held. Where it was taken by
+/// that as well, it does.
+fn asks_the_caller(entry: &Entry<'_>, taken: At, check: At) -> bool {
+    let given = |check: At| match entry.op(check) {
+        Some(Op::Check { on, .. }) => {
+            !on.is_empty() && on.iter().all(|value| entry.origin(*value).is_some_and(Origin::is_argument))
+        }
+        _ => false,
+    };
+    matches!(entry.runs, Runs::Call(_))
+        && given(check)
+        && !entry.judges(taken).iter().any(|judge| given(*judge))
 }
 
 /// Whether a step leaves because a flag of the function says that the lock was not got. The way there leads past the taking, but

@@ -3,7 +3,7 @@
 mod kept;
 mod probe;
 mod remedy;
-mod rule;
+pub(crate) mod rule;
 
 use interlock_model::{HazardId, Severity};
 

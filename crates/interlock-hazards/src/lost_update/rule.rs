@@ -2,12 +2,12 @@
 
 use interlock_model::{
     Confidence, Severity,
-    ir::{Op, Resource, WriteMode},
+    ir::{Op, Resource, Value, WriteMode},
 };
 
 use crate::{
     Issue, auth_check_then_act,
-    clash::{Clash, clashes, is_in_cache},
+    clash::{Clash, clashes, is_in_cache, same_name},
     db_check_then_act, non_atomic_rate_limit,
     view::{Overlap, View},
 };
@@ -47,12 +47,14 @@ fn reads_again(clash: &Clash<'_, '_>, later: &Clash<'_, '_>) -> bool {
         && always()
 }
 
-fn claims(view: &View<'_>, clash: &Clash<'_, '_>) -> bool {
+/// Whether something outside the process is overwritten with what was made of an older state of it.
+pub(crate) fn claims(view: &View<'_>, clash: &Clash<'_, '_>) -> bool {
     let stored =
         matches!(clash.resource(), Some(Resource::File(_) | Resource::Row { .. } | Resource::Key(_)));
     let overwrites = match clash.entry.op(clash.act) {
         Some(Op::Write { mode: WriteMode::Blind, .. } | Op::Rename { .. }) => true,
         Some(Op::Write { mode: WriteMode::Conditional(_), .. }) => !clash.is_repeated(),
+        Some(Op::Write { mode: WriteMode::Atomic, .. }) => adds_what_it_saw(clash),
         _ => false,
     };
     stored
@@ -64,8 +66,37 @@ fn claims(view: &View<'_>, clash: &Clash<'_, '_>) -> bool {
         && !db_check_then_act::rule::claims(view, clash)
 }
 
+/// Whether what a column is changed by was computed from what stood in the same column before: `n = n + $1`, and `$1` from `n`.
+fn adds_what_it_saw(clash: &Clash<'_, '_>) -> bool {
+    let entry = clash.entry;
+    if clash.overlap != Overlap::Sure {
+        return false;
+    }
+    let (Some(Op::Write { from, .. }), Some(columns)) = (entry.op(clash.act), entry.columns(clash.act))
+    else {
+        return false;
+    };
+    let seen = |value: &Value| {
+        entry.sources(*value).contains(&clash.look)
+            && entry
+                .field_of(*value)
+                .is_some_and(|field| columns.iter().any(|column| same_name(column, &field)))
+    };
+    entry.made_of(from).iter().any(seen)
+}
+
 fn issue(clash: &Clash<'_, '_>) -> Issue {
     let thing = clash.thing();
+    if matches!(clash.entry.op(clash.act), Some(Op::Write { mode: WriteMode::Atomic, .. })) {
+        let message = format!(
+            "by how much {thing} is changed was computed from what stood there before, so of two calls at once the second changes it by \
+             what was right before the first"
+        );
+        let act = format!("changes {thing} by what it computed");
+        return clash
+            .told(message, &format!("reads {thing}"), &act, "it no longer fits what A has left")
+            .no_surer_than(Confidence::Medium);
+    }
     let message = format!(
         "{thing} is read, changed and written back as a whole, so of two calls at once one change is lost although both are answered \
          with success"

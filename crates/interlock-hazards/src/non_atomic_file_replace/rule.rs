@@ -1,17 +1,17 @@
 //! Finds files that the server reads back and overwrites in a way that others can see half done.
 
-use std::collections::HashMap;
+use std::{cell::OnceCell, collections::HashMap};
 
 use interlock_model::{
     Confidence, Lane, Reach, Span,
-    ir::{Aspect, Fresh, Op, Resource, Root, Term, WriteMode},
+    ir::{AccessPath, Aspect, Field, Fresh, Op, Resource, Root, Term, WriteMode},
 };
 
 use crate::{
     Issue,
     clash::mentions,
     keys::key_of,
-    view::{At, Entry, Kinds, Pattern, Piece, Runs, View},
+    view::{At, Entry, Kinds, Names, Pattern, Piece, Runs, View},
 };
 
 /// Finds `non-atomic-file-replace`.
@@ -45,8 +45,11 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
 
 /// The files that entries read as state.
 struct Reads<'v, 'e> {
+    view: &'v View<'e>,
     /// By what they are called; the first that reads each.
     by_name: HashMap<Pattern, First<'v, 'e>>,
+    /// By what they are called in the whole program, once somebody asks.
+    in_program: OnceCell<Vec<(Names, Span)>>,
 }
 
 /// Who reads a file first, in the order of entries.
@@ -78,7 +81,21 @@ impl<'v, 'e> Reads<'v, 'e> {
                 }
             }
         }
-        Self { by_name }
+        Self { view, by_name, in_program: OnceCell::new() }
+    }
+
+    /// Where the file of a step is read by whoever knows it under another name: as a field of the object that start-up made.
+    fn elsewhere(&self, entry: &Entry<'_>, at: At) -> Option<Span> {
+        let file = self.view.objects().file(entry, at)?;
+        let reads = self.in_program.get_or_init(|| {
+            let all =
+                self.view.entries_with(Kinds::READ).flat_map(|entry| reads(entry).map(move |at| (entry, at)));
+            let named = |(entry, at): (&Entry<'_>, At)| {
+                Some((self.view.objects().file(entry, at)?, entry.place(at, &[])))
+            };
+            all.filter_map(named).collect()
+        });
+        reads.iter().find(|(read, _)| read.are_of_one(&file)).map(|(_, span)| *span)
     }
 }
 
@@ -96,7 +113,7 @@ fn judge(view: &View<'_>, entry: &Entry<'_>, at: At, reads: &Reads<'_, '_>) -> O
     if let Some(rename) = renamed_later(entry, at).filter(|rename| is_temporary(entry, at, *rename)) {
         return through_a_temporary_file(view, entry, at, rename, reads);
     }
-    let (reader, confidence) = read_back(entry, path, reads)?;
+    let (reader, confidence) = read_back(entry, at, path, reads)?;
     if is_made_because_missing(entry, at) || is_of_its_own(entry, path) {
         return None;
     }
@@ -116,11 +133,37 @@ fn judge(view: &View<'_>, entry: &Entry<'_>, at: At, reads: &Reads<'_, '_>) -> O
 /// Whether the name is another one each time, so that nothing is replaced: a backup that carries the time.
 fn is_of_its_own(entry: &Entry<'_>, path: &Term) -> bool {
     let other = |piece: &Piece| matches!(piece, Piece::Fresh(Fresh::Random | Fresh::Time | Fresh::Counter));
-    entry.pattern(path).0.iter().any(other)
+    entry.pattern(path).0.iter().any(other) || is_handed_on(entry, path)
+}
+
+/// Whether a name was made up by somebody who hands it on with more, and calls it one there: `made.path`.
+fn is_handed_on(entry: &Entry<'_>, path: &Term) -> bool {
+    let is_member = |path: &AccessPath| match (&path.root, path.fields.as_slice()) {
+        (Root::Value(made), [Field::Name(name)]) => {
+            mentions(name, &["path", "file"]) && entry.is_made_of_fresh(&[*made], Fresh::Random)
+        }
+        _ => false,
+    };
+    match path {
+        Term::Join(parts) => parts.iter().any(|part| is_handed_on(entry, part)),
+        Term::Path(path @ AccessPath { root: Root::Value(value), fields }) => {
+            if fields.is_empty() {
+                entry.field_path(*value).is_some_and(is_member)
+            } else {
+                is_member(path)
+            }
+        }
+        _ => false,
+    }
 }
 
 /// Whether a write only makes what a look before it did not find: nothing is lost then, and the look is judged elsewhere.
 fn is_made_because_missing(entry: &Entry<'_>, at: At) -> bool {
+    // What is made of what the file said is no first version of it.
+    let says = |read: &At| matches!(entry.op(*read), Some(Op::Read { aspect: Aspect::Content, .. }));
+    if entry.fed_by(at).iter().any(|read| says(read) && entry.overlap(*read, at).is_some()) {
+        return false;
+    }
     entry.judged_by(at).any(|(check, source)| {
         let asks =
             matches!(entry.op(source), Some(Op::Read { aspect: Aspect::Existence | Aspect::Metadata, .. }));
@@ -131,8 +174,8 @@ fn is_made_because_missing(entry: &Entry<'_>, at: At) -> bool {
     })
 }
 
-/// Where some entry reads a file under a name that this one can have, and how sure that is.
-fn read_back(entry: &Entry<'_>, path: &Term, known: &Reads<'_, '_>) -> Option<(Span, Confidence)> {
+/// Where some entry reads the file of a step under a name that this one can have, and how sure that is.
+fn read_back(entry: &Entry<'_>, at: At, path: &Term, known: &Reads<'_, '_>) -> Option<(Span, Confidence)> {
     let same_value = |at: &At| match entry.resource(*at) {
         Some(Resource::File(other)) => other.names_the_same_as(path),
         _ => false,
@@ -140,6 +183,11 @@ fn read_back(entry: &Entry<'_>, path: &Term, known: &Reads<'_, '_>) -> Option<(S
     if let Some(read) = reads(entry).find(same_value) {
         return Some((entry.place(read, &[]), Confidence::High));
     }
+    read_as(entry, path, known)
+        .or_else(|| known.elsewhere(entry, at).map(|reader| (reader, Confidence::Medium)))
+}
+
+fn read_as(entry: &Entry<'_>, path: &Term, known: &Reads<'_, '_>) -> Option<(Span, Confidence)> {
     let pattern = entry.pattern(path);
     if !pattern.fits(&pattern) {
         return None;
@@ -200,7 +248,7 @@ fn through_a_temporary_file(
     else {
         return None;
     };
-    read_back(entry, target, reads)?;
+    let (_, confidence) = read_back(entry, rename, target, reads)?;
     let pieces = entry.pattern(temp).0;
     let counts = is_counted(entry, temp);
     let has = |fresh: Fresh| pieces.contains(&Piece::Fresh(fresh)) || (fresh == Fresh::Counter && counts);
@@ -212,12 +260,16 @@ fn through_a_temporary_file(
             "{name} is replaced by a move out of the system's temporary folder, which fails or copies piece by piece where that is another file system"
         );
         let issue = Issue::at(entry, rename, &story, Reach::Both, message)
+            .no_surer_than(confidence)
             .step(Lane::A, write, "writes in the temporary folder")
             .step(Lane::A, replace, format!("moves it to {name}: across file systems this is no single step"))
             .step(Lane::B, replace, format!("reads {name} half written, or not at all"));
         return Some(with_key(entry, rename, issue));
     }
+    // A piece of what chance gave is as good: `Math.random().toString(36).slice(2)`.
+    let by_chance = || entry.is_made_of_fresh(&entry.values_in(temp), Fresh::Random);
     let own = has(Fresh::Random)
+        || by_chance()
         || (has(Fresh::ProcessId) && has(Fresh::Counter))
         || pieces.contains(&Piece::Unknown);
     if own {
@@ -236,8 +288,8 @@ fn through_a_temporary_file(
     };
     let varies = match (has(Fresh::ProcessId), has(Fresh::Time), has(Fresh::Counter)) {
         (_, _, true) => "counts in each process alike",
-        (true, _, _) => "is the same for all calls of the process",
         (_, true, _) => "is the same for two calls of one instant",
+        (true, _, _) => "is the same for all calls of the process",
         _ => "is always the same",
     };
     let message = format!(
@@ -247,6 +299,7 @@ fn through_a_temporary_file(
     let sure = if has(Fresh::Time) { Confidence::Medium } else { Confidence::High };
     let issue = Issue::at(entry, at, &story, reach, message)
         .no_surer_than(sure)
+        .no_surer_than(confidence)
         .step(Lane::A, write, "writes the temporary file")
         .step(Lane::B, write, "empties the same temporary file and begins to write")
         .step(Lane::A, replace, format!("renames it to {name}: B's unfinished half is published"))

@@ -84,7 +84,7 @@ pub(crate) fn counts_calls(entry: &Entry<'_>, at: At) -> bool {
 
 /// Whether something goes by the name of a limit, if only by its initials.
 fn is_limit(entry: &Entry<'_>, resource: &Resource) -> bool {
-    let initials = |key: &Term| words(&entry.text(key)).iter().any(|word| word == "rl");
+    let initials = |key: &Term| words(&entry.text(&entry.spell(key))).iter().any(|word| word == "rl");
     is_named_so(entry, resource, LIMITS) || matches!(resource, Resource::Key(key) if initials(key))
 }
 
@@ -192,7 +192,8 @@ fn refuses(entry: &Entry<'_>, check: Option<At>) -> bool {
 fn is_named_so(entry: &Entry<'_>, resource: &Resource, words: &[&str]) -> bool {
     match resource {
         Resource::Key(key) => {
-            let text = entry.text(key);
+            // Today's date in a key does not hide what the rest of it says.
+            let text = entry.text(&entry.spell(key));
             // A store of objects is called a bucket as well, and that says nothing of what is in it.
             match text.split_once('#') {
                 Some((store, key)) => {
@@ -239,8 +240,8 @@ fn without_expiry(entry: &Entry<'_>) -> Vec<Issue> {
                 |count| entry.overlap(*count, expiry).is_some() && entry.leads_to(*count, expiry).is_some(),
             );
         for count in counts {
-            // In one transaction both happen or neither.
-            if entry.gap(count, expiry).is_none_or(|gap| gap.transaction) {
+            // In one transaction both happen or neither, and what nothing waits between goes out together.
+            if entry.gap(count, expiry).is_none_or(|gap| gap.transaction || !gap.suspends) {
                 continue;
             }
             let thing = entry.thing(count);

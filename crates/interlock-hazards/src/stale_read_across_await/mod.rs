@@ -1,5 +1,7 @@
 //! `stale-read-across-await`: its page is `doc.md`.
 
+mod early;
+mod emptied;
 mod probe;
 mod remedy;
 pub(crate) mod rule;

@@ -9,9 +9,11 @@ use crate::{
     Issue,
     claim::passes_once,
     clash::{Clash, clashes},
-    duplicate_load, non_atomic_rate_limit, shared_session_state,
+    duplicate_load, lost_update, non_atomic_rate_limit, shared_session_state,
     view::{At, Entry, Kinds, Piece, Runs, View},
 };
+
+use super::{early::early, emptied::emptied};
 
 pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
     let found = clashes(view);
@@ -22,18 +24,29 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
             && !duplicate_load::rule::claims(view, clash)
     });
     let mut claimed: Vec<&Clash<'_, '_>> = claimed.collect();
+    // What is kept in memory of a file or a record is read and written along with it: one story, and the other one outlasts this.
+    if !claimed.is_empty() {
+        let lost = found.iter().filter(|clash| lost_update::rule::claims(view, clash));
+        let lost: Vec<_> = lost.map(|clash| (clash.look_span(), clash.act_span())).collect();
+        claimed.retain(|clash| !lost.contains(&(clash.look_span(), clash.act_span())));
+    }
     // Several parts of one thing that are read before it is replaced are one story, told from the first of them.
     claimed.dedup_by(|next, first| {
         std::ptr::eq(next.entry, first.entry)
             && next.act == first.act
             && next.entry.function_of(next.look) == first.entry.function_of(first.look)
     });
-    let mut issues: Vec<Issue> = claimed.into_iter().map(issue).collect();
+    let told = |entry: &Entry<'_>, act: At| {
+        claimed.iter().any(|clash| std::ptr::eq(clash.entry, entry) && clash.act == act)
+    };
+    let lost = emptied(view, told);
+    let mut issues: Vec<Issue> = claimed.into_iter().map(issue).chain(lost).collect();
     let spent = found
         .iter()
         .filter(|clash| spends(clash) && !claims(clash) && !non_atomic_rate_limit::rule::claims(view, clash));
     issues.extend(spent.map(overspent));
     issues.extend(view.entries_with(Kinds::WRITE).flat_map(overtaken));
+    issues.extend(early(view));
     issues
 }
 

@@ -4,7 +4,7 @@ use std::{borrow::Cow, collections::BTreeSet};
 
 use interlock_model::ir::{Op, Resource, Term, WriteMode};
 
-use crate::view::{At, Entry, Kinds, Pattern, View};
+use crate::view::{At, Entry, Kinds, Pattern, Piece, View};
 
 /// What the whole program does to tables, keys and files: whether anybody decides on them.
 pub(super) struct Facts {
@@ -40,7 +40,7 @@ impl Facts {
                         facts.read.insert(entry.pattern(path));
                     }
                     (Some(Op::Read { .. }), Some(Resource::Key(key))) => {
-                        facts.keys.insert(entry.pattern(key));
+                        facts.keys.insert(by_member(entry.pattern(key)));
                     }
                     _ => {}
                 }
@@ -83,13 +83,25 @@ impl Facts {
             Some(Resource::Key(key)) => match entry.op(at) {
                 Some(Op::Write { mode: WriteMode::Append | WriteMode::Ensure, .. }) => {
                     let pattern = entry.pattern(key);
-                    pattern.fits(&pattern) && self.keys.contains(&pattern)
+                    pattern.fits(&pattern) && self.keys.contains(&by_member(pattern))
                 }
                 _ => true,
             },
             _ => false,
         }
     }
+}
+
+/// What an object keeps is called after the object by one and after itself by another: `this.prefix`, `sessions.prefix`.
+fn by_member(mut pattern: Pattern) -> Pattern {
+    for piece in &mut pattern.0 {
+        if let Piece::Place(path) = piece
+            && let Some((_, member)) = path.rsplit_once('.')
+        {
+            *path = member.to_owned();
+        }
+    }
+    pattern
 }
 
 fn table_of(entry: &Entry<'_>, resource: &Resource) -> Option<String> {

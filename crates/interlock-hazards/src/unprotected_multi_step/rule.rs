@@ -119,7 +119,10 @@ fn pair(
         return None;
     }
     let confidence = kinds(entry, first, second)?;
-    if !belong_together(entry, first, second, subjects) {
+    if !belong_together(entry, first, second, subjects)
+        || comes_and_goes(entry, first)
+        || comes_and_goes(entry, second)
+    {
         return None;
     }
     let bound = match entry.gap(first, second) {
@@ -131,6 +134,24 @@ fn pair(
         return None;
     }
     Some(confidence)
+}
+
+/// Whether a file is there only for as long as the work takes, because the same call makes and removes it: a lock file, a mark that
+/// somebody is there.
+fn comes_and_goes(entry: &Entry<'_>, at: At) -> bool {
+    if !matches!(entry.resource(at), Some(Resource::File(_))) {
+        return false;
+    }
+    let same = |other: &At| *other == at || entry.same_record(at, *other);
+    let mut made = entry.steps_of(Kinds::WRITE).filter(same);
+    made.any(|made| {
+        let in_any_case = |gone: &At| {
+            entry.is_finally(*gone)
+                || entry.judges(*gone).iter().all(|check| entry.judges(made).contains(check))
+        };
+        let mut gone = entry.steps_of(Kinds::DELETE).filter(same).filter(in_any_case);
+        gone.any(|gone| entry.leads_to(made, gone).is_some())
+    })
 }
 
 /// Whether the second changes the very row that the first has made, or one of the two was found under the key of the other. A row that
@@ -194,6 +215,9 @@ fn kinds(entry: &Entry<'_>, first: At, second: At) -> Option<Confidence> {
             // A parent and its children: half of them is wrong where the child could not be made without the parent.
             let Some(Op::Write { outcome: Some(made), .. }) = entry.op(first) else { return None };
             let Some(Op::Write { from, .. }) = entry.op(second) else { return None };
+            if is_made_if_missing(entry, first, second) {
+                return None;
+            }
             from.iter().any(|value| entry.depends_on(*value, *made)).then_some(Confidence::Medium)
         }
         (Resource::Key(one), Resource::Key(two)) => {
@@ -239,6 +263,27 @@ fn kinds(entry: &Entry<'_>, first: At, second: At) -> Option<Confidence> {
         }
         _ => None,
     }
+}
+
+/// Whether the first row is only added where there is none yet, and the second goes on either way: alone it is what the next call
+/// finds, and goes on with.
+fn is_made_if_missing(entry: &Entry<'_>, first: At, second: At) -> bool {
+    let looks_for_it = |check: At| {
+        entry.looks(check).any(|look| match (entry.op(look), entry.resource(look), entry.resource(first)) {
+            (
+                Some(Op::Read { .. }),
+                Some(Resource::Row { table, .. }),
+                Some(Resource::Row { table: made, .. }),
+            ) => table.names_the_same_as(made),
+            _ => false,
+        })
+    };
+    entry.judges(first).iter().any(|check| {
+        entry.encloses(*check, first)
+            && !entry.encloses(*check, second)
+            && entry.answer(*check, second).is_none()
+            && looks_for_it(*check)
+    })
 }
 
 /// Whether both come from one statement, or one is a part of what the other does: a batch, a temporary file. A helper that is called

@@ -119,6 +119,132 @@ impl Entry<'_> {
         false
     }
 
+    /// Whether a value is what an unknown helper or somebody outside came to, or a member of that, although they were told of what a
+    /// look saw: then it says nothing of what was looked at. Who is handed all of it may only bring it into another form, and what is
+    /// asked of the answer itself is about it, as with a cursor; but what an object in memory gives when it is waited for is no part
+    /// of that object.
+    #[must_use]
+    pub fn is_found_out(&self, value: Value, look: At) -> bool {
+        let mut value = value;
+        for _ in 0..MEMBERS {
+            match self.birth(value).and_then(|birth| self.op(birth)) {
+                Some(Op::Call { awaited: true, receiver, arguments, .. }) => {
+                    let seen = match self.op(look) {
+                        Some(Op::Read { of: Resource::Shared(_), .. }) => return true,
+                        Some(Op::Read { into, .. }) => *into,
+                        _ => return true,
+                    };
+                    let asked = match receiver.as_ref().map(|path| &path.root) {
+                        Some(Root::Value(whom)) => self.sources(*whom).contains(&look),
+                        _ => false,
+                    };
+                    let told = |argument: &Argument| match argument {
+                        Argument::Term(Term::Path(path)) if path.fields.is_empty() => {
+                            matches!(path.root, Root::Value(value) if self.is_all_of(value, seen))
+                        }
+                        _ => false,
+                    };
+                    return !asked && !arguments.iter().any(told);
+                }
+                Some(Op::External { .. }) => return true,
+                _ => {}
+            }
+            let (Definition::Term(Term::Path(path)) | Definition::Place(path)) = self.definition(value)
+            else {
+                return false;
+            };
+            match path.root {
+                Root::Value(whole) if whole != value => value = whole,
+                _ => return false,
+            }
+        }
+        false
+    }
+
+    /// Whether a value is what was looked at in memory, under whatever name, or a member of that.
+    #[must_use]
+    pub fn is_part_of(&self, value: Value, look: At) -> bool {
+        let Some(Op::Read { into, .. }) = self.op(look) else { return false };
+        let mut pending = vec![value];
+        let mut next = 0;
+        while let Some(value) = pending.get(next).copied().filter(|_| next < MOST_PAIRS) {
+            next += 1;
+            if value == *into {
+                return true;
+            }
+            let mut add = |value: Value| {
+                if !pending.contains(&value) {
+                    pending.push(value);
+                }
+            };
+            match self.definition(value) {
+                Definition::Term(Term::Path(path)) | Definition::Place(path) | Definition::Stored(path) => {
+                    match &path.root {
+                        Root::Value(whole) => add(*whole),
+                        _ => {
+                            let same = |seen: &AccessPath| {
+                                seen.root == path.root && path.fields.starts_with(&seen.fields)
+                            };
+                            if matches!(self.resource(look), Some(Resource::Shared(seen)) if same(seen)) {
+                                return true;
+                            }
+                        }
+                    }
+                }
+                Definition::Either(ways) => ways.iter().copied().for_each(add),
+                _ => {
+                    if let [only] = self.inputs(value) {
+                        add(*only);
+                    }
+                }
+            }
+        }
+        false
+    }
+
+    /// Whether a value is what a library came to, or a member of that.
+    #[must_use]
+    pub fn is_of_library(&self, value: Value) -> bool {
+        let mut value = value;
+        for _ in 0..MEMBERS {
+            if let Some(Op::Call { .. }) = self.birth(value).and_then(|birth| self.op(birth)) {
+                return true;
+            }
+            match self.definition(value) {
+                Definition::Term(Term::Path(AccessPath { root: Root::Value(whole), .. }))
+                | Definition::Place(AccessPath { root: Root::Value(whole), .. })
+                    if *whole != value =>
+                {
+                    value = *whole;
+                }
+                _ => return false,
+            }
+        }
+        false
+    }
+
+    /// Whether a value is another one as a whole, under whatever name or in whatever form.
+    fn is_all_of(&self, value: Value, whole: Value) -> bool {
+        let mut value = value;
+        for _ in 0..MEMBERS {
+            if value == whole {
+                return true;
+            }
+            value = match self.definition(value) {
+                Definition::Term(Term::Path(path)) | Definition::Place(path)
+                    if !path.fields.iter().all(is_wrapping) =>
+                {
+                    return false;
+                }
+                _ => match self.inputs(value) {
+                    [only] if *only != value => *only,
+                    _ => return false,
+                },
+            };
+        }
+        false
+    }
+
     /// Whether two files go by the same name because the same question was asked for both.
     pub(super) fn is_asked_twice(&self, one: &Resource, other: &Resource) -> bool {
         match (one, other) {
@@ -274,5 +400,13 @@ impl Entry<'_> {
                 }
                 _ => false,
             }
+    }
+}
+
+/// Whether a member leads to what was asked for itself: the rows of an answer, and the first of them.
+fn is_wrapping(field: &Field) -> bool {
+    match field {
+        Field::Name(name) => matches!(&**name, "rows" | "data"),
+        Field::At(_) => true,
     }
 }

@@ -101,20 +101,24 @@ struct Walk<'e> {
 
 impl<'e> Walk<'e> {
     fn block(&mut self, block: &'e Block, mut here: Now, mut from: Dangling) -> End {
-        let mut told = false;
+        // Where the step ends whose failures have been told.
+        let mut told = 0;
         for effect in block {
             if from.is_dead() {
                 break;
             }
             let at = self.step(effect, &mut here, &mut from);
-            // What a call that was followed fails at stands among its steps, and a pause just ends; waiting for them adds nothing.
-            if may_fail(&effect.op) && !(told && effect.op == Op::Suspend) {
+            // What a call that was followed fails at stands among its steps, what a chain catches is caught, and a pause just ends; waiting
+            // for them adds nothing.
+            let waits = effect.op == Op::Suspend && effect.span.start < told;
+            if may_fail(&effect.op) && !waits {
                 self.fail(at);
             }
             told = match &effect.op {
-                Op::Inlined { .. } | Op::Sleep { .. } => true,
+                Op::Inlined { .. } | Op::Sleep { .. } => u32::MAX,
+                Op::Try { catch: Some(_), .. } => effect.span.end,
                 Op::Derive { .. } => told,
-                _ => false,
+                _ => 0,
             };
             self.effect(effect, at, &mut here, &mut from);
             let until = number(self.entry.steps.len());
@@ -182,7 +186,9 @@ impl<'e> Walk<'e> {
                     *from = ends;
                 }
             }
-            Op::Inlined { function, body } => self.inside(*function, (at, effect.span), body, here, from),
+            Op::Inlined { function, body, .. } => {
+                self.inside(*function, (at, effect.span), body, here, from);
+            }
             _ => {}
         }
         if let Op::Acquire { .. } | Op::Release { .. } | Op::Begin { .. } | Op::End { .. } = effect.op {

@@ -278,5 +278,6 @@ impl<'e> Entry<'e> {
 }
 
 fn has_check(block: &Block) -> bool {
-    block.iter().any(|effect| matches!(effect.op, Op::Check { .. }) || effect.op.blocks().any(has_check))
+    let asks = |op: &Op| matches!(op, Op::Check { on, .. } if !on.is_empty());
+    block.iter().any(|effect| asks(&effect.op) || effect.op.blocks().any(has_check))
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use interlock_model::ir::{Isolation, Lock, LockKind, Op, Scope, Via};
+use interlock_model::ir::{Field, Isolation, Lock, LockKind, Op, Scope, Via};
 
 use super::{
     ahead::{Ahead, Bits, Search},
@@ -66,7 +66,11 @@ impl Entry<'_> {
         let Some(Op::Begin { transaction }) = self.op(begin) else { return false };
         let Via::Client(_) = transaction.via else { return false };
         let through = self.via(&transaction.via);
-        let inside = |via: Option<&Via>| via.is_none_or(|via| self.via(via) == through);
+        let one_writer = matches!(transaction.isolation, Isolation::SingleWriter | Isolation::Serializable);
+        let inside = |via: Option<&Via>| {
+            via.map(|via| self.via(via))
+                .is_none_or(|via| via == through || one_writer && are_called_alike(&via, &through))
+        };
         let (locking, read_via) = match self.op(read) {
             Some(Op::Read { locking, via, .. }) => (*locking, via.as_deref()),
             Some(Op::Write { via, .. } | Op::Delete { via, .. }) => (true, via.as_deref()),
@@ -242,6 +246,19 @@ pub enum Escape {
     Return(At),
     /// This step failed.
     Failure(At),
+}
+
+/// Whether two connections go by the same name. An object that is handed one keeps it under that, and where there is one writer at a
+/// time there is mostly one connection.
+fn are_called_alike(one: &Via, other: &Via) -> bool {
+    let name = |via: &Via| match via {
+        Via::Client(path) => match path.fields.last() {
+            Some(Field::Name(name)) => Some(name.clone()),
+            _ => None,
+        },
+        Via::Pool(_) => None,
+    };
+    name(one).is_some_and(|one| name(other) == Some(one))
 }
 
 impl Gap {

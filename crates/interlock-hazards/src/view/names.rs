@@ -297,12 +297,21 @@ impl<'e> Entry<'e> {
     /// The field of what it was read from that a value is: `status` of `order.status`.
     #[must_use]
     pub fn field_of(&self, value: Value) -> Option<Name> {
+        match self.field_path(value)?.fields.last() {
+            Some(Field::Name(name)) => Some(name.clone()),
+            _ => None,
+        }
+    }
+
+    /// The path that ends in that field.
+    #[must_use]
+    pub fn field_path(&self, value: Value) -> Option<&AccessPath> {
         let mut value = value;
         for _ in 0..DEPTH {
             match self.definition(value) {
                 Definition::Term(Term::Path(path)) | Definition::Place(path) => {
-                    if let Some(Field::Name(name)) = path.fields.last() {
-                        return Some(name.clone());
+                    if let Some(Field::Name(_)) = path.fields.last() {
+                        return Some(path);
                     }
                     match path.root {
                         Root::Value(other) if other != value => value = other,

@@ -13,7 +13,7 @@ use interlock_model::{
 use crate::clash::{self, Numbers};
 
 use super::{
-    Expanded, Facts, Gap, Kinds, beside,
+    Expanded, Facts, Gap, Kinds, Objects, beside,
     entry::{At, Entry},
 };
 
@@ -32,6 +32,8 @@ pub struct View<'e> {
     per_client: bool,
     /// For each function, the entries that get to it.
     entered: OnceLock<HashMap<FunctionId, Vec<usize>>>,
+    /// The objects of the whole program, once somebody asks.
+    objects: OnceLock<Objects>,
 }
 
 impl<'e> View<'e> {
@@ -50,7 +52,15 @@ impl<'e> View<'e> {
         let mut transports = program.servers.iter().map(|server| server.transport);
         let per_client = program.servers.is_empty() || transports.any(|one| one == Transport::Stdio);
         let kinds = entries.iter().map(Entry::kinds).collect();
-        Self { program, entries, kinds, clashes, per_client, entered: OnceLock::new() }
+        Self {
+            program,
+            entries,
+            kinds,
+            clashes,
+            per_client,
+            entered: OnceLock::new(),
+            objects: OnceLock::new(),
+        }
     }
 
     /// The entries that have a step of one of some kinds.
@@ -70,6 +80,11 @@ impl<'e> View<'e> {
             return &[];
         };
         known.get_or_init(|| clash::of_entry(self, index, entry))
+    }
+
+    /// What places are called in the whole program.
+    pub(crate) fn objects(&self) -> &Objects {
+        self.objects.get_or_init(|| Objects::of(self.program))
     }
 
     /// The entries that get to a function.

@@ -188,7 +188,13 @@ impl Entry<'_> {
     /// Whether the clock is among some values.
     #[must_use]
     pub fn is_time(&self, values: &[Value]) -> bool {
-        let told = |value: &Value| self.pattern(&Term::from(*value)).0.contains(&Piece::Fresh(Fresh::Time));
+        self.is_made_of_fresh(values, Fresh::Time)
+    }
+
+    /// Whether something that is made anew for each call is among some values, or what they were computed from.
+    #[must_use]
+    pub fn is_made_of_fresh(&self, values: &[Value], fresh: Fresh) -> bool {
+        let told = |value: &Value| self.pattern(&Term::from(*value)).0.contains(&Piece::Fresh(fresh));
         // A comparison may be made in a helper, which returns it to a helper. Nobody asks the clock by way of more values than this.
         let mut behind = values.to_vec();
         let mut next = 0;

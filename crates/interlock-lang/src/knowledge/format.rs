@@ -161,6 +161,8 @@ pub(super) struct Entry {
     pub(super) change: Option<ChangeText>,
     /// A field that must still be what it was, and what it was: `ETag` and `If-Match`.
     pub(super) unchanged: Option<(String, Place)>,
+    /// Whether it fails where no row is what it demands, so that whoever comes behind it knows that it took effect.
+    pub(super) fails: bool,
     /// What the result is.
     pub(super) result: Option<String>,
     /// What the result stands for; else what the object stands for.

@@ -21,6 +21,9 @@ use super::{
 /// As many statements of a list as are looked at.
 const LONGEST_BATCH: usize = 64;
 
+/// What prepared statements call being run.
+const RUN: &str = "run";
+
 pub(super) fn lock(scene: &Scene<'_>, entry: &Entry, outcome: &mut Outcome, body: &mut Body<'_>) {
     match entry.r#do {
         Do::Call => {
@@ -154,16 +157,19 @@ fn around(scene: &Scene<'_>, entry: &Entry, outcome: &mut Outcome, body: &mut Bo
         arguments = scene.call.arguments.iter().map(argument_of).collect();
     }
     let isolation = isolation_of(scene, entry);
-    body.push(Op::Begin { transaction: Transaction { via: via.clone(), isolation } });
     let into = scene.take_into();
-    let steps = body.nested(|body| {
-        match &function {
-            Some(list) if batched => batch(scene, list, &via, body),
-            Some(function) => scene.call_back(body, function, arguments, into),
-            None => {}
-        }
-        body.push(Op::End { via: via.clone(), finish: Finish::Commit });
+    let mut steps = body.nested(|body| match &function {
+        Some(list) if batched => batch(scene, list, &via, body),
+        Some(function) => scene.call_back(body, function, arguments, into),
+        None => {}
     });
+    // Of something that nothing is known of, a list in which no statement is found is none of them.
+    if batched && steps.is_empty() && scene.kind.is_none() {
+        scene.set_into(into);
+        return;
+    }
+    body.push(Op::Begin { transaction: Transaction { via: via.clone(), isolation } });
+    steps.extend(body.nested(|body| body.push(Op::End { via: via.clone(), finish: Finish::Commit })));
     let catch = body.nested(|body| {
         body.push(Op::End { via: via.clone(), finish: Finish::Rollback });
         body.push(Op::Exit(Exit::Throw));
@@ -200,12 +206,17 @@ fn put_off(scene: &Scene<'_>, kind: &Kind, body: &mut Body<'_>) {
         }
         return;
     }
-    let Some(made) = kind.made.last() else { return };
     let receiver = AccessPath::global("");
     let plain = Kind { made: vec![], ..kind.clone() };
+    let (kind, name, arguments): (&Kind, &str, &[Arg]) = match kind.made.last() {
+        // A statement that was prepared knows its text and what it was given.
+        Some(_) if object.method(RUN).is_some() => (kind, RUN, &[]),
+        Some(made) => (&plain, &made.by, &made.arguments),
+        None => return,
+    };
     let call = Call {
-        target: Target::Method { kind: &plain, receiver: &receiver, name: &made.by },
-        arguments: &made.arguments,
+        target: Target::Method { kind, receiver: &receiver, name },
+        arguments,
         into: None,
         awaited: true,
         construct: false,

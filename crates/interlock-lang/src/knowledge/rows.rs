@@ -149,7 +149,13 @@ pub(super) fn rows(scene: &Scene<'_>, entry: &Entry, body: &mut Body<'_>) {
     if verb == Verb::Insert && entry.mode == Some(Mode::Ensure) {
         statement.conflict = Conflict::Ignore;
     }
-    statement.emit(body, scene.take_into(), scene.via());
+    let into = scene.take_into();
+    // One that names a row and nothing else fails only if there is no such row.
+    let refused = into.filter(|_| entry.fails && statement.demands.len() > 1);
+    statement.emit(body, into, scene.via());
+    if let Some(outcome) = refused {
+        body.check([outcome], |_| {}, |body| body.throw());
+    }
 }
 
 /// Writes an object back to the row that it was read from, or makes the row if the object is new.

@@ -1,6 +1,7 @@
 //! TypeScript and JavaScript.
 //!
-//! `parse.rs` is the only file that names the parser's entry points; `lower/` turns a syntax tree into a module of `module.rs`;
+//! `parse.rs` is the only file that names the parser's entry points; `restore/` turns back what compilers wrote; `lower/` turns a syntax
+//! tree into a module of `module.rs`;
 //! `link/` puts modules together; `sdk/` finds the handlers; `effects.toml` says what libraries do;
 //! [`fix`] changes a source where that is mechanical.
 
@@ -9,6 +10,7 @@ pub mod fix;
 pub(crate) mod module;
 
 mod parse;
+mod restore;
 mod salvage;
 
 mod lower;

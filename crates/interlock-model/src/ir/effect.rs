@@ -212,7 +212,9 @@ pub enum Op {
     Inlined {
         /// Which.
         function: FunctionId,
-        /// Its steps, in the values of the function around it.
+        /// The object whose method it is, in the values of the function around it.
+        receiver: Option<AccessPath>,
+        /// Its steps, in the same values.
         body: Block,
     },
 

@@ -1,6 +1,6 @@
 //! Everything that was lowered from one tree.
 
-use std::sync::Arc;
+use std::{collections::HashSet, sync::Arc};
 
 use crate::{FileId, Span};
 
@@ -21,6 +21,8 @@ pub struct Program {
     pub limited: Vec<Limited>,
     /// The locks that the tree builds itself from promises, flags or channels.
     pub hand_made: Vec<HandMade>,
+    /// The functions that are called in several places: what the analysis finds out, never a front end.
+    pub called_often: HashSet<FunctionId>,
     /// What was not understood, so that a report can say so.
     pub notes: Vec<Note>,
 }

@@ -73,7 +73,7 @@ impl<'p> Follower<'p, '_> {
             None => (call.mentioned(), Term::Unknown),
         };
         if !inside.is_empty() {
-            let op = Op::Inlined { function: target.id, body: inside };
+            let op = Op::Inlined { function: target.id, receiver: receiver.clone(), body: inside };
             let op =
                 if detached { Op::Spawn { start: Start::Now, body: vec![Effect { span, op }] } } else { op };
             out.push(Effect { span, op });

@@ -1,16 +1,22 @@
 //! Which function refers to which: by a call, or by making a function value of it.
 
+use std::{collections::HashSet, mem};
+
 use interlock_model::ir::{Argument, Callee, FunctionId, Op, Program};
 
 /// Who refers to whom.
+#[derive(Default)]
 pub(super) struct Calls {
     /// For each function, those that it refers to.
     pub(super) of: Vec<Vec<FunctionId>>,
+    /// Those that are called in several places.
+    pub(super) often: HashSet<FunctionId>,
 }
 
 impl Calls {
     pub(super) fn new(program: &Program) -> Self {
-        let mut calls = Self { of: vec![] };
+        let mut calls = Self::default();
+        let mut called = vec![false; program.functions.len()];
         for function in &program.functions {
             let mut to = vec![];
             for effect in function.effects() {
@@ -20,6 +26,12 @@ impl Calls {
                         match callee {
                             Callee::Function(function) | Callee::Closure { function, .. } => {
                                 to.push(*function);
+                                if called
+                                    .get_mut(function.0 as usize)
+                                    .is_some_and(|known| mem::replace(known, true))
+                                {
+                                    calls.often.insert(*function);
+                                }
                             }
                             Callee::Value(_) | Callee::Named(_) | Callee::Pending(_) => {}
                         }
@@ -78,7 +90,7 @@ impl<'c> Reached<'c> {
         let mut pending = vec![id];
         while let Some(id) = pending.pop() {
             let Some(seen) = self.seen.get_mut(id.0 as usize) else { continue };
-            if !std::mem::replace(seen, true) {
+            if !mem::replace(seen, true) {
                 pending.extend(self.calls.of(id));
             }
         }

@@ -140,15 +140,17 @@ impl<'p> Follower<'p, '_> {
                 finally: self.copy_block(finally, rename, work),
             },
             // What is left out for its size still lets others in.
-            Op::Inlined { function, body } if work.leaves_out(*function, body, self) => {
+            Op::Inlined { function, body, .. } if work.leaves_out(*function, body, self) => {
                 if !suspends(body, self) {
                     return;
                 }
                 Op::Suspend
             }
-            Op::Inlined { function, body } => {
-                Op::Inlined { function: *function, body: self.copy_block(body, rename, work) }
-            }
+            Op::Inlined { function, receiver, body } => Op::Inlined {
+                function: *function,
+                receiver: receiver.as_ref().map(|path| rename.path(path)),
+                body: self.copy_block(body, rename, work),
+            },
             other => match Later::of(other) {
                 Some(later) => return self.copy_later(&later, span, rename, work, out),
                 None => rename.op(other),

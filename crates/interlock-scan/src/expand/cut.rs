@@ -6,7 +6,7 @@
 use std::{collections::BTreeMap, sync::OnceLock};
 
 use interlock_hazards::view::{Expanded, Runs};
-use interlock_model::ir::{Block, FunctionId, Name, Op, Tool};
+use interlock_model::ir::{Block, Effect, FunctionId, Name, Op, Tool};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{
@@ -90,11 +90,32 @@ pub(super) fn of_handler(id: FunctionId, whole: &Whole<'_>, tools: &[Tool], cut:
     }
 }
 
-/// Whether a body takes a lock or opens a transaction anywhere.
+/// Whether a body takes a lock or opens a transaction anywhere that something else may be in.
 fn holds(body: &Block) -> bool {
-    body.iter().any(|effect| {
-        matches!(effect.op, Op::Acquire { .. } | Op::Begin { .. }) || effect.op.blocks().any(holds)
-    })
+    let mut effects = body.iter().peekable();
+    while let Some(effect) = effects.next() {
+        let holds = match &effect.op {
+            Op::Acquire { .. } => true,
+            Op::Begin { .. } => !effects.peek().is_some_and(|next| is_batch(&next.op)),
+            op => op.blocks().any(holds),
+        };
+        if holds {
+            return true;
+        }
+    }
+    false
+}
+
+/// Whether a step runs some statements and ends the transaction that they are in: a batch has room for nothing else.
+fn is_batch(op: &Op) -> bool {
+    let Op::Try { body, .. } = op else { return false };
+    let is_statement = |effect: &Effect| {
+        matches!(effect.op, Op::Read { .. } | Op::Write { .. } | Op::Delete { .. } | Op::Derive { .. })
+    };
+    match body.split_last() {
+        Some((Effect { op: Op::End { .. }, .. }, statements)) => statements.iter().all(is_statement),
+        _ => false,
+    }
 }
 
 /// What there was no room for in a function, without that which something inside may hold a lock or a transaction around: also what is

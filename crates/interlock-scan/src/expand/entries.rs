@@ -46,7 +46,8 @@ enum Way<'w> {
 
 /// Every way in, and how many functions that there was no room for are not looked at.
 fn expanded(program: &mut Program, room: &mut Room) -> (Vec<Expanded>, usize) {
-    let calls = Calls::new(program);
+    let mut calls = Calls::new(program);
+    program.called_often = std::mem::take(&mut calls.often);
     let ids = (0..).map(FunctionId).zip(&program.functions);
     let mut roots: Vec<FunctionId> =
         ids.filter(|(_, function)| function.role != Role::Helper).map(|(id, _)| id).collect();

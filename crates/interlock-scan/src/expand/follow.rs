@@ -114,7 +114,7 @@ impl<'p, 's> Follower<'p, 's> {
         let op = match op {
             Op::Call { .. } => return self.call(span, op, work, out),
             Op::Check { on, equal, then, otherwise } => {
-                let takes_then = self.only.as_ref().and_then(|only| only.takes_then(equal.as_ref()));
+                let takes_then = self.only.as_ref().and_then(|only| only.takes_then(&on, equal.as_ref()));
                 if let Some(takes_then) = takes_then {
                     let way = if takes_then { then } else { otherwise };
                     return way.into_iter().for_each(|effect| self.effect(effect, work, out));
@@ -138,7 +138,9 @@ impl<'p, 's> Follower<'p, 's> {
                 catch: catch.map(|Catch { error, body }| Catch { error, body: self.block(body, work) }),
                 finally: self.block(finally, work),
             },
-            Op::Inlined { function, body } => Op::Inlined { function, body: self.block(body, work) },
+            Op::Inlined { function, receiver, body } => {
+                Op::Inlined { function, receiver, body: self.block(body, work) }
+            }
             other => {
                 work.values.note(&other);
                 other

@@ -189,7 +189,8 @@ mod tests {
     fn a_chain_as_long_as_the_program_needs_no_stack() {
         let length = 100_000;
         let to: Vec<Vec<u32>> = (1..=length).map(|callee| vec![callee % length]).collect();
-        let calls = Calls { of: to.iter().map(|to| to.iter().copied().map(FunctionId).collect()).collect() };
+        let of = to.iter().map(|to| to.iter().copied().map(FunctionId).collect()).collect();
+        let calls = Calls { of, ..Calls::default() };
         let mut wanted = Reached::new(&calls);
         wanted.from(FunctionId(0));
         assert_eq!(levels(&calls, &wanted, length as usize).len(), 1);

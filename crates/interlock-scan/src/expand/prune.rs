@@ -1,6 +1,8 @@
 //! What cannot matter to any rule is left out: names of things that nobody else sees, decisions about nothing, values that nobody uses.
 
-use interlock_model::ir::{Argument, Block, Callee, Effect, Exit, Op, Resource, Value};
+use interlock_model::ir::{
+    AccessPath, Argument, Block, Callee, Effect, Exit, Field, Op, Resource, Value, WriteMode,
+};
 
 use super::{
     bind::Info,
@@ -69,7 +71,11 @@ fn live(body: &Block, values: usize, wanted: impl Iterator<Item = Value>) -> Mar
     let mut inputs = Inputs::new(values);
     let mut used: Vec<Value> = wanted.collect();
     let mut mentioned: Vec<Value> = vec![];
+    let mut emptied: Vec<&AccessPath> = vec![];
     backwards(body, &mut |effect| {
+        if let Some(place) = empties(&effect.op) {
+            emptied.push(place);
+        }
         let into = match &effect.op {
             Op::Derive { into, from, term } => {
                 mentioned.extend(from);
@@ -82,8 +88,12 @@ fn live(body: &Block, values: usize, wanted: impl Iterator<Item = Value>) -> Mar
                 into
             }
             // Looking at memory matters as far as something comes of it.
-            op @ Op::Read { into, of: Resource::Shared(_), .. } => {
+            op @ Op::Read { into, of: Resource::Shared(seen), .. } => {
                 uses(op, &mut mentioned);
+                // What is sent is not told by the step that sends it. What was there before it is thrown away may have been.
+                if emptied.iter().any(|place| is_all_of(seen, place)) {
+                    used.push(*into);
+                }
                 into
             }
             op => {
@@ -100,6 +110,26 @@ fn live(body: &Block, values: usize, wanted: impl Iterator<Item = Value>) -> Mar
         }
     }
     live
+}
+
+/// The place in memory that a step leaves empty.
+fn empties(op: &Op) -> Option<&AccessPath> {
+    match op {
+        Op::Write { to: Resource::Shared(place), mode: WriteMode::Blind, from, .. } if from.is_empty() => {
+            Some(place)
+        }
+        Op::Delete { of: Resource::Shared(place), .. } => Some(place),
+        _ => None,
+    }
+}
+
+/// Whether all of a place was looked at, where its `length` stands for it.
+fn is_all_of(seen: &AccessPath, place: &AccessPath) -> bool {
+    let all = match place.fields.as_slice() {
+        [rest @ .., Field::Name(name)] if &**name == "length" => rest,
+        all => all,
+    };
+    seen.root == place.root && seen.fields.as_slice() == all
 }
 
 /// What each value was computed from, as linked lists in one piece of memory.

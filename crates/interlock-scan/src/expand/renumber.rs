@@ -84,7 +84,11 @@ impl<'i, 'p> Renumber<'i, 'p> {
                 self.block(otherwise);
             }
             Op::Suspend | Op::Sleep { .. } => {}
-            Op::Spawn { body, .. } | Op::Inlined { body, .. } => self.block(body),
+            Op::Spawn { body, .. } => self.block(body),
+            Op::Inlined { receiver, body, .. } => {
+                receiver.iter_mut().for_each(|path| self.path(path));
+                self.block(body);
+            }
             Op::Together { branches } => branches.iter_mut().for_each(|branch| self.block(branch)),
             Op::Acquire { lock, outcome, .. } => {
                 self.lock(lock);

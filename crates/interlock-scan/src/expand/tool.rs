@@ -5,7 +5,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use interlock_model::ir::{FunctionId, Name, Op, Program, Role};
+use interlock_model::ir::{FunctionId, Name, Op, Program, Role, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{calls::Calls, summary::Summary};
@@ -13,6 +13,8 @@ use super::{calls::Calls, summary::Summary};
 /// The tools of a handler, and the functions that tell them apart or lead to one that does.
 pub(super) struct Dispatch {
     tools: FxHashSet<Name>,
+    /// Those of all handlers.
+    all: Arc<FxHashSet<Name>>,
     functions: FxHashSet<FunctionId>,
 }
 
@@ -30,6 +32,11 @@ pub(super) fn dispatches(program: &Program, calls: &Calls) -> FxHashMap<Function
     if handlers.is_empty() {
         return FxHashMap::default();
     }
+    let tools = program.functions.iter().filter_map(|function| match &function.role {
+        Role::Handler(tools) => Some(tools),
+        _ => None,
+    });
+    let all: Arc<FxHashSet<Name>> = Arc::new(tools.flatten().map(|tool| tool.name.clone()).collect());
     let mut asked: FxHashMap<FunctionId, Vec<&Name>> = FxHashMap::default();
     for (id, function) in ids() {
         for effect in function.effects() {
@@ -56,7 +63,7 @@ pub(super) fn dispatches(program: &Program, calls: &Calls) -> FxHashMap<Function
                 }
             }
         }
-        Dispatch { tools, functions }
+        Dispatch { tools, all: all.clone(), functions }
     };
     handlers.into_iter().map(|(id, tools)| (id, dispatch(id, tools))).collect()
 }
@@ -102,9 +109,13 @@ impl<'p, 'd> Only<'p, 'd> {
         self.summaries.get(&function)
     }
 
-    /// Whether a check takes its first way for this tool, if it is one that tells the tools apart.
-    pub(super) fn takes_then(&self, equal: Option<&Name>) -> Option<bool> {
-        let text = equal.filter(|text| self.dispatch.tools.contains(*text))?;
+    /// Whether a check takes its first way for this tool, if it is one that tells the tools apart. One that asks nothing but what the
+    /// tool is called may name those of other handlers as well.
+    pub(super) fn takes_then(&self, on: &[Value], equal: Option<&Name>) -> Option<bool> {
+        let is_name = |text: &Name| {
+            self.dispatch.tools.contains(text) || on.is_empty() && self.dispatch.all.contains(text)
+        };
+        let text = equal.filter(|text| is_name(text))?;
         Some(text == self.tool)
     }
 }

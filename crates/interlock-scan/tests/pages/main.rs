@@ -3,6 +3,7 @@
 //!
 //! `CASE=words cargo test -p interlock-scan --test pages` runs only the cases whose name or hazard contains the words.
 
+mod compiled;
 mod judge;
 mod trees;
 

@@ -260,5 +260,5 @@ server.setRequestHandler(CallToolRequestSchema, async (request) => {
 
     // What nothing reaches has parameters, and no caller knows their names.
     let keys = locks(&[("store.ts", STORE)], "lost-update");
-    assert_eq!(keys, ["*: path"]);
+    assert_eq!(keys, ["*: files"]);
 }

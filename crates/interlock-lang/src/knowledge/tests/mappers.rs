@@ -103,6 +103,9 @@ fn prisma_runs_what_is_waited_for_and_batches_the_rest() {
             4       update.2 = write atomic row "account"[id].{balance} from amount via pool PrismaClient
             5       updateMany = write conditional row "account"[id].{balance} when balance >= amount from amount via pool PrismaClient
             6       delete = delete row "page"[data] when userId = id via pool PrismaClient
+            6       check delete
+                    else
+            6         throw
             7       create = write exclusive row "user"[data].{email} from data via pool PrismaClient
             8       $executeRaw = write atomic row "account"[id].{n} via pool PrismaClient
             9       update.3 = new

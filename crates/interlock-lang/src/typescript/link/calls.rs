@@ -293,13 +293,21 @@ impl<'f> Rewriter<'_, 'f> {
     /// Whether a function is made here by a call, and takes along what that call was given: `guarded(handler)(args)`. What it takes
     /// along is known where the call is followed; elsewhere it could be anybody's.
     fn is_made_by_call(&self, value: Value, function: FunctionId) -> bool {
-        let Some(Definition::Call(site)) = self.meanings.definition(self.id, value) else { return false };
-        let Some(site) = self.meanings.flat.sites.get(*site as usize) else { return false };
+        let maker = match self.meanings.definition(self.id, value) {
+            Some(Definition::Call(site)) => {
+                let site = self.meanings.flat.sites.get(*site as usize);
+                match site.map(|site| self.meanings.reached(site)) {
+                    Some(Reached::Function(maker, _)) => maker,
+                    _ => return false,
+                }
+            }
+            Some(Definition::Returned(maker)) => *maker,
+            _ => return false,
+        };
         let parent = self.meanings.flat.about.get(function.0 as usize).and_then(|about| about.parent);
         let takes_along =
             self.meanings.index.heads.get(function.0 as usize).is_some_and(|head| head.captures > 0);
-        takes_along
-            && matches!(self.meanings.reached(site), Reached::Function(maker, _) if parent == Some(maker.0))
+        takes_along && parent == Some(maker.0)
     }
 
     /// The object that a function was bound to: `this.handle.bind(this)`.

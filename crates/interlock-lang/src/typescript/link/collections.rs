@@ -60,7 +60,11 @@ pub(super) fn method<'f>(
         }
         Does::Splice => {
             let from = steps.values(0);
-            steps.write(steps.place.clone(), from, WriteMode::Blind, out);
+            // So many at a place that is written down are taken from what is there, as one is by `shift`.
+            let fixed = |arg: &Arg| matches!(arg.shape, crate::Shape::Number(_));
+            let takes = matches!(&*steps.standing.site.arguments, [at, many] if fixed(at) && fixed(many));
+            let mode = if takes { WriteMode::Atomic } else { WriteMode::Blind };
+            steps.write(steps.place.clone(), from, mode, out);
         }
         Does::Rearrange => {
             let from = steps.values(0);

@@ -80,6 +80,8 @@ pub(super) struct Head {
     pub(super) owner: Option<Name>,
     /// How many values it takes along.
     pub(super) captures: usize,
+    /// Whether it takes a lock that is made by hand.
+    pub(super) locks: bool,
     /// How each of its values comes about, among those of all functions.
     definitions: Range<usize>,
     /// What it returns, among what all functions do.
@@ -142,7 +144,7 @@ impl<'f> Index<'f> {
             }
             let (first, returned) = (index.definitions.len(), index.returns.len());
             index.definitions.resize_with(first + function.values.len(), Definition::default);
-            let mut walk = Walk { index: &mut index, id, first, returned };
+            let mut walk = Walk { index: &mut index, id, first, returned, locks: false };
             for (at, value) in function.parameters.iter().enumerate() {
                 walk.define(*value, Definition::Parameter(at));
             }
@@ -150,6 +152,7 @@ impl<'f> Index<'f> {
                 walk.define(*value, Definition::Capture(at));
             }
             walk.block(&function.body);
+            let locks = walk.locks;
             if about.holds {
                 for (_, arg) in about.locals.iter().chain(&about.items) {
                     index.closures_in(id, arg, None);
@@ -159,6 +162,7 @@ impl<'f> Index<'f> {
             index.heads.push(Head {
                 owner: function.owner.clone(),
                 captures: function.captures.len(),
+                locks,
                 definitions: first..index.definitions.len(),
                 returns: returned..index.returns.len(),
             });
@@ -453,6 +457,7 @@ struct Walk<'i, 'f> {
     /// Where its values begin among those of all functions, and what it returns among what all do.
     first: usize,
     returned: usize,
+    locks: bool,
 }
 
 impl Walk<'_, '_> {
@@ -502,6 +507,7 @@ impl Walk<'_, '_> {
                     self.index.assigned.insert(name.clone());
                 }
                 Op::New { into, .. } => self.define(*into, Definition::New),
+                Op::Acquire { .. } => self.locks = true,
                 Op::Closure { into, function, captures } => {
                     self.captured(*function, captures);
                     self.define(*into, Definition::Function(*function));

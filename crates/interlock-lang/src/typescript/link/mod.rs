@@ -43,6 +43,8 @@ mod tables;
 #[cfg(test)]
 mod tests;
 
+use std::collections::HashSet;
+
 use interlock_model::{
     FileId, Span,
     ir::{AccessPath, FunctionId, Limit, Limited, Name, Note, Program, Role, Root},
@@ -106,6 +108,7 @@ pub(crate) fn link(
         tables,
         limited,
         hand_made,
+        called_often: HashSet::default(),
         notes: bounded(notes),
     }
 }

@@ -13,7 +13,7 @@ use super::{
     alias::last_name,
     builtins::{self, Does},
     collections,
-    index::CallAt,
+    index::{CallAt, Definition},
     library,
     meaning::{Meaning, Meanings},
     target::Reached,
@@ -187,6 +187,20 @@ impl<'f> Rewriter<'_, 'f> {
         }
     }
 
+    /// The parameter that is called under a lock, if the function that callers hand over takes something along. Also where there is only
+    /// one such function: what it takes along has a name where it is written, and whether the lock is about that shows there.
+    fn handed(&self, standing: &Standing<'f>, function: FunctionId) -> Option<Value> {
+        let heads = &self.meanings.index.heads;
+        if !heads.get(self.id.0 as usize)?.locks || heads.get(function.0 as usize)?.captures == 0 {
+            return None;
+        }
+        let callee = standing.site.callee.as_ref().filter(|callee| callee.fields.is_empty())?;
+        let Root::Value(value) = callee.root else { return None };
+        let is_parameter = matches!(self.meanings.definition(self.id, value), Some(Definition::Parameter(_)));
+        let (outer, _) = self.meanings.index.captured(function)?;
+        (is_parameter && *outer != self.id).then_some(value)
+    }
+
     fn call(&mut self, standing: Standing<'f>, out: &mut Block) {
         let reached = self.meanings.reached(standing.site);
         let of_library = match &reached {
@@ -211,7 +225,11 @@ impl<'f> Rewriter<'_, 'f> {
             Reached::Function(function, ref receiver)
                 if self.statement(&standing, (function, receiver.as_ref()), out) => {}
             Reached::Function(function, receiver) => {
-                self.call_function(&standing, function, receiver, out);
+                if let Some(value) = self.handed(&standing, function) {
+                    self.push_call(&standing, Callee::Value(value), None, out);
+                } else {
+                    self.call_function(&standing, function, receiver, out);
+                }
                 self.keep_declared(&standing, out);
             }
             Reached::Class(class) => {

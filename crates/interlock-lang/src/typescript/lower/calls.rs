@@ -1,6 +1,6 @@
 //! Calls. What a call reaches is looked up when all files are known; here it gets a number, its arguments and its place in the order.
 
-use interlock_model::ir::{AccessPath, Callee, Field, Name, Op, Root, Term, Value};
+use interlock_model::ir::{AccessPath, Callee, Field, Fresh, Name, Op, Root, Term, Value};
 use oxc_ast::ast::{Argument, CallExpression, Expression, NewExpression, TaggedTemplateExpression};
 
 use super::{
@@ -146,7 +146,10 @@ impl<'a> Lowerer<'a> {
             val.depend(&argument);
         }
         match (object, name) {
-            ("Math", "random") => val.flags |= flag::CHANCE,
+            ("Math", "random") => {
+                val.flags |= flag::CHANCE;
+                val.term = Term::Fresh(Fresh::Random);
+            }
             ("Math", "pow") => val.flags |= flag::GROWS,
             _ => {}
         }
@@ -160,11 +163,6 @@ impl<'a> Lowerer<'a> {
                 let cell = meaning_of(&id.reference_id).is_some_and(|symbol| self.facts.is_cell(symbol));
                 if cell { self.identifier(id) } else { self.identifier_place(id) }
             }
-            // `(0, module.name)(…)`, as compilers write it to lose the receiver.
-            Expression::SequenceExpression(it) => match it.expressions.as_slice() {
-                [Expression::NumericLiteral(_), last] => self.place(last),
-                _ => self.expression(callee),
-            },
             Expression::ArrowFunctionExpression(_) | Expression::FunctionExpression(_) => {
                 self.function_expression(callee, None)
             }
@@ -175,7 +173,7 @@ impl<'a> Lowerer<'a> {
     pub(super) fn spread_or_expression(&mut self, argument: &Argument<'a>) -> Val {
         match argument {
             Argument::SpreadElement(spread) => {
-                let mut val = self.expression(&spread.argument);
+                let mut val = self.all_of(&spread.argument);
                 val.shape = Shape::Opaque;
                 val.term = Term::Unknown;
                 val
@@ -370,12 +368,20 @@ impl<'a> Lowerer<'a> {
 
     /// The symbol of a plain identifier, if it comes from a package.
     pub(super) fn is_from_package(&self, expression: &Expression<'a>) -> bool {
-        match expression {
-            Expression::Identifier(id) => meaning_of(&id.reference_id)
-                .and_then(|symbol| self.facts.symbol(symbol))
-                .is_some_and(|symbol| symbol.kind == SymbolKind::Library),
-            _ => false,
-        }
+        let symbol = match expression {
+            Expression::Identifier(id) => meaning_of(&id.reference_id),
+            Expression::StaticMemberExpression(member) => self.whole_module(&member.object),
+            _ => None,
+        };
+        let symbol = symbol.and_then(|symbol| self.facts.symbol(symbol));
+        symbol.is_some_and(|symbol| symbol.kind == SymbolKind::Library)
+    }
+
+    /// The name that an expression is, if it stands for a whole module.
+    pub(super) fn whole_module(&self, expression: &Expression<'a>) -> Option<u32> {
+        let Expression::Identifier(id) = expression else { return None };
+        meaning_of(&id.reference_id)
+            .filter(|symbol| self.facts.symbol(*symbol).is_some_and(|symbol| symbol.whole))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use interlock_model::ir::{AccessPath, Field, Name, Root, Value};
 use oxc_ast::ast::{
-    BindingPattern, Class, ClassElement, Expression, FormalParameters, Function, MethodDefinition,
+    BindingPattern, Class, ClassElement, Decorator, Expression, FormalParameters, Function, MethodDefinition,
     PropertyKey,
 };
 
@@ -13,7 +13,10 @@ use super::{
     functions::{Body, Written},
     val::Val,
 };
-use crate::{Shape, typescript::module};
+use crate::{
+    Shape,
+    typescript::module::{self, WORK},
+};
 
 impl<'a> Lowerer<'a> {
     pub(super) fn class_expression(&mut self, class: &Class<'a>) -> Val {
@@ -72,6 +75,11 @@ impl<'a> Lowerer<'a> {
                 ClassElement::AccessorProperty(_) | ClassElement::TSIndexSignature(_) => {}
             }
         }
+        // What announces a class announces the method of it that does the work.
+        let called = |work: &&str| lowered.methods.iter().find(|(name, _)| &**name == *work);
+        if let Some((_, id)) = WORK.iter().find_map(called) {
+            self.announcements(&class.decorators, *id);
+        }
         self.constructor(class, constructor, written, &name, &short, &mut lowered);
         self.module.classes.push(lowered);
         path
@@ -113,12 +121,12 @@ impl<'a> Lowerer<'a> {
         };
         self.function(&method.value, id, name, Some(class.clone()), this, bound);
         lowered.methods.push((key, id));
-        self.announcements(method, id);
+        self.announcements(&method.decorators, id);
     }
 
     /// What announces a method to clients is a call that is handed the method: `Tool({ … }, method)`.
-    fn announcements(&mut self, method: &MethodDefinition<'a>, id: u32) {
-        for call in announced(method) {
+    fn announcements(&mut self, decorators: &[Decorator<'a>], id: u32) {
+        for call in announced(decorators) {
             self.stand(call.span);
             let callee = self.place(&call.callee).path_ref().cloned();
             let mut arguments = self.arguments(&call.arguments);

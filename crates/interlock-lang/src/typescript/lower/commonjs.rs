@@ -68,20 +68,7 @@ impl<'a> Lowerer<'a> {
                 if let Some(source) = self.require_source(call) {
                     return Some((specifier(source), Imported::All));
                 }
-                // What compilers put around it.
-                let Expression::Identifier(id) = &call.callee else { return None };
-                let wrapper = matches!(
-                    id.name.as_str(),
-                    "__importDefault"
-                        | "__importStar"
-                        | "__toESM"
-                        | "_interopRequireDefault"
-                        | "_interopRequireWildcard"
-                        | "_interopDefault"
-                        | "_interopNamespace"
-                );
-                let inner = call.arguments.first().and_then(Argument::as_expression).filter(|_| wrapper)?;
-                self.requirement(inner)
+                self.requirement(wrapped(call)?)
             }
             Expression::AwaitExpression(it) => match it.argument.get_inner_expression() {
                 Expression::ImportExpression(import) => match &import.source {
@@ -104,7 +91,7 @@ impl<'a> Lowerer<'a> {
         let Expression::Identifier(id) = &call.callee else { return None };
         let ours = meaning_of(&id.reference_id).is_some();
         // `const require = createRequire(import.meta.url)` is the same function.
-        if id.name != "require" || call.arguments.len() != 1 {
+        if !is_require(&id.name) || call.arguments.len() != 1 {
             return None;
         }
         match call.arguments.first().and_then(Argument::as_expression)? {
@@ -350,4 +337,48 @@ fn returned<'t, 'a>(function: &'t Expression<'a>) -> Option<&'t Expression<'a>> 
         [Statement::ReturnStatement(it)] => it.argument.as_ref(),
         _ => None,
     }
+}
+
+/// The module that a call requires, by the look of it.
+pub(crate) fn required<'a>(call: &CallExpression<'a>) -> Option<&'a str> {
+    match (&call.callee, call.arguments.as_slice()) {
+        (Expression::Identifier(id), [Argument::StringLiteral(from)]) if is_require(&id.name) => {
+            Some(from.value.as_str())
+        }
+        _ => match wrapped(call)?.get_inner_expression() {
+            Expression::CallExpression(inner) => required(inner),
+            _ => None,
+        },
+    }
+}
+
+/// What is inside of what compilers put around `require`.
+fn wrapped<'e, 'a>(call: &'e CallExpression<'a>) -> Option<&'e Expression<'a>> {
+    let name = match &call.callee {
+        Expression::Identifier(id) => id.name.as_str(),
+        // `tslib_1.__importStar(…)`, `_interop_require_default._(…)`.
+        Expression::StaticMemberExpression(member) => match &member.object {
+            Expression::Identifier(id) if member.property.name == "_" => id.name.as_str(),
+            _ => member.property.name.as_str(),
+        },
+        _ => return None,
+    };
+    let wraps = matches!(
+        name,
+        "__importDefault"
+            | "__importStar"
+            | "__toESM"
+            | "_interopRequireDefault"
+            | "_interopRequireWildcard"
+            | "_interop_require_default"
+            | "_interop_require_wildcard"
+            | "_interopDefault"
+            | "_interopNamespace"
+    );
+    call.arguments.first().and_then(Argument::as_expression).filter(|_| wraps)
+}
+
+/// Bundlers keep `require` under a name of their own, where modules have none.
+fn is_require(name: &str) -> bool {
+    matches!(name, "require" | "__require")
 }

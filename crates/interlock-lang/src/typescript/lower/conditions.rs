@@ -69,6 +69,9 @@ impl<'a> Lowerer<'a> {
                     return self.judge(&val);
                 }
                 let left = self.expression(&it.left);
+                if it.operator == BinaryOperator::Instanceof && tells_nothing(&it.left, &it.right) {
+                    return Test::default();
+                }
                 let mut test = self.judge(&left);
                 let right = self.expression(&it.right);
                 let other = self.judge(&right);
@@ -131,6 +134,21 @@ fn is_equality(operator: BinaryOperator) -> bool {
 /// Whether an expression asks what kind of thing something is.
 fn is_kind(expression: &Expression<'_>) -> bool {
     matches!(expression.get_inner_expression(), Expression::UnaryExpression(it) if it.operator == UnaryOperator::Typeof)
+}
+
+/// Whether it says nothing of what a store has answered that something is of a class: what schemas throw comes from elsewhere, and what
+/// was caught is an error in any case.
+fn tells_nothing(thing: &Expression<'_>, class: &Expression<'_>) -> bool {
+    let name = match class.get_inner_expression() {
+        Expression::Identifier(id) => id.name.as_str(),
+        Expression::StaticMemberExpression(member) => member.property.name.as_str(),
+        _ => return false,
+    };
+    match (name, thing.get_inner_expression()) {
+        ("ZodError" | "$ZodError" | "ValiError" | "ValidationError" | "SchemaError", _) => true,
+        ("Error", Expression::Identifier(id)) => matches!(id.name.as_str(), "error" | "err" | "e" | "ex"),
+        _ => false,
+    }
 }
 
 /// The text of a literal that is compared with.

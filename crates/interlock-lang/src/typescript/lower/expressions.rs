@@ -147,7 +147,7 @@ impl<'a> Lowerer<'a> {
         for element in &array.elements {
             let item = match element {
                 ArrayExpressionElement::SpreadElement(spread) => {
-                    let mut spread = self.expression(&spread.argument);
+                    let mut spread = self.all_of(&spread.argument);
                     spread.shape = Shape::Opaque;
                     spread
                 }
@@ -193,7 +193,7 @@ impl<'a> Lowerer<'a> {
                     members.push((name, member.into_arg()));
                 }
                 ObjectPropertyKind::SpreadProperty(spread) => {
-                    let spread = self.expression(&spread.argument);
+                    let spread = self.all_of(&spread.argument);
                     modules &= spread.flags & flag::MODULE != 0;
                     val.depend(&spread);
                     members.push((self.names.get("..."), spread.into_arg()));
@@ -259,6 +259,8 @@ impl<'a> Lowerer<'a> {
                 let inner = self.expression(&unary.argument);
                 let shape = match inner.shape {
                     Shape::Bool(value) => Shape::Bool(!value),
+                    // `!0` is how compilers write `true`.
+                    Shape::Number(number) => Shape::Bool(number == 0),
                     _ => Shape::Opaque,
                 };
                 Val { shape, ..Val::from_values(inner.values, 0) }
@@ -336,6 +338,10 @@ impl<'a> Lowerer<'a> {
     }
 
     fn logical(&mut self, logical: &LogicalExpression<'a>, wanted: Use) -> Val {
+        if logical.operator != LogicalOperator::Coalesce && (wanted == Use::Nothing || is_test(&logical.left))
+        {
+            return self.decided(logical, wanted);
+        }
         // `a && b && c` leans to the left like any chain.
         let left = self.expression_for(&logical.left, wanted.of_part());
         self.stand(logical.right.span());
@@ -364,6 +370,26 @@ impl<'a> Lowerer<'a> {
             val.term = left.term;
         }
         val.shape = made(left.shape, right.shape);
+        val
+    }
+
+    /// `!a && (a = b)`, `a === "x" && b()`: a decision, like that of an `if`.
+    fn decided(&mut self, logical: &LogicalExpression<'a>, wanted: Use) -> Val {
+        let test = self.condition(&logical.left);
+        self.stand(logical.right.span());
+        let at = self.at;
+        let mark = self.changes.len();
+        let (block, right) = self.branch(|this| this.expression_for(&logical.right, wanted));
+        let changed = self.undo(mark);
+        let mut val = Val::from_values(test.on.clone(), 0);
+        if !block.is_empty() || !changed.is_empty() {
+            let (then, otherwise) =
+                if logical.operator == LogicalOperator::And { (block, vec![]) } else { (vec![], block) };
+            self.push_at(at, test.check(then, otherwise));
+            self.join(Some(changed), Some(vec![]));
+        }
+        val.depend(&right);
+        val.flags |= right.flags;
         val
     }
 
@@ -407,6 +433,18 @@ impl<'a> Lowerer<'a> {
             }
         }
         val.values.clone()
+    }
+}
+
+/// Whether an expression is a yes or a no.
+fn is_test(expression: &Expression<'_>) -> bool {
+    match expression.get_inner_expression() {
+        Expression::UnaryExpression(it) => it.operator == UnaryOperator::LogicalNot,
+        Expression::BinaryExpression(it) => it.operator.is_equality() || it.operator.is_compare(),
+        Expression::LogicalExpression(it) => {
+            it.operator != LogicalOperator::Coalesce && is_test(&it.left) && is_test(&it.right)
+        }
+        _ => false,
     }
 }
 

@@ -212,9 +212,25 @@ impl<'a> Lowerer<'a> {
     }
 }
 
-/// As written, without `node:`.
+/// As written, without what says where a library is fetched from and in which version: `node:fs`, `npm:zod@3`, `jsr:@std/fs@1`,
+/// `https://esm.sh/zod@3?target=deno`.
 pub(super) fn specifier(source: &str) -> Name {
-    source.strip_prefix("node:").unwrap_or(source).into()
+    const FETCHED: [&str; 4] = ["npm:", "jsr:", "https://esm.sh/", "https://cdn.skypack.dev/"];
+    if let Some(name) = source.strip_prefix("node:") {
+        return name.into();
+    }
+    let Some(name) = FETCHED.iter().find_map(|from| source.strip_prefix(from)) else { return source.into() };
+    let name = name.trim_start_matches('/');
+    let name = name.split_once('?').map_or(name, |(name, _)| name);
+    // The name of a scope begins with the sign that stands in front of a version.
+    let (scope, rest) = name.split_at(usize::from(name.starts_with('@')));
+    match rest.split_once('@') {
+        Some((package, version)) => {
+            let inside = version.find('/').and_then(|slash| version.get(slash..)).unwrap_or_default();
+            format!("{scope}{package}{inside}").into()
+        }
+        None => name.into(),
+    }
 }
 
 fn export_name<'a>(name: &ModuleExportName<'a>) -> &'a str {
@@ -234,5 +250,29 @@ fn declared_names<'a>(declaration: &Declaration<'a>) -> Vec<&'a str> {
             .map(|id| id.name.as_str())
             .collect(),
         other => other.id().map(|id| id.name.as_str()).into_iter().collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::specifier;
+
+    #[test]
+    fn a_library_is_the_same_wherever_it_is_fetched_from() {
+        for (written, name) in [
+            ("zod", "zod"),
+            ("./a@2.js", "./a@2.js"),
+            ("node:fs/promises", "fs/promises"),
+            ("npm:zod@3", "zod"),
+            ("npm:/zod@3/v4", "zod/v4"),
+            ("npm:@modelcontextprotocol/sdk@1.9.0/server/mcp.js", "@modelcontextprotocol/sdk/server/mcp.js"),
+            ("npm:@modelcontextprotocol/sdk/server/mcp.js", "@modelcontextprotocol/sdk/server/mcp.js"),
+            ("jsr:@supabase/supabase-js@2", "@supabase/supabase-js"),
+            ("https://esm.sh/ioredis@5?target=deno", "ioredis"),
+            ("https://esm.sh/@scope/name@^1.2/part", "@scope/name/part"),
+            ("https://example.com/mod.ts", "https://example.com/mod.ts"),
+        ] {
+            assert_eq!(&*specifier(written), name, "{written}");
+        }
     }
 }

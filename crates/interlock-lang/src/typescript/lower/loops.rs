@@ -121,7 +121,7 @@ impl<'a> Lowerer<'a> {
     }
 
     pub(super) fn for_of(&mut self, it: &ForOfStatement<'a>) {
-        let whole = self.expression(&it.right);
+        let whole = self.all_of(&it.right);
         self.stand(it.span);
         let at = self.at;
         self.each(loop_of(&it.node_id), at, &it.left, whole, &it.body, it.r#await);

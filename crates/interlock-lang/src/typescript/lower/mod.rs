@@ -46,6 +46,7 @@ use oxc_allocator::Allocator;
 use oxc_ast::ast::Program;
 use rustc_hash::FxHashMap;
 
+pub(crate) use self::commonjs::required;
 use self::{
     bind::bind,
     context::Lowerer,
@@ -55,7 +56,9 @@ use self::{
 use super::{
     depth,
     module::{Module, Site, Variable},
-    parse, salvage,
+    parse,
+    restore::restore,
+    salvage,
 };
 use crate::Source;
 
@@ -78,8 +81,9 @@ pub(crate) fn lower(source: &Source<'_>) -> Module {
 /// Lowers a file in which nothing nests too deep.
 fn lower_shallow(source: &Source<'_>) -> Module {
     let allocator = Allocator::default();
-    let parsed = parse::parse(&allocator, source.path, source.text);
+    let mut parsed = parse::parse(&allocator, source.path, source.text);
     if parsed.usable {
+        restore(&allocator, &mut parsed.program);
         return tree(source, &parsed.program);
     }
     let mut names = Names::new(source.path, source.text);
@@ -101,7 +105,8 @@ fn lower_shallow(source: &Source<'_>) -> Module {
     };
     let source = Source { path: source.path, text: &salvaged.text };
     let allocator = Allocator::default();
-    let parsed = parse::parse(&allocator, source.path, source.text);
+    let mut parsed = parse::parse(&allocator, source.path, source.text);
+    restore(&allocator, &mut parsed.program);
     let mut module = tree(&source, &parsed.program);
     for lost in salvaged.lost {
         let span = names.span(lost.start, lost.end);

@@ -151,6 +151,26 @@ impl<'a> Lowerer<'a> {
         }
     }
 
+    /// All that an expression stands for, taken out of it: a list or a map that a variable holds for good changes all the same.
+    pub(super) fn all_of(&mut self, expression: &Expression<'a>) -> Val {
+        let mut val = self.expression(expression);
+        let Expression::Identifier(id) = expression.get_inner_expression() else { return val };
+        let grows = match &val.shape {
+            Shape::Opaque | Shape::Call(_) => true,
+            Shape::List(items) => items.is_empty(),
+            Shape::Object(members) => members.is_empty(),
+            _ => false,
+        };
+        let kept = val.path_ref().filter(|path| {
+            matches!(path.root, Root::Global(_)) && path.fields.is_empty() && self.is_state(path)
+        });
+        let Some(path) = kept.filter(|_| grows && val.values.is_empty()).cloned() else { return val };
+        let name = self.names.of(id.name);
+        self.stand(id.span);
+        val.values = self.read(path, &name).values;
+        val
+    }
+
     /// A member, read if it is state.
     pub(super) fn member(&mut self, member: &MemberExpression<'a>) -> Val {
         if let Some(literal) = self.enum_member(member) {

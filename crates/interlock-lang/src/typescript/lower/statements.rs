@@ -54,11 +54,7 @@ impl<'a> Lowerer<'a> {
                 self.expression_for(&it.expression, Use::Nothing);
             }
             Statement::ReturnStatement(it) => self.return_statement(it.argument.as_ref(), it.span),
-            Statement::ThrowStatement(it) => {
-                self.expression(&it.argument);
-                self.stand(it.span);
-                self.push(Op::Exit(Exit::Throw));
-            }
+            Statement::ThrowStatement(it) => self.throw(&it.argument, it.span),
             Statement::BreakStatement(it) => {
                 if !self.cx.in_switch || it.label.is_some() {
                     self.stand(it.span);
@@ -90,6 +86,22 @@ impl<'a> Lowerer<'a> {
                 None => self.module_item(statement),
             },
         }
+    }
+
+    /// What is thrown one way or the other is decided like anything else: `throw code === "23505" ? new Taken() : error`.
+    fn throw(&mut self, thrown: &Expression<'a>, span: oxc_span::Span) {
+        if let Expression::ConditionalExpression(it) = thrown {
+            let test = self.condition(&it.test);
+            let (at, mark) = (self.at, self.changes.len());
+            let (then, ()) = self.branch(|this| this.throw(&it.consequent, span));
+            self.undo(mark);
+            let (otherwise, ()) = self.branch(|this| this.throw(&it.alternate, span));
+            self.undo(mark);
+            return self.push_at(at, test.check(then, otherwise));
+        }
+        self.expression(thrown);
+        self.stand(span);
+        self.push(Op::Exit(Exit::Throw));
     }
 
     pub(super) fn declaration(&mut self, declaration: &Declaration<'a>) {
@@ -146,8 +158,8 @@ impl<'a> Lowerer<'a> {
             }
             _ => {
                 // What is returned by another name than its own is given one.
-                if val.direct.is_none() && values.len() <= 1 && val.term != interlock_model::ir::Term::Unknown
-                {
+                let together = values.len() <= 1 || matches!(val.term, interlock_model::ir::Term::Join(_));
+                if val.direct.is_none() && together && val.term != interlock_model::ir::Term::Unknown {
                     let plain = values.first().is_some_and(|value| val.term == (*value).into());
                     if !plain {
                         let name = self.names.get("returned");

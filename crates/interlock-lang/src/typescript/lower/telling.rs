@@ -32,6 +32,11 @@ impl<'a> Lowerer<'a> {
     }
 }
 
+/// Whether a call does nothing but write a message to a log.
+pub(super) fn only_tells(call: &CallExpression<'_>) -> bool {
+    is_log(&call.callee) && call.arguments.iter().all(only_names)
+}
+
 /// Whether a function writes to a log: `console.error`, `this.logger.info`, `log`, `logWarning`.
 fn is_log(callee: &Expression<'_>) -> bool {
     match callee {

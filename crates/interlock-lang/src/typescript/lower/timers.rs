@@ -48,7 +48,9 @@ impl<'a> Lowerer<'a> {
                 meaning_of(&id.reference_id).is_none() || self.is_from_package(&call.callee)
             }
             Expression::StaticMemberExpression(member) => match &member.object {
-                Expression::Identifier(id) => meaning_of(&id.reference_id).is_none(),
+                Expression::Identifier(id) => {
+                    meaning_of(&id.reference_id).is_none() || self.is_from_package(&call.callee)
+                }
                 _ => false,
             },
             _ => false,
@@ -103,9 +105,10 @@ impl<'a> Lowerer<'a> {
                     return None;
                 }
             }
-            // `this.sleep(…)` of a class, `scheduler.wait(…)` and `Bun.sleep(…)` of the platform.
+            // `this.sleep(…)` of a class, `scheduler.wait(…)` and `Bun.sleep(…)` of the platform, `time.sleep(…)` of a module.
             Expression::StaticMemberExpression(member) => match &member.object {
                 Expression::ThisExpression(_) => {}
+                object if self.whole_module(object).is_some() => {}
                 Expression::Identifier(id) if matches!(id.name.as_str(), "scheduler" | "Bun") => {}
                 _ => return None,
             },

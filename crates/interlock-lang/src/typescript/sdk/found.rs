@@ -9,6 +9,7 @@ use super::{
     env::{At, Thing},
     index::Index,
     look::FUEL,
+    shape,
     wrap::Wrapped,
 };
 
@@ -24,6 +25,8 @@ pub(super) struct Found<'x, 'i> {
     pub(super) wrapped: Wrapped,
     pub(super) dispatches: BTreeMap<u32, Dispatch>,
     pub(super) listed: Vec<Tool>,
+    /// Whether all that looks like a tool was registered.
+    all_tools: bool,
     handlers: BTreeMap<u32, Vec<Tool>>,
     dispatchers: Vec<u32>,
     notes: Vec<Note>,
@@ -36,6 +39,7 @@ impl<'x, 'i> Found<'x, 'i> {
             wrapped: Wrapped::new(index),
             dispatches: BTreeMap::new(),
             listed: vec![],
+            all_tools: false,
             handlers: BTreeMap::new(),
             dispatchers: vec![],
             notes: vec![],
@@ -64,6 +68,13 @@ impl<'x, 'i> Found<'x, 'i> {
             let name = name.clone().unwrap_or_else(|| self.called_after(function));
             let tool = describe(name);
             self.serve(function, tool);
+        }
+    }
+
+    /// Registers whatever looks like a tool, because somebody registers tools that nobody can name.
+    pub(super) fn all_tools(&mut self, site: u32) {
+        if !std::mem::replace(&mut self.all_tools, true) {
+            shape::all_tools(self, site);
         }
     }
 
@@ -166,6 +177,8 @@ impl<'x, 'i> Found<'x, 'i> {
             if self.handlers.get(&function).is_some_and(|tools| !tools.is_empty()) {
                 continue;
             }
+            // Where it goes nobody can tell, but to tools.
+            self.all_tools(0);
             // A dispatch that is not understood still answers what the server lists.
             let mut tools = self.listed.clone();
             if tools.is_empty() {

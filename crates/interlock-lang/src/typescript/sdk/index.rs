@@ -538,6 +538,14 @@ impl<'i> Walk<'_, 'i> {
                 Op::Derive { into, term, .. } => {
                     self.define_first(*into, Definition::Term(term));
                 }
+                // A variable that closures see changing is what it is given first, as far as that can be told.
+                Op::Write {
+                    to: Resource::Shared(AccessPath { root: Root::Value(variable), fields }),
+                    from,
+                    ..
+                } if fields.is_empty() && !from.is_empty() => {
+                    self.define_first(*variable, Definition::From(from));
+                }
                 Op::Check { equal: Some(word), .. } if &**word == "tools/call" => {
                     note(&mut self.index.by_hand, self.number);
                 }

@@ -10,6 +10,7 @@ use super::{
     env::{At, Bound, Open, Thing},
     index::{Definition, Index},
     place::{name_of, place_at},
+    ways::Choice,
 };
 use crate::{
     Arg, Shape,
@@ -216,8 +217,11 @@ impl<'i> Index<'i> {
             return Thing::Function(function, at.env.clone());
         }
         let Some(unit) = self.unit(at.function) else { return Thing::Unknown };
-        if self.choice(at.function, value).is_some() {
-            return Thing::Open(Open::Item(at.function, value));
+        if let Some(choice) = self.choice(at.function, value) {
+            return match self.chosen(&choice, at, fuel) {
+                Thing::Unknown => Thing::Open(Open::Item(at.function, value)),
+                thing => thing,
+            };
         }
         if let Some((_, arg)) = unit.locals.iter().find(|(local, _)| *local == value) {
             return self.look(arg, at, fuel);
@@ -245,6 +249,16 @@ impl<'i> Index<'i> {
                 found
             }
             None => Thing::Unknown,
+        }
+    }
+
+    /// The entry that is looked up, where it is known by now what under: `handlers[name]` in a closure that was made for one name.
+    fn chosen(&self, choice: &Choice<'i>, at: &At<'i>, fuel: usize) -> Thing<'i> {
+        let Choice::Among(path, before) = choice else { return Thing::Unknown };
+        let Some(Field::At(under)) = path.fields.get(before.len()) else { return Thing::Unknown };
+        match self.settle(self.term(under, at, fuel), fuel) {
+            Thing::Text(name) => self.member(self.walk(&path.root, before, at, fuel), &name, fuel),
+            _ => Thing::Unknown,
         }
     }
 

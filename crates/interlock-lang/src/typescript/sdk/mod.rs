@@ -24,6 +24,8 @@ mod shape;
 
 mod register;
 
+mod offered;
+
 mod dispatch;
 mod vary;
 

@@ -8,17 +8,22 @@ use super::{
     found::Found,
     index::{Definition, Index},
     look::FUEL,
+    offered,
     results::split,
     says::Says,
     shape, vary,
 };
 use crate::{
     Arg, Shape,
-    typescript::{is_qualified, module::Site, split_global},
+    typescript::{
+        is_qualified,
+        module::{Site, WORK, announces_tool},
+        split_global,
+    },
 };
 
 /// The libraries that MCP servers are built with.
-const LIBRARIES: [&str; 10] = [
+const LIBRARIES: [&str; 11] = [
     "@modelcontextprotocol/",
     "fastmcp",
     "mcp-framework",
@@ -28,6 +33,7 @@ const LIBRARIES: [&str; 10] = [
     "@vercel/mcp-adapter",
     "agents/mcp",
     "litemcp",
+    "@nitrostack/",
     "tmcp",
 ];
 
@@ -36,7 +42,11 @@ pub(super) fn registrations<'i>(found: &mut Found<'_, 'i>) {
     let index = found.index;
     for (number, site) in index.calls_that(Says::REGISTERS) {
         let Some((method, _)) = site.callee.as_ref().and_then(split) else {
-            announced(found, number, site);
+            if offered::is_given(index, site) {
+                offered::tools(found, number, site);
+            } else {
+                announced(found, number, site);
+            }
             continue;
         };
         let may_be_own = site.function.is_some() || !index.says(number).any(Says::NOBODY);
@@ -88,7 +98,7 @@ fn is_server<'i>(index: &Index<'i>, site: &'i Site, method: &str) -> bool {
     let Some(callee) = &site.callee else { return false };
     let at = At::plain(site.within);
     if let Some(known) = library_of(index, callee, &at) {
-        return is_mcp(&known);
+        return is_mcp(&known) || known.to_ascii_lowercase().contains("mcp");
     }
     match method {
         "setRequestHandler" | "setNotificationHandler" | "registerToolTask" | "addTools" => true,
@@ -200,11 +210,18 @@ fn tool<'i>(found: &mut Found<'_, 'i>, number: u32, site: &'i Site) {
             return;
         }
     }
+    let named_in = |at: &At<'i>| {
+        let actual = class.and_then(|class| at.env.this(class));
+        let named = index.text(index.look(name, at, FUEL), FUEL).text().cloned();
+        named.or_else(|| actual.and_then(|actual| name_of_class(index, actual)))
+    };
+    let nameless = |env: &Env<'i>| named_in(&At { function: site.within, env: env.clone() }).is_none();
+    if ways.iter().all(nameless) {
+        found.all_tools(number);
+    }
     for env in ways {
         let at = At { function: site.within, env };
-        let actual = class.and_then(|class| at.env.this(class));
-        let named = index.text(index.look(name, &at, FUEL), FUEL).text().cloned();
-        let named = named.or_else(|| actual.and_then(|actual| name_of_class(index, actual)));
+        let named = named_in(&at);
         let work = index.look(handler, &at, FUEL);
         let describe = |name: Name| {
             let mut tool = Tool { name: name.clone(), read_only: false, idempotent: false };
@@ -292,21 +309,25 @@ fn announced<'i>(found: &mut Found<'_, 'i>, number: u32, site: &'i Site) {
     };
     let at = At::plain(site.within);
     let work = index.look(method, &at, FUEL);
-    let announces = split_global(callee).map_or("", |(_, name)| name);
-    if !fields.is_empty() || !matches!(work, Thing::Function(..)) {
+    let Thing::Function(function, _) = work else { return };
+    let (library, announces) = split_global(callee).unwrap_or_default();
+    let object = described.first().map_or(Thing::Unknown, |object| index.look(object, &at, FUEL));
+    // What goes by so general a name may announce something else. A tool says what it is for and what it takes.
+    let of_mcp = library.contains("mcp") || is_mcp(library) || announces.to_ascii_lowercase().contains("mcp");
+    let described = || matches!(&object, Thing::Object(members, _) if shape::describes(members));
+    if !fields.is_empty() || !(of_mcp || described()) {
         return;
     }
-    if !matches!(announces, "Tool" | "McpTool") {
+    if !announces_tool(announces) {
         return entry(found, site, method);
     }
-    let object = described.first().map_or(Thing::Unknown, |object| index.look(object, &at, FUEL));
     let named =
         index.text(object.clone(), FUEL).text().cloned().or_else(|| index.name_in(&object).text().cloned());
-    let own = || match &work {
-        Thing::Function(function, _) => {
-            found.name_of(*function).rsplit_once('.').map(|(_, name)| name.into())
-        }
-        _ => None,
+    // Of a class it is called like that, not like the method that every such class has.
+    let own = || match found.name_of(function).rsplit_once('.') {
+        Some((class, name)) if WORK.contains(&name) => Some(class.into()),
+        Some((_, name)) => Some(name.into()),
+        None => None,
     };
     let named = named.or_else(own);
     found.handler(number, &work, named, |name| index.tool_in(name, &object));

@@ -234,12 +234,15 @@ impl<'i> Index<'i> {
             Thing::Exports(file) => found.extend(self.exports(&file, fuel)),
             Thing::Call(number, at) => {
                 if let Some(site) = self.site(number).filter(|site| site.construct) {
+                    let given =
+                        site.arguments.first().map_or(Thing::Unknown, |arg| self.look(arg, &at, fuel));
+                    let items = self.list(&given, fuel);
+                    // `new Map(another)`.
+                    if items.is_empty() && !matches!(given, Thing::Unknown) {
+                        found.extend(self.elements(&given, fuel));
+                    }
                     // `new Map([[name, tool], …])` and `new Set([…])`.
-                    for thing in site
-                        .arguments
-                        .first()
-                        .map_or(vec![], |arg| self.list(&self.look(arg, &at, fuel), fuel))
-                    {
+                    for thing in items {
                         match self.member(thing.clone(), "0", fuel) {
                             Thing::Text(name) => found.push((Some(name), self.member(thing, "1", fuel))),
                             _ => found.push((None, thing)),

@@ -83,8 +83,14 @@ fn root(name: &Name) -> (Says, Says) {
         .and(Says::ROUTES, name.ends_with("::createServer"));
     let alone = Says::NOTHING
         .and(Says::STARTS, serve::may_start(own))
-        .and(Says::REGISTERS, is_announcement(own) && library.contains("mcp"));
+        .and(Says::REGISTERS, is_announcement(own) || may_take_tools(own));
     (always, alone)
+}
+
+/// Whether something is called like what makes a server of MCP.
+fn may_take_tools(own: &str) -> bool {
+    let own = own.to_ascii_lowercase();
+    own.contains("mcp") && own.contains("server")
 }
 
 fn method(name: &str) -> Says {

@@ -3,25 +3,11 @@
 use interlock_model::ir::{Name, Tool};
 
 use super::{env::Thing, index::Index, look::FUEL};
+use crate::typescript::module::WORK;
 
 /// Where tool objects keep what describes them.
-const DESCRIPTIONS: [&str; 7] = ["schema", "definition", "tool", "config", "metadata", "options", "info"];
-
-/// What tool objects call the function that does the work.
-pub(super) const WORK: [&str; 12] = [
-    "execute",
-    "handler",
-    "handle",
-    "run",
-    "call",
-    "callback",
-    "cb",
-    "invoke",
-    "fn",
-    "func",
-    "action",
-    "toolCallback",
-];
+pub(super) const DESCRIPTIONS: [&str; 7] =
+    ["schema", "definition", "tool", "config", "metadata", "options", "info"];
 
 impl<'i> Index<'i> {
     /// A tool as its configuration describes it.

@@ -1,5 +1,7 @@
 //! How much is put into one function, what happens to the rest, and where it ends.
 
+use interlock_model::ir::{Finish, Isolation, Transaction, Via};
+
 use super::*;
 use crate::expand::cut::MOST_CUT;
 
@@ -101,6 +103,35 @@ fn what_is_large_and_waited_for_is_followed_on_each_of_two_ways() {
     assert_eq!(lost(&program([load, save, clear, change, handler])), ["lost-update 31 change"]);
 }
 
+#[test]
+fn what_asks_for_the_name_of_a_tool_may_know_those_of_other_handlers() {
+    let operation = |line: u32, file: &str| {
+        function(line, "operation").body([], |b, []| reads_and_writes_back(b, line + 1, file))
+    };
+    let work = function(30, "work").body([], |b, []| {
+        for (id, tool) in [(0, "first"), (1, "second"), (2, "third")] {
+            let then = b.nested(|b| {
+                b.line(31).call("_", Callee::Function(FunctionId(id)), []);
+                b.suspend();
+            });
+            b.push(Op::Check { on: vec![], equal: Some(tool.into()), then, otherwise: vec![] });
+        }
+    });
+    let handler = |line: u32, tools: [&str; 2]| {
+        let [one, other] = tools;
+        function(line, "handler").handles(one).handles(other).body([], |b, []| {
+            b.line(line + 1).call("_", Callee::Function(FunctionId(3)), []);
+            b.suspend();
+        })
+    };
+    let operations = [operation(1, "a"), operation(10, "b"), operation(20, "c")];
+    let rest = [work, handler(40, ["first", "third"]), handler(50, ["second", "other"])];
+    assert_eq!(
+        lost(&program(operations.into_iter().chain(rest))),
+        ["lost-update 11 second", "lost-update 2 first", "lost-update 21 third"]
+    );
+}
+
 /// An operation that is more than half of what a handler may grow to.
 fn operation(line: u32, file: &str) -> Function {
     function(line, "operation").body([], |b, []| {
@@ -155,6 +186,37 @@ fn what_a_request_has_no_room_for_is_one_as_well_though_it_is_no_tool() {
 #[test]
 fn what_a_handler_has_no_room_for_may_be_under_its_lock() {
     assert_eq!(lost(&operations(true)), Vec::<String>::new());
+}
+
+/// The same with a transaction before it, in which there are some statements, and in which something may be called.
+fn operations_beside(calls: bool) -> Program {
+    let noted = |b: &mut Body<'_>, calls: bool| {
+        let via = Via::Client(AccessPath::global("server.ts::db"));
+        let isolation = Isolation::SingleWriter;
+        b.push(Op::Begin { transaction: Transaction { via: via.clone(), isolation } });
+        b.try_finally(
+            |b| {
+                let row = Resource::row(Term::Literal("notes".into()), Term::Literal("last".into()));
+                b.line(41).write(row, [], WriteMode::Blind);
+                if calls {
+                    b.line(42).call("_", Callee::Named("work".into()), []);
+                }
+                b.push(Op::End { via, finish: Finish::Commit });
+            },
+            |_| {},
+        );
+    };
+    let handler = function(40, "handler").handles("items").body([], |b, []| {
+        noted(b, calls);
+        either_of_two(b, 43, false);
+    });
+    program([operation(10, "first"), operation(20, "second"), handler])
+}
+
+#[test]
+fn what_a_handler_has_no_room_for_is_in_no_batch_of_statements() {
+    assert_eq!(lost(&operations_beside(false)), ["lost-update 12 items", "lost-update 22 items"]);
+    assert_eq!(lost(&operations_beside(true)), ["lost-update 12 items"]);
 }
 
 /// The same two operations, in a function that another one calls for which the handler has no room.

@@ -1,12 +1,13 @@
 //! Hoisting: what a scope declares is known before its first statement is read.
 
 use oxc_ast::ast::{
-    BindingPattern, Declaration, ExportDefaultDeclarationKind, ForStatementInit, ForStatementLeft,
-    ImportDeclarationSpecifier, Statement, TSNamespaceDeclarationBody, VariableDeclaration,
+    BindingIdentifier, BindingPattern, Declaration, ExportDefaultDeclarationKind, Expression,
+    ForStatementInit, ForStatementLeft, ImportDeclarationSpecifier, Statement, TSNamespaceDeclarationBody,
+    VariableDeclaration, VariableDeclarator,
 };
 use oxc_syntax::symbol::SymbolId;
 
-use super::{Binder, SymbolKind};
+use super::{super::commonjs::required, Binder, SymbolKind};
 
 impl<'a> Binder<'a> {
     /// Everything that a block declares, `var`s in its inner blocks included. Called for the body of a function and of the module.
@@ -30,7 +31,7 @@ impl<'a> Binder<'a> {
                                 self.declare(&it.local, kind)
                             }
                             ImportDeclarationSpecifier::ImportNamespaceSpecifier(it) => {
-                                self.declare(&it.local, kind)
+                                self.declare_whole(&it.local, kind)
                             }
                         };
                     }
@@ -102,7 +103,7 @@ impl<'a> Binder<'a> {
     }
 
     /// A type gives way to a value of the same name, which is what code means by it.
-    fn declare_type(&mut self, id: &oxc_ast::ast::BindingIdentifier<'a>) {
+    fn declare_type(&mut self, id: &BindingIdentifier<'a>) {
         if !self.names.contains_key(&id.name) {
             self.declare(id, SymbolKind::Type);
         }
@@ -114,8 +115,35 @@ impl<'a> Binder<'a> {
             _ => SymbolKind::Variable,
         };
         for declarator in &variables.declarations {
-            self.declare_pattern(&declarator.id, kind);
+            match self.brought(declarator) {
+                Some(kind) => self.declare_brought(&declarator.id, kind),
+                None => self.declare_pattern(&declarator.id, kind),
+            }
         }
+    }
+
+    /// What kind of names a declaration brings that requires a module, at the top of a file.
+    fn brought(&self, declarator: &VariableDeclarator<'a>) -> Option<SymbolKind> {
+        let init = declarator.init.as_ref().filter(|_| self.at_top)?;
+        let Expression::CallExpression(call) = init.get_inner_expression() else { return None };
+        required(call).map(import_kind)
+    }
+
+    fn declare_brought(&mut self, pattern: &BindingPattern<'a>, kind: SymbolKind) {
+        match pattern {
+            BindingPattern::BindingIdentifier(id) => {
+                self.declare_whole(id, kind);
+            }
+            _ => self.declare_pattern(pattern, kind),
+        }
+    }
+
+    fn declare_whole(&mut self, id: &BindingIdentifier<'a>, kind: SymbolKind) -> u32 {
+        let symbol = self.declare(id, kind);
+        if let Some(symbol) = self.facts.symbols.get_mut(symbol as usize) {
+            symbol.whole = true;
+        }
+        symbol
     }
 
     fn hoist_var(&mut self, statement: &Statement<'a>) {
@@ -174,7 +202,10 @@ impl<'a> Binder<'a> {
     fn hoist_variables(&mut self, variables: &VariableDeclaration<'a>) {
         if variables.kind.is_var() {
             for declarator in &variables.declarations {
-                self.hoist_pattern(&declarator.id);
+                match self.brought(declarator) {
+                    Some(kind) => self.declare_brought(&declarator.id, kind),
+                    None => self.hoist_pattern(&declarator.id),
+                }
             }
         }
     }

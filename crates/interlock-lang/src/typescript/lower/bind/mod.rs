@@ -26,6 +26,8 @@ pub(super) struct Symbol<'a> {
     pub(super) function: u32,
     /// Whether it lives as long as the module.
     pub(super) global: bool,
+    /// Whether it stands for a whole module: `import * as x`, `x = require(…)`.
+    pub(super) whole: bool,
     /// Whether it is assigned other than where it is declared.
     pub(super) reassigned: bool,
     /// Whether it only ever counts, and only in its own function: what a function inside takes along is the number of that turn.

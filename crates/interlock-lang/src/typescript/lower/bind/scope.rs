@@ -75,6 +75,7 @@ impl<'a> Binder<'a> {
             kind,
             function: self.function,
             global: self.at_top,
+            whole: false,
             reassigned: false,
             counts: false,
             captured: false,

@@ -1,8 +1,9 @@
 //! Statements, declarations and classes, in the order of the source.
 
 use oxc_ast::ast::{
-    Class, ClassElement, Declaration, ExportDefaultDeclarationKind, ForStatementInit, ForStatementLeft,
-    Function, Statement, TSNamespaceDeclaration, TSNamespaceDeclarationBody, VariableDeclaration,
+    Class, ClassElement, Declaration, Decorator, ExportDefaultDeclarationKind, ForStatementInit,
+    ForStatementLeft, Function, Statement, TSNamespaceDeclaration, TSNamespaceDeclarationBody,
+    VariableDeclaration,
 };
 
 use super::{Binder, SymbolKind, announced};
@@ -228,6 +229,13 @@ impl<'a> Binder<'a> {
         });
     }
 
+    fn announced(&mut self, decorators: &[Decorator<'a>]) {
+        for call in announced(decorators) {
+            self.expression(&call.callee);
+            self.arguments(&call.arguments);
+        }
+    }
+
     pub(super) fn class(&mut self, class: &Class<'a>) {
         if let Some(heritage) = &class.heritage {
             self.expression(&heritage.expression);
@@ -237,16 +245,14 @@ impl<'a> Binder<'a> {
             if let Some(id) = class.id.as_ref().filter(|id| id.symbol_id.get().is_none()) {
                 this.declare(id, SymbolKind::Class);
             }
+            this.announced(&class.decorators);
             for element in &class.body.body {
                 match element {
                     ClassElement::MethodDefinition(method) => {
                         if method.computed {
                             this.maybe(method.key.as_expression());
                         }
-                        for call in announced(method) {
-                            this.expression(&call.callee);
-                            this.arguments(&call.arguments);
-                        }
+                        this.announced(&method.decorators);
                         if method.kind.is_constructor() && method.value.body.is_some() {
                             let id = oxc_syntax::scope::ScopeId::from_usize(constructor as usize);
                             method.value.scope_id.set(Some(id));

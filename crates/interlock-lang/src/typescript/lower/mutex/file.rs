@@ -30,6 +30,8 @@ struct Seen<'t> {
     removed: Vec<(&'t str, Span)>,
     /// The same, wherever it stands.
     removed_anywhere: Vec<(&'t str, Span)>,
+    /// The paths of what is moved elsewhere or published under another name.
+    moved: Vec<&'t str>,
 }
 
 impl LockFile {
@@ -50,8 +52,11 @@ impl<'a> Lowerer<'a> {
         if !self.has_lock_files {
             return vec![];
         }
-        let mut seen = Seen { made: vec![], removed: vec![], removed_anywhere: vec![] };
+        let mut seen = Seen { made: vec![], removed: vec![], removed_anywhere: vec![], moved: vec![] };
         look(statements, text, &mut seen, false, 0);
+        // What becomes another file is a draft of that, which only must not meet another one.
+        let Seen { made, moved, .. } = &mut seen;
+        made.retain(|(path, _)| !moved.contains(path));
         let mut files = vec![];
         // One function takes the lock and another gives it back; both say that they are about a lock.
         if is_lock(self.cx.name.rsplit('.').next().unwrap_or_default()) {
@@ -303,6 +308,7 @@ fn look_at<'t>(expression: &Expression<'_>, text: &'t str, seen: &mut Seen<'t>, 
         "open" | "openSync" | "writeFile" | "writeFileSync" if call.arguments.iter().any(is_exclusive) => {
             seen.made.push((path, call.span));
         }
+        "rename" | "renameSync" | "link" | "linkSync" => seen.moved.push(path),
         "mkdir" | "mkdirSync" if call.arguments.len() == 1 => seen.made.push((path, call.span)),
         "unlink" | "unlinkSync" | "rm" | "rmSync" | "rmdir" | "rmdirSync" => {
             seen.removed_anywhere.push((path, call.span));

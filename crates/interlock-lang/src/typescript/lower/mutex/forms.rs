@@ -3,7 +3,10 @@
 use oxc_ast::ast::{ArrowFunctionBody, Expression, Statement};
 
 use super::places::{argument, method};
-use crate::typescript::lower::bind::{meaning_of, symbol_of};
+use crate::typescript::lower::{
+    bind::{meaning_of, symbol_of},
+    telling::only_tells,
+};
 
 /// How long a chain is followed.
 const DEEPEST: usize = 12;
@@ -61,17 +64,37 @@ pub(super) fn never_fails(function: &Expression<'_>) -> bool {
     statements.iter().any(tries) && statements.iter().all(deals_with)
 }
 
-/// A statement that sets something to a constant.
+/// A statement that keeps what is there already, or tells a log.
 fn is_plain(statement: &Statement<'_>) -> bool {
     match statement {
         Statement::ExpressionStatement(it) => match it.expression.get_inner_expression() {
-            Expression::AssignmentExpression(it) => it.right.is_literal() || it.right.is_null_or_undefined(),
+            Expression::AssignmentExpression(it) => is_there(&it.right),
             Expression::UpdateExpression(_) => true,
+            Expression::CallExpression(call) => only_tells(call),
             _ => false,
         },
+        // What is taken apart may not be there to be.
+        Statement::VariableDeclaration(it) => it
+            .declarations
+            .iter()
+            .all(|it| it.id.get_binding_identifier().is_some() && it.init.as_ref().is_none_or(is_there)),
         Statement::ReturnStatement(it) => it.argument.as_ref().is_none_or(Expression::is_literal),
         Statement::EmptyStatement(_) => true,
         _ => false,
+    }
+}
+
+/// What is only named: a constant, a variable, a field of the object itself. To name it cannot fail.
+fn is_there(expression: &Expression<'_>) -> bool {
+    match expression.get_inner_expression() {
+        Expression::Identifier(_) => true,
+        Expression::StaticMemberExpression(it) => {
+            matches!(it.object.get_inner_expression(), Expression::ThisExpression(_))
+        }
+        Expression::PrivateFieldExpression(it) => {
+            matches!(it.object.get_inner_expression(), Expression::ThisExpression(_))
+        }
+        other => other.is_literal() || other.is_null_or_undefined(),
     }
 }
 

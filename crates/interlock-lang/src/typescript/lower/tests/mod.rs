@@ -8,6 +8,7 @@ use crate::{Source, typescript::module::Module};
 
 mod asynchrony;
 mod basics;
+mod compiled;
 mod conventions;
 mod details;
 mod facts;

@@ -419,3 +419,126 @@ new App().start(new Server({ name: "s", version: "1" }));
         "#]],
     );
 }
+
+#[test]
+fn a_map_that_is_a_copy_of_another_or_filled_anew_is_looked_into() {
+    check(
+        r#"
+//- index.ts
+import { Server } from "@modelcontextprotocol/sdk/server/index.js";
+import { CallToolRequestSchema } from "@modelcontextprotocol/sdk/types.js";
+const read = { name: "read", execute: async (args) => ({}) };
+const write = { name: "write", execute: async (args) => ({}) };
+async function main(allowed) {
+  const available = new Map([[read.name, read], [write.name, write]]);
+  let registered = new Map(available);
+  if (allowed) {
+    registered = new Map();
+    for (const [name, tool] of available) if (allowed.includes(name)) registered.set(name, tool);
+  }
+  const create = () => {
+    const server = new Server({ name: "s", version: "1" }, {});
+    server.setRequestHandler(CallToolRequestSchema, async (request) => {
+      const tool = registered.get(request.params.name);
+      if (!tool) throw new Error("unknown");
+      return tool.execute(request.params.arguments);
+    });
+    return server;
+  };
+  create();
+}
+"#,
+        &expect![[r#"
+            index.ts:14 create.closure: read, write
+        "#]],
+    );
+}
+
+#[test]
+fn a_dispatch_that_leads_nobody_knows_where_leads_to_what_describes_itself_as_a_tool() {
+    check(
+        r#"
+//- index.ts
+import { Server } from "@modelcontextprotocol/sdk/server/index.js";
+import { CallToolRequestSchema } from "@modelcontextprotocol/sdk/types.js";
+import { load } from "./load.js";
+const server = new Server({ name: "s", version: "1" }, {});
+server.setRequestHandler(CallToolRequestSchema, async (request) => {
+  const tool = await load(request.params.name);
+  return tool.run(request.params.arguments);
+});
+//- load.ts
+export async function load(name: string) { return (await import(`./tools/${name}.js`)).default; }
+//- tools/add.ts
+export default { name: "add", description: "d", inputSchema: {}, run: async (args) => args };
+//- tools/drop.ts
+import { z } from "zod";
+export default class DropTool {
+  name = "drop";
+  description = "d";
+  inputSchema = z.object({});
+  async execute(args) { return args; }
+}
+export class Helper {
+  name = "helper";
+  description = "d";
+  async execute(args) { return args; }
+}
+"#,
+        &expect![[r#"
+            index.ts:5 module.closure: module.closure
+            tools/add.ts:1 run: add
+            tools/drop.ts:6 DropTool.execute: drop
+        "#]],
+    );
+}
+
+#[test]
+fn what_describes_itself_as_a_tool_may_do_its_work_in_a_class_that_it_extends() {
+    check_steps(
+        r#"
+//- index.ts
+import { Server } from "@modelcontextprotocol/sdk/server/index.js";
+import { CallToolRequestSchema } from "@modelcontextprotocol/sdk/types.js";
+import { load } from "./load.js";
+const server = new Server({ name: "s", version: "1" }, {});
+server.setRequestHandler(CallToolRequestSchema, async (request) => (await load(request.params.name)).execute(request.params.arguments));
+//- load.ts
+export async function load(name: string) { return new (await import(`./tools/${name}.js`)).default(); }
+//- tools/base.ts
+export abstract class Base {
+  abstract work(args): Promise<unknown>;
+  async execute(args) { return await this.work(args); }
+}
+//- tools/add.ts
+import { Base } from "./base.js";
+export default class AddTool extends Base {
+  name = "add";
+  description = "d";
+  async work(args) { return args; }
+}
+//- tools/drop.ts
+import { Base } from "./base.js";
+export default class DropTool extends Base {
+  name = "drop";
+  description = "d";
+  async work(args) { return args; }
+}
+"#,
+        "Base.execute",
+        &expect![[r#"
+            3     fn Base.execute(args) handles add handles drop, async
+            3       check is "add"
+                    then
+            3         result.3 = call AddTool.work(args) on this
+                    else
+            3         check is "drop"
+                      then
+            3           result.2 = call DropTool.work(args) on this
+            3       work = derived from result.3, result.2
+            3       suspend
+            3       return work
+            tools/drop.ts
+        "#]],
+    );
+}

@@ -315,3 +315,94 @@ export function makeRemove() {
         "#]],
     );
 }
+
+#[test]
+fn a_loop_over_descriptions_looks_up_what_does_the_work() {
+    check_steps(
+        r#"
+//- index.ts
+import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
+import { handlers } from "./handlers.js";
+const definitions = [{ name: "read" }, { name: "write" }];
+export function register(server: McpServer) {
+  for (const definition of definitions) {
+    const name = definition.name;
+    server.registerTool(name, {}, async (args) => {
+      const handler = handlers[name];
+      if (!handler) throw new Error("unknown");
+      return handler(args);
+    });
+  }
+}
+//- handlers.ts
+import { more } from "./more.js";
+export const handlers = { read: async (args) => ({ content: [] }), ...more };
+//- more.ts
+export const more = { write: async (args) => ({ content: [] }) };
+"#,
+        "fn register.closure",
+        &expect![[r#"
+            7     fn register.closure(args) with name handles read handles write, async
+            8       handler = read shared ::handlers.ts::handlers[name]
+            9       check handler
+                    else
+            9         throw
+            10      check is "read"
+                    then
+            10        result.5 = call read(args)
+                    else
+            10        check is "write"
+                      then
+            10          result.4 = call write(args)
+            10      handler.2 = derived from result.5, result.4
+            10      return handler.2
+            more.ts
+        "#]],
+    );
+}
+
+#[test]
+fn tools_that_nobody_can_name_are_those_that_describe_themselves() {
+    check(
+        r#"
+//- index.ts
+import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
+import { cached, run } from "./cache.js";
+const server = new McpServer({ name: "s", version: "1" });
+for (const tool of cached()) {
+  const options: Record<string, unknown> = { description: tool.description };
+  server.registerTool(tool.name, options, async (args) => run(tool.name, args));
+}
+//- cache.ts
+import { noteTools } from "./notes.js";
+import { all } from "./all.js";
+let map: Map<string, any> | null = null;
+const fill = () => { map = new Map([...noteTools(), ...all].map((tool) => [tool.name ?? tool.tool.name, tool])); };
+export const cached = () => { fill(); return Array.from(map!.values()).filter((tool) => process.env[tool.name]); };
+export const run = async (name: string, args: unknown) => map!.get(name).handler(args);
+//- notes.ts
+import { z } from "zod";
+const Add = z.object({ text: z.string() });
+export function noteTools() {
+  return [
+    { name: "add_note", description: "d", inputSchema: Add, handler: async (args) => args },
+    { name: "list_notes", description: "d", inputSchema: {}, annotations: { readOnlyHint: true }, handler: async () => [] },
+    { name: "no work", description: "d", inputSchema: {} },
+    { name: "command", description: "d", action: async () => [] },
+  ];
+}
+//- all.ts
+const Drop = { name: "drop", description: "d", inputSchema: {} };
+const Odd = { name: "odd" };
+async function drop(args) { return args; }
+async function odd(args) { return args; }
+export const all = [{ tool: Drop, handler: drop }, { tool: Odd, handler: odd }];
+"#,
+        &expect![[r#"
+            all.ts:3 drop: drop
+            index.ts:6 module.closure: module.closure
+            notes.ts:5 handler: add_note
+            notes.ts:6 handler: list_notes (read-only)
+        "#]],
+    );
+}

@@ -277,6 +277,74 @@ export class Stock {
 }
 
 #[test]
+fn decorators_announce_classes_by_the_method_that_does_the_work() {
+    check(
+        r#"
+//- index.ts
+import { Tool, ToolContext } from "@frontmcp/sdk";
+import { Tool as Hammer } from "toolbox";
+import { z } from "zod";
+@Tool({ name: "users:delete", description: "d", inputSchema: { id: z.string() } })
+export default class DeleteUser extends ToolContext {
+  private check(id: string) { return id; }
+  async execute(input: { id: string }) { return this.check(input.id); }
+}
+@Tool({ description: "d", annotations: { readOnlyHint: true } })
+export class ListUsers extends ToolContext {
+  async execute() { return []; }
+}
+@Tool({ name: "nothing" })
+export class Nothing {}
+@Hammer({ name: "no tool of ours" })
+export class Nail {
+  async execute() { return []; }
+}
+"#,
+        &expect![[r#"
+            index.ts:7 DeleteUser.execute: users:delete
+            index.ts:11 ListUsers.execute: ListUsers (read-only)
+        "#]],
+    );
+}
+
+#[test]
+fn a_decorator_of_any_library_announces_what_describes_itself_as_a_tool() {
+    check(
+        r#"
+//- index.ts
+import { ToolDecorator as Tool, ResourceDecorator as Resource } from "@nitrostack/core";
+import { MCPTool } from "./decorators.js";
+import { z } from "zod";
+export class Flights {
+  @Tool({ name: "search", description: "d", inputSchema: z.object({}) })
+  async search() { return []; }
+  @Resource({ uri: "flights://all" })
+  async all() { return []; }
+  @MCPTool("cancel")
+  async cancel() { return []; }
+}
+//- booking.ts
+import { Tool } from "agents-of-somebody";
+import { z } from "zod";
+export class Booking {
+  @Tool({ name: "book", description: "d", parameters: z.object({}) })
+  async book() { return []; }
+  @Tool({ name: "no tool of ours" })
+  async other() { return []; }
+}
+//- decorators.ts
+export function MCPTool(name: string) { return () => {}; }
+"#,
+        &expect![[r#"
+            booking.ts:5 Booking.book: book
+            index.ts:6 Flights.search: search
+            index.ts:8 Flights.all: no tool
+            index.ts:10 Flights.cancel: cancel
+        "#]],
+    );
+}
+
+#[test]
 fn what_stands_behind_the_handler_is_passed_by() {
     check(
         r#"
@@ -306,6 +374,47 @@ export async function late() { return {}; }
             index.ts:13 module.closure: four
             index.ts:15 module.closure.closure: five, six
             late.ts:1 late: three
+        "#]],
+    );
+}
+
+#[test]
+fn a_server_is_given_its_tools_where_it_is_made() {
+    check(
+        r#"
+//- mastra.ts
+import { MCPServer } from "@mastra/mcp";
+import { createTool } from "@mastra/core/tools";
+import { z } from "zod";
+import { other } from "./other.js";
+const add = createTool({ id: "add_note", description: "d", inputSchema: z.object({}), execute: async ({ context }) => context });
+const list = createTool({ id: "list_notes", description: "d", annotations: { readOnlyHint: true }, execute: async () => [] });
+export const server = new MCPServer({ name: "s", version: "1", tools: { add, list, other } });
+//- other.ts
+import { createTool } from "@mastra/core/tools";
+export const other = createTool({ id: "other", execute: work });
+async function work() { return []; }
+//- sdk.ts
+import { createSdkMcpServer, tool } from "@anthropic-ai/claude-agent-sdk";
+export const server = createSdkMcpServer({
+  name: "s",
+  tools: [tool("put", "d", {}, async (args) => args), tool("get", "d", {}, async (args) => args)],
+});
+//- lite.ts
+import { McpServer } from "mcp-lite";
+const mcp = new McpServer({ name: "s", version: "1" });
+mcp.tool("drop", { description: "d", inputSchema: {}, handler: async (args) => args });
+//- box.ts
+import { Box } from "toolbox";
+export const box = new Box({ tools: { hammer: { execute: async () => [] } } });
+"#,
+        &expect![[r#"
+            lite.ts:3 handler: drop
+            mastra.ts:5 execute: add
+            mastra.ts:6 execute: list (read-only)
+            other.ts:3 work: other
+            sdk.ts:4 module.closure: put
+            sdk.ts:4 module.closure: get
         "#]],
     );
 }

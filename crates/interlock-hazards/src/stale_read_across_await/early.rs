@@ -1,0 +1,158 @@
+//! Something is set up in several steps, and what others ask for is set before the last of them: who comes meanwhile finds it and goes on
+//! with what is not there yet.
+
+use interlock_model::{
+    Confidence, Lane, Reach,
+    ir::{AccessPath, Callee, Field, Op, Resource, Root, Value, WriteMode},
+};
+
+use crate::{
+    Issue,
+    view::{At, Entry, Kinds, View},
+    words,
+};
+
+/// One set-up that shows too early.
+struct Early {
+    /// The look that decides whether to set up.
+    look: At,
+    /// What makes the next look pass.
+    shown: At,
+    /// What is set last.
+    last: At,
+    /// Where it is used without a look of its own.
+    used: At,
+}
+
+/// What is shown to others before all of it is set.
+pub(super) fn early(view: &View<'_>) -> Vec<Issue> {
+    let racing = view
+        .entries_with(Kinds::CHECK)
+        .filter(|entry| entry.runs_beside_itself() && entry.has(Kinds::WRITE) && entry.has(Kinds::READ));
+    racing.filter_map(|entry| Some(issue(entry, &of_entry(entry)?))).collect()
+}
+
+fn of_entry(entry: &Entry<'_>) -> Option<Early> {
+    let stores = |at: &At| {
+        matches!(entry.op(*at), Some(Op::Write { to: Resource::Shared(_), mode: WriteMode::Blind, .. }))
+            && !entry.is_recovery(*at)
+    };
+    entry.steps_of(Kinds::WRITE).filter(stores).find_map(|shown| {
+        let (check, look) = asked_for(entry, shown)?;
+        let last = entry.steps_of(Kinds::WRITE).filter(stores).find(|last| {
+            *last > shown
+                && entry.answer(check, *last) == Some(false)
+                && is_found_out(entry, *last)
+                && is_apart(entry, shown, *last)
+                && entry.leads_to(shown, *last) == Some(true)
+                && entry.gap(shown, *last).is_some_and(|gap| !gap.is_locked())
+        })?;
+        let used = used_unseen(entry, check, last)?;
+        Some(Early { look, shown, last, used })
+    })
+}
+
+/// The check that is made whether something is there, and the look at it, where a step sets it before anybody else can look.
+fn asked_for(entry: &Entry<'_>, shown: At) -> Option<(At, At)> {
+    let Some(Resource::Shared(place)) = entry.resource(shown) else { return None };
+    if !entry.is_shared(place) || stands_for_work(entry, shown, place) {
+        return None;
+    }
+    entry.judges(shown).iter().rev().copied().find_map(|check| {
+        let Some(Op::Check { on, equal: None, .. }) = entry.op(check) else { return None };
+        let ([_], Some(false)) = (on.as_slice(), entry.answer(check, shown)) else { return None };
+        let same = |look: &At| matches!(entry.resource(*look), Some(Resource::Shared(seen)) if seen == place);
+        let look = entry.looks(check).find(same)?;
+        (entry.leads_to(look, shown) == Some(false)).then_some((check, look))
+    })
+}
+
+/// Whether what is set is the work under way, or says that it is: who finds it waits for the rest, or leaves.
+fn stands_for_work(entry: &Entry<'_>, shown: At, place: &AccessPath) -> bool {
+    const WORK: [&str; 12] = [
+        "promise", "pending", "lock", "locked", "mutex", "flight", "inflight", "busy", "progress", "started",
+        "task", "job",
+    ];
+    let name = match (place.fields.last(), &place.root) {
+        (Some(Field::Name(name)), _) | (None, Root::Global(name)) => name,
+        _ => return true,
+    };
+    let words = words(name.rsplit("::").next().unwrap_or_default());
+    let says = words.iter().any(|word| word.ends_with("ing") || WORK.contains(&word.as_str()));
+    let Some(Op::Write { from, .. }) = entry.op(shown) else { return true };
+    says || from.iter().any(|value| is_promise(entry, *value))
+}
+
+/// Whether a value is what a function that runs on has given at once.
+fn is_promise(entry: &Entry<'_>, value: Value) -> bool {
+    let gives = |at: At| match entry.op(at) {
+        Some(Op::Call { into: Some(into), callee, awaited: false, .. }) => {
+            *into == value
+                && match callee {
+                    Callee::Function(id) | Callee::Closure { function: id, .. } => {
+                        entry.program.function(*id).is_some_and(|function| function.asynchronous)
+                    }
+                    _ => false,
+                }
+        }
+        _ => false,
+    };
+    entry.steps_of(Kinds::CALL).any(gives)
+}
+
+/// Whether a step puts something in place that was worked out, and not only when.
+fn is_found_out(entry: &Entry<'_>, at: At) -> bool {
+    let Some(Op::Write { from, .. }) = entry.op(at) else { return false };
+    let shared = matches!(entry.resource(at), Some(Resource::Shared(path)) if {
+        entry.is_shared(path) && !path.fields.iter().any(|field| matches!(field, Field::At(_)))
+    });
+    shared && !from.is_empty() && !entry.is_time(from)
+}
+
+fn is_apart(entry: &Entry<'_>, one: At, other: At) -> bool {
+    entry.overlap(one, other).is_none()
+}
+
+/// A use of what is set last, or of something in it, by a call that has found the first and asks for nothing else.
+fn used_unseen(entry: &Entry<'_>, check: At, last: At) -> Option<At> {
+    let Some(Resource::Shared(place)) = entry.resource(last) else { return None };
+    let within = |at: &At| match entry.op(*at) {
+        Some(Op::Call { receiver: Some(object), .. }) => entry.resolve_path(object).begins_with(place),
+        _ => matches!(entry.resource(*at), Some(Resource::Shared(seen)) if seen.begins_with(place)),
+    };
+    let looks: Vec<At> = entry.steps_of(Kinds::READ | Kinds::CALL).filter(within).collect();
+    // Whoever asks whether it is there knows that it may not be.
+    let itself = |value: &Value| {
+        let seen = |look: &At| {
+            entry.resource(*look) == entry.resource(last)
+                && matches!(entry.op(*look), Some(Op::Read { into, .. }) if into == value)
+        };
+        entry.resolve_path(&(*value).into()) == *place || looks.iter().any(seen)
+    };
+    let asks = |op: &Op| matches!(op, Op::Check { on, .. } if on.iter().any(itself));
+    if looks.is_empty() || entry.all(Kinds::CHECK, asks).next().is_some() {
+        return None;
+    }
+    let passes = entry.way(check, true);
+    looks.into_iter().find(|look| {
+        *look > check
+            && entry.answer(check, *look) != Some(false)
+            && passes.iter().any(|at| at == look || entry.leads_to(*at, *look).is_some())
+    })
+}
+
+fn issue(entry: &Entry<'_>, early: &Early) -> Issue {
+    let Early { look, shown, last, used } = *early;
+    let (first, rest) = (entry.thing(shown), entry.thing(last));
+    // It is told where it is set up, whoever uses it.
+    let story = [look, shown, last];
+    let message = format!(
+        "{first} is set before {rest} is, with a wait in between, so a call that comes meanwhile finds {first} and goes on without {rest}"
+    );
+    Issue::at(entry, shown, &story, Reach::InProcess, message)
+        .no_surer_than(Confidence::Medium)
+        .step(Lane::A, entry.place(shown, &story), format!("sets {first}, and waits for the rest"))
+        .step(Lane::B, entry.place(look, &story), format!("finds {first}, and goes on"))
+        .step(Lane::B, entry.span(used), format!("uses {rest}, which is not there yet"))
+        .step(Lane::A, entry.place(last, &story), format!("sets {rest}"))
+}

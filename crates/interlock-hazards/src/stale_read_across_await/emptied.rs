@@ -1,0 +1,207 @@
+//! What is gathered in memory is sent off, and all that is there is thrown away when that has worked: also what came in meanwhile.
+
+use interlock_model::{
+    Confidence, Lane, Reach, Span,
+    ir::{AccessPath, Argument, Aspect, Change, Field, Op, Resource, Root, Value, WriteMode},
+};
+
+use crate::{
+    Issue,
+    claim::is_claimed,
+    is_called_to,
+    view::{At, Entry, Kinds, Runs, View},
+    words,
+};
+
+/// A step that adds to what is gathered.
+struct Addition {
+    field: String,
+    span: Span,
+}
+
+/// Gathered things that are emptied behind the wait for those that were there before it. What else says so of an act has told it.
+pub(super) fn emptied(view: &View<'_>, told: impl Fn(&Entry<'_>, At) -> bool) -> Vec<Issue> {
+    let empties = |entry: &Entry<'_>| {
+        let acts = entry.steps_of(Kinds::WRITE | Kinds::DELETE).filter(|at| gathered(entry, *at).is_some());
+        acts.collect::<Vec<At>>()
+    };
+    let racing = view.entries_with(Kinds::WRITE | Kinds::DELETE).filter(|entry| entry.runs_beside_itself());
+    let found: Vec<(&Entry<'_>, At, At)> = racing
+        .flat_map(|entry| empties(entry).into_iter().map(move |act| (entry, act)))
+        .filter(|(entry, act)| !told(entry, *act))
+        .filter_map(|(entry, act)| Some((entry, sent_before(view, entry, act)?, act)))
+        .collect();
+    if found.is_empty() {
+        return vec![];
+    }
+    let added = additions(view);
+    found
+        .into_iter()
+        .filter_map(|(entry, look, act)| {
+            let whole = gathered(entry, act)?;
+            let (field, file) = (last_name(&whole)?, entry.span(act).file);
+            let other = added.iter().find(|other| other.field == field && other.span.file == file)?;
+            Some(issue(entry, &whole, look, act, other.span))
+        })
+        .collect()
+}
+
+/// The place in memory that a step leaves empty.
+fn gathered(entry: &Entry<'_>, act: At) -> Option<AccessPath> {
+    let empties = match entry.op(act)? {
+        Op::Write { mode: WriteMode::Blind, from, .. } => from.is_empty() || cuts_all(entry, act, from),
+        Op::Delete { .. } => true,
+        _ => false,
+    };
+    let Resource::Shared(path) = entry.resource(act).filter(|_| empties)? else { return None };
+    let mut whole = path.clone();
+    // `list.length = 0` leaves the list empty.
+    if matches!(whole.fields.last(), Some(Field::Name(name)) if &**name == "length") {
+        whole.fields.pop();
+    }
+    // What is taken out of a map by its key is one thing, and not all of them.
+    let is_entry = matches!(whole.fields.last(), Some(Field::At(_)));
+    (!is_entry && is_gathered(entry, &whole) && entry.is_shared(&whole)).then_some(whole)
+}
+
+/// Whether as many are cut off as there are at that moment: `list.splice(0, list.length)`.
+fn cuts_all(entry: &Entry<'_>, act: At, from: &[Value]) -> bool {
+    let [number] = from else { return false };
+    let [look] = entry.sources(*number) else { return false };
+    entry.name_of(*number).split('.').next() == Some("length")
+        && entry.resource(*look) == entry.resource(act)
+        && entry.leads_to(*look, act) == Some(false)
+}
+
+fn last_name(path: &AccessPath) -> Option<String> {
+    match (path.fields.last(), &path.root) {
+        (Some(Field::Name(name)), _) => Some(name.to_string()),
+        (None, Root::Global(name)) => name.rsplit("::").next().map(ToOwned::to_owned),
+        _ => None,
+    }
+}
+
+/// The look at all that was there before it was sent off, with others let in until the act.
+fn sent_before(view: &View<'_>, entry: &Entry<'_>, act: At) -> Option<At> {
+    let whole = gathered(entry, act)?;
+    let sees_all = |look: &At| {
+        matches!(entry.op(*look), Some(Op::Read { aspect: Aspect::Content, .. }))
+            && *look < act
+            && matches!(entry.resource(*look), Some(Resource::Shared(seen)) if *seen == whole)
+    };
+    let looks: Vec<At> = entry.steps_of(Kinds::READ).filter(sees_all).collect();
+    // Whoever makes sure at the last moment that nothing was added knows what is thrown away.
+    let asks_again =
+        entry.judged_by(act).any(|(_, look)| looks.contains(&look) && view.reach(entry, look, act).is_none());
+    if asks_again {
+        return None;
+    }
+    looks.into_iter().rev().find(|look| {
+        view.reach(entry, *look, act) == Some(Reach::InProcess)
+            && !clears_up(entry, *look, act)
+            && (look + 1..act).any(|send| sends(entry, *look, send, act))
+            && !is_claimed(view, entry, *look, act)
+    })
+}
+
+/// Whether a place is called like one where things wait until they are sent. A cache, a context or a number of attempts is set back
+/// because it has become worthless.
+fn is_gathered(entry: &Entry<'_>, whole: &AccessPath) -> bool {
+    const WAITING: [&str; 36] = [
+        "event", "events", "queue", "queued", "buffer", "buffers", "buffered", "pending", "batch", "batches",
+        "log", "logs", "line", "lines", "metric", "metrics", "update", "updates", "change", "changes",
+        "changed", "dirty", "unsent", "outbox", "total", "totals", "usage", "stats", "item", "items",
+        "record", "records", "message", "messages", "sample", "samples",
+    ];
+    words(&entry.path_text(whole)).iter().any(|word| WAITING.contains(&word.as_str()))
+}
+
+/// Whether a step on the way from a look to an act gives away what was seen, and is waited for.
+fn sends(entry: &Entry<'_>, look: At, send: At, act: At) -> bool {
+    let Some(Op::Read { into: seen, .. }) = entry.op(look) else { return false };
+    let gives_away = match entry.op(send) {
+        Some(Op::Call { arguments, awaited: true, .. }) => {
+            arguments.iter().flat_map(Argument::mentioned).any(|value| entry.depends_on(value, *seen))
+        }
+        // What a request is made of is not told by its step. What waits to be sent and is read as a whole is what is sent.
+        Some(Op::External { change, .. }) => {
+            let counted = matches!(entry.name_of(*seen).split('.').next(), Some("length" | "size"));
+            *change != Change::None && !counted
+        }
+        Some(Op::Write { to: Resource::File(_) | Resource::Row { .. } | Resource::Key(_), .. }) => {
+            entry.fed_by(send).contains(&look)
+        }
+        _ => false,
+    };
+    gives_away && entry.leads_to(look, send).is_some() && entry.leads_to(send, act) == Some(true)
+}
+
+/// Whether all is thrown away because nobody is to come any more.
+fn clears_up(entry: &Entry<'_>, look: At, act: At) -> bool {
+    const ENDS: [&str; 17] = [
+        "close",
+        "shutdown",
+        "shut",
+        "dispose",
+        "destroy",
+        "stop",
+        "cleanup",
+        "disconnect",
+        "reset",
+        "clear",
+        "teardown",
+        "terminate",
+        "kill",
+        "end",
+        "cancel",
+        "restart",
+        "reconnect",
+    ];
+    let names = |function| is_called_to(&entry.function_name(function), &ENDS);
+    entry.is_recovery(act) || names(entry.function) || names(entry.home(&[look, act]))
+}
+
+/// Everything that calls and events add to something in memory.
+fn additions(view: &View<'_>) -> Vec<Addition> {
+    let mut found = vec![];
+    for entry in view.entries_with(Kinds::WRITE).filter(|entry| *entry.runs != Runs::StartUp) {
+        for at in entry.steps_of(Kinds::WRITE) {
+            let (Some(Op::Write { mode, from, .. }), Some(Resource::Shared(path))) =
+                (entry.op(at), entry.resource(at))
+            else {
+                continue;
+            };
+            let under_key = path.fields.iter().position(|field| matches!(field, Field::At(_)));
+            let keeps_rest = || entry.fed_by(at).iter().any(|from| entry.overlap(*from, at).is_some());
+            let adds = *mode == WriteMode::Append
+                || under_key.is_some()
+                || (*mode == WriteMode::Blind && !from.is_empty() && keeps_rest());
+            if !adds {
+                continue;
+            }
+            let mut whole = path.clone();
+            whole.fields = path.fields.iter().take(under_key.unwrap_or(path.fields.len())).cloned().collect();
+            let span = entry.span(at);
+            found.extend(last_name(&whole).map(|field| Addition { field, span }));
+            // What is counted up in an object is a part of what it holds.
+            if under_key.is_none() && *mode == WriteMode::Blind {
+                whole.fields.pop();
+                found.extend(last_name(&whole).map(|field| Addition { field, span }));
+            }
+        }
+    }
+    found
+}
+
+fn issue(entry: &Entry<'_>, whole: &AccessPath, look: At, act: At, added: Span) -> Issue {
+    let thing = format!("`{}`", entry.path_text(whole));
+    let message = format!(
+        "{thing} is emptied behind the wait for what was in it before, so what another call has put there meanwhile is thrown away"
+    );
+    let (seen, done) = (entry.place(look, &[act]), entry.place(act, &[look]));
+    Issue::at(entry, act, &[look], Reach::InProcess, message)
+        .no_surer_than(Confidence::Medium)
+        .step(Lane::A, seen, format!("takes what is in {thing}, and waits until it is away"))
+        .step(Lane::B, added, format!("puts more into {thing}"))
+        .step(Lane::A, done, format!("empties {thing}: B's is gone"))
+}
