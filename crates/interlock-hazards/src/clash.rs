@@ -207,7 +207,7 @@ fn adds_missing(entry: &Entry<'_>, look: At, act: At) -> bool {
 }
 
 /// Whether a row is put where a look was, and is given all that the look has named its rows by.
-fn has_in_common(entry: &Entry<'_>, look: At, act: At, from: &[Value]) -> bool {
+pub(crate) fn has_in_common(entry: &Entry<'_>, look: At, act: At, from: &[Value]) -> bool {
     let (Some(Resource::Row { table, key, .. }), Some(Resource::Row { table: into, .. })) =
         (entry.resource(look), entry.resource(act))
     else {

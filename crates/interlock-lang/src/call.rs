@@ -40,6 +40,11 @@ pub trait Surroundings: Debug {
     /// must not occur in it: see [`Arg::from_outside`].
     fn initial(&self, path: &AccessPath) -> Option<Arg>;
 
+    /// The columns of which no two rows of a table have the same, each key by itself, where the table is declared.
+    fn keys(&self, _table: &str) -> &[Vec<Name>] {
+        &[]
+    }
+
     /// The SQL that was read before, where that is remembered.
     fn seen(&self) -> Option<&Seen> {
         None

@@ -7,7 +7,7 @@ use interlock_model::{
 
 use crate::{
     Issue, auth_check_then_act,
-    clash::{Clash, clashes, is_in_cache, is_presence, notes_use, same_name},
+    clash::{Clash, clashes, has_in_common, is_in_cache, is_presence, notes_use, same_name},
     non_atomic_rate_limit,
     view::{At, Entry, Kinds, Overlap, View},
     words,
@@ -57,7 +57,9 @@ pub(crate) fn claims(view: &View<'_>, clash: &Clash<'_, '_>) -> bool {
     let judges_content = !clash.judged_fields().is_empty()
         || (matches!(clash.resource(), Some(Resource::Key(_))) && clash.fed);
     match clash.entry.op(clash.act) {
-        Some(Op::Write { mode: WriteMode::Exclusive, .. }) => adds_what_was_missing(clash),
+        Some(Op::Write { mode: WriteMode::Exclusive, .. }) => {
+            adds_what_was_missing(clash) && !is_refused(clash)
+        }
         Some(Op::Write {
             mode: WriteMode::Blind | WriteMode::Atomic | WriteMode::Conditional(_), ..
         }) => judges_content,
@@ -252,6 +254,15 @@ fn adds_what_was_missing(clash: &Clash<'_, '_>) -> bool {
                 && counts_if_total(clash)
         }
     }
+}
+
+/// Whether the store itself lets only one of two calls add the row: what was looked for is a key of the table, and the new row has it.
+/// The other one fails, as it would have if it had come later.
+fn is_refused(clash: &Clash<'_, '_>) -> bool {
+    let entry = clash.entry;
+    let looks_by_key = matches!(entry.op(clash.look), Some(Op::Read { unique: true, .. }));
+    let Some(Op::Write { from, .. }) = entry.op(clash.act).filter(|_| looks_by_key) else { return false };
+    clash.overlap == Overlap::Sure || has_in_common(entry, clash.look, clash.act, from)
 }
 
 /// Whether what was asked of all rows at once is whether there are any, or how many. When the last of them was added is none of it.

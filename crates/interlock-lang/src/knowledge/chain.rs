@@ -16,7 +16,7 @@ use super::{
 pub(super) fn run(scene: &Scene<'_>, kind: &Kind, body: &mut Body<'_>) -> Option<Kind> {
     let (statement, via) = statement(scene, kind)?;
     let row = matches!(statement.verb, Verb::Read { .. } | Verb::Update | Verb::Insert);
-    statement.emit(body, scene.take_into(), via);
+    statement.emit(scene.call.surroundings, body, scene.take_into(), via);
     let rows = scene.knowledge.object(&kind.name)?.rows().filter(|_| row)?;
     Some(Kind { name: rows.into(), ..kind.clone() })
 }

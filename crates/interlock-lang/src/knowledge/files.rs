@@ -37,7 +37,14 @@ pub(super) fn file(scene: &Scene<'_>, entry: &Entry, body: &mut Body<'_>) {
     match entry.r#do {
         Do::ReadFile => {
             let into = scene.result(body, "content");
-            body.push(Op::Read { into, of: Resource::File(at), aspect: aspect(entry), locking: false, via });
+            body.push(Op::Read {
+                into,
+                of: Resource::File(at),
+                aspect: aspect(entry),
+                locking: false,
+                unique: false,
+                via,
+            });
         }
         Do::WriteFile => {
             let mode = handle_mode.or(entry.mode).map_or(WriteMode::Blind, mode);
@@ -60,7 +67,14 @@ pub(super) fn file(scene: &Scene<'_>, entry: &Entry, body: &mut Body<'_>) {
         Do::CopyFile => {
             let content = body.declare("copied", Origin::Step);
             let of = Resource::File(at);
-            body.push(Op::Read { into: content, of, aspect: Aspect::Content, locking: false, via: None });
+            body.push(Op::Read {
+                into: content,
+                of,
+                aspect: Aspect::Content,
+                locking: false,
+                unique: false,
+                via: None,
+            });
             let (to, _) = file_at(scene, entry.to.as_ref());
             let mode = entry.mode.map_or(WriteMode::Blind, mode);
             let (to, outcome) = (Resource::File(to), scene.take_into());
@@ -89,7 +103,14 @@ pub(super) fn key(scene: &Scene<'_>, entry: &Entry, body: &mut Body<'_>) {
     match entry.r#do {
         Do::ReadKey => {
             let into = scene.result(body, "held");
-            body.push(Op::Read { into, of, aspect: aspect(entry), locking: false, via: scene.boxed_via() });
+            body.push(Op::Read {
+                into,
+                of,
+                aspect: aspect(entry),
+                locking: false,
+                unique: false,
+                via: scene.boxed_via(),
+            });
         }
         Do::DeleteKey => {
             let outcome = scene.take_into();

@@ -161,6 +161,8 @@ pub(super) struct Entry {
     pub(super) change: Option<ChangeText>,
     /// A field that must still be what it was, and what it was: `ETag` and `If-Match`.
     pub(super) unchanged: Option<(String, Place)>,
+    /// Whether what it finds a row by is a key that no two rows share.
+    pub(super) unique: bool,
     /// Whether it fails where no row is what it demands, so that whoever comes behind it knows that it took effect.
     pub(super) fails: bool,
     /// What the result is.

@@ -202,7 +202,7 @@ fn put_off(scene: &Scene<'_>, kind: &Kind, body: &mut Body<'_>) {
     let Some(object) = scene.knowledge.object(&kind.name) else { return };
     if object.is_statement() {
         if let Some((statement, via)) = chain::statement(scene, kind) {
-            statement.emit(body, None, via);
+            statement.emit(scene.call.surroundings, body, None, via);
         }
         return;
     }
@@ -229,7 +229,9 @@ fn put_off(scene: &Scene<'_>, kind: &Kind, body: &mut Body<'_>) {
 fn on(op: Op, via: &Via) -> Op {
     let via = Some(Box::new(via.clone()));
     match op {
-        Op::Read { into, of, aspect, locking, .. } => Op::Read { into, of, aspect, locking, via },
+        Op::Read { into, of, aspect, locking, unique, .. } => {
+            Op::Read { into, of, aspect, locking, unique, via }
+        }
         Op::Write { to, from, mode, outcome, .. } => Op::Write { to, from, mode, outcome, via },
         Op::Delete { of, when, outcome, .. } => Op::Delete { of, when, outcome, via },
         op => op,

@@ -1,14 +1,20 @@
 //! Which columns of a filter say which row is meant, and which are a condition on it.
 //!
-//! `WHERE id = $1 AND version = $2` means the row `$1`, provided that its version is `$2`. The schema would say it, but statements are
-//! all there is; names are what people choose them by.
+//! `WHERE id = $1 AND version = $2` means the row `$1`, provided that its version is `$2`. Statements are often all there is, so names
+//! are what the columns are chosen by; where they say nothing, a declared key does.
 
 use interlock_model::ir::{Comparator, Comparison, Condition, Fresh, Name, Term};
 
 use super::statement::Demand;
 
 /// The row, and the condition on it. `written` are the columns that the statement changes: those cannot say which row it is.
-pub(super) fn split(table: &Term, demands: &[Demand], written: &[&Name]) -> (Term, Condition) {
+/// `declared` are the demands that are a key of the table.
+pub(super) fn split(
+    table: &Term,
+    demands: &[Demand],
+    written: &[&Name],
+    declared: &[&Demand],
+) -> (Term, Condition) {
     let equal: Vec<&Demand> = demands
         .iter()
         .filter(|demand| demand.how == Comparator::Equal && !written.contains(&&demand.column))
@@ -19,6 +25,9 @@ pub(super) fn split(table: &Term, demands: &[Demand], written: &[&Name]) -> (Ter
         && !matches!(only.with, Term::Literal(_))
     {
         keys = vec![*only];
+    }
+    if keys.is_empty() && !declared.iter().any(|demand| written.contains(&&demand.column)) {
+        keys = declared.to_vec();
     }
     let is_key = |demand: &Demand| keys.iter().any(|key| std::ptr::eq(*key, demand));
     // `id IN (…)` names rows too, only more of them.
@@ -123,7 +132,7 @@ mod tests {
                 with: interlock_model::ir::AccessPath::global(*column).into(),
             })
             .collect();
-        let (found, condition) = split(&table.into(), &demands, &[]);
+        let (found, condition) = split(&table.into(), &demands, &[], &[]);
         let found = match &found {
             Term::Any => "*".to_owned(),
             Term::Path(path) => super::super::place::last_name(path).unwrap().to_string(),

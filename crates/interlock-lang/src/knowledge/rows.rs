@@ -73,7 +73,7 @@ pub(super) fn run_sql(scene: &Scene<'_>, arg: &Arg, given: Option<&Arg>, body: &
                 } else {
                     scene.take_into()
                 };
-                statement.emit(body, into, scene.via());
+                statement.emit(scene.call.surroundings, body, into, scene.via());
             }
             said => guard::said(scene, said, body),
         }
@@ -107,6 +107,7 @@ pub(super) fn rows(scene: &Scene<'_>, entry: &Entry, body: &mut Body<'_>) {
     };
     let mut statement = Statement::new(verb, table);
     let by_id = matches!(entry.r#do, Do::FindId | Do::UpdateId | Do::RemoveId);
+    statement.unique = entry.unique || by_id;
     match find(scene, entry.filter.as_ref()) {
         Some(id) if by_id && !matches!(id.shape, Shape::Object(_)) => {
             statement.demands = filter::by_id(scene, &id);
@@ -152,7 +153,7 @@ pub(super) fn rows(scene: &Scene<'_>, entry: &Entry, body: &mut Body<'_>) {
     let into = scene.take_into();
     // One that names a row and nothing else fails only if there is no such row.
     let refused = into.filter(|_| entry.fails && statement.demands.len() > 1);
-    statement.emit(body, into, scene.via());
+    statement.emit(scene.call.surroundings, body, into, scene.via());
     if let Some(outcome) = refused {
         body.check([outcome], |_| {}, |body| body.throw());
     }
@@ -173,7 +174,7 @@ pub(super) fn save(scene: &Scene<'_>, entry: &Entry, body: &mut Body<'_>) {
             let mut statement = Statement::new(Verb::Insert, scene.table());
             statement.sets = fields.map(|fields| filter::sets(scene, fields)).unwrap_or_default();
             if is_new && entry.r#do == Do::Save {
-                return statement.emit(body, scene.take_into(), scene.via());
+                return statement.emit(scene.call.surroundings, body, scene.take_into(), scene.via());
             }
             statement.new_row()
         }

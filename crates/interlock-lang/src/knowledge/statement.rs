@@ -6,6 +6,7 @@ use interlock_model::ir::{
 };
 
 use super::identity;
+use crate::Surroundings;
 
 /// A statement.
 #[derive(Debug, Clone)]
@@ -26,6 +27,10 @@ pub(super) struct Statement {
     pub(super) target: Vec<Name>,
     /// Whether it could not be read as a whole: which rows it is about is not known then.
     pub(super) unreadable: bool,
+    /// Whether the call itself asks for the one row with a key.
+    pub(super) unique: bool,
+    /// The keys that the table is declared with.
+    keys: Vec<Vec<Name>>,
 }
 
 /// What a statement does.
@@ -93,6 +98,8 @@ impl Statement {
             on_conflict: vec![],
             target: vec![],
             unreadable: false,
+            unique: false,
+            keys: vec![],
         }
     }
 
@@ -113,10 +120,20 @@ impl Statement {
     }
 
     /// Writes it down. `into` is what it gives.
-    pub(super) fn emit(self, body: &mut Body<'_>, into: Option<Value>, via: Option<Via>) {
+    pub(super) fn emit(
+        mut self,
+        around: &dyn Surroundings,
+        body: &mut Body<'_>,
+        into: Option<Value>,
+        via: Option<Via>,
+    ) {
         let via = via.map(Box::new);
+        if let Term::Literal(table) = &self.table {
+            self.keys = around.keys(table).to_vec();
+        }
         match self.verb {
             Verb::Read { aspect, locking } => {
+                let by_key = self.unique || !self.unreadable && self.declared(&self.demands).is_some();
                 let into = into.unwrap_or_else(|| body.declare("rows", Origin::Step));
                 let (key, condition) = self.split();
                 let mut columns = self.columns;
@@ -124,7 +141,7 @@ impl Statement {
                     columns.extend(condition.0.into_iter().map(|demand| demand.column));
                 }
                 let of = Resource::rows(self.table, key, unique(columns));
-                body.push(Op::Read { into, of, aspect, locking, via });
+                body.push(Op::Read { into, of, aspect, locking, unique: by_key, via });
             }
             Verb::Delete => {
                 let (key, condition) = self.split();
@@ -137,6 +154,15 @@ impl Statement {
         }
     }
 
+    /// Those that together are a key that the table is declared with.
+    fn declared<'d>(&self, demands: &'d [Demand]) -> Option<Vec<&'d Demand>> {
+        let named = |column: &Name| {
+            let mut equal = demands.iter().filter(|demand| demand.how == Comparator::Equal);
+            equal.find(|demand| demand.column.eq_ignore_ascii_case(column))
+        };
+        self.keys.iter().find_map(|key| key.iter().map(named).collect())
+    }
+
     fn split(&self) -> (Term, Condition) {
         if self.unreadable {
             return (Term::Unknown, Condition::default());
@@ -145,7 +171,8 @@ impl Statement {
             Verb::Update => self.sets.iter().filter_map(|set| set.column.as_ref()).collect(),
             _ => vec![],
         };
-        identity::split(&self.table, &self.demands, &written)
+        let declared = self.declared(&self.demands).unwrap_or_default();
+        identity::split(&self.table, &self.demands, &written, &declared)
     }
 
     /// Whether a column may say which row an insert means.

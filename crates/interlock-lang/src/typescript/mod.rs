@@ -58,7 +58,14 @@ impl Frontend for TypeScript {
     }
 
     fn settings(&self) -> &'static [&'static str] {
-        &["package.json", "tsconfig.json", "tsconfig.base.json", "jsconfig.json", "schema.prisma"]
+        &[
+            "package.json",
+            "tsconfig.json",
+            "tsconfig.base.json",
+            "jsconfig.json",
+            "schema.prisma",
+            "schema.sql",
+        ]
     }
 
     fn effects(&self) -> &'static str {

@@ -32,6 +32,8 @@ pub enum Op {
         aspect: Aspect,
         /// Whether the store keeps it locked until the transaction ends: `FOR UPDATE`.
         locking: bool,
+        /// Whether it names all of a key of which the store lets only one row exist.
+        unique: bool,
         /// Which way the statement goes.
         via: Option<Box<Via>>,
     },

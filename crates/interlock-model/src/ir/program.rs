@@ -47,6 +47,8 @@ pub struct Table {
     pub name: Name,
     /// Its columns or fields.
     pub columns: Vec<Name>,
+    /// The columns of which no two rows have the same, each key by itself.
+    pub keys: Vec<Vec<Name>>,
 }
 
 /// A shared map or list that does not grow with every key.

@@ -30,7 +30,14 @@ fn spend(repeats_condition: bool, tx: Tx) -> Program {
         let balance = b.line(3).declare("balance", Origin::Step);
         let locking = tx == Tx::OnOneClient { locking: true };
         let aspect = Aspect::Content;
-        b.push(Op::Read { into: balance, of: balance_of(), aspect, locking, via: Some(Box::new(via())) });
+        b.push(Op::Read {
+            into: balance,
+            of: balance_of(),
+            aspect,
+            locking,
+            unique: false,
+            via: Some(Box::new(via())),
+        });
         b.suspend();
         b.line(4).check([balance, amount], |_| {}, |b| b.throw());
         let mode = if repeats_condition {

@@ -315,7 +315,7 @@ fn unversioned_record_is_overwritten_with_what_the_caller_sent_in_a_table_withou
             },
         )]);
         let columns = columns.iter().map(|column| (*column).into()).collect();
-        program.tables.push(Table { name: "documents".into(), columns });
+        program.tables.push(Table { name: "documents".into(), columns, keys: vec![] });
         program
     };
     check(

@@ -1,6 +1,6 @@
 //! From the parser's tree to what it says about rows.
 
-use interlock_model::ir::{Aspect, Isolation, Name, Table, Term};
+use interlock_model::ir::{Aspect, Isolation, Name, Term};
 use sqlparser::ast::{
     Assignment, AssignmentTarget, ConflictTarget, Expr, FromTable, GroupByExpr, Insert, LimitClause,
     LockType, OnConflictAction, OnInsert, OrderBy, OrderByKind, OrderBySort, Query, Select, SelectItem,
@@ -47,18 +47,6 @@ pub(in crate::knowledge) fn condition(parts: &[Term], parameters: &Parameters<'_
         Said::Statement(statement) => Some(statement.demands),
         _ => None,
     })
-}
-
-/// The tables that are created.
-pub(super) fn tables(statements: &[Tree]) -> Vec<Table> {
-    let table = |statement: &Tree| match statement {
-        Tree::CreateTable(table) => Some(Table {
-            name: last_part(&table.name).into(),
-            columns: table.columns.iter().map(|column| column.name.value.as_str().into()).collect(),
-        }),
-        _ => None,
-    };
-    statements.iter().filter_map(table).collect()
 }
 
 struct Lowering<'l> {

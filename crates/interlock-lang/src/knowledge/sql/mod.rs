@@ -1,21 +1,23 @@
 //! SQL in strings: what a text does to which rows.
 //!
-//! `parse.rs` is the only file that names the parser's entry points; `lower.rs` and `expression.rs` read its tree.
+//! `parse.rs` is the only file that names the parser's entry points; `lower.rs`, `declare.rs` and `expression.rs` read its tree.
 
 mod parse;
 mod seen;
 
+mod declare;
 mod expression;
 mod lower;
 
 use std::rc::Rc;
 
-use interlock_model::ir::{Isolation, Name, Table, Term};
+use interlock_model::ir::{Isolation, Term};
 
 use crate::{Arg, Shape};
 
 use super::{format::Engine, statement::Statement};
 
+pub use declare::tables_of;
 pub(super) use lower::condition;
 pub use seen::Seen;
 
@@ -82,12 +84,4 @@ pub(super) fn read(
         Some(statements) => Some(lower::lower(&statements, &text, parameters, engine)),
         None => parse::glance(&text).map(|statement| vec![Said::Statement(statement)]),
     }
-}
-
-/// The tables that a text creates, with their columns.
-#[must_use]
-pub fn tables_of(sql: &str) -> Vec<Table> {
-    let text = parse::Text::of(&[Term::Literal(Name::from(sql))]);
-    let statements = text.and_then(|text| parse::parse(&text, None));
-    statements.map(|statements| lower::tables(&statements)).unwrap_or_default()
 }

@@ -98,7 +98,7 @@ fn prisma_runs_what_is_waited_for_and_batches_the_rest() {
         },
         expect![[r#"
             1       PrismaClient = new
-            2       findUnique = read row "account"[id].{balance} via pool PrismaClient
+            2       findUnique = read row "account"[id].{balance} by its key via pool PrismaClient
             3       update = write blind row "account"[id].{balance} from amount via pool PrismaClient
             4       update.2 = write atomic row "account"[id].{balance} from amount via pool PrismaClient
             5       updateMany = write conditional row "account"[id].{balance} when balance >= amount from amount via pool PrismaClient

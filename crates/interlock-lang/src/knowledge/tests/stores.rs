@@ -235,7 +235,7 @@ fn smaller_stores_have_keys_and_documents() {
             7       getFirestore = derived
             8       collection = derived from getFirestore
             9       doc = derived from collection, id
-            10      get.3 = read row "wallets"[id]
+            10      get.3 = read row "wallets"[id] by its key
             11      update = write blind row "wallets"[id].{balance} from amount
             12      increment = derived from amount
             13      update.2 = write atomic row "wallets"[id].{balance} from increment

@@ -4,12 +4,13 @@ use std::{borrow::Cow, rc::Rc};
 
 use interlock_model::{
     Span,
-    ir::{AccessPath, Body, Field, FunctionId, Root, Term},
+    ir::{AccessPath, Body, Field, FunctionId, Name, Root, Term},
 };
 
 use super::{
     index::{CallAt, Definition},
     meaning::{Meaning, Meanings},
+    tables::plain,
     target::Reached,
     values::bare,
 };
@@ -179,6 +180,10 @@ impl Surroundings for Around<'_, '_> {
     fn initial(&self, path: &AccessPath) -> Option<Arg> {
         let place = self.meanings.place_of(self.at, path)?;
         self.meanings.initial(&place)
+    }
+
+    fn keys(&self, table: &str) -> &[Vec<Name>] {
+        self.meanings.keys.get().and_then(|keys| keys.get(&plain(table))).map_or(&[], Vec::as_slice)
     }
 
     fn seen(&self) -> Option<&Seen> {

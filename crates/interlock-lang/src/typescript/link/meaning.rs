@@ -20,6 +20,7 @@ use super::{
     index::{Definition, Index, further, place, roomy},
     memo::Answers,
     names::Names,
+    tables::Keys,
 };
 use crate::{
     Arg, Kind, Outcome, Shape,
@@ -132,6 +133,8 @@ pub(super) struct Meanings<'f> {
     pub(super) nothing: Rc<Outcome>,
     /// The SQL that was read so far.
     pub(super) seen: Seen,
+    /// The keys of the tables, once those are known.
+    pub(super) keys: OnceCell<Keys>,
     /// Methods that have too many implementations to follow, with how many and the first call of each.
     pub(super) open: RefCell<BTreeMap<Name, (usize, Span)>>,
     /// The calls in functions, once somebody asks for them.
@@ -166,6 +169,7 @@ impl<'f> Meanings<'f> {
             outcomes: Answers::new(sites),
             nothing: Rc::default(),
             seen: Seen::default(),
+            keys: OnceCell::new(),
             open: RefCell::default(),
             inside: OnceCell::new(),
             declared: OnceCell::new(),

@@ -90,6 +90,8 @@ pub(crate) fn link(
 
     let index = Index::of(&flat, &functions);
     let meanings = Meanings::new(&flat, &index, &names, knowledge);
+    let tables = tables::of(&meanings, &schemas);
+    let _ = meanings.keys.set(tables::keys(&tables));
     for (id, function) in functions.iter_mut().enumerate() {
         rewrite::rewrite(&meanings, FunctionId(number(id)), function);
     }
@@ -100,7 +102,6 @@ pub(crate) fn link(
     }
     notes.extend(open(&meanings));
     let limited = limited(&meanings);
-    let tables = tables::of(&meanings, schemas.iter().map(String::as_str));
     Program {
         files: flat.files.clone(),
         functions,

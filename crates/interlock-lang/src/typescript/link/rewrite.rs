@@ -183,7 +183,14 @@ impl<'f> Rewriter<'_, 'f> {
         let Root::Global(name) = &path.root else { return };
         if path.fields.is_empty() && self.meanings.index.assigned.contains(name) {
             let of = Resource::Shared(path.clone());
-            *op = Op::Read { into: *into, of, aspect: Aspect::Content, locking: false, via: None };
+            *op = Op::Read {
+                into: *into,
+                of,
+                aspect: Aspect::Content,
+                locking: false,
+                unique: false,
+                via: None,
+            };
         }
     }
 

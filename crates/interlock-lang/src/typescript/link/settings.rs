@@ -1,5 +1,4 @@
-//! The files that say how sources belong together: `package.json` and `tsconfig.json`; and Prisma's schema, which says what tables
-//! there are.
+//! The files that say how sources belong together: `package.json` and `tsconfig.json`; and schemas, which say what tables there are.
 
 use serde_json::Value;
 
@@ -15,10 +14,19 @@ pub(super) struct Settings {
     pub(super) packages: Vec<Package>,
     /// The projects, those deepest in the tree first.
     pub(super) projects: Vec<Project>,
-    /// The texts of Prisma's schema files.
-    pub(super) schemas: Vec<String>,
+    /// The texts of the schemas.
+    pub(super) schemas: Vec<Schema>,
     /// The settings that could not be read: path and why.
     pub(super) broken: Vec<(String, String)>,
+}
+
+/// The text of a file that says what tables there are.
+#[derive(Debug)]
+pub(super) enum Schema {
+    /// Prisma's.
+    Prisma(String),
+    /// Statements that make the tables.
+    Sql(String),
 }
 
 /// A `package.json`.
@@ -54,7 +62,11 @@ impl Settings {
         let mut configs: Vec<(&str, Value)> = Vec::new();
         for (path, text) in files {
             if path.ends_with(".prisma") {
-                settings.schemas.push(text.clone());
+                settings.schemas.push(Schema::Prisma(text.clone()));
+                continue;
+            }
+            if path.ends_with(".sql") {
+                settings.schemas.push(Schema::Sql(text.clone()));
                 continue;
             }
             match jsonc::parse(text) {

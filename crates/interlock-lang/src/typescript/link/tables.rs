@@ -1,19 +1,30 @@
 //! The tables and collections that the sources declare: `CREATE TABLE` in a text, Mongoose schemas, Drizzle tables, Sequelize models,
-//! Prisma's schema file.
+//! the files of schemas.
 
 use interlock_model::ir::{FunctionId, Name, Table, Term};
-use rustc_hash::FxHashSet;
+use rustc_hash::FxHashMap;
 
-use super::meaning::{Meaning, Meanings};
+use super::{
+    meaning::{Meaning, Meanings},
+    settings::Schema,
+};
 use crate::{Arg, Shape, knowledge::tables_of, typescript::module::Site};
 
 /// Longer texts are no statements that somebody wrote.
 const LONGEST: usize = 100_000;
 
-/// The tables of a tree, those of `schemas` (texts of Prisma's schema files) included.
-pub(super) fn of<'s>(meanings: &Meanings<'_>, schemas: impl Iterator<Item = &'s str>) -> Vec<Table> {
+/// The keys of tables, by the tables' names.
+pub(super) type Keys = FxHashMap<String, Vec<Vec<Name>>>;
+
+/// The tables of a tree, those of its schemas included.
+pub(super) fn of(meanings: &Meanings<'_>, schemas: &[Schema]) -> Vec<Table> {
     let mut tables = Tables::default();
-    schemas.for_each(|schema| tables.prisma(schema));
+    for schema in schemas {
+        match schema {
+            Schema::Prisma(text) => tables.prisma(text),
+            Schema::Sql(text) => tables.statements(text),
+        }
+    }
     let flat = meanings.flat;
     for variable in flat.declared.iter().filter_map(|number| flat.variables.get(*number as usize)) {
         if let Some(initial) = &variable.initial {
@@ -25,6 +36,20 @@ pub(super) fn of<'s>(meanings: &Meanings<'_>, schemas: impl Iterator<Item = &'s 
         tables.model(meanings, site);
     }
     tables.found
+}
+
+/// What statements find one row by at most.
+pub(super) fn keys(tables: &[Table]) -> Keys {
+    let mut keys = Keys::default();
+    for table in tables.iter().filter(|table| !table.keys.is_empty()) {
+        keys.entry(plain(&table.name)).or_default().extend(table.keys.iter().cloned());
+    }
+    keys
+}
+
+/// The name of a table as it is looked up: statements and declarations do not always agree on how it is written.
+pub(super) fn plain(name: &str) -> String {
+    name.rsplit('.').next().unwrap_or_default().trim_matches(['"', '`', '[', ']']).to_lowercase()
 }
 
 /// Whether a call may declare a table, as far as that can be told before anything is looked up. Hardly any does.
@@ -62,13 +87,27 @@ fn text_may_create(parts: &[Term]) -> bool {
 #[derive(Default)]
 struct Tables {
     found: Vec<Table>,
-    names: FxHashSet<Name>,
+    names: FxHashMap<Name, usize>,
 }
 
 impl Tables {
     fn add(&mut self, table: Table) {
-        if self.names.insert(table.name.clone()) {
-            self.found.push(table);
+        let at = *self.names.entry(table.name.clone()).or_insert(self.found.len());
+        match self.found.get_mut(at) {
+            // An index may add a key to a table that is declared elsewhere.
+            Some(known) => {
+                known.keys.extend(table.keys);
+                if known.columns.is_empty() {
+                    known.columns = table.columns;
+                }
+            }
+            None => self.found.push(table),
+        }
+    }
+
+    fn statements(&mut self, text: &str) {
+        if text.len() <= LONGEST {
+            tables_of(text).into_iter().for_each(|table| self.add(table));
         }
     }
 
@@ -84,8 +123,9 @@ impl Tables {
                     _ => "x".to_owned(),
                 };
                 let text: String = parts.iter().map(part).collect();
-                if text.len() <= LONGEST && text.to_ascii_lowercase().contains("table") {
-                    tables_of(&text).into_iter().for_each(|table| self.add(table));
+                let lower = text.to_ascii_lowercase();
+                if lower.contains("table") || lower.contains("unique") {
+                    self.statements(&text);
                 }
             }
             Shape::Object(members) => members.iter().for_each(|(_, member)| self.texts(member)),
@@ -99,27 +139,27 @@ impl Tables {
         let Some(callee) = &site.callee else { return };
         let [name, described, ..] = &*site.arguments else { return };
         let Some(name) = name.literal() else { return };
-        let columns = match meanings.path(FunctionId(site.within), callee) {
+        let (columns, keys) = match meanings.path(FunctionId(site.within), callee) {
             Meaning::Export(library, path)
                 if library.starts_with("drizzle-orm/") && path.ends_with("Table") =>
             {
-                members(described)
+                (members(described), vec![])
             }
             Meaning::Export(library, path) if &*library == "mongoose" && &*path == "model" => {
                 self.schema(meanings, site, described)
             }
             _ if matches!(callee.fields.last(), Some(interlock_model::ir::Field::Name(last)) if &**last == "define") => {
-                members(described)
+                (members(described), unique_members(described))
             }
             _ => return,
         };
         if !columns.is_empty() {
-            self.add(Table { name: name.clone(), columns });
+            self.add(Table { name: name.clone(), columns, keys });
         }
     }
 
-    /// The fields of a Mongoose schema, written here or elsewhere.
-    fn schema(&self, meanings: &Meanings<'_>, site: &Site, described: &Arg) -> Vec<Name> {
+    /// The fields of a Mongoose schema, written here or elsewhere, and its keys.
+    fn schema(&self, meanings: &Meanings<'_>, site: &Site, described: &Arg) -> (Vec<Name>, Vec<Vec<Name>>) {
         let made = match (&described.shape, &described.term) {
             (Shape::Call(made), _) => Some(*made),
             (_, Term::Path(path)) => meanings
@@ -132,8 +172,11 @@ impl Tables {
                 }),
             _ => None,
         };
-        let Some(made) = made.and_then(|made| meanings.flat.sites.get(made as usize)) else { return vec![] };
-        let mut columns = made.arguments.first().map(members).unwrap_or_default();
+        let Some(made) = made.and_then(|made| meanings.flat.sites.get(made as usize)) else {
+            return (vec![], vec![]);
+        };
+        let described = made.arguments.first();
+        let mut columns = described.map(members).unwrap_or_default();
         let option = |name: &str| made.arguments.get(1).and_then(|options| options.member(name));
         if !columns.is_empty() {
             // Mongoose counts changes itself, and raises the number only where asked to; times are kept only where asked for.
@@ -147,7 +190,7 @@ impl Tables {
                 columns.push("updatedAt".into());
             }
         }
-        columns
+        (columns, described.map(unique_members).unwrap_or_default())
     }
 
     /// `model User { id Int @id … }`
@@ -157,9 +200,11 @@ impl Tables {
             let mut words = line.split_whitespace();
             match (words.next(), &mut open) {
                 (Some("model"), None) => {
-                    open = words
-                        .next()
-                        .map(|name| Table { name: name.trim_end_matches('{').into(), columns: vec![] });
+                    open = words.next().map(|name| name.trim_end_matches('{').into()).map(|name| Table {
+                        name,
+                        columns: vec![],
+                        keys: vec![],
+                    });
                 }
                 (Some("}"), _) => {
                     if let Some(table) = open.take() {
@@ -167,7 +212,17 @@ impl Tables {
                     }
                 }
                 (Some(column), Some(table)) if !column.starts_with(['/', '@']) => {
-                    table.columns.push(column.into())
+                    table.columns.push(column.into());
+                    if words.any(|word| word.starts_with("@id") || word.starts_with("@unique")) {
+                        table.keys.push(vec![column.into()]);
+                    }
+                }
+                // `@@unique([list, position])`
+                (Some(word), Some(table)) if word.starts_with("@@id") || word.starts_with("@@unique") => {
+                    let inside = line.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
+                    if let Some((columns, _)) = inside {
+                        table.keys.push(columns.split(',').map(|column| column.trim().into()).collect());
+                    }
                 }
                 _ => {}
             }
@@ -183,6 +238,17 @@ fn members(arg: &Arg) -> Vec<Name> {
         }
         _ => vec![],
     }
+}
+
+/// The members that say of themselves that no two have the same: `{ email: { type: String, unique: true } }`.
+fn unique_members(arg: &Arg) -> Vec<Vec<Name>> {
+    let Shape::Object(members) = &arg.shape else { return vec![] };
+    let is_unique = |described: &Arg| {
+        ["unique", "primaryKey"]
+            .iter()
+            .any(|name| described.member(name).is_some_and(|said| said.shape == Shape::Bool(true)))
+    };
+    members.iter().filter(|(_, described)| is_unique(described)).map(|(name, _)| vec![name.clone()]).collect()
 }
 
 /// Whether a text may hold a statement that makes a table; asked of every text, so it must be cheap.

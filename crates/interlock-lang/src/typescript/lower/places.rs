@@ -139,6 +139,7 @@ impl<'a> Lowerer<'a> {
             of: Resource::Shared(path.clone()),
             aspect: Aspect::Content,
             locking: false,
+            unique: false,
             via: None,
         });
         Val {

@@ -24,8 +24,9 @@ impl Display for Program {
             let handlers: String = handlers.map(|function| format!(" {}", function.name)).collect();
             writeln!(f, "{:<4}  server on {transport}{limited}:{handlers}", server.span.line)?;
         }
-        for Table { name, columns } in &self.tables {
-            writeln!(f, "      table {name:?}: {}", columns.join(", "))?;
+        for Table { name, columns, keys } in &self.tables {
+            let keys: String = keys.iter().map(|key| format!(" key ({})", key.join(", "))).collect();
+            writeln!(f, "      table {name:?}: {}{keys}", columns.join(", "))?;
         }
         let mut file = None;
         for function in &self.functions {

@@ -9,7 +9,7 @@ use crate::ir::{
 impl Printer<'_> {
     pub(super) fn op(self, op: &Op) -> String {
         match op {
-            Op::Read { into, of, aspect, locking, via } => {
+            Op::Read { into, of, aspect, locking, unique, via } => {
                 let aspect = match aspect {
                     Aspect::Content => "",
                     Aspect::Existence => "existence of ",
@@ -18,8 +18,9 @@ impl Printer<'_> {
                     Aspect::Total => "total of ",
                 };
                 let locking = if *locking { " for update" } else { "" };
+                let unique = if *unique { " by its key" } else { "" };
                 format!(
-                    "{}read {aspect}{}{locking}{}",
+                    "{}read {aspect}{}{unique}{locking}{}",
                     self.into(*into),
                     self.resource(of),
                     self.via(via.as_deref())

@@ -120,7 +120,7 @@ fn a_closure_that_a_library_calls_knows_what_it_is_handed() {
         &expect![[r#"
             4     fn work.closure(tx) with id, async
             5       arg = derived from id
-            5       findUnique = read row "user"[id] via tx
+            5       findUnique = read row "user"[id] by its key via tx
             5       suspend
         "#]],
     );

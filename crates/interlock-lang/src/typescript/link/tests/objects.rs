@@ -173,7 +173,7 @@ fn what_is_kept_or_else_made_is_what_it_is_made_as() {
         &expect![[r#"
             2     fn load(id), async
             3       arg = derived from id
-            3       findUnique = read row "job"[id] via pool ::db.ts::db
+            3       findUnique = read row "job"[id] by its key via pool ::db.ts::db
             3       suspend
             3       return findUnique
         "#]],
