@@ -6,16 +6,14 @@ use interlock_model::{Outcome, Seen};
 use serde_json::{Map, Value};
 
 use super::{
-    Leaf, Mask, Place,
-    learn::{child, place_of},
+    Leaf, Mask, Means, Place,
+    learn::{child, place_of, text_of},
     shape::words,
     time::{self, DURATION, TIME},
 };
 
 /// Stands for a value that varies without meaning anything.
 const ANY: &str = "‹varies›";
-/// Shorter values are the same by accident too often for that to mean anything.
-const SHORTEST_ID: usize = 4;
 
 /// The ids of one run, in the order in which they are met.
 #[derive(Default)]
@@ -67,8 +65,10 @@ impl Mask {
                 }
                 items.into_iter().map(|item| self.value(&inside, item, ids)).collect()
             }
-            Value::Object(fields) if self.keyed.contains(place) => self.keyed(place, fields, ids),
             Value::Object(fields) => {
+                if let Some(means) = self.keyed.get(place) {
+                    return self.keyed(place, *means, fields, ids);
+                }
                 let masked = fields.iter().map(|(name, field)| {
                     let inside = child(place, name);
                     let leaf = !field.is_object() && !field.is_array();
@@ -86,13 +86,13 @@ impl Mask {
     }
 
     /// An object whose keys are ids: each becomes a sign, in an order that does not depend on them.
-    fn keyed(&self, place: &Place, fields: &Map<String, Value>, ids: &mut Ids) -> Value {
+    fn keyed(&self, place: &Place, means: Means, fields: &Map<String, Value>, ids: &mut Ids) -> Value {
         let inside = child(place, "*");
         let mut fields: Vec<(&String, &Value)> = fields.iter().collect();
         fields.sort_by_cached_key(|(_, field)| self.blank(&inside, field).to_string());
         let masked = fields.into_iter().map(|(name, field)| {
-            let sign = ids.sign(name);
-            Value::Array(vec![sign, self.value(&inside, field, ids)])
+            let sign = ids.sign(means, name);
+            Value::Array(vec![sign.into(), self.value(&inside, field, ids)])
         });
         Value::Array(masked.collect())
     }
@@ -100,14 +100,13 @@ impl Mask {
     fn leaf(&self, place: &Place, leaf: &Value, ids: &mut Ids) -> Value {
         let rule = self.leaves.get(place);
         match (leaf, rule) {
-            (_, Some(Leaf::Whole)) => ANY.into(),
+            (_, Some(Leaf::All(Means::Nothing))) => ANY.into(),
             (Value::String(text), Some(Leaf::Words(varying))) => {
                 let text = time::replace(text);
                 let words = words(&text);
-                let masked = words
-                    .iter()
-                    .zip(varying.vary(&words))
-                    .map(|(word, varies)| if varies { ids.text(word) } else { (*word).to_owned() });
+                let masked = words.iter().zip(varying.vary(&words)).map(|(word, means)| {
+                    means.map_or_else(|| (*word).to_owned(), |means| ids.sign(means, word))
+                });
                 masked.collect::<String>().into()
             }
             (Value::String(text), rule) => {
@@ -116,22 +115,18 @@ impl Mask {
                     // A time is no id, even where the rest of the text varies as well.
                     return if rule.is_some() { ANY.into() } else { replaced.into() };
                 }
-                if rule.is_some() { ids.sign(text) } else { leaf.clone() }
+                if rule.is_some() { ids.sign(Means::Identity, text).into() } else { leaf.clone() }
             }
             (leaf, _) if time::is_moment(leaf) => TIME.into(),
-            (leaf, Some(_)) => ids.sign(&leaf.to_string()),
+            (leaf, Some(_)) => ids.sign(Means::Identity, &text_of(leaf)).into(),
             (leaf, None) => leaf.clone(),
         }
     }
 }
 
 impl Ids {
-    fn sign(&mut self, value: &str) -> Value {
-        self.text(value).into()
-    }
-
-    fn text(&mut self, value: &str) -> String {
-        if value.chars().count() < SHORTEST_ID {
+    fn sign(&mut self, means: Means, value: &str) -> String {
+        if means == Means::Nothing {
             return ANY.to_owned();
         }
         let next = self.0.len() + 1;
@@ -189,6 +184,22 @@ mod tests {
         mask.learn(&[run("k3x9a1b"), run("7pq2zzm"), run("e0e0e0e")]).unwrap();
         for id in ["hivbqqm", "1234567", "k3x9a1"] {
             assert_eq!(mask.apply(&run(id)), mask.apply(&run("k3x9a1b")), "{id}");
+        }
+    }
+
+    #[test]
+    fn a_short_value_and_the_long_one_after_it_are_alike() {
+        let run = |pid: u32| {
+            let keyed = json!({ pid.to_string(): { "n": 1 }, (pid + 5000).to_string(): { "n": 2 } });
+            let text = format!("job {pid} of k3x9a1b{pid}");
+            outcome(json!({ "pid": pid, "by": text }), json!([pid.to_string(), keyed]))
+        };
+        for learned in [[997, 998], [998, 1000], [1000, 998]] {
+            let mut mask = Mask::default();
+            mask.learn(&learned.map(run)).unwrap();
+            for pid in [999, 1001, 12345] {
+                assert_eq!(mask.apply(&run(pid)), mask.apply(&run(998)), "{pid} after {learned:?}");
+            }
         }
     }
 

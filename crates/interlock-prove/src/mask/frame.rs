@@ -2,11 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use super::Words;
+use super::{Means, Words, shape::shape};
 
 /// The words of a text, without those that vary.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Frame(Vec<Option<String>>);
+pub(super) struct Frame(Vec<Slot>);
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Slot {
+    Word(String),
+    Gap(Means),
+}
 
 /// More frames than this are not kept for one place; what a server answers may have no end.
 const MOST: usize = 64;
@@ -14,27 +20,37 @@ const MOST: usize = 64;
 impl Frame {
     /// What two texts of equally many words have in common.
     pub(super) fn of(one: &[&str], two: &[&str]) -> Self {
-        let word = |(one, two): (&&str, &&str)| (one == two).then(|| (*one).to_owned());
-        Self(one.iter().zip(two).map(word).collect())
+        let slot = |(one, two): (&&str, &&str)| {
+            if one == two { Slot::Word((*one).to_owned()) } else { Slot::Gap(Means::of([*one, *two])) }
+        };
+        Self(one.iter().zip(two).map(slot).collect())
     }
 
     /// Whether both could be of one text: they have the same words wherever both have one.
     fn agrees(&self, other: &Self) -> bool {
-        let same =
-            |(one, two): (&Option<String>, &Option<String>)| one.is_none() || two.is_none() || one == two;
+        let same = |pair: (&Slot, &Slot)| match pair {
+            (Slot::Word(one), Slot::Word(two)) => one == two,
+            _ => true,
+        };
         self.0.len() == other.0.len() && self.0.iter().zip(&other.0).all(same)
     }
 
-    /// Whether all gaps of another are gaps here.
+    /// Whether all gaps of another are gaps here, and mean no more here than there.
     fn has_gaps_of(&self, other: &Self) -> bool {
-        self.0.iter().zip(&other.0).all(|(one, two)| one.is_none() || two.is_some())
+        self.0.iter().zip(&other.0).all(|pair| match pair {
+            (_, Slot::Word(_)) => true,
+            (Slot::Word(_), Slot::Gap(_)) => false,
+            (Slot::Gap(one), Slot::Gap(two)) => one >= two,
+        })
     }
 
     fn add_gaps_of(&mut self, other: &Self) {
         for (one, two) in self.0.iter_mut().zip(&other.0) {
-            if two.is_none() {
-                *one = None;
-            }
+            *one = match (&*one, two) {
+                (_, Slot::Word(_)) => continue,
+                (Slot::Word(_), Slot::Gap(means)) => Slot::Gap(*means),
+                (Slot::Gap(one), Slot::Gap(two)) => Slot::Gap(*one.max(two)),
+            };
         }
     }
 }
@@ -42,15 +58,23 @@ impl Frame {
 impl Words {
     /// What varies in a text whose words, in two repeats, are these.
     pub(super) fn between(one: &[&str], two: &[&str]) -> Self {
-        let different = one.iter().zip(two).filter(|(a, b)| a != b);
-        Self {
-            shapes: different.flat_map(|(a, b)| [super::shape::shape(a), super::shape::shape(b)]).collect(),
-            frames: BTreeSet::from([Frame::of(one, two)]),
+        let mut words = Self { frames: BTreeSet::from([Frame::of(one, two)]), ..Self::default() };
+        for (a, b) in one.iter().zip(two).filter(|(a, b)| a != b) {
+            let means = Means::of([*a, *b]);
+            words.add_shapes([a, b].map(|word| (shape(word), means)));
+        }
+        words
+    }
+
+    fn add_shapes(&mut self, shapes: impl IntoIterator<Item = (String, Means)>) {
+        for (shape, means) in shapes {
+            let known = self.shapes.entry(shape).or_insert(means);
+            *known = means.max(*known);
         }
     }
 
     pub(super) fn extend(&mut self, other: Self) {
-        self.shapes.extend(other.shapes);
+        self.add_shapes(other.shapes);
         for frame in other.frames {
             if self.frames.len() < MOST {
                 self.frames.insert(frame);
@@ -58,19 +82,20 @@ impl Words {
         }
     }
 
-    /// For each word of a text, whether it varies. Two texts that differ only in what varies have the same answer: gaps are added until no
+    /// For each word of a text, what it means if it varies. Two texts that differ only in what varies have the same answer: gaps are added until no
     /// frame has more of them to add, and what stands in a gap no longer decides which frames agree.
-    pub(super) fn vary(&self, words: &[&str]) -> Vec<bool> {
-        let mut text = Frame(words.iter().map(|word| Some((*word).to_owned())).collect());
+    pub(super) fn vary(&self, words: &[&str]) -> Vec<Option<Means>> {
+        let mut text = Frame(words.iter().map(|word| Slot::Word((*word).to_owned())).collect());
         while let Some(frame) =
             self.frames.iter().find(|frame| frame.agrees(&text) && !text.has_gaps_of(frame))
         {
             text.add_gaps_of(frame);
         }
-        let varies = |(word, kept): (&&str, &Option<String>)| {
-            kept.is_none() || self.shapes.contains(&super::shape::shape(word))
+        let means = |slot: &Slot| match slot {
+            Slot::Gap(means) => Some(*means),
+            Slot::Word(word) => self.shapes.get(&shape(word)).copied(),
         };
-        words.iter().zip(&text.0).map(varies).collect()
+        text.0.iter().map(means).collect()
     }
 }
 
@@ -79,7 +104,7 @@ mod tests {
     use super::*;
 
     fn gaps(words: &Words, text: &[&str]) -> String {
-        let sign = |varies| if varies { '?' } else { '.' };
+        let sign = |means: Option<Means>| if means.is_some() { '?' } else { '.' };
         words.vary(text).into_iter().map(sign).collect()
     }
 

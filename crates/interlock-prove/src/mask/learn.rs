@@ -1,11 +1,11 @@
 //! Finding out what varies, from repeats of the same thing.
 
-use std::collections::BTreeSet;
+use std::{borrow::Cow, collections::BTreeSet};
 
 use interlock_model::{Outcome, Seen};
 use serde_json::{Map, Value};
 
-use super::{Leaf, Mask, Place, Words, shape::words};
+use super::{Leaf, Mask, Means, Place, Words, shape::words};
 
 impl Mask {
     /// What varies between outcomes that should be the same. `None` if they are not even alike: another number of answers, an
@@ -47,7 +47,9 @@ impl Mask {
                 let (first, second) = (keys(one), keys(two));
                 // As many here as there, and some of them others: they are ids.
                 if first != second && first.len() == second.len() {
-                    self.keyed.insert(place.clone());
+                    let means = Means::of(first.symmetric_difference(&second).map(String::as_str));
+                    let known = self.keyed.entry(place.clone()).or_insert(means);
+                    *known = means.max(*known);
                     let inside = child(place, "*");
                     // Paired by what is in them, because the ids say nothing of which is which.
                     let only = |object: &Map<String, Value>, other: &BTreeSet<String>| {
@@ -72,7 +74,10 @@ impl Mask {
             }
             (one, two) if one == two => {}
             (Value::String(one), Value::String(two)) => self.compare_texts(place, one, two),
-            _ => self.vary(place, Leaf::Identity),
+            (one, two) => {
+                let means = Means::of([text_of(one).as_ref(), text_of(two).as_ref()]);
+                self.vary(place, Leaf::All(means));
+            }
         }
     }
 
@@ -83,7 +88,7 @@ impl Mask {
         }
         let (first, second) = (words(&one), words(&two));
         if first.len() < 2 || first.len() != second.len() {
-            return self.vary(place, Leaf::Identity);
+            return self.vary(place, Leaf::All(Means::of([one.as_ref(), two.as_ref()])));
         }
         self.vary(place, Leaf::Words(Words::between(&first, &second)));
     }
@@ -103,8 +108,8 @@ impl Mask {
     /// Gives up on identity: what varies means nothing.
     pub(crate) fn coarsen(&mut self) {
         for leaf in self.leaves.values_mut() {
-            if *leaf == Leaf::Identity {
-                *leaf = Leaf::Whole;
+            if let Leaf::All(means) = leaf {
+                *means = Means::Nothing;
             }
         }
     }
@@ -124,6 +129,11 @@ impl Mask {
             && in_order(one) != in_order(two)
             && sorted(one) == sorted(two)
     }
+}
+
+/// A leaf as it is written: of a text, what it says.
+pub(super) fn text_of(leaf: &Value) -> Cow<'_, str> {
+    leaf.as_str().map_or_else(|| leaf.to_string().into(), Cow::Borrowed)
 }
 
 /// The name of the place where an answer or a read stands.

@@ -28,14 +28,14 @@ pub(crate) struct Mask {
     /// Lists without an order.
     unordered: BTreeSet<Place>,
     /// Objects whose keys vary.
-    keyed: BTreeSet<Place>,
+    keyed: BTreeMap<Place, Means>,
 }
 
 /// Which words of a text vary. A random id does not always have the shape of those that were seen before it, so the places are kept too.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
 struct Words {
     /// Words of these shapes.
-    shapes: BTreeSet<String>,
+    shapes: BTreeMap<String, Means>,
     /// Words at these places.
     frames: BTreeSet<Frame>,
 }
@@ -45,8 +45,27 @@ struct Words {
 enum Leaf {
     /// In a text, some words vary.
     Words(Words),
-    /// All of it varies, but the same value means the same thing.
+    /// All of it varies.
+    All(Means),
+}
+
+/// What a value means that varies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Means {
+    /// The same value means the same thing.
     Identity,
-    /// It varies without meaning anything.
-    Whole,
+    /// It means nothing.
+    Nothing,
+}
+
+/// Shorter values are the same by accident too often for that to mean anything.
+const SHORTEST_ID: usize = 4;
+
+impl Means {
+    /// What values mean that stood at the same place. It is said once, of the place: if each value said it for itself, a process's id of
+    /// 999 and one of 1000 would not be alike.
+    fn of<'a>(values: impl IntoIterator<Item = &'a str>) -> Self {
+        let is_short = |value: &str| value.chars().nth(SHORTEST_ID - 1).is_none();
+        if values.into_iter().any(is_short) { Self::Nothing } else { Self::Identity }
+    }
 }
