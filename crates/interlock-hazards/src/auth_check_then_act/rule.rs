@@ -9,26 +9,25 @@ use interlock_model::{
 
 use crate::{
     Issue,
-    clash::{Clash, mentions, same_name},
+    clash::{Clash, same_name},
     keys::key_of,
     view::{At, Entry, Kinds, View},
+    words,
 };
 
-/// Fields that say whose something is or who may use it.
-const OWNERSHIP: &[&str] = &[
-    "owner",
-    "userid",
-    "user_id",
-    "authorid",
-    "author_id",
-    "createdby",
-    "created_by",
-    "tenant",
-    "acl",
-    "permission",
-    "role",
-    "member",
-];
+/// Whether a field says whose something is, or who may use it.
+fn says_whose(field: &str) -> bool {
+    const WHOSE: [&str; 8] =
+        ["owner", "owners", "tenant", "acl", "permission", "permissions", "member", "members"];
+    const TOGETHER: [&str; 5] = ["ownerid", "userid", "authorid", "createdby", "tenantid"];
+    // The role of somebody; a task has one too, and that is a kind of work.
+    const SOMEBODY: [&str; 8] = ["role", "roles", "user", "account", "org", "team", "project", "workspace"];
+    let words = words(field);
+    let (together, is_role) = (words.concat(), words.last().is_some_and(|last| last.starts_with("role")));
+    words.iter().any(|word| WHOSE.contains(&word.as_str()))
+        || TOGETHER.iter().any(|name| together.contains(name))
+        || (is_role && words.iter().all(|word| SOMEBODY.contains(&word.as_str())))
+}
 
 pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
     let changed = Changed::of(view);
@@ -39,7 +38,7 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
 fn of_entry(view: &View<'_>, changed: &Changed<'_>, entry: &Entry<'_>) -> Vec<Issue> {
     let mut issues = vec![];
     // A query for the owner alone has the answer under whatever name.
-    let owner_alone = |at: At| matches!(entry.columns(at), Some([column]) if mentions(column, OWNERSHIP));
+    let owner_alone = |at: At| matches!(entry.columns(at), Some([column]) if says_whose(column));
     let asks_for_owner = entry.steps_of(Kinds::READ).any(owner_alone);
     // Many acts share their checks, and hardly any check is about ownership.
     let mut judges = vec![false; entry.steps.len()];
@@ -110,7 +109,7 @@ fn owners(entry: &Entry<'_>, check: At) -> Vec<(Value, Name)> {
         if matches!(name, Some("length" | "size" | "count")) {
             return None;
         }
-        let field = entry.field_of(*value).filter(|field| mentions(field, OWNERSHIP))?;
+        let field = entry.field_of(*value).filter(|field| says_whose(field))?;
         Some((*value, field))
     };
     on.iter().filter_map(owner).collect()
@@ -118,9 +117,15 @@ fn owners(entry: &Entry<'_>, check: At) -> Vec<(Value, Name)> {
 
 /// The field of what was read that says whose it is, if that is what a check compares.
 fn judged_ownership(entry: &Entry<'_>, check: At, look: At, owners: &[(Value, Name)]) -> Option<Name> {
-    let (Some(Op::Read { .. }), Some(Op::Check { on, .. })) = (entry.op(look), entry.op(check)) else {
+    let (Some(Op::Read { .. }), Some(Op::Check { on, equal, .. })) = (entry.op(look), entry.op(check)) else {
         return None;
     };
+    // Whether it has an owner at all is no question of who that is.
+    if let ([only], None) = (on.as_slice(), equal)
+        && entry.field_of(*only).is_some_and(|field| says_whose(&field))
+    {
+        return None;
+    }
     match entry.resource(look)? {
         Resource::Row { .. } | Resource::File(_) | Resource::Key(_) => {}
         // Who sent a request stays who sent it.
@@ -138,7 +143,7 @@ fn judged_ownership(entry: &Entry<'_>, check: At, look: At, owners: &[(Value, Na
     // Whoever asks for the owner alone compares it under whatever name.
     field.or_else(|| {
         let [column] = entry.columns(look)? else { return None };
-        (on.iter().any(from_look) && mentions(column, OWNERSHIP)).then(|| column.clone())
+        (on.iter().any(from_look) && says_whose(column)).then(|| column.clone())
     })
 }
 
@@ -166,7 +171,7 @@ fn repeats(entry: &Entry<'_>, act: At, field: &str) -> bool {
         Some(Op::Delete { when: Some(condition), .. }) => condition,
         _ => return false,
     };
-    condition.0.iter().any(|demand| same_name(&demand.column, field) || mentions(&demand.column, OWNERSHIP))
+    condition.0.iter().any(|demand| same_name(&demand.column, field) || says_whose(&demand.column))
 }
 
 fn issue(changed: &Changed<'_>, entry: &Entry<'_>, look: At, act: At, field: &str, reach: Reach) -> Issue {

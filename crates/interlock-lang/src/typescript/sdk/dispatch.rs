@@ -9,7 +9,7 @@ use interlock_model::{
     Span,
     ir::{AccessPath, Argument, Callee, Exit, Field, FunctionId, Name, Op, Resource, Root, Term, Value},
 };
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{
     Dispatch,
@@ -18,6 +18,7 @@ use super::{
     index::{Definition, Index},
     look::FUEL,
     place::{name_of, place_at},
+    vary,
     ways::Choice,
 };
 use crate::{Arg, Shape};
@@ -113,7 +114,9 @@ fn follow(found: &mut Found<'_, '_>, handler: u32, spots: Vec<Spot>) {
         functions.insert(function);
         trail.through(found.index, function, value, &rest);
     }
-    for function in functions {
+    let mut tools = Tools::default();
+    let mut pending: Vec<u32> = functions.iter().rev().copied().collect();
+    while let Some(function) = pending.pop() {
         let mut known: Vec<(Value, &[Name])> = vec![];
         known.extend(
             trail
@@ -123,7 +126,10 @@ fn follow(found: &mut Found<'_, '_>, handler: u32, spots: Vec<Spot>) {
                 .map(|(_, value, rest)| (*value, rest.as_slice())),
         );
         known.sort_unstable();
-        lookups(found, handler, function, &known);
+        lookups(found, handler, function, &known, &tools);
+        let next = tools.hand_on(found.index, function);
+        pending
+            .extend(next.into_iter().filter(|next| functions.len() < FUNCTIONS && functions.insert(*next)));
     }
     trail.names.sort_by_key(|(span, _)| (span.file, span.start));
     for (_, name) in trail.names {
@@ -180,61 +186,66 @@ impl Trail {
                 Op::Check { on, equal: Some(name), .. } if rest.is_empty() && on.contains(&value) => {
                     self.names.push((effect.span, name.clone()));
                 }
-                Op::Closure { function: closure, captures, .. } => {
-                    let own = index.unit(closure.0).map_or(&[][..], |unit| &unit.function.captures);
-                    for (own, term) in own.iter().zip(captures) {
+                op => {
+                    for (to, own, term) in handed(index, op) {
                         if let Some(rest) = of_term(term) {
-                            self.add((closure.0, *own, rest));
+                            self.add((to, own, rest));
                         }
                     }
-                }
-                Op::Call { callee, arguments, .. } => {
-                    let taken = |closure: u32, captures: &[Term]| -> Vec<Spot> {
-                        let own = index.unit(closure).map_or(&[][..], |unit| &unit.function.captures);
-                        let pair = |(own, term): (&Value, &Term)| Some((closure, *own, of_term(term)?));
-                        own.iter().zip(captures).filter_map(pair).collect()
+                    let Op::Call { callee: Callee::Pending(site), .. } = op else { continue };
+                    let Some(site) = index.site(*site) else { continue };
+                    let Some((to, unit)) = index.target(site).and_then(|to| Some((to, index.unit(to)?)))
+                    else {
+                        continue;
                     };
-                    let mut next = vec![];
-                    for argument in arguments {
-                        if let Argument::Closure { function, captures } = argument {
-                            next.extend(taken(function.0, captures));
-                        }
-                    }
-                    let (target, structured) = match callee {
-                        Callee::Closure { function, captures } => {
-                            next.extend(taken(function.0, captures));
-                            (Some(function.0), None)
-                        }
-                        Callee::Function(function) => (Some(function.0), None),
-                        Callee::Pending(site) => {
-                            let site = index.site(*site);
-                            (site.and_then(|site| index.target(site)), site)
-                        }
-                        _ => (None, None),
-                    };
-                    if let Some(unit) = target.and_then(|target| index.unit(target)) {
-                        let target = target.unwrap_or_default();
-                        let parameters = &unit.function.parameters;
-                        for (parameter, argument) in parameters.iter().zip(arguments) {
-                            if let Argument::Term(term) = argument {
-                                next.extend(of_term(term).map(|rest| (target, *parameter, rest)));
+                    for (parameter, argument) in unit.function.parameters.iter().zip(&site.arguments) {
+                        for (name, member) in members(argument) {
+                            if let Some(rest) = of_term(&member.term) {
+                                self.add((to, *parameter, [vec![name.clone()], rest].concat()));
                             }
                         }
-                        let given = structured.map_or(&[][..], |site| &site.arguments);
-                        for (parameter, argument) in parameters.iter().zip(given) {
-                            next.extend(members(argument).filter_map(|(name, member)| {
-                                let mut inner = vec![name.clone()];
-                                inner.extend(of_term(&member.term)?);
-                                Some((target, *parameter, inner))
-                            }));
-                        }
                     }
-                    next.into_iter().for_each(|spot| self.add(spot));
                 }
-                _ => {}
             }
         }
     }
+}
+
+/// What a step hands to other functions: to which, as which of their values, and what.
+fn handed<'o>(index: &Index<'_>, op: &'o Op) -> Vec<(u32, Value, &'o Term)> {
+    let mut handed = vec![];
+    let mut taken = |closure: FunctionId, captures: &'o [Term]| {
+        let own = index.unit(closure.0).map_or(&[][..], |unit| &unit.function.captures);
+        handed.extend(own.iter().zip(captures).map(|(own, term)| (closure.0, *own, term)));
+    };
+    match op {
+        Op::Closure { function, captures, .. } => taken(*function, captures),
+        Op::Call { callee, arguments, .. } => {
+            for argument in arguments {
+                if let Argument::Closure { function, captures } = argument {
+                    taken(*function, captures);
+                }
+            }
+            let target = match callee {
+                Callee::Closure { function, captures } => {
+                    taken(*function, captures);
+                    Some(function.0)
+                }
+                Callee::Function(function) => Some(function.0),
+                Callee::Pending(site) => index.site(*site).and_then(|site| index.target(site)),
+                _ => None,
+            };
+            if let Some((to, unit)) = target.and_then(|to| Some((to, index.unit(to)?))) {
+                for (parameter, argument) in unit.function.parameters.iter().zip(arguments) {
+                    if let Argument::Term(term) = argument {
+                        handed.push((to, *parameter, term));
+                    }
+                }
+            }
+        }
+        _ => {}
+    }
+    handed
 }
 
 fn members(arg: &Arg) -> impl Iterator<Item = (&Name, &Arg)> {
@@ -246,7 +257,13 @@ fn members(arg: &Arg) -> impl Iterator<Item = (&Name, &Arg)> {
 }
 
 /// The calls of a function that go where a name leads: `handlers[name](args)`, `tools.find(…).execute(args)`.
-fn lookups(found: &mut Found<'_, '_>, handler: u32, function: u32, names: &[(Value, &[Name])]) {
+fn lookups<'i>(
+    found: &mut Found<'_, 'i>,
+    handler: u32,
+    function: u32,
+    names: &[(Value, &[Name])],
+    tools: &Tools<'i>,
+) {
     let index = found.index;
     let Some(unit) = index.unit(function) else { return };
     for effect in unit.function.effects() {
@@ -267,7 +284,7 @@ fn lookups(found: &mut Found<'_, '_>, handler: u32, function: u32, names: &[(Val
             way(found, handler, (*number, on), &elements, &rest);
         } else if let Root::Value(value) = callee.root {
             let (Some((elements, mut rest)), Some(fields)) =
-                (looked_up(index, value, function, HELPERS), named(&callee.fields))
+                (tools.looked_up(index, value, function, HELPERS), named(&callee.fields))
             else {
                 continue;
             };
@@ -279,65 +296,101 @@ fn lookups(found: &mut Found<'_, '_>, handler: u32, function: u32, names: &[(Val
 
 type Elements<'i> = Vec<(Option<Name>, Thing<'i>)>;
 
-/// What a value is one of, and the members that lead to it from there: of what a call gives that looks up by itself, too.
-fn looked_up<'i>(
-    index: &Index<'i>,
-    value: Value,
-    function: u32,
-    helpers: usize,
-) -> Option<(Elements<'i>, Vec<Name>)> {
-    let at = At::plain(function);
-    let among = match index.choice(function, value) {
-        Some(Choice::Item(_)) => return None,
-        Some(Choice::Among(path, fields)) => collection(index, path, fields, &at),
-        None => vec![],
-    };
-    let helpers = helpers.checked_sub(1);
-    if !among.is_empty() {
-        let others = helpers.map_or(vec![], |helpers| or_else(index, value, function, helpers));
-        return Some((join(among, others), vec![]));
-    }
-    let helpers = helpers?;
-    match index.definition(function, value)? {
-        Definition::Path(path) if path.fields.iter().any(|field| name_of(field).is_none()) => {
-            let (before, after) =
-                path.fields.split_at(path.fields.iter().position(|field| name_of(field).is_none())?);
-            Some((collection(index, path, before, &at), named(after.get(1..)?)?))
-        }
-        Definition::Path(AccessPath { root: Root::Value(whole), fields }) => {
-            let (elements, mut rest) = looked_up(index, *whole, function, helpers)?;
-            rest.extend(named(fields)?);
-            Some((elements, rest))
-        }
-        Definition::From(values) => {
-            values.iter().take(2).find_map(|value| looked_up(index, *value, function, helpers))
-        }
-        Definition::Call(number) => {
-            let helper = index.target(index.site(number)?)?;
-            let mut returned = index.unit(helper)?.function.effects().filter_map(|effect| match &effect.op {
-                Op::Exit(Exit::Return(values)) => match values.as_slice() {
-                    [value] => Some(*value),
-                    _ => None,
-                },
-                _ => None,
-            });
-            returned.find_map(|value| looked_up(index, value, helper, helpers))
-        }
-        _ => None,
-    }
-}
+/// What was looked up by the name in one function and is called in another: a closure that has captured it, or a helper that is handed
+/// it. By function and value; what it is one of, and the members that lead to it from there.
+#[derive(Default)]
+struct Tools<'i>(FxHashMap<(u32, Value), (Elements<'i>, Vec<Name>)>);
 
-/// What a value is one of where it is not found in the first collection: `own[name] ?? more.get(name)`.
-fn or_else<'i>(index: &Index<'i>, value: Value, function: u32, helpers: usize) -> Elements<'i> {
-    let effects = index.unit(function).map(|unit| unit.function.effects());
-    let from = effects.into_iter().flatten().find_map(|effect| match &effect.op {
-        Op::Derive { into, from, .. } if *into == value => Some(from.as_slice()),
-        _ => None,
-    });
-    // The first is the way to the collection that is known already.
-    let others = from.unwrap_or_default().iter().skip(1).take(MOST_TABLES);
-    let found = others.filter_map(|other| looked_up(index, *other, function, helpers));
-    found.filter(|(_, rest)| rest.is_empty()).flat_map(|(elements, _)| elements).collect()
+impl<'i> Tools<'i> {
+    /// What a value is one of, and the members that lead to it from there: of what a call gives that looks up by itself, too.
+    fn looked_up(
+        &self,
+        index: &Index<'i>,
+        value: Value,
+        function: u32,
+        helpers: usize,
+    ) -> Option<(Elements<'i>, Vec<Name>)> {
+        if let Some(known) = self.0.get(&(function, value)) {
+            return Some(known.clone());
+        }
+        let at = At::plain(function);
+        let among = match index.choice(function, value) {
+            Some(Choice::Item(_)) => return None,
+            Some(Choice::Among(path, fields)) => collection(index, path, fields, &at),
+            None => vec![],
+        };
+        let helpers = helpers.checked_sub(1);
+        if !among.is_empty() {
+            let others = helpers.map_or(vec![], |helpers| self.or_else(index, value, function, helpers));
+            return Some((join(among, others), vec![]));
+        }
+        let helpers = helpers?;
+        match index.definition(function, value)? {
+            Definition::Path(path) if path.fields.iter().any(|field| name_of(field).is_none()) => {
+                let (before, after) =
+                    path.fields.split_at(path.fields.iter().position(|field| name_of(field).is_none())?);
+                Some((collection(index, path, before, &at), named(after.get(1..)?)?))
+            }
+            Definition::Path(AccessPath { root: Root::Value(whole), fields }) => {
+                let (elements, mut rest) = self.looked_up(index, *whole, function, helpers)?;
+                rest.extend(named(fields)?);
+                Some((elements, rest))
+            }
+            Definition::From(values) => {
+                values.iter().take(2).find_map(|value| self.looked_up(index, *value, function, helpers))
+            }
+            Definition::Call(number) => {
+                let helper = index.target(index.site(number)?)?;
+                let mut returned =
+                    index.unit(helper)?.function.effects().filter_map(|effect| match &effect.op {
+                        Op::Exit(Exit::Return(values)) => match values.as_slice() {
+                            [value] => Some(*value),
+                            _ => None,
+                        },
+                        _ => None,
+                    });
+                returned.find_map(|value| self.looked_up(index, value, helper, helpers))
+            }
+            _ => None,
+        }
+    }
+
+    /// What a value is one of where it is not found in the first collection: `own[name] ?? more.get(name)`.
+    fn or_else(&self, index: &Index<'i>, value: Value, function: u32, helpers: usize) -> Elements<'i> {
+        let effects = index.unit(function).map(|unit| unit.function.effects());
+        let from = effects.into_iter().flatten().find_map(|effect| match &effect.op {
+            Op::Derive { into, from, .. } if *into == value => Some(from.as_slice()),
+            _ => None,
+        });
+        // The first is the way to the collection that is known already.
+        let others = from.unwrap_or_default().iter().skip(1).take(MOST_TABLES);
+        let found = others.filter_map(|other| self.looked_up(index, *other, function, helpers));
+        found.filter(|(_, rest)| rest.is_empty()).flat_map(|(elements, _)| elements).collect()
+    }
+
+    /// Follows them one function further; says which functions have got some.
+    fn hand_on(&mut self, index: &Index<'i>, function: u32) -> Vec<u32> {
+        let effects = index.unit(function).into_iter().flat_map(|unit| unit.function.effects());
+        let mut next = vec![];
+        for (to, own, term) in effects.flat_map(|effect| handed(index, &effect.op)) {
+            let Term::Path(AccessPath { root: Root::Value(value), fields }) = term else { continue };
+            if self.0.contains_key(&(to, own)) {
+                continue;
+            }
+            let (Some((elements, mut rest)), Some(fields)) =
+                (self.looked_up(index, *value, function, HELPERS), named(fields))
+            else {
+                continue;
+            };
+            if elements.is_empty() {
+                continue;
+            }
+            rest.extend(fields);
+            self.0.insert((to, own), (elements, rest));
+            next.push(to);
+        }
+        next
+    }
 }
 
 /// The things of one collection, and those of another that go by names of their own.
@@ -390,6 +443,9 @@ fn way<'i>(
             let name = name.clone().unwrap_or_else(|| found.name_of(last));
             let tool = index.tool_in(name.clone(), thing);
             found.serve(handler, tool);
+            if let Thing::Instance(class, _) | Thing::This(class) = thing {
+                vary::inherited(found, function, *class, &name);
+            }
             ways.push((name, FunctionId(function)));
         }
     }

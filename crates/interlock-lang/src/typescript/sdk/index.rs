@@ -50,6 +50,8 @@ pub(super) struct Index<'i> {
     /// For each function, where its values begin among them.
     firsts: Vec<usize>,
     kept: FxHashMap<String, Vec<u32>>,
+    /// What is set under a name that only the run knows, by the place of the object: `tools[tool.name] = tool`.
+    entered: FxHashMap<String, Vec<&'i Variable>>,
     filled: FxHashMap<(u32, Value), Vec<u32>>,
     callers: FxHashMap<u32, Vec<Caller<'i>>>,
     /// What the names of each call say.
@@ -115,6 +117,7 @@ impl<'i> Index<'i> {
             definitions: Vec::with_capacity(values),
             firsts: Vec::with_capacity(input.units.len() + 1),
             kept: FxHashMap::default(),
+            entered: FxHashMap::default(),
             filled: FxHashMap::default(),
             callers: FxHashMap::default(),
             says: Vec::with_capacity(input.sites.len()),
@@ -145,6 +148,10 @@ impl<'i> Index<'i> {
             if let Some(place) = place(&variable.path, variable.owner.as_ref()) {
                 index.starts_with(&variable.path, variable.owner.as_ref());
                 index.variables.entry(place).or_default().push(variable);
+            } else if let Some((Field::At(_), before)) = variable.path.fields.split_last()
+                && let Some(place) = place_at(&variable.path.root, before, variable.owner.as_ref())
+            {
+                index.entered.entry(place.into_owned()).or_default().push(variable);
             }
         }
         for variable in input.holding.iter().filter_map(|number| input.variables.get(*number as usize)) {
@@ -334,6 +341,10 @@ impl<'i> Index<'i> {
     }
 
     /// The calls that put something into the collection at a place.
+    pub(super) fn entered(&self, place: &str) -> &[&'i Variable] {
+        self.entered.get(place).map_or(&[], Vec::as_slice)
+    }
+
     pub(super) fn kept(&self, place: &str) -> &[u32] {
         self.kept.get(place).map_or(&[], Vec::as_slice)
     }

@@ -6,7 +6,7 @@
 use interlock_model::ir::{AccessPath, Name, Root, Term, Value};
 
 use super::{
-    env::{At, Env, Thing},
+    env::{At, Thing},
     found::Found,
     index::Index,
     look::FUEL,
@@ -101,13 +101,7 @@ pub(super) fn all_tools(found: &mut Found<'_, '_>, number: u32) {
         let work = WORK.iter().find_map(|work| index.method(class, work));
         if let (Thing::Text(name), Some(work)) = (index.name_in(&object), work) {
             found.serve(work, index.tool_in(name.clone(), &object));
-            // What it has from a class that it extends goes on to what is its own.
-            if let Some(base) =
-                index.owner(work).and_then(|owner| index.class(owner)).filter(|base| *base != class)
-            {
-                let at = At { function: work, env: Env::default().with_this(base, class) };
-                vary::calls(found, &Thing::Function(work, at.env.clone()), &at, &name);
-            }
+            vary::inherited(found, work, class, &name);
         }
     }
 }

@@ -5,7 +5,7 @@ use interlock_model::ir::{FunctionId, Name};
 
 use super::{
     Dispatch,
-    env::{At, Bound, Thing},
+    env::{At, Bound, Env, Thing},
     found::Found,
     look::FUEL,
 };
@@ -33,6 +33,16 @@ pub(super) fn calls<'i>(found: &mut Found<'_, 'i>, work: &Thing<'i>, at: &At<'i>
         for number in found.index.inside(at.function) {
             pending.extend(call(found, *number, &at, tool).map(|at| (at, depth)));
         }
+    }
+}
+
+/// Notes the same of a method of a tool that is an object of a class: what it has from a class that it extends goes on to what is its own.
+pub(super) fn inherited(found: &mut Found<'_, '_>, method: u32, class: usize, tool: &Name) {
+    let index = found.index;
+    let base = index.owner(method).and_then(|owner| index.class(owner)).filter(|base| *base != class);
+    if let Some(base) = base {
+        let at = At { function: method, env: Env::default().with_this(base, class) };
+        calls(found, &Thing::Function(method, at.env.clone()), &at, tool);
     }
 }
 

@@ -5,7 +5,7 @@
 
 use std::rc::Rc;
 
-use interlock_model::ir::{AccessPath, Argument, Field, Name, Value};
+use interlock_model::ir::{AccessPath, Argument, Field, Name, Term, Value};
 
 use super::{
     env::{At, Bound, Env, Open, Thing},
@@ -14,7 +14,7 @@ use super::{
     place::name_of,
     results::split,
 };
-use crate::Arg;
+use crate::{Arg, typescript::module::Variable};
 
 /// A value that is one of several things.
 #[derive(Debug, Clone, Copy)]
@@ -189,7 +189,31 @@ impl<'i> Index<'i> {
 
     /// What is put into the collection at a place, wherever that is written.
     pub(super) fn collected(&self, place: &str) -> Vec<(Option<Name>, Thing<'i>)> {
-        self.put_in(self.kept(place))
+        let mut found = self.put_in(self.kept(place));
+        found.extend(self.memo().filling(|| self.set_in(self.entered(place))));
+        found
+    }
+
+    /// What is set in an object: `tools[tool.name] = tool`.
+    fn set_in(&self, entered: &[&'i Variable]) -> Vec<(Option<Name>, Thing<'i>)> {
+        let mut found = vec![];
+        for variable in entered.iter().take(WAYS) {
+            let (Some(initial), Some(Field::At(key))) = (&variable.initial, variable.path.fields.last())
+            else {
+                continue;
+            };
+            let under = |at: &At<'i>| match key {
+                Term::Path(path) => self.settle(self.path(path, at, FUEL), FUEL),
+                _ => Thing::Unknown,
+            };
+            let value = |at: &At<'i>| self.look(initial, at, FUEL);
+            let ask = |at: &At<'i>| under(at).open().or_else(|| self.settle(value(at), FUEL).open());
+            for env in self.ways(variable.within, ask) {
+                let at = At { function: variable.within, env };
+                found.push((under(&at).text().cloned(), value(&at)));
+            }
+        }
+        found
     }
 
     /// What calls put into a collection: `tools.push(tool)`, `handlers.set(name, handler)`.
