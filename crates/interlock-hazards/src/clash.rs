@@ -136,12 +136,15 @@ pub(crate) fn of_entry(view: &View<'_>, index: usize, entry: &Entry<'_>) -> Vec<
 }
 
 /// Whether a look is only taken where a switch of the caller says no, and the act only where it says yes, or the other way round:
-/// `if (!overwrite && exists(path)) return`, and `if (overwrite) rename(…)`.
+/// `if (!overwrite && exists(path)) return`, and `if (overwrite) rename(…)`. So it is with what says whether something is there.
 fn exclude(entry: &Entry<'_>, look: At, act: At) -> bool {
     let switch = |check: At| match entry.op(check) {
         Some(Op::Check { on, equal: None, .. }) => match on.as_slice() {
-            [only] if is_switch(entry, *only) && entry.sources(*only).is_empty() => {
-                Some(entry.resolve(&(*only).into())).filter(|said| matches!(said, Term::Path(_)))
+            [only] => {
+                let said = entry.resolve(&(*only).into());
+                let is_path = matches!(said, Term::Path(_));
+                let switched = || is_switch(entry, *only) && entry.sources(*only).is_empty();
+                (is_path && (says_existence(entry, *only, &said) || switched())).then_some(said)
             }
             _ => None,
         },
@@ -153,6 +156,15 @@ fn exclude(entry: &Entry<'_>, look: At, act: At) -> bool {
             |other: &At| entry.answer(*other, act) == Some(!answer) && switch(*other).as_ref() == Some(&said);
         entry.judges(act).iter().any(other_way)
     })
+}
+
+/// Whether a value is the answer to whether something is there, as it was given.
+fn says_existence(entry: &Entry<'_>, value: Value, said: &Term) -> bool {
+    let is_answer = |at: &At| match entry.op(*at) {
+        Some(Op::Read { aspect: Aspect::Existence, into, .. }) => *said == Term::from(*into),
+        _ => false,
+    };
+    entry.sources(value).iter().any(is_answer)
 }
 
 /// Whether a value is called like something that is only on or off, so that two questions for it are the same.

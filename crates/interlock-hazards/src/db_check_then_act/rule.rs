@@ -9,7 +9,7 @@ use crate::{
     Issue, auth_check_then_act,
     clash::{Clash, clashes, has_in_common, is_in_cache, is_presence, notes_use, same_name},
     non_atomic_rate_limit,
-    view::{At, Entry, Kinds, Overlap, View},
+    view::{At, Entry, Kinds, Overlap, Pattern, View},
     words,
 };
 
@@ -224,7 +224,11 @@ pub(super) fn used_at(entry: &Entry<'_>, at: At) -> Vec<Value> {
 /// Whether somebody changes what was judged of such a row while it is there.
 fn is_prolonged(view: &View<'_>, clash: &Clash<'_, '_>) -> bool {
     let judged = clash.judged_fields();
-    let Some(Resource::Row { table, .. }) = clash.resource() else { return true };
+    let table = match clash.resource() {
+        Some(Resource::Row { table, .. }) => table,
+        Some(Resource::Key(key)) => return is_written_back(view, &clash.entry.pattern(key)),
+        _ => return true,
+    };
     let changes = |entry: &Entry<'_>, at: At| {
         let updates = matches!(entry.op(at), Some(Op::Write { mode, .. }) if *mode != WriteMode::Exclusive);
         let same = matches!(entry.resource(at), Some(Resource::Row { table: other, .. }) if other.names_the_same_as(table));
@@ -235,6 +239,15 @@ fn is_prolonged(view: &View<'_>, clash: &Clash<'_, '_>) -> bool {
             })
     };
     view.entries_with(Kinds::WRITE).any(|entry| entry.steps_of(Kinds::WRITE).any(|at| changes(entry, at)))
+}
+
+/// Whether somebody reads a key and puts something else there that comes of it.
+fn is_written_back(view: &View<'_>, key: &Pattern) -> bool {
+    let writes_back = |entry: &Entry<'_>, at: At| {
+        let same = matches!(entry.resource(at), Some(Resource::Key(other)) if entry.pattern(other).fits(key));
+        same && entry.fed_by(at).iter().any(|read| entry.overlap(*read, at).is_some())
+    };
+    view.entries_with(Kinds::WRITE).any(|entry| entry.steps_of(Kinds::WRITE).any(|at| writes_back(entry, at)))
 }
 
 /// An insert behind a look that found nothing. Where the failure of the insert is dealt with, a unique key is what decides; where it is

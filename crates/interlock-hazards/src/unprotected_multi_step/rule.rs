@@ -70,9 +70,12 @@ fn is_step(entry: &Entry<'_>, at: At) -> bool {
     let lives_on = match (entry.op(at), entry.resource(at)) {
         // A folder that is there or made is no change.
         (Some(Op::Write { mode: WriteMode::Ensure, .. }), Some(Resource::File(_))) => false,
-        // Nor is a line in a log.
+        // Nor is a line in a log, in whatever it is kept.
         (Some(Op::Write { mode: WriteMode::Append, .. }), Some(Resource::File(path))) => {
-            !words(&entry.text(path)).iter().any(|word| matches!(word.as_str(), "log" | "logs" | "logger"))
+            !is_called_a_log(&entry.text(path))
+        }
+        (Some(Op::Write { mode: WriteMode::Exclusive, .. }), Some(Resource::Row { table, .. })) => {
+            !is_called_a_log(&entry.text(table))
         }
         (Some(Op::Write { mode, .. }), _) => !matches!(mode, WriteMode::Expiry | WriteMode::Pieces),
         _ => true,
@@ -99,6 +102,12 @@ fn is_step(entry: &Entry<'_>, at: At) -> bool {
         && !entry.is_recovery(at)
         && !entry.is_finally(at)
         && entry.apart(at).is_none()
+}
+
+/// Whether something is called after what is written down for people to read later.
+fn is_called_a_log(name: &str) -> bool {
+    const LOGS: [&str; 6] = ["log", "logs", "logger", "audit", "audits", "activity"];
+    words(name).iter().any(|word| LOGS.contains(&word.as_str()))
 }
 
 fn inserts(entry: &Entry<'_>, at: At) -> bool {
