@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use interlock_model::{
     Confidence, Lane, Reach,
-    ir::{Condition, Name, Op, Origin, Resource, Term, Value, WriteMode},
+    ir::{Condition, Name, Op, Origin, Resource, Table, Term, Value, WriteMode},
 };
 
 use crate::{
@@ -53,7 +53,7 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
 fn columns(view: &View<'_>) -> BTreeMap<String, BTreeSet<Name>> {
     let mut known: BTreeMap<String, BTreeSet<Name>> = BTreeMap::new();
     for table in &view.program.tables {
-        known.entry(plain(&table.name)).or_default().extend(table.columns.iter().cloned());
+        known.entry(Table::plain(&table.name)).or_default().extend(table.columns.iter().cloned());
     }
     for entry in view.entries_with(Kinds::TOUCHES) {
         for at in entry.steps_of(Kinds::TOUCHES) {
@@ -76,16 +76,12 @@ fn columns(view: &View<'_>) -> BTreeMap<String, BTreeSet<Name>> {
 fn table_of(entry: &Entry<'_>, at: At) -> Option<String> {
     match entry.resource(at) {
         Some(Resource::Row { table, .. }) => match &**table {
-            Term::Literal(name) => Some(plain(name)),
+            Term::Literal(name) => Some(Table::plain(name)),
             Term::Path(_) => Some(entry.text(table)),
             _ => None,
         },
         _ => None,
     }
-}
-
-fn plain(name: &str) -> String {
-    name.rsplit('.').next().unwrap_or_default().trim_matches(['"', '`', '[', ']']).to_lowercase()
 }
 
 /// Whether a write puts what the caller sent in the place of what one row held, with nothing to keep others out.

@@ -51,6 +51,14 @@ pub struct Table {
     pub keys: Vec<Vec<Name>>,
 }
 
+impl Table {
+    /// The name of a table as declarations and statements agree on it, however each of them writes it.
+    #[must_use]
+    pub fn plain(name: &str) -> String {
+        name.rsplit('.').next().unwrap_or_default().trim_matches(['"', '`', '[', ']']).to_lowercase()
+    }
+}
+
 /// A shared map or list that does not grow with every key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limited {

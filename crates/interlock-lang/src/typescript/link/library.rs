@@ -4,13 +4,12 @@ use std::{borrow::Cow, rc::Rc};
 
 use interlock_model::{
     Span,
-    ir::{AccessPath, Body, Field, FunctionId, Name, Root, Term},
+    ir::{AccessPath, Body, Field, FunctionId, Name, Root, Table, Term},
 };
 
 use super::{
     index::{CallAt, Definition},
     meaning::{Meaning, Meanings},
-    tables::plain,
     target::Reached,
     values::bare,
 };
@@ -183,7 +182,7 @@ impl Surroundings for Around<'_, '_> {
     }
 
     fn keys(&self, table: &str) -> &[Vec<Name>] {
-        self.meanings.keys.get().and_then(|keys| keys.get(&plain(table))).map_or(&[], Vec::as_slice)
+        self.meanings.keys.get().and_then(|keys| keys.get(&Table::plain(table))).map_or(&[], Vec::as_slice)
     }
 
     fn seen(&self) -> Option<&Seen> {

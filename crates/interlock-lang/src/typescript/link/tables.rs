@@ -42,14 +42,9 @@ pub(super) fn of(meanings: &Meanings<'_>, schemas: &[Schema]) -> Vec<Table> {
 pub(super) fn keys(tables: &[Table]) -> Keys {
     let mut keys = Keys::default();
     for table in tables.iter().filter(|table| !table.keys.is_empty()) {
-        keys.entry(plain(&table.name)).or_default().extend(table.keys.iter().cloned());
+        keys.entry(Table::plain(&table.name)).or_default().extend(table.keys.iter().cloned());
     }
     keys
-}
-
-/// The name of a table as it is looked up: statements and declarations do not always agree on how it is written.
-pub(super) fn plain(name: &str) -> String {
-    name.rsplit('.').next().unwrap_or_default().trim_matches(['"', '`', '[', ']']).to_lowercase()
 }
 
 /// Whether a call may declare a table, as far as that can be told before anything is looked up. Hardly any does.

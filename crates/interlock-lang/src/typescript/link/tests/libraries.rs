@@ -180,23 +180,32 @@ fn tables_are_found_where_they_are_declared() {
           version Int
           // not this
           @@index([id])
+          @@unique([id, version])
         }
+        //- schema.sql
+        CREATE TABLE seats (hall TEXT, seat TEXT, guest TEXT UNIQUE, PRIMARY KEY (hall, seat));
+        CREATE UNIQUE INDEX one_guest ON parties (guest) WHERE open;
+        ALTER TABLE seats ADD CONSTRAINT one UNIQUE (seat, guest);
         //- a.ts
         import mongoose, { Schema } from "mongoose";
         import { pgTable, integer } from "drizzle-orm/pg-core";
-        const userSchema = new Schema({ name: String, balance: Number }, { timestamps: true });
+        const userSchema = new Schema({ name: { type: String, unique: true }, balance: Number }, { timestamps: true });
         export const User = mongoose.model("User", userSchema);
         export const orders = pgTable("orders", { id: integer("id"), total: integer("total") });
         db.exec(`CREATE TABLE IF NOT EXISTS notes (id INTEGER PRIMARY KEY, body TEXT)`);
         "#,
     );
-    let tables: String =
-        program.tables.iter().map(|t| format!("{}: {}\n", t.name, t.columns.join(", "))).collect();
+    let tables: String = program
+        .tables
+        .iter()
+        .map(|t| format!("{}: {} {:?}\n", t.name, t.columns.join(", "), t.keys))
+        .collect();
     expect![[r#"
-        Account: id, version
-        User: name, balance, updatedAt
-        orders: id, total
-        notes: id, body
+        Account: id, version [["id"], ["id", "version"]]
+        seats: hall, seat, guest [["guest"], ["hall", "seat"], ["seat", "guest"]]
+        User: name, balance, updatedAt [["name"]]
+        orders: id, total []
+        notes: id, body [["id"]]
     "#]]
     .assert_eq(&tables);
 }

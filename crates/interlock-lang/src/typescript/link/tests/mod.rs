@@ -19,7 +19,7 @@ use crate::{
     typescript::{LANGUAGE, lower::lower},
 };
 
-/// A tree: file names start with `//- `. What ends in `.json` or `.prisma` is a setting.
+/// A tree: file names start with `//- `. What ends in `.json`, `.prisma` or `.sql` is a setting.
 fn linked(tree: &str) -> Program {
     let mut files: Vec<(String, String)> = vec![];
     for line in tree.lines() {
@@ -30,8 +30,9 @@ fn linked(tree: &str) -> Program {
         }
     }
     files.sort();
-    let (settings, sources): (Vec<_>, Vec<_>) =
-        files.into_iter().partition(|(path, _)| path.ends_with(".json") || path.ends_with(".prisma"));
+    let (settings, sources): (Vec<_>, Vec<_>) = files
+        .into_iter()
+        .partition(|(path, _)| [".json", ".prisma", ".sql"].iter().any(|end| path.ends_with(end)));
     let modules = sources.iter().map(|(path, text)| lower(&Source { path, text })).collect();
     static KNOWLEDGE: OnceLock<Knowledge> = OnceLock::new();
     let knowledge = KNOWLEDGE.get_or_init(|| Knowledge::parse(LANGUAGE.effects()).unwrap());
