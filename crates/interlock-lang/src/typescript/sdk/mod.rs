@@ -27,6 +27,7 @@ mod register;
 mod offered;
 
 mod dispatch;
+mod looked_up;
 mod vary;
 
 mod classes;

@@ -1,6 +1,7 @@
 //! Handlers, tools and servers found in the spellings that servers use.
 
 mod dispatched;
+mod looked_up;
 mod looped;
 mod named;
 mod served;

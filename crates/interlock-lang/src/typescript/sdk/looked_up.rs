@@ -1,0 +1,198 @@
+//! What a handler looks up by the name of a tool, and where that is called: in the handler, in a closure that has captured it, or in a
+//! helper that is handed it.
+
+use interlock_model::ir::{
+    AccessPath, Argument, Callee, Exit, Field, FunctionId, Name, Op, Root, Term, Value,
+};
+use rustc_hash::FxHashMap;
+
+use super::{
+    env::{At, Thing},
+    index::{Definition, Index},
+    look::FUEL,
+    place::{name_of, place_at},
+    ways::Choice,
+};
+
+/// How many steps lead from a value to the collection that it was looked up in: members, and functions that look up for others.
+const HELPERS: usize = 6;
+
+/// How many collections one call looks into, one after another.
+const MOST_TABLES: usize = 4;
+
+/// The things of a collection, each by its name if it goes by one.
+pub(super) type Elements<'i> = Vec<(Option<Name>, Thing<'i>)>;
+
+/// What was looked up by the name in one function and is called in another: a closure that has captured it, or a helper that is handed
+/// it. By function and value; what it is one of, and the members that lead to it from there.
+#[derive(Default)]
+pub(super) struct Tools<'i>(FxHashMap<(u32, Value), (Elements<'i>, Vec<Name>)>);
+
+impl<'i> Tools<'i> {
+    /// What a value is one of, and the members that lead to it from there.
+    pub(super) fn looked_up(
+        &self,
+        index: &Index<'i>,
+        value: Value,
+        function: u32,
+    ) -> Option<(Elements<'i>, Vec<Name>)> {
+        self.follow(index, value, function, HELPERS)
+    }
+
+    /// What a value is one of, and the members that lead to it from there: of what a call gives that looks up by itself, too.
+    fn follow(
+        &self,
+        index: &Index<'i>,
+        value: Value,
+        function: u32,
+        helpers: usize,
+    ) -> Option<(Elements<'i>, Vec<Name>)> {
+        if let Some(known) = self.0.get(&(function, value)) {
+            return Some(known.clone());
+        }
+        let at = At::plain(function);
+        let among = match index.choice(function, value) {
+            Some(Choice::Item(_)) => return None,
+            Some(Choice::Among(path, fields)) => collection(index, path, fields, &at),
+            None => vec![],
+        };
+        let helpers = helpers.checked_sub(1);
+        if !among.is_empty() {
+            let others = helpers.map_or(vec![], |helpers| self.or_else(index, value, function, helpers));
+            return Some((join(among, others), vec![]));
+        }
+        let helpers = helpers?;
+        match index.definition(function, value)? {
+            Definition::Path(path) if path.fields.iter().any(|field| name_of(field).is_none()) => {
+                let (before, after) =
+                    path.fields.split_at(path.fields.iter().position(|field| name_of(field).is_none())?);
+                Some((collection(index, path, before, &at), named(after.get(1..)?)?))
+            }
+            Definition::Path(AccessPath { root: Root::Value(whole), fields }) => {
+                let (elements, mut rest) = self.follow(index, *whole, function, helpers)?;
+                rest.extend(named(fields)?);
+                Some((elements, rest))
+            }
+            Definition::From(values) => {
+                values.iter().take(2).find_map(|value| self.follow(index, *value, function, helpers))
+            }
+            Definition::Call(number) => {
+                let helper = index.target(index.site(number)?)?;
+                let mut returned =
+                    index.unit(helper)?.function.effects().filter_map(|effect| match &effect.op {
+                        Op::Exit(Exit::Return(values)) => match values.as_slice() {
+                            [value] => Some(*value),
+                            _ => None,
+                        },
+                        _ => None,
+                    });
+                returned.find_map(|value| self.follow(index, value, helper, helpers))
+            }
+            _ => None,
+        }
+    }
+
+    /// What a value is one of where it is not found in the first collection: `own[name] ?? more.get(name)`.
+    fn or_else(&self, index: &Index<'i>, value: Value, function: u32, helpers: usize) -> Elements<'i> {
+        let effects = index.unit(function).map(|unit| unit.function.effects());
+        let from = effects.into_iter().flatten().find_map(|effect| match &effect.op {
+            Op::Derive { into, from, .. } if *into == value => Some(from.as_slice()),
+            _ => None,
+        });
+        // The first is the way to the collection that is known already.
+        let others = from.unwrap_or_default().iter().skip(1).take(MOST_TABLES);
+        let found = others.filter_map(|other| self.follow(index, *other, function, helpers));
+        found.filter(|(_, rest)| rest.is_empty()).flat_map(|(elements, _)| elements).collect()
+    }
+
+    /// Follows them one function further; says which functions have got some.
+    pub(super) fn hand_on(&mut self, index: &Index<'i>, function: u32) -> Vec<u32> {
+        let effects = index.unit(function).into_iter().flat_map(|unit| unit.function.effects());
+        let mut next = vec![];
+        for (to, own, term) in effects.flat_map(|effect| handed(index, &effect.op)) {
+            let Term::Path(AccessPath { root: Root::Value(value), fields }) = term else { continue };
+            if self.0.contains_key(&(to, own)) {
+                continue;
+            }
+            let (Some((elements, mut rest)), Some(fields)) =
+                (self.looked_up(index, *value, function), named(fields))
+            else {
+                continue;
+            };
+            if elements.is_empty() {
+                continue;
+            }
+            rest.extend(fields);
+            self.0.insert((to, own), (elements, rest));
+            next.push(to);
+        }
+        next
+    }
+}
+
+/// The things of one collection, and those of another that go by names of their own.
+fn join<'i>(mut one: Elements<'i>, other: Elements<'i>) -> Elements<'i> {
+    for (name, thing) in other {
+        if name.is_none() || one.iter().all(|(known, _)| *known != name) {
+            one.push((name, thing));
+        }
+    }
+    one
+}
+
+/// Some fields as names, if all of them are.
+pub(super) fn named(fields: &[Field]) -> Option<Vec<Name>> {
+    fields.iter().map(|field| name_of(field).map(Name::from)).collect()
+}
+
+/// What is in the collection at the beginning of a path.
+pub(super) fn collection<'i>(
+    index: &Index<'i>,
+    path: &'i AccessPath,
+    fields: &'i [Field],
+    at: &At<'i>,
+) -> Elements<'i> {
+    let thing = index.receiver(fields, path, at, FUEL);
+    let mut elements = index.elements(&thing, FUEL);
+    if let Some(place) = place_at(&path.root, fields, index.owner(at.function)) {
+        elements.extend(index.collected(&place));
+    }
+    elements
+}
+
+/// What a step hands to other functions: to which, as which of their values, and what.
+pub(super) fn handed<'o>(index: &Index<'_>, op: &'o Op) -> Vec<(u32, Value, &'o Term)> {
+    let mut handed = vec![];
+    let mut taken = |closure: FunctionId, captures: &'o [Term]| {
+        let own = index.unit(closure.0).map_or(&[][..], |unit| &unit.function.captures);
+        handed.extend(own.iter().zip(captures).map(|(own, term)| (closure.0, *own, term)));
+    };
+    match op {
+        Op::Closure { function, captures, .. } => taken(*function, captures),
+        Op::Call { callee, arguments, .. } => {
+            for argument in arguments {
+                if let Argument::Closure { function, captures } = argument {
+                    taken(*function, captures);
+                }
+            }
+            let target = match callee {
+                Callee::Closure { function, captures } => {
+                    taken(*function, captures);
+                    Some(function.0)
+                }
+                Callee::Function(function) => Some(function.0),
+                Callee::Pending(site) => index.site(*site).and_then(|site| index.target(site)),
+                _ => None,
+            };
+            if let Some((to, unit)) = target.and_then(|to| Some((to, index.unit(to)?))) {
+                for (parameter, argument) in unit.function.parameters.iter().zip(arguments) {
+                    if let Argument::Term(term) = argument {
+                        handed.push((to, *parameter, term));
+                    }
+                }
+            }
+        }
+        _ => {}
+    }
+    handed
+}
