@@ -133,7 +133,7 @@ impl Statement {
         }
         match self.verb {
             Verb::Read { aspect, locking } => {
-                let by_key = self.unique || !self.unreadable && self.declared(&self.demands).is_some();
+                let by_key = self.unique || !self.unreadable && self.declared().is_some();
                 let into = into.unwrap_or_else(|| body.declare("rows", Origin::Step));
                 let (key, condition) = self.split();
                 let mut columns = self.columns;
@@ -154,10 +154,10 @@ impl Statement {
         }
     }
 
-    /// Those that together are a key that the table is declared with.
-    fn declared<'d>(&self, demands: &'d [Demand]) -> Option<Vec<&'d Demand>> {
+    /// The demands that together are a key that the table is declared with.
+    fn declared(&self) -> Option<Vec<&Demand>> {
         let named = |column: &Name| {
-            let mut equal = demands.iter().filter(|demand| demand.how == Comparator::Equal);
+            let mut equal = self.demands.iter().filter(|demand| demand.how == Comparator::Equal);
             equal.find(|demand| demand.column.eq_ignore_ascii_case(column))
         };
         self.keys.iter().find_map(|key| key.iter().map(named).collect())
@@ -171,7 +171,7 @@ impl Statement {
             Verb::Update => self.sets.iter().filter_map(|set| set.column.as_ref()).collect(),
             _ => vec![],
         };
-        let declared = self.declared(&self.demands).unwrap_or_default();
+        let declared = self.declared().unwrap_or_default();
         identity::split(&self.table, &self.demands, &written, &declared)
     }
 

@@ -41,8 +41,10 @@ pub(super) fn of(meanings: &Meanings<'_>, schemas: &[Schema]) -> Vec<Table> {
 /// What statements find one row by at most.
 pub(super) fn keys(tables: &[Table]) -> Keys {
     let mut keys = Keys::default();
-    for table in tables.iter().filter(|table| !table.keys.is_empty()) {
-        keys.entry(Table::plain(&table.name)).or_default().extend(table.keys.iter().cloned());
+    for table in tables {
+        // A key of no columns, in a schema that is broken, would be named by every statement.
+        let named = table.keys.iter().filter(|key| !key.is_empty());
+        keys.entry(Table::plain(&table.name)).or_default().extend(named.cloned());
     }
     keys
 }

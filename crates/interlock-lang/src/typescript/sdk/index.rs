@@ -340,11 +340,12 @@ impl<'i> Index<'i> {
         self.variables.get(place).map_or(&[], Vec::as_slice)
     }
 
-    /// The calls that put something into the collection at a place.
+    /// What is set in the object at a place under names that only the run knows.
     pub(super) fn entered(&self, place: &str) -> &[&'i Variable] {
         self.entered.get(place).map_or(&[], Vec::as_slice)
     }
 
+    /// The calls that put something into the collection at a place.
     pub(super) fn kept(&self, place: &str) -> &[u32] {
         self.kept.get(place).map_or(&[], Vec::as_slice)
     }
