@@ -82,6 +82,10 @@ impl Line {
         Self { arguments: front.chain(self.arguments.iter().cloned()).collect(), ..self.clone() }
     }
 
+    pub(crate) fn arguments(&self) -> &[String] {
+        &self.arguments
+    }
+
     fn command(&self) -> Command {
         let (program, arguments) = self.arguments.split_first().expect("a command is not empty");
         let mut command = Command::new(program);

@@ -14,13 +14,21 @@ use crate::{
 const TRANSFERS: usize = 200;
 /// What the seed gives to alice.
 const CREDITS: i64 = 100;
+/// How long a ledger thinks where calls keep out of each other's way.
+const BRIEF: &str = "2";
+/// And where they must meet, also on a machine whose disk is slow.
+const LONG: &str = "500";
 /// When the calls of a guard that was killed are given up.
 const GIVE_UP: Duration = Duration::from_secs(5);
+/// How the ledger turns down whoever has nothing left. A guard that gave up speaks of something else.
+const TOO_FEW: &str = "too few";
+/// One transfer at a time, whosever the credits are.
+const ACCOUNTS: &str = "[[tool]]\nmatch = \"*_credits\"\nlock = \"accounts\"\nchanges = \"accounts\"\n";
 /// A provider that is not there: nothing is paid for here.
 const NO_PROVIDER: &str = "http://127.0.0.1:9";
 
-/// A naive ledger whose records are in this file, which thinks so long between its check and its act.
-fn ledger(records: &str, more: &[&str]) -> Line {
+/// A naive ledger whose records are in this file, which thinks for so many milliseconds between its check and its act.
+fn ledger(records: &str, think: &str, more: &[&str]) -> Line {
     let usual = [
         INTERLOCK,
         "ledger",
@@ -31,7 +39,7 @@ fn ledger(records: &str, more: &[&str]) -> Line {
         "--payments",
         NO_PROVIDER,
         "--think",
-        "2",
+        think,
         "--rate",
         "100000/min",
         "--in-flight",
@@ -63,15 +71,22 @@ async fn transfer(clients: &[Client]) -> Vec<Said> {
 async fn two_replicas_spend_each_credit_once(state: &str) {
     let folder = scratch();
     let records = format!("sqlite:{}", folder.path().join("ledger.db").display());
-    let guard = || ledger(&records, &[]).guarded(&["--listen", "127.0.0.1:0", "--state", state]).serve();
-    let replicas = [guard(), guard()];
+    let command =
+        serde_json::to_string(ledger(&records, BRIEF, &[]).arguments()).expect("it is JSON, and TOML");
+    // However slow the machine is, nobody is sent away for having waited too long.
+    let policy = format!(
+        "[state]\nurl = \"{state}\"\n\n[defaults]\nwait = \"1h\"\n\n\
+         [[upstream]]\nname = \"ledger\"\ncommand = {command}\n\n{ACCOUNTS}"
+    );
+    let guard = configured(folder.path(), &policy);
+    let replicas = [guard.serve(), guard.serve()];
     let clients = [replicas[0].client().await, replicas[1].client().await];
     let said = transfer(&clients).await;
     let moved = said.iter().filter(|said| !said.is_error).count();
     assert_eq!(balances(&clients[0]).await, (0, CREDITS), "{moved} transfers went through");
     assert_eq!(i64::try_from(moved), Ok(CREDITS));
     let refused = said.iter().filter(|said| said.is_error).map(Said::text);
-    assert!(refused.clone().all(|words| words.contains("credits")), "{:?}", refused.collect::<Vec<_>>());
+    assert!(refused.clone().all(|words| words.contains(TOO_FEW)), "{:?}", refused.collect::<Vec<_>>());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -90,7 +105,7 @@ async fn over_postgresql_two_replicas_spend_each_credit_once() {
 async fn two_ledgers_without_a_guard_spend_credits_twice() {
     let folder = scratch();
     let records = format!("sqlite:{}", folder.path().join("ledger.db").display());
-    let bare = || ledger(&records, &["--listen", "127.0.0.1:0"]).serve();
+    let bare = || ledger(&records, LONG, &["--listen", "127.0.0.1:0"]).serve();
     let ledgers = [bare(), bare()];
     let clients = [ledgers[0].client().await, ledgers[1].client().await];
     transfer(&clients).await;
@@ -101,9 +116,8 @@ async fn two_ledgers_without_a_guard_spend_credits_twice() {
 /// A guard in front of a ledger that runs by itself, and so outlives it.
 fn in_front_of(ledger: &Serving, folder: &std::path::Path, state: &str) -> Serving {
     let policy = format!(
-        "[state]\nurl = \"{state}\"\n\n[defaults]\ntimeout = \"2s\"\ngrace = \"1s\"\nwait = \"10min\"\n\n\
-         [[upstream]]\nname = \"ledger\"\nurl = \"{}\"\n\n\
-         [[tool]]\nmatch = \"*_credits\"\nlock = \"accounts\"\nchanges = \"accounts\"\n",
+        "[state]\nurl = \"{state}\"\n\n[defaults]\ntimeout = \"10s\"\ngrace = \"5s\"\nwait = \"1h\"\n\n\
+         [[upstream]]\nname = \"ledger\"\nurl = \"{}\"\n\n{ACCOUNTS}",
         ledger.url
     );
     configured(folder, &policy).serve()
@@ -112,7 +126,7 @@ fn in_front_of(ledger: &Serving, folder: &std::path::Path, state: &str) -> Servi
 async fn one_replica_is_killed(state: &str) {
     let folders = [scratch(), scratch()];
     let records = format!("sqlite:{}", folders[0].path().join("ledger.db").display());
-    let bare = || ledger(&records, &["--listen", "127.0.0.1:0"]).serve();
+    let bare = || ledger(&records, BRIEF, &["--listen", "127.0.0.1:0"]).serve();
     let ledgers = [bare(), bare()];
     let mut doomed = in_front_of(&ledgers[0], folders[0].path(), state);
     let survivor = in_front_of(&ledgers[1], folders[1].path(), state);
@@ -127,10 +141,11 @@ async fn one_replica_is_killed(state: &str) {
             lost.push(call);
         }
     }
-    let mut moved = 0;
+    let (mut moved, mut unknown) = (0, 0);
     while let Some(joined) = running.join_next().await {
         match joined {
             Ok((_, Ok(said))) if !said.is_error => moved += 1,
+            Ok((_, Ok(said))) if !said.text().contains(TOO_FEW) => unknown += 1,
             Ok((1, Err(error))) => panic!("the other one goes on: {error}"),
             Ok(_) => {}
             Err(ended) => assert!(ended.is_cancelled(), "{ended}"),
@@ -149,8 +164,9 @@ async fn one_replica_is_killed(state: &str) {
     assert_eq!(alice + bob, CREDITS, "money is neither made nor lost");
     assert!(alice >= 0, "{alice} and {bob}");
     // A transfer that was under way when its guard was killed happened, and nobody was told.
-    assert!(bob == moved || bob == moved + 1, "{moved} were acknowledged, {bob} happened");
-    assert!(moved >= 100 - 1, "the other one went on: {moved}");
+    let unknown = unknown + 1;
+    assert!((moved..=moved + unknown).contains(&bob), "{moved} were acknowledged, {bob} happened");
+    assert!(moved + unknown >= CREDITS, "the other one went on: {moved} and at most {unknown} more");
 }
 
 #[tokio::test(flavor = "multi_thread")]
