@@ -10,6 +10,7 @@ use interlock_model::{
 use crate::{
     Issue,
     view::{At, Entry, Kinds, Piece, Runs, View},
+    words::words,
 };
 
 /// Finds `missing-idempotency-key`.
@@ -83,7 +84,7 @@ fn asks_for_token(entry: &Entry<'_>, service: &Term) -> bool {
 
 /// Whether a request is called after something that is worked out and given back: who asks again changes nothing there.
 fn only_computes(entry: &Entry<'_>, service: &Term) -> bool {
-    const COMPUTES: [&str; 9] = [
+    const COMPUTES: [&str; 11] = [
         "embeddings",
         "embedding",
         "embed",
@@ -93,13 +94,18 @@ fn only_computes(entry: &Entry<'_>, service: &Term) -> bool {
         "tokenize",
         "search",
         "query",
+        "predict",
+        "infer",
     ];
-    let last = |text: &str| {
-        let path = text.split(['?', '#']).next().unwrap_or_default().trim_end_matches('/');
-        let name = path.rsplit(['/', ':']).next().unwrap_or_default().to_ascii_lowercase();
-        COMPUTES.contains(&name.as_str())
+    let pieces = entry.pattern(service).0;
+    // What is asked for ends where its parameters begin.
+    let whole = |piece: &Piece| matches!(piece, Piece::Text(text) if text.contains(['?', '#']));
+    let Some(Piece::Text(text)) = pieces.iter().find(|piece| whole(piece)).or(pieces.last()) else {
+        return false;
     };
-    matches!(entry.pattern(service).0.last(), Some(Piece::Text(text)) if last(text))
+    let path = text.split(['?', '#']).next().unwrap_or_default().trim_end_matches('/');
+    let name = path.rsplit(['/', ':']).next().unwrap_or_default();
+    words(name).iter().any(|word| COMPUTES.contains(&word.as_str()))
 }
 
 fn is_fresh(entry: &Entry<'_>, key: &Term) -> bool {

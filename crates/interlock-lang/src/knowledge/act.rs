@@ -142,14 +142,31 @@ pub(super) fn write(
 fn external(scene: &Scene<'_>, entry: &Entry, body: &mut Body<'_>) {
     let service = find(scene, entry.service.as_ref()).map_or(Term::Unknown, |arg| scene.name_of(&arg));
     let idempotency = find(scene, entry.key.as_ref()).map(|arg| scene.name_of(&arg));
-    let change = match entry.change {
-        Some(ChangeText::None) => Change::None,
-        Some(ChangeText::Effect) => Change::Effect,
-        Some(ChangeText::Command) => command::change(&service, scene.call.arguments.get(1)),
-        None | Some(ChangeText::Unknown) => Change::Unknown,
+    let change = match (entry.change, &entry.method) {
+        (None, Some(method)) => of_method(method.find(scene).as_deref()),
+        (Some(ChangeText::None), _) => Change::None,
+        (Some(ChangeText::Effect), _) => Change::Effect,
+        (Some(ChangeText::Settled), _) => Change::Settled,
+        (Some(ChangeText::Command), _) => command::change(&service, scene.call.arguments.get(1)),
+        (None, None) | (Some(ChangeText::Unknown), _) => Change::Unknown,
     };
     let over = path_at(scene, entry.object.as_ref());
     body.push(Op::External { into: scene.take_into(), service, change, idempotency, over });
+}
+
+/// What a request of this method does; one that names none only asks.
+fn of_method(method: Option<&Arg>) -> Change {
+    let Some(method) = method else { return Change::None };
+    let is = |names: &[&str]| {
+        method.literal().is_some_and(|text| names.iter().any(|name| name.eq_ignore_ascii_case(text)))
+    };
+    if is(&["GET", "HEAD", "OPTIONS"]) {
+        Change::None
+    } else if is(&["PUT", "PATCH", "DELETE"]) {
+        Change::Settled
+    } else {
+        Change::Unknown
+    }
 }
 
 /// A connection, process or listener: the object itself if the entry says so, else the result.

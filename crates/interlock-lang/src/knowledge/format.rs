@@ -159,6 +159,8 @@ pub(super) struct Entry {
     pub(super) service: Option<Place>,
     /// Whether the world outside is different afterwards.
     pub(super) change: Option<ChangeText>,
+    /// The method of a request, which says so as well.
+    pub(super) method: Option<Place>,
     /// A field that must still be what it was, and what it was: `ETag` and `If-Match`.
     pub(super) unchanged: Option<(String, Place)>,
     /// Whether what it finds a row by is a key that no two rows share.
@@ -354,6 +356,7 @@ pub(super) enum LeaseText {
 pub(super) enum ChangeText {
     None,
     Effect,
+    Settled,
     Unknown,
     /// As the words of a command say.
     Command,

@@ -278,6 +278,8 @@ pub enum Change {
     None,
     /// Something happened there that must not happen twice: a charge, a mail, an order.
     Effect,
+    /// Something is as it was asked to be, however often that is asked: a PUT, a DELETE.
+    Settled,
     /// It cannot be told: a plain POST.
     Unknown,
 }

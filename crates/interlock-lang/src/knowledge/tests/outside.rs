@@ -104,9 +104,9 @@ fn mails_messages_and_requests_of_every_library() {
             3       post.2 = send to "https://a.example" once per id
             4       made = send to "https://a.example"
             5       create = derived
-            6       delete = send to "/orders"
+            6       delete = settle at "/orders"
             7       post.3 = send to "https://a.example" once per id
-            8       request = send to "https://a.example"
+            8       request = settle at "https://a.example"
             9       createTransport = derived
             10      sendMail = effect on "mail"
             11      send = effect on "sendgrid"

@@ -104,6 +104,7 @@ impl Printer<'_> {
                 let verb = match change {
                     Change::None => "ask",
                     Change::Effect => "effect on",
+                    Change::Settled => "settle at",
                     Change::Unknown => "send to",
                 };
                 let key = idempotency
