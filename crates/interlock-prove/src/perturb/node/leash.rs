@@ -14,11 +14,11 @@ use super::peer::{Peer, Seen};
 use crate::perturb::{Leash, Observed};
 
 /// How long the first process gets to connect. By the time calls are sent the server has answered others.
-const CONNECT: Duration = Duration::from_secs(5);
+const CONNECT: Duration = Duration::from_secs(15);
 /// How long further ones get to speak: a wrapper that waits for its child without a loop never will.
 const OTHERS: Duration = Duration::from_millis(50);
 /// How long a process gets to answer us.
-const ANSWER: Duration = Duration::from_secs(2);
+const ANSWER: Duration = Duration::from_secs(10);
 
 /// See [`Node`](super::Node).
 #[derive(Debug)]
