@@ -41,6 +41,8 @@ fn verdicts(server: &[&str], options: &[&str]) -> Vec<(String, String)> {
     std::fs::write(&path, plan()).expect("the plan is written");
     let output = Command::new(INTERLOCK)
         .args(["prove", "--no-save", "--format", "json", "--budget", "1800s", "--max-calls", "100000"])
+        // However slow the machine is, an answer that comes is an answer.
+        .args(["--timeout", "120s"])
         .args(["--env", "MEMORY_FILE_PATH={scratch}/memory.jsonl", "--plan"])
         .arg(&path)
         .args(options)

@@ -25,6 +25,8 @@ fn verdicts(plan: &str, options: &[&str], target: &[&str]) -> BTreeMap<String, S
             "json",
             "--budget",
             "1800s",
+            "--timeout",
+            "120s",
             "--max-calls",
             "20000",
             "--plan",

@@ -57,7 +57,7 @@ fn installed(name: &str) -> PathBuf {
 fn prove(options: &[&str], command: &[&str]) -> Said {
     let mut prove = Command::new(env!("CARGO_BIN_EXE_interlock"));
     // However slow the machine is, it is not the clock that ends it.
-    prove.args(["prove", "--format", "json", "--budget", "1800s"]).args(options);
+    prove.args(["prove", "--format", "json", "--budget", "1800s", "--timeout", "120s"]).args(options);
     if !command.is_empty() {
         prove.arg("--").args(command);
     }

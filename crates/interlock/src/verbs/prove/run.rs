@@ -37,7 +37,8 @@ pub(super) fn run(options: &Prove, console: &mut Console) -> Result<Exit> {
             calls: options.max_calls,
             trials: options.trials.unwrap_or(usual),
         },
-        patience: Patience { answer: options.timeout, ..Patience::default() },
+        // Whose server takes long to answer has one that takes long to start.
+        patience: Patience { answer: options.timeout, start: Patience::default().start.max(options.timeout) },
         // Every finding wants its own verdict.
         all: options.all || options.from.is_some(),
         side_by_side: std::thread::available_parallelism().map_or(2, usize::from).clamp(1, 4),
