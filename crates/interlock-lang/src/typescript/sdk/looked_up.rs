@@ -152,8 +152,13 @@ pub(super) fn collection<'i>(
     fields: &'i [Field],
     at: &At<'i>,
 ) -> Elements<'i> {
-    let thing = index.receiver(fields, path, at, FUEL);
-    let mut elements = index.elements(&thing, FUEL);
+    let open = |at: &At<'i>| index.receiver(fields, path, at, FUEL).open();
+    let mut elements: Elements<'i> = vec![];
+    // What a function is handed is what all who call it hand to it.
+    for env in index.ways(at.function, open).into_iter().take(MOST_TABLES) {
+        let at = At { function: at.function, env };
+        elements = join(elements, index.elements(&index.receiver(fields, path, &at, FUEL), FUEL));
+    }
     if let Some(place) = place_at(&path.root, fields, index.owner(at.function)) {
         elements.extend(index.collected(&place));
     }

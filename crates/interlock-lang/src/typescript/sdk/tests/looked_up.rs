@@ -52,6 +52,33 @@ server.setRequestHandler(CallToolRequestSchema, async (request) => {
 }
 
 #[test]
+fn the_list_that_is_looked_into_is_what_callers_hand_over() {
+    check(
+        r#"
+//- actions.ts
+const send = { name: "send", run: async (input) => input };
+const list = { name: "list", run: async (input) => input };
+export const ACTIONS = [send, list];
+//- index.ts
+import { Server } from "@modelcontextprotocol/sdk/server/index.js";
+import { CallToolRequestSchema } from "@modelcontextprotocol/sdk/types.js";
+import { ACTIONS } from "./actions.js";
+async function start(actions) {
+  const server = new Server({ name: "s", version: "1" }, {});
+  server.setRequestHandler(CallToolRequestSchema, async (request) => {
+    const action = actions.find((action) => action.name === request.params.name);
+    return await action.run(request.params.arguments);
+  });
+}
+start(ACTIONS);
+"#,
+        &expect![[r#"
+            index.ts:6 start.closure: send, list
+        "#]],
+    );
+}
+
+#[test]
 fn what_a_tool_has_from_a_class_that_it_extends_goes_on_to_what_is_its_own() {
     check_steps(
         r#"
