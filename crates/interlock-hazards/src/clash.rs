@@ -117,6 +117,7 @@ pub(crate) fn of_entry(view: &View<'_>, index: usize, entry: &Entry<'_>) -> Vec<
                 continue;
             };
             if exclude(entry, look, act)
+                || is_worked_off(entry, look, act, &judged)
                 || is_claimed(view, entry, look, act)
                 || (!fed.contains(&look) && gates.asked_later(entry, look, act))
             {
@@ -133,6 +134,31 @@ pub(crate) fn of_entry(view: &View<'_>, index: usize, entry: &Entry<'_>) -> Vec<
         }
     }
     found
+}
+
+/// Whether rows that a look saw together are changed one by one, and what is changed was neither judged nor computed from what stood in
+/// the same column: a list of what is left to do, which comes to the same when two go through it.
+fn is_worked_off(entry: &Entry<'_>, look: At, act: At, judged: &[(At, At)]) -> bool {
+    if !entry.is_one_of_many(look, act) {
+        return false;
+    }
+    let Some(columns) = entry.columns(act) else { return true };
+    let Some(Op::Read { into, .. }) = entry.op(look) else { return false };
+    let is_seen = |value: &Value| match entry.resolve_path(&(*value).into()).root {
+        Root::Value(root) => root == *into || entry.inputs(root).contains(into),
+        _ => false,
+    };
+    let from_column = |value: &Value| {
+        is_seen(value)
+            && entry
+                .field_of(*value)
+                .is_some_and(|field| columns.iter().any(|column| same_name(column, &field)))
+    };
+    let asks = |(check, from): &(At, At)| {
+        *from == look && matches!(entry.op(*check), Some(Op::Check { on, .. }) if on.iter().any(from_column))
+    };
+    let fed = || matches!(entry.op(act), Some(Op::Write { from, .. }) if entry.made_of(from).iter().any(from_column));
+    !judged.iter().any(asks) && !fed()
 }
 
 /// Whether a look is only taken where a switch of the caller says no, and the act only where it says yes, or the other way round:
@@ -253,9 +279,21 @@ fn acts(entry: &Entry<'_>, act: At) -> bool {
         Some(Op::Write { mode, .. }) => {
             !matches!(mode, WriteMode::Ensure | WriteMode::Expiry | WriteMode::Append | WriteMode::Pieces)
         }
-        Some(Op::Delete { .. } | Op::Rename { .. }) => true,
+        Some(Op::Delete { .. }) => !makes_room(entry, act),
+        Some(Op::Rename { .. }) => true,
         _ => false,
     }
+}
+
+/// Whether a file is removed only for another one to be put in its place, where a rename alone does not replace what is there.
+fn makes_room(entry: &Entry<'_>, act: At) -> bool {
+    let replaced = |rename: At| {
+        rename > act
+            && entry.frame_of(rename) == entry.frame_of(act)
+            && entry.overlap(act, rename) == Some(Overlap::Sure)
+            && entry.leads_to(act, rename).is_some()
+    };
+    matches!(entry.resource(act), Some(Resource::File(_))) && entry.steps_of(Kinds::RENAME).any(replaced)
 }
 
 /// Whether a check judges what it depends on. Whether all went well depends on everything before, and says nothing of any of it.

@@ -62,7 +62,7 @@ pub(crate) fn claims(view: &View<'_>, clash: &Clash<'_, '_>) -> bool {
         }
         Some(Op::Write {
             mode: WriteMode::Blind | WriteMode::Atomic | WriteMode::Conditional(_), ..
-        }) => judges_content,
+        }) => judges_content && !is_for_good(view, clash),
         Some(Op::Delete { .. }) => judges_content,
         _ => false,
     }
@@ -195,7 +195,7 @@ fn clears_away(view: &View<'_>, clash: &Clash<'_, '_>) -> bool {
     };
     let block = if way { then } else { otherwise };
     let refuses = matches!(block.last(), Some(Effect { op: Op::Exit(Exit::Throw), .. }));
-    !uses_row(way) && (refuses || uses_row(!way)) && !is_prolonged(view, clash)
+    !uses_row(way) && (refuses || uses_row(!way)) && !is_changed(view, clash)
 }
 
 /// What a step goes by, hands on, keeps or gives back.
@@ -221,8 +221,23 @@ pub(super) fn used_at(entry: &Entry<'_>, at: At) -> Vec<Value> {
     }
 }
 
+/// Whether what was judged is what such a row has for good, such as where it belongs: rows are made here, and nobody here changes that
+/// afterwards. Then it is as true at the act as it was at the look.
+fn is_for_good(view: &View<'_>, clash: &Clash<'_, '_>) -> bool {
+    let Some(Resource::Row { table, .. }) = clash.resource() else { return false };
+    let made = |entry: &Entry<'_>, at: At| {
+        matches!(entry.op(at), Some(Op::Write { mode: WriteMode::Exclusive, .. }))
+            && matches!(entry.resource(at), Some(Resource::Row { table: other, .. }) if other.names_the_same_as(table))
+    };
+    // What was judged of something that was taken out of a column is no column itself.
+    let columns = clash.entry.columns(clash.look).unwrap_or_default();
+    let is_column =
+        |field: &Name| columns.is_empty() || columns.iter().any(|column| same_name(column, field));
+    clash.judged_fields().iter().all(is_column) && any_write(view, made) && !is_changed(view, clash)
+}
+
 /// Whether somebody changes what was judged of such a row while it is there.
-fn is_prolonged(view: &View<'_>, clash: &Clash<'_, '_>) -> bool {
+fn is_changed(view: &View<'_>, clash: &Clash<'_, '_>) -> bool {
     let judged = clash.judged_fields();
     let table = match clash.resource() {
         Some(Resource::Row { table, .. }) => table,
@@ -238,7 +253,12 @@ fn is_prolonged(view: &View<'_>, clash: &Clash<'_, '_>) -> bool {
                 columns.iter().any(|column| judged.iter().any(|field| same_name(field, column)))
             })
     };
-    view.entries_with(Kinds::WRITE).any(|entry| entry.steps_of(Kinds::WRITE).any(|at| changes(entry, at)))
+    any_write(view, changes)
+}
+
+/// Whether something is so of any step that writes, in whatever entry.
+fn any_write(view: &View<'_>, is: impl Fn(&Entry<'_>, At) -> bool) -> bool {
+    view.entries_with(Kinds::WRITE).any(|entry| entry.steps_of(Kinds::WRITE).any(|at| is(entry, at)))
 }
 
 /// Whether somebody reads a key and puts something else there that comes of it.
@@ -247,7 +267,7 @@ fn is_written_back(view: &View<'_>, key: &Pattern) -> bool {
         let same = matches!(entry.resource(at), Some(Resource::Key(other)) if entry.pattern(other).fits(key));
         same && entry.fed_by(at).iter().any(|read| entry.overlap(*read, at).is_some())
     };
-    view.entries_with(Kinds::WRITE).any(|entry| entry.steps_of(Kinds::WRITE).any(|at| writes_back(entry, at)))
+    any_write(view, writes_back)
 }
 
 /// An insert behind a look that found nothing. Where the failure of the insert is dealt with, a unique key is what decides; where it is

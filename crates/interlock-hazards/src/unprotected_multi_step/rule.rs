@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use interlock_model::{
-    Confidence, Lane, Reach,
+    Confidence, Lane, Reach, Severity,
     ir::{Op, Resource, Term, Value, WriteMode},
 };
 
@@ -124,7 +124,7 @@ fn pair(
     second: At,
     subjects: &BTreeMap<At, BTreeSet<Term>>,
 ) -> Option<Confidence> {
-    if first == second || entry.same_record(first, second) || is_one_row(entry, first, second) {
+    if first == second || entry.same_record(first, second) || finishes(entry, first, second) {
         return None;
     }
     let confidence = kinds(entry, first, second)?;
@@ -139,10 +139,30 @@ fn pair(
         Some(gap) => gap.transaction || gap.is_locked(),
         None => are_bound_side_by_side(entry, first, second)?,
     };
-    if bound || is_one_statement(entry, first, second) || is_taken_back(entry, first, second) {
+    if bound
+        || is_one_statement(entry, first, second)
+        || is_taken_back(entry, first, second)
+        || is_bound_to_its_own(entry, first, second, subjects)
+    {
         return None;
     }
     Some(confidence)
+}
+
+/// Whether the first has a change of the second's record in a transaction with it, and the second has another transaction: what belongs
+/// together is stored together, twice.
+fn is_bound_to_its_own(
+    entry: &Entry<'_>,
+    first: At,
+    second: At,
+    changes: &BTreeMap<At, BTreeSet<Term>>,
+) -> bool {
+    let with_first = |begin: &At| {
+        let mut others =
+            changes.keys().filter(|other| **other != second && entry.open(**other).contains(begin));
+        others.any(|other| entry.same_record(*other, second))
+    };
+    !entry.open(second).is_empty() && entry.open(first).iter().any(with_first)
 }
 
 /// Whether a file is there only for as long as the work takes, because the same call makes and removes it: a lock file, a mark that
@@ -163,41 +183,20 @@ fn comes_and_goes(entry: &Entry<'_>, at: At) -> bool {
     })
 }
 
-/// Whether the second changes the very row that the first has made, or one of the two was found under the key of the other. A row that
-/// is begun and then finished says of itself how far it is.
-fn is_one_row(entry: &Entry<'_>, first: At, second: At) -> bool {
-    let (
-        Some(Resource::Row { table, key, .. }),
-        Some(Resource::Row { table: other_table, key: other_key, .. }),
-    ) = (entry.resource(first), entry.resource(second))
+/// Whether the second changes the very row that the first has made. A row that is begun and then finished says of itself how far it is.
+fn finishes(entry: &Entry<'_>, first: At, second: At) -> bool {
+    let (Some(Resource::Row { table, .. }), Some(Resource::Row { table: other, key, .. })) =
+        (entry.resource(first), entry.resource(second))
     else {
         return false;
     };
-    if !table.names_the_same_as(other_table) || inserts(entry, second) {
-        return false;
+    let same_table = table.names_the_same_as(other) && inserts(entry, first) && !inserts(entry, second);
+    match entry.op(first) {
+        Some(Op::Write { outcome: Some(made), .. }) if same_table => {
+            entry.values_in(key).iter().any(|value| entry.depends_on(*value, *made))
+        }
+        _ => false,
     }
-    let is_made = || match entry.op(first) {
-        Some(Op::Write { outcome: Some(made), .. }) if inserts(entry, first) => {
-            entry.values_in(other_key).iter().any(|value| entry.depends_on(*value, *made))
-        }
-        _ => false,
-    };
-    is_made() || is_found_under(entry, table, key, other_key) || is_found_under(entry, table, other_key, key)
-}
-
-/// Whether a key is the id of a row that was read under another key.
-fn is_found_under(entry: &Entry<'_>, table: &Term, id: &Term, key: &Term) -> bool {
-    let reads_it = |read: &At| match (entry.op(*read), entry.resource(*read)) {
-        (Some(Op::Read { .. }), Some(Resource::Row { table: read_from, key: under, .. })) => {
-            read_from.names_the_same_as(table) && under.names_the_same_as(key)
-        }
-        _ => false,
-    };
-    let is_id = |value: &Value| {
-        entry.field_of(*value).is_some_and(|field| matches!(&*field, "id" | "_id" | "uuid" | "rowid"))
-    };
-    !matches!(key, Term::Any | Term::Unknown)
-        && entry.values_in(id).iter().any(|value| is_id(value) && entry.sources(*value).iter().any(reads_it))
 }
 
 /// Whether something binds two changes that are sent at once; `None` if they are not.
@@ -442,7 +441,10 @@ fn issue(entry: &Entry<'_>, first: At, second: At, confidence: Confidence) -> Is
     let message = format!(
         "{one} and {two} change together, but nothing binds them: a crash or an error in between leaves the first without the second"
     );
-    let mut issue = Issue::at(entry, first, &[second], Reach::Both, message)
+    // Nobody of the same process comes between two steps that do not wait.
+    let waits = entry.gap(first, second).is_none_or(|gap| gap.suspends);
+    let reach = if waits { Reach::Both } else { Reach::CrossProcess };
+    let mut issue = Issue::at(entry, first, &[second], reach, message)
         .no_surer_than(confidence)
         .step(Lane::A, before, format!("changes {one}"))
         .step(Lane::X, after, "a crash, a timeout or an error: the second change never comes")
@@ -453,7 +455,7 @@ fn issue(entry: &Entry<'_>, first: At, second: At, confidence: Confidence) -> Is
         .filter_map(|resource| key_of(entry, resource))
         .collect();
     issue.keys.dedup();
-    issue
+    if waits { issue } else { issue.only(Severity::Medium) }
 }
 
 fn in_words(entry: &Entry<'_>, at: At) -> String {

@@ -334,7 +334,7 @@ impl Entry<'_> {
         // What a helper answers is made where it is called; elsewhere the same line makes the same.
         let same = match (self.answer_at(first), self.answer_at(second)) {
             (Some(one), Some(other)) => one == other,
-            _ => self.span(first) == self.span(second),
+            _ => self.span(first) == self.span(second) || self.call_the_same(first, second),
         };
         if !same || self.is_another_each_time(first) {
             return false;
@@ -342,6 +342,20 @@ impl Entry<'_> {
         let (from, others) = (self.made_from(one, first), self.made_from(other, second));
         from.len() == others.len()
             && from.iter().zip(&others).all(|(from, other)| self.values_are_alike(*from, *other, compared))
+    }
+
+    /// Whether two steps call the same helper, which was not followed.
+    fn call_the_same(&self, one: At, other: At) -> bool {
+        let helper = |at: At| match self.op(at) {
+            Some(Op::Call { callee: Callee::Function(helper), .. }) => Some(*helper),
+            _ => None,
+        };
+        helper(one).is_some() && helper(one) == helper(other)
+    }
+
+    /// Whether two places are the same because the same question was asked for both.
+    pub(super) fn are_asked_alike(&self, one: &AccessPath, other: &AccessPath) -> bool {
+        self.paths_are_alike(one, other, &mut Compared::new())
     }
 
     /// Whether a value is neither handed in nor taken along.
@@ -404,7 +418,7 @@ impl Entry<'_> {
 }
 
 /// Whether a member leads to what was asked for itself: the rows of an answer, and the first of them.
-fn is_wrapping(field: &Field) -> bool {
+pub(super) fn is_wrapping(field: &Field) -> bool {
     match field {
         Field::Name(name) => matches!(&**name, "rows" | "data"),
         Field::At(_) => true,

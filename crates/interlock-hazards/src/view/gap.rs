@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use interlock_model::ir::{Field, Isolation, Lock, LockKind, Op, Scope, Via};
+use interlock_model::ir::{AccessPath, Field, Isolation, Lock, LockKind, Op, Scope, Via};
 
 use super::{
     ahead::{Ahead, Bits, Search},
@@ -69,7 +69,7 @@ impl Entry<'_> {
         let one_writer = matches!(transaction.isolation, Isolation::SingleWriter | Isolation::Serializable);
         let inside = |via: Option<&Via>| {
             via.map(|via| self.via(via))
-                .is_none_or(|via| via == through || one_writer && are_called_alike(&via, &through))
+                .is_none_or(|via| via == through || one_writer && self.are_one_connection(&via, &through))
         };
         let (locking, read_via) = match self.op(read) {
             Some(Op::Read { locking, via, .. }) => (*locking, via.as_deref()),
@@ -86,6 +86,17 @@ impl Entry<'_> {
             Isolation::FirstUpdaterWins => locking || self.overlap(read, write).is_some(),
         };
         kept && inside(read_via) && inside(write_via)
+    }
+
+    /// Whether two connections are mostly one where there is one writer at a time: they go by the same name, as an object keeps what it was
+    /// handed, or the same helper was asked for both.
+    fn are_one_connection(&self, one: &Via, other: &Via) -> bool {
+        let (Via::Client(one), Via::Client(other)) = (one, other) else { return false };
+        let name = |path: &AccessPath| match path.fields.last() {
+            Some(Field::Name(name)) => Some(name.clone()),
+            _ => None,
+        };
+        name(one).is_some_and(|one| name(other) == Some(one)) || self.are_asked_alike(one, other)
     }
 
     /// Whether control can get from one step to a later one, and if so whether it can be suspended on the way. A way that comes by
@@ -246,19 +257,6 @@ pub enum Escape {
     Return(At),
     /// This step failed.
     Failure(At),
-}
-
-/// Whether two connections go by the same name. An object that is handed one keeps it under that, and where there is one writer at a
-/// time there is mostly one connection.
-fn are_called_alike(one: &Via, other: &Via) -> bool {
-    let name = |via: &Via| match via {
-        Via::Client(path) => match path.fields.last() {
-            Some(Field::Name(name)) => Some(name.clone()),
-            _ => None,
-        },
-        Via::Pool(_) => None,
-    };
-    name(one).is_some_and(|one| name(other) == Some(one))
 }
 
 impl Gap {

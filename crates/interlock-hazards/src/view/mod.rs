@@ -21,6 +21,7 @@ mod kinds;
 mod names;
 mod objects;
 mod ops;
+mod own_id;
 mod place;
 mod reach;
 mod records;

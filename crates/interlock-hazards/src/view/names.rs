@@ -276,7 +276,12 @@ impl<'e> Entry<'e> {
     }
 
     fn overlap_of(&self, one: &Resource, other: &Resource, any_column: bool) -> Option<Overlap> {
-        overlap(one, other, any_column).or_else(|| self.is_asked_twice(one, other).then_some(Overlap::Maybe))
+        if !any_column && !have_a_column_in_common(one, other) {
+            return None;
+        }
+        overlap(one, other)
+            .or_else(|| self.is_asked_twice(one, other).then_some(Overlap::Maybe))
+            .or_else(|| self.is_row_that_was_read(one, other))
     }
 
     /// The same, whatever columns of a row they concern.
@@ -325,22 +330,25 @@ impl<'e> Entry<'e> {
     }
 }
 
-/// In how far two resources, under the names of one entry, are the same: rows if they have a column in common, unless any will do.
-fn overlap(one: &Resource, other: &Resource, any_column: bool) -> Option<Overlap> {
+/// Whether two steps on rows concern a column that both name. What names none concerns all of them.
+fn have_a_column_in_common(one: &Resource, other: &Resource) -> bool {
+    match (one, other) {
+        (Resource::Row { columns: one, .. }, Resource::Row { columns: other, .. }) => {
+            one.is_empty() || other.is_empty() || one.iter().any(|column| other.contains(column))
+        }
+        _ => true,
+    }
+}
+
+/// In how far two resources, under the names of one entry, are the same.
+fn overlap(one: &Resource, other: &Resource) -> Option<Overlap> {
     let sure = |same: bool| same.then_some(Overlap::Sure);
     match (one, other) {
         (Resource::File(one), Resource::File(other)) | (Resource::Key(one), Resource::Key(other)) => {
             sure(one.names_the_same_as(other))
         }
-        (
-            Resource::Row { table: one, key, columns },
-            Resource::Row { table: other, key: other_key, columns: other_columns },
-        ) => {
-            let some_column = any_column
-                || columns.is_empty()
-                || other_columns.is_empty()
-                || columns.iter().any(|column| other_columns.contains(column));
-            if !one.names_the_same_as(other) || !some_column {
+        (Resource::Row { table: one, key, .. }, Resource::Row { table: other, key: other_key, .. }) => {
+            if !one.names_the_same_as(other) {
                 return None;
             }
             match (&**key, &**other_key) {

@@ -174,7 +174,10 @@ impl Entry<'_> {
             ) => {
                 let vague = |term: &Term| matches!(term, Term::Any | Term::Unknown);
                 table.names_the_same_as(other_table)
-                    && (key.names_the_same_as(other_key) || vague(key) || vague(other_key))
+                    && (key.names_the_same_as(other_key)
+                        || vague(key)
+                        || vague(other_key)
+                        || self.meets(one, other).is_some())
             }
             (Some(_), Some(_)) => self.overlap(one, other).is_some(),
             _ => false,

@@ -1,0 +1,106 @@
+//! Rows that are found by one thing and changed by another: who looks a voucher up by its code and then writes to the row with the id
+//! that stood in it means the row that was read.
+
+use interlock_model::ir::{AccessPath, Aspect, Field, Fresh, Name, Op, Resource, Root, Term, Value};
+
+use super::{
+    alike::is_wrapping,
+    entry::{At, Entry},
+    flow::Definition,
+    names::Overlap,
+};
+use crate::words;
+
+/// What a row calls its own name.
+const OWN: [&str; 6] = ["id", "_id", "uuid", "guid", "rowid", "pk"];
+
+impl Entry<'_> {
+    /// In how far one of two rows is called by the id that a look at the other one saw in it.
+    pub(super) fn is_row_that_was_read(&self, one: &Resource, other: &Resource) -> Option<Overlap> {
+        self.is_called_by_own_id(one, other).or_else(|| self.is_called_by_own_id(other, one))
+    }
+
+    fn is_called_by_own_id(&self, row: &Resource, seen: &Resource) -> Option<Overlap> {
+        let (Resource::Row { table, key, .. }, Resource::Row { table: same, key: by, .. }) = (row, seen)
+        else {
+            return None;
+        };
+        let Term::Path(AccessPath { root: Root::Value(whole), fields }) = &**key else { return None };
+        let (Field::Name(id), way) = fields.split_last()? else { return None };
+        if !table.names_the_same_as(same) || !is_own_id(id, table) || !way.iter().all(is_wrapping) {
+            return None;
+        }
+        let is_look = |at: &At| {
+            matches!(self.op(*at), Some(Op::Read { aspect: Aspect::Content, .. }))
+                && matches!(self.resource(*at), Some(Resource::Row { table: looked, key, .. })
+                    if looked.names_the_same_as(table) && key.names_the_same_as(by))
+        };
+        let look = self.sources(*whole).iter().copied().find(is_look)?;
+        // The id of what several tables gave together is the id of any of them.
+        let is_joined = |at: &At| {
+            self.span(*at) == self.span(look)
+                && matches!(self.resource(*at), Some(Resource::Row { table: joined, .. }) if !joined.names_the_same_as(table))
+        };
+        if self.sources(*whole).iter().any(is_joined) {
+            return None;
+        }
+        if matches!(self.op(look), Some(Op::Read { into, .. }) if into == whole) {
+            return Some(Overlap::Sure);
+        }
+        // What was put together anew may have got an id of its own.
+        let mut parts = self.made_of(&[*whole]).into_iter();
+        (!parts.any(|part| self.is_drawn(part))).then_some(Overlap::Maybe)
+    }
+
+    /// Whether a step is on one of several rows that a look saw together, and goes by its id.
+    #[must_use]
+    pub fn is_one_of_many(&self, look: At, act: At) -> bool {
+        let (Some(Resource::Row { key: all, .. }), Some(Resource::Row { key, .. })) =
+            (self.resource(look), self.resource(act))
+        else {
+            return false;
+        };
+        match &**key {
+            Term::Path(path) if !key.names_the_same_as(all) => {
+                let one =
+                    |field: &Field| matches!(field, Field::At(which) if !matches!(which, Term::Literal(_)));
+                path.fields.iter().any(one) || self.resolve_path(path).fields.iter().any(one)
+            }
+            _ => false,
+        }
+    }
+
+    fn is_drawn(&self, value: Value) -> bool {
+        matches!(self.definition(value), Definition::Term(Term::Fresh(Fresh::Random | Fresh::Counter)))
+    }
+}
+
+/// Whether a column names the row that it stands in: `id`, and `task_id` in a table of tasks.
+fn is_own_id(column: &Name, table: &Term) -> bool {
+    if OWN.contains(&&**column) {
+        return true;
+    }
+    let Term::Literal(table) = table else { return false };
+    let singular = |word: &String| word.trim_end_matches('s').to_owned();
+    let table: Vec<String> = words(table).iter().map(singular).collect();
+    match words(column).split_last() {
+        Some((id, of)) => {
+            id == "id" && !of.is_empty() && of.iter().map(singular).all(|word| table.contains(&word))
+        }
+        None => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_calls_itself_by_an_id_of_its_own() {
+        let own = |column: &str, table: &str| is_own_id(&column.into(), &Term::Literal(table.into()));
+        assert!(own("id", "tasks") && own("_id", "tasks") && own("task_id", "tasks"));
+        assert!(own("workflowExecutionId", "workflow_executions"));
+        assert!(!own("parent_id", "tasks") && !own("userId", "tasks") && !own("name", "tasks"));
+        assert!(!is_own_id(&"task_id".into(), &Term::Unknown));
+    }
+}
