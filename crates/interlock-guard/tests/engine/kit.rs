@@ -25,7 +25,7 @@ use tokio::{
 };
 
 /// Long enough for a machine that is busy with other things.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(300);
 
 /// The server whose tools show what reached it.
 pub(crate) fn parrot() -> Reach {

@@ -19,7 +19,7 @@ use tokio::{
 };
 
 /// Far more than anything here takes; a test that waits this long has failed.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(300);
 
 /// A running instance with a folder of its own.
 pub(crate) struct Server {

@@ -13,6 +13,7 @@ use interlock_sync::store::{Admission, Admitted, Ending, OpId, Store};
 use crate::{
     admitted::{done_once, settlement},
     bounds::Hold,
+    client::PATIENCE,
     journal::Account,
     limited::TTL,
     tally::Tally,
@@ -77,7 +78,7 @@ async fn check_effects(store: &Arc<dyn Store>, account: &Account, journals: &Pat
         assert!(times == 1 || !was_told, "`{effect}` was told of and did not happen");
         let start = Instant::now();
         loop {
-            assert!(start.elapsed() < Duration::from_secs(30), "`{effect}` does not come to an end");
+            assert!(start.elapsed() < PATIENCE, "`{effect}` does not come to an end");
             let wish = asking(effect);
             match store.admit(&wish).await.unwrap() {
                 Admitted::Granted { .. } => {

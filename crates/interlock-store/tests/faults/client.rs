@@ -37,7 +37,7 @@ pub(crate) const LOGS: [&str; 2] = ["log-0", "log-1"];
 const TASKS: u64 = 3;
 
 /// What is given up after that long would be a failure of the test itself.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(300);
 
 pub(crate) struct Client {
     pub(crate) orders: Orders,

@@ -5,7 +5,7 @@ use std::{
     fs,
     path::Path,
     sync::Arc,
-    time::{Duration, Instant},
+    time::Instant,
 };
 
 use interlock_sync::{
@@ -16,7 +16,7 @@ use interlock_sync::{
 
 use crate::{
     bounds, calls,
-    client::{ACCOUNTS, COUNTER, EACH, LOGS, happen, once, request_of, resend},
+    client::{ACCOUNTS, COUNTER, EACH, LOGS, PATIENCE, happen, once, request_of, resend},
     journal::{Account, Acknowledged, Deed},
     key,
     tally::Tally,
@@ -158,7 +158,7 @@ async fn check_effects(store: &Arc<dyn Store>, account: &Account, journals: &Pat
         assert!(before == 1 || !acknowledged, "`{effect}` was acknowledged and did not happen");
         let start = Instant::now();
         loop {
-            assert!(start.elapsed() < Duration::from_secs(30), "`{effect}` does not come to an end");
+            assert!(start.elapsed() < PATIENCE, "`{effect}` does not come to an end");
             let happens = async |_| {
                 happen(&path, effect);
                 Ok(vec![])

@@ -99,7 +99,7 @@ impl Client {
     /// Asks until there is an answer, and says when that was sent; `None` if none comes for long.
     pub(crate) async fn ask<'a, T>(&self, wish: impl Fn() -> Reply<'a, T>) -> Option<Timed<T>> {
         let start = Instant::now();
-        while start.elapsed() < PATIENCE / 4 {
+        while start.elapsed() < PATIENCE / 20 {
             let sent = SystemClock.now().0;
             match wish().await {
                 Ok(answer) => return Some(Timed { sent, answered: SystemClock.now().0, answer }),

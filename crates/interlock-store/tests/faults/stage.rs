@@ -18,7 +18,7 @@ use tempfile::TempDir;
 
 use crate::{
     Backend,
-    client::{ACCOUNTS, COUNTER, EACH},
+    client::{ACCOUNTS, COUNTER, EACH, PATIENCE},
     journal::Journal,
     judge, key,
     process::{FAILPOINTS, Failpoint, Orders, Role, Worker},
@@ -171,7 +171,7 @@ impl Stage {
         let start = Instant::now();
         let notes = || fs::read(client.orders.journal()).unwrap_or_default();
         while notes().iter().filter(|byte| **byte == b'\n').count() < lines {
-            assert!(start.elapsed() < Duration::from_secs(60), "a client does not get on");
+            assert!(start.elapsed() < PATIENCE, "a client does not get on");
             std::thread::sleep(Duration::from_millis(5));
         }
     }

@@ -10,6 +10,7 @@ use interlock_sync::{
 use crate::{
     BACKENDS, block_on,
     caller::{end, wish},
+    client::PATIENCE,
     holder::{GUARDED, LEASE, TTL},
     key,
     process::Role,
@@ -29,7 +30,7 @@ fn a_holder_that_was_stopped_past_its_time_writes_nothing_more() {
                 let leases = Leases::new(store.clone(), TTL * 50);
                 let start = Instant::now();
                 let second = loop {
-                    assert!(start.elapsed() < Duration::from_secs(60), "nobody can take over");
+                    assert!(start.elapsed() < PATIENCE, "nobody can take over");
                     first.stop();
                     stage.faults.count("holders stopped past their time");
                     // A process can be stopped while it has the lock of an SQLite file; then everyone waits for it, and it has to go on first.
@@ -87,7 +88,7 @@ fn a_call_that_was_stopped_past_its_time_holds_nothing_more() {
                 let second = Admission { ttl: TTL * 50, ..wish(&format!("second-{round}")) };
                 let start = Instant::now();
                 let fence = 'taken: loop {
-                    assert!(start.elapsed() < Duration::from_secs(60), "nobody can take over");
+                    assert!(start.elapsed() < PATIENCE, "nobody can take over");
                     first.stop();
                     stage.faults.count("calls stopped past their time");
                     // A process can be stopped while it has the lock of an SQLite file; then everyone waits for it, and it has to go on first.

@@ -61,7 +61,7 @@ pub enum StartError {
 }
 
 /// How long a server may take until it answers. Generous, because a loaded machine is no failure.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(300);
 
 /// How often a start is tried: another process may take the free port before the server does.
 const ATTEMPTS: u32 = 3;

@@ -229,7 +229,7 @@ pub(crate) fn free_address() -> String {
 
 /// Waits until something is so.
 pub(crate) async fn until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let patience = std::time::Instant::now() + std::time::Duration::from_secs(120);
+    let patience = std::time::Instant::now() + std::time::Duration::from_secs(300);
     while !is_so() {
         assert!(std::time::Instant::now() < patience, "it never came about: {what}");
         tokio::time::sleep(std::time::Duration::from_millis(10)).await;
