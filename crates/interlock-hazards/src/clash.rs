@@ -345,7 +345,28 @@ impl Clash<'_, '_> {
             // Compared as a whole with something else: what was asked for is what is judged.
             fields.extend(self.entry.columns(self.look).into_iter().flatten().cloned());
         }
+        if fields.is_empty() {
+            fields = self.demanded_fields();
+        }
         fields
+    }
+
+    /// What the statement that looked has demanded of the row itself, and the act then changes: who finds an open order has judged that
+    /// it is open.
+    fn demanded_fields(&self) -> Vec<Name> {
+        let Some(Op::Read { demands, .. }) = self.entry.op(self.look) else { return vec![] };
+        if matches!(self.entry.resource(self.look), Some(Resource::Row { key, .. }) if matches!(**key, Term::Any | Term::Unknown))
+        {
+            return vec![];
+        }
+        let updates =
+            matches!(self.entry.op(self.act), Some(Op::Write { mode, .. }) if *mode != WriteMode::Exclusive);
+        let columns = self.entry.columns(self.act).filter(|_| updates).unwrap_or_default();
+        demands
+            .iter()
+            .filter(|demand| columns.iter().any(|column| same_name(column, demand)))
+            .cloned()
+            .collect()
     }
 
     /// Whether the statement repeats what was judged, so that it takes no effect if that is no longer true.

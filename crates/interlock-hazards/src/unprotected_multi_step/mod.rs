@@ -4,6 +4,7 @@ mod facts;
 mod mixed;
 mod probe;
 mod remedy;
+mod replaced;
 mod rule;
 mod undone;
 

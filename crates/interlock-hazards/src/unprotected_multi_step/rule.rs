@@ -16,7 +16,7 @@ use crate::{
     words::words,
 };
 
-use super::{facts::Facts, mixed::mixed, undone::undone};
+use super::{facts::Facts, mixed::mixed, replaced::replaced, undone::undone};
 
 /// Finds `unprotected-multi-step`.
 pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
@@ -57,6 +57,7 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
             }
         }
         found.extend(undone(entry));
+        found.extend(replaced(view, entry));
     }
     let racing = view.entries_with(Kinds::OTHER).filter(|entry| entry.runs_beside_itself());
     found.extend(racing.flat_map(mixed));
@@ -64,7 +65,7 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
 }
 
 /// Whether a change can be one of several that belong together.
-fn is_step(entry: &Entry<'_>, at: At) -> bool {
+pub(super) fn is_step(entry: &Entry<'_>, at: At) -> bool {
     let stored =
         matches!(entry.resource(at), Some(Resource::Row { .. } | Resource::File(_) | Resource::Key(_)));
     let lives_on = match (entry.op(at), entry.resource(at)) {
@@ -199,6 +200,16 @@ fn finishes(entry: &Entry<'_>, first: At, second: At) -> bool {
     }
 }
 
+/// What a row that is added can be called by from then on: what the store answers, or an id that was drawn for it.
+fn names_of_new(entry: &Entry<'_>, first: At) -> Vec<Value> {
+    let Some(Op::Write { outcome, .. }) = entry.op(first) else { return vec![] };
+    let drawn = match entry.resource(first) {
+        Some(Resource::Row { key, .. }) => entry.values_in(key),
+        _ => vec![],
+    };
+    outcome.iter().copied().chain(drawn.into_iter().filter(|value| entry.is_drawn(*value))).collect()
+}
+
 /// Whether something binds two changes that are sent at once; `None` if they are not.
 fn are_bound_side_by_side(entry: &Entry<'_>, first: At, second: At) -> Option<bool> {
     let together = |at: At| entry.around(at, |op| matches!(op, Op::Together { .. }));
@@ -221,12 +232,14 @@ fn kinds(entry: &Entry<'_>, first: At, second: At) -> Option<Confidence> {
                 return Some(Confidence::High);
             }
             // A parent and its children: half of them is wrong where the child could not be made without the parent.
-            let Some(Op::Write { outcome: Some(made), .. }) = entry.op(first) else { return None };
             let Some(Op::Write { from, .. }) = entry.op(second) else { return None };
             if is_made_if_missing(entry, first, second) {
                 return None;
             }
-            from.iter().any(|value| entry.depends_on(*value, *made)).then_some(Confidence::Medium)
+            let names_it = names_of_new(entry, first)
+                .iter()
+                .any(|name| from.iter().any(|value| entry.depends_on(*value, *name)));
+            names_it.then_some(Confidence::Medium)
         }
         (Resource::Key(one), Resource::Key(two)) => {
             let removes = |at: At| matches!(entry.op(at), Some(Op::Delete { .. }));
@@ -296,7 +309,7 @@ fn is_made_if_missing(entry: &Entry<'_>, first: At, second: At) -> bool {
 
 /// Whether both come from one statement, or one is a part of what the other does: a batch, a temporary file. A helper that is called
 /// twice makes two of one that is written once.
-fn is_one_statement(entry: &Entry<'_>, first: At, second: At) -> bool {
+pub(super) fn is_one_statement(entry: &Entry<'_>, first: At, second: At) -> bool {
     let (one, two) = (entry.span(first), entry.span(second));
     let same_place =
         one.file == two.file && one.start == two.start && one.end == two.end && one.end > one.start;

@@ -70,7 +70,9 @@ impl Entry<'_> {
         }
     }
 
-    fn is_drawn(&self, value: Value) -> bool {
+    /// Whether a value is another one each time: a random id, the next number.
+    #[must_use]
+    pub fn is_drawn(&self, value: Value) -> bool {
         matches!(self.definition(value), Definition::Term(Term::Fresh(Fresh::Random | Fresh::Counter)))
     }
 }

@@ -43,6 +43,7 @@ pub(super) fn file(scene: &Scene<'_>, entry: &Entry, body: &mut Body<'_>) {
                 aspect: aspect(entry),
                 locking: false,
                 unique: false,
+                demands: vec![],
                 via,
             });
         }
@@ -73,6 +74,7 @@ pub(super) fn file(scene: &Scene<'_>, entry: &Entry, body: &mut Body<'_>) {
                 aspect: Aspect::Content,
                 locking: false,
                 unique: false,
+                demands: vec![],
                 via: None,
             });
             let (to, _) = file_at(scene, entry.to.as_ref());
@@ -109,6 +111,7 @@ pub(super) fn key(scene: &Scene<'_>, entry: &Entry, body: &mut Body<'_>) {
                 aspect: aspect(entry),
                 locking: false,
                 unique: false,
+                demands: vec![],
                 via: scene.boxed_via(),
             });
         }

@@ -229,8 +229,8 @@ fn put_off(scene: &Scene<'_>, kind: &Kind, body: &mut Body<'_>) {
 fn on(op: Op, via: &Via) -> Op {
     let via = Some(Box::new(via.clone()));
     match op {
-        Op::Read { into, of, aspect, locking, unique, .. } => {
-            Op::Read { into, of, aspect, locking, unique, via }
+        Op::Read { into, of, aspect, locking, unique, demands, .. } => {
+            Op::Read { into, of, aspect, locking, unique, demands, via }
         }
         Op::Write { to, from, mode, outcome, .. } => Op::Write { to, from, mode, outcome, via },
         Op::Delete { of, when, outcome, .. } => Op::Delete { of, when, outcome, via },

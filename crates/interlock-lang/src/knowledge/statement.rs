@@ -136,12 +136,14 @@ impl Statement {
                 let by_key = self.unique || !self.unreadable && self.declared().is_some();
                 let into = into.unwrap_or_else(|| body.declare("rows", Origin::Step));
                 let (key, condition) = self.split();
+                let demands: Vec<Name> =
+                    unique(condition.0.into_iter().map(|demand| demand.column).collect());
                 let mut columns = self.columns;
                 if !columns.is_empty() {
-                    columns.extend(condition.0.into_iter().map(|demand| demand.column));
+                    columns.extend(demands.iter().cloned());
                 }
                 let of = Resource::rows(self.table, key, unique(columns));
-                body.push(Op::Read { into, of, aspect, locking, unique: by_key, via });
+                body.push(Op::Read { into, of, aspect, locking, unique: by_key, demands, via });
             }
             Verb::Delete => {
                 let (key, condition) = self.split();

@@ -34,6 +34,8 @@ pub enum Op {
         locking: bool,
         /// Whether it names all of a key of which the store lets only one row exist.
         unique: bool,
+        /// The columns of which it demands something besides, so that it finds nothing where that is not so: `AND status = 'open'`.
+        demands: Vec<Name>,
         /// Which way the statement goes.
         via: Option<Box<Via>>,
     },

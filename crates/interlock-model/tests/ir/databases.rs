@@ -36,6 +36,7 @@ fn spend(repeats_condition: bool, tx: Tx) -> Program {
             aspect,
             locking,
             unique: false,
+            demands: vec![],
             via: Some(Box::new(via())),
         });
         b.suspend();

@@ -135,12 +135,13 @@ impl Rename<'_> {
     pub(super) fn op(&self, op: &Op) -> Op {
         let via = |via: &Option<Box<Via>>| via.as_ref().map(|via| Box::new(self.via(via)));
         match op {
-            Op::Read { into, of, aspect, locking, unique, via: way } => Op::Read {
+            Op::Read { into, of, aspect, locking, unique, demands, via: way } => Op::Read {
                 into: self.value(*into),
                 of: self.resource(of),
                 aspect: *aspect,
                 locking: *locking,
                 unique: *unique,
+                demands: demands.clone(),
                 via: via(way),
             },
             Op::Write { to, from, mode, outcome, via: way } => Op::Write {

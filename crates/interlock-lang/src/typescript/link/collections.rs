@@ -178,6 +178,7 @@ fn written_out<'f>(rewriter: &mut Rewriter<'_, 'f>, standing: &Standing<'f>, out
                 aspect: Aspect::Content,
                 locking: false,
                 unique: false,
+                demands: vec![],
                 via: None,
             };
             out.push(Effect { span: standing.span, op });
@@ -238,7 +239,15 @@ impl Steps<'_, '_, '_> {
         }
         let into = self.standing.into.unwrap_or_else(|| self.rewriter.declare_like(&of));
         self.push(
-            Op::Read { into, of: Resource::Shared(of), aspect, locking: false, unique: false, via: None },
+            Op::Read {
+                into,
+                of: Resource::Shared(of),
+                aspect,
+                locking: false,
+                unique: false,
+                demands: vec![],
+                via: None,
+            },
             out,
         );
     }
@@ -268,7 +277,15 @@ impl Steps<'_, '_, '_> {
             let into = self.rewriter.declare_like(&self.place);
             let of = Resource::Shared(self.place.clone());
             self.push(
-                Op::Read { into, of, aspect: Aspect::Content, locking: false, unique: false, via: None },
+                Op::Read {
+                    into,
+                    of,
+                    aspect: Aspect::Content,
+                    locking: false,
+                    unique: false,
+                    demands: vec![],
+                    via: None,
+                },
                 out,
             );
             Some(into)

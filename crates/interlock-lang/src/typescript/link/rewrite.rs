@@ -189,6 +189,7 @@ impl<'f> Rewriter<'_, 'f> {
                 aspect: Aspect::Content,
                 locking: false,
                 unique: false,
+                demands: vec![],
                 via: None,
             };
         }

@@ -140,6 +140,7 @@ impl<'a> Lowerer<'a> {
             aspect: Aspect::Content,
             locking: false,
             unique: false,
+            demands: vec![],
             via: None,
         });
         Val {

@@ -9,7 +9,7 @@ use crate::ir::{
 impl Printer<'_> {
     pub(super) fn op(self, op: &Op) -> String {
         match op {
-            Op::Read { into, of, aspect, locking, unique, via } => {
+            Op::Read { into, of, aspect, locking, unique, demands, via } => {
                 let aspect = match aspect {
                     Aspect::Content => "",
                     Aspect::Existence => "existence of ",
@@ -19,8 +19,12 @@ impl Printer<'_> {
                 };
                 let locking = if *locking { " for update" } else { "" };
                 let unique = if *unique { " by its key" } else { "" };
+                let demands = match demands.as_slice() {
+                    [] => String::new(),
+                    columns => format!(" by its {}", columns.join(" and ")),
+                };
                 format!(
-                    "{}read {aspect}{}{unique}{locking}{}",
+                    "{}read {aspect}{}{unique}{demands}{locking}{}",
                     self.into(*into),
                     self.resource(of),
                     self.via(via.as_deref())

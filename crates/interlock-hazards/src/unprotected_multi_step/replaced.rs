@@ -1,0 +1,70 @@
+//! Rows that are taken away and put there anew, and nothing binds the two.
+
+use interlock_model::{
+    Confidence, Lane, Reach, Severity,
+    ir::{Op, Resource, Term, WriteMode},
+};
+
+use super::rule::{is_one_statement, is_step};
+use crate::{
+    Issue,
+    clash::has_in_common,
+    keys::key_of,
+    view::{At, Entry, Kinds, View},
+};
+
+/// The removals of an entry behind which rows with the same in common are added one by one.
+pub(super) fn replaced(view: &View<'_>, entry: &Entry<'_>) -> Vec<Issue> {
+    let removals = entry.steps_of(Kinds::DELETE).filter(|gone| is_step(entry, *gone));
+    removals.filter_map(|gone| Some(issue(entry, gone, put_back(view, entry, gone)?))).collect()
+}
+
+/// The step that puts something in place of what was removed.
+fn put_back(view: &View<'_>, entry: &Entry<'_>, gone: At) -> Option<At> {
+    let Some(Resource::Row { table, .. }) = entry.resource(gone) else { return None };
+    let adds = |new: &At| match entry.op(*new) {
+        Some(Op::Write { mode: WriteMode::Exclusive, from, .. }) => {
+            *new > gone && has_in_common(entry, gone, *new, from) && is_step(entry, *new)
+        }
+        _ => false,
+    };
+    // What comes first belongs to the removal; whoever removes and adds once more does that for itself.
+    let new = entry.steps_of(Kinds::WRITE).find(adds)?;
+    let gap = entry.gap(gone, new)?;
+    let loose = !gap.transaction
+        && !gap.is_locked()
+        && entry.comes_in_one_turn(gone, new)
+        && !is_one_statement(entry, gone, new);
+    (loose && is_read(view, table)).then_some(new)
+}
+
+/// Whether anybody looks at the rows of a table, so that one can miss them.
+fn is_read(view: &View<'_>, table: &Term) -> bool {
+    let reads = |entry: &Entry<'_>, at: At| matches!(entry.resource(at), Some(Resource::Row { table: seen, .. }) if seen.names_the_same_as(table));
+    view.entries_with(Kinds::READ).any(|entry| entry.steps_of(Kinds::READ).any(|at| reads(entry, at)))
+}
+
+fn issue(entry: &Entry<'_>, gone: At, new: At) -> Issue {
+    let table = match entry.resource(gone) {
+        Some(Resource::Row { table, .. }) => entry.quoted(table),
+        _ => entry.thing(gone),
+    };
+    let story = [gone, new];
+    let (before, after) = (entry.place(gone, &story), entry.place(new, &story));
+    let waits = entry.gap(gone, new).is_none_or(|gap| gap.suspends);
+    let (reach, both) = if waits {
+        (Reach::Both, ", and of two calls at once both add theirs")
+    } else {
+        (Reach::CrossProcess, "")
+    };
+    let message = format!(
+        "rows of {table} are removed and put there anew, but nothing binds the two: a crash or an error in between leaves them gone{both}"
+    );
+    let mut issue = Issue::at(entry, gone, &[new], reach, message)
+        .no_surer_than(Confidence::Medium)
+        .step(Lane::A, before, format!("removes the rows of {table}"))
+        .step(Lane::X, after, "a crash, a timeout or an error: the new ones never come")
+        .step(Lane::B, before, format!("finds {table} without them"));
+    issue.keys = entry.resource(gone).and_then(|resource| key_of(entry, resource)).into_iter().collect();
+    if waits { issue } else { issue.only(Severity::Medium) }
+}
