@@ -37,15 +37,7 @@ pub(super) fn file(scene: &Scene<'_>, entry: &Entry, body: &mut Body<'_>) {
     match entry.r#do {
         Do::ReadFile => {
             let into = scene.result(body, "content");
-            body.push(Op::Read {
-                into,
-                of: Resource::File(at),
-                aspect: aspect(entry),
-                locking: false,
-                unique: false,
-                demands: vec![],
-                via,
-            });
+            body.push(Op::look(into, Resource::File(at), aspect(entry), via));
         }
         Do::WriteFile => {
             let mode = handle_mode.or(entry.mode).map_or(WriteMode::Blind, mode);
@@ -68,15 +60,7 @@ pub(super) fn file(scene: &Scene<'_>, entry: &Entry, body: &mut Body<'_>) {
         Do::CopyFile => {
             let content = body.declare("copied", Origin::Step);
             let of = Resource::File(at);
-            body.push(Op::Read {
-                into: content,
-                of,
-                aspect: Aspect::Content,
-                locking: false,
-                unique: false,
-                demands: vec![],
-                via: None,
-            });
+            body.push(Op::look(content, of, Aspect::Content, None));
             let (to, _) = file_at(scene, entry.to.as_ref());
             let mode = entry.mode.map_or(WriteMode::Blind, mode);
             let (to, outcome) = (Resource::File(to), scene.take_into());
@@ -105,15 +89,7 @@ pub(super) fn key(scene: &Scene<'_>, entry: &Entry, body: &mut Body<'_>) {
     match entry.r#do {
         Do::ReadKey => {
             let into = scene.result(body, "held");
-            body.push(Op::Read {
-                into,
-                of,
-                aspect: aspect(entry),
-                locking: false,
-                unique: false,
-                demands: vec![],
-                via: scene.boxed_via(),
-            });
+            body.push(Op::look(into, of, aspect(entry), scene.boxed_via()));
         }
         Do::DeleteKey => {
             let outcome = scene.take_into();

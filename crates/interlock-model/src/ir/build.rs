@@ -152,15 +152,7 @@ impl Body<'_> {
     /// Reads some side of a resource, some way.
     pub fn read_as(&mut self, name: &str, of: Resource, aspect: Aspect, via: Option<Via>) -> Value {
         let into = self.declare(name, Origin::Step);
-        self.push(Op::Read {
-            into,
-            of,
-            aspect,
-            locking: false,
-            unique: false,
-            demands: vec![],
-            via: via.map(Box::new),
-        });
+        self.push(Op::look(into, of, aspect, via.map(Box::new)));
         into
     }
 

@@ -358,6 +358,12 @@ pub enum Exit {
 }
 
 impl Op {
+    /// A look that neither locks nor demands anything of what it finds.
+    #[must_use]
+    pub const fn look(into: Value, of: Resource, aspect: Aspect, via: Option<Box<Via>>) -> Self {
+        Self::Read { into, of, aspect, locking: false, unique: false, demands: vec![], via }
+    }
+
     /// The blocks inside it, in the order in which they stand.
     #[inline]
     pub fn blocks(&self) -> impl DoubleEndedIterator<Item = &Block> {

@@ -172,15 +172,7 @@ fn written_out<'f>(rewriter: &mut Rewriter<'_, 'f>, standing: &Standing<'f>, out
         {
             let value = rewriter.declare_like(place);
             let of = Resource::Shared(place.clone());
-            let op = Op::Read {
-                into: value,
-                of,
-                aspect: Aspect::Content,
-                locking: false,
-                unique: false,
-                demands: vec![],
-                via: None,
-            };
+            let op = Op::look(value, of, Aspect::Content, None);
             out.push(Effect { span: standing.span, op });
             from.push(value);
         }
@@ -238,18 +230,7 @@ impl Steps<'_, '_, '_> {
             return;
         }
         let into = self.standing.into.unwrap_or_else(|| self.rewriter.declare_like(&of));
-        self.push(
-            Op::Read {
-                into,
-                of: Resource::Shared(of),
-                aspect,
-                locking: false,
-                unique: false,
-                demands: vec![],
-                via: None,
-            },
-            out,
-        );
+        self.push(Op::look(into, Resource::Shared(of), aspect, None), out);
     }
 
     fn write(&mut self, to: AccessPath, from: Vec<Value>, mode: WriteMode, out: &mut Block) {
@@ -276,18 +257,7 @@ impl Steps<'_, '_, '_> {
         let whole = if self.is_state {
             let into = self.rewriter.declare_like(&self.place);
             let of = Resource::Shared(self.place.clone());
-            self.push(
-                Op::Read {
-                    into,
-                    of,
-                    aspect: Aspect::Content,
-                    locking: false,
-                    unique: false,
-                    demands: vec![],
-                    via: None,
-                },
-                out,
-            );
+            self.push(Op::look(into, of, Aspect::Content, None), out);
             Some(into)
         } else {
             match &self.receiver.root {

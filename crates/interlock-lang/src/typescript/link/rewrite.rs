@@ -183,15 +183,7 @@ impl<'f> Rewriter<'_, 'f> {
         let Root::Global(name) = &path.root else { return };
         if path.fields.is_empty() && self.meanings.index.assigned.contains(name) {
             let of = Resource::Shared(path.clone());
-            *op = Op::Read {
-                into: *into,
-                of,
-                aspect: Aspect::Content,
-                locking: false,
-                unique: false,
-                demands: vec![],
-                via: None,
-            };
+            *op = Op::look(*into, of, Aspect::Content, None);
         }
     }
 

@@ -134,15 +134,7 @@ impl<'a> Lowerer<'a> {
     /// Reads shared memory.
     pub(super) fn read(&mut self, path: AccessPath, name: &Name) -> Val {
         let into = self.step(name, flag::STATE);
-        self.push(Op::Read {
-            into,
-            of: Resource::Shared(path.clone()),
-            aspect: Aspect::Content,
-            locking: false,
-            unique: false,
-            demands: vec![],
-            via: None,
-        });
+        self.push(Op::look(into, Resource::Shared(path.clone()), Aspect::Content, None));
         Val {
             term: Term::Path(path),
             values: vec![into],
