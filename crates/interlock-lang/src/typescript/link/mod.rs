@@ -38,6 +38,7 @@ mod collections;
 mod forward;
 mod rewrite;
 
+mod drizzle;
 mod tables;
 
 #[cfg(test)]

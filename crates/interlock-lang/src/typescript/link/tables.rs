@@ -5,6 +5,7 @@ use interlock_model::ir::{FunctionId, Name, Table, Term};
 use rustc_hash::FxHashMap;
 
 use super::{
+    drizzle,
     meaning::{Meaning, Meanings},
     settings::Schema,
 };
@@ -140,7 +141,7 @@ impl Tables {
             Meaning::Export(library, path)
                 if library.starts_with("drizzle-orm/") && path.ends_with("Table") =>
             {
-                (members(described), vec![])
+                (members(described), drizzle::keys(meanings, site))
             }
             Meaning::Export(library, path) if &*library == "mongoose" && &*path == "model" => {
                 self.schema(meanings, site, described)
