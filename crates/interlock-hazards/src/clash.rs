@@ -12,7 +12,7 @@ use crate::{
     claim::{Gates, is_claimed},
     feed::fed_by,
     keys::key_of,
-    view::{At, Entry, Kinds, Overlap, View},
+    view::{At, Entry, Kinds, Overlap, View, is_wrapping},
     words,
 };
 
@@ -142,17 +142,23 @@ fn is_worked_off(entry: &Entry<'_>, look: At, act: At, judged: &[(At, At)]) -> b
     if !entry.is_one_of_many(look, act) {
         return false;
     }
-    let Some(columns) = entry.columns(act) else { return true };
+    // What two remove one by one is gone in the end.
+    if matches!(entry.op(act), Some(Op::Delete { .. })) {
+        return true;
+    }
     let Some(Op::Read { into, .. }) = entry.op(look) else { return false };
     let is_seen = |value: &Value| match entry.resolve_path(&(*value).into()).root {
         Root::Value(root) => root == *into || entry.inputs(root).contains(into),
         _ => false,
     };
+    // Who names no column writes all of them.
+    let columns = entry.columns(act);
     let from_column = |value: &Value| {
-        is_seen(value)
-            && entry
-                .field_of(*value)
-                .is_some_and(|field| columns.iter().any(|column| same_name(column, &field)))
+        let is_column = |columns: &[Name]| {
+            let field = entry.field_of(*value);
+            field.is_some_and(|field| columns.iter().any(|column| same_name(column, &field)))
+        };
+        is_seen(value) && columns.is_none_or(is_column)
     };
     let asks = |(check, from): &(At, At)| {
         *from == look && matches!(entry.op(*check), Some(Op::Check { on, .. }) if on.iter().any(from_column))
@@ -292,6 +298,7 @@ fn makes_room(entry: &Entry<'_>, act: At) -> bool {
             && entry.frame_of(rename) == entry.frame_of(act)
             && entry.overlap(act, rename) == Some(Overlap::Sure)
             && entry.leads_to(act, rename).is_some()
+            && entry.judges(rename).iter().all(|judge| entry.judges(act).contains(judge))
     };
     matches!(entry.resource(act), Some(Resource::File(_))) && entry.steps_of(Kinds::RENAME).any(replaced)
 }
@@ -345,10 +352,25 @@ impl Clash<'_, '_> {
             // Compared as a whole with something else: what was asked for is what is judged.
             fields.extend(self.entry.columns(self.look).into_iter().flatten().cloned());
         }
-        if fields.is_empty() {
-            fields = self.demanded_fields();
+        for demanded in self.demanded_fields() {
+            if !fields.contains(&demanded) {
+                fields.push(demanded);
+            }
         }
         fields
+    }
+
+    /// Whether all that is judged of the row stands in columns of its own, and not inside of what a column holds: `order.payment.status`.
+    pub(crate) fn judges_columns(&self) -> bool {
+        let Some(Op::Check { on, .. }) = self.check.and_then(|check| self.entry.op(check)) else {
+            return true;
+        };
+        let of_look = |value: &&Value| self.entry.sources(**value).contains(&self.look);
+        let mut paths = on.iter().filter(of_look).filter_map(|value| self.entry.field_path(*value));
+        paths.all(|path| {
+            let way = self.entry.resolve_path(path).fields;
+            way.split_last().is_none_or(|(_, before)| before.iter().all(is_wrapping))
+        })
     }
 
     /// What the statement that looked has demanded of the row itself, and the act then changes: who finds an open order has judged that
@@ -359,8 +381,11 @@ impl Clash<'_, '_> {
         {
             return vec![];
         }
-        let updates =
-            matches!(self.entry.op(self.act), Some(Op::Write { mode, .. }) if *mode != WriteMode::Exclusive);
+        // Who only sets a time, as when something is marked as deleted, takes nothing from whoever did so before.
+        let updates = matches!(
+            self.entry.op(self.act),
+            Some(Op::Write { mode: WriteMode::Blind | WriteMode::Conditional(_), .. })
+        );
         let columns = self.entry.columns(self.act).filter(|_| updates).unwrap_or_default();
         demands
             .iter()

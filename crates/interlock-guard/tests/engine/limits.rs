@@ -7,8 +7,10 @@ use interlock_guard::{
     policy::{ListenLimits, Sharing},
 };
 
+use tokio::time::timeout;
+
 use crate::kit::{
-    Stream, call, engine, listening, parrot, post, session, stateless, stopped, text, upstream,
+    PATIENCE, Stream, call, engine, listening, parrot, post, session, stateless, stopped, text, upstream,
 };
 
 fn with(limits: ListenLimits) -> Options {
@@ -57,12 +59,16 @@ async fn a_session_that_its_client_left_without_a_word_ends_and_one_that_listens
     assert_eq!(post(address, &left, &call("1", "echo", "{}")).await.status, 404);
 
     // On a slow machine a session may be over before its stream is opened.
-    let (listens, mut stream) = loop {
-        let listens = session(address).await;
-        if let Ok(stream) = Stream::try_open(address, &listens, "").await {
-            break (listens, stream);
+    let listening = async {
+        loop {
+            let listens = session(address).await;
+            match Stream::try_open(address, &listens, "").await {
+                Ok(stream) => break (listens, stream),
+                Err(status) => assert!(status.contains("404"), "{status}"),
+            }
         }
     };
+    let (listens, mut stream) = timeout(PATIENCE, listening).await.expect("one is in time");
     let other = session(address).await;
     // The sweep that ends the other one passes over the first, which has been silent for longer.
     while parrot.own_processes().len() > 1 {

@@ -2,7 +2,7 @@
 
 use interlock_model::{
     Confidence, Severity,
-    ir::{Argument, Aspect, Effect, Exit, Name, Op, Resource, Root, Value, WriteMode},
+    ir::{Argument, Aspect, Effect, Exit, Name, Op, Resource, Root, Term, Value, WriteMode},
 };
 
 use crate::{
@@ -233,7 +233,10 @@ fn is_for_good(view: &View<'_>, clash: &Clash<'_, '_>) -> bool {
     let columns = clash.entry.columns(clash.look).unwrap_or_default();
     let is_column =
         |field: &Name| columns.is_empty() || columns.iter().any(|column| same_name(column, field));
-    clash.judged_fields().iter().all(is_column) && any_write(view, made) && !is_changed(view, clash)
+    clash.judged_fields().iter().all(is_column)
+        && clash.judges_columns()
+        && any_write(view, made)
+        && !is_changed(view, clash)
 }
 
 /// Whether somebody changes what was judged of such a row while it is there.
@@ -246,7 +249,9 @@ fn is_changed(view: &View<'_>, clash: &Clash<'_, '_>) -> bool {
     };
     let changes = |entry: &Entry<'_>, at: At| {
         let updates = matches!(entry.op(at), Some(Op::Write { mode, .. }) if *mode != WriteMode::Exclusive);
-        let same = matches!(entry.resource(at), Some(Resource::Row { table: other, .. }) if other.names_the_same_as(table));
+        // A table of which nothing is known may be this one.
+        let same = matches!(entry.resource(at), Some(Resource::Row { table: other, .. })
+            if other.names_the_same_as(table) || **other == Term::Unknown);
         updates
             && same
             && entry.columns(at).is_none_or(|columns| {

@@ -104,8 +104,13 @@ fn only_computes(entry: &Entry<'_>, service: &Term) -> bool {
         return false;
     };
     let path = text.split(['?', '#']).next().unwrap_or_default().trim_end_matches('/');
-    let name = path.rsplit(['/', ':']).next().unwrap_or_default();
-    words(name).iter().any(|word| COMPUTES.contains(&word.as_str()))
+    let name = path.rsplit('/').next().unwrap_or_default();
+    let computes = |name: &str| COMPUTES.contains(&name.to_ascii_lowercase().as_str());
+    match name.rsplit_once(':') {
+        // A method of its own, in words: `models/small:batchEmbedContents`.
+        Some((_, method)) => words(method).iter().any(|word| computes(word)),
+        None => computes(name),
+    }
 }
 
 fn is_fresh(entry: &Entry<'_>, key: &Term) -> bool {

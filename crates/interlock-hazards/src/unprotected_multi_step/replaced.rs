@@ -13,9 +13,13 @@ use crate::{
     view::{At, Entry, Kinds, View},
 };
 
-/// The removals of an entry behind which rows with the same in common are added one by one.
-pub(super) fn replaced(view: &View<'_>, entry: &Entry<'_>) -> Vec<Issue> {
-    let removals = entry.steps_of(Kinds::DELETE).filter(|gone| is_step(entry, *gone));
+/// The removals of an entry behind which rows with the same in common are added. Where only some of the rows are removed, such as
+/// those that have run out, nothing is replaced.
+pub(super) fn replaced(view: &View<'_>, entry: &Entry<'_>, told: &[At]) -> Vec<Issue> {
+    let all = |gone: At| matches!(entry.op(gone), Some(Op::Delete { when: None, .. }));
+    let removals = entry
+        .steps_of(Kinds::DELETE)
+        .filter(|gone| all(*gone) && !told.contains(gone) && is_step(entry, *gone));
     removals.filter_map(|gone| Some(issue(entry, gone, put_back(view, entry, gone)?))).collect()
 }
 
@@ -24,7 +28,10 @@ fn put_back(view: &View<'_>, entry: &Entry<'_>, gone: At) -> Option<At> {
     let Some(Resource::Row { table, .. }) = entry.resource(gone) else { return None };
     let adds = |new: &At| match entry.op(*new) {
         Some(Op::Write { mode: WriteMode::Exclusive, from, .. }) => {
-            *new > gone && has_in_common(entry, gone, *new, from) && is_step(entry, *new)
+            *new > gone
+                && has_in_common(entry, gone, *new, from)
+                && is_step(entry, *new)
+                && entry.leads_to(gone, *new).is_some()
         }
         _ => false,
     };

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use interlock_model::{
     Confidence, Lane, Reach, Severity,
-    ir::{Op, Resource, Term, Value, WriteMode},
+    ir::{Comparator, Condition, Op, Resource, Term, Value, WriteMode},
 };
 
 use crate::{
@@ -57,7 +57,7 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
             }
         }
         found.extend(undone(entry));
-        found.extend(replaced(view, entry));
+        found.extend(replaced(view, entry, &told));
     }
     let racing = view.entries_with(Kinds::OTHER).filter(|entry| entry.runs_beside_itself());
     found.extend(racing.flat_map(mixed));
@@ -79,6 +79,10 @@ pub(super) fn is_step(entry: &Entry<'_>, at: At) -> bool {
             !is_called_a_log(&entry.text(table))
         }
         (Some(Op::Write { mode, .. }), _) => !matches!(mode, WriteMode::Expiry | WriteMode::Pieces),
+        // Whoever clears away what has run out has nothing more in mind.
+        (Some(Op::Delete { when: Some(Condition(demands)), .. }), _) => {
+            !demands.iter().any(|demand| matches!(demand.how, Comparator::AtMost | Comparator::AtLeast))
+        }
         _ => true,
     };
     // What a key has from a row, or what is kept only not to be asked for again, is no state of its own.
@@ -156,12 +160,11 @@ fn is_bound_to_its_own(
     entry: &Entry<'_>,
     first: At,
     second: At,
-    changes: &BTreeMap<At, BTreeSet<Term>>,
+    subjects: &BTreeMap<At, BTreeSet<Term>>,
 ) -> bool {
     let with_first = |begin: &At| {
-        let mut others =
-            changes.keys().filter(|other| **other != second && entry.open(**other).contains(begin));
-        others.any(|other| entry.same_record(*other, second))
+        let mut others = subjects.keys().filter(|other| entry.open(**other).contains(begin));
+        !entry.open(second).contains(begin) && others.any(|other| entry.same_record(*other, second))
     };
     !entry.open(second).is_empty() && entry.open(first).iter().any(with_first)
 }

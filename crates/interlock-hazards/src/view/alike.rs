@@ -334,7 +334,7 @@ impl Entry<'_> {
         // What a helper answers is made where it is called; elsewhere the same line makes the same.
         let same = match (self.answer_at(first), self.answer_at(second)) {
             (Some(one), Some(other)) => one == other,
-            _ => self.span(first) == self.span(second) || self.call_the_same(first, second),
+            _ => self.span(first) == self.span(second) || self.call_the_same(first, second, compared),
         };
         if !same || self.is_another_each_time(first) {
             return false;
@@ -344,13 +344,26 @@ impl Entry<'_> {
             && from.iter().zip(&others).all(|(from, other)| self.values_are_alike(*from, *other, compared))
     }
 
-    /// Whether two steps call the same helper, which was not followed.
-    fn call_the_same(&self, one: At, other: At) -> bool {
-        let helper = |at: At| match self.op(at) {
-            Some(Op::Call { callee: Callee::Function(helper), .. }) => Some(*helper),
-            _ => None,
+    /// Whether two steps ask the same helper the same. One that is too long to be followed, or calls itself, has no answer to compare.
+    fn call_the_same(&self, one: At, other: At, compared: &mut Compared) -> bool {
+        let (
+            Some(Op::Call { callee: Callee::Function(helper), arguments, receiver, .. }),
+            Some(Op::Call { callee: Callee::Function(same), arguments: others, receiver: on, .. }),
+        ) = (self.op(one), self.op(other))
+        else {
+            return false;
         };
-        helper(one).is_some() && helper(one) == helper(other)
+        let mut alike = |(one, other): (&Argument, &Argument)| match (one, other) {
+            (Argument::Term(one), Argument::Term(other)) => self.terms_are_alike(one, other, compared),
+            _ => false,
+        };
+        helper == same
+            && arguments.len() == others.len()
+            && arguments.iter().zip(others).all(&mut alike)
+            && match (receiver, on) {
+                (Some(one), Some(other)) => self.paths_are_alike(one, other, compared),
+                (one, other) => one.is_none() && other.is_none(),
+            }
     }
 
     /// Whether two places are the same because the same question was asked for both.
@@ -418,7 +431,7 @@ impl Entry<'_> {
 }
 
 /// Whether a member leads to what was asked for itself: the rows of an answer, and the first of them.
-pub(super) fn is_wrapping(field: &Field) -> bool {
+pub(crate) fn is_wrapping(field: &Field) -> bool {
     match field {
         Field::Name(name) => matches!(&**name, "rows" | "data"),
         Field::At(_) => true,

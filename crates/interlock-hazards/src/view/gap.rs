@@ -68,8 +68,9 @@ impl Entry<'_> {
         let through = self.via(&transaction.via);
         let one_writer = matches!(transaction.isolation, Isolation::SingleWriter | Isolation::Serializable);
         let inside = |via: Option<&Via>| {
-            via.map(|via| self.via(via))
-                .is_none_or(|via| via == through || one_writer && self.are_one_connection(&via, &through))
+            via.map(|via| self.via(via)).is_none_or(|via| {
+                via == through || one_writer && self.are_one_connection(&via, &through, transaction.isolation)
+            })
         };
         let (locking, read_via) = match self.op(read) {
             Some(Op::Read { locking, via, .. }) => (*locking, via.as_deref()),
@@ -88,15 +89,16 @@ impl Entry<'_> {
         kept && inside(read_via) && inside(write_via)
     }
 
-    /// Whether two connections are mostly one where there is one writer at a time: they go by the same name, as an object keeps what it was
-    /// handed, or the same helper was asked for both.
-    fn are_one_connection(&self, one: &Via, other: &Via) -> bool {
+    /// Whether two connections can be taken for one where a transaction keeps others out: they go by the same name, as an object keeps what
+    /// it was handed, or the same helper was asked for both. A file is mostly opened once; a pool gives another one each time it is asked.
+    fn are_one_connection(&self, one: &Via, other: &Via, isolation: Isolation) -> bool {
         let (Via::Client(one), Via::Client(other)) = (one, other) else { return false };
         let name = |path: &AccessPath| match path.fields.last() {
             Some(Field::Name(name)) => Some(name.clone()),
             _ => None,
         };
-        name(one).is_some_and(|one| name(other) == Some(one)) || self.are_asked_alike(one, other)
+        name(one).is_some_and(|one| name(other) == Some(one))
+            || isolation == Isolation::SingleWriter && self.are_asked_alike(one, other)
     }
 
     /// Whether control can get from one step to a later one, and if so whether it can be suspended on the way. A way that comes by

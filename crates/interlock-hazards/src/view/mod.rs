@@ -29,6 +29,7 @@ mod retry;
 mod sources;
 mod words;
 
+pub(crate) use alike::is_wrapping;
 pub use build::Expanded;
 pub use entry::{At, Entry, Runs, Step};
 pub use facts::Facts;

@@ -281,7 +281,7 @@ impl<'e> Entry<'e> {
         }
         overlap(one, other)
             .or_else(|| self.is_asked_twice(one, other).then_some(Overlap::Maybe))
-            .or_else(|| self.is_row_that_was_read(one, other))
+            .or_else(|| self.overlap_by_own_id(one, other))
     }
 
     /// The same, whatever columns of a row they concern.

@@ -7,7 +7,7 @@ use super::{
     alike::is_wrapping,
     entry::{At, Entry},
     flow::Definition,
-    names::Overlap,
+    names::{Overlap, is_some_entry},
 };
 use crate::words;
 
@@ -16,11 +16,11 @@ const OWN: [&str; 6] = ["id", "_id", "uuid", "guid", "rowid", "pk"];
 
 impl Entry<'_> {
     /// In how far one of two rows is called by the id that a look at the other one saw in it.
-    pub(super) fn is_row_that_was_read(&self, one: &Resource, other: &Resource) -> Option<Overlap> {
-        self.is_called_by_own_id(one, other).or_else(|| self.is_called_by_own_id(other, one))
+    pub(super) fn overlap_by_own_id(&self, one: &Resource, other: &Resource) -> Option<Overlap> {
+        self.called_by_own_id(one, other).or_else(|| self.called_by_own_id(other, one))
     }
 
-    fn is_called_by_own_id(&self, row: &Resource, seen: &Resource) -> Option<Overlap> {
+    fn called_by_own_id(&self, row: &Resource, seen: &Resource) -> Option<Overlap> {
         let (Resource::Row { table, key, .. }, Resource::Row { table: same, key: by, .. }) = (row, seen)
         else {
             return None;
@@ -62,9 +62,7 @@ impl Entry<'_> {
         };
         match &**key {
             Term::Path(path) if !key.names_the_same_as(all) => {
-                let one =
-                    |field: &Field| matches!(field, Field::At(which) if !matches!(which, Term::Literal(_)));
-                path.fields.iter().any(one) || self.resolve_path(path).fields.iter().any(one)
+                is_some_entry(path) || is_some_entry(&self.resolve_path(path))
             }
             _ => false,
         }
@@ -83,13 +81,19 @@ fn is_own_id(column: &Name, table: &Term) -> bool {
         return true;
     }
     let Term::Literal(table) = table else { return false };
-    let singular = |word: &String| word.trim_end_matches('s').to_owned();
-    let table: Vec<String> = words(table).iter().map(singular).collect();
-    match words(column).split_last() {
-        Some((id, of)) => {
-            id == "id" && !of.is_empty() && of.iter().map(singular).all(|word| table.contains(&word))
-        }
+    let of_one = |words: &[String]| words.iter().map(|word| singular(word)).collect::<Vec<String>>();
+    let columns = words(column);
+    match columns.split_last() {
+        // `order_id` in `order_items` names the order.
+        Some((id, of)) => id == "id" && !of.is_empty() && of_one(&words(table)).ends_with(&of_one(of)),
         None => false,
+    }
+}
+
+fn singular(word: &str) -> String {
+    match word.strip_suffix("ies") {
+        Some(stem) => format!("{stem}y"),
+        None => word.trim_end_matches('s').to_owned(),
     }
 }
 
@@ -102,6 +106,8 @@ mod tests {
         let own = |column: &str, table: &str| is_own_id(&column.into(), &Term::Literal(table.into()));
         assert!(own("id", "tasks") && own("_id", "tasks") && own("task_id", "tasks"));
         assert!(own("workflowExecutionId", "workflow_executions"));
+        assert!(own("category_id", "categories") && own("item_id", "order_items"));
+        assert!(!own("order_id", "order_items") && !own("user_id", "user_sessions"));
         assert!(!own("parent_id", "tasks") && !own("userId", "tasks") && !own("name", "tasks"));
         assert!(!is_own_id(&"task_id".into(), &Term::Unknown));
     }

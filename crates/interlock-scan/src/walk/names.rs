@@ -23,9 +23,7 @@ pub(crate) enum Left {
 
 const TEST_FOLDERS: &[&str] =
     &["__tests__", "test", "tests", "fixtures", "__fixtures__", "e2e", "__mocks__", "__snapshots__"];
-/// How the name of a script begins that tries the server out,
-const TEST_STARTS: &[&str] = &["test-", "test_"];
-/// and what the files of those are called who run tests.
+/// What the settings of those who run tests begin with: `playwright.config.ts`.
 const TEST_RUNNERS: &[&str] = &["vitest", "jest", "playwright", "cypress", "karma", "wdio"];
 const INSTALLED_FOLDERS: &[&str] = &["node_modules", "bower_components", "jspm_packages"];
 
@@ -47,9 +45,8 @@ pub(super) fn file(name: &str) -> Option<Left> {
     let kinds = parts.get(1..parts.len().saturating_sub(1)).unwrap_or_default();
     let is = |kind: &str| kinds.contains(&kind);
     let typescript = matches!(parts.last(), Some(&("ts" | "mts" | "cts")));
-    let first = parts.first().copied().unwrap_or_default();
-    let tries = TEST_STARTS.iter().any(|start| first.starts_with(start)) || TEST_RUNNERS.contains(&first);
-    if is("test") || is("spec") || is("e2e") || parts.len() > 1 && tries {
+    let runs_tests = !kinds.is_empty() && parts.first().is_some_and(|first| TEST_RUNNERS.contains(first));
+    if is("test") || is("spec") || is("e2e") || runs_tests {
         Some(Left::Test)
     } else if is("min") {
         Some(Left::Minified)
@@ -115,12 +112,9 @@ mod tests {
             ("index.test.ts", Some(Left::Test)),
             ("a.b.spec.jsx", Some(Left::Test)),
             ("test.ts", None),
-            ("test-client.mjs", Some(Left::Test)),
-            ("test_tools.js", Some(Left::Test)),
-            ("testing.ts", None),
+            ("test-plans.ts", None),
             ("playwright.global-setup.ts", Some(Left::Test)),
-            ("playwright-server.ts", None),
-            ("test-", None),
+            ("playwright.ts", None),
             ("contest.ts", None),
             ("types.d.ts", Some(Left::Declaration)),
             ("types.d.mts", Some(Left::Declaration)),

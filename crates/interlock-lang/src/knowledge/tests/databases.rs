@@ -166,11 +166,11 @@ fn a_select_says_what_it_looks_at() {
             1       query = read row "accounts"[*] via pool ::a.ts::pool
             2       query.2 = read existence of row "users"[id] via pool ::a.ts::pool
             3       query.3 = read existence of row "users"[id] via pool ::a.ts::pool
-            4       query.4 = read total of row "bookings"[id] by its day via pool ::a.ts::pool
+            4       query.4 = read total of row "bookings"[id] demanding day via pool ::a.ts::pool
             5       rows = read row "accounts"[id].{balance} via pool ::a.ts::pool
             5       rows.2 = read row "users"[*].{name} via pool ::a.ts::pool
             5       query.5 = derived from rows, rows.2
-            6       query.6 = read row "jobs"[*].{id, status} by its status for update via pool ::a.ts::pool
+            6       query.6 = read row "jobs"[*].{id, status} demanding status for update via pool ::a.ts::pool
             7       query.7 = write conditional row "jobs"[id].{status} when status = "running" via pool ::a.ts::pool
             8       query.8 = write conditional row "jobs"[*].{status} when status = "ready" via pool ::a.ts::pool
             9       query.9 = delete row "queue"[id] via pool ::a.ts::pool
@@ -233,7 +233,7 @@ fn holes_and_placeholders_of_every_kind_find_their_values() {
             s.method(&pool, "query", [columns]);
         },
         expect![[r#"
-            1       query = read row "t"[id].{n, k} by its k via pool ::a.ts::pool
+            1       query = read row "t"[id].{n, k} demanding k via pool ::a.ts::pool
             2       query.2 = write blind row "t"[id] from data via pool ::a.ts::pool
             3       query.3 = read row data[id].{n} via pool ::a.ts::pool
             4       query.4 = write blind row "t"[?] via pool ::a.ts::pool
@@ -319,14 +319,14 @@ fn statements_of_every_dialect_are_read() {
             13      query.13 = derived from id, amount, data
             14      query.14 = delete row "t"[*] via pool ::a.ts::pool
             15      query.15 = write atomic row "t"[id].{data} from amount via pool ::a.ts::pool
-            16      query.16 = read row "t"[id].{data} by its data via pool ::a.ts::pool
+            16      query.16 = read row "t"[id].{data} demanding data via pool ::a.ts::pool
             17      query.17 = write blind row "t"[id].{at, n} from amount via pool ::a.ts::pool
             18      query.18 = write atomic row "t"[id].{at, n} via pool ::a.ts::pool
             19      query.19 = write exclusive row "t"[random] via pool ::a.ts::pool
             20      query.20 = write blind row "t"[id].{id, n} from id, amount via pool ::a.ts::pool
             21      query.21 = derived from id, amount, data
-            22      query.22 = read row "t"[*].{n, at} by its at via pool ::a.ts::pool
-            23      query.23 = read row "fts"[*] by its fts via pool ::a.ts::pool
+            22      query.22 = read row "t"[*].{n, at} demanding at via pool ::a.ts::pool
+            23      query.23 = read row "fts"[*] demanding fts via pool ::a.ts::pool
             24      query.24 = write blind row "t"[id].{n} from amount via pool ::a.ts::pool
             25      query.25 = write atomic row "t"[id].{n} via pool ::a.ts::pool
             26      query.26 = write conditional row "t"[id].{done} when done <> "true" and deleted_at = "null" via pool ::a.ts::pool

@@ -21,7 +21,7 @@ impl Printer<'_> {
                 let unique = if *unique { " by its key" } else { "" };
                 let demands = match demands.as_slice() {
                     [] => String::new(),
-                    columns => format!(" by its {}", columns.join(" and ")),
+                    columns => format!(" demanding {}", columns.join(", ")),
                 };
                 format!(
                     "{}read {aspect}{}{unique}{demands}{locking}{}",

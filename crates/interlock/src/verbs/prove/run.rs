@@ -37,7 +37,7 @@ pub(super) fn run(options: &Prove, console: &mut Console) -> Result<Exit> {
             calls: options.max_calls,
             trials: options.trials.unwrap_or(usual),
         },
-        // Whose server takes long to answer has one that takes long to start.
+        // A server that is slow to answer is slow to start as well.
         patience: Patience { answer: options.timeout, start: Patience::default().start.max(options.timeout) },
         // Every finding wants its own verdict.
         all: options.all || options.from.is_some(),
