@@ -97,7 +97,11 @@ impl<'i> Index<'i> {
 
     /// What is found at the end of some fields.
     pub(super) fn walk(&self, root: &Root, fields: &'i [Field], at: &At<'i>, fuel: usize) -> Thing<'i> {
-        let Some(fuel) = fuel.checked_sub(1).filter(|_| self.memo().spend()) else { return Thing::Unknown };
+        let Some(fuel) = fuel.checked_sub(1) else { return Thing::Unknown };
+        self.memo().paid(|| self.paid_walk(root, fields, at, fuel)).unwrap_or(Thing::Unknown)
+    }
+
+    fn paid_walk(&self, root: &Root, fields: &'i [Field], at: &At<'i>, fuel: usize) -> Thing<'i> {
         let (mut thing, used) = match root {
             Root::Value(value) => (self.value(*value, at, fuel), 0),
             Root::Global(_) => self.named(root, fields, None, at, fuel),

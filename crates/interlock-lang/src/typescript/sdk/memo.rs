@@ -12,6 +12,9 @@ use super::env::Thing;
 const BUDGET: usize = 200_000;
 const PER_CALL: usize = 50;
 
+/// How many paths are followed to learn where one leads. Functions that describe schemas by each other would use up the whole of it.
+const PER_PATH: usize = 2_000;
+
 /// How many collections may be filled from each other.
 const FILLS: usize = 3;
 
@@ -23,6 +26,8 @@ pub(super) struct Memo<'i> {
     defining: RefCell<Vec<(u32, Value)>>,
     overridden: RefCell<FxHashMap<(usize, Name), bool>>,
     budget: Cell<usize>,
+    /// What the path that is being followed may still cost; `None` between paths.
+    allowance: Cell<Option<usize>>,
     fills: Cell<usize>,
 }
 
@@ -35,15 +40,22 @@ impl<'i> Memo<'i> {
             defining: RefCell::default(),
             overridden: RefCell::default(),
             budget: Cell::new(BUDGET.saturating_add(calls.saturating_mul(PER_CALL))),
+            allowance: Cell::new(None),
             fills: Cell::new(0),
         }
     }
 
-    /// Pays for following a path; false when the tree has used up what it may cost.
-    pub(super) fn spend(&self) -> bool {
-        let left = self.budget.get();
-        self.budget.set(left.saturating_sub(1));
-        left > 0
+    /// Pays for following a path and the paths that it leads to; `None` when the tree, or the first of these paths, has used up what it may
+    /// cost.
+    pub(super) fn paid<T>(&self, follow: impl FnOnce() -> T) -> Option<T> {
+        let outer = self.allowance.get();
+        self.allowance.set(Some(outer.unwrap_or(PER_PATH).checked_sub(1)?));
+        self.budget.set(self.budget.get().checked_sub(1)?);
+        let found = follow();
+        if outer.is_none() {
+            self.allowance.set(None);
+        }
+        Some(found)
     }
 
     /// Looks at something without asking what fills collections, and remembers nothing of it.
