@@ -5,6 +5,8 @@
 pub(crate) enum Left {
     /// It tests the server and is not part of it.
     Test,
+    /// Says how the server is built.
+    Build,
     /// Somebody else's code, installed.
     Installed,
     /// Types without code.
@@ -25,6 +27,11 @@ const TEST_FOLDERS: &[&str] =
     &["__tests__", "test", "tests", "fixtures", "__fixtures__", "e2e", "__mocks__", "__snapshots__"];
 /// What the settings of those who run tests begin with: `playwright.config.ts`.
 const TEST_RUNNERS: &[&str] = &["vitest", "jest", "playwright", "cypress", "karma", "wdio"];
+/// What the settings of those who build, check and format begin with: `tsup.config.ts`.
+const BUILDERS: &[&str] = &[
+    "astro", "babel", "drizzle", "esbuild", "eslint", "next", "nuxt", "postcss", "prettier", "rolldown",
+    "rollup", "rspack", "svelte", "tailwind", "tsdown", "tsup", "vite", "webpack",
+];
 const INSTALLED_FOLDERS: &[&str] = &["node_modules", "bower_components", "jspm_packages"];
 
 /// Whether a folder of this name is left out with all that is in it.
@@ -45,9 +52,12 @@ pub(super) fn file(name: &str) -> Option<Left> {
     let kinds = parts.get(1..parts.len().saturating_sub(1)).unwrap_or_default();
     let is = |kind: &str| kinds.contains(&kind);
     let typescript = matches!(parts.last(), Some(&("ts" | "mts" | "cts")));
-    let runs_tests = !kinds.is_empty() && parts.first().is_some_and(|first| TEST_RUNNERS.contains(first));
+    let begins = |with: &[&str]| parts.first().is_some_and(|first| with.contains(first));
+    let runs_tests = !kinds.is_empty() && begins(TEST_RUNNERS);
     if is("test") || is("spec") || is("e2e") || runs_tests {
         Some(Left::Test)
+    } else if is("config") && begins(BUILDERS) {
+        Some(Left::Build)
     } else if is("min") {
         Some(Left::Minified)
     } else if typescript && is("d") {
@@ -75,8 +85,9 @@ pub(super) fn parent(path: &str) -> &str {
 
 impl Left {
     /// All of them.
-    pub(super) const ALL: [Self; 8] = [
+    pub(super) const ALL: [Self; 9] = [
         Self::Test,
+        Self::Build,
         Self::Installed,
         Self::Declaration,
         Self::Minified,
@@ -90,6 +101,7 @@ impl Left {
     pub(super) const fn words(self) -> &'static str {
         match self {
             Self::Test => "tests and fixtures",
+            Self::Build => "settings of build tools",
             Self::Installed => "installed packages",
             Self::Declaration => "type declarations",
             Self::Minified => "minified files",
@@ -115,6 +127,10 @@ mod tests {
             ("test-plans.ts", None),
             ("playwright.global-setup.ts", Some(Left::Test)),
             ("playwright.ts", None),
+            ("tsup.config.ts", Some(Left::Build)),
+            ("vite.config.mjs", Some(Left::Build)),
+            ("server.config.ts", None),
+            ("tsup.ts", None),
             ("contest.ts", None),
             ("types.d.ts", Some(Left::Declaration)),
             ("types.d.mts", Some(Left::Declaration)),
