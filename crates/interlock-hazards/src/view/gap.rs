@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use interlock_model::ir::{AccessPath, Field, Isolation, Lock, LockKind, Op, Scope, Via};
+use interlock_model::ir::{Lock, LockKind, Op, Scope};
 
 use super::{
     ahead::{Ahead, Bits, Search},
@@ -43,7 +43,8 @@ impl Entry<'_> {
 
     /// Whether a step outside the memory of the process is only begun where it stands, and the call waits until it has taken effect:
     /// `await writeFile(…)`. Others run before that.
-    pub(super) fn is_waited_for(&self, at: At) -> bool {
+    #[must_use]
+    pub fn is_waited_for(&self, at: At) -> bool {
         let outside = self.resource(at).is_some_and(crosses_processes);
         let span = self.span(at);
         let waits = |next: At| {
@@ -59,46 +60,6 @@ impl Entry<'_> {
     /// Whether a lock is a real one: for one holder, and not made by the call that takes it.
     fn keeps_others_out(&self, lock: &Lock) -> bool {
         lock.kind == LockKind::Mutex && !self.is_made_here(&lock.object) && !self.is_worthless(&lock.object)
-    }
-
-    /// Whether a transaction makes a read and a later write one: both go over its connection, and the read is kept true.
-    fn covers(&self, begin: At, read: At, write: At) -> bool {
-        let Some(Op::Begin { transaction }) = self.op(begin) else { return false };
-        let Via::Client(_) = transaction.via else { return false };
-        let through = self.via(&transaction.via);
-        let one_writer = matches!(transaction.isolation, Isolation::SingleWriter | Isolation::Serializable);
-        let inside = |via: Option<&Via>| {
-            via.map(|via| self.via(via)).is_none_or(|via| {
-                via == through || one_writer && self.are_one_connection(&via, &through, transaction.isolation)
-            })
-        };
-        let (locking, read_via) = match self.op(read) {
-            Some(Op::Read { locking, via, .. }) => (*locking, via.as_deref()),
-            Some(Op::Write { via, .. } | Op::Delete { via, .. }) => (true, via.as_deref()),
-            _ => (false, None),
-        };
-        let write_via = match self.op(write) {
-            Some(Op::Write { via, .. } | Op::Delete { via, .. }) => via.as_deref(),
-            _ => None,
-        };
-        let kept = match transaction.isolation {
-            Isolation::ReadCommitted | Isolation::Unknown => locking,
-            Isolation::SingleWriter | Isolation::Serializable => true,
-            Isolation::FirstUpdaterWins => locking || self.overlap(read, write).is_some(),
-        };
-        kept && inside(read_via) && inside(write_via)
-    }
-
-    /// Whether two connections can be taken for one where a transaction keeps others out: they go by the same name, as an object keeps what
-    /// it was handed, or the same helper was asked for both. A file is mostly opened once; a pool gives another one each time it is asked.
-    fn are_one_connection(&self, one: &Via, other: &Via, isolation: Isolation) -> bool {
-        let (Via::Client(one), Via::Client(other)) = (one, other) else { return false };
-        let name = |path: &AccessPath| match path.fields.last() {
-            Some(Field::Name(name)) => Some(name.clone()),
-            _ => None,
-        };
-        name(one).is_some_and(|one| name(other) == Some(one))
-            || isolation == Isolation::SingleWriter && self.are_asked_alike(one, other)
     }
 
     /// Whether control can get from one step to a later one, and if so whether it can be suspended on the way. A way that comes by

@@ -9,6 +9,7 @@ mod ahead;
 mod alike;
 mod beside;
 mod build;
+mod connection;
 mod dangling;
 mod edges;
 mod entry;

@@ -75,6 +75,8 @@ struct Helper {
     /// The object whose method it is.
     this: Option<AccessPath>,
     handed: Vec<Arg>,
+    /// The call by which another helper hands that to it, and that helper.
+    from: Option<(u32, Rc<Helper>)>,
 }
 
 impl<'f> Rewriter<'_, 'f> {
@@ -91,7 +93,7 @@ impl<'f> Rewriter<'_, 'f> {
         }
         let mut found = Found { calls: vec![], left: MOST_SITES };
         let this = receiver.map(|receiver| self.meanings.alias(self.id, receiver));
-        let helper = Rc::new(Helper { function, this, handed: arguments.to_vec() });
+        let helper = Rc::new(Helper { function, this, handed: arguments.to_vec(), from: None });
         self.meanings.forwarded(&helper, DEPTH, &mut found);
         let Some(mut steps) = found.calls.iter().find_map(|call| self.steps_of(standing, call)) else {
             return false;
@@ -153,10 +155,12 @@ impl<'f> Meanings<'f> {
                 arguments: arguments.clone(),
                 helper: helper.clone(),
             };
-            match self.reached(site) {
+            let known = site.function.map(|function| Reached::Function(FunctionId(function), None));
+            match known.unwrap_or_else(|| self.reached(site)) {
                 Reached::Function(function, receiver) => {
                     let this = receiver.map(|receiver| self.seen_from_outside(within, &receiver, helper));
-                    let next = Helper { function, this, handed: arguments };
+                    let from = Some((*number, helper.clone()));
+                    let next = Helper { function, this, handed: arguments, from };
                     self.forwarded(&Rc::new(next), depth, found);
                 }
                 Reached::Method(kind, receiver, name) => {
@@ -173,17 +177,40 @@ impl<'f> Meanings<'f> {
         }
     }
 
-    /// The call in the same function on what a library's call has made.
+    /// The call on what a library's call has made: in the same function, or in the one that has asked that function for it, as one that keeps
+    /// prepared statements is asked.
     fn run(&self, prepared: &Forwarded<'f>, kind: &Kind) -> Option<Forwarded<'f>> {
-        let helper = &prepared.helper;
+        let mut helper = &prepared.helper;
+        let mut maker = (prepared.number, None);
+        loop {
+            if let Some(run) = self.run_in(helper, maker, kind) {
+                return Some(run);
+            }
+            let (number, from) = helper.from.as_ref()?;
+            maker = (*number, Some(helper.function));
+            helper = from;
+        }
+    }
+
+    /// The call in a function on what another call there has made, or a function that it calls.
+    fn run_in(
+        &self,
+        helper: &Rc<Helper>,
+        (maker, asked): (u32, Option<FunctionId>),
+        kind: &Kind,
+    ) -> Option<Forwarded<'f>> {
         self.inside.get()?.of(helper.function).iter().find_map(|number| {
             let site = self.flat.sites.get(*number as usize)?;
             let callee = site.callee.as_ref()?;
             let (Root::Value(value), Some(Field::Name(name))) = (&callee.root, callee.fields.last()) else {
                 return None;
             };
-            let made = self.definition(FunctionId(site.within), *value)?;
-            if !matches!(made, Definition::Call(by) if *by == prepared.number) {
+            let made = match self.definition(FunctionId(site.within), *value)? {
+                Definition::Call(by) => *by == maker,
+                Definition::Returned(by) => Some(*by) == asked,
+                _ => false,
+            };
+            if !made {
                 return None;
             }
             let (within, value) = (FunctionId(site.within), AccessPath::from(*value));

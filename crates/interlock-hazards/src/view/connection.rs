@@ -1,0 +1,87 @@
+//! Which connection a statement goes over, and what the transaction on it keeps true.
+
+use interlock_model::{
+    Span,
+    ir::{AccessPath, Field, Function, FunctionId, Isolation, Op, Root, Via},
+};
+
+use super::entry::{At, Entry};
+
+impl Entry<'_> {
+    /// Whether a transaction makes a read and a later write one: both go over its connection, and the read is kept true.
+    pub(super) fn covers(&self, begin: At, read: At, write: At) -> bool {
+        let Some(Op::Begin { transaction }) = self.op(begin) else { return false };
+        let Via::Client(_) = transaction.via else { return false };
+        let through = self.via(&transaction.via);
+        let one_writer = matches!(transaction.isolation, Isolation::SingleWriter | Isolation::Serializable);
+        let inside = |at: At, via: Option<&Via>| {
+            let Some(named) = via else { return true };
+            let via = self.via(named);
+            via == through
+                || one_writer && self.are_one_connection(&via, &through, transaction.isolation)
+                || self.is_handed_inside(begin, at, named)
+        };
+        let (locking, read_via) = match self.op(read) {
+            Some(Op::Read { locking, via, .. }) => (*locking, via.as_deref()),
+            Some(Op::Write { via, .. } | Op::Delete { via, .. }) => (true, via.as_deref()),
+            _ => (false, None),
+        };
+        let write_via = match self.op(write) {
+            Some(Op::Write { via, .. } | Op::Delete { via, .. }) => via.as_deref(),
+            _ => None,
+        };
+        let kept = match transaction.isolation {
+            Isolation::ReadCommitted | Isolation::Unknown => locking,
+            Isolation::SingleWriter | Isolation::Serializable => true,
+            Isolation::FirstUpdaterWins => locking || self.overlap(read, write).is_some(),
+        };
+        kept && inside(read, read_via) && inside(write, write_via)
+    }
+
+    /// Whether two connections can be taken for one where a transaction keeps others out: they go by the same name, as an object keeps what
+    /// it was handed, or the same helper was asked for both. A file is mostly opened once; a pool gives another one each time it is asked.
+    fn are_one_connection(&self, one: &Via, other: &Via, isolation: Isolation) -> bool {
+        let (Via::Client(one), Via::Client(other)) = (one, other) else { return false };
+        let name = |path: &AccessPath| match path.fields.last() {
+            Some(Field::Name(name)) => Some(name.clone()),
+            _ => None,
+        };
+        name(one).is_some_and(|one| name(other) == Some(one))
+            || isolation == Isolation::SingleWriter && self.are_asked_alike(one, other)
+    }
+
+    /// Whether a statement goes over what its function was handed by the one who began a transaction and called back:
+    /// `transaction(fn) { begin(); await fn(adapter); commit(); }`. Whatever an adapter is, it was handed over for this.
+    fn is_handed_inside(&self, begin: At, at: At, via: &Via) -> bool {
+        let Via::Client(AccessPath { root: Root::Value(handed), .. }) = via else { return false };
+        let (Some(beginner), Some(statement)) = (self.here(begin), self.here(at)) else { return false };
+        let outer: Vec<FunctionId> =
+            self.frames_from(beginner.frame).skip(1).map(|(_, function)| function).collect();
+        let mut inside = self.frames_from(statement.frame).take_while(|(frame, _)| *frame != beginner.frame);
+        // The last before the one who began it is whom that one has called.
+        let called = inside.by_ref().last().and_then(|(_, function)| self.program.function(function));
+        let Some(called) = called else { return false };
+        let name = self.name_of(*handed);
+        let is_parameter = called
+            .parameters
+            .iter()
+            .any(|parameter| called.values.get(parameter.0 as usize).is_some_and(|info| &*info.name == name));
+        let is_inside = |outer: &Function| encloses(outer.span, called.span);
+        is_parameter && outer.iter().any(|outer| self.program.function(*outer).is_some_and(is_inside))
+    }
+
+    /// A followed call and those around it, each with its function, up to the entry's own.
+    fn frames_from(&self, frame: usize) -> impl Iterator<Item = (usize, FunctionId)> + '_ {
+        let mut next = Some(frame);
+        std::iter::from_fn(move || {
+            let number = next?;
+            let frame = self.frames.get(number)?;
+            next = (number != frame.parent).then_some(frame.parent);
+            Some((number, frame.function))
+        })
+    }
+}
+
+fn encloses(outer: Span, inner: Span) -> bool {
+    outer.file == inner.file && outer.start <= inner.start && inner.end <= outer.end && outer != inner
+}
