@@ -1,6 +1,6 @@
 //! What feeds an act: what it writes, followed back to what was read.
 
-use interlock_model::ir::{AccessPath, Op, Resource, Value, WriteMode};
+use interlock_model::ir::{AccessPath, Aspect, Op, Resource, Value, WriteMode};
 
 use crate::{
     claim::Gates,
@@ -68,7 +68,32 @@ fn loaded_at(entry: &Entry<'_>, place: &AccessPath, before: At, gates: &mut Gate
     };
     let loads =
         stores.iter().filter(|store| !replaced(store)).flat_map(|store| entry.fed_by(*store).into_owned());
-    loads.filter(|load| !is_loaded_once(entry, *load, gates)).collect()
+    let loads = loads.filter(|load| !is_loaded_once(entry, *load, gates));
+    loads.filter(|load| !is_looked_at_again(entry, *load, place)).collect()
+}
+
+/// Whether what was loaded is only taken from memory where the time of its file, asked for since, says that it is still what stands there.
+fn is_looked_at_again(entry: &Entry<'_>, load: At, place: &AccessPath) -> bool {
+    let takes = entry.all(Kinds::READ, |op| matches!(op, Op::Read { of: Resource::Shared(_), .. }));
+    let takes: Vec<At> = takes.filter(|take| load < *take && entry.sets(*take, place)).collect();
+    let of_file = |look: At| {
+        look > load
+            && matches!(entry.op(look), Some(Op::Read { aspect: Aspect::Metadata, .. }))
+            && entry.overlap(look, load).is_some()
+    };
+    // Each is behind such a question, or a part of one: whether there is anything in memory.
+    let mut asked: Vec<At> = vec![];
+    for take in &takes {
+        let judged: Vec<(At, At)> = entry.judged_by(*take).collect();
+        let asks = |check: At| judged.iter().any(|(other, look)| *other == check && of_file(*look));
+        let looks = judged.iter().filter(|(check, _)| asks(*check)).map(|(_, look)| *look);
+        let before = asked.len();
+        asked.extend(looks);
+        if asked.len() > before {
+            asked.push(*take);
+        }
+    }
+    !takes.is_empty() && takes.iter().all(|take| asked.contains(take))
 }
 
 /// Whether only the first call of a process comes to a load.
@@ -82,7 +107,7 @@ pub(crate) fn is_stored(entry: &Entry<'_>, read: At) -> bool {
 }
 
 impl Entry<'_> {
-    /// Whether a step sets a place in memory, or something that it is a part of.
+    /// Whether a step is at a place in memory, or at something that it is a part of.
     pub(crate) fn sets(&self, store: At, place: &AccessPath) -> bool {
         matches!(self.resource(store), Some(Resource::Shared(put)) if place.begins_with(put))
     }

@@ -73,7 +73,38 @@ fn spends(clash: &Clash<'_, '_>) -> bool {
         from.iter().any(|other| entry.resolve(&(*other).into()) == name)
     };
     let own = |value: &Value| !entry.is_shared(&(*value).into());
-    entry.is_shared(path) && on.iter().filter(amount).any(|value| own(value) && taken(value))
+    entry.is_shared(path)
+        && (on.iter().filter(amount).any(|value| own(value) && taken(value))
+            || counts(clash, on, from) && !is_taken_at_once(clash))
+}
+
+/// Whether something is compared with what is written in the source, and then counted: `if (seats > 0) { await pay(); seats--; }`.
+fn counts(clash: &Clash<'_, '_>, on: &[Value], from: &[Value]) -> bool {
+    let entry = clash.entry;
+    let Some(Resource::Shared(path)) = clash.resource() else { return false };
+    // On the way to a place one comes by those that it is a part of.
+    let leads_there =
+        |at: &At| matches!(entry.resource(*at), Some(Resource::Shared(whole)) if path.begins_with(whole));
+    let seen = |value: &Value, is_look: &dyn Fn(&At) -> bool| {
+        let sources = entry.sources(*value);
+        sources.iter().any(is_look) && sources.iter().all(leads_there)
+    };
+    let is_look = |value: &Value| seen(value, &|at| *at == clash.look);
+    let again = |value: &Value| {
+        seen(value, &|at| *at > clash.look && entry.resource(*at) == clash.resource())
+            && !entry.sources(*value).contains(&clash.look)
+    };
+    !on.is_empty() && on.iter().all(is_look) && !from.is_empty() && from.iter().all(again)
+}
+
+/// Whether the same thing is changed right after the look as well, before anybody else runs: what is changed later gives that back.
+fn is_taken_at_once(clash: &Clash<'_, '_>) -> bool {
+    let entry = clash.entry;
+    entry.steps_of(Kinds::WRITE).any(|write| {
+        write != clash.act
+            && entry.resource(write) == clash.resource()
+            && entry.gap(clash.look, write).is_some_and(|gap| !gap.suspends)
+    })
 }
 
 fn overspent(clash: &Clash<'_, '_>) -> Issue {

@@ -74,17 +74,29 @@ impl Entry<'_> {
 
     fn can_fail(&self, at: At) -> bool {
         match self.op(at) {
-            Some(Op::External { .. } | Op::Open { .. } | Op::Call { .. }) => self.apart(at).is_none(),
+            Some(Op::External { .. } | Op::Open { .. }) => self.apart(at).is_none(),
+            // What is done in one go meets nobody: a text is parsed, a shape is checked.
+            Some(Op::Call { awaited, .. }) => *awaited && self.apart(at).is_none(),
             Some(Op::Acquire { outcome, .. }) => outcome.is_some(),
             // Nobody keeps another from reading a file: who comes back for that waits for it to be there.
             Some(Op::Read { .. }) => {
                 matches!(self.resource(at), Some(Resource::Row { .. } | Resource::Key(_)))
             }
-            Some(Op::Write { .. } | Op::Delete { .. } | Op::Rename { .. }) => {
-                matches!(self.resource(at), Some(Resource::File(_) | Resource::Row { .. } | Resource::Key(_)))
-            }
+            Some(Op::Rename { from: Resource::File(name), .. }) => !self.is_fresh_name(name),
+            Some(Op::Write { .. } | Op::Delete { .. } | Op::Rename { .. }) => match self.resource(at) {
+                Some(Resource::File(name)) => !self.is_fresh_name(name),
+                Some(Resource::Row { .. } | Resource::Key(_)) => true,
+                _ => false,
+            },
             _ => false,
         }
+    }
+
+    /// Whether a name is drawn anew for each call, so that nobody else has it.
+    fn is_fresh_name(&self, name: &Term) -> bool {
+        let drawn = |piece: &Piece| matches!(piece, Piece::Fresh(Fresh::Random));
+        self.pattern(name).0.iter().any(drawn)
+            || self.values_in(name).iter().any(|value| self.is_made_of_fresh(&[*value], Fresh::Random))
     }
 
     /// Whether its outcome is looked at, and one way leaves the loop while the other comes round.

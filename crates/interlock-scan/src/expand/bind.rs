@@ -48,13 +48,15 @@ impl<'p> Values<'p> {
         }
     }
 
-    /// Adds the values of a function whose steps are copied in, and says by how much their numbers move.
-    pub(super) fn adopt(&mut self, infos: &[Info<'p>]) -> u32 {
+    /// Adds the values of a function whose steps are copied in, and says by how much their numbers move. `bound` are its own captures.
+    pub(super) fn adopt(&mut self, infos: &[Info<'p>], bound: &[Value]) -> u32 {
         let offset = u32::try_from(self.infos.len()).unwrap_or(u32::MAX);
-        // Parameters and captures are bound to something of this function now. Who the caller is stays known.
-        let adopted = infos.iter().map(|info| {
+        // Parameters and captures are bound to something of this function now. Who the caller is stays known, and that something was taken
+        // along from a place that is not.
+        let adopted = (0..).map(Value).zip(infos).map(|(value, info)| {
             let origin = match info.origin {
-                Origin::Argument | Origin::Arguments | Origin::Capture => Origin::Step,
+                Origin::Argument | Origin::Arguments => Origin::Step,
+                Origin::Capture if bound.contains(&value) => Origin::Step,
                 other => other,
             };
             Info { origin, known: info.known }
@@ -63,6 +65,13 @@ impl<'p> Values<'p> {
         self.aliases.resize(self.infos.len(), NONE);
         self.made.resize(self.infos.len(), false);
         offset
+    }
+
+    /// Notes that a value is taken along from a place that is not known, so that it is not known either who else has it.
+    pub(super) fn take_along(&mut self, value: Value) {
+        if let Some(info) = self.infos.get_mut(value.0 as usize) {
+            info.origin = Origin::Capture;
+        }
     }
 
     pub(super) fn hold(&mut self, value: Value, function: FunctionId, captures: Vec<Term>) {

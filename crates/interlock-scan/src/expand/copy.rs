@@ -26,7 +26,7 @@ impl<'p> Follower<'p, '_> {
     ) -> Option<(Vec<Value>, Term)> {
         let Target { id, function, summary, captures } = target;
         let adopted = if later { summary.values.get(..summary.ports) } else { None };
-        let offset = work.values.adopt(adopted.unwrap_or(&summary.values));
+        let offset = work.values.adopt(adopted.unwrap_or(&summary.values), &summary.captures);
         // A plain function has no receiver; whatever it calls `this` is nothing that anybody else sees.
         let nobody;
         let this = match (call.receiver, function.owner.is_some()) {
@@ -62,7 +62,10 @@ impl<'p> Follower<'p, '_> {
             bind(*parameter, call.arguments.get(index), work);
         }
         for (index, capture) in summary.captures.iter().enumerate() {
-            bind(*capture, captures.get(index).cloned().map(Argument::Term).as_ref(), work);
+            match captures.get(index) {
+                Some(Term::Unknown) => work.values.take_along(rename.value(*capture)),
+                known => bind(*capture, known.cloned().map(Argument::Term).as_ref(), work),
+            }
         }
         if later {
             work.size += summary.size;
@@ -178,7 +181,7 @@ impl<'p> Follower<'p, '_> {
                 }
             }
             Some(summary) if work.whole || work.lean && work.thins(&summary) => {
-                let own = work.values.adopt(summary.values.get(ports.len()..).unwrap_or_default());
+                let own = work.values.adopt(summary.values.get(ports.len()..).unwrap_or_default(), &[]);
                 let offset = own.wrapping_sub(u32::try_from(ports.len()).unwrap_or(u32::MAX));
                 let rename = Rename { ports: &ports, offset, this: this.as_ref() };
                 out.reserve(summary.body.len());
