@@ -49,8 +49,9 @@ impl<'i> Memo<'i> {
     /// cost.
     pub(super) fn paid<T>(&self, follow: impl FnOnce() -> T) -> Option<T> {
         let outer = self.allowance.get();
-        self.allowance.set(Some(outer.unwrap_or(PER_PATH).checked_sub(1)?));
+        let allowance = outer.unwrap_or(PER_PATH).checked_sub(1)?;
         self.budget.set(self.budget.get().checked_sub(1)?);
+        self.allowance.set(Some(allowance));
         let found = follow();
         if outer.is_none() {
             self.allowance.set(None);
@@ -120,5 +121,20 @@ impl<'i> Memo<'i> {
         let found = look();
         self.overridden.borrow_mut().insert(key, found);
         found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_uses_up_its_share_and_leaves_the_rest_to_the_others() {
+        let memo = Memo::new(0);
+        let follow_on = || std::iter::from_fn(|| memo.paid(|| ())).count();
+        assert_eq!(memo.paid(follow_on), Some(PER_PATH - 1));
+        assert_eq!(memo.paid(follow_on), Some(PER_PATH - 1), "the next begins anew");
+        let paths = std::iter::from_fn(|| memo.paid(follow_on)).count();
+        assert_eq!(paths, BUDGET / PER_PATH - 2, "all of them together have an end");
     }
 }
