@@ -30,7 +30,7 @@ pub use analyse::{Found, analyse};
 pub use baseline::BaselineError;
 pub use config::ConfigError;
 pub use engine::{Engine, EngineError};
-pub use scan::{Phase, Progress, Request, ScanError, Scanned, Sources, scan};
+pub use scan::{Phase, Progress, Request, ScanError, Scanned, Sources, files, scan};
 pub use score::score;
 pub use since::SinceError;
 pub use walk::WalkError;

@@ -134,6 +134,19 @@ pub fn scan(request: &Request<'_>, progress: &dyn Progress) -> Result<Scanned, S
     scan_with(request, &root, &config, &engine, progress)
 }
 
+/// The files that a scan of the same request reads, in the order in which it does.
+///
+/// # Errors
+/// As [`scan`].
+pub fn files(request: &Request<'_>) -> Result<Vec<PathBuf>, ScanError> {
+    let root = Root::find(&request.paths)?;
+    let config = config::load(request.config.as_deref(), &root)?;
+    let engine = Engine::new(request.frontends, config.models.as_deref(), request.threads)?;
+    let Tree { sources, .. } = walked(&root, &config, &engine);
+    let read = sources.into_iter().filter(|found| read_source(found, &LIMITS).is_ok());
+    Ok(read.map(|found| found.place).collect())
+}
+
 /// Scans with an engine that is set up.
 pub(crate) fn scan_with(
     request: &Request<'_>,
@@ -198,10 +211,7 @@ struct Examined {
 }
 
 fn examine(root: &Root, config: &Config, engine: &Engine<'_>, progress: &dyn Progress) -> Examined {
-    let (extensions, names) = (engine.extensions(), engine.settings());
-    let ignored = config.ignored(root);
-    let wanted = Wanted { extensions: &extensions, settings: &names, ignored: &ignored, limits: LIMITS };
-    let Tree { sources, settings, mut notes } = walk(root, &wanted);
+    let Tree { sources, settings, mut notes } = walked(root, config, engine);
     progress.reached(Phase::Found(sources.len()));
 
     let lowered = engine.lower(&sources, |found| {
@@ -249,6 +259,14 @@ fn examine(root: &Root, config: &Config, engine: &Engine<'_>, progress: &dyn Pro
     let suppressions = texts.iter().map(|(path, text)| (path.to_string(), suppressions(text)));
     let suppressions = suppressions.filter(|(_, found)| !found.is_empty()).collect();
     Examined { findings, spots, texts, suppressions, coverage }
+}
+
+/// The files under a root that might be scanned.
+fn walked(root: &Root, config: &Config, engine: &Engine<'_>) -> Tree {
+    let (extensions, names) = (engine.extensions(), engine.settings());
+    let ignored = config.ignored(root);
+    let wanted = Wanted { extensions: &extensions, settings: &names, ignored: &ignored, limits: LIMITS };
+    walk(root, &wanted)
 }
 
 /// The files that were read; of the others it is noted why not.

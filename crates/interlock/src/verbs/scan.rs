@@ -9,7 +9,7 @@ use std::{num::NonZeroUsize, path::PathBuf};
 use anyhow::Result;
 use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
 use interlock_model::{Confidence, Severity};
-use interlock_scan::{Request, Scanned, scan};
+use interlock_scan::{Request, Scanned, files, scan};
 
 use self::progress::Bar;
 use super::Verb;
@@ -63,6 +63,9 @@ struct Scan {
     /// Print the repairs as a diff instead of the report; without --fix nothing is changed
     #[arg(long)]
     diff: bool,
+    /// Print the files that a scan would read, one on each line, and do nothing else
+    #[arg(long, conflicts_with_all = ["fix", "diff", "write_baseline", "prune_baseline"])]
+    show_files: bool,
     /// How many threads; as many as the machine has by default
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
@@ -104,6 +107,11 @@ fn command() -> Command {
 
 fn run(matches: &ArgMatches, console: &mut Console) -> Result<Exit> {
     let options = Scan::from_arg_matches(matches)?;
+    if options.show_files {
+        let files = files(&options.request())?;
+        write::files(&options, &files, console)?;
+        return Ok(if files.is_empty() { Exit::Nothing } else { Exit::Clean });
+    }
     let mut scanned = options.scan(console)?;
     let mut fixes = Vec::new();
     if options.fix || options.diff {

@@ -327,3 +327,23 @@ fn the_library_on_the_page_is_known_by_what_the_page_says_of_it() {
     let both = told(&[("src/index.ts", &server), ("interlock.toml", &no_lock)]);
     assert_eq!(both.len(), 2, "nobody knows that it is a lock: {both:?}");
 }
+
+#[test]
+fn the_files_that_would_be_read_are_listed_without_a_scan() {
+    let folder = tree(&[
+        ("src/server.ts", RACY),
+        ("src/server.test.ts", RACY),
+        ("tsup.config.ts", CALM),
+        ("node_modules/a/index.js", CALM),
+        ("lib/add.mjs", CALM),
+    ]);
+    let ended = scan(folder.path(), &["--show-files"]);
+    let names: Vec<&str> = ended.stdout.lines().filter_map(|line| line.rsplit('/').next()).collect();
+    assert_eq!((ended.code, names), (0, vec!["add.mjs", "server.ts"]), "{}", ended.stderr);
+    let files = scan(folder.path(), &["--format", "json"]);
+    assert_eq!(json(&files).pointer("/coverage/files"), Some(&Value::from(2)), "as many as a scan reads");
+
+    let empty = tree(&[("README.md", "nothing to read")]);
+    let ended = scan(empty.path(), &["--show-files"]);
+    assert_eq!((ended.code, ended.stdout.as_str()), (3, ""), "{}", ended.stderr);
+}

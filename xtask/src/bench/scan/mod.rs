@@ -6,6 +6,7 @@ mod semgrep;
 mod tree;
 
 use std::{
+    fs,
     path::{Path, PathBuf},
     process::Command,
     thread,
@@ -39,7 +40,14 @@ pub(super) fn run(root: &Root, folder: Option<&Path>) -> Result<Table> {
         Some(folder) => folder.to_owned(),
         None => tree::make(root, made.path())?,
     };
-    let said = Run::new(root, &parser).args([folder.to_string_lossy()]).quiet().text()?;
+    // Both get the same files: a scan leaves tests and generated files out.
+    let files = Run::new(root, &ours)
+        .args(["scan".into(), "--show-files".into(), folder.to_string_lossy()])
+        .quiet()
+        .text()?;
+    let list = made.path().join("files.txt");
+    fs::write(&list, files).context("failed to write down the files")?;
+    let said = Run::new(root, &parser).args([list.to_string_lossy()]).quiet().text()?;
     let numbers: Vec<f64> = said.split_whitespace().filter_map(|word| word.parse().ok()).collect();
     let &[files, bytes, _] = &*numbers else { anyhow::bail!("the parser said `{said}`") };
     ensure!(files > 0.0, "there is no TypeScript or JavaScript in {}", folder.display());
@@ -47,7 +55,7 @@ pub(super) fn run(root: &Root, folder: Option<&Path>) -> Result<Table> {
 
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let mut rows = vec![
-        beside_parser(&ours, &parser, &folder)?,
+        beside_parser(&ours, &parser, &folder, &list)?,
         beside_itself(&ours, &folder, cores)?,
         memory(&ours, &folder, bytes)?,
     ];
@@ -61,11 +69,11 @@ fn scan(ours: &str, folder: &Path, threads: usize) -> Command {
     command
 }
 
-fn beside_parser(ours: &str, parser: &str, folder: &Path) -> Result<Row> {
+fn beside_parser(ours: &str, parser: &str, folder: &Path, list: &Path) -> Result<Row> {
     let medians = interleave(
         PLAN,
         || wall_time_of(&mut scan(ours, folder, 1), FINE),
-        || wall_time_of(Command::new(parser).arg(folder), FINE),
+        || wall_time_of(Command::new(parser).arg(list), FINE),
     )?;
     Ok(row(
         "whole scan, one thread",

@@ -1,6 +1,6 @@
 //! The report in the form and at the place that was asked for.
 
-use std::io::Write;
+use std::{io::Write, path::PathBuf};
 
 use anyhow::Result;
 use interlock_hazards::{ALL, Hazard};
@@ -28,6 +28,18 @@ pub(super) fn diff(options: &Scan, fixes: &[Fix], console: &mut Console) -> Resu
         diff
     };
     put(options, &shown, console)
+}
+
+/// Writes the names of files. What a terminal would obey, or would take for the end of a line, is escaped.
+pub(super) fn files(options: &Scan, files: &[PathBuf], console: &mut Console) -> Result<()> {
+    let escaped = |character: char| match character.is_control() {
+        true => character.escape_default().to_string(),
+        false => character.to_string(),
+    };
+    let line = |file: &PathBuf| {
+        file.to_string_lossy().chars().map(escaped).chain(["\n".to_owned()]).collect::<String>()
+    };
+    put(options, &files.iter().map(line).collect::<String>(), console)
 }
 
 /// How text may look where it goes.
