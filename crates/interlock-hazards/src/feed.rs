@@ -74,18 +74,27 @@ fn loaded_at(entry: &Entry<'_>, place: &AccessPath, before: At, gates: &mut Gate
 
 /// Whether what was loaded is only taken from memory where the time of its file, asked for since, says that it is still what stands there.
 fn is_looked_at_again(entry: &Entry<'_>, load: At, place: &AccessPath) -> bool {
+    let asks_for_time = |op: &Op| matches!(op, Op::Read { aspect: Aspect::Metadata, .. });
+    let times: Vec<At> = entry
+        .all(Kinds::READ, asks_for_time)
+        .filter(|look| *look > load && entry.overlap(*look, load).is_some())
+        .collect();
+    if times.is_empty() {
+        return false;
+    }
     let takes = entry.all(Kinds::READ, |op| matches!(op, Op::Read { of: Resource::Shared(_), .. }));
     let takes: Vec<At> = takes.filter(|take| load < *take && entry.sets(*take, place)).collect();
-    let of_file = |look: At| {
-        look > load
-            && matches!(entry.op(look), Some(Op::Read { aspect: Aspect::Metadata, .. }))
-            && entry.overlap(look, load).is_some()
-    };
+    // What it is compared with is kept in memory as well, at another place.
+    let is_kept =
+        |look: At| matches!(entry.resource(look), Some(Resource::Shared(_))) && !entry.sets(look, place);
     // Each is behind such a question, or a part of one: whether there is anything in memory.
     let mut asked: Vec<At> = vec![];
     for take in &takes {
         let judged: Vec<(At, At)> = entry.judged_by(*take).collect();
-        let asks = |check: At| judged.iter().any(|(other, look)| *other == check && of_file(*look));
+        let asks = |check: At| {
+            let mut looks = judged.iter().filter(|(other, _)| *other == check).map(|(_, look)| *look);
+            looks.clone().any(|look| times.contains(&look)) && looks.any(is_kept)
+        };
         let looks = judged.iter().filter(|(check, _)| asks(*check)).map(|(_, look)| *look);
         let before = asked.len();
         asked.extend(looks);

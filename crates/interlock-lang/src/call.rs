@@ -45,11 +45,6 @@ pub trait Surroundings: Debug {
         &[]
     }
 
-    /// Whether a function wants to be handed something.
-    fn has_parameters(&self, _function: FunctionId) -> bool {
-        false
-    }
-
     /// The SQL that was read before, where that is remembered.
     fn seen(&self) -> Option<&Seen> {
         None

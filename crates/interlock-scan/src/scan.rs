@@ -137,7 +137,7 @@ pub fn scan(request: &Request<'_>, progress: &dyn Progress) -> Result<Scanned, S
 /// The files that a scan of the same request reads, in the order in which it does.
 ///
 /// # Errors
-/// As [`scan`].
+/// If the paths or the configuration are not right.
 pub fn files(request: &Request<'_>) -> Result<Vec<PathBuf>, ScanError> {
     let root = Root::find(&request.paths)?;
     let config = config::load(request.config.as_deref(), &root)?;

@@ -23,16 +23,12 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
         return vec![];
     }
     let open = |server: &&Server| server.transport == Transport::Http && !server.limited;
-    view.program.servers.iter().filter(open).filter_map(|server| issue(view, server)).collect()
+    view.program.servers.iter().filter(open).map(|server| issue(view, server)).collect()
 }
 
-fn issue(view: &View<'_>, server: &Server) -> Option<Issue> {
+fn issue(view: &View<'_>, server: &Server) -> Issue {
     let handlers: HashSet<FunctionId> = server.handlers.iter().copied().collect();
     let serves = |entry: &&Entry<'_>| handlers.contains(&entry.function);
-    let mut served = view.entries.iter().filter(serves).peekable();
-    if served.peek().is_some() && !served.any(holds) {
-        return None;
-    }
     let mut tools: Vec<Name> = view.entries.iter().filter(serves).flat_map(Entry::tools).collect();
     tools.sort();
     tools.dedup();
@@ -41,7 +37,7 @@ fn issue(view: &View<'_>, server: &Server) -> Option<Issue> {
     let handler = tool.map(|entry| entry.function).or_else(|| server.handlers.first().copied());
     let handler = handler.and_then(|id| view.program.function(id)).map(|function| function.span);
     let span = server.span;
-    Some(Issue {
+    Issue {
         severity: None,
         confidence: if tools.is_empty() { Confidence::Medium } else { Confidence::High },
         reach: Reach::InProcess,
@@ -58,19 +54,7 @@ fn issue(view: &View<'_>, server: &Server) -> Option<Issue> {
             (Lane::B, handler.unwrap_or(span), "waits behind all of A's calls, and times out".into()),
         ],
         keys: vec![],
-    })
-}
-
-/// Whether a call may be under way while others are: it waits for something outside the memory of the process. What is done in one go is
-/// done before the next call begins, however many there are.
-fn holds(entry: &Entry<'_>) -> bool {
-    let waits = |at: At| match entry.op(at) {
-        Some(Op::External { .. } | Op::Sleep { .. } | Op::Acquire { .. } | Op::Together { .. }) => true,
-        Some(Op::Call { awaited, .. }) => *awaited,
-        Some(Op::Read { .. } | Op::Write { .. } | Op::Delete { .. }) => entry.is_waited_for(at),
-        _ => false,
-    };
-    (0..entry.steps.len()).any(waits)
+    }
 }
 
 /// The innermost function around a place.

@@ -94,16 +94,24 @@ fn counts(clash: &Clash<'_, '_>, on: &[Value], from: &[Value]) -> bool {
         seen(value, &|at| *at > clash.look && entry.resource(*at) == clash.resource())
             && !entry.sources(*value).contains(&clash.look)
     };
-    !on.is_empty() && on.iter().all(is_look) && !from.is_empty() && from.iter().all(again)
+    // That it has failed is counted however many of them fail at once.
+    !entry.is_recovery(clash.act)
+        && !on.is_empty()
+        && on.iter().all(is_look)
+        && !from.is_empty()
+        && from.iter().all(again)
 }
 
-/// Whether the same thing is changed right after the look as well, before anybody else runs: what is changed later gives that back.
+/// Whether the same thing is changed right before the look or after it as well, while nobody else runs: what is changed later gives that back.
 fn is_taken_at_once(clash: &Clash<'_, '_>) -> bool {
     let entry = clash.entry;
     entry.steps_of(Kinds::WRITE).any(|write| {
         write != clash.act
             && entry.resource(write) == clash.resource()
-            && entry.gap(clash.look, write).is_some_and(|gap| !gap.suspends)
+            && entry.leads_to(write, clash.act).is_some()
+            && [(clash.look, write), (write, clash.look)]
+                .into_iter()
+                .any(|(first, second)| entry.leads_to(first, second) == Some(false))
     })
 }
 

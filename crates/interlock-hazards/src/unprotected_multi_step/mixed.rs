@@ -16,7 +16,7 @@ pub(super) fn mixed(entry: &Entry<'_>) -> Vec<Issue> {
     for begin in entry.steps_of(Kinds::OTHER) {
         let Some(Op::Begin { transaction }) = entry.op(begin) else { continue };
         let Via::Client(client) = entry.via(&transaction.via) else { continue };
-        if !is_for_all(entry, &client) {
+        if transaction.via.is_unknown() || !is_for_all(entry, &client) {
             continue;
         }
         let Some(end) = end_behind(entry, begin, &client) else { continue };

@@ -24,6 +24,8 @@ type Compared = HashMap<(Value, Value), bool>;
 const TIDY: [&str; 6] = ["normaliz", "normalis", "resolved", "absolute", "canonical", "sanitiz"];
 /// How many members deep an answer is looked into.
 const MEMBERS: usize = 8;
+/// How many ways that leave a name in a variable are looked at.
+const MOST_WAYS: usize = 4;
 /// What a helper is called whose answer is another one each time.
 const ANOTHER_EACH_TIME: [&str; 12] = [
     "random", "uuid", "nanoid", "ulid", "cuid", "unique", "tmp", "mkdtemp", "tempfile", "generate", "create",
@@ -252,9 +254,19 @@ impl Entry<'_> {
                 self.terms_are_alike(one, other, &mut Compared::new())
                     || self.is_tidied(one, other)
                     || self.is_tidied(other, one)
+                    || self.is_one_of(one, other)
+                    || self.is_one_of(other, one)
             }
             _ => false,
         }
+    }
+
+    /// Whether a variable is left with a name by one of several ways: the new place of a file, or the old one if it is not there.
+    fn is_one_of(&self, variable: &Term, name: &Term) -> bool {
+        let Term::Path(AccessPath { root: Root::Value(value), fields }) = variable else { return false };
+        let Definition::Either(ways) = self.definition(*value) else { return false };
+        fields.is_empty()
+            && ways.iter().take(MOST_WAYS).any(|way| self.resolve(&(*way).into()).names_the_same_as(name))
     }
 
     /// Whether a name is another one in a better form, and is called so: made absolute, with its slashes set right.

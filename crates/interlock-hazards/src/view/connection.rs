@@ -18,6 +18,7 @@ impl Entry<'_> {
             let Some(named) = via else { return true };
             let via = self.via(named);
             via == through
+                || through.is_unknown()
                 || one_writer && self.are_one_connection(&via, &through, transaction.isolation)
                 || self.is_handed_inside(begin, at, named)
         };
@@ -55,19 +56,25 @@ impl Entry<'_> {
     fn is_handed_inside(&self, begin: At, at: At, via: &Via) -> bool {
         let Via::Client(AccessPath { root: Root::Value(handed), .. }) = via else { return false };
         let (Some(beginner), Some(statement)) = (self.here(begin), self.here(at)) else { return false };
-        let outer: Vec<FunctionId> =
-            self.frames_from(beginner.frame).skip(1).map(|(_, function)| function).collect();
-        let mut inside = self.frames_from(statement.frame).take_while(|(frame, _)| *frame != beginner.frame);
+        let mut around = self.frames_from(statement.frame);
         // The last before the one who began it is whom that one has called.
-        let called = inside.by_ref().last().and_then(|(_, function)| self.program.function(function));
-        let Some(called) = called else { return false };
+        let called = around.by_ref().take_while(|(frame, _)| *frame != beginner.frame).last();
+        let outer: Vec<FunctionId> = around.map(|(_, function)| function).collect();
+        let function = |id: FunctionId| self.program.function(id);
+        let beginner = self.frames.get(beginner.frame).and_then(|frame| function(frame.function));
+        let (Some(beginner), Some(called)) = (beginner, called.and_then(|(_, id)| function(id))) else {
+            return false;
+        };
         let name = self.name_of(*handed);
         let is_parameter = called
             .parameters
             .iter()
             .any(|parameter| called.values.get(parameter.0 as usize).is_some_and(|info| &*info.name == name));
         let is_inside = |outer: &Function| encloses(outer.span, called.span);
-        is_parameter && outer.iter().any(|outer| self.program.function(*outer).is_some_and(is_inside))
+        // It is a function of somebody who has asked for the transaction, and not of the one who began it.
+        is_parameter
+            && !encloses(beginner.span, called.span)
+            && outer.iter().any(|outer| function(*outer).is_some_and(is_inside))
     }
 
     /// A followed call and those around it, each with its function, up to the entry's own.

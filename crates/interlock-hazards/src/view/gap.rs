@@ -43,8 +43,7 @@ impl Entry<'_> {
 
     /// Whether a step outside the memory of the process is only begun where it stands, and the call waits until it has taken effect:
     /// `await writeFile(…)`. Others run before that.
-    #[must_use]
-    pub fn is_waited_for(&self, at: At) -> bool {
+    pub(super) fn is_waited_for(&self, at: At) -> bool {
         let outside = self.resource(at).is_some_and(crosses_processes);
         let span = self.span(at);
         let waits = |next: At| {

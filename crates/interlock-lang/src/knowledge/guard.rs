@@ -110,13 +110,6 @@ fn connection(body: &mut Body<'_>) -> Argument {
     Argument::from(given)
 }
 
-fn wants_something(scene: &Scene<'_>, function: &Arg) -> bool {
-    match &function.shape {
-        Shape::Function { function, .. } => scene.call.surroundings.has_parameters(*function),
-        _ => false,
-    }
-}
-
 /// Which argument the function is that is called back.
 fn position(scene: &Scene<'_>, entry: &Entry) -> Option<usize> {
     let function = find(scene, entry.run.as_ref())?;
@@ -152,11 +145,16 @@ pub(super) fn transaction(scene: &Scene<'_>, entry: &Entry, outcome: &mut Outcom
 fn around(scene: &Scene<'_>, entry: &Entry, outcome: &mut Outcome, body: &mut Body<'_>) {
     let function = find(scene, entry.run.as_ref());
     let batched = entry.r#do == Do::Batch;
-    // An object that nothing is known of hands over a connection where the function wants one.
-    let unknown = scene.object().is_none()
-        && function.as_ref().is_some_and(|function| wants_something(scene, function));
-    let mut arguments =
-        if batched || unknown { vec![connection(body)] } else { hand(scene, entry, outcome, body) };
+    let unknown = scene.kind.is_some_and(|kind| kind.name.is_empty()) && !batched;
+    let mut arguments = match batched {
+        true => vec![connection(body)],
+        // Nobody knows what it goes over, but that it is handed on.
+        false if unknown => {
+            let (Via::Client(path) | Via::Pool(path)) = Via::unknown();
+            vec![Argument::Term(Term::Path(path))]
+        }
+        false => hand(scene, entry, outcome, body),
+    };
     // The connection is what the function is handed; else the object's own.
     let handed = arguments.first().and_then(|first| match first {
         Argument::Term(Term::Path(path)) => Some(Via::Client(path.clone())),

@@ -1,6 +1,6 @@
 //! What keeps another call out: locks and transactions, with what is needed to judge how far they reach.
 
-use super::{AccessPath, Term};
+use super::{AccessPath, Root, Term};
 
 /// A lock. Two effects are under the same one only if they [name the same](Lock::is_the_same_as).
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -69,6 +69,23 @@ pub enum Via {
     Client(AccessPath),
     /// A pool that may send each statement over another connection: a `BEGIN` through it covers nothing.
     Pool(AccessPath),
+}
+
+impl Via {
+    /// What a transaction goes over of which only the name is known.
+    const UNKNOWN: &str = "?";
+
+    /// A connection of which nothing is known, not even to whom it belongs.
+    #[must_use]
+    pub fn unknown() -> Self {
+        Self::Client(AccessPath::global(Self::UNKNOWN))
+    }
+
+    /// Whether nothing is known of it.
+    #[must_use]
+    pub fn is_unknown(&self) -> bool {
+        matches!(self, Self::Client(AccessPath { root: Root::Global(name), .. }) if &**name == Self::UNKNOWN)
+    }
 }
 
 /// What happens to a row that was read in a transaction and is changed by another before the commit.

@@ -33,6 +33,12 @@ const NARROWEST: usize = 40;
 /// Beyond so many notes nobody reads on. The machine-readable formats have all of them.
 const NOTES: usize = 12;
 
+/// Text on one line, in which what a terminal would obey is spelled out.
+#[must_use]
+pub fn line(text: &str) -> String {
+    clean::line(text)
+}
+
 /// Writes a report.
 #[must_use]
 pub fn write(report: &Report, sources: &Sources<'_>, look: Look) -> String {

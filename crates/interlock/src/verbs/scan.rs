@@ -64,7 +64,7 @@ struct Scan {
     #[arg(long)]
     diff: bool,
     /// Print the files that a scan would read, one on each line, and do nothing else
-    #[arg(long, conflicts_with_all = ["fix", "diff", "write_baseline", "prune_baseline"])]
+    #[arg(long, conflicts_with_all = ["fix", "diff", "format", "since", "baseline", "write_baseline", "prune_baseline", "min_severity", "min_confidence"])]
     show_files: bool,
     /// How many threads; as many as the machine has by default
     #[arg(long, value_name = "N")]
@@ -110,6 +110,9 @@ fn run(matches: &ArgMatches, console: &mut Console) -> Result<Exit> {
     if options.show_files {
         let files = files(&options.request())?;
         write::files(&options, &files, console)?;
+        if files.is_empty() {
+            nothing(console);
+        }
         return Ok(if files.is_empty() { Exit::Nothing } else { Exit::Clean });
     }
     let mut scanned = options.scan(console)?;
@@ -166,11 +169,16 @@ impl Scan {
             console.remark(&format!("removed {} that are gone from {}", findings(count), path.display()));
         }
         if scanned.report.coverage.files == 0 {
-            let endings = interlock_lang::ALL.iter().flat_map(|language| language.extensions());
-            let endings: Vec<String> = endings.map(|ending| format!(".{ending}")).collect();
-            console.remark(&format!("nothing to check: no source is there; known are {}", endings.join(" ")));
+            nothing(console);
         }
     }
+}
+
+/// Says that there is no source.
+fn nothing(console: &mut Console) {
+    let endings = interlock_lang::ALL.iter().flat_map(|language| language.extensions());
+    let endings: Vec<String> = endings.map(|ending| format!(".{ending}")).collect();
+    console.remark(&format!("nothing to check: no source is there; known are {}", endings.join(" ")));
 }
 
 /// `1 finding`, `2 findings`.

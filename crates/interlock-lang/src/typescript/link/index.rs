@@ -180,15 +180,6 @@ impl<'f> Index<'f> {
         self.definitions.get(head.definitions.clone())?.get(value.0 as usize)
     }
 
-    /// Whether a function has parameters.
-    pub(super) fn has_parameters(&self, function: FunctionId) -> bool {
-        let definitions = self
-            .heads
-            .get(function.0 as usize)
-            .and_then(|head| self.definitions.get(head.definitions.clone()));
-        definitions.is_some_and(|all| all.iter().any(|one| matches!(one, Definition::Parameter(_))))
-    }
-
     /// What a function returns.
     pub(super) fn returns(&self, head: &Head) -> &[Value] {
         self.returns.get(head.returns.clone()).unwrap_or_default()

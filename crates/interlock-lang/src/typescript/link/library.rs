@@ -185,10 +185,6 @@ impl Surroundings for Around<'_, '_> {
         self.meanings.keys.get().and_then(|keys| keys.get(&Table::plain(table))).map_or(&[], Vec::as_slice)
     }
 
-    fn has_parameters(&self, function: FunctionId) -> bool {
-        self.meanings.index.has_parameters(function)
-    }
-
     fn seen(&self) -> Option<&Seen> {
         Some(&self.meanings.seen)
     }

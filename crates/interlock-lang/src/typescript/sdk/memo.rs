@@ -28,6 +28,8 @@ pub(super) struct Memo<'i> {
     budget: Cell<usize>,
     /// What the path that is being followed may still cost; `None` between paths.
     allowance: Cell<Option<usize>>,
+    /// Whether that was too little.
+    cut_short: Cell<bool>,
     fills: Cell<usize>,
 }
 
@@ -41,6 +43,7 @@ impl<'i> Memo<'i> {
             overridden: RefCell::default(),
             budget: Cell::new(BUDGET.saturating_add(calls.saturating_mul(PER_CALL))),
             allowance: Cell::new(None),
+            cut_short: Cell::new(false),
             fills: Cell::new(0),
         }
     }
@@ -49,7 +52,13 @@ impl<'i> Memo<'i> {
     /// cost.
     pub(super) fn paid<T>(&self, follow: impl FnOnce() -> T) -> Option<T> {
         let outer = self.allowance.get();
-        let allowance = outer.unwrap_or(PER_PATH).checked_sub(1)?;
+        if outer.is_none() {
+            self.cut_short.set(false);
+        }
+        let Some(allowance) = outer.unwrap_or(PER_PATH).checked_sub(1) else {
+            self.cut_short.set(true);
+            return None;
+        };
         self.budget.set(self.budget.get().checked_sub(1)?);
         self.allowance.set(Some(allowance));
         let found = follow();
@@ -108,7 +117,10 @@ impl<'i> Memo<'i> {
             return known.clone();
         }
         let found = look();
-        self.settled.borrow_mut().insert(site, found.clone());
+        // What was cut short says less than there is.
+        if !self.cut_short.get() {
+            self.settled.borrow_mut().insert(site, found.clone());
+        }
         found
     }
 

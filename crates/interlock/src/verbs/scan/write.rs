@@ -30,16 +30,10 @@ pub(super) fn diff(options: &Scan, fixes: &[Fix], console: &mut Console) -> Resu
     put(options, &shown, console)
 }
 
-/// Writes the names of files. What a terminal would obey, or would take for the end of a line, is escaped.
+/// Writes the names of files, each on a line.
 pub(super) fn files(options: &Scan, files: &[PathBuf], console: &mut Console) -> Result<()> {
-    let escaped = |character: char| match character.is_control() {
-        true => character.escape_default().to_string(),
-        false => character.to_string(),
-    };
-    let line = |file: &PathBuf| {
-        file.to_string_lossy().chars().map(escaped).chain(["\n".to_owned()]).collect::<String>()
-    };
-    put(options, &files.iter().map(line).collect::<String>(), console)
+    let lines = files.iter().map(|file| text::line(&file.to_string_lossy()) + "\n");
+    put(options, &lines.collect::<String>(), console)
 }
 
 /// How text may look where it goes.
