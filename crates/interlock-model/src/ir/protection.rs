@@ -72,7 +72,7 @@ pub enum Via {
 }
 
 impl Via {
-    /// What a transaction goes over of which only the name is known.
+    /// The name that stands for a connection of which nothing is known.
     const UNKNOWN: &str = "?";
 
     /// A connection of which nothing is known, not even to whom it belongs.
