@@ -270,10 +270,9 @@ fn is_judged(entry: &Entry<'_>, look: At, act: At) -> bool {
 fn leads_to_it(entry: &Entry<'_>, look: At, act: At) -> bool {
     let Some(Op::Read { into, aspect: Aspect::Target, .. }) = entry.op(look) else { return false };
     let named = match entry.resource(act) {
-        Some(Resource::File(path)) => entry
-            .values_in(path)
-            .iter()
-            .any(|value| entry.depends_on(*value, *into) || entry.sources(*value).contains(&look)),
+        Some(Resource::File(path)) => {
+            entry.values_in(path).iter().any(|value| entry.depends_on(*value, *into))
+        }
         _ => false,
     };
     named || entry.overlap(look, act).is_some()

@@ -13,6 +13,8 @@ pub(crate) enum Left {
     Declaration,
     /// Made small by a machine.
     Minified,
+    /// Put together by a machine, for the pages of a browser.
+    Bundle,
     /// Written by a machine.
     Generated,
     /// Compiled from sources that are scanned themselves.
@@ -32,6 +34,10 @@ const BUILDERS: &[&str] = &[
     "astro", "babel", "drizzle", "esbuild", "eslint", "next", "nuxt", "postcss", "prettier", "rolldown",
     "rollup", "rspack", "svelte", "tailwind", "tsdown", "tsup", "vite", "webpack",
 ];
+/// Where bundlers put what a page loads,
+const ASSETS: &str = "assets";
+/// and how long the hashes are that they put into the names there.
+const HASH: usize = 8;
 const INSTALLED_FOLDERS: &[&str] = &["node_modules", "bower_components", "jspm_packages"];
 
 /// Whether a folder of this name is left out with all that is in it.
@@ -45,8 +51,9 @@ pub(super) fn folder(name: &str) -> Option<Left> {
     }
 }
 
-/// Whether a source file of this name is left out.
-pub(super) fn file(name: &str) -> Option<Left> {
+/// Whether a source file at this path is left out because of its name.
+pub(super) fn file(path: &str) -> Option<Left> {
+    let name = file_name(path);
     let parts: Vec<&str> = name.split('.').collect();
     // The first part is the name proper and the last the ending; what stands between says what kind of file it is.
     let kinds = parts.get(1..parts.len().saturating_sub(1)).unwrap_or_default();
@@ -62,9 +69,28 @@ pub(super) fn file(name: &str) -> Option<Left> {
         Some(Left::Minified)
     } else if typescript && is("d") {
         Some(Left::Declaration)
+    } else if file_name(parent(path)) == ASSETS && is_hashed(name) {
+        Some(Left::Bundle)
     } else {
         None
     }
+}
+
+/// Whether a name ends in a hash of what the file holds, as bundlers name what browsers may keep: `index-0ZLQ1VN9.js`.
+fn is_hashed(name: &str) -> bool {
+    let Some((stem, "js" | "mjs")) = name.split_once('.') else { return false };
+    // The hash itself may have a dash in it.
+    let Some((at, hash)) = stem.len().checked_sub(HASH).and_then(|at| Some((at, stem.get(at..)?))) else {
+        return false;
+    };
+    let has = |kind: fn(&u8) -> bool| hash.as_bytes().iter().any(kind);
+    let reads_like_words =
+        !has(u8::is_ascii_digit) && !(has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase));
+    let is_safe = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+    at > 1
+        && stem.get(..at).is_some_and(|name| name.ends_with('-'))
+        && hash.bytes().all(is_safe)
+        && !reads_like_words
 }
 
 /// The ending of a file's name.
@@ -85,12 +111,13 @@ pub(super) fn parent(path: &str) -> &str {
 
 impl Left {
     /// All of them.
-    pub(super) const ALL: [Self; 9] = [
+    pub(super) const ALL: [Self; 10] = [
         Self::Test,
         Self::Build,
         Self::Installed,
         Self::Declaration,
         Self::Minified,
+        Self::Bundle,
         Self::Generated,
         Self::Compiled,
         Self::Twin,
@@ -105,6 +132,7 @@ impl Left {
             Self::Installed => "installed packages",
             Self::Declaration => "type declarations",
             Self::Minified => "minified files",
+            Self::Bundle => "bundles for browsers",
             Self::Generated => "generated files",
             Self::Compiled => "compiled output of sources that are scanned",
             Self::Twin => "output that is there once more, for the other kind of module",
@@ -118,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_tells_tests_declarations_and_minified_files() {
+    fn a_name_tells_tests_declarations_bundles_and_minified_files() {
         for (name, expected) in [
             ("index.ts", None),
             ("index.test.ts", Some(Left::Test)),
@@ -137,6 +165,13 @@ mod tests {
             ("d.ts", None),
             ("vendor.min.js", Some(Left::Minified)),
             ("min.js", None),
+            ("media/assets/index-0ZLQ1VN9.js", Some(Left::Bundle)),
+            ("assets/vendor-B-_x81Ka.js", Some(Left::Bundle)),
+            ("assets/index-DqMaBcXy.js", Some(Left::Bundle)),
+            ("dist/chunk-0ZLQ1VN9.js", None),
+            ("assets/read-manifest.js", None),
+            ("assets/a-manifest.js", None),
+            ("assets/index-0ZLQ1VN9.ts", None),
             ("", None),
         ] {
             assert_eq!(file(name), expected, "{name}");

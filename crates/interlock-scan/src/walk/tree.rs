@@ -182,7 +182,7 @@ impl Walker<'_> {
         if !self.is_source(name) {
             return;
         }
-        match names::file(name) {
+        match names::file(&relative) {
             Some(left) => {
                 self.tree.notes.left_file(left);
                 if left == Left::Declaration {
