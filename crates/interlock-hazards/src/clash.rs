@@ -117,6 +117,7 @@ pub(crate) fn of_entry(view: &View<'_>, index: usize, entry: &Entry<'_>) -> Vec<
                 continue;
             };
             if exclude(entry, look, act)
+                || is_of_own_making(entry, look, act)
                 || is_worked_off(entry, look, act, &judged)
                 || is_claimed(view, entry, look, act)
                 || (!fed.contains(&look) && gates.asked_later(entry, look, act))
@@ -134,6 +135,20 @@ pub(crate) fn of_entry(view: &View<'_>, index: usize, entry: &Entry<'_>) -> Vec<
         }
     }
     found
+}
+
+/// Whether this call has added the row itself before it looks at it, under an id that it drew for it: nobody else knows that id yet.
+fn is_of_own_making(entry: &Entry<'_>, look: At, act: At) -> bool {
+    let Some(Resource::Row { table, key, .. }) = entry.resource(act) else { return false };
+    let adds = |op: &Op| matches!(op, Op::Write { mode: WriteMode::Exclusive, .. });
+    let is_it = |made: At| match entry.resource(made) {
+        Some(Resource::Row { table: same, key: drawn, .. }) => {
+            table.names_the_same_as(same) && key.names_the_same_as(drawn)
+        }
+        _ => false,
+    };
+    entry.all(Kinds::WRITE, adds).any(|made| made < look && made != act && is_it(made))
+        && entry.made_of(&entry.values_in(key)).iter().any(|value| entry.is_drawn(*value))
 }
 
 /// Whether rows that a look saw together are changed one by one, and what is changed was neither judged nor computed from what stood in

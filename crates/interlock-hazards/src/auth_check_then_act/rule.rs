@@ -62,6 +62,9 @@ fn of_entry(view: &View<'_>, changed: &Changed<'_>, entry: &Entry<'_>) -> Vec<Is
                 continue;
             }
             let Some(reach) = view.reach(entry, *look, act) else { continue };
+            if changed.is_settled(entry, *look, field) {
+                continue;
+            }
             issues.push(issue(changed, entry, *look, act, field, reach));
         }
     }
@@ -210,6 +213,13 @@ impl<'v> Changed<'v> {
             }
         }
         Self(changed)
+    }
+
+    /// Whether a field says who made something, and nobody ever says otherwise: that stays as it is.
+    fn is_settled(&self, entry: &Entry<'_>, look: At, field: &str) -> bool {
+        let words = words(field).concat();
+        let says_who_made_it = ["createdby", "creator"].iter().any(|made| words.starts_with(made));
+        says_who_made_it && !self.by_somebody(entry, look, field)
     }
 
     /// Whether anybody changes a field of what was looked at.

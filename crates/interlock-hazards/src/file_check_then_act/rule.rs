@@ -204,7 +204,9 @@ fn followed_links(entry: &Entry<'_>) -> Vec<Issue> {
             .filter(|look| *look < act && leads_to_it(entry, *look, act) && is_judged(entry, *look, act))
             .max();
         let Some(look) = look else { continue };
-        if entry.gap(look, act).is_none_or(|gap| gap.is_locked_across_processes()) {
+        if entry.gap(look, act).is_none_or(|gap| gap.is_locked_across_processes())
+            || is_compared(entry, look, act)
+        {
             continue;
         }
         issues.push(swapped(entry, look, act));
@@ -265,6 +267,25 @@ fn is_judged(entry: &Entry<'_>, look: At, act: At) -> bool {
         _ => false,
     };
     entry.all(Kinds::CHECK, decides).any(|check| look < check && check < act)
+}
+
+/// Whether what was opened is compared with what was looked at before anything comes of it: `fstat` of it has the number of the same file.
+fn is_compared(entry: &Entry<'_>, look: At, act: At) -> bool {
+    let mut opened = entry.all(Kinds::READ | Kinds::WRITE, follows_links).filter(|at| *at > look);
+    let Some(first) = opened.find(|at| *at == act || entry.same_record(*at, act)) else { return false };
+    let is_of_it = |from: &At| {
+        let of_file =
+            |op: &Op| matches!(op, Op::Read { aspect: Aspect::Metadata, of: Resource::File(_), .. });
+        *from > first && entry.op(*from).is_some_and(of_file)
+    };
+    let compares = |op: &Op| match op {
+        Op::Check { on, .. } => {
+            let sources = entry.sources_of(on);
+            sources.contains(&look) && sources.iter().any(is_of_it)
+        }
+        _ => false,
+    };
+    entry.all(Kinds::CHECK, compares).any(|check| check > first)
 }
 
 fn leads_to_it(entry: &Entry<'_>, look: At, act: At) -> bool {

@@ -148,10 +148,30 @@ fn pair(
         || is_one_statement(entry, first, second)
         || is_taken_back(entry, first, second)
         || is_bound_to_its_own(entry, first, second, subjects)
+        || may_fail_alone(entry, first, second)
+        || may_fail_alone(entry, second, first)
     {
         return None;
     }
     Some(confidence)
+}
+
+/// Whether a change may fail without anything coming of it, because its author catches that and goes on: the other one does not need it.
+/// Unless it is asked later whether all went well.
+fn may_fail_alone(entry: &Entry<'_>, change: At, other: At) -> bool {
+    let Some(attempt) = entry.catcher(change) else { return false };
+    let (Some(Op::Try { catch: Some(catch), .. }), Some(tried)) = (entry.op(attempt), entry.tried(attempt))
+    else {
+        return false;
+    };
+    let says_so =
+        |op: &Op| matches!(op, Op::Exit(_) | Op::Write { .. } | Op::Delete { .. } | Op::Rename { .. });
+    let asks_later = || entry.judges(other).iter().any(|check| *check > attempt);
+    !tried.contains(&other) && !asks_later() && !catch.body.iter().any(|effect| reaches(&effect.op, &says_so))
+}
+
+fn reaches(op: &Op, holds: &impl Fn(&Op) -> bool) -> bool {
+    holds(op) || op.blocks().flatten().any(|effect| reaches(&effect.op, holds))
 }
 
 /// Whether the first has a change of the second's record in a transaction with it, and the second has another transaction: what belongs
@@ -231,14 +251,14 @@ fn kinds(entry: &Entry<'_>, first: At, second: At) -> Option<Confidence> {
     let both_new = inserts(entry, first) && inserts(entry, second);
     match (one, two) {
         (Resource::Row { .. }, Resource::Row { .. }) => {
+            if inserts(entry, first) && is_made_if_missing(entry, first, second) {
+                return None;
+            }
             if !both_new {
                 return Some(Confidence::High);
             }
             // A parent and its children: half of them is wrong where the child could not be made without the parent.
             let Some(Op::Write { from, .. }) = entry.op(second) else { return None };
-            if is_made_if_missing(entry, first, second) {
-                return None;
-            }
             let names_it = names_of_new(entry, first)
                 .iter()
                 .any(|name| from.iter().any(|value| entry.depends_on(*value, *name)));

@@ -43,7 +43,7 @@ pub(super) struct Births {
 
 impl Entry<'_> {
     /// The step that made a value.
-    fn birth(&self, value: Value) -> Option<At> {
+    pub(super) fn birth(&self, value: Value) -> Option<At> {
         self.births().steps.get(value.0 as usize).copied().flatten()
     }
 

@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use interlock_model::{
     Span,
-    ir::{Block, Bound, Effect, Exit, FunctionId, Interleaving, Lock, Op, Program, ValueInfo, Via},
+    ir::{Block, Bound, Effect, Exit, FunctionId, Interleaving, Lock, Op, Program, Value, ValueInfo, Via},
 };
 
 use super::{
@@ -161,7 +161,7 @@ impl<'e> Walk<'e> {
             }
             Op::Begin { .. } => here.leave_open(self.with(here.open, at)),
             Op::End { via, .. } => here.leave_open(self.keep_open(here.open, via)),
-            Op::Check { then, otherwise, .. } => self.check(then, otherwise, at, here, from),
+            Op::Check { on, then, otherwise, .. } => self.check(on, (then, otherwise), at, here, from),
             Op::Loop { bound, body, .. } => self.repeat(*bound, body, at, here, from),
             Op::Try { body, catch, finally } => {
                 let catch = catch.as_ref().map(|catch| &catch.body);
@@ -216,14 +216,25 @@ impl<'e> Walk<'e> {
         self.lead(at, goes);
     }
 
-    fn check(&mut self, then: &'e Block, otherwise: &'e Block, at: At, here: &mut Now, from: &mut Dangling) {
+    fn check(
+        &mut self,
+        on: &[Value],
+        (then, otherwise): (&'e Block, &'e Block),
+        at: At,
+        here: &mut Now,
+        from: &mut Dangling,
+    ) {
         let number = self.entry.ways.len();
         self.number(at, number);
         self.entry.ways.push(Ways::default());
         let mut judged = *here;
         judged.judge(self.with(here.judges, at));
         let first = self.entry.steps.len();
-        let one = self.block(then, judged, Dangling::after(at));
+        let mut agreed = judged;
+        if self.entry.asks_for_a_transaction(on) {
+            agreed.leave_open(self.with(here.open, at));
+        }
+        let one = self.block(then, agreed, Dangling::after(at));
         let middle = self.entry.steps.len();
         let other = self.block(otherwise, judged, Dangling::after(at));
         let ways = Ways {
@@ -241,6 +252,7 @@ impl<'e> Walk<'e> {
         let decides = one.ends.is_dead() != other.ends.is_dead();
         let before = here.open;
         self.join(here, &one, &other);
+        here.leave_open(self.entry.lists.retain(here.open, |open| open != at));
         // Who begins a transaction only where none is open has one either way.
         if !one.ends.is_dead() && !other.ends.is_dead() {
             if self.opens(before, one.here.open) && is_quiet(otherwise) {
@@ -499,13 +511,15 @@ impl<'e> Walk<'e> {
         self.entry.lists.get(behind).len() > self.entry.lists.get(before).len()
     }
 
+    /// The open transactions without the last on a connection: one inside another is a part of it, and the other is still open.
     fn keep_open(&mut self, open: List, via: &Via) -> List {
-        let steps = &self.entry.steps;
-        let stays = |at: At| match steps.get(at).map(|step| &step.effect.op) {
-            Some(Op::Begin { transaction }) => transaction.via != *via,
-            _ => true,
+        let entry = &self.entry;
+        let is_on_it = |at: &&At| match entry.op(**at) {
+            Some(Op::Begin { transaction }) => transaction.via == *via,
+            _ => false,
         };
-        self.entry.lists.retain(open, stays)
+        let ended = entry.lists.get(open).iter().rfind(is_on_it).copied();
+        self.entry.lists.retain(open, |at| Some(at) != ended)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use interlock_model::{
     Span,
-    ir::{AccessPath, Field, Function, FunctionId, Isolation, Op, Root, Via},
+    ir::{AccessPath, Callee, Field, Function, FunctionId, Isolation, Op, Root, Value, Via},
 };
 
 use super::entry::{At, Entry};
@@ -10,7 +10,11 @@ use super::entry::{At, Entry};
 impl Entry<'_> {
     /// Whether a transaction makes a read and a later write one: both go over its connection, and the read is kept true.
     pub(super) fn covers(&self, begin: At, read: At, write: At) -> bool {
-        let Some(Op::Begin { transaction }) = self.op(begin) else { return false };
+        let transaction = match self.op(begin) {
+            Some(Op::Begin { transaction }) => transaction,
+            // Where one was asked for and found, whoever began it did so for this.
+            found => return matches!(found, Some(Op::Check { .. })),
+        };
         let Via::Client(_) = transaction.via else { return false };
         let through = self.via(&transaction.via);
         let one_writer = matches!(transaction.isolation, Isolation::SingleWriter | Isolation::Serializable);
@@ -39,6 +43,14 @@ impl Entry<'_> {
         kept && inside(read, read_via) && inside(write, write_via)
     }
 
+    /// Whether what is asked is whether a transaction is open already: `if (db.inTransaction) return run();`.
+    pub(super) fn asks_for_a_transaction(&self, on: &[Value]) -> bool {
+        let [asked] = on else { return false };
+        let name = self.name_of(*asked);
+        let last = name.rsplit_once('.').map_or(name, |(_, last)| last);
+        matches!(last, "inTransaction" | "isInTransaction" | "isTransaction" | "isTransactionActive")
+    }
+
     /// Whether two connections can be taken for one where a transaction keeps others out: they go by the same name, as an object keeps what
     /// it was handed, or the same helper was asked for both. A file is mostly opened once; a pool gives another one each time it is asked.
     fn are_one_connection(&self, one: &Via, other: &Via, isolation: Isolation) -> bool {
@@ -48,7 +60,27 @@ impl Entry<'_> {
             _ => None,
         };
         name(one).is_some_and(|one| name(other) == Some(one))
-            || isolation == Isolation::SingleWriter && self.are_asked_alike(one, other)
+            || isolation == Isolation::SingleWriter
+                && (self.are_asked_alike(one, other) || self.are_got_alike(one, other))
+    }
+
+    /// Whether two connections were got by calling the same function that is not known: `const db = getDb()`, where `getDb` was handed in.
+    fn are_got_alike(&self, one: &AccessPath, other: &AccessPath) -> bool {
+        let (Root::Value(first), Root::Value(second)) = (&one.root, &other.root) else { return false };
+        let got = |value: Value| match self.op(self.birth(value)?) {
+            Some(Op::Call { callee, arguments, receiver: None, .. }) if arguments.is_empty() => Some(callee),
+            _ => None,
+        };
+        let called = |name: &str| name.split('.').next().map(str::to_owned);
+        let is_same = match (got(*first), got(*second)) {
+            // What a closure took along goes by the name that it has where it is written.
+            (Some(Callee::Value(one)), Some(Callee::Value(other))) => {
+                one == other || called(self.name_of(*one)) == called(self.name_of(*other))
+            }
+            (Some(Callee::Named(one)), Some(Callee::Named(other))) => one == other,
+            _ => false,
+        };
+        is_same && one.fields == other.fields
     }
 
     /// Whether a statement goes over what its function was handed by the one who began a transaction and called back:

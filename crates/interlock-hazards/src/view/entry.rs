@@ -211,7 +211,8 @@ impl<'e> Entry<'e> {
     }
 
     /// The attempt that catches a failure of a step, if one does.
-    pub(super) fn catcher(&self, at: At) -> Option<At> {
+    #[must_use]
+    pub fn catcher(&self, at: At) -> Option<At> {
         let around = |attempt: &At| self.tried(*attempt).is_some_and(|tried| tried.contains(&at));
         (0..at).rev().find(around)
     }

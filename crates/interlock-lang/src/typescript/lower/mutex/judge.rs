@@ -60,27 +60,54 @@ impl<'a> Lowerer<'a> {
         }
     }
 
-    /// `const previous = tail; tail = new Promise((r) => (release = r)); await previous;`.
+    /// `const previous = tail; tail = new Promise((r) => (release = r)); await previous;`, and the same with
+    /// `previous.then(work).finally(release)`.
     fn judge_gates(&mut self, seen: &Seen, plan: &mut Plan) {
         for put in &seen.puts {
             let Some((release, gate)) = gate_of(put, seen) else { continue };
-            let previous = seen.previous.iter().find_map(|(symbol, slot, span)| {
-                let awaited =
-                    seen.awaits.iter().find(|(known, _, order)| known == symbol && *order >= put.order);
-                (*slot == put.slot).then_some((span, awaited?.1))
+            let mut previous = seen.previous.iter().filter(|(_, slot, _)| *slot == put.slot);
+            let awaited = previous.clone().find_map(|(symbol, _, read)| {
+                let mut awaits = seen.awaits.iter();
+                let (_, span, _) = awaits.find(|(known, _, at)| known == symbol && *at >= put.order)?;
+                Some((*read, *span))
             });
-            let Some((read, awaited)) = previous else { continue };
-            plan.acquired.push((awaited, put.slot.clone()));
-            plan.skipped.extend([*read, put.statement]);
+            let hangs =
+                |chain: &&Chain| chain.slot == put.slot && !put.statement.contains_inclusive(chain.span);
+            let (read, outlives_failure) = match (awaited, seen.chains.iter().find(hangs)) {
+                (Some((read, awaited)), _) => {
+                    plan.acquired.push((awaited, put.slot.clone()));
+                    self.releases(release, Some(put.slot.clone()));
+                    (read, true)
+                }
+                // The end of the chain is the end of the lock, whoever opens the gate there.
+                (None, Some(chain)) => {
+                    let Some((_, _, read)) = previous.next() else { continue };
+                    plan.chains.push((chain.span, put.slot.clone()));
+                    self.releases(release, None);
+                    (*read, chain.in_spite || self.ends_in_any_case(chain))
+                }
+                (None, None) => continue,
+            };
+            plan.skipped.extend([read, put.statement]);
             plan.skipped.extend(gate);
-            self.releases(release, Some(put.slot.clone()));
             let stored = match put.stored {
                 Stored::Variable(symbol) => Some(symbol),
                 _ => None,
             };
-            let worth = Worth { exclusive: true, outlives_failure: true, stored, asked_again: false };
+            let worth = Worth { exclusive: true, outlives_failure, stored, asked_again: false };
             self.hand_made(put, worth, seen);
         }
+    }
+
+    /// Whether something is done at the end of a chain also if it fails: in it, right behind it, or on the variable that it is kept in.
+    fn ends_in_any_case(&self, chain: &Chain) -> bool {
+        let (start, end) = (chain.span.start as usize, chain.span.end as usize);
+        let inside = self.text.get(start..end).is_some_and(|text| text.contains("finally"));
+        let behind = self.text.get(end..).map(str::trim_start);
+        let kept = chain.kept.and_then(|symbol| self.facts.symbol(symbol));
+        inside
+            || behind.is_some_and(|text| text.starts_with(".finally("))
+            || kept.is_some_and(|kept| self.text.contains(&format!("{}.finally(", kept.name)))
     }
 
     /// `while (locks.has(key)) await locks.get(key); locks.set(key, …)`, and the same with `if`.
