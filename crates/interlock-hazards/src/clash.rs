@@ -4,7 +4,7 @@
 
 use interlock_model::{
     Confidence, Lane, Reach, Span,
-    ir::{Aspect, Comparison, Condition, Name, Op, Resource, Root, Term, Value, WriteMode},
+    ir::{Aspect, Comparison, Condition, Fresh, Name, Op, Resource, Root, Term, Value, WriteMode},
 };
 
 use crate::{
@@ -231,14 +231,27 @@ fn meets(entry: &Entry<'_>, look: At, act: At) -> Option<Overlap> {
 /// Whether a row is added to those of which a look has seen how many they are, or the greatest: `MAX(position) WHERE list = $1`, and a
 /// card of that list. What the filter names is no row then, but what the rows have in common.
 fn adds_to(entry: &Entry<'_>, look: At, act: At) -> bool {
-    let (
-        Some(Op::Read { aspect: Aspect::Total, .. }),
-        Some(Op::Write { mode: WriteMode::Exclusive, from, .. }),
-    ) = (entry.op(look), entry.op(act))
+    let (Some(Op::Read { aspect: Aspect::Total, .. }), Some(Op::Write { from, .. })) =
+        (entry.op(look), entry.op(act).filter(|_| adds_row(entry, act)))
     else {
         return false;
     };
     has_in_common(entry, look, act, from)
+}
+
+/// Whether a step adds something that was not there: it fails where it is, or it overwrites what nobody has, because the id was drawn
+/// for it.
+pub(crate) fn adds_row(entry: &Entry<'_>, act: At) -> bool {
+    match (entry.op(act), entry.resource(act)) {
+        (Some(Op::Write { mode: WriteMode::Exclusive, .. }), _) => true,
+        (Some(Op::Write { mode: WriteMode::Blind, .. }), Some(Resource::Row { key, .. })) => {
+            match entry.resolve(key) {
+                Term::Fresh(fresh) => fresh == Fresh::Random,
+                key => entry.values_in(&key).iter().any(|value| entry.is_drawn(*value)),
+            }
+        }
+        _ => false,
+    }
 }
 
 /// Whether a row is added because none was found that has in common with it what the look went by, whatever else names the new one:
@@ -246,17 +259,20 @@ fn adds_to(entry: &Entry<'_>, look: At, act: At) -> bool {
 fn adds_missing(entry: &Entry<'_>, look: At, act: At) -> bool {
     let (
         Some(Op::Read { aspect: Aspect::Content | Aspect::Existence, into, .. }),
-        Some(Op::Write { mode: WriteMode::Exclusive, from, .. }),
-    ) = (entry.op(look), entry.op(act))
+        Some(Op::Write { from, .. }),
+    ) = (entry.op(look), entry.op(act).filter(|_| adds_row(entry, act)))
     else {
         return false;
     };
     let finds_none = |check: &At| match entry.op(*check) {
         Some(Op::Check { on, equal: None, .. }) => match on.as_slice() {
             [only] => {
+                // A helper may have put what it found into a form of its own.
+                let is_found = entry.resolve_path(&(*only).into()).root == Root::Value(*into)
+                    || entry.sources(*only) == [look];
                 entry.answer(*check, act) == Some(false)
-                    && entry.resolve_path(&(*only).into()).root == Root::Value(*into)
-                    && entry.field_of(*only).is_none_or(|field| is_presence(&field))
+                    && is_found
+                    && entry.field_of(*only).is_none_or(|field| asks_presence(entry, *only, &field, act))
             }
             _ => false,
         },
@@ -355,7 +371,8 @@ impl Clash<'_, '_> {
         let of_value = |value: &Value| {
             // A field of something else that the row only stands in for says nothing of the row: `given.id || row.id`.
             let field = self.entry.field_of(*value).filter(|_| seen(value) && of_look(value))?;
-            let only_asks = is_presence(&field) || says_it_went_well(self.entry, *value, &field);
+            let only_asks = asks_presence(self.entry, *value, &field, self.act)
+                || says_it_went_well(self.entry, *value, &field);
             Some((field, only_asks))
         };
         let judged: Vec<(Name, bool)> = on.iter().filter_map(of_value).collect();
@@ -482,6 +499,17 @@ pub(crate) fn is_presence(field: &str) -> bool {
             | "error"
             | "exists"
     )
+}
+
+/// The same of a field of which somebody asks before an act: how many ids or points there are says whether a search has found any.
+/// Points that are a number are a column, and mostly one that the act changes.
+fn asks_presence(entry: &Entry<'_>, value: Value, field: &str, act: At) -> bool {
+    let is_column = || match entry.columns(act) {
+        Some(columns) => columns.iter().any(|column| same_name(column, field)),
+        None => !adds_row(entry, act),
+    };
+    let is_list = || entry.name_of(value) == "length" || !is_column();
+    is_presence(field) || (matches!(field, "ids" | "points") && is_list())
 }
 
 /// Whether a field is no column but what a helper adds to what it got: `{ success: true, data: rows }`. What a library says of it,

@@ -7,7 +7,7 @@ use interlock_model::{
 
 use crate::{
     Issue, auth_check_then_act,
-    clash::{Clash, clashes, has_in_common, is_in_cache, is_presence, notes_use, same_name},
+    clash::{Clash, adds_row, clashes, has_in_common, is_in_cache, is_presence, notes_use, same_name},
     non_atomic_rate_limit,
     view::{At, Entry, Kinds, Overlap, Pattern, View},
     words,
@@ -57,7 +57,7 @@ pub(crate) fn claims(view: &View<'_>, clash: &Clash<'_, '_>) -> bool {
     let judges_content = !clash.judged_fields().is_empty()
         || (matches!(clash.resource(), Some(Resource::Key(_))) && clash.fed);
     match clash.entry.op(clash.act) {
-        Some(Op::Write { mode: WriteMode::Exclusive, .. }) => {
+        Some(Op::Write { .. }) if adds_row(clash.entry, clash.act) => {
             adds_what_was_missing(clash) && !is_refused(clash)
         }
         Some(Op::Write {
@@ -283,14 +283,13 @@ fn adds_what_was_missing(clash: &Clash<'_, '_>) -> bool {
         return false;
     }
     let caught = entry.is_caught(clash.act);
+    // What overwrites does not fail because there is a row.
+    let can_fail = matches!(entry.op(clash.act), Some(Op::Write { mode: WriteMode::Exclusive, .. }));
+    let is_dealt_with = can_fail && entry.is_dealt_with(clash.look, clash.act);
     match clash.overlap {
-        Overlap::Sure => !entry.is_dealt_with(clash.look, clash.act),
+        Overlap::Sure => !is_dealt_with,
         Overlap::Maybe if !caught && entry.meets(clash.look, clash.act).is_some() => true,
-        Overlap::Maybe => {
-            !entry.is_dealt_with(clash.look, clash.act)
-                && !is_added_because_found(clash)
-                && counts_if_total(clash)
-        }
+        Overlap::Maybe => !is_dealt_with && !is_added_because_found(clash) && counts_if_total(clash),
     }
 }
 
@@ -345,7 +344,7 @@ fn same_number(clash: &Clash<'_, '_>) -> Issue {
 fn issue(clash: &Clash<'_, '_>) -> Issue {
     let entry = clash.entry;
     let thing = entry.thing(clash.look);
-    let inserts = matches!(entry.op(clash.act), Some(Op::Write { mode: WriteMode::Exclusive, .. }));
+    let inserts = adds_row(entry, clash.act);
     let counted = matches!(entry.op(clash.look), Some(Op::Read { aspect: Aspect::Total, .. }));
     if let (true, true, Some(Resource::Row { table, .. })) = (inserts, counted, entry.resource(clash.look)) {
         let table = entry.quoted(table);

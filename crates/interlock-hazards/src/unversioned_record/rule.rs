@@ -9,7 +9,7 @@ use interlock_model::{
 
 use crate::{
     Issue,
-    clash::{clashes, is_in_cache, is_version},
+    clash::{adds_row, clashes, is_in_cache, is_version},
     keys::key_of,
     view::{At, Entry, Kinds, Runs, View},
 };
@@ -90,7 +90,8 @@ fn overwrites(entry: &Entry<'_>, at: At) -> bool {
     else {
         return false;
     };
-    if matches!(**key, Term::Any) || !entry.locks(at).is_empty() || entry.is_recovery(at) {
+    let is_new = adds_row(entry, at);
+    if matches!(**key, Term::Any) || is_new || !entry.locks(at).is_empty() || entry.is_recovery(at) {
         return false;
     }
     // A row that this transaction has looked at first is not overwritten unseen.
