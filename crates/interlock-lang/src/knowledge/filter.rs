@@ -53,6 +53,10 @@ fn object(scene: &Scene<'_>, members: &[(Name, Arg)], found: &mut Vec<Demand>, d
                     }
                 }
             }
+            ("must", Shape::Object(_) | Shape::List(_)) => clauses(scene, &value, found, depth + 1),
+            ("should" | "mustnot" | "minshould", Shape::Object(_) | Shape::List(_)) => {
+                found.push(other(name))
+            }
             ("or" | "nor" | "not" | "expr", _) => found.push(other(name)),
             // What is spread in is not known.
             ("", _) => found.push(other("?")),
@@ -73,6 +77,34 @@ fn object(scene: &Scene<'_>, members: &[(Name, Arg)], found: &mut Vec<Demand>, d
                 let (how, with) = compared(scene, &value);
                 found.push(Demand { column: name.clone(), how, with });
             }
+        }
+    }
+}
+
+/// Conditions that all hold, each of which names its column itself: `{ must: [{ key: "city", match: { value: city } }] }`.
+fn clauses(scene: &Scene<'_>, clauses: &Arg, found: &mut Vec<Demand>, depth: usize) {
+    let each = match &clauses.shape {
+        Shape::List(items) => items.as_slice(),
+        _ => std::slice::from_ref(clauses),
+    };
+    for clause in each {
+        let clause = scene.known(Cow::Borrowed(clause));
+        let column = clause.member("key").and_then(column_of);
+        let equal = clause.member("match").and_then(|found| found.member("value"));
+        match (column, equal, clause.member("has_id"), &clause.shape) {
+            (Some(column), Some(with), ..) => {
+                found.push(Demand { column, how: Comparator::Equal, with: scene.name_of(with) });
+            }
+            (Some(column), None, ..) => found.push(other(&column)),
+            (None, _, Some(Arg { shape: Shape::List(ids), .. }), _) => match ids.as_slice() {
+                [id] => found.extend(by_id(scene, id)),
+                _ => found.push(other("id")),
+            },
+            (None, _, Some(_), _) => found.push(other("id")),
+            (None, _, None, Shape::Object(inner)) if inner.iter().any(|(name, _)| &**name == "must") => {
+                object(scene, inner, found, depth);
+            }
+            _ => found.push(other("?")),
         }
     }
 }

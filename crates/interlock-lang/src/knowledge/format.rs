@@ -115,7 +115,7 @@ pub(super) struct Entry {
     pub(super) at: Option<Place>,
     /// What takes the place of what: the new name.
     pub(super) to: Option<Place>,
-    /// What is written.
+    /// What is written; of a row, whatever its columns are.
     pub(super) from: Option<Place>,
     /// How a write meets others.
     pub(super) mode: Option<Mode>,
@@ -137,7 +137,7 @@ pub(super) struct Entry {
     pub(super) upsert: Option<Place>,
     /// The lock object; the receiver if it is not said.
     pub(super) object: Option<Place>,
-    /// Which of many: of a lock, of the entries of a hash; or the idempotency key.
+    /// Which of many: of a lock, of the entries of a hash, of the rows that are inserted; or the idempotency key.
     pub(super) key: Option<Place>,
     /// Whether the lock keeps other processes out.
     pub(super) processes: bool,
@@ -169,7 +169,7 @@ pub(super) struct Entry {
     pub(super) fails: bool,
     /// What the result is.
     pub(super) result: Option<String>,
-    /// What the result stands for; else what the object stands for.
+    /// What the result stands for; else what the object stands for. Of a statement without one, the table by the value that names it.
     pub(super) subject: Option<Place>,
     /// Steps that follow.
     pub(super) also: Vec<Entry>,

@@ -10,7 +10,7 @@ use super::{
     format::{Do, Entry, Mode},
     guard,
     place::Place,
-    scene::Scene,
+    scene::{Scene, text_of},
     sql::{self, Parameters, Said},
     statement::{Conflict, Demand, Set, Statement, To, Verb},
 };
@@ -95,9 +95,10 @@ fn table_in(scene: &Scene<'_>, part: &Term) -> Term {
 
 /// A statement on the rows of the object's table.
 pub(super) fn rows(scene: &Scene<'_>, entry: &Entry, body: &mut Body<'_>) {
-    let table = match find(scene, entry.table.as_ref()) {
-        Some(arg) => scene.table_named_by(&arg),
-        None => scene.table(),
+    let table = match (find(scene, entry.table.as_ref()), find(scene, entry.subject.as_ref())) {
+        (Some(arg), _) => scene.table_named_by(&arg),
+        (None, Some(arg)) => text_of(&arg).map_or_else(|| scene.name_of(&arg), Term::Literal),
+        (None, None) => scene.table(),
     };
     let verb = match entry.r#do {
         Do::Update | Do::UpdateId | Do::Replace => Verb::Update,
@@ -134,6 +135,18 @@ pub(super) fn rows(scene: &Scene<'_>, entry: &Entry, body: &mut Body<'_>) {
             filter::sets(scene, &set)
         };
     }
+    // What a row is found by stays what it is, and is no condition on it where it is written along.
+    if by_id {
+        statement.sets.retain(|set| set.column.as_deref() != Some("id"));
+    }
+    if let Some(key) = find(scene, entry.key.as_ref()).filter(|_| verb == Verb::Insert) {
+        statement.sets.retain(|set| set.column.as_deref() != Some("id"));
+        let id = Set::to_given(Some("id".into()), scene.name_of(&key), key.values);
+        statement.sets.insert(0, id);
+    }
+    if let Some(whole) = find(scene, entry.from.as_ref()).filter(|_| entry.mode != Some(Mode::Atomic)) {
+        statement.sets.push(Set::to_given(None, Term::Unknown, whole.values));
+    }
     if verb == Verb::Update && entry.mode == Some(Mode::Atomic) {
         let values = from(scene, entry);
         let relative = |column| Set { column, to: To::Relative, term: Term::Unknown, values: values.clone() };
@@ -146,6 +159,10 @@ pub(super) fn rows(scene: &Scene<'_>, entry: &Entry, body: &mut Body<'_>) {
     let upserts = |place: &Place| find(scene, Some(place)).is_some_and(|arg| arg.shape != Shape::Bool(false));
     if verb == Verb::Insert && entry.upsert.as_ref().is_some_and(upserts) {
         statement.conflict = Conflict::Overwrite;
+        statement.on_conflict = std::mem::take(&mut statement.demands);
+        if entry.key.is_some() {
+            statement.target = vec!["id".into()];
+        }
     }
     if verb == Verb::Insert && entry.mode == Some(Mode::Ensure) {
         statement.conflict = Conflict::Ignore;

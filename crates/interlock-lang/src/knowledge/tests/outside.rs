@@ -145,12 +145,15 @@ fn commands_of_the_cloud_are_made_first_and_sent_later() {
             let key = || ("Key", object([("id", id.clone())]));
             let table = || ("TableName", text("stock"));
             let less = || ("UpdateExpression", text("SET n = n - :d"));
+            let item = || ("Item", object([("id", id.clone()), ("n", data.clone())]));
             let enough = ("ConditionExpression", text("n >= :d"));
             for (command, input) in [
                 ("GetCommand", object([table(), key()])),
                 ("UpdateCommand", object([table(), key(), ("UpdateExpression", text("SET n = :n"))])),
                 ("UpdateCommand", object([table(), key(), less()])),
-                ("UpdateCommand", object([table(), key(), less(), enough])),
+                ("UpdateCommand", object([table(), key(), less(), enough.clone()])),
+                ("PutCommand", object([table(), item(), enough])),
+                ("PutCommand", object([table(), item()])),
             ] {
                 let command = s.create("@aws-sdk/lib-dynamodb", command, [input]);
                 s.method(&s3, "send", [command.arg()]);
@@ -174,6 +177,10 @@ fn commands_of_the_cloud_are_made_first_and_sent_later() {
             15      send.7 = write atomic row "stock"[id]
             16      UpdateCommand.3 = new
             17      send.8 = write conditional row "stock"[id] when condition ? ?
+            18      PutCommand = new
+            19      send.9 = write conditional row "stock"[id].{id, n} when condition ? ? from id, data
+            20      PutCommand.2 = new
+            21      send.10 = write blind row "stock"[id].{id, n} from id, data
         "##]],
     );
 }

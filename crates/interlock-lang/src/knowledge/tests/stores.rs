@@ -1,8 +1,9 @@
-//! Redis and MongoDB.
+//! Redis, MongoDB, and stores of vectors.
 
 use expect_test::expect;
 
 use super::script::{check, closure, list, number, object, text, yes};
+use crate::Arg;
 
 #[test]
 fn redis_commands_say_what_they_do_to_their_key() {
@@ -272,5 +273,121 @@ fn what_a_worker_is_bound_to_is_a_store() {
             4       get.2 = read key ::a.ts::context.env.NOTES + "#" + id
             5       delete = delete key ::a.ts::context.env.NOTES + "#" + id
         "##]],
+    );
+}
+
+#[test]
+fn records_of_a_vector_store_are_named_by_their_ids() {
+    check(
+        |s, [id, amount, data]| {
+            let client = s.create("chromadb", "ChromaClient", []);
+            let notes = s.method(&client, "getOrCreateCollection", [object([("name", text("notes"))])]);
+            let ids = || ("ids", list([id.clone()]));
+            let metadatas = |metadata| ("metadatas", list([metadata]));
+            s.method(&notes, "get", [object([ids()])]);
+            s.method(&notes, "get", [object([("ids", list([id.clone(), amount.clone()]))])]);
+            s.method(&notes, "get", [object([("where", object([("title", id.clone())]))])]);
+            s.method(&notes, "get", []);
+            s.method(&notes, "count", []);
+            let titled = || metadatas(object([("id", id.clone()), ("title", data.clone())]));
+            s.method(&notes, "add", [object([ids(), titled(), ("documents", list([amount.clone()]))])]);
+            s.method(&notes, "add", [object([("ids", data.clone())])]);
+            s.method(&notes, "update", [object([ids(), titled()])]);
+            s.method(&notes, "update", [object([ids(), titled(), ("documents", list([amount.clone()]))])]);
+            s.method(&notes, "update", [object([ids(), metadatas(data.clone())])]);
+            s.method(&notes, "upsert", [object([ids(), metadatas(data.clone())])]);
+            s.method(&notes, "upsert", [object([("ids", list([id.clone(), amount])), metadatas(data)])]);
+            s.method(&notes, "delete", [object([ids()])]);
+            s.method(&notes, "delete", [object([("where", object([("title", id)]))])]);
+            s.method(&client, "deleteCollection", [object([("name", text("notes"))])]);
+        },
+        expect![[r#"
+            1       ChromaClient = new
+            2       getOrCreateCollection = derived from ChromaClient
+            3       get = read row "notes"[id] by its key
+            4       get.2 = read row "notes"[*]
+            5       get.3 = read row "notes"[id]
+            6       get.4 = read row "notes"[*]
+            7       count = read total of row "notes"[*]
+            8       add = write exclusive row "notes"[id] from id, data, amount
+            9       add.2 = write exclusive row "notes"[data] from data
+            10      update = write blind row "notes"[id].{title} from data
+            11      update.2 = write blind row "notes"[id] from id, data, amount
+            12      update.3 = write blind row "notes"[id] from id, data
+            13      upsert = write blind row "notes"[id] from id, data
+            14      upsert.2 = write blind row "notes"[*] from id, amount, data
+            15      delete = delete row "notes"[id]
+            16      delete.2 = delete row "notes"[id]
+            17      deleteCollection = delete row "notes"[*]
+        "#]],
+    );
+}
+
+#[test]
+fn points_are_replaced_whole_and_their_payloads_field_by_field() {
+    check(
+        |s, [id, amount, data]| {
+            let client = s.create("@qdrant/js-client-rest", "QdrantClient", []);
+            let name = s.constant("NAME", text("notes"));
+            let points = || ("points", list([id.clone()]));
+            let mut call = |method: &str, with: Arg| {
+                s.method(&client, method, [name.clone(), with]);
+            };
+            call("retrieve", object([("ids", list([id.clone()]))]));
+            call("retrieve", object([("ids", list([id.clone(), amount.clone()]))]));
+            let equal = |key: &str, value: &Arg| {
+                object([("key", text(key)), ("match", object([("value", value.clone())]))])
+            };
+            let by_title = || ("filter", object([("must", list([equal("title", &data)]))]));
+            call("scroll", object([by_title()]));
+            let mine = list([object([("has_id", list([id.clone()]))]), equal("meta.owner", &data)]);
+            call("scroll", object([("filter", object([("must", mine)]))]));
+            let some = list([object([("key", text("age")), ("range", object([("gte", number(3))]))])]);
+            call("count", object([("filter", object([("must", some), ("should", list([]))]))]));
+            let point = || object([("id", id.clone()), ("payload", data.clone())]);
+            call("upsert", object([("points", list([point()]))]));
+            call("upsert", object([("points", list([point(), point()]))]));
+            call("upsert", object([("points", data.clone())]));
+            let same = object([("must", list([equal("version", &amount)]))]);
+            call("upsert", object([("points", list([point()])), ("update_filter", same)]));
+            call("upsert", object([("points", list([point()])), ("update_mode", text("insert_only"))]));
+            let payload = || ("payload", object([("id", id.clone()), ("state", amount.clone())]));
+            call("setPayload", object([points(), payload()]));
+            call("setPayload", object([points(), ("payload", data.clone())]));
+            call("setPayload", object([by_title(), payload()]));
+            call("overwritePayload", object([points(), payload()]));
+            call("deletePayload", object([points(), ("keys", list([text("state")]))]));
+            call("clearPayload", object([points()]));
+            call(
+                "updateVectors",
+                object([("points", list([object([("id", id.clone()), ("vector", data.clone())])]))]),
+            );
+            call("delete", object([points()]));
+            call("delete", object([by_title()]));
+            call("deleteCollection", object([]));
+        },
+        expect![[r#"
+            1       QdrantClient = new
+            2       retrieve = read row "notes"[id] by its key
+            3       retrieve.2 = read row "notes"[*]
+            4       scroll = read row "notes"[data]
+            5       scroll.2 = read row "notes"[id] demanding owner
+            6       count = read total of row "notes"[*] demanding age, should
+            7       upsert = write blind row "notes"[id] from id, data
+            8       upsert.2 = write blind row "notes"[*] from id, data
+            9       upsert.3 = write blind row "notes"[*] from data
+            10      upsert.4 = write conditional row "notes"[id] when version = amount from id, data, amount
+            11      upsert.5 = write exclusive row "notes"[id] from id, data
+            12      setPayload = write blind row "notes"[id].{state} from amount
+            13      setPayload.2 = write blind row "notes"[id] from data
+            14      setPayload.3 = write blind row "notes"[data].{id, state} from id, amount
+            15      overwritePayload = write blind row "notes"[id] from id, amount
+            16      deletePayload = write atomic row "notes"[id].{state}
+            17      clearPayload = write blind row "notes"[id]
+            18      updateVectors = write blind row "notes"[id].{vector} from data
+            19      delete = delete row "notes"[id]
+            20      delete.2 = delete row "notes"[data]
+            21      deleteCollection = delete row "notes"[*]
+        "#]],
     );
 }
