@@ -77,7 +77,7 @@ pub(crate) fn of_entry(view: &View<'_>, index: usize, entry: &Entry<'_>) -> Vec<
     }
     let mut gates = Gates::default();
     for act in entry.steps_of(Kinds::CHANGES) {
-        if !acts(entry, act) {
+        if !acts(entry, act) || entry.puts_back_itself(act) {
             continue;
         }
         let judgements = entry.judges(act).iter().copied().filter(|check| is_judgement(entry, *check));

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use interlock_model::{
-    Confidence, Lane, Reach,
+    Confidence, Lane, Reach, Span,
     ir::{Name, Op, Resource, Term, Value, WriteMode},
 };
 
@@ -62,7 +62,7 @@ fn of_entry(view: &View<'_>, changed: &Changed<'_>, entry: &Entry<'_>) -> Vec<Is
                 continue;
             }
             let Some(reach) = view.reach(entry, *look, act) else { continue };
-            if changed.is_settled(entry, *look, field) {
+            if changed.is_settled(entry, *look, act, field) {
                 continue;
             }
             issues.push(issue(changed, entry, *look, act, field, reach));
@@ -195,19 +195,27 @@ fn issue(changed: &Changed<'_>, entry: &Entry<'_>, look: At, act: At, field: &st
     issue
 }
 
-/// The columns that any code of the program ever changes, by table; an empty list is a change of the whole row.
-struct Changed<'v>(HashMap<&'v Term, Vec<&'v [Name]>>);
+/// What any code of the program ever changes, by table.
+struct Changed<'v>(HashMap<&'v Term, Vec<Change<'v>>>);
+
+#[derive(PartialEq)]
+struct Change<'v> {
+    /// An empty list is a change of the whole row.
+    columns: &'v [Name],
+    place: Span,
+}
 
 impl<'v> Changed<'v> {
     fn of(view: &'v View<'_>) -> Self {
-        let mut changed: HashMap<&Term, Vec<&[Name]>> = HashMap::new();
+        let mut changed: HashMap<&Term, Vec<Change<'_>>> = HashMap::new();
         for entry in view.entries_with(Kinds::WRITE) {
             let changes = |op: &Op| matches!(op, Op::Write { mode, .. } if *mode != WriteMode::Exclusive);
             for write in entry.all(Kinds::WRITE, changes) {
                 if let Some(Resource::Row { table, columns, .. }) = entry.resource(write) {
                     let known = changed.entry(&**table).or_default();
-                    if !known.contains(&columns.as_slice()) {
-                        known.push(columns);
+                    let change = Change { columns, place: entry.span(write) };
+                    if !known.contains(&change) {
+                        known.push(change);
                     }
                 }
             }
@@ -215,17 +223,23 @@ impl<'v> Changed<'v> {
         Self(changed)
     }
 
-    /// Whether a field says who made something, and nobody ever says otherwise: that stays as it is.
-    fn is_settled(&self, entry: &Entry<'_>, look: At, field: &str) -> bool {
+    /// Whether nobody ever changes a field, although somebody else changes rows like that one, or it says who made them: whose they are
+    /// stays as it is.
+    fn is_settled(&self, entry: &Entry<'_>, look: At, act: At, field: &str) -> bool {
         let words = words(field).concat();
         let says_who_made_it = ["createdby", "creator"].iter().any(|made| words.starts_with(made));
-        says_who_made_it && !self.by_somebody(entry, look, field)
+        let Some(Resource::Row { table, .. }) = entry.resource(look) else { return false };
+        let mut changes = self.0.get(&**table).into_iter().flatten();
+        let is_other = |change: &Change<'_>| change.place != entry.span(act);
+        !self.by_somebody(entry, look, field) && (says_who_made_it || changes.any(is_other))
     }
 
     /// Whether anybody changes a field of what was looked at.
     fn by_somebody(&self, entry: &Entry<'_>, look: At, field: &str) -> bool {
         let Some(Resource::Row { table, .. }) = entry.resource(look) else { return true };
         let mut changes = self.0.get(&**table).into_iter().flatten();
-        changes.any(|columns| columns.is_empty() || columns.iter().any(|column| same_name(column, field)))
+        changes.any(|Change { columns, .. }| {
+            columns.is_empty() || columns.iter().any(|column| same_name(column, field))
+        })
     }
 }

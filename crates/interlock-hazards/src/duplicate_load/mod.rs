@@ -1,5 +1,6 @@
 //! `duplicate-load`: its page is `doc.md`.
 
+mod cost;
 mod probe;
 mod refreshed;
 mod remedy;

@@ -1,6 +1,9 @@
 //! Two misses load, refresh or initialise the same thing twice.
 
-use interlock_model::ir::{Op, Resource, Value, WriteMode};
+use interlock_model::{
+    Confidence,
+    ir::{Op, Resource, Value, WriteMode},
+};
 
 use crate::{
     Issue,
@@ -8,7 +11,10 @@ use crate::{
     view::{At, Entry, Kinds, Overlap, View},
 };
 
-use super::refreshed::refreshed;
+use super::{
+    cost::{Cost, cost},
+    refreshed::refreshed,
+};
 
 pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
     let found = clashes(view);
@@ -45,6 +51,8 @@ pub(crate) fn claims(_view: &View<'_>, clash: &Clash<'_, '_>) -> bool {
         && !clash.fed_at_all
         && !is_loaded_before(clash)
         && !notes_failure(clash)
+        && !clash.entry.puts_what_all_get(clash.look, clash.act)
+        && cost(clash) != Cost::None
 }
 
 /// Whether it is asked for a word and, when something has failed, set to one: a note of that, and nothing that was loaded.
@@ -87,6 +95,14 @@ fn has_run_out(clash: &Clash<'_, '_>, check: At) -> bool {
 }
 
 fn issue(clash: &Clash<'_, '_>) -> Issue {
+    match cost(clash) {
+        // Who asks twice for what is only read has waited, and lost nothing.
+        Cost::Reading => told(clash).no_surer_than(Confidence::Low),
+        _ => told(clash),
+    }
+}
+
+fn told(clash: &Clash<'_, '_>) -> Issue {
     let thing = clash.thing();
     let is_flag = matches!(clash.entry.op(clash.act), Some(Op::Write { from, .. }) if from.is_empty());
     if is_flag {

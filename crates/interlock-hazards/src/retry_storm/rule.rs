@@ -65,6 +65,7 @@ fn pauses_by_name(entry: &Entry<'_>, head: At) -> bool {
             pauses(&entry.function_name(*function))
         }
         Some(Op::Call { callee: Callee::Named(name), .. }) => pauses(name),
+        Some(Op::Call { callee: Callee::Value(value), .. }) => pauses(entry.name_of(*value)),
         _ => false,
     })
 }

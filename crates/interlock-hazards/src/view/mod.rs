@@ -18,6 +18,7 @@ mod flow;
 mod gap;
 mod here;
 mod inside;
+mod kept;
 mod kinds;
 mod names;
 mod objects;

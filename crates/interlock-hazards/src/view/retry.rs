@@ -161,7 +161,22 @@ impl Entry<'_> {
                 && !self.gets_to(self.after(attempt).collect(), head, in_catch);
         }
         // Nothing stands in the catch, so the way on is the same for both; only leaving from inside is a success.
-        catch.body.is_empty() && self.inside(attempt).any(|at| self.leaves(head, at))
+        catch.body.is_empty()
+            && self.inside(attempt).any(|at| self.leaves(head, at) && !self.waits_for_a_state(attempt, at))
+    }
+
+    /// Whether a step is only taken once what was asked for says so: whoever looks until an editor is ready has not failed before.
+    fn waits_for_a_state(&self, attempt: At, at: At) -> bool {
+        let asks = |check: &At| match self.op(*check) {
+            Some(Op::Check { on, .. }) => !on.iter().any(|value| self.tells_of_success(*value)),
+            _ => false,
+        };
+        self.judges(at).iter().filter(|check| self.encloses(attempt, **check)).any(asks)
+    }
+
+    fn tells_of_success(&self, value: Value) -> bool {
+        let field = self.field_of(value);
+        field.is_some_and(|field| matches!(&*field, "ok" | "status" | "statusCode" | "success"))
     }
 
     /// Whether a step leaves the loop on purpose and in peace.

@@ -16,6 +16,7 @@ impl<'a> Lowerer<'a> {
         let name = match &call.callee {
             Expression::Identifier(id) => id.name.as_str(),
             Expression::StaticMemberExpression(member) => member.property.name.as_str(),
+            Expression::PrivateFieldExpression(member) => member.field.name.as_str(),
             _ => return None,
         };
         let first = call.arguments.first().and_then(Argument::as_expression)?;
@@ -28,8 +29,10 @@ impl<'a> Lowerer<'a> {
                 self.timer(name, first, call);
                 Some(Val::nothing())
             }
-            "sleep" | "delay" | "wait" | "pause" | "setTimeout"
-                if wanted.waits() && call.arguments.len() <= 3 && !is_callable_now(first) =>
+            name if lets_time_pass(name)
+                && wanted.waits()
+                && call.arguments.len() <= 3
+                && !is_callable_now(first) =>
             {
                 self.pause(call)
             }
@@ -112,6 +115,7 @@ impl<'a> Lowerer<'a> {
                 Expression::Identifier(id) if matches!(id.name.as_str(), "scheduler" | "Bun") => {}
                 _ => return None,
             },
+            Expression::PrivateFieldExpression(_) => {}
             _ => return None,
         }
         Some(self.rest(call))
@@ -159,6 +163,13 @@ impl<'a> Lowerer<'a> {
         self.push_at(at, Op::Spawn { start: Start::Event, body });
         Some(target)
     }
+}
+
+/// Whether a function is called after letting time pass: `sleep`, `_delay`, `sleepMs`.
+fn lets_time_pass(name: &str) -> bool {
+    let name = name.trim_start_matches('_');
+    let name = ["Ms", "Async", "For"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(name);
+    matches!(name, "sleep" | "delay" | "wait" | "pause" | "setTimeout")
 }
 
 pub(super) fn sleep(flags: u8) -> Op {

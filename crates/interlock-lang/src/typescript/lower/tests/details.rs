@@ -57,6 +57,41 @@ async function tries() {
 }
 
 #[test]
+fn sleeps_are_known_by_their_names_also_where_nobody_else_can_call_them() {
+    check(
+        r#"
+class Client {
+  #sleep(ms: number) {}
+  async tries(attempt: number) {
+    await this.#sleep(2 ** attempt * Math.random());
+    await this._delay(10);
+    await this.sleepMs(10);
+    await this.waitForIdle(10);
+  }
+}
+"#,
+        expect![[r#"
+            a.ts
+            1     fn module() at start-up
+
+            2     fn Client.constructor()
+
+            3     fn Client.#sleep(ms)
+
+            4     fn Client.tries(attempt), async
+            5       sleep growing with jitter
+            5       suspend
+            6       sleep fixed
+            6       suspend
+            7       sleep fixed
+            7       suspend
+            8       waitForIdle = call 'this.waitForIdle'("10")
+            8       suspend
+        "#]],
+    );
+}
+
+#[test]
 fn destructuring_names_each_part_by_its_path() {
     check(
         r#"

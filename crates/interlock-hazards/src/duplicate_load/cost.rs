@@ -1,0 +1,58 @@
+//! What it costs to load something twice.
+
+use interlock_model::ir::{Callee, Change, Op, Resource, WriteMode};
+
+use crate::{clash::Clash, view::At, words};
+
+/// What a load does that a second one does again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Cost {
+    /// It makes sure that something is there: a folder.
+    None,
+    /// It reads.
+    Reading,
+    /// It opens, changes or starts something, or does what nobody can tell.
+    More,
+}
+
+/// What functions are called that only read.
+const READS: [&str; 12] =
+    ["get", "fetch", "read", "list", "find", "search", "lookup", "json", "text", "stat", "describe", "parse"];
+
+/// What the load costs that lies between a look and what is kept.
+pub(super) fn cost(clash: &Clash<'_, '_>) -> Cost {
+    let between = clash.look + 1..clash.act;
+    let ways_on = between.filter(|at| clash.entry.leads_to(clash.look, *at).is_some());
+    let costs: Vec<Cost> = ways_on.filter_map(|at| of_step(clash, at)).collect();
+    // Where nothing is done but wait, somebody else does the work, and mostly once: a module that is imported, a promise.
+    costs.into_iter().max().unwrap_or(Cost::Reading)
+}
+
+fn of_step(clash: &Clash<'_, '_>, at: At) -> Option<Cost> {
+    let entry = clash.entry;
+    let in_memory = || matches!(entry.resource(at), Some(Resource::Shared(_) | Resource::Flag(_)));
+    match entry.op(at)? {
+        Op::Read { .. } | Op::Write { .. } | Op::Delete { .. } if in_memory() => None,
+        Op::Read { .. } => Some(Cost::Reading),
+        Op::Write { mode: WriteMode::Ensure, .. } => Some(Cost::None),
+        Op::Write { .. } | Op::Delete { .. } | Op::Rename { .. } | Op::Open { .. } | Op::Spawn { .. } => {
+            Some(Cost::More)
+        }
+        Op::External { change, .. } => Some(if *change == Change::None { Cost::Reading } else { Cost::More }),
+        Op::Call { callee, awaited: true, .. } => {
+            let reads = match callee {
+                Callee::Named(name) => is_called_reading(name),
+                Callee::Function(function) => is_called_reading(&entry.function_name(*function)),
+                Callee::Value(value) => is_called_reading(entry.name_of(*value)),
+                Callee::Closure { .. } | Callee::Pending(_) => false,
+            };
+            Some(if reads { Cost::Reading } else { Cost::More })
+        }
+        _ => None,
+    }
+}
+
+fn is_called_reading(name: &str) -> bool {
+    let last = name.rsplit('.').next().unwrap_or(name);
+    words(last).first().is_some_and(|first| READS.contains(&first.as_str()))
+}
