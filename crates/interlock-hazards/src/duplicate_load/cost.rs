@@ -48,8 +48,16 @@ fn of_step(clash: &Clash<'_, '_>, at: At) -> Option<Cost> {
             };
             Some(if reads { Cost::Reading } else { Cost::More })
         }
+        // An object of a library may be a connection.
+        Op::Call { callee: Callee::Named(name), .. } if makes_object(name) => Some(Cost::More),
         _ => None,
     }
+}
+
+/// Whether a function is called like a class, other than one of errors.
+fn makes_object(name: &str) -> bool {
+    let last = name.rsplit('.').next().unwrap_or(name);
+    last.starts_with(|first: char| first.is_ascii_uppercase()) && !last.ends_with("Error")
 }
 
 fn is_called_reading(name: &str) -> bool {

@@ -5,6 +5,7 @@ mod emptied;
 mod probe;
 mod remedy;
 pub(crate) mod rule;
+mod twice;
 
 use interlock_model::{HazardId, Severity};
 

@@ -13,7 +13,11 @@ use crate::{
     view::{At, Entry, Kinds, Piece, Runs, View},
 };
 
-use super::{early::early, emptied::emptied};
+use super::{
+    early::early,
+    emptied::emptied,
+    twice::{self, is_used_twice},
+};
 
 pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
     let found = clashes(view);
@@ -45,6 +49,9 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
         .iter()
         .filter(|clash| spends(clash) && !claims(clash) && !non_atomic_rate_limit::rule::claims(view, clash));
     issues.extend(spent.map(overspent));
+    let twice =
+        found.iter().filter(|clash| is_used_twice(clash) && !duplicate_load::rule::claims(view, clash));
+    issues.extend(twice.map(twice::issue));
     issues.extend(view.entries_with(Kinds::WRITE).flat_map(overtaken));
     issues.extend(early(view));
     issues

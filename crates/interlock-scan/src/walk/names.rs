@@ -27,6 +27,8 @@ pub(crate) enum Left {
 
 const TEST_FOLDERS: &[&str] =
     &["__tests__", "test", "tests", "fixtures", "__fixtures__", "e2e", "__mocks__", "__snapshots__"];
+/// What the names of folders end with that hold tests of one kind: `accuracy-tests`.
+const TEST_ENDS: &[&str] = &["-tests", "_tests", "-e2e"];
 /// What the settings of those who run tests begin with: `playwright.config.ts`.
 const TEST_RUNNERS: &[&str] = &["vitest", "jest", "playwright", "cypress", "karma", "wdio"];
 /// What the settings of those who build, check and format begin with: `tsup.config.ts`.
@@ -42,7 +44,7 @@ const INSTALLED_FOLDERS: &[&str] = &["node_modules", "bower_components", "jspm_p
 
 /// Whether a folder of this name is left out with all that is in it.
 pub(super) fn folder(name: &str) -> Option<Left> {
-    if TEST_FOLDERS.contains(&name) {
+    if TEST_FOLDERS.contains(&name) || TEST_ENDS.iter().any(|end| name.ends_with(end)) {
         Some(Left::Test)
     } else if INSTALLED_FOLDERS.contains(&name) {
         Some(Left::Installed)
@@ -177,6 +179,8 @@ mod tests {
             assert_eq!(file(name), expected, "{name}");
         }
         assert_eq!(folder("__tests__"), Some(Left::Test));
+        assert_eq!(folder("accuracy-tests"), Some(Left::Test));
+        assert_eq!(folder("contests"), None);
         assert_eq!(folder("node_modules"), Some(Left::Installed));
         assert_eq!(folder("src"), None);
     }
