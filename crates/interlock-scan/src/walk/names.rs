@@ -86,13 +86,9 @@ fn is_hashed(name: &str) -> bool {
         return false;
     };
     let has = |kind: fn(&u8) -> bool| hash.as_bytes().iter().any(kind);
-    let reads_like_words =
-        !has(u8::is_ascii_digit) && !(has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase));
+    let is_drawn = has(u8::is_ascii_digit) || has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase);
     let is_safe = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
-    at > 1
-        && stem.get(..at).is_some_and(|name| name.ends_with('-'))
-        && hash.bytes().all(is_safe)
-        && !reads_like_words
+    at > 1 && stem.get(..at).is_some_and(|name| name.ends_with('-')) && hash.bytes().all(is_safe) && is_drawn
 }
 
 /// The ending of a file's name.
