@@ -1,5 +1,6 @@
 //! `unprotected-multi-step`: its page is `doc.md`.
 
+mod bound;
 mod facts;
 mod mixed;
 mod probe;

@@ -16,7 +16,13 @@ use crate::{
     words::words,
 };
 
-use super::{facts::Facts, mixed::mixed, replaced::replaced, undone::undone};
+use super::{
+    bound::{are_bound_side_by_side, is_bound_to_its_own, is_taken_back, may_fail_alone},
+    facts::Facts,
+    mixed::mixed,
+    replaced::replaced,
+    undone::undone,
+};
 
 /// Finds `unprotected-multi-step`.
 pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
@@ -156,39 +162,6 @@ fn pair(
     Some(confidence)
 }
 
-/// Whether a change may fail without anything coming of it, because its author catches that and goes on: the other one does not need it.
-/// Unless it is asked later whether all went well.
-fn may_fail_alone(entry: &Entry<'_>, change: At, other: At) -> bool {
-    let Some(attempt) = entry.catcher(change) else { return false };
-    let (Some(Op::Try { catch: Some(catch), .. }), Some(tried)) = (entry.op(attempt), entry.tried(attempt))
-    else {
-        return false;
-    };
-    let says_so =
-        |op: &Op| matches!(op, Op::Exit(_) | Op::Write { .. } | Op::Delete { .. } | Op::Rename { .. });
-    let asks_later = || entry.judges(other).iter().any(|check| *check > attempt);
-    !tried.contains(&other) && !asks_later() && !catch.body.iter().any(|effect| reaches(&effect.op, &says_so))
-}
-
-fn reaches(op: &Op, holds: &impl Fn(&Op) -> bool) -> bool {
-    holds(op) || op.blocks().flatten().any(|effect| reaches(&effect.op, holds))
-}
-
-/// Whether the first has a change of the second's record in a transaction with it, and the second has another transaction: what belongs
-/// together is stored together, twice.
-fn is_bound_to_its_own(
-    entry: &Entry<'_>,
-    first: At,
-    second: At,
-    subjects: &BTreeMap<At, BTreeSet<Term>>,
-) -> bool {
-    let with_first = |begin: &At| {
-        let mut others = subjects.keys().filter(|other| entry.open(**other).contains(begin));
-        !entry.open(second).contains(begin) && others.any(|other| entry.same_record(*other, second))
-    };
-    !entry.open(second).is_empty() && entry.open(first).iter().any(with_first)
-}
-
 /// Whether a file is there only for as long as the work takes, because the same call makes and removes it: a lock file, a mark that
 /// somebody is there.
 fn comes_and_goes(entry: &Entry<'_>, at: At) -> bool {
@@ -231,18 +204,6 @@ fn names_of_new(entry: &Entry<'_>, first: At) -> Vec<Value> {
         _ => vec![],
     };
     outcome.iter().copied().chain(drawn.into_iter().filter(|value| entry.is_drawn(*value))).collect()
-}
-
-/// Whether something binds two changes that are sent at once; `None` if they are not.
-fn are_bound_side_by_side(entry: &Entry<'_>, first: At, second: At) -> Option<bool> {
-    let together = |at: At| entry.around(at, |op| matches!(op, Op::Together { .. }));
-    let common = together(first)?;
-    if first > second || together(second) != Some(common) {
-        return None;
-    }
-    let locked = entry.held(first).iter().any(|lock| entry.held(second).contains(lock));
-    let in_transaction = entry.open(first).iter().any(|begin| entry.open(second).contains(begin));
-    Some(locked || in_transaction)
 }
 
 /// Which kinds of changes make a pair.
@@ -442,32 +403,6 @@ fn share_content(entry: &Entry<'_>, first: At, second: At) -> bool {
 fn moves(entry: &Entry<'_>, first: At, second: At) -> bool {
     matches!(entry.op(second), Some(Op::Delete { .. }))
         && entry.fed_by(first).iter().any(|source| entry.overlap(*source, second).is_some())
-}
-
-/// Whether the failure of the second is caught, and the first is changed back there.
-fn is_taken_back(entry: &Entry<'_>, first: At, second: At) -> bool {
-    let undoes = entry.steps_of(Kinds::WRITE | Kinds::DELETE);
-    undoes
-        .filter(|undo| entry.is_recovery(*undo) && entry.same_record(first, *undo))
-        .any(|undo| entry.leads_to(second, undo).is_some())
-        || given_back_after_refusal(entry, first, second)
-}
-
-/// Whether a second change that took no effect leads to the first being changed back.
-fn given_back_after_refusal(entry: &Entry<'_>, first: At, second: At) -> bool {
-    let Some(Op::Write { outcome: Some(outcome), .. } | Op::Delete { outcome: Some(outcome), .. }) =
-        entry.op(second)
-    else {
-        return false;
-    };
-    let depends = |check: &At| match entry.op(*check) {
-        Some(Op::Check { on, .. }) => on.iter().any(|value| entry.depends_on(*value, *outcome)),
-        _ => false,
-    };
-    let undoes = entry.steps_of(Kinds::WRITE | Kinds::DELETE);
-    undoes
-        .filter(|undo| *undo > second && entry.same_record(first, *undo))
-        .any(|undo| entry.judges(undo).iter().any(|check| depends(check) && entry.encloses(*check, undo)))
 }
 
 fn issue(entry: &Entry<'_>, first: At, second: At, confidence: Confidence) -> Issue {

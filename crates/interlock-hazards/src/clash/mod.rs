@@ -2,9 +2,12 @@
 //!
 //! Each of those hazards says in its rule which clashes it claims; the more specific comes first, so that one gap is one finding.
 
+mod names;
+mod rows;
+
 use interlock_model::{
     Confidence, Lane, Reach, Span,
-    ir::{Aspect, Comparison, Condition, Fresh, Name, Op, Resource, Root, Term, Value, WriteMode},
+    ir::{Aspect, Comparison, Condition, Name, Op, Resource, Root, Term, Value, WriteMode},
 };
 
 use crate::{
@@ -14,6 +17,15 @@ use crate::{
     keys::key_of,
     view::{At, Entry, Kinds, Overlap, View, is_wrapping},
     words,
+};
+
+use self::{
+    names::{asks_presence, says_it_went_well},
+    rows::{adds_missing, adds_to, is_of_own_making, is_worked_off},
+};
+pub(crate) use self::{
+    names::{is_in_cache, is_presence, is_version, mentions, notes_change, notes_use, same_name},
+    rows::{adds_row, has_in_common},
 };
 
 /// How many steps one judgement can be about.
@@ -137,51 +149,6 @@ pub(crate) fn of_entry(view: &View<'_>, index: usize, entry: &Entry<'_>) -> Vec<
     found
 }
 
-/// Whether this call has added the row itself before it looks at it, under an id that it drew for it: nobody else knows that id yet.
-fn is_of_own_making(entry: &Entry<'_>, look: At, act: At) -> bool {
-    let Some(Resource::Row { table, key, .. }) = entry.resource(act) else { return false };
-    let adds = |op: &Op| matches!(op, Op::Write { mode: WriteMode::Exclusive, .. });
-    let is_it = |made: At| match entry.resource(made) {
-        Some(Resource::Row { table: same, key: drawn, .. }) => {
-            table.names_the_same_as(same) && key.names_the_same_as(drawn)
-        }
-        _ => false,
-    };
-    entry.all(Kinds::WRITE, adds).any(|made| made < look && made != act && is_it(made))
-        && entry.made_of(&entry.values_in(key)).iter().any(|value| entry.is_drawn(*value))
-}
-
-/// Whether rows that a look saw together are changed one by one, and what is changed was neither judged nor computed from what stood in
-/// the same column: a list of what is left to do, which comes to the same when two go through it.
-fn is_worked_off(entry: &Entry<'_>, look: At, act: At, judged: &[(At, At)]) -> bool {
-    if !entry.is_one_of_many(look, act) {
-        return false;
-    }
-    // What two remove one by one is gone in the end.
-    if matches!(entry.op(act), Some(Op::Delete { .. })) {
-        return true;
-    }
-    let Some(Op::Read { into, .. }) = entry.op(look) else { return false };
-    let is_seen = |value: &Value| match entry.resolve_path(&(*value).into()).root {
-        Root::Value(root) => root == *into || entry.inputs(root).contains(into),
-        _ => false,
-    };
-    // Who names no column writes all of them.
-    let columns = entry.columns(act);
-    let from_column = |value: &Value| {
-        let is_column = |columns: &[Name]| {
-            let field = entry.field_of(*value);
-            field.is_some_and(|field| columns.iter().any(|column| same_name(column, &field)))
-        };
-        is_seen(value) && columns.is_none_or(is_column)
-    };
-    let asks = |(check, from): &(At, At)| {
-        *from == look && matches!(entry.op(*check), Some(Op::Check { on, .. }) if on.iter().any(from_column))
-    };
-    let fed = || matches!(entry.op(act), Some(Op::Write { from, .. }) if entry.made_of(from).iter().any(from_column));
-    !judged.iter().any(asks) && !fed()
-}
-
 /// Whether a look is only taken where a switch of the caller says no, and the act only where it says yes, or the other way round:
 /// `if (!overwrite && exists(path)) return`, and `if (overwrite) rename(…)`. So it is with what says whether something is there.
 fn exclude(entry: &Entry<'_>, look: At, act: At) -> bool {
@@ -226,75 +193,6 @@ fn is_switch(entry: &Entry<'_>, value: Value) -> bool {
 fn meets(entry: &Entry<'_>, look: At, act: At) -> Option<Overlap> {
     let adds = || adds_to(entry, look, act) || adds_missing(entry, look, act);
     entry.meets(look, act).or_else(|| adds().then_some(Overlap::Maybe))
-}
-
-/// Whether a row is added to those of which a look has seen how many they are, or the greatest: `MAX(position) WHERE list = $1`, and a
-/// card of that list. What the filter names is no row then, but what the rows have in common.
-fn adds_to(entry: &Entry<'_>, look: At, act: At) -> bool {
-    let (Some(Op::Read { aspect: Aspect::Total, .. }), Some(Op::Write { from, .. })) =
-        (entry.op(look), entry.op(act).filter(|_| adds_row(entry, act)))
-    else {
-        return false;
-    };
-    has_in_common(entry, look, act, from)
-}
-
-/// Whether a step adds something that was not there: it fails where it is, or it overwrites what nobody has, because the id was drawn
-/// for it.
-pub(crate) fn adds_row(entry: &Entry<'_>, act: At) -> bool {
-    match (entry.op(act), entry.resource(act)) {
-        (Some(Op::Write { mode: WriteMode::Exclusive, .. }), _) => true,
-        (Some(Op::Write { mode: WriteMode::Blind, .. }), Some(Resource::Row { key, .. })) => {
-            match entry.resolve(key) {
-                Term::Fresh(fresh) => fresh == Fresh::Random,
-                key => entry.values_in(&key).iter().any(|value| entry.is_drawn(*value)),
-            }
-        }
-        _ => false,
-    }
-}
-
-/// Whether a row is added because none was found that has in common with it what the look went by, whatever else names the new one:
-/// `WHERE room = $1`, and a booking of that room with a guest of its own.
-fn adds_missing(entry: &Entry<'_>, look: At, act: At) -> bool {
-    let (
-        Some(Op::Read { aspect: Aspect::Content | Aspect::Existence, into, .. }),
-        Some(Op::Write { from, .. }),
-    ) = (entry.op(look), entry.op(act).filter(|_| adds_row(entry, act)))
-    else {
-        return false;
-    };
-    let finds_none = |check: &At| match entry.op(*check) {
-        Some(Op::Check { on, equal: None, .. }) => match on.as_slice() {
-            [only] => {
-                // A helper may have put what it found into a form of its own.
-                let is_found = entry.resolve_path(&(*only).into()).root == Root::Value(*into)
-                    || entry.sources(*only) == [look];
-                entry.answer(*check, act) == Some(false)
-                    && is_found
-                    && entry.field_of(*only).is_none_or(|field| asks_presence(entry, *only, &field, act))
-            }
-            _ => false,
-        },
-        _ => false,
-    };
-    has_in_common(entry, look, act, from) && entry.judges(act).iter().any(finds_none)
-}
-
-/// Whether a row is put where a look was, and is given all that the look has named its rows by.
-pub(crate) fn has_in_common(entry: &Entry<'_>, look: At, act: At, from: &[Value]) -> bool {
-    let (Some(Resource::Row { table, key, .. }), Some(Resource::Row { table: into, .. })) =
-        (entry.resource(look), entry.resource(act))
-    else {
-        return false;
-    };
-    let shared = match &**key {
-        Term::Join(parts) => parts.iter().filter(|part| !matches!(part, Term::Literal(_))).collect(),
-        Term::Path(_) => vec![&**key],
-        _ => vec![],
-    };
-    let given = |name: &&Term| from.iter().any(|value| entry.resolve(&(*value).into()) == **name);
-    table.names_the_same_as(into) && !shared.is_empty() && shared.iter().all(given)
 }
 
 /// Whether a look at memory is the last word on all that an act replaces: nobody else has a turn between the two, and what is looked
@@ -482,121 +380,4 @@ impl Clash<'_, '_> {
             format!("{act}: {outcome}"),
         )
     }
-}
-
-/// A field that only says whether there is something.
-pub(crate) fn is_presence(field: &str) -> bool {
-    matches!(
-        field,
-        "length"
-            | "rowCount"
-            | "rows"
-            | "size"
-            | "count"
-            | "affectedRows"
-            | "changes"
-            | "data"
-            | "error"
-            | "exists"
-    )
-}
-
-/// The same of a field of which somebody asks before an act: how many ids or points there are says whether a search has found any.
-/// Points that are a number are a column, and mostly one that the act changes.
-fn asks_presence(entry: &Entry<'_>, value: Value, field: &str, act: At) -> bool {
-    let is_column = || match entry.columns(act) {
-        Some(columns) => columns.iter().any(|column| same_name(column, field)),
-        None => !adds_row(entry, act),
-    };
-    let is_list = || entry.name_of(value) == "length" || !is_column();
-    is_presence(field) || (matches!(field, "ids" | "points") && is_list())
-}
-
-/// Whether a field is no column but what a helper adds to what it got: `{ success: true, data: rows }`. What a library says of it,
-/// such as a schema, is a judgement.
-fn says_it_went_well(entry: &Entry<'_>, value: Value, field: &str) -> bool {
-    matches!(field, "success" | "succeeded" | "ok") && !entry.is_of_library(value)
-}
-
-/// A column that tells one state of a record from the next.
-pub(crate) fn is_version(column: &str) -> bool {
-    let plain: String = column.chars().filter(|c| c.is_alphanumeric()).collect::<String>().to_lowercase();
-    plain.ends_with("version")
-        || matches!(
-            plain.as_str(),
-            "v" | "rev"
-                | "revision"
-                | "etag"
-                | "generation"
-                | "seq"
-                | "updatedat"
-                | "modifiedat"
-                | "updated"
-                | "mtime"
-        )
-        || plain.ends_with("updatedat")
-}
-
-/// A column that says when something was last used, or how often.
-pub(crate) fn notes_use(column: &str) -> bool {
-    const USE: [&str; 10] = [
-        "lastused",
-        "lastaccess",
-        "lastseen",
-        "lastactive",
-        "lastactivity",
-        "lastlogin",
-        "usagecount",
-        "usecount",
-        "accesscount",
-        "hitcount",
-    ];
-    let plain: String = column.chars().filter(|c| c.is_alphanumeric()).collect();
-    mentions(&plain, &USE)
-}
-
-/// Whether a step is about a row or key that is kept only not to be asked for again: what is gone or old there is worked out once more.
-pub(crate) fn is_in_cache(entry: &Entry<'_>, at: At) -> bool {
-    let name = match entry.resource(at) {
-        Some(Resource::Row { table, .. }) => entry.text(table),
-        Some(Resource::Key(key)) => entry.text(key),
-        _ => return false,
-    };
-    words(&name).iter().any(|word| matches!(word.as_str(), "cache" | "caches"))
-}
-
-/// A column that says when something was last changed.
-pub(crate) fn notes_change(column: &str) -> bool {
-    let plain: String = column.chars().filter(|c| c.is_alphanumeric()).collect::<String>().to_lowercase();
-    matches!(
-        plain.as_str(),
-        "updatedat" | "modifiedat" | "lastmodified" | "lastupdated" | "updated" | "mtime"
-    )
-}
-
-/// `ownerId` and `owner_id` are one name.
-pub(crate) fn same_name(one: &str, other: &str) -> bool {
-    let plain = |name: &str| -> String {
-        name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
-    };
-    let last = |name: &str| name.rsplit('.').next().unwrap_or_default().to_owned();
-    plain(&last(one)) == plain(&last(other))
-}
-
-/// Whether a name contains one of some words, whatever its case.
-pub(crate) fn mentions(name: &str, words: &[&str]) -> bool {
-    if !name.is_ascii() {
-        let lower = name.to_lowercase();
-        return words.iter().any(|word| lower.contains(word));
-    }
-    // Most places begin no word, and one letter tells.
-    let name = name.as_bytes();
-    (0..name.len()).any(|at| {
-        let Some(rest @ [first, ..]) = name.get(at..) else { return false };
-        let first = first.to_ascii_lowercase();
-        words.iter().map(|word| word.as_bytes()).any(|word| {
-            word.first() == Some(&first)
-                && rest.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word))
-        })
-    })
 }

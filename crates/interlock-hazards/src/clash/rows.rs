@@ -1,0 +1,120 @@
+//! Rows that are added, or that this call has made itself.
+
+use interlock_model::ir::{Aspect, Fresh, Name, Op, Resource, Root, Term, Value, WriteMode};
+
+use super::{asks_presence, same_name};
+use crate::view::{At, Entry, Kinds};
+
+/// Whether this call has added the row itself before it looks at it, under an id that it drew for it: nobody else knows that id yet.
+pub(super) fn is_of_own_making(entry: &Entry<'_>, look: At, act: At) -> bool {
+    let Some(Resource::Row { table, key, .. }) = entry.resource(act) else { return false };
+    let adds = |op: &Op| matches!(op, Op::Write { mode: WriteMode::Exclusive, .. });
+    let is_it = |made: At| match entry.resource(made) {
+        Some(Resource::Row { table: same, key: drawn, .. }) => {
+            table.names_the_same_as(same) && key.names_the_same_as(drawn)
+        }
+        _ => false,
+    };
+    entry.all(Kinds::WRITE, adds).any(|made| made < look && made != act && is_it(made))
+        && entry.made_of(&entry.values_in(key)).iter().any(|value| entry.is_drawn(*value))
+}
+
+/// Whether rows that a look saw together are changed one by one, and what is changed was neither judged nor computed from what stood in
+/// the same column: a list of what is left to do, which comes to the same when two go through it.
+pub(super) fn is_worked_off(entry: &Entry<'_>, look: At, act: At, judged: &[(At, At)]) -> bool {
+    if !entry.is_one_of_many(look, act) {
+        return false;
+    }
+    // What two remove one by one is gone in the end.
+    if matches!(entry.op(act), Some(Op::Delete { .. })) {
+        return true;
+    }
+    let Some(Op::Read { into, .. }) = entry.op(look) else { return false };
+    let is_seen = |value: &Value| match entry.resolve_path(&(*value).into()).root {
+        Root::Value(root) => root == *into || entry.inputs(root).contains(into),
+        _ => false,
+    };
+    // Who names no column writes all of them.
+    let columns = entry.columns(act);
+    let from_column = |value: &Value| {
+        let is_column = |columns: &[Name]| {
+            let field = entry.field_of(*value);
+            field.is_some_and(|field| columns.iter().any(|column| same_name(column, &field)))
+        };
+        is_seen(value) && columns.is_none_or(is_column)
+    };
+    let asks = |(check, from): &(At, At)| {
+        *from == look && matches!(entry.op(*check), Some(Op::Check { on, .. }) if on.iter().any(from_column))
+    };
+    let fed = || matches!(entry.op(act), Some(Op::Write { from, .. }) if entry.made_of(from).iter().any(from_column));
+    !judged.iter().any(asks) && !fed()
+}
+
+/// Whether a row is added to those of which a look has seen how many they are, or the greatest: `MAX(position) WHERE list = $1`, and a
+/// card of that list. What the filter names is no row then, but what the rows have in common.
+pub(super) fn adds_to(entry: &Entry<'_>, look: At, act: At) -> bool {
+    let (Some(Op::Read { aspect: Aspect::Total, .. }), Some(Op::Write { from, .. })) =
+        (entry.op(look), entry.op(act).filter(|_| adds_row(entry, act)))
+    else {
+        return false;
+    };
+    has_in_common(entry, look, act, from)
+}
+
+/// Whether a step adds something that was not there: it fails where it is, or it overwrites what nobody has, because the id was drawn
+/// for it.
+pub(crate) fn adds_row(entry: &Entry<'_>, act: At) -> bool {
+    match (entry.op(act), entry.resource(act)) {
+        (Some(Op::Write { mode: WriteMode::Exclusive, .. }), _) => true,
+        (Some(Op::Write { mode: WriteMode::Blind, .. }), Some(Resource::Row { key, .. })) => {
+            match entry.resolve(key) {
+                Term::Fresh(fresh) => fresh == Fresh::Random,
+                key => entry.values_in(&key).iter().any(|value| entry.is_drawn(*value)),
+            }
+        }
+        _ => false,
+    }
+}
+
+/// Whether a row is added because none was found that has in common with it what the look went by, whatever else names the new one:
+/// `WHERE room = $1`, and a booking of that room with a guest of its own.
+pub(super) fn adds_missing(entry: &Entry<'_>, look: At, act: At) -> bool {
+    let (
+        Some(Op::Read { aspect: Aspect::Content | Aspect::Existence, into, .. }),
+        Some(Op::Write { from, .. }),
+    ) = (entry.op(look), entry.op(act).filter(|_| adds_row(entry, act)))
+    else {
+        return false;
+    };
+    let finds_none = |check: &At| match entry.op(*check) {
+        Some(Op::Check { on, equal: None, .. }) => match on.as_slice() {
+            [only] => {
+                // A helper may have put what it found into a form of its own.
+                let is_found = entry.resolve_path(&(*only).into()).root == Root::Value(*into)
+                    || entry.sources(*only) == [look];
+                entry.answer(*check, act) == Some(false)
+                    && is_found
+                    && entry.field_of(*only).is_none_or(|field| asks_presence(entry, *only, &field, act))
+            }
+            _ => false,
+        },
+        _ => false,
+    };
+    has_in_common(entry, look, act, from) && entry.judges(act).iter().any(finds_none)
+}
+
+/// Whether a row is put where a look was, and is given all that the look has named its rows by.
+pub(crate) fn has_in_common(entry: &Entry<'_>, look: At, act: At, from: &[Value]) -> bool {
+    let (Some(Resource::Row { table, key, .. }), Some(Resource::Row { table: into, .. })) =
+        (entry.resource(look), entry.resource(act))
+    else {
+        return false;
+    };
+    let shared = match &**key {
+        Term::Join(parts) => parts.iter().filter(|part| !matches!(part, Term::Literal(_))).collect(),
+        Term::Path(_) => vec![&**key],
+        _ => vec![],
+    };
+    let given = |name: &&Term| from.iter().any(|value| entry.resolve(&(*value).into()) == **name);
+    table.names_the_same_as(into) && !shared.is_empty() && shared.iter().all(given)
+}
