@@ -6,7 +6,7 @@ use interlock_model::{
 };
 
 use crate::{
-    clash::is_presence,
+    fields::is_presence,
     view::{Entry, Runs},
 };
 

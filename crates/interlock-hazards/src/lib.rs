@@ -7,11 +7,13 @@ mod all;
 mod claim;
 mod clash;
 mod feed;
+mod fields;
 mod hazard;
 mod issue;
 mod keys;
 mod meet;
 mod policies;
+mod rows;
 pub mod view;
 mod words;
 

@@ -9,7 +9,8 @@ use interlock_model::{
 
 use crate::{
     Issue,
-    clash::{Clash, same_name},
+    clash::Clash,
+    fields::same_name,
     keys::key_of,
     view::{At, Entry, Kinds, View},
     words,

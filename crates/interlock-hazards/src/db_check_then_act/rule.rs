@@ -7,8 +7,10 @@ use interlock_model::{
 
 use crate::{
     Issue, auth_check_then_act,
-    clash::{Clash, adds_row, clashes, has_in_common, is_in_cache, is_presence, notes_use, same_name},
+    clash::{Clash, clashes},
+    fields::{is_in_cache, is_presence, notes_use, same_name},
     non_atomic_rate_limit,
+    rows::{adds_row, has_in_common},
     view::{At, Entry, Kinds, Overlap, Pattern, View},
     words,
 };

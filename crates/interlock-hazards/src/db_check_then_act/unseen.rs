@@ -10,7 +10,7 @@ use interlock_model::{
 
 use crate::{
     Issue,
-    clash::same_name,
+    fields::same_name,
     keys::key_of,
     view::{At, Entry, Kinds, Overlap, View},
     words,

@@ -32,7 +32,9 @@ fn of_step(clash: &Clash<'_, '_>, at: At) -> Option<Cost> {
     let entry = clash.entry;
     let in_memory = || matches!(entry.resource(at), Some(Resource::Shared(_) | Resource::Flag(_)));
     match entry.op(at)? {
-        Op::Read { .. } | Op::Write { .. } | Op::Delete { .. } if in_memory() => None,
+        // What is noted in memory is noted twice: a listener in a list.
+        Op::Write { .. } if in_memory() => Some(Cost::Reading),
+        Op::Read { .. } | Op::Delete { .. } if in_memory() => None,
         Op::Read { .. } => Some(Cost::Reading),
         Op::Write { mode: WriteMode::Ensure, .. } => Some(Cost::None),
         Op::Write { .. } | Op::Delete { .. } | Op::Rename { .. } | Op::Open { .. } | Op::Spawn { .. } => {
@@ -50,6 +52,7 @@ fn of_step(clash: &Clash<'_, '_>, at: At) -> Option<Cost> {
         }
         // An object of a library may be a connection.
         Op::Call { callee: Callee::Named(name), .. } if makes_object(name) => Some(Cost::More),
+        Op::Call { .. } => Some(Cost::Reading),
         _ => None,
     }
 }

@@ -51,8 +51,11 @@ pub(crate) fn claims(_view: &View<'_>, clash: &Clash<'_, '_>) -> bool {
         && !clash.fed_at_all
         && !is_loaded_before(clash)
         && !notes_failure(clash)
-        && !clash.entry.puts_what_all_get(clash.look, clash.act)
-        && cost(clash) != Cost::None
+        && match cost(clash) {
+            Cost::None => false,
+            Cost::Reading => !clash.entry.puts_what_all_get(clash.look, clash.act),
+            Cost::More => true,
+        }
 }
 
 /// Whether it is asked for a word and, when something has failed, set to one: a note of that, and nothing that was loaded.

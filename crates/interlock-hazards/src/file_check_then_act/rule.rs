@@ -9,7 +9,8 @@ use interlock_model::{
 
 use crate::{
     Issue,
-    clash::{Clash, clashes, mentions},
+    clash::{Clash, clashes},
+    fields::mentions,
     keys::key_of,
     view::{At, Entry, Kinds, Pattern, View},
 };

@@ -7,8 +7,10 @@ use interlock_model::{
 
 use crate::{
     Issue, auth_check_then_act,
-    clash::{Clash, clashes, is_in_cache, same_name},
-    db_check_then_act, non_atomic_rate_limit,
+    clash::{Clash, clashes},
+    db_check_then_act,
+    fields::{is_in_cache, same_name},
+    non_atomic_rate_limit,
     view::{Overlap, View},
 };
 

@@ -9,7 +9,7 @@ use interlock_model::{
 
 use crate::{
     Issue,
-    clash::mentions,
+    fields::mentions,
     keys::key_of,
     view::{At, Entry, Kinds, Names, Pattern, Piece, Runs, View},
 };

@@ -8,7 +8,8 @@ use interlock_model::{
 use crate::{
     Issue,
     claim::is_claimed,
-    clash::{Clash, clashes, mentions},
+    clash::{Clash, clashes},
+    fields::mentions,
     keys::key_of,
     view::{At, Entry, Kinds, Overlap, View},
     words::words,

@@ -7,7 +7,7 @@ use interlock_model::{
 
 use crate::{
     Issue,
-    clash::mentions,
+    fields::mentions,
     view::{At, Entry, Kinds, Retry, Runs, View},
 };
 

@@ -4,8 +4,10 @@ use interlock_model::ir::{Field, Op, Origin, Resource, WriteMode};
 
 use crate::{
     Issue,
-    clash::{Clash, clashes, mentions},
-    duplicate_load, non_atomic_rate_limit,
+    clash::{Clash, clashes},
+    duplicate_load,
+    fields::mentions,
+    non_atomic_rate_limit,
     view::View,
 };
 

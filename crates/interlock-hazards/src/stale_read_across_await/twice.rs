@@ -8,26 +8,41 @@ use interlock_model::{
 use crate::{
     Issue,
     clash::Clash,
+    fields::mentions,
     is_called_to,
     view::{At, Entry, Kinds, Overlap},
 };
 
 /// What functions are called that end something. Who ends a thing twice has ended it.
-const ENDS: [&str; 14] = [
+const ENDS: [&str; 28] = [
+    "abort",
     "cancel",
     "cleanup",
+    "clear",
     "close",
     "delete",
     "destroy",
+    "detach",
     "disconnect",
+    "dismiss",
     "dispose",
+    "drop",
     "end",
+    "evict",
     "finish",
+    "invalidate",
+    "kill",
+    "leave",
     "logout",
+    "release",
     "remove",
+    "reset",
+    "revoke",
     "shutdown",
     "stop",
     "terminate",
+    "unregister",
+    "unsubscribe",
 ];
 
 /// What functions are called that do what must not be done twice.
@@ -49,6 +64,7 @@ pub(super) fn is_used_twice(clash: &Clash<'_, '_>) -> bool {
         && clash.overlap == Overlap::Sure
         && clash.check.is_some_and(|check| refuses(clash, check) && is_named_by_caller(clash, check))
         && happens_between(clash).is_some()
+        && !is_called_a_cache(clash)
         && !ends(entry, clash)
 }
 
@@ -93,9 +109,22 @@ fn happens_between(clash: &Clash<'_, '_>) -> Option<At> {
     })
 }
 
-/// Whether to end it is what the caller asks for.
+/// Whether it is kept only to be quick. What is done then is no use of it.
+fn is_called_a_cache(clash: &Clash<'_, '_>) -> bool {
+    clash.resource().is_some_and(|resource| match resource {
+        Resource::Shared(path) => mentions(&clash.entry.path_text(path), &["cache", "cached", "memo"]),
+        _ => false,
+    })
+}
+
+/// Whether to end it is what the caller asks for, by the name of the tool or in words.
 fn ends(entry: &Entry<'_>, clash: &Clash<'_, '_>) -> bool {
-    entry.tools().iter().any(|tool| is_called_to(tool, &ENDS))
+    let asked = |check: &At| match entry.op(*check) {
+        Some(Op::Check { equal: Some(word), .. }) => is_called_to(word, &ENDS),
+        _ => false,
+    };
+    entry.judges(clash.act).iter().any(asked)
+        || entry.tools().iter().any(|tool| is_called_to(tool, &ENDS))
         || is_called_to(&entry.function_name(entry.home(&[clash.look, clash.act])), &ENDS)
 }
 

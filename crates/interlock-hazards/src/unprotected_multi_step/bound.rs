@@ -2,38 +2,114 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use interlock_model::ir::{Op, Term};
+use interlock_model::ir::{Block, Callee, Exit, Op, Resource, Term, Value};
 
-use crate::view::{At, Entry, Kinds};
+use crate::{
+    view::{At, Entry, Kinds},
+    words,
+};
 
-/// Whether a change may fail without anything coming of it, because its author catches that and goes on: the other one does not need it.
-/// Unless it is asked later whether all went well.
-pub(super) fn may_fail_alone(entry: &Entry<'_>, change: At, other: At) -> bool {
-    let Some(attempt) = entry.catcher(change) else { return false };
-    let (Some(Op::Try { catch: Some(catch), .. }), Some(tried)) = (entry.op(attempt), entry.tried(attempt))
-    else {
-        return false;
-    };
-    let says_so =
-        |op: &Op| matches!(op, Op::Exit(_) | Op::Write { .. } | Op::Delete { .. } | Op::Rename { .. });
-    let asks_later = || entry.judges(other).iter().any(|check| *check > attempt);
-    !tried.contains(&other) && !asks_later() && !catch.body.iter().any(|effect| reaches(&effect.op, &says_so))
+/// The changes that a function makes.
+pub(super) struct Changes {
+    /// What each of them is about.
+    pub(super) subjects: BTreeMap<At, BTreeSet<Term>>,
+    /// The attempts around those that may fail without anything coming of it.
+    let_fail: BTreeMap<At, At>,
 }
 
-fn reaches(op: &Op, holds: &impl Fn(&Op) -> bool) -> bool {
-    holds(op) || op.blocks().flatten().any(|effect| reaches(&effect.op, holds))
+impl Changes {
+    pub(super) fn of(entry: &Entry<'_>, changes: &[At]) -> Self {
+        let subjects = changes.iter().map(|at| (*at, entry.subjects(*at))).collect();
+        let caught = changes.iter().filter(|at| entry.is_caught(**at));
+        let let_fail = caught.filter_map(|at| Some((*at, lets_fail(entry, *at)?))).collect();
+        Self { subjects, let_fail }
+    }
+
+    /// Whether a change may fail without another one, because its author catches that and goes on. Two halves of one sum are no such pair,
+    /// whatever their author thinks.
+    pub(super) fn may_fail_alone(&self, entry: &Entry<'_>, change: At, other: At) -> bool {
+        let Some(attempt) = self.let_fail.get(&change).copied() else { return false };
+        let table = |at: At| match entry.resource(at) {
+            Some(Resource::Row { table, .. }) => Some(table),
+            _ => None,
+        };
+        let same_table =
+            table(change).is_some_and(|one| table(other).is_some_and(|two| one.names_the_same_as(two)));
+        let made: Vec<Value> = entry
+            .inside(attempt)
+            .filter_map(|at| match entry.op(at) {
+                Some(Op::Derive { into, .. }) => Some(*into),
+                _ => None,
+            })
+            .collect();
+        let asks = |check: &At| match entry.op(*check) {
+            Some(Op::Check { on, .. }) => {
+                on.iter().any(|value| made.iter().any(|made| entry.depends_on(*value, *made)))
+            }
+            _ => false,
+        };
+        let asks_first = || entry.judges(other).iter().filter(|check| **check > attempt).any(asks);
+        !same_table
+            && !entry.encloses(attempt, other)
+            && entry.frame_of(attempt) == entry.frame_of(other)
+            && !asks_first()
+    }
+}
+
+/// The attempt that catches a failure of a change, where it does no more than say so, and nobody asks later.
+fn lets_fail(entry: &Entry<'_>, change: At) -> Option<At> {
+    let attempt = entry.catcher(change)?;
+    let Some(Op::Try { catch: Some(catch), .. }) = entry.op(attempt) else { return None };
+    let mut noted: Vec<Value> = catch.error.into_iter().collect();
+    if !only_says_so(entry, &catch.body, &mut noted) {
+        return None;
+    }
+    // A variable that there was before is asked or returned later, even if nothing of that is left to see.
+    let variable = |value: Value| entry.name_of(value).split('.').next().map(str::to_owned);
+    let was_there = |noted: &Value| {
+        (0..attempt).any(|at| match entry.op(at) {
+            Some(Op::Derive { into, .. }) => variable(*into) == variable(*noted),
+            _ => false,
+        })
+    };
+    if noted.iter().any(was_there) {
+        return None;
+    }
+    let is_noted = |values: &[Value]| {
+        values.iter().any(|value| noted.iter().any(|noted| entry.depends_on(*value, *noted)))
+    };
+    let behind = entry.inside(attempt).last().map_or(attempt, |last| last) + 1;
+    let asks = |at: At| match entry.op(at) {
+        Some(Op::Check { on: values, .. } | Op::Exit(Exit::Return(values))) => is_noted(values),
+        _ => false,
+    };
+    (!(behind..entry.steps.len()).any(asks)).then_some(attempt)
+}
+
+/// Whether a block does nothing but tell people; `noted` gets what is computed in it.
+fn only_says_so(entry: &Entry<'_>, block: &Block, noted: &mut Vec<Value>) -> bool {
+    const LOGS: [&str; 10] =
+        ["console", "log", "logger", "logging", "warn", "warning", "error", "debug", "info", "trace"];
+    let is_log = |name: &str| words(name).iter().any(|word| LOGS.contains(&word.as_str()));
+    block.iter().all(|effect| match &effect.op {
+        Op::Derive { into, .. } => {
+            noted.push(*into);
+            true
+        }
+        Op::Call { callee: Callee::Named(name), .. } => is_log(name),
+        Op::Call { callee: Callee::Function(id), .. } | Op::Inlined { function: id, .. } => {
+            is_log(&entry.function_name(*id))
+        }
+        Op::Suspend => true,
+        _ => false,
+    })
 }
 
 /// Whether the first has a change of the second's record in a transaction with it, and the second has another transaction: what belongs
 /// together is stored together, twice.
-pub(super) fn is_bound_to_its_own(
-    entry: &Entry<'_>,
-    first: At,
-    second: At,
-    subjects: &BTreeMap<At, BTreeSet<Term>>,
-) -> bool {
+pub(super) fn is_bound_to_its_own(entry: &Entry<'_>, first: At, second: At, changes: &Changes) -> bool {
     let with_first = |begin: &At| {
-        let mut others = subjects.keys().filter(|other| entry.open(**other).contains(begin));
+        let mut others = changes.subjects.keys().filter(|other| entry.open(**other).contains(begin));
         !entry.open(second).contains(begin) && others.any(|other| entry.same_record(*other, second))
     };
     !entry.open(second).is_empty() && entry.open(first).iter().any(with_first)

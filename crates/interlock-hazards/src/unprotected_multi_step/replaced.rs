@@ -8,8 +8,8 @@ use interlock_model::{
 use super::rule::{is_one_statement, is_step};
 use crate::{
     Issue,
-    clash::has_in_common,
     keys::key_of,
+    rows::has_in_common,
     view::{At, Entry, Kinds, View},
 };
 

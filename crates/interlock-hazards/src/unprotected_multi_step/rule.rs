@@ -9,7 +9,7 @@ use interlock_model::{
 
 use crate::{
     Issue,
-    clash::{is_in_cache, notes_change, notes_use},
+    fields::{is_in_cache, notes_change, notes_use},
     keys::key_of,
     non_atomic_rate_limit::rule::counts_calls,
     view::{At, Entry, Kinds, Pattern, Piece, Runs, View},
@@ -17,7 +17,7 @@ use crate::{
 };
 
 use super::{
-    bound::{are_bound_side_by_side, is_bound_to_its_own, is_taken_back, may_fail_alone},
+    bound::{Changes, are_bound_side_by_side, is_bound_to_its_own, is_taken_back},
     facts::Facts,
     mixed::mixed,
     replaced::replaced,
@@ -36,8 +36,7 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
             .collect();
         // One change alone has no partner.
         let changes = if changes.len() > 1 { changes } else { vec![] };
-        let subjects: BTreeMap<At, BTreeSet<Term>> =
-            changes.iter().map(|at| (*at, entry.subjects(*at))).collect();
+        let known = Changes::of(entry, &changes);
         let mut told: Vec<At> = vec![];
         for first in changes.iter().copied() {
             if told.iter().any(|other| entry.same_record(*other, first)) {
@@ -46,14 +45,14 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
             // What goes on in the same function with what was told before is the same story.
             let goes_on = |other: &At| {
                 entry.frame_of(*other) == entry.frame_of(first)
-                    && pair(entry, *other, first, &subjects).is_some()
+                    && pair(entry, *other, first, &known).is_some()
             };
             if told.iter().any(goes_on) {
                 told.push(first);
                 continue;
             }
             let partner = changes.iter().copied().find_map(|second| {
-                let confidence = pair(entry, first, second, &subjects)?;
+                let confidence = pair(entry, first, second, &known)?;
                 Some((second, confidence))
             });
             if let Some((second, confidence)) = partner {
@@ -129,17 +128,15 @@ fn inserts(entry: &Entry<'_>, at: At) -> bool {
 }
 
 /// Whether two changes belong together and nothing binds them: how sure. What is cheap to ask is asked first.
-fn pair(
-    entry: &Entry<'_>,
-    first: At,
-    second: At,
-    subjects: &BTreeMap<At, BTreeSet<Term>>,
-) -> Option<Confidence> {
+fn pair(entry: &Entry<'_>, first: At, second: At, changes: &Changes) -> Option<Confidence> {
     if first == second || entry.same_record(first, second) || finishes(entry, first, second) {
         return None;
     }
+    if changes.may_fail_alone(entry, first, second) || changes.may_fail_alone(entry, second, first) {
+        return None;
+    }
     let confidence = kinds(entry, first, second)?;
-    if !belong_together(entry, first, second, subjects)
+    if !belong_together(entry, first, second, &changes.subjects)
         || comes_and_goes(entry, first)
         || comes_and_goes(entry, second)
     {
@@ -153,9 +150,7 @@ fn pair(
     if bound
         || is_one_statement(entry, first, second)
         || is_taken_back(entry, first, second)
-        || is_bound_to_its_own(entry, first, second, subjects)
-        || may_fail_alone(entry, first, second)
-        || may_fail_alone(entry, second, first)
+        || is_bound_to_its_own(entry, first, second, changes)
     {
         return None;
     }

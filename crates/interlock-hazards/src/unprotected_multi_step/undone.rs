@@ -7,7 +7,7 @@ use interlock_model::{
 
 use crate::{
     Issue,
-    clash::same_name,
+    fields::same_name,
     view::{At, Entry, Kinds, Piece},
 };
 

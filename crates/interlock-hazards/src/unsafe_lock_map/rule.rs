@@ -242,7 +242,7 @@ fn is_careful(entry: &Entry<'_>, at: At, map: &AccessPath) -> bool {
 }
 
 fn is_count(field: &str) -> bool {
-    crate::clash::mentions(
+    crate::fields::mentions(
         field,
         &["count", "users", "refs", "waiting", "waiters", "pending", "holders", "locked", "size", "length"],
     )

@@ -9,8 +9,10 @@ use interlock_model::{
 
 use crate::{
     Issue,
-    clash::{adds_row, clashes, is_in_cache, is_version},
+    clash::clashes,
+    fields::{is_in_cache, is_version},
     keys::key_of,
+    rows::adds_row,
     view::{At, Entry, Kinds, Runs, View},
 };
 

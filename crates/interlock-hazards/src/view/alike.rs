@@ -11,7 +11,7 @@ use super::{
     entry::{At, Entry},
     flow::Definition,
 };
-use crate::clash::mentions;
+use crate::fields::mentions;
 
 /// How many pairs of values are compared for one pair of names.
 const MOST_PAIRS: usize = 256;

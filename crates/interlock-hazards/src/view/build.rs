@@ -4,7 +4,9 @@ use std::sync::{Arc, OnceLock};
 
 use interlock_model::{
     Span,
-    ir::{Block, Bound, Effect, Exit, FunctionId, Interleaving, Lock, Op, Program, Value, ValueInfo, Via},
+    ir::{
+        Block, Bound, Effect, Exit, FunctionId, Interleaving, Lock, Name, Op, Program, Value, ValueInfo, Via,
+    },
 };
 
 use super::{
@@ -161,7 +163,9 @@ impl<'e> Walk<'e> {
             }
             Op::Begin { .. } => here.leave_open(self.with(here.open, at)),
             Op::End { via, .. } => here.leave_open(self.keep_open(here.open, via)),
-            Op::Check { on, then, otherwise, .. } => self.check(on, (then, otherwise), at, here, from),
+            Op::Check { on, equal, then, otherwise } => {
+                self.check((on, equal.as_ref()), (then, otherwise), at, here, from);
+            }
             Op::Loop { bound, body, .. } => self.repeat(*bound, body, at, here, from),
             Op::Try { body, catch, finally } => {
                 let catch = catch.as_ref().map(|catch| &catch.body);
@@ -218,7 +222,7 @@ impl<'e> Walk<'e> {
 
     fn check(
         &mut self,
-        on: &[Value],
+        (on, equal): (&[Value], Option<&Name>),
         (then, otherwise): (&'e Block, &'e Block),
         at: At,
         here: &mut Now,
@@ -231,7 +235,7 @@ impl<'e> Walk<'e> {
         judged.judge(self.with(here.judges, at));
         let first = self.entry.steps.len();
         let mut agreed = judged;
-        if self.entry.asks_for_a_transaction(on) {
+        if self.entry.asks_for_a_transaction(on, equal) {
             agreed.leave_open(self.with(here.open, at));
         }
         let one = self.block(then, agreed, Dangling::after(at));

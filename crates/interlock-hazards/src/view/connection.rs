@@ -2,7 +2,7 @@
 
 use interlock_model::{
     Span,
-    ir::{AccessPath, Callee, Field, Function, FunctionId, Isolation, Op, Root, Value, Via},
+    ir::{AccessPath, Callee, Field, Function, FunctionId, Isolation, Name, Op, Root, Value, Via},
 };
 
 use super::entry::{At, Entry};
@@ -13,7 +13,7 @@ impl Entry<'_> {
         let transaction = match self.op(begin) {
             Some(Op::Begin { transaction }) => transaction,
             // Where one was asked for and found, whoever began it did so for this.
-            found => return matches!(found, Some(Op::Check { .. })),
+            _ => return self.was_asked_for(begin, read) && self.was_asked_for(begin, write),
         };
         let Via::Client(_) = transaction.via else { return false };
         let through = self.via(&transaction.via);
@@ -44,11 +44,29 @@ impl Entry<'_> {
     }
 
     /// Whether what is asked is whether a transaction is open already: `if (db.inTransaction) return run();`.
-    pub(super) fn asks_for_a_transaction(&self, on: &[Value]) -> bool {
+    pub(super) fn asks_for_a_transaction(&self, on: &[Value], equal: Option<&Name>) -> bool {
         let [asked] = on else { return false };
         let name = self.name_of(*asked);
         let last = name.rsplit_once('.').map_or(name, |(_, last)| last);
-        matches!(last, "inTransaction" | "isInTransaction" | "isTransaction" | "isTransactionActive")
+        equal.is_none_or(|word| &**word == "true")
+            && matches!(last, "inTransaction" | "isInTransaction" | "isTransaction" | "isTransactionActive")
+    }
+
+    /// Whether a statement goes over the connection that was asked whether a transaction is open on it.
+    fn was_asked_for(&self, check: At, statement: At) -> bool {
+        let Some(Op::Check { on, .. }) = self.op(check) else { return false };
+        let asked = on.first().map(|asked| self.resolve_path(&(*asked).into()));
+        let Some(mut connection) = asked.filter(|asked| !asked.fields.is_empty()) else { return false };
+        connection.fields.pop();
+        match self.op(statement) {
+            Some(Op::Read { via, .. } | Op::Write { via, .. } | Op::Delete { via, .. }) => {
+                match via.as_deref() {
+                    Some(via) => self.via(via) == Via::Client(connection),
+                    None => false,
+                }
+            }
+            _ => false,
+        }
     }
 
     /// Whether two connections can be taken for one where a transaction keeps others out: they go by the same name, as an object keeps what

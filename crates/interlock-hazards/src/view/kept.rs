@@ -1,18 +1,22 @@
 //! Objects that are kept in a place already: whoever puts one there again changes nothing.
 
-use interlock_model::ir::{AccessPath, Op, Resource, Root, Term, Value};
+use interlock_model::{
+    Span,
+    ir::{AccessPath, Field, Op, Resource, Root, Term, Value},
+};
 
 use super::{
-    entry::{At, Entry},
+    View,
+    entry::{At, Entry, Runs},
     flow::Definition,
     kinds::Kinds,
 };
 
 impl Entry<'_> {
     /// Whether a step puts an object where that very object is already: it was taken from there, or put there before, and something was
-    /// changed in it. That was done to what everybody has.
+    /// changed in it. That was done to what everybody has, as long as nobody else puts another one there.
     #[must_use]
-    pub fn puts_back_itself(&self, at: At) -> bool {
+    pub fn puts_back_itself(&self, view: &View<'_>, at: At) -> bool {
         let Some(Resource::Shared(place)) = self.resource(at) else { return false };
         let is_inside = |before: At| match self.resource(before) {
             Some(Resource::Shared(inner)) => inner.begins_with(place) && inner != place,
@@ -20,14 +24,43 @@ impl Entry<'_> {
         };
         self.steps_of(Kinds::WRITE).take_while(|before| *before < at).any(is_inside)
             && self.is_kept(at, |_, other| other == place)
+            && !self.is_replaced_elsewhere(view, place)
     }
 
-    /// Whether what a step puts somewhere was found or kept elsewhere since a look, before anybody else could come: all who look at the
-    /// same time get the same.
+    /// Whether anybody puts something into places of this name but the steps of this entry that do, or takes something out of them.
+    fn is_replaced_elsewhere(&self, view: &View<'_>, place: &AccessPath) -> bool {
+        let own: Vec<Span> = self
+            .steps_of(Kinds::WRITE)
+            .filter(|at| matches!(self.resource(*at), Some(Resource::Shared(path)) if path == place))
+            .map(|at| self.span(at))
+            .collect();
+        let name = last_name(self, place);
+        let mut others = view.entries_with(Kinds::WRITE | Kinds::DELETE);
+        others.any(|entry| {
+            *entry.runs != Runs::StartUp
+                && entry.steps_of(Kinds::WRITE | Kinds::DELETE).any(|at| match entry.resource(at) {
+                    Some(Resource::Shared(path)) => {
+                        last_name(entry, path) == name
+                            && !own.contains(&entry.span(at))
+                            && !entry.function_name(entry.function_of(at)).ends_with("constructor")
+                    }
+                    _ => false,
+                })
+        })
+    }
+
+    /// Whether what a step puts somewhere is kept elsewhere since a look, before anybody else could come: all who look at the same time
+    /// get the same.
     #[must_use]
     pub fn puts_what_all_get(&self, look: At, at: At) -> bool {
         let in_time = |kept: At| kept > look && !self.may_be_suspended(look, kept);
-        self.is_kept(at, |kept, other| in_time(kept) && self.is_shared(other))
+        // Who puts it there has first found that there was none.
+        let was_missed = |kept: At, place: &AccessPath| {
+            let looked =
+                |before: At| matches!(self.resource(before), Some(Resource::Shared(path)) if path == place);
+            self.steps_of(Kinds::READ).any(|before| look < before && before <= kept && looked(before))
+        };
+        self.is_kept(at, |kept, place| in_time(kept) && self.is_shared(place) && was_missed(kept, place))
     }
 
     /// Whether what a step puts somewhere is, on each way, an object that some step has taken from a place or put there.
@@ -58,4 +91,13 @@ impl Entry<'_> {
             _ => false,
         }
     }
+}
+
+/// What a place is called: its last field that has a name, or its variable.
+fn last_name(entry: &Entry<'_>, path: &AccessPath) -> String {
+    let named = path.fields.iter().rev().find_map(|field| match field {
+        Field::Name(name) => Some(name.to_string()),
+        Field::At(_) => None,
+    });
+    named.unwrap_or_else(|| entry.path_text(&AccessPath::of(path.root.clone())))
 }

@@ -162,16 +162,34 @@ impl Entry<'_> {
         }
         // Nothing stands in the catch, so the way on is the same for both; only leaving from inside is a success.
         catch.body.is_empty()
-            && self.inside(attempt).any(|at| self.leaves(head, at) && !self.waits_for_a_state(attempt, at))
+            && self
+                .inside(attempt)
+                .any(|at| self.leaves(head, at) && !self.waits_for_a_state(head, attempt, at))
     }
 
     /// Whether a step is only taken once what was asked for says so: whoever looks until an editor is ready has not failed before.
-    fn waits_for_a_state(&self, attempt: At, at: At) -> bool {
-        let asks = |check: &At| match self.op(*check) {
-            Some(Op::Check { on, .. }) => !on.iter().any(|value| self.tells_of_success(*value)),
-            _ => false,
+    fn waits_for_a_state(&self, head: At, attempt: At, at: At) -> bool {
+        let answers: Vec<Value> = self
+            .inside(attempt)
+            .filter_map(|asked| match self.op(asked) {
+                Some(Op::Call { into, awaited: true, .. } | Op::External { into, .. }) => *into,
+                Some(Op::Read { into, .. }) => Some(*into),
+                _ => None,
+            })
+            .collect();
+        let is_of_answer = |value: &Value| answers.iter().any(|answer| self.depends_on(*value, *answer));
+        let checks = || self.judges(at).iter().copied().filter(|check| self.encloses(attempt, *check));
+        let asked = |check: At| match self.op(check) {
+            Some(Op::Check { on, .. }) => on.as_slice(),
+            _ => &[],
         };
-        self.judges(at).iter().filter(|check| self.encloses(attempt, **check)).any(asks)
+        let asks_for_state = |check: At| {
+            let Some(yes) = self.answer(check, at) else { return false };
+            let fails = |step: At| self.steps.get(step).is_some_and(|step| is_throw(step.effect));
+            asked(check).iter().any(is_of_answer) && self.gets_to(self.way(check, !yes), head, fails)
+        };
+        let is_of_success = |check: At| asked(check).iter().any(|value| self.tells_of_success(*value));
+        !checks().any(is_of_success) && checks().any(asks_for_state)
     }
 
     fn tells_of_success(&self, value: Value) -> bool {

@@ -27,8 +27,23 @@ pub(crate) enum Left {
 
 const TEST_FOLDERS: &[&str] =
     &["__tests__", "test", "tests", "fixtures", "__fixtures__", "e2e", "__mocks__", "__snapshots__"];
-/// What the names of folders end with that hold tests of one kind: `accuracy-tests`.
-const TEST_ENDS: &[&str] = &["-tests", "_tests", "-e2e"];
+/// What tests are called after in the names of folders: `accuracy-tests`.
+const KINDS_OF_TESTS: &[&str] = &[
+    "acceptance",
+    "accuracy",
+    "contract",
+    "e2e",
+    "functional",
+    "integration",
+    "load",
+    "perf",
+    "performance",
+    "regression",
+    "smoke",
+    "stress",
+    "system",
+    "unit",
+];
 /// What the settings of those who run tests begin with: `playwright.config.ts`.
 const TEST_RUNNERS: &[&str] = &["vitest", "jest", "playwright", "cypress", "karma", "wdio"];
 /// What the settings of those who build, check and format begin with: `tsup.config.ts`.
@@ -40,17 +55,25 @@ const BUILDERS: &[&str] = &[
 const ASSETS: &str = "assets";
 /// and how long the hashes are that they put into the names there.
 const HASH: usize = 8;
+/// More letters in a row than a hash mostly has.
+const WORD: usize = 4;
 const INSTALLED_FOLDERS: &[&str] = &["node_modules", "bower_components", "jspm_packages"];
 
 /// Whether a folder of this name is left out with all that is in it.
 pub(super) fn folder(name: &str) -> Option<Left> {
-    if TEST_FOLDERS.contains(&name) || TEST_ENDS.iter().any(|end| name.ends_with(end)) {
+    if TEST_FOLDERS.contains(&name) || is_kind_of_tests(name) {
         Some(Left::Test)
     } else if INSTALLED_FOLDERS.contains(&name) {
         Some(Left::Installed)
     } else {
         None
     }
+}
+
+/// Whether a folder holds tests of one kind. One of a tool that runs tests is called after what it does.
+fn is_kind_of_tests(name: &str) -> bool {
+    let split = name.rsplit_once(['-', '_']);
+    split.is_some_and(|(kind, end)| matches!(end, "test" | "tests") && KINDS_OF_TESTS.contains(&kind))
 }
 
 /// Whether a source file at this path is left out because of its name.
@@ -86,7 +109,10 @@ fn is_hashed(name: &str) -> bool {
         return false;
     };
     let has = |kind: fn(&u8) -> bool| hash.as_bytes().iter().any(kind);
-    let is_drawn = has(u8::is_ascii_digit) || has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase);
+    // Words that are put together have some letters in a row.
+    let is_word = hash.as_bytes().windows(WORD).any(|part| part.iter().all(u8::is_ascii_lowercase));
+    let is_drawn =
+        has(u8::is_ascii_uppercase) && (has(u8::is_ascii_digit) || has(u8::is_ascii_lowercase)) && !is_word;
     let is_safe = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
     at > 1 && stem.get(..at).is_some_and(|name| name.ends_with('-')) && hash.bytes().all(is_safe) && is_drawn
 }
@@ -169,6 +195,8 @@ mod tests {
             ("dist/chunk-0ZLQ1VN9.js", None),
             ("assets/read-manifest.js", None),
             ("assets/a-manifest.js", None),
+            ("assets/load-image-v2.js", None),
+            ("assets/tool-s3Client.js", None),
             ("assets/index-0ZLQ1VN9.ts", None),
             ("", None),
         ] {
@@ -176,7 +204,7 @@ mod tests {
         }
         assert_eq!(folder("__tests__"), Some(Left::Test));
         assert_eq!(folder("accuracy-tests"), Some(Left::Test));
-        assert_eq!(folder("contests"), None);
+        assert_eq!((folder("contests"), folder("run-tests"), folder("generate_tests")), (None, None, None));
         assert_eq!(folder("node_modules"), Some(Left::Installed));
         assert_eq!(folder("src"), None);
     }

@@ -55,8 +55,9 @@ impl<'a> Lowerer<'a> {
                     Some(kind) if is_kind(&it.left) || is_kind(&it.right) => (&*kind == "undefined", None),
                     equal => (false, equal),
                 };
-                // `x === null` asks whether there is nothing: a yes is a no to whether there is something.
-                let negated = negated != (absent || [&left, &right].into_iter().any(Val::is_null));
+                // `x === null` asks whether there is nothing: a yes is a no to whether there is something. So it is with `x === false`.
+                let is_no = |val: &Val| val.is_null() || matches!(val.shape, Shape::Bool(false));
+                let negated = negated != (absent || [&left, &right].into_iter().any(is_no));
                 let mut test = self.judge(&left);
                 let other = self.judge(&right);
                 merge(&mut test.on, &other.on);

@@ -115,7 +115,8 @@ impl<'a> Lowerer<'a> {
                 Expression::Identifier(id) if matches!(id.name.as_str(), "scheduler" | "Bun") => {}
                 _ => return None,
             },
-            Expression::PrivateFieldExpression(_) => {}
+            // Somebody may wait for anything.
+            Expression::PrivateFieldExpression(member) if member.field.name != "wait" => {}
             _ => return None,
         }
         Some(self.rest(call))
@@ -168,7 +169,7 @@ impl<'a> Lowerer<'a> {
 /// Whether a function is called after letting time pass: `sleep`, `_delay`, `sleepMs`.
 fn lets_time_pass(name: &str) -> bool {
     let name = name.trim_start_matches('_');
-    let name = ["Ms", "Async", "For"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(name);
+    let name = ["Ms", "Async"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(name);
     matches!(name, "sleep" | "delay" | "wait" | "pause" | "setTimeout")
 }
 

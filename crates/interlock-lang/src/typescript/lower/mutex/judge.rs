@@ -79,12 +79,13 @@ impl<'a> Lowerer<'a> {
                     self.releases(release, Some(put.slot.clone()));
                     (read, true)
                 }
-                // The end of the chain is the end of the lock, whoever opens the gate there.
+                // The end of the chain is the end of the lock, if the gate is opened there.
                 (None, Some(chain)) => {
-                    let Some((_, _, read)) = previous.next() else { continue };
+                    let opened = self.opened_behind(chain, release);
+                    let (Some((_, _, read)), Some(in_any_case)) = (previous.next(), opened) else { continue };
                     plan.chains.push((chain.span, put.slot.clone()));
                     self.releases(release, None);
-                    (*read, chain.in_spite || self.ends_in_any_case(chain))
+                    (*read, in_any_case)
                 }
                 (None, None) => continue,
             };
@@ -99,15 +100,30 @@ impl<'a> Lowerer<'a> {
         }
     }
 
-    /// Whether something is done at the end of a chain also if it fails: in it, right behind it, or on the variable that it is kept in.
-    fn ends_in_any_case(&self, chain: &Chain) -> bool {
+    /// Whether a gate is opened at the end of a chain, and if so whether also where the chain fails: `.finally(() => open())` right behind it,
+    /// in it, or on the variable that it is kept in.
+    fn opened_behind(&self, chain: &Chain, release: u32) -> Option<bool> {
+        /// How much of the text behind a chain is looked at.
+        const BEHIND: usize = 400;
+        let open = self.facts.symbol(release)?.name.to_string();
         let (start, end) = (chain.span.start as usize, chain.span.end as usize);
-        let inside = self.text.get(start..end).is_some_and(|text| text.contains("finally"));
-        let behind = self.text.get(end..).map(str::trim_start);
+        let until = |text: &'a str| {
+            text.char_indices().nth(BEHIND).map_or(text, |(at, _)| text.get(..at).unwrap_or(text))
+        };
+        let (inside, behind) = (self.text.get(start..end)?, until(self.text.get(end..)?.trim_start()));
+        let opens = |text: &str| text.contains(&open);
+        // What opens it before the work is done, or some day, keeps nobody waiting.
+        match inside.split_once("finally") {
+            Some((work, last)) => return (!opens(work) && opens(last)).then_some(true),
+            None if opens(inside) => return None,
+            None => {}
+        }
         let kept = chain.kept.and_then(|symbol| self.facts.symbol(symbol));
-        inside
-            || behind.is_some_and(|text| text.starts_with(".finally("))
-            || kept.is_some_and(|kept| self.text.contains(&format!("{}.finally(", kept.name)))
+        let on_it = |call: &str| match &kept {
+            Some(kept) => behind.contains(&format!(" {}.{call}(", kept.name)),
+            None => behind.starts_with(&format!(".{call}(")),
+        };
+        (opens(behind) && (on_it("finally") || on_it("then"))).then(|| on_it("finally"))
     }
 
     /// `while (locks.has(key)) await locks.get(key); locks.set(key, …)`, and the same with `if`.

@@ -2,9 +2,6 @@
 //!
 //! Each of those hazards says in its rule which clashes it claims; the more specific comes first, so that one gap is one finding.
 
-mod names;
-mod rows;
-
 use interlock_model::{
     Confidence, Lane, Reach, Span,
     ir::{Aspect, Comparison, Condition, Name, Op, Resource, Root, Term, Value, WriteMode},
@@ -14,18 +11,11 @@ use crate::{
     Issue,
     claim::{Gates, is_claimed},
     feed::fed_by,
+    fields::{asks_presence, is_version, same_name, says_it_went_well},
     keys::key_of,
+    rows::{adds_missing, adds_to, is_of_own_making, is_worked_off},
     view::{At, Entry, Kinds, Overlap, View, is_wrapping},
     words,
-};
-
-use self::{
-    names::{asks_presence, says_it_went_well},
-    rows::{adds_missing, adds_to, is_of_own_making, is_worked_off},
-};
-pub(crate) use self::{
-    names::{is_in_cache, is_presence, is_version, mentions, notes_change, notes_use, same_name},
-    rows::{adds_row, has_in_common},
 };
 
 /// How many steps one judgement can be about.
@@ -89,7 +79,7 @@ pub(crate) fn of_entry(view: &View<'_>, index: usize, entry: &Entry<'_>) -> Vec<
     }
     let mut gates = Gates::default();
     for act in entry.steps_of(Kinds::CHANGES) {
-        if !acts(entry, act) || entry.puts_back_itself(act) {
+        if !acts(entry, act) || entry.puts_back_itself(view, act) {
             continue;
         }
         let judgements = entry.judges(act).iter().copied().filter(|check| is_judgement(entry, *check));

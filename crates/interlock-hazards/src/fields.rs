@@ -2,8 +2,8 @@
 
 use interlock_model::ir::{Resource, Value};
 
-use super::adds_row;
 use crate::{
+    rows::adds_row,
     view::{At, Entry},
     words,
 };
@@ -27,7 +27,7 @@ pub(crate) fn is_presence(field: &str) -> bool {
 
 /// The same of a field of which somebody asks before an act: how many ids or points there are says whether a search has found any.
 /// Points that are a number are a column, and mostly one that the act changes.
-pub(super) fn asks_presence(entry: &Entry<'_>, value: Value, field: &str, act: At) -> bool {
+pub(crate) fn asks_presence(entry: &Entry<'_>, value: Value, field: &str, act: At) -> bool {
     let is_column = || match entry.columns(act) {
         Some(columns) => columns.iter().any(|column| same_name(column, field)),
         None => !adds_row(entry, act),
@@ -38,7 +38,7 @@ pub(super) fn asks_presence(entry: &Entry<'_>, value: Value, field: &str, act: A
 
 /// Whether a field is no column but what a helper adds to what it got: `{ success: true, data: rows }`. What a library says of it,
 /// such as a schema, is a judgement.
-pub(super) fn says_it_went_well(entry: &Entry<'_>, value: Value, field: &str) -> bool {
+pub(crate) fn says_it_went_well(entry: &Entry<'_>, value: Value, field: &str) -> bool {
     matches!(field, "success" | "succeeded" | "ok") && !entry.is_of_library(value)
 }
 

@@ -2,11 +2,14 @@
 
 use interlock_model::ir::{Aspect, Fresh, Name, Op, Resource, Root, Term, Value, WriteMode};
 
-use super::{asks_presence, same_name};
-use crate::view::{At, Entry, Kinds};
+use crate::{
+    fields::{asks_presence, same_name},
+    view::{At, Entry, Kinds},
+};
 
-/// Whether this call has added the row itself before it looks at it, under an id that it drew for it: nobody else knows that id yet.
-pub(super) fn is_of_own_making(entry: &Entry<'_>, look: At, act: At) -> bool {
+/// Whether this call has added the row itself right before it looks at it, under an id that it drew for it: nobody else knows that id yet,
+/// unless somebody was told or given time.
+pub(crate) fn is_of_own_making(entry: &Entry<'_>, look: At, act: At) -> bool {
     let Some(Resource::Row { table, key, .. }) = entry.resource(act) else { return false };
     let adds = |op: &Op| matches!(op, Op::Write { mode: WriteMode::Exclusive, .. });
     let is_it = |made: At| match entry.resource(made) {
@@ -15,13 +18,17 @@ pub(super) fn is_of_own_making(entry: &Entry<'_>, look: At, act: At) -> bool {
         }
         _ => false,
     };
-    entry.all(Kinds::WRITE, adds).any(|made| made < look && made != act && is_it(made))
+    let is_known = |made: At| {
+        (made..act)
+            .any(|at| matches!(entry.op(at), Some(Op::External { .. } | Op::Sleep { .. } | Op::Spawn { .. })))
+    };
+    entry.all(Kinds::WRITE, adds).any(|made| made < look && made != act && is_it(made) && !is_known(made))
         && entry.made_of(&entry.values_in(key)).iter().any(|value| entry.is_drawn(*value))
 }
 
 /// Whether rows that a look saw together are changed one by one, and what is changed was neither judged nor computed from what stood in
 /// the same column: a list of what is left to do, which comes to the same when two go through it.
-pub(super) fn is_worked_off(entry: &Entry<'_>, look: At, act: At, judged: &[(At, At)]) -> bool {
+pub(crate) fn is_worked_off(entry: &Entry<'_>, look: At, act: At, judged: &[(At, At)]) -> bool {
     if !entry.is_one_of_many(look, act) {
         return false;
     }
@@ -52,7 +59,7 @@ pub(super) fn is_worked_off(entry: &Entry<'_>, look: At, act: At, judged: &[(At,
 
 /// Whether a row is added to those of which a look has seen how many they are, or the greatest: `MAX(position) WHERE list = $1`, and a
 /// card of that list. What the filter names is no row then, but what the rows have in common.
-pub(super) fn adds_to(entry: &Entry<'_>, look: At, act: At) -> bool {
+pub(crate) fn adds_to(entry: &Entry<'_>, look: At, act: At) -> bool {
     let (Some(Op::Read { aspect: Aspect::Total, .. }), Some(Op::Write { from, .. })) =
         (entry.op(look), entry.op(act).filter(|_| adds_row(entry, act)))
     else {
@@ -78,7 +85,7 @@ pub(crate) fn adds_row(entry: &Entry<'_>, act: At) -> bool {
 
 /// Whether a row is added because none was found that has in common with it what the look went by, whatever else names the new one:
 /// `WHERE room = $1`, and a booking of that room with a guest of its own.
-pub(super) fn adds_missing(entry: &Entry<'_>, look: At, act: At) -> bool {
+pub(crate) fn adds_missing(entry: &Entry<'_>, look: At, act: At) -> bool {
     let (
         Some(Op::Read { aspect: Aspect::Content | Aspect::Existence, into, .. }),
         Some(Op::Write { from, .. }),
