@@ -2,7 +2,7 @@
 
 use std::{
     collections::HashMap,
-    path::{Path, PathBuf},
+    path::{self, Path, PathBuf},
     process::Command,
     rc::Rc,
 };
@@ -32,8 +32,10 @@ pub(super) struct Scans {
 impl Scans {
     pub(super) fn new(folder: &Path, program: PathBuf) -> Result<Self> {
         ensure!(folder.is_dir(), "there is no folder {}", folder.display());
+        // What runs elsewhere would look for them there.
+        let (folder, program) = (path::absolute(folder)?, path::absolute(program)?);
         let work = program.parent().context("the program is in no folder")?.join("corpus");
-        Ok(Self { folder: folder.to_owned(), program, done: HashMap::new(), work })
+        Ok(Self { folder, program, done: HashMap::new(), work })
     }
 
     /// The checkout of a repository; `None` if it is not there.

@@ -78,7 +78,7 @@ fn lets_fail(entry: &Entry<'_>, change: At) -> Option<At> {
     let is_noted = |values: &[Value]| {
         values.iter().any(|value| noted.iter().any(|noted| entry.depends_on(*value, *noted)))
     };
-    let behind = entry.inside(attempt).last().map_or(attempt, |last| last) + 1;
+    let behind = entry.inside(attempt).last().unwrap_or(attempt) + 1;
     let asks = |at: At| match entry.op(at) {
         Some(Op::Check { on: values, .. } | Op::Exit(Exit::Return(values))) => is_noted(values),
         _ => false,
