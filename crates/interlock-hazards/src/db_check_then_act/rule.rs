@@ -237,8 +237,8 @@ fn is_for_good(view: &View<'_>, clash: &Clash<'_, '_>) -> bool {
         |field: &Name| columns.is_empty() || columns.iter().any(|column| same_name(column, field));
     clash.judged_fields().iter().all(is_column)
         && clash.judges_columns()
-        && any_write(view, made)
         && !is_changed(view, clash)
+        && any_write(view, made)
 }
 
 /// Whether somebody changes what was judged of such a row while it is there.
@@ -260,7 +260,8 @@ fn is_changed(view: &View<'_>, clash: &Clash<'_, '_>) -> bool {
                 columns.iter().any(|column| judged.iter().any(|field| same_name(field, column)))
             })
     };
-    any_write(view, changes)
+    // Mostly it is the act itself, and then nobody else has to be asked.
+    changes(clash.entry, clash.act) || any_write(view, changes)
 }
 
 /// Whether something is so of any step that writes, in whatever entry.
