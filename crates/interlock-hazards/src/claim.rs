@@ -11,9 +11,9 @@ use crate::{
 
 /// Whether the call made the thing its own before the gap: by a write right behind the look, or by one that only succeeds if the
 /// look is still true and whose outcome decided that the act runs.
-pub(crate) fn is_claimed(view: &View<'_>, entry: &Entry<'_>, look: At, act: At) -> bool {
-    let apart = entry.apart(act).is_some();
-    let between = |at: &At| *at > look && *at != act && (*at < act || is_outside(entry, *at, act));
+pub(crate) fn is_claimed(view: &View<'_>, entry: &Entry<'_>, read: At, act: At) -> bool {
+    let detached = entry.detached(act).is_some();
+    let between = |at: &At| *at > read && *at != act && (*at < act || is_outside(entry, *at, act));
     entry.steps_of(Kinds::WRITE | Kinds::DELETE).filter(between).any(|claim| {
         // Which way control takes is the dearest question, so it is asked last.
         let comes_first = || is_outside(entry, claim, act) || entry.leads_to(claim, act).is_some();
@@ -23,7 +23,7 @@ pub(crate) fn is_claimed(view: &View<'_>, entry: &Entry<'_>, look: At, act: At) 
         match entry.op(claim) {
             Some(Op::Write { mode: WriteMode::Conditional(_) | WriteMode::Exclusive, outcome, .. }) => {
                 let decided = |value: &Value| {
-                    entry.judges(act).iter().any(|check| match entry.op(*check) {
+                    entry.control_dependences(act).iter().any(|check| match entry.op(*check) {
                         Some(Op::Check { on, .. }) => on.iter().any(|on| entry.depends_on(*on, *value)),
                         _ => false,
                     })
@@ -31,9 +31,10 @@ pub(crate) fn is_claimed(view: &View<'_>, entry: &Entry<'_>, look: At, act: At) 
                 outcome.as_ref().is_some_and(decided)
             }
             Some(Op::Write { mode: WriteMode::Blind | WriteMode::Atomic, .. }) => {
-                entry.leads_to(look, claim).is_some()
-                    && view.reach(entry, look, claim).is_none()
-                    && (apart || entry.judges(act).starts_with(entry.judges(claim)))
+                entry.leads_to(read, claim).is_some()
+                    && view.reach(entry, read, claim).is_none()
+                    && (detached
+                        || entry.control_dependences(act).starts_with(entry.control_dependences(claim)))
             }
             _ => false,
         }
@@ -42,8 +43,8 @@ pub(crate) fn is_claimed(view: &View<'_>, entry: &Entry<'_>, look: At, act: At) 
 
 /// Whether a step is one of the starter of something that runs apart: what runs apart comes after everything that its starter does
 /// without waiting.
-fn is_outside(entry: &Entry<'_>, at: At, apart: At) -> bool {
-    entry.apart(apart).is_some_and(|spawn| !entry.encloses(spawn, at))
+fn is_outside(entry: &Entry<'_>, at: At, detached: At) -> bool {
+    entry.detached(detached).is_some_and(|spawn| !entry.encloses(spawn, at))
 }
 
 /// The questions about memory that an entry asks and answers itself, found once for all its acts.
@@ -64,40 +65,40 @@ struct Gate {
 }
 
 impl Gates {
-    fn at(&mut self, entry: &Entry<'_>, look: At) -> Gate {
-        self.known.entry(look).or_insert_with(|| Gate::of(entry, look)).clone()
+    fn at(&mut self, entry: &Entry<'_>, read: At) -> Gate {
+        self.known.entry(read).or_insert_with(|| Gate::of(entry, read)).clone()
     }
 
     /// Whether a look at memory lets only the first one pass: the call sets afterwards what it asked for, and has not loaded it
     /// before.
-    pub(crate) fn only_first(&mut self, entry: &Entry<'_>, look: At) -> bool {
-        if let Some(known) = self.firsts.get(&look) {
+    pub(crate) fn only_first(&mut self, entry: &Entry<'_>, read: At) -> bool {
+        if let Some(known) = self.firsts.get(&read) {
             return *known;
         }
-        let only = self.at(entry, look).closes && !is_loaded(entry, look);
-        self.firsts.insert(look, only);
+        let only = self.at(entry, read).closes && !is_loaded(entry, read);
+        self.firsts.insert(read, only);
         only
     }
 
     /// Whether another question behind a suspension took the place of a look at memory: one about the same thing, or about a flag
     /// that this call sets afterwards, so that it passes only once. The story is told from there.
-    pub(crate) fn asked_later(&mut self, entry: &Entry<'_>, look: At, act: At) -> bool {
+    pub(crate) fn asked_later(&mut self, entry: &Entry<'_>, read: At, act: At) -> bool {
         matches!(entry.resource(act), Some(Resource::Shared(_)))
-            && entry.judged_by(act).any(|(_, later)| {
-                later > look && entry.leads_to(look, later) == Some(true) && self.at(entry, later).closes
+            && entry.controlling_reads(act).any(|(_, later)| {
+                later > read && entry.leads_to(read, later) == Some(true) && self.at(entry, later).closes
             })
     }
 
     /// Whether a flag or a kept promise lets one call of the process at a time come to an act: it was asked, and taken before
     /// anybody else could ask.
-    pub(crate) fn single_flight(&mut self, entry: &Entry<'_>, look: At, act: At) -> bool {
-        let apart = entry.apart(act).is_some();
+    pub(crate) fn single_flight(&mut self, entry: &Entry<'_>, read: At, act: At) -> bool {
+        let detached = entry.detached(act).is_some();
         let before = |taken: &At| {
             let first = *taken < act || is_outside(entry, *taken, act);
-            first && (apart || entry.leads_to(*taken, act).is_some())
+            first && (detached || entry.leads_to(*taken, act).is_some())
         };
-        entry.judged_by(act).any(|(_, gate)| {
-            gate != look
+        entry.controlling_reads(act).any(|(_, gate)| {
+            gate != read
                 && is_in_memory(entry, gate)
                 && entry.overlap(gate, act).is_none()
                 && self.at(entry, gate).taken.iter().any(before)
@@ -106,26 +107,27 @@ impl Gates {
 }
 
 impl Gate {
-    fn of(entry: &Entry<'_>, look: At) -> Self {
-        if !is_in_memory(entry, look) {
+    fn of(entry: &Entry<'_>, read: At) -> Self {
+        if !is_in_memory(entry, read) {
             return Self::default();
         }
         let writes = entry.all(Kinds::WRITE, |op| matches!(op, Op::Write { to: Resource::Shared(_), .. }));
         let same: Vec<(At, bool)> = writes
-            .filter(|write| entry.overlap(look, *write) == Some(Overlap::Sure))
-            .filter_map(|write| Some((write, entry.leads_to(look, write)?)))
+            .filter(|write| entry.overlap(read, *write) == Some(Overlap::Sure))
+            .filter_map(|write| Some((write, entry.leads_to(read, write)?)))
             .collect();
         let blind = |at: &At| matches!(entry.op(*at), Some(Op::Write { mode: WriteMode::Blind, .. }));
         // Counting on from what was seen, then or once more, lets more than one in; so does changing a part of it.
         let counts_on = |at: At, from: At| {
-            from == look || is_in_memory(entry, from) && entry.overlap(from, at) == Some(Overlap::Sure)
+            from == read || is_in_memory(entry, from) && entry.overlap(from, at) == Some(Overlap::Sure)
         };
         let shuts = |at: &At| {
             let fields = |at: At| match entry.resource(at) {
                 Some(Resource::Shared(path)) => path.fields.len(),
                 _ => 0,
             };
-            fields(*at) == fields(look) && !entry.fed_by(*at).iter().any(|from| counts_on(*at, *from))
+            fields(*at) == fields(read)
+                && !entry.data_dependences(*at).iter().any(|from| counts_on(*at, *from))
         };
         let at_once = same.iter().filter(|(_, suspends)| !suspends).map(|(at, _)| *at);
         let taken = at_once.filter(blind).filter(shuts).collect();
@@ -134,23 +136,23 @@ impl Gate {
 }
 
 /// Whether the call has loaded what it looks at in memory before.
-fn is_loaded(entry: &Entry<'_>, look: At) -> bool {
-    let Some(Resource::Shared(place)) = entry.resource(look) else { return false };
+fn is_loaded(entry: &Entry<'_>, read: At) -> bool {
+    let Some(Resource::Shared(location)) = entry.resource(read) else { return false };
     let loads = |store: At| {
-        entry.sets(store, place)
-            && entry.fed_by(store).iter().any(|from| is_stored(entry, *from))
-            && entry.leads_to(store, look).is_some()
+        entry.sets(store, location)
+            && entry.data_dependences(store).iter().any(|from| is_stored(entry, *from))
+            && entry.leads_to(store, read).is_some()
     };
     let writes = entry.all(Kinds::WRITE, |op| matches!(op, Op::Write { to: Resource::Shared(_), .. }));
-    writes.take_while(|store| *store < look).any(loads)
+    writes.take_while(|store| *store < read).any(loads)
 }
 
 /// Whether a step looks at something in memory.
-fn is_in_memory(entry: &Entry<'_>, look: At) -> bool {
-    matches!(entry.op(look), Some(Op::Read { of: Resource::Shared(_), .. }))
+fn is_in_memory(entry: &Entry<'_>, read: At) -> bool {
+    matches!(entry.op(read), Some(Op::Read { of: Resource::Shared(_), .. }))
 }
 
 /// Whether a look is at something in memory that the same call writes later: a gate that the next one finds closed.
-pub(crate) fn passes_once(entry: &Entry<'_>, look: At) -> bool {
-    Gate::of(entry, look).closes
+pub(crate) fn passes_once(entry: &Entry<'_>, read: At) -> bool {
+    Gate::of(entry, read).closes
 }

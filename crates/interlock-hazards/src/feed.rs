@@ -9,24 +9,27 @@ use crate::{
 
 /// What feeds an act: what a rename puts in place is what was written under the other name before, and what is saved from a field
 /// is what was loaded into it.
-pub(crate) fn fed_by(entry: &Entry<'_>, act: At, gates: &mut Gates) -> Vec<At> {
+pub(crate) fn data_dependences(entry: &Entry<'_>, act: At, gates: &mut Gates) -> Vec<At> {
     let writes = match entry.op(act) {
         Some(Op::Rename { from, .. }) => renamed(entry, from, act),
         _ => vec![act],
     };
-    let mut fed: Vec<At> = writes.iter().flat_map(|write| entry.fed_by(*write).into_owned()).collect();
+    let mut data_dependent: Vec<At> =
+        writes.iter().flat_map(|write| entry.data_dependences(*write).into_owned()).collect();
     if is_stored(entry, act) {
-        let mut loaded: Vec<At> = fed.iter().flat_map(|read| loaded_into(entry, *read, gates)).collect();
+        let mut loaded: Vec<At> =
+            data_dependent.iter().flat_map(|read| loaded_into(entry, *read, gates)).collect();
         for write in writes {
             let Some(Op::Write { from, .. }) = entry.op(write) else { continue };
-            loaded
-                .extend(entry.places_in(from).iter().flat_map(|place| loaded_at(entry, place, write, gates)));
+            loaded.extend(
+                entry.locations_in(from).iter().flat_map(|location| loaded_at(entry, location, write, gates)),
+            );
         }
-        fed.extend(loaded);
+        data_dependent.extend(loaded);
     }
-    fed.sort_unstable();
-    fed.dedup();
-    fed
+    data_dependent.sort_unstable();
+    data_dependent.dedup();
+    data_dependent
 }
 
 /// The writes of the file that a rename moves. Those beside it count, not what the same helper wrote before.
@@ -36,7 +39,7 @@ fn renamed(entry: &Entry<'_>, from: &Resource, act: At) -> Vec<At> {
         *write < act && entry.resource(*write) == Some(&from) && entry.leads_to(*write, act).is_some()
     };
     let writes: Vec<At> = entry.steps_of(Kinds::WRITE).filter(written).collect();
-    let beside = |write: &&At| entry.place(**write, &[act]) == entry.span(**write);
+    let beside = |write: &&At| entry.position(**write, &[act]) == entry.span(**write);
     let near: Vec<At> = writes.iter().filter(beside).copied().collect();
     if near.is_empty() { writes } else { near }
 }
@@ -44,60 +47,65 @@ fn renamed(entry: &Entry<'_>, from: &Resource, act: At) -> Vec<At> {
 /// What was loaded into the place in memory that a step reads.
 fn loaded_into(entry: &Entry<'_>, read: At, gates: &mut Gates) -> Vec<At> {
     match entry.resource(read) {
-        Some(Resource::Shared(place)) if entry.is_shared(place) => loaded_at(entry, place, read, gates),
+        Some(Resource::Shared(location)) if entry.is_shared(location) => {
+            loaded_at(entry, location, read, gates)
+        }
         _ => vec![],
     }
 }
 
 /// What was loaded into a place in memory before a step, by the same call and in every call: what is loaded once is kept, and memory
 /// is what counts from then on.
-fn loaded_at(entry: &Entry<'_>, place: &AccessPath, before: At, gates: &mut Gates) -> Vec<At> {
+fn loaded_at(entry: &Entry<'_>, location: &AccessPath, before: At, gates: &mut Gates) -> Vec<At> {
     let stores = entry.all(Kinds::WRITE, |op| {
         matches!(op, Op::Write { to: Resource::Shared(_), mode: WriteMode::Blind, .. })
     });
-    let whole =
-        |store: &At| *store < before && entry.sets(*store, place) && entry.leads_to(*store, before).is_some();
+    let whole = |store: &At| {
+        *store < before && entry.sets(*store, location) && entry.leads_to(*store, before).is_some()
+    };
     let stores: Vec<At> = stores.filter(whole).collect();
     // What is loaded again on every way here takes the place of what was loaded before.
     let replaced = |store: &At| {
         stores.iter().any(|later| {
             later > store
-                && entry.judges(before).starts_with(entry.judges(*later))
+                && entry.control_dependences(before).starts_with(entry.control_dependences(*later))
                 && entry.leads_to(*store, *later).is_some()
         })
     };
-    let loads =
-        stores.iter().filter(|store| !replaced(store)).flat_map(|store| entry.fed_by(*store).into_owned());
+    let loads = stores
+        .iter()
+        .filter(|store| !replaced(store))
+        .flat_map(|store| entry.data_dependences(*store).into_owned());
     let loads = loads.filter(|load| !is_loaded_once(entry, *load, gates));
-    loads.filter(|load| !is_looked_at_again(entry, *load, place)).collect()
+    loads.filter(|load| !is_looked_at_again(entry, *load, location)).collect()
 }
 
 /// Whether what was loaded is only taken from memory where the time of its file, asked for since, says that it is still what stands there.
-fn is_looked_at_again(entry: &Entry<'_>, load: At, place: &AccessPath) -> bool {
+fn is_looked_at_again(entry: &Entry<'_>, load: At, location: &AccessPath) -> bool {
     let asks_for_time = |op: &Op| matches!(op, Op::Read { aspect: Aspect::Metadata, .. });
     let times: Vec<At> = entry
         .all(Kinds::READ, asks_for_time)
-        .filter(|look| *look > load && entry.overlap(*look, load).is_some())
+        .filter(|read| *read > load && entry.overlap(*read, load).is_some())
         .collect();
     if times.is_empty() {
         return false;
     }
     let takes = entry.all(Kinds::READ, |op| matches!(op, Op::Read { of: Resource::Shared(_), .. }));
-    let takes: Vec<At> = takes.filter(|take| load < *take && entry.sets(*take, place)).collect();
+    let takes: Vec<At> = takes.filter(|take| load < *take && entry.sets(*take, location)).collect();
     // What it is compared with is kept in memory as well, at another place.
     let is_kept =
-        |look: At| matches!(entry.resource(look), Some(Resource::Shared(_))) && !entry.sets(look, place);
+        |read: At| matches!(entry.resource(read), Some(Resource::Shared(_))) && !entry.sets(read, location);
     // Each is behind such a question, or a part of one: whether there is anything in memory.
     let mut asked: Vec<At> = vec![];
     for take in &takes {
-        let judged: Vec<(At, At)> = entry.judged_by(*take).collect();
+        let judged: Vec<(At, At)> = entry.controlling_reads(*take).collect();
         let asks = |check: At| {
-            let mut looks = judged.iter().filter(|(other, _)| *other == check).map(|(_, look)| *look);
-            looks.clone().any(|look| times.contains(&look)) && looks.any(is_kept)
+            let mut reads = judged.iter().filter(|(other, _)| *other == check).map(|(_, read)| *read);
+            reads.clone().any(|read| times.contains(&read)) && reads.any(is_kept)
         };
-        let looks = judged.iter().filter(|(check, _)| asks(*check)).map(|(_, look)| *look);
+        let reads = judged.iter().filter(|(check, _)| asks(*check)).map(|(_, read)| *read);
         let before = asked.len();
-        asked.extend(looks);
+        asked.extend(reads);
         if asked.len() > before {
             asked.push(*take);
         }
@@ -107,7 +115,7 @@ fn is_looked_at_again(entry: &Entry<'_>, load: At, place: &AccessPath) -> bool {
 
 /// Whether only the first call of a process comes to a load.
 pub(crate) fn is_loaded_once(entry: &Entry<'_>, load: At, gates: &mut Gates) -> bool {
-    entry.judged_by(load).any(|(_, look)| gates.only_first(entry, look))
+    entry.controlling_reads(load).any(|(_, read)| gates.only_first(entry, read))
 }
 
 /// Whether a step reads what is kept outside of the process.
@@ -117,21 +125,21 @@ pub(crate) fn is_stored(entry: &Entry<'_>, read: At) -> bool {
 
 impl Entry<'_> {
     /// Whether a step is at a place in memory, or at something that it is a part of.
-    pub(crate) fn sets(&self, store: At, place: &AccessPath) -> bool {
-        matches!(self.resource(store), Some(Resource::Shared(put)) if place.begins_with(put))
+    pub(crate) fn sets(&self, store: At, location: &AccessPath) -> bool {
+        matches!(self.resource(store), Some(Resource::Shared(put)) if location.begins_with(put))
     }
 
     /// The places in memory that some values are other names for, or are computed from.
-    fn places_in(&self, values: &[Value]) -> Vec<AccessPath> {
+    fn locations_in(&self, values: &[Value]) -> Vec<AccessPath> {
         let named = |value: &Value| self.resolve_path(&(*value).into());
-        let mut places: Vec<AccessPath> = self
-            .made_of(values)
+        let mut locations: Vec<AccessPath> = self
+            .backward_slice(values)
             .iter()
             .map(named)
-            .filter(|place| !place.fields.is_empty() && self.is_shared(place))
+            .filter(|location| !location.fields.is_empty() && self.is_shared(location))
             .collect();
-        places.sort_unstable();
-        places.dedup();
-        places
+        locations.sort_unstable();
+        locations.dedup();
+        locations
     }
 }

@@ -45,7 +45,7 @@ impl Issue {
             severity: None,
             confidence: entry.confidence(),
             reach,
-            span: entry.place(at, together_with),
+            span: entry.position(at, together_with),
             function: entry.home(&all),
             tools: entry.tools(),
             message: message.into(),

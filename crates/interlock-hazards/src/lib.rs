@@ -4,15 +4,19 @@
 //! one is a folder and a line here; `cargo xtask new hazard NAME` writes both, and `cargo xtask gen` the list in [`ALL`].
 
 mod all;
+mod check_act;
 mod claim;
-mod clash;
+mod claims;
+mod decision;
 mod feed;
 mod fields;
 mod hazard;
 mod issue;
 mod keys;
+mod limits;
 mod meet;
 mod policies;
+mod reason;
 mod rows;
 pub mod view;
 mod words;
@@ -41,7 +45,9 @@ pub mod unversioned_record;
 // catalogue: end
 
 pub use all::ALL;
+pub use decision::{Decision, Outcome};
 pub use hazard::{Example, Face, Hazard, Probe, Rule, find, nearest};
 pub use issue::Issue;
+pub use reason::Reason;
 pub(crate) use words::is_called_to;
 pub use words::words;

@@ -9,7 +9,7 @@ use crate::{
 
 /// Whether this call has added the row itself right before it looks at it, under an id that it drew for it: nobody else knows that id yet,
 /// unless somebody was told or given time.
-pub(crate) fn is_of_own_making(entry: &Entry<'_>, look: At, act: At) -> bool {
+pub(crate) fn is_of_own_making(entry: &Entry<'_>, read: At, act: At) -> bool {
     let Some(Resource::Row { table, key, .. }) = entry.resource(act) else { return false };
     let adds = |op: &Op| matches!(op, Op::Write { mode: WriteMode::Exclusive, .. });
     let is_it = |made: At| match entry.resource(made) {
@@ -22,21 +22,21 @@ pub(crate) fn is_of_own_making(entry: &Entry<'_>, look: At, act: At) -> bool {
         (made..act)
             .any(|at| matches!(entry.op(at), Some(Op::External { .. } | Op::Sleep { .. } | Op::Spawn { .. })))
     };
-    entry.all(Kinds::WRITE, adds).any(|made| made < look && made != act && is_it(made) && !is_known(made))
-        && entry.made_of(&entry.values_in(key)).iter().any(|value| entry.is_drawn(*value))
+    entry.all(Kinds::WRITE, adds).any(|made| made < read && made != act && is_it(made) && !is_known(made))
+        && entry.backward_slice(&entry.values_in(key)).iter().any(|value| entry.is_drawn(*value))
 }
 
 /// Whether rows that a look saw together are changed one by one, and what is changed was neither judged nor computed from what stood in
 /// the same column: a list of what is left to do, which comes to the same when two go through it.
-pub(crate) fn is_worked_off(entry: &Entry<'_>, look: At, act: At, judged: &[(At, At)]) -> bool {
-    if !entry.is_one_of_many(look, act) {
+pub(crate) fn is_worked_off(entry: &Entry<'_>, read: At, act: At, judged: &[(At, At)]) -> bool {
+    if !entry.is_one_of_many(read, act) {
         return false;
     }
     // What two remove one by one is gone in the end.
     if matches!(entry.op(act), Some(Op::Delete { .. })) {
         return true;
     }
-    let Some(Op::Read { into, .. }) = entry.op(look) else { return false };
+    let Some(Op::Read { into, .. }) = entry.op(read) else { return false };
     let is_seen = |value: &Value| match entry.resolve_path(&(*value).into()).root {
         Root::Value(root) => root == *into || entry.inputs(root).contains(into),
         _ => false,
@@ -51,21 +51,21 @@ pub(crate) fn is_worked_off(entry: &Entry<'_>, look: At, act: At, judged: &[(At,
         is_seen(value) && columns.is_none_or(is_column)
     };
     let asks = |(check, from): &(At, At)| {
-        *from == look && matches!(entry.op(*check), Some(Op::Check { on, .. }) if on.iter().any(from_column))
+        *from == read && matches!(entry.op(*check), Some(Op::Check { on, .. }) if on.iter().any(from_column))
     };
-    let fed = || matches!(entry.op(act), Some(Op::Write { from, .. }) if entry.made_of(from).iter().any(from_column));
-    !judged.iter().any(asks) && !fed()
+    let data_dependent = || matches!(entry.op(act), Some(Op::Write { from, .. }) if entry.backward_slice(from).iter().any(from_column));
+    !judged.iter().any(asks) && !data_dependent()
 }
 
 /// Whether a row is added to those of which a look has seen how many they are, or the greatest: `MAX(position) WHERE list = $1`, and a
 /// card of that list. What the filter names is no row then, but what the rows have in common.
-pub(crate) fn adds_to(entry: &Entry<'_>, look: At, act: At) -> bool {
+pub(crate) fn adds_to(entry: &Entry<'_>, read: At, act: At) -> bool {
     let (Some(Op::Read { aspect: Aspect::Total, .. }), Some(Op::Write { from, .. })) =
-        (entry.op(look), entry.op(act).filter(|_| adds_row(entry, act)))
+        (entry.op(read), entry.op(act).filter(|_| adds_row(entry, act)))
     else {
         return false;
     };
-    has_in_common(entry, look, act, from)
+    has_in_common(entry, read, act, from)
 }
 
 /// Whether a step adds something that was not there: it fails where it is, or it overwrites what nobody has, because the id was drawn
@@ -85,11 +85,11 @@ pub(crate) fn adds_row(entry: &Entry<'_>, act: At) -> bool {
 
 /// Whether a row is added because none was found that has in common with it what the look went by, whatever else names the new one:
 /// `WHERE room = $1`, and a booking of that room with a guest of its own.
-pub(crate) fn adds_missing(entry: &Entry<'_>, look: At, act: At) -> bool {
+pub(crate) fn adds_missing(entry: &Entry<'_>, read: At, act: At) -> bool {
     let (
         Some(Op::Read { aspect: Aspect::Content | Aspect::Existence, into, .. }),
         Some(Op::Write { from, .. }),
-    ) = (entry.op(look), entry.op(act).filter(|_| adds_row(entry, act)))
+    ) = (entry.op(read), entry.op(act).filter(|_| adds_row(entry, act)))
     else {
         return false;
     };
@@ -98,7 +98,7 @@ pub(crate) fn adds_missing(entry: &Entry<'_>, look: At, act: At) -> bool {
             [only] => {
                 // A helper may have put what it found into a form of its own.
                 let is_found = entry.resolve_path(&(*only).into()).root == Root::Value(*into)
-                    || entry.sources(*only) == [look];
+                    || entry.sources(*only) == [read];
                 entry.answer(*check, act) == Some(false)
                     && is_found
                     && entry.field_of(*only).is_none_or(|field| asks_presence(entry, *only, &field, act))
@@ -107,13 +107,13 @@ pub(crate) fn adds_missing(entry: &Entry<'_>, look: At, act: At) -> bool {
         },
         _ => false,
     };
-    has_in_common(entry, look, act, from) && entry.judges(act).iter().any(finds_none)
+    has_in_common(entry, read, act, from) && entry.control_dependences(act).iter().any(finds_none)
 }
 
 /// Whether a row is put where a look was, and is given all that the look has named its rows by.
-pub(crate) fn has_in_common(entry: &Entry<'_>, look: At, act: At, from: &[Value]) -> bool {
+pub(crate) fn has_in_common(entry: &Entry<'_>, read: At, act: At, from: &[Value]) -> bool {
     let (Some(Resource::Row { table, key, .. }), Some(Resource::Row { table: into, .. })) =
-        (entry.resource(look), entry.resource(act))
+        (entry.resource(read), entry.resource(act))
     else {
         return false;
     };

@@ -8,13 +8,16 @@ use interlock_model::{
 };
 
 use crate::{
-    Issue,
-    clash::Clash,
+    Issue, Reason,
+    check_act::CheckAct,
+    decision::{needs, unless},
     fields::same_name,
     keys::key_of,
     view::{At, Entry, Kinds, View},
     words,
 };
+
+use super::HAZARD;
 
 /// Whether a field says whose something is, or who may use it.
 fn says_whose(field: &str) -> bool {
@@ -42,43 +45,47 @@ fn of_entry(view: &View<'_>, changed: &Changed<'_>, entry: &Entry<'_>) -> Vec<Is
     let owner_alone = |at: At| matches!(entry.columns(at), Some([column]) if says_whose(column));
     let asks_for_owner = entry.steps_of(Kinds::READ).any(owner_alone);
     // Many acts share their checks, and hardly any check is about ownership.
-    let mut judges = vec![false; entry.steps.len()];
-    for judge in entry.steps_of(Kinds::CHANGES).flat_map(|act| entry.judges(act)) {
-        if let Some(judges) = judges.get_mut(*judge) {
-            *judges = true;
+    let mut control_dependences = vec![false; entry.steps.len()];
+    for judge in entry.steps_of(Kinds::CHANGES).flat_map(|act| entry.control_dependences(act)) {
+        if let Some(control_dependences) = control_dependences.get_mut(*judge) {
+            *control_dependences = true;
         }
     }
     let owned: HashMap<At, Vec<(At, Name)>> = entry
         .steps_of(Kinds::CHECK)
-        .filter(|check| judges.get(*check) == Some(&true))
+        .filter(|check| control_dependences.get(*check) == Some(&true))
         .map(|check| (check, looks_for_owner(entry, check, asks_for_owner)))
-        .filter(|(_, looks)| !looks.is_empty())
+        .filter(|(_, reads)| !reads.is_empty())
         .collect();
     if owned.is_empty() {
         return issues;
     }
     for act in entry.steps_of(Kinds::CHANGES) {
-        for (look, field) in entry.judges(act).iter().filter_map(|check| owned.get(check)).flatten() {
-            if !concerns(entry, *look, act) || repeats(entry, act, field) {
-                continue;
-            }
-            let Some(reach) = view.reach(entry, *look, act) else { continue };
-            if changed.is_settled(entry, *look, act, field) {
-                continue;
-            }
-            issues.push(issue(changed, entry, *look, act, field, reach));
+        for (read, field) in
+            entry.control_dependences(act).iter().filter_map(|check| owned.get(check)).flatten()
+        {
+            let judge = || {
+                needs(concerns(entry, *read, act), Reason::OutOfScope)?;
+                unless(repeats(entry, act, field), Reason::RepeatsCheck)?;
+                let reach = view.interference(entry, *read, act)?;
+                unless(changed.is_settled(entry, *read, act, field), Reason::Immutable)?;
+                Ok(issue(changed, entry, *read, act, field, reach))
+            };
+            issues.extend(entry.settle(&HAZARD.id, &[*read, act], judge()));
         }
     }
     issues
 }
 
-/// Whether this clash is about permission, so that no other hazard speaks of it.
-pub(crate) fn claims(_view: &View<'_>, clash: &Clash<'_, '_>) -> bool {
-    let entry = clash.entry;
-    clash
+/// Whether a pair is about permission, so that no other hazard speaks of it.
+pub(crate) fn claims(_view: &View<'_>, pair: &CheckAct<'_, '_>) -> Result<(), Reason> {
+    let entry = pair.entry;
+    let field = pair
         .check
-        .and_then(|check| judged_ownership(entry, check, clash.look, &owners(entry, check)))
-        .is_some_and(|field| concerns(entry, clash.look, clash.act) && !repeats(entry, clash.act, &field))
+        .and_then(|check| judged_ownership(entry, check, pair.read, &owners(entry, check)))
+        .ok_or(Reason::OutOfScope)?;
+    needs(concerns(entry, pair.read, pair.act), Reason::OutOfScope)?;
+    unless(repeats(entry, pair.act, &field), Reason::RepeatsCheck)
 }
 
 /// The looks by which a check asks whose something is, and the fields that say it.
@@ -87,18 +94,18 @@ fn looks_for_owner(entry: &Entry<'_>, check: At, asks_for_owner: bool) -> Vec<(A
     if owners.is_empty() && !asks_for_owner {
         return vec![];
     }
-    let asked = entry.asked_by(check).iter();
+    let asked = entry.condition_sources(check).iter();
     let mut found: Vec<(At, Name)> = vec![];
-    for (look, field) in
-        asked.filter_map(|look| Some((*look, judged_ownership(entry, check, *look, &owners)?)))
+    for (read, field) in
+        asked.filter_map(|read| Some((*read, judged_ownership(entry, check, *read, &owners)?)))
     {
         // A member of what was found in memory before is the same story.
         let goes_on = |(before, _): &(At, Name)| {
             let of_memory = |at: At| matches!(entry.resource(at), Some(Resource::Shared(_)));
-            of_memory(*before) && of_memory(look) && entry.overlap(*before, look).is_some()
+            of_memory(*before) && of_memory(read) && entry.overlap(*before, read).is_some()
         };
         if !found.iter().any(goes_on) {
-            found.push((look, field));
+            found.push((read, field));
         }
     }
     found
@@ -120,8 +127,8 @@ fn owners(entry: &Entry<'_>, check: At) -> Vec<(Value, Name)> {
 }
 
 /// The field of what was read that says whose it is, if that is what a check compares.
-fn judged_ownership(entry: &Entry<'_>, check: At, look: At, owners: &[(Value, Name)]) -> Option<Name> {
-    let (Some(Op::Read { .. }), Some(Op::Check { on, equal, .. })) = (entry.op(look), entry.op(check)) else {
+fn judged_ownership(entry: &Entry<'_>, check: At, read: At, owners: &[(Value, Name)]) -> Option<Name> {
+    let (Some(Op::Read { .. }), Some(Op::Check { on, equal, .. })) = (entry.op(read), entry.op(check)) else {
         return None;
     };
     // Whether it has an owner at all is no question of who that is.
@@ -130,29 +137,29 @@ fn judged_ownership(entry: &Entry<'_>, check: At, look: At, owners: &[(Value, Na
     {
         return None;
     }
-    match entry.resource(look)? {
+    match entry.resource(read)? {
         Resource::Row { .. } | Resource::File(_) | Resource::Key(_) => {}
         // Who sent a request stays who sent it.
         Resource::Shared(path) if entry.is_shared(path) => {}
         _ => return None,
     }
     // What was found out by way of a connection or a tool in memory says nothing of whose that is.
-    let in_memory = matches!(entry.resource(look), Some(Resource::Shared(_)));
+    let in_memory = matches!(entry.resource(read), Some(Resource::Shared(_)));
     let is_about = |value: Value| match in_memory {
-        true => entry.is_part_of(value, look),
-        false => !entry.is_found_out(value, look),
+        true => entry.is_part_of(value, read),
+        false => !entry.is_opaque_result(value, read),
     };
-    let from_look = |value: &Value| entry.sources(*value).contains(&look) && is_about(*value);
+    let from_look = |value: &Value| entry.sources(*value).contains(&read) && is_about(*value);
     let field = owners.iter().find(|(value, _)| from_look(value)).map(|(_, field)| field.clone());
     // Whoever asks for the owner alone compares it under whatever name.
     field.or_else(|| {
-        let [column] = entry.columns(look)? else { return None };
+        let [column] = entry.columns(read)? else { return None };
         (on.iter().any(from_look) && says_whose(column)).then(|| column.clone())
     })
 }
 
 /// Whether the act is on what was checked, or on something that the record led to.
-fn concerns(entry: &Entry<'_>, look: At, act: At) -> bool {
+fn concerns(entry: &Entry<'_>, read: At, act: At) -> bool {
     let changes = match entry.op(act) {
         Some(Op::Write { mode, .. }) => {
             !matches!(mode, WriteMode::Append | WriteMode::Ensure | WriteMode::Expiry | WriteMode::Exclusive)
@@ -161,11 +168,11 @@ fn concerns(entry: &Entry<'_>, look: At, act: At) -> bool {
     };
     let led_to = || match entry.resource(act) {
         Some(Resource::File(path)) => {
-            entry.values_in(path).iter().any(|value| entry.sources(*value).contains(&look))
+            entry.values_in(path).iter().any(|value| entry.sources(*value).contains(&read))
         }
         _ => false,
     };
-    changes && (entry.meets(look, act).is_some() || led_to())
+    changes && (entry.meets(read, act).is_some() || led_to())
 }
 
 /// Whether the statement itself demands the owner.
@@ -178,18 +185,18 @@ fn repeats(entry: &Entry<'_>, act: At, field: &str) -> bool {
     condition.0.iter().any(|demand| same_name(&demand.column, field) || says_whose(&demand.column))
 }
 
-fn issue(changed: &Changed<'_>, entry: &Entry<'_>, look: At, act: At, field: &str, reach: Reach) -> Issue {
-    let thing = entry.thing(look);
+fn issue(changed: &Changed<'_>, entry: &Entry<'_>, read: At, act: At, field: &str, reach: Reach) -> Issue {
+    let thing = entry.thing(read);
     let message = format!(
         "`{field}` of {thing} is checked in one operation and the act runs in another, so a caller who has just lost the right \
          still gets through"
     );
-    let (seen, done) = (entry.place(look, &[act]), entry.place(act, &[look]));
-    let mut issue = Issue::at(entry, look, &[act], reach, message)
+    let (seen, done) = (entry.position(read, &[act]), entry.position(act, &[read]));
+    let mut issue = Issue::at(entry, read, &[act], reach, message)
         .step(Lane::A, seen, format!("reads {thing}: `{field}` is the caller"))
         .step(Lane::B, seen, format!("gives {thing} to somebody else"))
         .step(Lane::A, done, format!("acts on {}, which is no longer the caller's", entry.thing(act)));
-    if !changed.by_somebody(entry, look, field) {
+    if !changed.by_somebody(entry, read, field) {
         issue = issue.no_surer_than(Confidence::Low);
     }
     issue.keys = entry.resource(act).and_then(|resource| key_of(entry, resource)).into_iter().collect();
@@ -203,7 +210,7 @@ struct Changed<'v>(HashMap<&'v Term, Vec<Change<'v>>>);
 struct Change<'v> {
     /// An empty list is a change of the whole row.
     columns: &'v [Name],
-    place: Span,
+    location: Span,
 }
 
 impl<'v> Changed<'v> {
@@ -214,7 +221,7 @@ impl<'v> Changed<'v> {
             for write in entry.all(Kinds::WRITE, changes) {
                 if let Some(Resource::Row { table, columns, .. }) = entry.resource(write) {
                     let known = changed.entry(&**table).or_default();
-                    let change = Change { columns, place: entry.span(write) };
+                    let change = Change { columns, location: entry.span(write) };
                     if !known.contains(&change) {
                         known.push(change);
                     }
@@ -226,18 +233,18 @@ impl<'v> Changed<'v> {
 
     /// Whether nobody ever changes a field, although somebody else changes rows like that one, or it says who made them: whose they are
     /// stays as it is.
-    fn is_settled(&self, entry: &Entry<'_>, look: At, act: At, field: &str) -> bool {
+    fn is_settled(&self, entry: &Entry<'_>, read: At, act: At, field: &str) -> bool {
         let words = words(field).concat();
         let says_who_made_it = ["createdby", "creator"].iter().any(|made| words.starts_with(made));
-        let Some(Resource::Row { table, .. }) = entry.resource(look) else { return false };
+        let Some(Resource::Row { table, .. }) = entry.resource(read) else { return false };
         let mut changes = self.0.get(&**table).into_iter().flatten();
-        let is_other = |change: &Change<'_>| change.place != entry.span(act);
-        !self.by_somebody(entry, look, field) && (says_who_made_it || changes.any(is_other))
+        let is_other = |change: &Change<'_>| change.location != entry.span(act);
+        !self.by_somebody(entry, read, field) && (says_who_made_it || changes.any(is_other))
     }
 
     /// Whether anybody changes a field of what was looked at.
-    fn by_somebody(&self, entry: &Entry<'_>, look: At, field: &str) -> bool {
-        let Some(Resource::Row { table, .. }) = entry.resource(look) else { return true };
+    fn by_somebody(&self, entry: &Entry<'_>, read: At, field: &str) -> bool {
+        let Some(Resource::Row { table, .. }) = entry.resource(read) else { return true };
         let mut changes = self.0.get(&**table).into_iter().flatten();
         changes.any(|Change { columns, .. }| {
             columns.is_empty() || columns.iter().any(|column| same_name(column, field))

@@ -42,7 +42,7 @@ pub(super) fn replaced(view: &View<'_>, entry: &Entry<'_>) -> Vec<Issue> {
         let Some(set) = sets().find(|set| *set > close && entry.leads_to(close, *set) == Some(true)) else {
             continue;
         };
-        if entry.gap(close, set).is_none_or(|gap| gap.is_locked()) {
+        if entry.race_window(close, set).is_none_or(|window| window.is_locked()) {
             continue;
         }
         let Some((other, used)) = user(view, entry, &handle) else { continue };
@@ -63,7 +63,10 @@ fn is_broken(entry: &Entry<'_>, close: At, handle: &AccessPath) -> bool {
         (_, Some(Resource::Shared(path))) => path != handle && path.begins_with(handle),
         _ => false,
     };
-    entry.judges(close).iter().any(|check| entry.asked_by(*check).iter().any(about_its_state))
+    entry
+        .control_dependences(close)
+        .iter()
+        .any(|check| entry.condition_sources(*check).iter().any(about_its_state))
 }
 
 /// A call of another tool that finds the handle there. What is captured has another number in every entry, and the same name.
@@ -97,11 +100,11 @@ fn issue(
     let message = format!(
         "`{name}` is torn down while it is still where other calls find it, so a call that comes meanwhile goes on with something that is gone"
     );
-    let (closed, gone) = (entry.place(close, &[set]), entry.place(set, &[close]));
+    let (closed, gone) = (entry.position(close, &[set]), entry.position(set, &[close]));
     Issue::at(entry, close, &[set], Reach::InProcess, message)
         .no_surer_than(Confidence::Medium)
         .only(Severity::Medium)
         .step(Lane::X, closed, format!("tears `{name}` down, and waits for that"))
-        .step(Lane::A, other.place(used, &[]), format!("finds `{name}`, and goes on with it"))
+        .step(Lane::A, other.position(used, &[]), format!("finds `{name}`, and goes on with it"))
         .step(Lane::X, gone, format!("only now takes `{name}` out of sight"))
 }

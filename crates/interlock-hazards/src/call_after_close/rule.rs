@@ -122,7 +122,7 @@ fn is_close(entry: &Entry<'_>, at: At) -> bool {
     ];
     let name = entry.function_name(entry.function_of(at));
     *entry.runs == Runs::Event
-        || entry.apart(at).is_some()
+        || entry.detached(at).is_some()
         || mentions(&name, &NAMES)
         || mentions(&entry.function_name(entry.function), &NAMES)
 }
@@ -135,7 +135,7 @@ pub(super) fn ends_the_process(entry: &Entry<'_>, at: At) -> bool {
 fn tested(entry: &Entry<'_>, closers: &HashMap<Option<&Field>, Vec<&Closer<'_, '_>>>) -> Vec<Issue> {
     let mut found = vec![];
     for check in entry.steps_of(Kinds::CHECK) {
-        for test in entry.asked_by(check).iter().copied() {
+        for test in entry.condition_sources(check).iter().copied() {
             let flag = match (entry.op(test), entry.resource(test)) {
                 (Some(Op::Read { .. }), Some(Resource::Flag(path) | Resource::Shared(path))) => path,
                 _ => continue,
@@ -172,7 +172,7 @@ fn leads_to_same(root: &Root, fields: &[Field], other: &AccessPath) -> bool {
 fn use_after(entry: &Entry<'_>, test: At, check: At, handle: &AccessPath) -> Option<At> {
     (check + 1..entry.steps.len()).find(|at| {
         uses(entry, *at, handle)
-            && entry.judges(*at).contains(&check)
+            && entry.control_dependences(*at).contains(&check)
             && entry.leads_to(test, *at) == Some(true)
     })
 }
@@ -220,12 +220,17 @@ fn is_counted_in(entry: &Entry<'_>, test: At, used: At, closer: &Closer<'_, '_>)
             _ => return false,
         };
         let together = entry.leads_to(test, at) == Some(false)
-            || entry.gap(test, at).is_some_and(|gap| gap.locks.iter().any(|lock| sets_under(closer, lock)));
+            || entry
+                .race_window(test, at)
+                .is_some_and(|window| window.locks.iter().any(|lock| sets_under(closer, lock)));
         together && (waited(&path) || (counts_out(entry, at) && closer_waits))
     });
     // A lock that is held over the whole use, and that close takes as well, is as good as a count.
-    let held =
-        || entry.gap(test, used).is_some_and(|gap| gap.locks.iter().any(|lock| sets_under(closer, lock)));
+    let held = || {
+        entry
+            .race_window(test, used)
+            .is_some_and(|window| window.locks.iter().any(|lock| sets_under(closer, lock)))
+    };
     counted || held()
 }
 
@@ -236,7 +241,7 @@ fn counts_out(entry: &Entry<'_>, put: At) -> bool {
         Some(Resource::Shared(path)) => Some((path.root.clone(), path.fields.first().cloned())),
         _ => None,
     };
-    let out = |at: At| entry.is_finally(at) || entry.apart(at).is_some();
+    let out = |at: At| entry.is_finally(at) || entry.detached(at).is_some();
     entry.all(Kinds::CHANGES | Kinds::OTHER, takes).any(|at| {
         at != put
             && out(at)
@@ -265,14 +270,14 @@ fn issue(entry: &Entry<'_>, test: At, used: At, closer: &Closer<'_, '_>) -> Issu
         "{flag} is tested before the call is counted in, so close can tear `{handle}` down in between and the call goes on over a connection that is gone"
     );
     Issue::at(entry, test, &story, Reach::InProcess, message)
-        .step(Lane::A, entry.place(test, &story), format!("tests {flag}: not closing"))
+        .step(Lane::A, entry.position(test, &story), format!("tests {flag}: not closing"))
         .step(
             Lane::X,
-            closer.entry.place(closer.set, &[closer.close]),
+            closer.entry.position(closer.set, &[closer.close]),
             format!("close sets {flag}, and finds nobody to wait for"),
         )
-        .step(Lane::X, closer.entry.place(closer.close, &[closer.set]), format!("tears `{handle}` down"))
-        .step(Lane::A, entry.place(used, &story), format!("uses `{handle}`, which is gone"))
+        .step(Lane::X, closer.entry.position(closer.close, &[closer.set]), format!("tears `{handle}` down"))
+        .step(Lane::A, entry.position(used, &story), format!("uses `{handle}`, which is gone"))
 }
 
 /// A timer that tears down what calls may be using, and asks nobody.
@@ -281,8 +286,8 @@ fn idle(view: &View<'_>, entry: &Entry<'_>) -> Vec<Issue> {
     for close in entry.steps_of(Kinds::CLOSE) {
         let Some(Op::Close { handle }) = entry.op(close) else { continue };
         let by_timer = |spawn: At| matches!(entry.op(spawn), Some(Op::Spawn { start: Start::Timer, .. }));
-        let Some(spawn) = entry.apart(close).filter(|spawn| by_timer(*spawn)) else { continue };
-        let asks = entry.judges(close).iter().any(|check| entry.encloses(spawn, *check));
+        let Some(spawn) = entry.detached(close).filter(|spawn| by_timer(*spawn)) else { continue };
+        let asks = entry.control_dependences(close).iter().any(|check| entry.encloses(spawn, *check));
         let handle = entry.resolve_path(handle);
         if asks || !entry.is_shared(&handle) || ends_the_process(entry, close) {
             continue;
@@ -290,7 +295,7 @@ fn idle(view: &View<'_>, entry: &Entry<'_>) -> Vec<Issue> {
         let used =
             view.entries.iter().filter(|other| matches!(other.runs, Runs::Call(_))).find_map(|other| {
                 let mut uses = (0..other.steps.len())
-                    .filter(|at| other.apart(*at) != Some(spawn) && uses(other, *at, &handle));
+                    .filter(|at| other.detached(*at) != Some(spawn) && uses(other, *at, &handle));
                 let first = uses.next()?;
                 let second = uses.find(|second| other.leads_to(first, *second) == Some(true))?;
                 Some((other, first, second))
@@ -303,9 +308,9 @@ fn idle(view: &View<'_>, entry: &Entry<'_>) -> Vec<Issue> {
         found.push(
             Issue::at(entry, close, &[], Reach::InProcess, message)
                 .no_surer_than(Confidence::Medium)
-                .step(Lane::A, other.place(first, &[second]), format!("uses `{name}`"))
-                .step(Lane::X, entry.place(close, &[]), format!("the timer tears `{name}` down"))
-                .step(Lane::A, other.place(second, &[first]), format!("uses `{name}` again: it is gone")),
+                .step(Lane::A, other.position(first, &[second]), format!("uses `{name}`"))
+                .step(Lane::X, entry.position(close, &[]), format!("the timer tears `{name}` down"))
+                .step(Lane::A, other.position(second, &[first]), format!("uses `{name}` again: it is gone")),
         );
     }
     found

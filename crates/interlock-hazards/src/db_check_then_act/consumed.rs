@@ -6,10 +6,11 @@ use interlock_model::{
 };
 
 use crate::{
-    Issue,
-    clash::Clash,
+    Issue, Reason,
+    check_act::CheckAct,
+    decision::{needs, unless},
     is_called_to,
-    view::{At, Entry, Overlap},
+    view::{At, Entry, Overlap, View},
     words,
 };
 
@@ -36,22 +37,21 @@ const ONCE: [&str; 16] = [
 ];
 
 /// Whether something that is good for one use is taken by whoever finds it, and what it says is used.
-pub(super) fn is_used_up(clash: &Clash<'_, '_>) -> bool {
-    let entry = clash.entry;
-    let Some(Op::Delete { when, outcome, .. }) = entry.op(clash.act) else { return false };
-    let asks = clash.check.is_some_and(|check| entry.answer(check, clash.act).is_some());
-    asks && clash.overlap == Overlap::Sure
-        && when.as_ref().is_none_or(|Condition(demands)| demands.is_empty())
-        && is_good_once(clash)
-        && !removes_on_request(clash)
-        && clash.judged_fields().is_empty()
-        && outcome.is_none_or(|outcome| !decides(entry, clash.act, outcome))
-        && (refuses(clash) || is_used(clash))
+pub(crate) fn claims(_view: &View<'_>, pair: &CheckAct<'_, '_>) -> Result<(), Reason> {
+    let entry = pair.entry;
+    let Some(Op::Delete { when, outcome, .. }) = entry.op(pair.act) else { return Err(Reason::OutOfScope) };
+    let asks = pair.check.is_some_and(|check| entry.answer(check, pair.act).is_some());
+    let whole = when.as_ref().is_none_or(|Condition(demands)| demands.is_empty());
+    needs(asks && whole && is_good_once(pair) && pair.judged_fields().is_empty(), Reason::OutOfScope)?;
+    needs(pair.overlap == Overlap::Sure, Reason::UnsureSame)?;
+    unless(removes_on_request(pair), Reason::EndsOnRequest)?;
+    unless(outcome.is_some_and(|outcome| decides(entry, pair.act, outcome)), Reason::OutcomeDecides)?;
+    needs(refuses(pair) || is_used(pair), Reason::NotUsed)
 }
 
-fn is_good_once(clash: &Clash<'_, '_>) -> bool {
-    let entry = clash.entry;
-    let name = match clash.resource() {
+fn is_good_once(pair: &CheckAct<'_, '_>) -> bool {
+    let entry = pair.entry;
+    let name = match pair.resource() {
         Some(Resource::Row { table, key, .. }) => format!("{} {}", entry.text(table), entry.text(key)),
         Some(Resource::Key(key)) => entry.text(key),
         _ => return false,
@@ -60,7 +60,7 @@ fn is_good_once(clash: &Clash<'_, '_>) -> bool {
 }
 
 /// Whether removing it is what the caller asks for, or a clearing up.
-fn removes_on_request(clash: &Clash<'_, '_>) -> bool {
+fn removes_on_request(pair: &CheckAct<'_, '_>) -> bool {
     const REMOVES: [&str; 12] = [
         "delete",
         "remove",
@@ -75,9 +75,9 @@ fn removes_on_request(clash: &Clash<'_, '_>) -> bool {
         "unregister",
         "clear",
     ];
-    let entry = clash.entry;
+    let entry = pair.entry;
     entry.tools().iter().any(|tool| is_called_to(tool, &REMOVES))
-        || is_called_to(&entry.function_name(entry.home(&[clash.look, clash.act])), &REMOVES)
+        || is_called_to(&entry.function_name(entry.home(&[pair.read, pair.act])), &REMOVES)
 }
 
 /// Whether what a removal came to decides anything.
@@ -90,40 +90,39 @@ fn decides(entry: &Entry<'_>, act: At, outcome: Value) -> bool {
 }
 
 /// Whether who does not find it is sent away.
-fn refuses(clash: &Clash<'_, '_>) -> bool {
-    let Some(check) = clash.check else { return false };
-    let Some(Op::Check { then, otherwise, .. }) = clash.entry.op(check) else { return false };
-    let missing = if clash.entry.answer(check, clash.act) == Some(true) { otherwise } else { then };
+fn refuses(pair: &CheckAct<'_, '_>) -> bool {
+    let Some(check) = pair.check else { return false };
+    let Some(Op::Check { then, otherwise, .. }) = pair.entry.op(check) else { return false };
+    let missing = if pair.entry.answer(check, pair.act) == Some(true) { otherwise } else { then };
     matches!(missing.last(), Some(Effect { op: Op::Exit(Exit::Throw | Exit::Return(_)), .. }))
 }
 
 /// Whether what was found is handed on, kept or given back.
-fn is_used(clash: &Clash<'_, '_>) -> bool {
-    let entry = clash.entry;
-    let Some(check) = clash.check else { return false };
-    let way = entry.answer(check, clash.act);
-    let of_it = |value: &Value| entry.sources(*value).contains(&clash.look);
+fn is_used(pair: &CheckAct<'_, '_>) -> bool {
+    let entry = pair.entry;
+    let Some(check) = pair.check else { return false };
+    let branch = entry.answer(check, pair.act);
+    let of_it = |value: &Value| entry.sources(*value).contains(&pair.read);
     (check + 1..entry.steps.len()).any(|at| {
         let counts = match entry.op(at) {
             Some(Op::Check { .. }) => false,
-            Some(Op::Write { .. }) => entry.meets(clash.act, at).is_none(),
+            Some(Op::Write { .. }) => entry.meets(pair.act, at).is_none(),
             _ => true,
         };
-        counts && entry.answer(check, at) == way && used_at(entry, at).iter().any(of_it)
+        counts && entry.answer(check, at) == branch && used_at(entry, at).iter().any(of_it)
     })
 }
 
-pub(super) fn issue(clash: &Clash<'_, '_>) -> Issue {
-    let thing = clash.entry.thing(clash.look);
+pub(super) fn issue(pair: &CheckAct<'_, '_>) -> Issue {
+    let thing = pair.entry.thing(pair.read);
     let message = format!(
         "{thing} is good for one use, but is looked for in one step and removed in another, so two calls at once both find it and use it"
     );
-    clash
-        .told(
-            message,
-            &format!("finds {thing}"),
-            &format!("removes {thing}"),
-            "it was gone already, and was used twice",
-        )
-        .no_surer_than(Confidence::Medium)
+    pair.report(
+        message,
+        &format!("finds {thing}"),
+        &format!("removes {thing}"),
+        "it was gone already, and was used twice",
+    )
+    .no_surer_than(Confidence::Medium)
 }

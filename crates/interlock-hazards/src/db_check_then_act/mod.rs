@@ -1,6 +1,7 @@
 //! `db-check-then-act`: its page is `doc.md`.
 
-mod consumed;
+pub(crate) mod consumed;
+pub(crate) mod number;
 mod probe;
 mod remedy;
 pub(crate) mod rule;

@@ -17,12 +17,12 @@ use crate::{
 };
 
 /// Claims whose row count is thrown away before the work is done.
-pub(super) fn unseen(view: &View<'_>, told: impl Fn(&Entry<'_>, At) -> bool) -> Vec<Issue> {
+pub(super) fn unseen(view: &View<'_>, reported: impl Fn(&Entry<'_>, At) -> bool) -> Vec<Issue> {
     let racing = view.entries_with(Kinds::WRITE).filter(|entry| entry.runs_beside_itself());
     // A part and the whole that it belongs to are claimed one after the other, which is one story.
     racing
         .filter_map(|entry| {
-            let mut claims = claims(entry).filter(|claim| !told(entry, *claim));
+            let mut claims = claims(entry).filter(|claim| !reported(entry, *claim));
             claims.find_map(|claim| judge(view, entry, claim))
         })
         .collect()
@@ -68,11 +68,11 @@ fn judge(view: &View<'_>, entry: &Entry<'_>, claim: At) -> Option<Issue> {
     let work = work(entry, claim, &column)?;
     // Whoever reads the row again finds out whose it is.
     let reads_back =
-        entry.all(Kinds::READ, |op| matches!(op, Op::Read { of: Resource::Row { .. }, .. })).any(|look| {
-            look > claim
-                && look < work
-                && entry.meets(claim, look).is_some()
-                && entry.leads_to(claim, look).is_some()
+        entry.all(Kinds::READ, |op| matches!(op, Op::Read { of: Resource::Row { .. }, .. })).any(|read| {
+            read > claim
+                && read < work
+                && entry.meets(claim, read).is_some()
+                && entry.leads_to(claim, read).is_some()
         });
     if reads_back {
         return None;
@@ -104,11 +104,11 @@ fn is_looked_at(entry: &Entry<'_>, claim: At, outcome: Value) -> bool {
 /// Whether a look at the row before has decided, and nobody gets in between, or a claim before this one that was looked at: the second
 /// call is turned away there.
 fn is_judged_in_turn(view: &View<'_>, entry: &Entry<'_>, claim: At) -> bool {
-    let in_turn = entry.judged_by(claim).any(|(_, look)| {
-        entry.meets(look, claim) == Some(Overlap::Sure) && view.reach(entry, look, claim).is_none()
+    let in_turn = entry.controlling_reads(claim).any(|(_, read)| {
+        entry.meets(read, claim) == Some(Overlap::Sure) && view.reach(entry, read, claim).is_none()
     });
     let has_decided = |outcome: Value| {
-        entry.judges(claim).iter().any(|check| match entry.op(*check) {
+        entry.control_dependences(claim).iter().any(|check| match entry.op(*check) {
             Some(Op::Check { on, .. }) => on.iter().any(|on| entry.depends_on(*on, outcome)),
             _ => false,
         })
@@ -168,14 +168,14 @@ fn issue(view: &View<'_>, entry: &Entry<'_>, claim: At, work: At, column: &Name)
     );
     let reach = entry
         .resource(claim)
-        .zip(entry.gap(claim, work))
-        .and_then(|(resource, gap)| view.reach_of(entry, &gap, resource))
+        .zip(entry.race_window(claim, work))
+        .and_then(|(resource, window)| view.reach_of(entry, &window, resource))
         .unwrap_or(interlock_model::Reach::Both);
     let message = format!(
         "`{column}` of {thing} is moved on only where nobody has done so before, but whether it was is not looked at: of two calls at once \
          the second changes nothing and does the work again"
     );
-    let (done, worked) = (entry.place(claim, &[work]), entry.place(work, &[claim]));
+    let (done, worked) = (entry.position(claim, &[work]), entry.position(work, &[claim]));
     let mut issue = Issue::at(entry, claim, &[work], reach, message)
         .no_surer_than(Confidence::Medium)
         .step(Lane::A, done, format!("moves `{column}` of {thing} on"))

@@ -2,7 +2,7 @@
 
 use interlock_model::ir::{Callee, Change, Op, Resource, WriteMode};
 
-use crate::{clash::Clash, view::At, words};
+use crate::{check_act::CheckAct, view::At, words};
 
 /// What a load does that a second one does again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -20,16 +20,16 @@ const READS: [&str; 12] =
     ["get", "fetch", "read", "list", "find", "search", "lookup", "json", "text", "stat", "describe", "parse"];
 
 /// What the load costs that lies between a look and what is kept.
-pub(super) fn cost(clash: &Clash<'_, '_>) -> Cost {
-    let between = clash.look + 1..clash.act;
-    let ways_on = between.filter(|at| clash.entry.leads_to(clash.look, *at).is_some());
-    let costs: Vec<Cost> = ways_on.filter_map(|at| of_step(clash, at)).collect();
+pub(super) fn cost(pair: &CheckAct<'_, '_>) -> Cost {
+    let between = pair.read + 1..pair.act;
+    let ways_on = between.filter(|at| pair.entry.leads_to(pair.read, *at).is_some());
+    let costs: Vec<Cost> = ways_on.filter_map(|at| of_step(pair, at)).collect();
     // Where nothing is done but wait, somebody else does the work, and mostly once: a module that is imported, a promise.
     costs.into_iter().max().unwrap_or(Cost::Reading)
 }
 
-fn of_step(clash: &Clash<'_, '_>, at: At) -> Option<Cost> {
-    let entry = clash.entry;
+fn of_step(pair: &CheckAct<'_, '_>, at: At) -> Option<Cost> {
+    let entry = pair.entry;
     let in_memory = || matches!(entry.resource(at), Some(Resource::Shared(_) | Resource::Flag(_)));
     match entry.op(at)? {
         // What is noted in memory is noted twice: a listener in a list.

@@ -6,14 +6,17 @@ use interlock_model::{
 };
 
 use crate::{
-    Issue,
+    Issue, Reason,
     claim::{Gates, is_claimed},
+    decision::unless,
     keys::key_of,
     view::{At, Entry, Kinds, Overlap, View},
 };
 
+use super::HAZARD;
+
 /// A token that is read, sent and replaced by the answer, with room for another call in between. What else renews it has been told.
-pub(super) fn refreshed(view: &View<'_>, entry: &Entry<'_>, told: impl Fn(At) -> bool) -> Vec<Issue> {
+pub(super) fn refreshed(view: &View<'_>, entry: &Entry<'_>, reported: impl Fn(At) -> bool) -> Vec<Issue> {
     let mut found: Vec<(Span, Issue)> = vec![];
     let mut gates = Gates::default();
     let requests: Vec<At> = entry
@@ -23,27 +26,29 @@ pub(super) fn refreshed(view: &View<'_>, entry: &Entry<'_>, told: impl Fn(At) ->
         return vec![];
     }
     for act in entry.all(Kinds::WRITE, |op| matches!(op, Op::Write { mode: WriteMode::Blind, .. })) {
-        let fed = entry.fed_by(act);
-        let Some(request) = requests.iter().copied().find(|request| fed.contains(request)) else { continue };
-        if told(act) || !keeps_a_renewal(entry, act) {
+        let data_dependent = entry.data_dependences(act);
+        let Some(request) = requests.iter().copied().find(|request| data_dependent.contains(request)) else {
+            continue;
+        };
+        if reported(act) || !keeps_a_renewal(entry, act) {
             continue;
         }
-        let Some(look) = spent(entry, request, act) else { continue };
-        let Some(reach) = view.reach(entry, look, act) else { continue };
-        if is_claimed(view, entry, look, act)
-            || gates.single_flight(entry, look, act)
-            || gates.asked_later(entry, look, act)
-        {
-            continue;
-        }
+        let Some(read) = spent(entry, request, act) else { continue };
+        let raced = view.interference(entry, read, act).and_then(|reach| {
+            unless(is_claimed(view, entry, read, act), Reason::ClaimedFirst)?;
+            unless(gates.single_flight(entry, read, act), Reason::SingleFlight)?;
+            unless(gates.asked_later(entry, read, act), Reason::CheckedLater)?;
+            Ok(reach)
+        });
+        let Some(reach) = entry.settle(&HAZARD.id, &[read, act], raced) else { continue };
         let story = [act];
         let thing = entry.thing(act);
         let message = format!(
             "a token is sent to be renewed and {thing} is replaced by the answer, so calls that renew at the same time send the same token twice, \
              and one that is good for one use is refused"
         );
-        let (before, after) = (entry.place(look, &story), entry.place(act, &[look]));
-        let mut issue = Issue::at(entry, look, &story, reach, message)
+        let (before, after) = (entry.position(read, &story), entry.position(act, &[read]));
+        let mut issue = Issue::at(entry, read, &story, reach, message)
             .step(Lane::A, before, format!("sends the token from {thing}"))
             .step(Lane::B, before, format!("sends the token from {thing} as well"))
             .step(Lane::A, after, format!("replaces {thing} by the answer"))
@@ -60,17 +65,17 @@ pub(super) fn refreshed(view: &View<'_>, entry: &Entry<'_>, told: impl Fn(At) ->
 /// Where what a request sends was looked at: the last look before it. What a request is made of is not told by its steps, so that of memory
 /// none may be left; then it is the request itself, if it stands in a function that is named after what it does.
 fn spent(entry: &Entry<'_>, request: At, act: At) -> Option<At> {
-    let looks = entry.steps_of(Kinds::READ).filter(|look| *look < request);
-    let same = |look: &At| {
-        entry.overlap(*look, act) == Some(Overlap::Sure) && entry.leads_to(*look, request).is_some()
+    let reads = entry.steps_of(Kinds::READ).filter(|read| *read < request);
+    let same = |read: &At| {
+        entry.overlap(*read, act) == Some(Overlap::Sure) && entry.leads_to(*read, request).is_some()
     };
     let renews = |at: At| {
         let name = entry.function_name(entry.function_of(at));
         names_a_renewal(name.rsplit('.').next().unwrap_or_default())
     };
     let in_memory = matches!(entry.resource(act), Some(Resource::Shared(_)));
-    match looks.filter(same).last() {
-        Some(look) => Some(look),
+    match reads.filter(same).last() {
+        Some(read) => Some(read),
         None => (in_memory && renews(request)).then_some(request),
     }
 }
@@ -88,7 +93,7 @@ fn keeps_a_renewal(entry: &Entry<'_>, at: At) -> bool {
     };
     let says = |value: &Value| entry.field_of(*value).is_some_and(|field| names_a_renewal(&field));
     let holds = || match entry.op(at) {
-        Some(Op::Write { from, .. }) => entry.made_of(from).iter().any(says),
+        Some(Op::Write { from, .. }) => entry.backward_slice(from).iter().any(says),
         _ => false,
     };
     by_name || holds()

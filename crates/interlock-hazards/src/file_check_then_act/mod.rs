@@ -1,6 +1,6 @@
 //! `file-check-then-act`: its page is `doc.md`.
 
-mod outdated;
+pub(crate) mod outdated;
 mod probe;
 mod remedy;
 pub(crate) mod rule;

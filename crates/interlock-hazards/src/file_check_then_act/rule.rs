@@ -8,90 +8,109 @@ use interlock_model::{
 };
 
 use crate::{
-    Issue,
-    clash::{Clash, clashes},
+    Issue, Reason,
+    check_act::CheckAct,
+    claims::{Claim, claimed, silent},
+    decision::{needs, unless},
     fields::mentions,
     keys::key_of,
     view::{At, Entry, Kinds, Pattern, View},
 };
 
-use super::outdated::outdated;
+use super::{HAZARD, outdated::outdated};
 
 pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
-    let found = clashes(view);
-    let mut looks: Vec<&Clash<'_, '_>> = found.iter().filter(|clash| claims(clash)).collect();
-    // Of several looks before one act the last is the one that was meant for it.
-    looks.reverse();
-    looks.dedup_by(|next, last| std::ptr::eq(next.entry, last.entry) && next.act == last.act);
-    // A file whose content decides is told as that, if at all.
-    looks.retain(|clash| clash.check.is_some_and(|check| !judges_content(clash, check)));
+    let mut pairs = claimed(view, Claim::FileCheck);
+    keep_last_reads(&mut pairs);
     let removed = LazyCell::new(|| removals(view));
-    let told = |clash: &Clash<'_, '_>| match was_there(clash) {
-        true => brought_back(clash, &removed),
-        false => Some(issue(clash)),
+    let judge = |pair: &CheckAct<'_, '_>| {
+        // A file whose content decides is told as that, if at all.
+        let check = pair.check.ok_or(Reason::OutOfScope)?;
+        unless(judges_content(pair, check), Reason::JudgesContent)?;
+        if was_there(pair) {
+            brought_back(pair, &removed).ok_or(Reason::NobodyRemoves)
+        } else {
+            Ok(issue(pair))
+        }
     };
-    let mut issues: Vec<Issue> = looks.into_iter().rev().filter_map(told).collect();
+    let settled =
+        |pair: &CheckAct<'_, '_>| pair.entry.settle(&HAZARD.id, &[pair.read, pair.act], judge(pair));
+    let mut issues: Vec<Issue> = pairs.iter().filter_map(settled).collect();
     let racing = view.entries_with(Kinds::READ).filter(|entry| entry.runs_beside_itself());
     issues.extend(racing.flat_map(followed_links));
-    issues.extend(outdated(view, &found));
+    issues.extend(outdated(view));
     issues
 }
 
+/// Of several reads before one act the last is the one that was meant for it.
+pub(super) fn keep_last_reads(pairs: &mut Vec<CheckAct<'_, '_>>) {
+    pairs.reverse();
+    pairs.dedup_by(|next, last| {
+        let is_same = std::ptr::eq(next.entry, last.entry) && next.act == last.act;
+        if is_same {
+            silent(next, &HAZARD.id, Reason::ReportedElsewhere);
+        }
+        is_same
+    });
+    pairs.reverse();
+}
+
 /// Whether the presence or the metadata of a file decided that it is written, moved or removed.
-fn claims(clash: &Clash<'_, '_>) -> bool {
-    let entry = clash.entry;
-    let looks = matches!(
-        entry.op(clash.look),
+pub(crate) fn claims(_view: &View<'_>, pair: &CheckAct<'_, '_>) -> Result<(), Reason> {
+    let entry = pair.entry;
+    let asks = matches!(
+        entry.op(pair.read),
         Some(Op::Read { aspect: Aspect::Existence | Aspect::Metadata, of: Resource::File(_), .. })
     );
-    let by_name = match entry.op(clash.act) {
-        Some(Op::Write { mode: WriteMode::Blind, .. }) => true,
+    // A file that is read, changed and written back is told as that.
+    needs(asks && pair.check.is_some() && !pair.data_dependent_at_all, Reason::OutOfScope)?;
+    match entry.op(pair.act) {
+        Some(Op::Write { mode: WriteMode::Blind, .. }) => {}
         // Gone already: the loser is told so, unless it deals with that.
-        Some(Op::Delete { .. }) => !entry.is_caught(clash.act),
+        Some(Op::Delete { .. }) => unless(entry.is_caught(pair.act), Reason::FailureHandled)?,
         // So is who moves what is gone; who moves to where something has come to be meanwhile is told nothing.
         Some(Op::Rename { .. }) => {
-            clash.check.is_some_and(|check| entry.answer(check, clash.act) == Some(false))
-                || !entry.is_caught(clash.act)
+            let was_missing = pair.check.is_some_and(|check| entry.answer(check, pair.act) == Some(false));
+            unless(!was_missing && entry.is_caught(pair.act), Reason::FailureHandled)?;
         }
-        _ => false,
-    };
-    // A file that is read, changed and written back is told as that.
-    looks && clash.check.is_some() && by_name && !clash.fed_at_all && !puts_back(clash)
+        _ => return Err(Reason::OutOfScope),
+    }
+    unless(puts_back(pair), Reason::PutsBackCopy)
 }
 
 /// Whether an act puts back what this call has set aside before: a copy that was made of the file itself.
-fn puts_back(clash: &Clash<'_, '_>) -> bool {
-    let entry = clash.entry;
+fn puts_back(pair: &CheckAct<'_, '_>) -> bool {
+    let entry = pair.entry;
     let is_copied = |copy: At| {
         let sets_aside = |write: At| {
             write < copy
                 && entry.same_record(write, copy)
-                && entry.fed_by(write).iter().any(|from| entry.overlap(*from, clash.act).is_some())
+                && entry.data_dependences(write).iter().any(|from| entry.overlap(*from, pair.act).is_some())
         };
         matches!(entry.resource(copy), Some(Resource::File(_)))
             && entry.steps_of(Kinds::WRITE).any(sets_aside)
     };
-    entry.fed_by(clash.act).iter().any(|copy| is_copied(*copy))
+    entry.data_dependences(pair.act).iter().any(|copy| is_copied(*copy))
 }
 
 /// Whether a file is written because it was found. Both of two calls find it, in whichever order they come, and the later one's
 /// content stays.
-fn was_there(clash: &Clash<'_, '_>) -> bool {
-    let entry = clash.entry;
-    let (Some(Op::Write { .. }), Some(check)) = (entry.op(clash.act), clash.check) else { return false };
+fn was_there(pair: &CheckAct<'_, '_>) -> bool {
+    let entry = pair.entry;
+    let (Some(Op::Write { .. }), Some(check)) = (entry.op(pair.act), pair.check) else { return false };
     // Who reads it in between writes what it has made of that.
     let reads = |step: At| {
         matches!(entry.op(step), Some(Op::Read { aspect: Aspect::Content, .. }))
-            && entry.overlap(step, clash.act).is_some()
+            && entry.overlap(step, pair.act).is_some()
     };
-    if (clash.look..clash.act).any(reads) {
+    if (pair.read..pair.act).any(reads) {
         return false;
     }
-    match (entry.op(check), entry.op(clash.look)) {
+    match (entry.op(check), entry.op(pair.read)) {
         // Who gets there without the attempt having failed has found it.
-        (Some(Op::Try { .. }), _) => entry.works_before(check, clash.look, clash.act),
+        (Some(Op::Try { .. }), _) => entry.works_before(check, pair.read, pair.act),
         (Some(Op::Check { on, .. }), Some(Op::Read { into, aspect: Aspect::Existence, .. })) => {
-            on.as_slice() == [*into] && entry.answer(check, clash.act) == Some(true)
+            on.as_slice() == [*into] && entry.answer(check, pair.act) == Some(true)
         }
         _ => false,
     }
@@ -109,7 +128,7 @@ fn removals(view: &View<'_>) -> HashMap<Pattern, Span> {
                 _ => continue,
             };
             if let Resource::File(path) = gone {
-                found.entry(entry.pattern(&path)).or_insert_with(|| entry.place(at, &[]));
+                found.entry(entry.pattern(&path)).or_insert_with(|| entry.position(at, &[]));
             }
         }
     }
@@ -117,40 +136,40 @@ fn removals(view: &View<'_>) -> HashMap<Pattern, Span> {
 }
 
 /// A file that was found, is removed by another call, and is there again when it is written.
-fn brought_back(clash: &Clash<'_, '_>, removed: &HashMap<Pattern, Span>) -> Option<Issue> {
-    let Some(Resource::File(path)) = clash.resource() else { return None };
-    let pattern = clash.entry.pattern(path);
+fn brought_back(pair: &CheckAct<'_, '_>, removed: &HashMap<Pattern, Span>) -> Option<Issue> {
+    let Some(Resource::File(path)) = pair.resource() else { return None };
+    let pattern = pair.entry.pattern(path);
     let gone = *removed.get(&pattern).filter(|_| pattern.fits(&pattern) && !pattern.is_open())?;
-    let thing = clash.thing();
+    let thing = pair.thing();
     let message = format!(
         "{thing} is looked for and then written by name, so one that another call removes in between comes back"
     );
-    let issue = clash
+    let issue = pair
         .issue(message)
         .only(Severity::Low)
-        .step(Lane::A, clash.look_span(), format!("finds {thing}"))
+        .step(Lane::A, pair.read_span(), format!("finds {thing}"))
         .step(Lane::B, gone, format!("removes {thing}"))
-        .step(Lane::A, clash.act_span(), format!("writes {thing}: it is there again"));
+        .step(Lane::A, pair.act_span(), format!("writes {thing}: it is there again"));
     Some(issue)
 }
 
 /// Whether what the file says decides as well: the look was only for those who read it, and its answer is part of what was read.
-fn judges_content(clash: &Clash<'_, '_>, check: At) -> bool {
-    let entry = clash.entry;
+fn judges_content(pair: &CheckAct<'_, '_>, check: At) -> bool {
+    let entry = pair.entry;
     let Some(Op::Check { on, .. }) = entry.op(check) else { return false };
     // Whether there was anything to read is still a look.
     let judged: Vec<Value> = on.iter().copied().filter(|value| !entry.is_answer(*value)).collect();
     entry.sources_of(&judged).iter().any(|from| {
         matches!(entry.op(*from), Some(Op::Read { aspect: Aspect::Content, of: Resource::File(_), .. }))
-            && entry.overlap(clash.look, *from).is_some()
+            && entry.overlap(pair.read, *from).is_some()
     })
 }
 
-fn issue(clash: &Clash<'_, '_>) -> Issue {
-    let thing = clash.thing();
-    match clash.entry.op(clash.act) {
+fn issue(pair: &CheckAct<'_, '_>) -> Issue {
+    let thing = pair.thing();
+    match pair.entry.op(pair.act) {
         Some(Op::Write { .. }) => {
-            let there = clash.check.and_then(|check| clash.entry.answer(check, clash.act)) == Some(true);
+            let there = pair.check.and_then(|check| pair.entry.answer(check, pair.act)) == Some(true);
             // What was asked of its metadata may have been anything.
             let (seen, lost) = if there {
                 ("looks at", "overwrites what the other has just written")
@@ -159,13 +178,18 @@ fn issue(clash: &Clash<'_, '_>) -> Issue {
             };
             let message =
                 format!("{thing} is looked for and then written by name, so of two calls at once one {lost}");
-            clash.told(message, &format!("{seen} {thing}"), &format!("writes {thing}"), "A's content is gone")
+            pair.report(
+                message,
+                &format!("{seen} {thing}"),
+                &format!("writes {thing}"),
+                "A's content is gone",
+            )
         }
         Some(Op::Rename { .. }) => {
             let message = format!(
                 "{thing} is looked for and then replaced by name, so of two calls at once one takes the other's place"
             );
-            clash.told(
+            pair.report(
                 message,
                 &format!("does not find {thing}"),
                 &format!("moves something to {thing}"),
@@ -176,14 +200,13 @@ fn issue(clash: &Clash<'_, '_>) -> Issue {
             let message = format!(
                 "{thing} is looked for and then removed by name, so of two calls at once one fails on what the other has removed"
             );
-            clash
-                .told(
-                    message,
-                    &format!("finds {thing}"),
-                    &format!("removes {thing}"),
-                    "it is not there any more",
-                )
-                .only(Severity::Low)
+            pair.report(
+                message,
+                &format!("finds {thing}"),
+                &format!("removes {thing}"),
+                "it is not there any more",
+            )
+            .only(Severity::Low)
         }
     }
 }
@@ -191,26 +214,27 @@ fn issue(clash: &Clash<'_, '_>) -> Issue {
 /// Where a name leads is checked, then the name is opened again, and may lead elsewhere by then.
 fn followed_links(entry: &Entry<'_>) -> Vec<Issue> {
     let mut issues = vec![];
-    let looks: Vec<At> =
+    let reads: Vec<At> =
         entry.all(Kinds::READ, |op| matches!(op, Op::Read { aspect: Aspect::Target, .. })).collect();
-    if looks.is_empty() {
+    if reads.is_empty() {
         return issues;
     }
     for act in entry.all(Kinds::READ | Kinds::WRITE, follows_links).filter(|act| !is_unguessable(entry, *act))
     {
         // The nearest look is the one that was meant for this act.
-        let look = looks
+        let read = reads
             .iter()
             .copied()
-            .filter(|look| *look < act && leads_to_it(entry, *look, act) && is_judged(entry, *look, act))
+            .filter(|read| *read < act && leads_to_it(entry, *read, act) && is_judged(entry, *read, act))
             .max();
-        let Some(look) = look else { continue };
-        if entry.gap(look, act).is_none_or(|gap| gap.is_locked_across_processes())
-            || is_compared(entry, look, act)
-        {
-            continue;
-        }
-        issues.push(swapped(entry, look, act));
+        let Some(read) = read else { continue };
+        let swapped = match entry.race_window(read, act) {
+            None => Err(Reason::NotAfter),
+            Some(window) if window.is_locked_across_processes() => Err(Reason::HeldLock),
+            Some(_) if is_compared(entry, read, act) => Err(Reason::ComparedOnceOpen),
+            Some(_) => Ok(swapped(entry, read, act)),
+        };
+        issues.extend(entry.settle(&HAZARD.id, &[read, act], swapped));
     }
     issues
 }
@@ -245,34 +269,34 @@ fn is_unguessable(entry: &Entry<'_>, act: At) -> bool {
 
 /// Whether anything is decided by where the name leads before it is opened. That a name is made whole by following it, that there is
 /// one at all, or that what was found there is looked at, is no check.
-fn is_judged(entry: &Entry<'_>, look: At, act: At) -> bool {
+fn is_judged(entry: &Entry<'_>, read: At, act: At) -> bool {
     let opened = match entry.resource(act) {
         Some(Resource::File(path)) => entry.values_in(path),
         _ => vec![],
     };
-    let Some(Op::Read { into: real, .. }) = entry.op(look) else { return false };
+    let Some(Op::Read { into: real, .. }) = entry.op(read) else { return false };
     let is_the_name = |value: Value| {
         entry.is_answer(value)
             && entry.depends_once_on(value, *real)
             && opened.iter().any(|name| entry.depends_on(*name, value))
     };
     let is_found_there = |from: &At| match entry.op(*from) {
-        Some(Op::Read { of: Resource::File(_), aspect, .. }) => *from > look && *aspect != Aspect::Target,
+        Some(Op::Read { of: Resource::File(_), aspect, .. }) => *from > read && *aspect != Aspect::Target,
         _ => false,
     };
     let decides = |op: &Op| match op {
         Op::Check { on, .. } => on.iter().any(|value| {
             let sources = entry.sources(*value);
-            sources.contains(&look) && !sources.iter().any(is_found_there) && !is_the_name(*value)
+            sources.contains(&read) && !sources.iter().any(is_found_there) && !is_the_name(*value)
         }),
         _ => false,
     };
-    entry.all(Kinds::CHECK, decides).any(|check| look < check && check < act)
+    entry.all(Kinds::CHECK, decides).any(|check| read < check && check < act)
 }
 
 /// Whether what was opened is compared with what was looked at before anything comes of it: `fstat` of it has the number of the same file.
-fn is_compared(entry: &Entry<'_>, look: At, act: At) -> bool {
-    let mut opened = entry.all(Kinds::READ | Kinds::WRITE, follows_links).filter(|at| *at > look);
+fn is_compared(entry: &Entry<'_>, read: At, act: At) -> bool {
+    let mut opened = entry.all(Kinds::READ | Kinds::WRITE, follows_links).filter(|at| *at > read);
     let Some(first) = opened.find(|at| *at == act || entry.same_record(*at, act)) else { return false };
     let is_of_it = |from: &At| {
         let of_file =
@@ -282,33 +306,33 @@ fn is_compared(entry: &Entry<'_>, look: At, act: At) -> bool {
     let compares = |op: &Op| match op {
         Op::Check { on, .. } => {
             let sources = entry.sources_of(on);
-            sources.contains(&look) && sources.iter().any(is_of_it)
+            sources.contains(&read) && sources.iter().any(is_of_it)
         }
         _ => false,
     };
     entry.all(Kinds::CHECK, compares).any(|check| check > first)
 }
 
-fn leads_to_it(entry: &Entry<'_>, look: At, act: At) -> bool {
-    let Some(Op::Read { into, aspect: Aspect::Target, .. }) = entry.op(look) else { return false };
+fn leads_to_it(entry: &Entry<'_>, read: At, act: At) -> bool {
+    let Some(Op::Read { into, aspect: Aspect::Target, .. }) = entry.op(read) else { return false };
     let named = match entry.resource(act) {
         Some(Resource::File(path)) => {
             entry.values_in(path).iter().any(|value| entry.depends_on(*value, *into))
         }
         _ => false,
     };
-    named || entry.overlap(look, act).is_some()
+    named || entry.overlap(read, act).is_some()
 }
 
-fn swapped(entry: &Entry<'_>, look: At, act: At) -> Issue {
+fn swapped(entry: &Entry<'_>, read: At, act: At) -> Issue {
     let thing = entry.thing(act);
     let writes = matches!(entry.op(act), Some(Op::Write { .. }));
     let verb = if writes { "written" } else { "read" };
     let message = format!(
         "Where {thing} leads is checked and then it is opened by name, so a link put in its place meanwhile is {verb} through"
     );
-    let (seen, done) = (entry.place(look, &[act]), entry.place(act, &[look]));
-    let mut issue = Issue::at(entry, look, &[act], Reach::CrossProcess, message)
+    let (seen, done) = (entry.position(read, &[act]), entry.position(act, &[read]));
+    let mut issue = Issue::at(entry, read, &[act], Reach::CrossProcess, message)
         .no_surer_than(Confidence::Medium)
         .step(Lane::A, seen, "finds that the name leads inside")
         .step(Lane::B, seen, "puts a link to the outside in its place")

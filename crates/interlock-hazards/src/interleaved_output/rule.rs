@@ -22,9 +22,9 @@ fn of_entry(entry: &Entry<'_>) -> Vec<Issue> {
         .filter(|at| stream_of(entry, *at).is_some_and(|stream| entry.is_shared(stream) && !is_log(stream)))
         .collect();
     let mut found = vec![];
-    let mut told: Vec<At> = vec![];
+    let mut reported: Vec<At> = vec![];
     for first in writes.iter().copied() {
-        if told.contains(&first) {
+        if reported.contains(&first) {
             continue;
         }
         if may_be_cut(entry, first) {
@@ -43,7 +43,7 @@ fn of_entry(entry: &Entry<'_>) -> Vec<Issue> {
         if let Some(second) = rest.first() {
             found.push(issue(entry, first, *second));
             // The rest of the frame is part of the same story.
-            told.extend(rest);
+            reported.extend(rest);
         }
     }
     found
@@ -79,8 +79,8 @@ fn may_be_cut(entry: &Entry<'_>, at: At) -> bool {
 /// Whether two writes make one frame that another writer can come into: one follows the other with nothing but waiting in between,
 /// and no lock covers both.
 fn is_one_frame(entry: &Entry<'_>, first: At, second: At) -> bool {
-    let Some(gap) = entry.gap(first, second) else { return false };
-    if !gap.suspends || gap.is_locked() {
+    let Some(window) = entry.race_window(first, second) else { return false };
+    if !window.suspends || window.is_locked() {
         return false;
     }
     let (from, to) = (first.min(second), first.max(second));
@@ -124,7 +124,7 @@ fn is_one_frame(entry: &Entry<'_>, first: At, second: At) -> bool {
 fn issue(entry: &Entry<'_>, first: At, second: At) -> Issue {
     let story = [second];
     let thing = entry.thing(first);
-    let (start, end) = (entry.place(first, &story), entry.place(second, &story));
+    let (start, end) = (entry.position(first, &story), entry.position(second, &story));
     let message = format!(
         "a frame goes out on {thing} in several writes, so the frames of two calls at once mix and whoever reads {thing} can read nothing after them"
     );

@@ -31,10 +31,10 @@ fn judge(entry: &Entry<'_>, at: At) -> Option<Issue> {
         .all(Kinds::CLOSE, |op| matches!(op, Op::Close { handle: other } if closes(entry, other, &names)))
         .collect();
     let past = |step: At| closes.contains(&step) || leaves_it_to(entry, step, &closes);
-    let ways = entry.ways_out(entry.behind(at), past);
+    let branches = entry.exits(entry.behind(at), past);
     let (mut failures, mut answers) = (vec![], vec![]);
-    for way in ways {
-        match way {
+    for branch in branches {
+        match branch {
             Escape::Failure(by) => failures.push(by),
             Escape::Return(by) => answers.push(by),
         }
@@ -79,10 +79,10 @@ fn judge(entry: &Entry<'_>, at: At) -> Option<Issue> {
         _ => "fails".into(),
     };
     let issue = Issue::at(entry, at, &story, Reach::InProcess, message)
-        .step(Lane::A, entry.place(at, &story), format!("opens `{name}`"))
-        .step(Lane::X, entry.place(by, &story), fails)
-        .step(Lane::A, entry.place(by, &story), format!("passes the error on; `{name}` stays open"))
-        .step(Lane::B, entry.place(at, &story), "tries again, and opens another one");
+        .step(Lane::A, entry.position(at, &story), format!("opens `{name}`"))
+        .step(Lane::X, entry.position(by, &story), fails)
+        .step(Lane::A, entry.position(by, &story), format!("passes the error on; `{name}` stays open"))
+        .step(Lane::B, entry.position(at, &story), "tries again, and opens another one");
     Some(issue.no_surer_than(confidence))
 }
 
@@ -134,7 +134,7 @@ fn closes(entry: &Entry<'_>, closed: &AccessPath, names: &[AccessPath]) -> bool 
 
 /// Whether the place is looked at first, so that a second try uses what the first has left.
 fn is_kept(entry: &Entry<'_>, at: At, names: &[AccessPath]) -> bool {
-    entry.judged_by(at).any(|(_, source)| match entry.resource(source) {
+    entry.controlling_reads(at).any(|(_, source)| match entry.resource(source) {
         Some(Resource::Shared(path)) => names.contains(path),
         _ => false,
     })

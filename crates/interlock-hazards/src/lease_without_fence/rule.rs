@@ -73,7 +73,7 @@ fn is_renewed(entry: &Entry<'_>, at: At) -> bool {
     };
     entry.all(Kinds::WRITE, prolongs).any(|step| {
         let by_timer = entry
-            .apart(step)
+            .detached(step)
             .is_some_and(|spawn| matches!(entry.op(spawn), Some(Op::Spawn { start: Start::Timer, .. })));
         by_timer && entry.same_record(at, step)
     })
@@ -103,14 +103,14 @@ fn judge(entry: &Entry<'_>, taken: &Taken) -> Option<Issue> {
         taken.name
     );
     let mut issue = Issue::at(entry, at, &story, Reach::Both, message)
-        .step(Lane::A, entry.place(at, &story), format!("takes {}", taken.name))
-        .step(Lane::A, entry.place(slow, &story), "works longer than the limit")
-        .step(Lane::X, entry.place(at, &story), "the limit passes: the lock is free")
-        .step(Lane::B, entry.place(at, &story), format!("takes {}", taken.name));
+        .step(Lane::A, entry.position(at, &story), format!("takes {}", taken.name))
+        .step(Lane::A, entry.position(slow, &story), "works longer than the limit")
+        .step(Lane::X, entry.position(at, &story), "the limit passes: the lock is free")
+        .step(Lane::B, entry.position(at, &story), format!("takes {}", taken.name));
     if harm != slow {
-        issue = issue.step(Lane::B, entry.place(harm, &story), what.clone());
+        issue = issue.step(Lane::B, entry.position(harm, &story), what.clone());
     }
-    issue = issue.step(Lane::A, entry.place(harm, &story), format!("{what} all the same"));
+    issue = issue.step(Lane::A, entry.position(harm, &story), format!("{what} all the same"));
     if matches!(entry.op(slow), Some(Op::Call { .. })) {
         issue = issue.no_surer_than(Confidence::Medium);
     }

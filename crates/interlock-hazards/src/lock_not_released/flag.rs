@@ -49,15 +49,15 @@ fn judge(entry: &Entry<'_>, set: At) -> Option<Issue> {
         }
         _ => false,
     };
-    let asked = entry.judges(set).iter().copied().filter(turned_away).find(|check| {
-        let same = |look: At| matches!(entry.resource(look), Some(Resource::Shared(seen)) if seen == path);
-        entry.looks(*check).any(|look| same(look) && entry.leads_to(look, set) == Some(false))
+    let asked = entry.control_dependences(set).iter().copied().filter(turned_away).find(|check| {
+        let same = |read: At| matches!(entry.resource(read), Some(Resource::Shared(seen)) if seen == path);
+        entry.checked_reads(*check).any(|read| same(read) && entry.leads_to(read, set) == Some(false))
     })?;
     let resets: Vec<At> =
         sets(entry).filter(|at| *at != set && entry.resource(*at) == entry.resource(set)).collect();
     let first = *resets.iter().find(|reset| entry.leads_to(set, **reset) == Some(true))?;
     let past = |step: At| resets.contains(&step) || matches!(entry.op(step), Some(Op::Spawn { .. }));
-    let escape = *entry.ways_out(entry.behind(set), past).first()?;
+    let escape = *entry.exits(entry.behind(set), past).first()?;
     let by = escape.at();
     let sure = match escape {
         Escape::Failure(_) => {
@@ -74,11 +74,11 @@ fn judge(entry: &Entry<'_>, set: At) -> Option<Issue> {
     let message = format!("{why} leaves `{name}` set, and every later call is turned away");
     let issue = Issue::at(entry, set, &story, Reach::InProcess, message)
         .no_surer_than(if sure { Confidence::High } else { Confidence::Medium })
-        .step(Lane::A, entry.place(set, &story), format!("sets `{name}`"))
-        .step(Lane::X, entry.place(by, &story), format!("leaves before `{name}` is taken back"))
+        .step(Lane::A, entry.position(set, &story), format!("sets `{name}`"))
+        .step(Lane::X, entry.position(by, &story), format!("leaves before `{name}` is taken back"))
         .step(
             Lane::B,
-            entry.place(asked, &story),
+            entry.position(asked, &story),
             format!("finds `{name}` set, and is turned away for ever"),
         );
     Some(issue)

@@ -38,7 +38,7 @@ fn judge(entry: &Entry<'_>, at: At) -> Option<Issue> {
             Kinds::RELEASE,
             |op| matches!(op, Op::Release { lock: other } if entry.lock(other).is_the_same_as(&lock)),
         )
-        .filter(|release| entry.leads_to(at, *release).is_some() || entry.apart(*release).is_some())
+        .filter(|release| entry.leads_to(at, *release).is_some() || entry.detached(*release).is_some())
         .collect();
     // Without any release in sight, somebody else is in charge of it: the function that it was handed to.
     let first = *releases.first()?;
@@ -46,14 +46,14 @@ fn judge(entry: &Entry<'_>, at: At) -> Option<Issue> {
         Some(got) => {
             let asks = |op: &Op| matches!(op, Op::Check { on, .. } if on.contains(got));
             let check = entry.all(Kinds::CHECK, asks).find(|check| entry.leads_to(at, *check).is_some())?;
-            entry.way(check, true)
+            entry.branch(check, true)
         }
         None => entry.behind(at),
     };
     let past = |step: At| {
         releases.contains(&step) || leaves_it_to(entry, at, step, &releases) || was_not_taken(entry, at, step)
     };
-    let escape = *entry.ways_out(starts, past).first()?;
+    let escape = *entry.exits(starts, past).first()?;
     let by = escape.at();
     let mut story = releases.clone();
     story.push(by);
@@ -69,17 +69,17 @@ fn judge(entry: &Entry<'_>, at: At) -> Option<Issue> {
     let reach = if lock.scope == Scope::CrossProcess { Reach::Both } else { Reach::InProcess };
     let message = format!("{why}, and every later call that needs {name} waits for ever");
     let issue = Issue::at(entry, at, &story, reach, message)
-        .step(Lane::A, entry.place(at, &story), format!("takes {name}"))
+        .step(Lane::A, entry.position(at, &story), format!("takes {name}"))
         .step(
             Lane::X,
-            entry.place(by, &story),
+            entry.position(by, &story),
             match escape {
                 Escape::Failure(_) => "fails, and leaves past the release",
                 Escape::Return(_) => "returns before the release",
             },
         )
-        .step(Lane::A, entry.place(first, &story), "the release is never reached")
-        .step(Lane::B, entry.place(at, &story), format!("waits for {name} for ever"));
+        .step(Lane::A, entry.position(first, &story), "the release is never reached")
+        .step(Lane::B, entry.position(at, &story), format!("waits for {name} for ever"));
     Some(if confidence { issue } else { issue.no_surer_than(Confidence::Medium) })
 }
 
@@ -92,8 +92,9 @@ fn leaves_it_to(entry: &Entry<'_>, taken: At, step: At, releases: &[At]) -> bool
         Some(Op::Check { .. }) => {
             let on_the_way_out = entry.is_finally(step) || entry.is_recovery(step);
             // Or it leaves where there is nothing to release, and what is behind it releases.
-            let behind = || releases.iter().any(|release| entry.judges(*release).contains(&step));
-            let own = || entry.asked_by(step).is_empty() && !asks_the_caller(entry, taken, step);
+            let behind =
+                || releases.iter().any(|release| entry.control_dependences(*release).contains(&step));
+            let own = || entry.condition_sources(step).is_empty() && !asks_the_caller(entry, taken, step);
             inside() && own() || on_the_way_out && (inside() || behind())
         }
         _ => false,
@@ -111,7 +112,7 @@ fn asks_the_caller(entry: &Entry<'_>, taken: At, check: At) -> bool {
     };
     matches!(entry.runs, Runs::Call(_))
         && given(check)
-        && !entry.judges(taken).iter().any(|judge| given(*judge))
+        && !entry.control_dependences(taken).iter().any(|judge| given(*judge))
 }
 
 /// Whether a step leaves because a flag of the function says that the lock was not got. The way there leads past the taking, but

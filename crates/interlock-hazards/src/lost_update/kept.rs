@@ -8,14 +8,14 @@ use interlock_model::{
 use crate::{
     Issue,
     claim::Gates,
-    feed::{fed_by, is_loaded_once},
+    feed::{data_dependences, is_loaded_once},
     keys::key_of,
-    view::{At, Entry, Kinds, Names, Objects, Place, Runs, View},
+    view::{At, Entry, Kinds, Location, Names, Objects, Runs, View},
 };
 
 /// Where a process keeps in memory what it has loaded from a file.
 struct Load {
-    place: Place,
+    location: Location,
     /// Whether it is kept under a key, beside others from other files.
     is_one_of_many: bool,
     span: Span,
@@ -30,27 +30,31 @@ pub(super) fn kept(view: &View<'_>) -> Vec<Issue> {
     let objects = view.objects();
     let mut loads: Vec<(Names, Load)> = vec![];
     // Who loads again when something happens knows that others write.
-    let mut again: Vec<(Names, Place)> = vec![];
+    let mut again: Vec<(Names, Location)> = vec![];
     for entry in view.entries_with(Kinds::READ) {
         let mut gates = Gates::default();
         for (store, read) in stores(entry) {
-            let (Some(place), Some(file)) = (objects.place(entry, store), objects.file(entry, read)) else {
+            let (Some(location), Some(file)) = (objects.location(entry, store), objects.file(entry, read))
+            else {
                 continue;
             };
             let once = *entry.runs == Runs::StartUp || is_loaded_once(entry, read, &mut gates);
             if once {
                 // What one of many files says is put under the key of that one.
                 let is_one_of_many = entry.loops(store).is_empty() && has_key(entry, store);
-                loads.push((file, Load { place, is_one_of_many, span: entry.span(read) }));
+                loads.push((file, Load { location, is_one_of_many, span: entry.span(read) }));
             } else if *entry.runs != Runs::Unreached {
-                again.push((file, place));
+                again.push((file, location));
             }
         }
     }
     loads.retain(|(file, load)| {
-        let is_same = |(from, place): &(Names, Place)| {
+        let is_same = |(from, location): &(Names, Location)| {
             from.are_of_one(file)
-                && place.names.depth_in(&load.place.names).is_some_and(|depth| depth <= load.place.unsaid())
+                && location
+                    .names
+                    .depth_in(&load.location.names)
+                    .is_some_and(|depth| depth <= load.location.unsaid())
         };
         !again.iter().any(is_same)
     });
@@ -95,7 +99,7 @@ fn stores(entry: &Entry<'_>) -> Vec<(At, At)> {
         matches!(entry.op(*from), Some(Op::Read { of: Resource::File(_), aspect: Aspect::Content, .. }))
     };
     for store in entry.all(Kinds::WRITE, |op| matches!(op, Op::Write { to: Resource::Shared(_), .. })) {
-        found.extend(entry.fed_by(store).iter().copied().filter(reads).map(|read| (store, read)));
+        found.extend(entry.data_dependences(store).iter().copied().filter(reads).map(|read| (store, read)));
     }
     // Nobody else sees yet what start-up puts into an object that it makes, and its handlers are given that object.
     if *entry.runs == Runs::StartUp {
@@ -115,17 +119,19 @@ fn has_key(entry: &Entry<'_>, at: At) -> bool {
 
 /// Where a call has changed what is kept at a place, before a step that writes all of it.
 fn changed_before(entry: &Entry<'_>, act: At, load: &Load, objects: &Objects) -> Option<At> {
-    let place = &load.place;
-    let depth = |at: At| objects.place(entry, at).and_then(|touched| touched.names.depth_in(&place.names));
+    let location = &load.location;
+    let depth =
+        |at: At| objects.location(entry, at).and_then(|touched| touched.names.depth_in(&location.names));
     let is_at = |at: At| depth(at).is_some();
     // Whether a step touches only a part of it. Of an object it may be any field that was loaded.
-    let is_part = |at: At| (has_key(entry, at) && !load.is_one_of_many) || depth(at) > Some(place.unsaid());
+    let is_part =
+        |at: At| (has_key(entry, at) && !load.is_one_of_many) || depth(at) > Some(location.unsaid());
     let mut gates = Gates::default();
     let mut comes_from_it = |at: At| {
         let is_taken_along = matches!(entry.op(at), Some(Op::Write { from, .. }) if {
-            Objects::is_made_of(entry, at, from, &place.names)
+            Objects::is_made_of(entry, at, from, &location.names)
         });
-        is_taken_along || fed_by(entry, at, &mut gates).iter().any(|from| is_at(*from))
+        is_taken_along || data_dependences(entry, at, &mut gates).iter().any(|from| is_at(*from))
     };
     if !comes_from_it(act) {
         return None;
@@ -142,18 +148,18 @@ fn changed_before(entry: &Entry<'_>, act: At, load: &Load, objects: &Objects) ->
 
 fn issue(entry: &Entry<'_>, change: At, act: At, load: &Load) -> Issue {
     let thing = entry.thing(act);
-    let place = &load.place.name;
+    let location = &load.location.name;
     let message = format!(
-        "{thing} was loaded into `{place}` once and is written back from there as a whole, so what another process of the same server has \
+        "{thing} was loaded into `{location}` once and is written back from there as a whole, so what another process of the same server has \
          written since is lost"
     );
-    let (changed, written) = (entry.place(change, &[act]), entry.place(act, &[change]));
+    let (changed, written) = (entry.position(change, &[act]), entry.position(act, &[change]));
     let mut issue = Issue::at(entry, act, &[change], Reach::CrossProcess, message)
         .no_surer_than(Confidence::Medium)
-        .step(Lane::A, load.span, format!("has loaded {thing} into `{place}` when it began"))
+        .step(Lane::A, load.span, format!("has loaded {thing} into `{location}` when it began"))
         .step(Lane::B, load.span, format!("has loaded {thing} as well, in a process of its own"))
         .step(Lane::A, written, format!("writes {thing}"))
-        .step(Lane::B, changed, format!("changes its own `{place}`"))
+        .step(Lane::B, changed, format!("changes its own `{location}`"))
         .step(Lane::B, written, format!("writes {thing} from there: A's change is gone"));
     issue.keys = entry.resource(act).and_then(|resource| key_of(entry, resource)).into_iter().collect();
     issue

@@ -6,107 +6,104 @@ use interlock_model::{
 };
 
 use crate::{
-    Issue, auth_check_then_act,
-    clash::{Clash, clashes},
-    db_check_then_act,
+    Issue, Reason,
+    check_act::CheckAct,
+    claims::{Claim, claimed},
+    decision::{needs, unless},
     fields::{is_in_cache, same_name},
-    non_atomic_rate_limit,
     view::{Overlap, View},
 };
 
-use super::kept::kept;
+use super::{HAZARD, kept::kept};
 
 pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
-    let found = clashes(view);
-    let found: Vec<&Clash<'_, '_>> = found.iter().filter(|clash| claims(view, clash)).collect();
-    // The looks before one act follow each other.
-    let told = |(number, clash): (usize, &&Clash<'_, '_>)| {
-        let issue = issue(clash);
+    let found = claimed(view, Claim::LostUpdate);
+    // The reads before one act follow each other.
+    let reported = |(number, pair): (usize, &CheckAct<'_, '_>)| {
+        let issue = pair.settle(&HAZARD.id, issue(pair));
         let others = found.iter().skip(number + 1);
         let mut later =
-            others.take_while(|other| std::ptr::eq(other.entry, clash.entry) && other.act == clash.act);
-        if later.any(|later| reads_again(clash, later)) {
-            issue.no_surer_than(Confidence::Low)
-        } else {
-            issue
-        }
+            others.take_while(|other| std::ptr::eq(other.entry, pair.entry) && other.act == pair.act);
+        if later.any(|later| reads_again(pair, later)) { issue.no_surer_than(Confidence::Low) } else { issue }
     };
-    found.iter().enumerate().map(told).chain(kept(view)).collect()
+    found.iter().enumerate().map(reported).chain(kept(view)).collect()
 }
 
 /// Whether a later look at the same thing feeds what is written as well, and is told for it. What was read before mostly says no more
 /// than which part of it to change.
-fn reads_again(clash: &Clash<'_, '_>, later: &Clash<'_, '_>) -> bool {
-    let entry = clash.entry;
+fn reads_again(pair: &CheckAct<'_, '_>, later: &CheckAct<'_, '_>) -> bool {
+    let entry = pair.entry;
     let always = || {
-        let judges = entry.judges(clash.act);
-        entry.judges(later.look).iter().all(|judge| judges.contains(judge))
+        let control_dependences = entry.control_dependences(pair.act);
+        entry.control_dependences(later.read).iter().all(|judge| control_dependences.contains(judge))
     };
-    clash.look < later.look
-        && matches!(entry.resource(clash.look), Some(Resource::File(_) | Resource::Key(_)))
-        && entry.overlap(clash.look, later.look) == Some(Overlap::Sure)
-        && entry.leads_to(clash.look, later.look).is_some()
+    pair.read < later.read
+        && matches!(entry.resource(pair.read), Some(Resource::File(_) | Resource::Key(_)))
+        && entry.overlap(pair.read, later.read) == Some(Overlap::Sure)
+        && entry.leads_to(pair.read, later.read).is_some()
         && always()
 }
 
 /// Whether something outside the process is overwritten with what was made of an older state of it.
-pub(crate) fn claims(view: &View<'_>, clash: &Clash<'_, '_>) -> bool {
-    let stored =
-        matches!(clash.resource(), Some(Resource::File(_) | Resource::Row { .. } | Resource::Key(_)));
-    let overwrites = match clash.entry.op(clash.act) {
-        Some(Op::Write { mode: WriteMode::Blind, .. } | Op::Rename { .. }) => true,
-        Some(Op::Write { mode: WriteMode::Conditional(_), .. }) => !clash.is_repeated(),
-        Some(Op::Write { mode: WriteMode::Atomic, .. }) => adds_what_it_saw(clash),
-        _ => false,
-    };
-    stored
-        && clash.fed
-        && overwrites
-        && !is_in_cache(clash.entry, clash.act)
-        && !auth_check_then_act::rule::claims(view, clash)
-        && !non_atomic_rate_limit::rule::claims(view, clash)
-        && !db_check_then_act::rule::claims(view, clash)
+pub(crate) fn claims(_view: &View<'_>, pair: &CheckAct<'_, '_>) -> Result<(), Reason> {
+    let stored = matches!(pair.resource(), Some(Resource::File(_) | Resource::Row { .. } | Resource::Key(_)));
+    needs(stored, Reason::OutOfScope)?;
+    needs(pair.data_dependent, Reason::NotComputedFromRead)?;
+    match pair.entry.op(pair.act) {
+        Some(Op::Write { mode: WriteMode::Blind, .. } | Op::Rename { .. }) => {}
+        Some(Op::Write { mode: WriteMode::Conditional(_), .. }) => {
+            unless(pair.is_repeated(), Reason::RepeatsCheck)?;
+        }
+        Some(Op::Write { mode: WriteMode::Atomic, .. }) => {
+            needs(adds_what_it_saw(pair), Reason::AppliedByStore)?;
+        }
+        _ => return Err(Reason::OutOfScope),
+    }
+    unless(is_in_cache(pair.entry, pair.act), Reason::KeepsCache)
 }
 
 /// Whether what a column is changed by was computed from what stood in the same column before: `n = n + $1`, and `$1` from `n`.
-fn adds_what_it_saw(clash: &Clash<'_, '_>) -> bool {
-    let entry = clash.entry;
-    if clash.overlap != Overlap::Sure {
+fn adds_what_it_saw(pair: &CheckAct<'_, '_>) -> bool {
+    let entry = pair.entry;
+    if pair.overlap != Overlap::Sure {
         return false;
     }
-    let (Some(Op::Write { from, .. }), Some(columns)) = (entry.op(clash.act), entry.columns(clash.act))
-    else {
+    let (Some(Op::Write { from, .. }), Some(columns)) = (entry.op(pair.act), entry.columns(pair.act)) else {
         return false;
     };
     let seen = |value: &Value| {
-        entry.sources(*value).contains(&clash.look)
+        entry.sources(*value).contains(&pair.read)
             && entry
                 .field_of(*value)
                 .is_some_and(|field| columns.iter().any(|column| same_name(column, &field)))
     };
-    entry.made_of(from).iter().any(seen)
+    entry.backward_slice(from).iter().any(seen)
 }
 
-fn issue(clash: &Clash<'_, '_>) -> Issue {
-    let thing = clash.thing();
-    if matches!(clash.entry.op(clash.act), Some(Op::Write { mode: WriteMode::Atomic, .. })) {
+fn issue(pair: &CheckAct<'_, '_>) -> Issue {
+    let thing = pair.thing();
+    if matches!(pair.entry.op(pair.act), Some(Op::Write { mode: WriteMode::Atomic, .. })) {
         let message = format!(
             "by how much {thing} is changed was computed from what stood there before, so of two calls at once the second changes it by \
              what was right before the first"
         );
         let act = format!("changes {thing} by what it computed");
-        return clash
-            .told(message, &format!("reads {thing}"), &act, "it no longer fits what A has left")
+        return pair
+            .report(message, &format!("reads {thing}"), &act, "it no longer fits what A has left")
             .no_surer_than(Confidence::Medium);
     }
     let message = format!(
         "{thing} is read, changed and written back as a whole, so of two calls at once one change is lost although both are answered \
          with success"
     );
-    let issue =
-        clash.told(message, &format!("reads {thing}"), &format!("writes {thing} back"), "A's change is gone");
+    let issue = pair.report(
+        message,
+        &format!("reads {thing}"),
+        &format!("writes {thing} back"),
+        "A's change is gone",
+    );
     // An edit that replaces one file in one step leaves a whole file behind, and the loser can see it.
-    match clash.entry.op(clash.act) {
+    match pair.entry.op(pair.act) {
         Some(Op::Rename { .. }) => issue.only(Severity::Medium),
         _ => issue,
     }

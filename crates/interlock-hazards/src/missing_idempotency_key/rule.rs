@@ -59,13 +59,13 @@ fn judge(entry: &Entry<'_>, at: At) -> Option<Issue> {
     let message = format!(
         "the request{to} {bare}, so whoever it charges or writes to gets it twice when the call is sent again"
     );
-    let span = entry.place(at, &[]);
+    let span = entry.position(at, &[]);
     let issue =
         Issue::at(entry, at, &[], Reach::Both, message).step(Lane::A, span, format!("sends the request{to}"));
     let issue = if by_itself {
         issue.step(Lane::X, span, "the answer is lost").step(
             Lane::A,
-            entry.place(again, &[at]),
+            entry.position(again, &[at]),
             "tries again",
         )
     } else {
@@ -135,7 +135,7 @@ fn is_reserved(entry: &Entry<'_>, at: At) -> bool {
     let claims = |mode: &WriteMode| {
         matches!(mode, WriteMode::Exclusive | WriteMode::Conditional(_) | WriteMode::Ensure)
     };
-    let decided = entry.judged_by(at).any(|(_, source)| match entry.op(source) {
+    let decided = entry.controlling_reads(at).any(|(_, source)| match entry.op(source) {
         Some(Op::Write { mode, .. }) => claims(mode) && names_the_call(entry, source),
         Some(Op::Delete { outcome, .. }) => outcome.is_some() && names_the_call(entry, source),
         _ => false,

@@ -8,22 +8,27 @@ use interlock_model::{
 };
 
 use crate::{
-    Issue,
+    Issue, Reason,
+    decision::{needs, unless},
     view::{At, Entry, Kinds, Runs, View},
 };
+
+use super::HAZARD;
 
 /// Finds `no-caller-limit`.
 pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
     // A limiter that one handler passes says that the author has thought of it.
-    if view
+    let limited = view
         .entries_with(Kinds::ACQUIRE | Kinds::WRITE)
         .filter(|entry| matches!(entry.runs, Runs::Call(_) | Runs::Part(_)))
-        .any(limits)
-    {
-        return vec![];
-    }
-    let open = |server: &&Server| server.transport == Transport::Http && !server.limited;
-    view.program.servers.iter().filter(open).map(|server| issue(view, server)).collect()
+        .any(limits);
+    let judge = |server: &Server| {
+        needs(server.transport == Transport::Http, Reason::OneClient)?;
+        unless(limited || server.limited, Reason::LimitsCallers)?;
+        Ok(issue(view, server))
+    };
+    let settled = |server: &Server| view.settle_at(&HAZARD.id, server.span, judge(server));
+    view.program.servers.iter().filter_map(settled).collect()
 }
 
 fn issue(view: &View<'_>, server: &Server) -> Issue {
@@ -100,8 +105,8 @@ fn counts(entry: &Entry<'_>) -> bool {
         };
         let counted_by_the_store = *mode == WriteMode::Atomic && outcome.is_some_and(judged);
         let read_before = || {
-            entry.judged_by(write).any(|(_, source)| entry.overlap(source, write).is_some())
-                && entry.fed_by(write).iter().any(|source| entry.overlap(*source, write).is_some())
+            entry.controlling_reads(write).any(|(_, source)| entry.overlap(source, write).is_some())
+                && entry.data_dependences(write).iter().any(|source| entry.overlap(*source, write).is_some())
         };
         counted_by_the_store || read_before()
     })

@@ -20,7 +20,7 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
     let mut found = vec![];
     // Before calls are accepted nobody reads.
     for entry in view.entries_with(Kinds::WRITE).filter(|entry| *entry.runs != Runs::StartUp) {
-        let mut told: Vec<At> = vec![];
+        let mut reported: Vec<At> = vec![];
         for at in entry.all(Kinds::WRITE, |op| {
             matches!(op, Op::Write { to: Resource::File(_), mode: WriteMode::Blind, .. })
         }) {
@@ -31,11 +31,11 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
                     && entry.resource(*first) == entry.resource(at)
                     && entry.leads_to(*first, at).is_some()
             };
-            if told.iter().any(goes_on) {
+            if reported.iter().any(goes_on) {
                 continue;
             }
             if let Some(issue) = judge(view, entry, at, &reads) {
-                told.push(at);
+                reported.push(at);
                 found.push(issue);
             }
         }
@@ -91,7 +91,7 @@ impl<'v, 'e> Reads<'v, 'e> {
             let all =
                 self.view.entries_with(Kinds::READ).flat_map(|entry| reads(entry).map(move |at| (entry, at)));
             let named = |(entry, at): (&Entry<'_>, At)| {
-                Some((self.view.objects().file(entry, at)?, entry.place(at, &[])))
+                Some((self.view.objects().file(entry, at)?, entry.position(at, &[])))
             };
             all.filter_map(named).collect()
         });
@@ -118,15 +118,15 @@ fn judge(view: &View<'_>, entry: &Entry<'_>, at: At, reads: &Reads<'_, '_>) -> O
         return None;
     }
     let name = entry.quoted(path);
-    let place = entry.place(at, &[]);
+    let location = entry.position(at, &[]);
     let message = format!(
         "the file {name} is emptied and then filled, so whoever reads it meanwhile gets half of it, and a crash leaves it so"
     );
     let issue = Issue::at(entry, at, &[], reach(view, entry, at), message)
         .no_surer_than(confidence)
-        .step(Lane::A, place, format!("empties {name} and begins to write"))
+        .step(Lane::A, location, format!("empties {name} and begins to write"))
         .step(Lane::B, reader, format!("reads {name}: nothing, or the first half"))
-        .step(Lane::X, place, "a crash here leaves it like that for good");
+        .step(Lane::X, location, "a crash here leaves it like that for good");
     Some(with_key(entry, at, issue))
 }
 
@@ -161,14 +161,14 @@ fn is_handed_on(entry: &Entry<'_>, path: &Term) -> bool {
 fn is_made_because_missing(entry: &Entry<'_>, at: At) -> bool {
     // What is made of what the file said is no first version of it.
     let says = |read: &At| matches!(entry.op(*read), Some(Op::Read { aspect: Aspect::Content, .. }));
-    if entry.fed_by(at).iter().any(|read| says(read) && entry.overlap(*read, at).is_some()) {
+    if entry.data_dependences(at).iter().any(|read| says(read) && entry.overlap(*read, at).is_some()) {
         return false;
     }
-    entry.judged_by(at).any(|(check, source)| {
+    entry.controlling_reads(at).any(|(check, source)| {
         let asks =
             matches!(entry.op(source), Some(Op::Read { aspect: Aspect::Existence | Aspect::Metadata, .. }));
         let found_leads_here = || {
-            entry.way(check, true).into_iter().any(|step| step == at || entry.leads_to(step, at).is_some())
+            entry.branch(check, true).into_iter().any(|step| step == at || entry.leads_to(step, at).is_some())
         };
         asks && entry.overlap(source, at).is_some() && !found_leads_here()
     })
@@ -181,7 +181,7 @@ fn read_back(entry: &Entry<'_>, at: At, path: &Term, known: &Reads<'_, '_>) -> O
         _ => false,
     };
     if let Some(read) = reads(entry).find(same_value) {
-        return Some((entry.place(read, &[]), Confidence::High));
+        return Some((entry.position(read, &[]), Confidence::High));
     }
     read_as(entry, path, known)
         .or_else(|| known.elsewhere(entry, at).map(|reader| (reader, Confidence::Medium)))
@@ -194,11 +194,11 @@ fn read_as(entry: &Entry<'_>, path: &Term, known: &Reads<'_, '_>) -> Option<(Spa
     }
     let first = known.by_name.get(&pattern)?;
     if !pattern.is_open() {
-        return first.of_all.map(|(other, at)| (other.place(at, &[]), Confidence::High));
+        return first.of_all.map(|(other, at)| (other.position(at, &[]), Confidence::High));
     }
     // What two tools let their callers choose may be the same file; elsewhere every caller has its own in mind.
     let (other, at) = first.of_callers.filter(|_| is_called(entry))?;
-    Some((other.place(at, &[]), Confidence::Medium))
+    Some((other.position(at, &[]), Confidence::Medium))
 }
 
 /// The rename that puts what was written in its place.
@@ -254,7 +254,7 @@ fn through_a_temporary_file(
     let has = |fresh: Fresh| pieces.contains(&Piece::Fresh(fresh)) || (fresh == Fresh::Counter && counts);
     let name = entry.quoted(target);
     let story = [at, rename];
-    let (write, replace) = (entry.place(at, &story), entry.place(rename, &story));
+    let (write, replace) = (entry.position(at, &story), entry.position(rename, &story));
     if pieces.contains(&Piece::TempDir) {
         let message = format!(
             "{name} is replaced by a move out of the system's temporary folder, which fails or copies piece by piece where that is another file system"

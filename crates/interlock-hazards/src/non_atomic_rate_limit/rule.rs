@@ -2,108 +2,83 @@
 
 use interlock_model::{
     Lane, Severity,
-    ir::{AccessPath, Aspect, Effect, Exit, Field, Op, Resource, Root, Term, Value, WriteMode},
+    ir::{AccessPath, Aspect, Effect, Exit, Field, Op, Resource, Value, WriteMode},
 };
 
 use crate::{
-    Issue,
+    Issue, Reason,
+    check_act::CheckAct,
     claim::is_claimed,
-    clash::{Clash, clashes},
-    fields::mentions,
+    claims::{Claim, claimed},
+    decision::{needs, unless},
     keys::key_of,
+    limits::{LIMITS, is_limit, is_named_so},
     view::{At, Entry, Kinds, Overlap, View},
     words::words,
 };
 
-/// What limits are called.
-const LIMITS: &[&str] = &[
-    "rate", "limit", "quota", "throttle", "window", "bucket", "hits", "attempt", "requests", "calls", "usage",
-];
+use super::HAZARD;
 
 /// What is called so counts calls if it is compared in order to refuse one.
 const UNDER_WAY: &[&str] = &["inflight", "in_flight", "concurrent", "active", "running"];
 
 pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
-    let found = clashes(view);
-    let mut issues: Vec<Issue> = found
-        .iter()
-        .filter(|clash| claims(view, clash))
-        .map(|clash| overrun(clash, &clash.thing()))
-        .collect();
+    let claimed = claimed(view, Claim::OverrunLimit);
+    let compared = claimed.iter().map(|pair| pair.settle(&HAZARD.id, overrun(pair, &pair.thing())));
     let racing = || view.entries_with(Kinds::WRITE).filter(|entry| entry.runs_beside_itself());
-    issues.extend(
-        racing()
-            .flat_map(|entry| fills_up(view, entry))
-            .map(|clash| overrun(&clash, &clash.entry.thing(clash.look))),
-    );
-    issues.extend(racing().flat_map(without_expiry));
-    issues
+    let filled = racing()
+        .flat_map(|entry| fills_up(view, entry))
+        .map(|pair| overrun(&pair, &pair.entry.thing(pair.read)));
+    compared.chain(filled).chain(racing().flat_map(without_expiry)).collect()
 }
 
 /// Whether it is a count that is compared and then raised.
-pub(crate) fn claims(_view: &View<'_>, clash: &Clash<'_, '_>) -> bool {
-    if clash.check.is_none() || counts_first(clash) {
-        return false;
-    }
-    let counts = match clash.entry.op(clash.act) {
+pub(crate) fn claims(_view: &View<'_>, pair: &CheckAct<'_, '_>) -> Result<(), Reason> {
+    needs(counts_against_limit(pair), Reason::OutOfScope)?;
+    unless(counts_first(pair), Reason::CountsFirst)
+}
+
+fn counts_against_limit(pair: &CheckAct<'_, '_>) -> bool {
+    let counts = match pair.entry.op(pair.act) {
         Some(Op::Write { mode: WriteMode::Atomic, .. }) => true,
-        // A count that is looked at again when it is raised is right, and still was not what was compared.
-        Some(Op::Write { mode: WriteMode::Blind, to: Resource::Shared(_), .. }) => clash.fed_at_all,
-        Some(Op::Write { mode: WriteMode::Blind, .. } | Op::Rename { .. }) => clash.fed,
+        // A count that is read again when it is raised is right, and still was not what was compared.
+        Some(Op::Write { mode: WriteMode::Blind, to: Resource::Shared(_), .. }) => pair.data_dependent_at_all,
+        Some(Op::Write { mode: WriteMode::Blind, .. } | Op::Rename { .. }) => pair.data_dependent,
         _ => false,
     };
-    let adds = matches!(clash.entry.op(clash.act), Some(Op::Write { mode: WriteMode::Exclusive, .. }));
-    match clash.resource() {
+    let adds = matches!(pair.entry.op(pair.act), Some(Op::Write { mode: WriteMode::Exclusive, .. }));
+    match pair.resource().filter(|_| pair.check.is_some()) {
         // A counter in Redis that is compared and then raised limits something, whatever it is called.
         Some(Resource::Key(_))
-            if matches!(clash.entry.op(clash.act), Some(Op::Write { mode: WriteMode::Atomic, .. })) =>
+            if matches!(pair.entry.op(pair.act), Some(Op::Write { mode: WriteMode::Atomic, .. })) =>
         {
             true
         }
         Some(resource) => {
-            let under_way = || is_named_so(clash.entry, resource, UNDER_WAY);
+            let under_way = || is_named_so(pair.entry, resource, UNDER_WAY);
             (counts || adds)
-                && (is_limit(clash.entry, resource) || refuses(clash.entry, clash.check) && under_way())
-                || counts_later(clash)
+                && (is_limit(pair.entry, resource) || refuses(pair.entry, pair.check) && under_way())
+                || counts_later(pair)
         }
         None => false,
     }
 }
 
-/// Whether a change raises a count of calls: what goes by the name of a limit, and was read before. It is off by one at worst, and
-/// nothing else has to follow it.
-pub(crate) fn counts_calls(entry: &Entry<'_>, at: At) -> bool {
-    let raises = match entry.op(at) {
-        Some(Op::Write { mode: WriteMode::Atomic, .. }) => true,
-        Some(Op::Write { mode: WriteMode::Blind, .. }) => {
-            entry.fed_by(at).iter().any(|look| entry.overlap(*look, at).is_some())
-        }
-        _ => false,
-    };
-    raises && matches!(entry.resource(at), Some(resource @ Resource::Key(_)) if is_limit(entry, resource))
-}
-
-/// Whether something goes by the name of a limit, if only by its initials.
-fn is_limit(entry: &Entry<'_>, resource: &Resource) -> bool {
-    let initials = |key: &Term| words(&entry.text(&entry.spell(key))).iter().any(|word| word == "rl");
-    is_named_so(entry, resource, LIMITS) || matches!(resource, Resource::Key(key) if initials(key))
-}
-
 /// Whether a file is read and compared with a limit, and read again when the call counts itself in it: nothing is lost then, and still
 /// was what was compared out of date.
-fn counts_later(clash: &Clash<'_, '_>) -> bool {
-    let Clash { entry, look, act, .. } = clash;
-    if clash.fed || !clash.fed_at_all {
+fn counts_later(pair: &CheckAct<'_, '_>) -> bool {
+    let (entry, read, act) = (pair.entry, &pair.read, &pair.act);
+    if pair.data_dependent || !pair.data_dependent_at_all {
         return false;
     }
-    let Some(check) = clash.check else { return false };
+    let Some(check) = pair.check else { return false };
     let (Some(Op::Check { on, .. }), Some(Resource::File(_))) = (entry.op(check), entry.resource(*act))
     else {
         return false;
     };
     // Whoever is over the limit does not come this far.
     let refuses = entry.answer(check, *act).is_some() && !entry.encloses(check, *act);
-    let home = entry.function_name(entry.function_of(*look));
+    let home = entry.function_name(entry.function_of(*read));
     let asked = entry.function_name(entry.function_of(check));
     let says =
         |name: &str| words(name.rsplit('.').next().unwrap_or_default()).iter().any(|word| says_limit(word));
@@ -111,7 +86,7 @@ fn counts_later(clash: &Clash<'_, '_>) -> bool {
         let named = |value: &Value| {
             says(entry.name_of(*value)) || entry.field_of(*value).is_some_and(|field| says(&field))
         };
-        entry.made_of(on).iter().any(named)
+        entry.backward_slice(on).iter().any(named)
     };
     refuses && (says(&home) || says(&asked) || compares())
 }
@@ -124,19 +99,19 @@ fn says_limit(word: &str) -> bool {
 }
 
 /// Whether a call has counted itself right before it compares: what it writes after its work is that it is gone.
-fn counts_first(clash: &Clash<'_, '_>) -> bool {
-    let Clash { entry, look, act, .. } = clash;
+fn counts_first(pair: &CheckAct<'_, '_>) -> bool {
+    let (entry, read, act) = (pair.entry, &pair.read, &pair.act);
     let counts = entry.all(Kinds::WRITE, |op| matches!(op, Op::Write { to: Resource::Shared(_), .. }));
-    counts.filter(|count| count < look).any(|count| {
+    counts.filter(|count| count < read).any(|count| {
         entry.overlap(count, *act) == Some(Overlap::Sure)
-            && entry.judges(*look).starts_with(entry.judges(count))
-            && entry.leads_to(count, *look) == Some(false)
+            && entry.control_dependences(*read).starts_with(entry.control_dependences(count))
+            && entry.leads_to(count, *read) == Some(false)
     })
 }
 
 /// A collection that is refused to grow beyond a size, and then grows: `if (sessions.size >= MOST) throw …`, or a list or set in a
 /// store.
-fn fills_up<'v, 'e>(view: &'v View<'e>, entry: &'v Entry<'e>) -> Vec<Clash<'v, 'e>> {
+fn fills_up<'v, 'e>(view: &'v View<'e>, entry: &'v Entry<'e>) -> Vec<CheckAct<'v, 'e>> {
     let mut found = vec![];
     let grows = |op: &Op| match op {
         Op::Write { to: Resource::Key(_), mode, .. } => *mode == WriteMode::Append,
@@ -147,32 +122,40 @@ fn fills_up<'v, 'e>(view: &'v View<'e>, entry: &'v Entry<'e>) -> Vec<Clash<'v, '
         let Some(one) = entry.resource(act) else { continue };
         // Who only answers no has a limit in mind if it is called so.
         let named = matches!(one, Resource::Key(_)) && is_limit(entry, one);
-        let checks = entry.judges(act).iter().copied().filter(|check| named || refuses(entry, Some(*check)));
-        for (check, look) in checks.flat_map(|check| entry.looks(check).map(move |look| (check, look))) {
+        let checks = entry
+            .control_dependences(act)
+            .iter()
+            .copied()
+            .filter(|check| named || refuses(entry, Some(*check)));
+        for (check, read) in
+            checks.flat_map(|check| entry.checked_reads(check).map(move |read| (check, read)))
+        {
             let counted = match one {
-                Resource::Shared(one) => is_number_of(entry, look, one),
-                _ => is_size_of(entry, look, act),
+                Resource::Shared(one) => is_number_of(entry, read, one),
+                _ => is_size_of(entry, read, act),
             };
-            if !counted || is_claimed(view, entry, look, act) {
+            if !counted {
                 continue;
             }
-            let Some(reach) = view.reach(entry, look, act) else { continue };
-            let (check, overlap) = (Some(check), Overlap::Sure);
-            found.push(Clash { entry, look, act, check, fed: false, fed_at_all: false, overlap, reach });
+            let raced = view.interference(entry, read, act).and_then(|reach| {
+                unless(is_claimed(view, entry, read, act), Reason::ClaimedFirst)?;
+                Ok(CheckAct::sure(entry, read, act, check, reach))
+            });
+            found.extend(entry.settle(&HAZARD.id, &[read, act], raced));
         }
     }
     found
 }
 
 /// Whether a look is at how many entries the list or set in a store has that an act adds one to.
-fn is_size_of(entry: &Entry<'_>, look: At, act: At) -> bool {
-    matches!(entry.op(look), Some(Op::Read { aspect: Aspect::Total, .. }))
-        && entry.overlap(look, act) == Some(Overlap::Sure)
+fn is_size_of(entry: &Entry<'_>, read: At, act: At) -> bool {
+    matches!(entry.op(read), Some(Op::Read { aspect: Aspect::Total, .. }))
+        && entry.overlap(read, act) == Some(Overlap::Sure)
 }
 
 /// Whether a look is at how many there are of what something is one of.
-fn is_number_of(entry: &Entry<'_>, look: At, one: &AccessPath) -> bool {
-    match (entry.op(look), entry.resource(look)) {
+fn is_number_of(entry: &Entry<'_>, read: At, one: &AccessPath) -> bool {
+    match (entry.op(read), entry.resource(read)) {
         (Some(Op::Read { into, .. }), Some(Resource::Shared(all))) => {
             matches!(entry.name_of(*into), "size" | "length")
                 && one.root == all.root
@@ -190,41 +173,11 @@ fn refuses(entry: &Entry<'_>, check: Option<At>) -> bool {
     }
 }
 
-fn is_named_so(entry: &Entry<'_>, resource: &Resource, words: &[&str]) -> bool {
-    match resource {
-        Resource::Key(key) => {
-            // Today's date in a key does not hide what the rest of it says.
-            let text = entry.text(&entry.spell(key));
-            // A store of objects is called a bucket as well, and that says nothing of what is in it.
-            match text.split_once('#') {
-                Some((store, key)) => {
-                    mentions(key, words) || mentions(&store.to_lowercase().replace("bucket", ""), words)
-                }
-                None => mentions(&text, words),
-            }
-        }
-        Resource::File(key) => mentions(&entry.text(key), words),
-        Resource::Row { table, .. } => mentions(&entry.text(table), words),
-        Resource::Shared(path) | Resource::Flag(path) | Resource::Stream(path) => {
-            let named = |field: &Field| match field {
-                Field::Name(name) => mentions(name, words),
-                Field::At(_) => false,
-            };
-            let root = match &path.root {
-                Root::Global(name) => mentions(name.rsplit("::").next().unwrap_or_default(), words),
-                Root::Value(value) => mentions(entry.name_of(*value), words),
-                Root::This => false,
-            };
-            root || path.fields.iter().any(named)
-        }
-    }
-}
-
-fn overrun(clash: &Clash<'_, '_>, thing: &str) -> Issue {
+fn overrun(pair: &CheckAct<'_, '_>, thing: &str) -> Issue {
     let message = format!(
         "{thing} is read, compared and then counted in separate steps, so calls at once all pass the limit"
     );
-    clash.told(
+    pair.report(
         message,
         &format!("reads {thing}: one is left"),
         &format!("counts itself in {thing}"),
@@ -242,7 +195,12 @@ fn without_expiry(entry: &Entry<'_>) -> Vec<Issue> {
             );
         for count in counts {
             // In one transaction both happen or neither, and what nothing waits between goes out together.
-            if entry.gap(count, expiry).is_none_or(|gap| gap.transaction || !gap.suspends) {
+            let apart = match entry.race_window(count, expiry) {
+                Some(window) if window.transaction => Err(Reason::InTransaction),
+                Some(window) => needs(window.suspends, Reason::NoSuspension),
+                None => Err(Reason::NotAfter),
+            };
+            if entry.settle(&HAZARD.id, &[count, expiry], apart).is_none() {
                 continue;
             }
             let thing = entry.thing(count);
@@ -250,7 +208,7 @@ fn without_expiry(entry: &Entry<'_>) -> Vec<Issue> {
                 "{thing} is counted in one command and given its expiry in another, so a crash in between leaves a count that never \
                  runs out and locks its caller out for good"
             );
-            let (one, other) = (entry.place(count, &[expiry]), entry.place(expiry, &[count]));
+            let (one, other) = (entry.position(count, &[expiry]), entry.position(expiry, &[count]));
             let reach = interlock_model::Reach::Both;
             let mut issue = Issue::at(entry, count, &[expiry], reach, message)
                 .only(Severity::Low)

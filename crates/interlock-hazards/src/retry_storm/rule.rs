@@ -83,8 +83,8 @@ fn issue(entry: &Entry<'_>, retry: Retry, at: At, what: &str, confidence: Confid
     let message = format!("a caller who loses tries {thing} again {what}, and all losers collide once more");
     Issue::at(entry, at, &story, reach, message)
         .no_surer_than(confidence)
-        .step(Lane::A, entry.place(retry.attempt, &story), format!("tries {thing}, and loses"))
-        .step(Lane::B, entry.place(retry.attempt, &story), format!("tries {thing}, and loses"))
-        .step(Lane::A, entry.place(at, &story), format!("comes back {what}"))
-        .step(Lane::B, entry.place(at, &story), "comes back at the same moment")
+        .step(Lane::A, entry.position(retry.attempt, &story), format!("tries {thing}, and loses"))
+        .step(Lane::B, entry.position(retry.attempt, &story), format!("tries {thing}, and loses"))
+        .step(Lane::A, entry.position(at, &story), format!("comes back {what}"))
+        .step(Lane::B, entry.position(at, &story), "comes back at the same moment")
 }

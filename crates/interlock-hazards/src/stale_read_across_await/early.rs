@@ -15,7 +15,7 @@ use crate::{
 /// One set-up that shows too early.
 struct Early {
     /// The look that decides whether to set up.
-    look: At,
+    read: At,
     /// What makes the next look pass.
     shown: At,
     /// What is set last.
@@ -38,42 +38,43 @@ fn of_entry(entry: &Entry<'_>) -> Option<Early> {
             && !entry.is_recovery(*at)
     };
     entry.steps_of(Kinds::WRITE).filter(stores).find_map(|shown| {
-        let (check, look) = asked_for(entry, shown)?;
+        let (check, read) = asked_for(entry, shown)?;
         let last = entry.steps_of(Kinds::WRITE).filter(stores).find(|last| {
             *last > shown
                 && entry.answer(check, *last) == Some(false)
-                && is_found_out(entry, *last)
-                && is_apart(entry, shown, *last)
+                && is_opaque_result(entry, *last)
+                && is_disjoint(entry, shown, *last)
                 && entry.leads_to(shown, *last) == Some(true)
-                && entry.gap(shown, *last).is_some_and(|gap| !gap.is_locked())
+                && entry.race_window(shown, *last).is_some_and(|window| !window.is_locked())
         })?;
         let used = used_unseen(entry, check, last)?;
-        Some(Early { look, shown, last, used })
+        Some(Early { read, shown, last, used })
     })
 }
 
 /// The check that is made whether something is there, and the look at it, where a step sets it before anybody else can look.
 fn asked_for(entry: &Entry<'_>, shown: At) -> Option<(At, At)> {
-    let Some(Resource::Shared(place)) = entry.resource(shown) else { return None };
-    if !entry.is_shared(place) || stands_for_work(entry, shown, place) {
+    let Some(Resource::Shared(location)) = entry.resource(shown) else { return None };
+    if !entry.is_shared(location) || stands_for_work(entry, shown, location) {
         return None;
     }
-    entry.judges(shown).iter().rev().copied().find_map(|check| {
+    entry.control_dependences(shown).iter().rev().copied().find_map(|check| {
         let Some(Op::Check { on, equal: None, .. }) = entry.op(check) else { return None };
         let ([_], Some(false)) = (on.as_slice(), entry.answer(check, shown)) else { return None };
-        let same = |look: &At| matches!(entry.resource(*look), Some(Resource::Shared(seen)) if seen == place);
-        let look = entry.looks(check).find(same)?;
-        (entry.leads_to(look, shown) == Some(false)).then_some((check, look))
+        let same =
+            |read: &At| matches!(entry.resource(*read), Some(Resource::Shared(seen)) if seen == location);
+        let read = entry.checked_reads(check).find(same)?;
+        (entry.leads_to(read, shown) == Some(false)).then_some((check, read))
     })
 }
 
 /// Whether what is set is the work under way, or says that it is: who finds it waits for the rest, or leaves.
-fn stands_for_work(entry: &Entry<'_>, shown: At, place: &AccessPath) -> bool {
+fn stands_for_work(entry: &Entry<'_>, shown: At, location: &AccessPath) -> bool {
     const WORK: [&str; 12] = [
         "promise", "pending", "lock", "locked", "mutex", "flight", "inflight", "busy", "progress", "started",
         "task", "job",
     ];
-    let name = match (place.fields.last(), &place.root) {
+    let name = match (location.fields.last(), &location.root) {
         (Some(Field::Name(name)), _) | (None, Root::Global(name)) => name,
         _ => return true,
     };
@@ -101,7 +102,7 @@ fn is_promise(entry: &Entry<'_>, value: Value) -> bool {
 }
 
 /// Whether a step puts something in place that was worked out, and not only when.
-fn is_found_out(entry: &Entry<'_>, at: At) -> bool {
+fn is_opaque_result(entry: &Entry<'_>, at: At) -> bool {
     let Some(Op::Write { from, .. }) = entry.op(at) else { return false };
     let shared = matches!(entry.resource(at), Some(Resource::Shared(path)) if {
         entry.is_shared(path) && !path.fields.iter().any(|field| matches!(field, Field::At(_)))
@@ -109,50 +110,50 @@ fn is_found_out(entry: &Entry<'_>, at: At) -> bool {
     shared && !from.is_empty() && !entry.is_time(from)
 }
 
-fn is_apart(entry: &Entry<'_>, one: At, other: At) -> bool {
+fn is_disjoint(entry: &Entry<'_>, one: At, other: At) -> bool {
     entry.overlap(one, other).is_none()
 }
 
 /// A use of what is set last, or of something in it, by a call that has found the first and asks for nothing else.
 fn used_unseen(entry: &Entry<'_>, check: At, last: At) -> Option<At> {
-    let Some(Resource::Shared(place)) = entry.resource(last) else { return None };
+    let Some(Resource::Shared(location)) = entry.resource(last) else { return None };
     let within = |at: &At| match entry.op(*at) {
-        Some(Op::Call { receiver: Some(object), .. }) => entry.resolve_path(object).begins_with(place),
-        _ => matches!(entry.resource(*at), Some(Resource::Shared(seen)) if seen.begins_with(place)),
+        Some(Op::Call { receiver: Some(object), .. }) => entry.resolve_path(object).begins_with(location),
+        _ => matches!(entry.resource(*at), Some(Resource::Shared(seen)) if seen.begins_with(location)),
     };
-    let looks: Vec<At> = entry.steps_of(Kinds::READ | Kinds::CALL).filter(within).collect();
+    let reads: Vec<At> = entry.steps_of(Kinds::READ | Kinds::CALL).filter(within).collect();
     // Whoever asks whether it is there knows that it may not be.
     let itself = |value: &Value| {
-        let seen = |look: &At| {
-            entry.resource(*look) == entry.resource(last)
-                && matches!(entry.op(*look), Some(Op::Read { into, .. }) if into == value)
+        let seen = |read: &At| {
+            entry.resource(*read) == entry.resource(last)
+                && matches!(entry.op(*read), Some(Op::Read { into, .. }) if into == value)
         };
-        entry.resolve_path(&(*value).into()) == *place || looks.iter().any(seen)
+        entry.resolve_path(&(*value).into()) == *location || reads.iter().any(seen)
     };
     let asks = |op: &Op| matches!(op, Op::Check { on, .. } if on.iter().any(itself));
-    if looks.is_empty() || entry.all(Kinds::CHECK, asks).next().is_some() {
+    if reads.is_empty() || entry.all(Kinds::CHECK, asks).next().is_some() {
         return None;
     }
-    let passes = entry.way(check, true);
-    looks.into_iter().find(|look| {
-        *look > check
-            && entry.answer(check, *look) != Some(false)
-            && passes.iter().any(|at| at == look || entry.leads_to(*at, *look).is_some())
+    let passes = entry.branch(check, true);
+    reads.into_iter().find(|read| {
+        *read > check
+            && entry.answer(check, *read) != Some(false)
+            && passes.iter().any(|at| at == read || entry.leads_to(*at, *read).is_some())
     })
 }
 
 fn issue(entry: &Entry<'_>, early: &Early) -> Issue {
-    let Early { look, shown, last, used } = *early;
+    let Early { read, shown, last, used } = *early;
     let (first, rest) = (entry.thing(shown), entry.thing(last));
     // It is told where it is set up, whoever uses it.
-    let story = [look, shown, last];
+    let story = [read, shown, last];
     let message = format!(
         "{first} is set before {rest} is, with a wait in between, so a call that comes meanwhile finds {first} and goes on without {rest}"
     );
     Issue::at(entry, shown, &story, Reach::InProcess, message)
         .no_surer_than(Confidence::Medium)
-        .step(Lane::A, entry.place(shown, &story), format!("sets {first}, and waits for the rest"))
-        .step(Lane::B, entry.place(look, &story), format!("finds {first}, and goes on"))
+        .step(Lane::A, entry.position(shown, &story), format!("sets {first}, and waits for the rest"))
+        .step(Lane::B, entry.position(read, &story), format!("finds {first}, and goes on"))
         .step(Lane::B, entry.span(used), format!("uses {rest}, which is not there yet"))
-        .step(Lane::A, entry.place(last, &story), format!("sets {rest}"))
+        .step(Lane::A, entry.position(last, &story), format!("sets {rest}"))
 }

@@ -20,7 +20,7 @@ struct Addition {
 }
 
 /// Gathered things that are emptied behind the wait for those that were there before it. What else says so of an act has told it.
-pub(super) fn emptied(view: &View<'_>, told: impl Fn(&Entry<'_>, At) -> bool) -> Vec<Issue> {
+pub(super) fn emptied(view: &View<'_>, reported: impl Fn(&Entry<'_>, At) -> bool) -> Vec<Issue> {
     let empties = |entry: &Entry<'_>| {
         let acts = entry.steps_of(Kinds::WRITE | Kinds::DELETE).filter(|at| gathered(entry, *at).is_some());
         acts.collect::<Vec<At>>()
@@ -28,7 +28,7 @@ pub(super) fn emptied(view: &View<'_>, told: impl Fn(&Entry<'_>, At) -> bool) ->
     let racing = view.entries_with(Kinds::WRITE | Kinds::DELETE).filter(|entry| entry.runs_beside_itself());
     let found: Vec<(&Entry<'_>, At, At)> = racing
         .flat_map(|entry| empties(entry).into_iter().map(move |act| (entry, act)))
-        .filter(|(entry, act)| !told(entry, *act))
+        .filter(|(entry, act)| !reported(entry, *act))
         .filter_map(|(entry, act)| Some((entry, sent_before(view, entry, act)?, act)))
         .collect();
     if found.is_empty() {
@@ -37,11 +37,11 @@ pub(super) fn emptied(view: &View<'_>, told: impl Fn(&Entry<'_>, At) -> bool) ->
     let added = additions(view);
     found
         .into_iter()
-        .filter_map(|(entry, look, act)| {
+        .filter_map(|(entry, read, act)| {
             let whole = gathered(entry, act)?;
             let (field, file) = (last_name(&whole)?, entry.span(act).file);
             let other = added.iter().find(|other| other.field == field && other.span.file == file)?;
-            Some(issue(entry, &whole, look, act, other.span))
+            Some(issue(entry, &whole, read, act, other.span))
         })
         .collect()
 }
@@ -67,10 +67,10 @@ fn gathered(entry: &Entry<'_>, act: At) -> Option<AccessPath> {
 /// Whether as many are cut off as there are at that moment: `list.splice(0, list.length)`.
 fn cuts_all(entry: &Entry<'_>, act: At, from: &[Value]) -> bool {
     let [number] = from else { return false };
-    let [look] = entry.sources(*number) else { return false };
+    let [read] = entry.sources(*number) else { return false };
     entry.name_of(*number).split('.').next() == Some("length")
-        && entry.resource(*look) == entry.resource(act)
-        && entry.leads_to(*look, act) == Some(false)
+        && entry.resource(*read) == entry.resource(act)
+        && entry.leads_to(*read, act) == Some(false)
 }
 
 fn last_name(path: &AccessPath) -> Option<String> {
@@ -84,23 +84,24 @@ fn last_name(path: &AccessPath) -> Option<String> {
 /// The look at all that was there before it was sent off, with others let in until the act.
 fn sent_before(view: &View<'_>, entry: &Entry<'_>, act: At) -> Option<At> {
     let whole = gathered(entry, act)?;
-    let sees_all = |look: &At| {
-        matches!(entry.op(*look), Some(Op::Read { aspect: Aspect::Content, .. }))
-            && *look < act
-            && matches!(entry.resource(*look), Some(Resource::Shared(seen)) if *seen == whole)
+    let sees_all = |read: &At| {
+        matches!(entry.op(*read), Some(Op::Read { aspect: Aspect::Content, .. }))
+            && *read < act
+            && matches!(entry.resource(*read), Some(Resource::Shared(seen)) if *seen == whole)
     };
-    let looks: Vec<At> = entry.steps_of(Kinds::READ).filter(sees_all).collect();
+    let reads: Vec<At> = entry.steps_of(Kinds::READ).filter(sees_all).collect();
     // Whoever makes sure at the last moment that nothing was added knows what is thrown away.
-    let asks_again =
-        entry.judged_by(act).any(|(_, look)| looks.contains(&look) && view.reach(entry, look, act).is_none());
+    let asks_again = entry
+        .controlling_reads(act)
+        .any(|(_, read)| reads.contains(&read) && view.reach(entry, read, act).is_none());
     if asks_again {
         return None;
     }
-    looks.into_iter().rev().find(|look| {
-        view.reach(entry, *look, act) == Some(Reach::InProcess)
-            && !clears_up(entry, *look, act)
-            && (look + 1..act).any(|send| sends(entry, *look, send, act))
-            && !is_claimed(view, entry, *look, act)
+    reads.into_iter().rev().find(|read| {
+        view.reach(entry, *read, act) == Some(Reach::InProcess)
+            && !clears_up(entry, *read, act)
+            && (read + 1..act).any(|send| sends(entry, *read, send, act))
+            && !is_claimed(view, entry, *read, act)
     })
 }
 
@@ -117,8 +118,8 @@ fn is_gathered(entry: &Entry<'_>, whole: &AccessPath) -> bool {
 }
 
 /// Whether a step on the way from a look to an act gives away what was seen, and is waited for.
-fn sends(entry: &Entry<'_>, look: At, send: At, act: At) -> bool {
-    let Some(Op::Read { into: seen, .. }) = entry.op(look) else { return false };
+fn sends(entry: &Entry<'_>, read: At, send: At, act: At) -> bool {
+    let Some(Op::Read { into: seen, .. }) = entry.op(read) else { return false };
     let gives_away = match entry.op(send) {
         Some(Op::Call { arguments, awaited: true, .. }) => {
             arguments.iter().flat_map(Argument::mentioned).any(|value| entry.depends_on(value, *seen))
@@ -129,15 +130,15 @@ fn sends(entry: &Entry<'_>, look: At, send: At, act: At) -> bool {
             *change != Change::None && !counted
         }
         Some(Op::Write { to: Resource::File(_) | Resource::Row { .. } | Resource::Key(_), .. }) => {
-            entry.fed_by(send).contains(&look)
+            entry.data_dependences(send).contains(&read)
         }
         _ => false,
     };
-    gives_away && entry.leads_to(look, send).is_some() && entry.leads_to(send, act) == Some(true)
+    gives_away && entry.leads_to(read, send).is_some() && entry.leads_to(send, act) == Some(true)
 }
 
 /// Whether all is thrown away because nobody is to come any more.
-fn clears_up(entry: &Entry<'_>, look: At, act: At) -> bool {
+fn clears_up(entry: &Entry<'_>, read: At, act: At) -> bool {
     const ENDS: [&str; 17] = [
         "close",
         "shutdown",
@@ -158,7 +159,7 @@ fn clears_up(entry: &Entry<'_>, look: At, act: At) -> bool {
         "reconnect",
     ];
     let names = |function| is_called_to(&entry.function_name(function), &ENDS);
-    entry.is_recovery(act) || names(entry.function) || names(entry.home(&[look, act]))
+    entry.is_recovery(act) || names(entry.function) || names(entry.home(&[read, act]))
 }
 
 /// Everything that calls and events add to something in memory.
@@ -172,7 +173,8 @@ fn additions(view: &View<'_>) -> Vec<Addition> {
                 continue;
             };
             let under_key = path.fields.iter().position(|field| matches!(field, Field::At(_)));
-            let keeps_rest = || entry.fed_by(at).iter().any(|from| entry.overlap(*from, at).is_some());
+            let keeps_rest =
+                || entry.data_dependences(at).iter().any(|from| entry.overlap(*from, at).is_some());
             let adds = *mode == WriteMode::Append
                 || under_key.is_some()
                 || (*mode == WriteMode::Blind && !from.is_empty() && keeps_rest());
@@ -193,13 +195,13 @@ fn additions(view: &View<'_>) -> Vec<Addition> {
     found
 }
 
-fn issue(entry: &Entry<'_>, whole: &AccessPath, look: At, act: At, added: Span) -> Issue {
+fn issue(entry: &Entry<'_>, whole: &AccessPath, read: At, act: At, added: Span) -> Issue {
     let thing = format!("`{}`", entry.path_text(whole));
     let message = format!(
         "{thing} is emptied behind the wait for what was in it before, so what another call has put there meanwhile is thrown away"
     );
-    let (seen, done) = (entry.place(look, &[act]), entry.place(act, &[look]));
-    Issue::at(entry, act, &[look], Reach::InProcess, message)
+    let (seen, done) = (entry.position(read, &[act]), entry.position(act, &[read]));
+    Issue::at(entry, act, &[read], Reach::InProcess, message)
         .no_surer_than(Confidence::Medium)
         .step(Lane::A, seen, format!("takes what is in {thing}, and waits until it is away"))
         .step(Lane::B, added, format!("puts more into {thing}"))

@@ -2,10 +2,12 @@
 
 mod early;
 mod emptied;
+mod overtaken;
 mod probe;
 mod remedy;
 pub(crate) mod rule;
-mod twice;
+pub(crate) mod spent;
+pub(crate) mod twice;
 
 use interlock_model::{HazardId, Severity};
 

@@ -14,21 +14,21 @@ pub(super) struct Changes {
     /// What each of them is about.
     pub(super) subjects: BTreeMap<At, BTreeSet<Term>>,
     /// The attempts around those that may fail without anything coming of it.
-    let_fail: BTreeMap<At, At>,
+    best_effort: BTreeMap<At, At>,
 }
 
 impl Changes {
     pub(super) fn of(entry: &Entry<'_>, changes: &[At]) -> Self {
         let subjects = changes.iter().map(|at| (*at, entry.subjects(*at))).collect();
         let caught = changes.iter().filter(|at| entry.is_caught(**at));
-        let let_fail = caught.filter_map(|at| Some((*at, lets_fail(entry, *at)?))).collect();
-        Self { subjects, let_fail }
+        let best_effort = caught.filter_map(|at| Some((*at, best_effort_attempt(entry, *at)?))).collect();
+        Self { subjects, best_effort }
     }
 
     /// Whether a change may fail without another one, because its author catches that and goes on. Two halves of one sum are no such pair,
     /// whatever their author thinks.
     pub(super) fn may_fail_alone(&self, entry: &Entry<'_>, change: At, other: At) -> bool {
-        let Some(attempt) = self.let_fail.get(&change).copied() else { return false };
+        let Some(attempt) = self.best_effort.get(&change).copied() else { return false };
         let table = |at: At| match entry.resource(at) {
             Some(Resource::Row { table, .. }) => Some(table),
             _ => None,
@@ -48,7 +48,8 @@ impl Changes {
             }
             _ => false,
         };
-        let asks_first = || entry.judges(other).iter().filter(|check| **check > attempt).any(asks);
+        let asks_first =
+            || entry.control_dependences(other).iter().filter(|check| **check > attempt).any(asks);
         !same_table
             && !entry.encloses(attempt, other)
             && entry.frame_of(attempt) == entry.frame_of(other)
@@ -57,7 +58,7 @@ impl Changes {
 }
 
 /// The attempt that catches a failure of a change, where it does no more than say so, and nobody asks later.
-fn lets_fail(entry: &Entry<'_>, change: At) -> Option<At> {
+fn best_effort_attempt(entry: &Entry<'_>, change: At) -> Option<At> {
     let attempt = entry.catcher(change)?;
     let Some(Op::Try { catch: Some(catch), .. }) = entry.op(attempt) else { return None };
     let mut noted: Vec<Value> = catch.error.into_iter().collect();
@@ -148,7 +149,7 @@ fn given_back_after_refusal(entry: &Entry<'_>, first: At, second: At) -> bool {
         _ => false,
     };
     let undoes = entry.steps_of(Kinds::WRITE | Kinds::DELETE);
-    undoes
-        .filter(|undo| *undo > second && entry.same_record(first, *undo))
-        .any(|undo| entry.judges(undo).iter().any(|check| depends(check) && entry.encloses(*check, undo)))
+    undoes.filter(|undo| *undo > second && entry.same_record(first, *undo)).any(|undo| {
+        entry.control_dependences(undo).iter().any(|check| depends(check) && entry.encloses(*check, undo))
+    })
 }

@@ -61,8 +61,8 @@ impl Facts {
                 return;
             }
             let sources = match entry.op(at) {
-                Some(Op::Check { .. }) => Cow::Borrowed(entry.asked_by(at)),
-                _ => entry.fed_by(at),
+                Some(Op::Check { .. }) => Cow::Borrowed(entry.condition_sources(at)),
+                _ => entry.data_dependences(at),
             };
             for source in sources.iter().filter(|source| rows.remove(source)) {
                 self.decided.extend(entry.resource(*source).and_then(|row| table_of(entry, row)));
@@ -95,7 +95,7 @@ impl Facts {
 /// What an object keeps is called after the object by one and after itself by another: `this.prefix`, `sessions.prefix`.
 fn by_member(mut pattern: Pattern) -> Pattern {
     for piece in &mut pattern.0 {
-        if let Piece::Place(path) = piece
+        if let Piece::Location(path) = piece
             && let Some((_, member)) = path.rsplit_once('.')
         {
             *path = member.to_owned();

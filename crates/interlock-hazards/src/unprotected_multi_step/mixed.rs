@@ -20,9 +20,9 @@ pub(super) fn mixed(entry: &Entry<'_>) -> Vec<Issue> {
             continue;
         }
         let Some(end) = end_behind(entry, begin, &client) else { continue };
-        let place = entry.place(begin, &[end]);
-        if !found.iter().any(|(known, _)| *known == place) {
-            found.push((place, issue(entry, begin, end, &client)));
+        let location = entry.position(begin, &[end]);
+        if !found.iter().any(|(known, _)| *known == location) {
+            found.push((location, issue(entry, begin, end, &client)));
         }
     }
     found.into_iter().map(|(_, issue)| issue).collect()
@@ -51,13 +51,13 @@ fn end_behind(entry: &Entry<'_>, begin: At, client: &AccessPath) -> Option<At> {
         _ => false,
     };
     let works = (begin + 1..end).any(inside);
-    let alone = entry.gap(begin, end).is_none_or(|gap| gap.is_locked());
+    let alone = entry.race_window(begin, end).is_none_or(|window| window.is_locked());
     (works && !alone).then_some(end)
 }
 
 fn issue(entry: &Entry<'_>, begin: At, end: At, client: &AccessPath) -> Issue {
     let client = entry.path_text(client);
-    let (first, last) = (entry.place(begin, &[end]), entry.place(end, &[begin]));
+    let (first, last) = (entry.position(begin, &[end]), entry.position(end, &[begin]));
     // A store of keys watches them for a connection, and forgets that with the next transaction on it, whoever it belongs to.
     let watches = (begin..end).any(|at| matches!(entry.resource(at), Some(Resource::Key(_))));
     if watches {

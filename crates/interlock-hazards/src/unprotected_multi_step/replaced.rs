@@ -15,11 +15,11 @@ use crate::{
 
 /// The removals of an entry behind which rows with the same in common are added. Where only some of the rows are removed, such as
 /// those that have run out, nothing is replaced.
-pub(super) fn replaced(view: &View<'_>, entry: &Entry<'_>, told: &[At]) -> Vec<Issue> {
+pub(super) fn replaced(view: &View<'_>, entry: &Entry<'_>, reported: &[At]) -> Vec<Issue> {
     let all = |gone: At| matches!(entry.op(gone), Some(Op::Delete { when: None, .. }));
     let removals = entry
         .steps_of(Kinds::DELETE)
-        .filter(|gone| all(*gone) && !told.contains(gone) && is_step(entry, *gone));
+        .filter(|gone| all(*gone) && !reported.contains(gone) && is_step(entry, *gone));
     removals.filter_map(|gone| Some(issue(entry, gone, put_back(view, entry, gone)?))).collect()
 }
 
@@ -37,9 +37,9 @@ fn put_back(view: &View<'_>, entry: &Entry<'_>, gone: At) -> Option<At> {
     };
     // What comes first belongs to the removal; whoever removes and adds once more does that for itself.
     let new = entry.steps_of(Kinds::WRITE).find(adds)?;
-    let gap = entry.gap(gone, new)?;
-    let loose = !gap.transaction
-        && !gap.is_locked()
+    let window = entry.race_window(gone, new)?;
+    let loose = !window.transaction
+        && !window.is_locked()
         && entry.comes_in_one_turn(gone, new)
         && !is_one_statement(entry, gone, new);
     (loose && is_read(view, table)).then_some(new)
@@ -57,8 +57,8 @@ fn issue(entry: &Entry<'_>, gone: At, new: At) -> Issue {
         _ => entry.thing(gone),
     };
     let story = [gone, new];
-    let (before, after) = (entry.place(gone, &story), entry.place(new, &story));
-    let waits = entry.gap(gone, new).is_none_or(|gap| gap.suspends);
+    let (before, after) = (entry.position(gone, &story), entry.position(new, &story));
+    let waits = entry.race_window(gone, new).is_none_or(|window| window.suspends);
     let (reach, both) = if waits {
         (Reach::Both, ", and of two calls at once both add theirs")
     } else {

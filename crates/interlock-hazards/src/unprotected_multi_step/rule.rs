@@ -11,7 +11,7 @@ use crate::{
     Issue,
     fields::{is_in_cache, notes_change, notes_use},
     keys::key_of,
-    non_atomic_rate_limit::rule::counts_calls,
+    limits::counts_calls,
     view::{At, Entry, Kinds, Pattern, Piece, Runs, View},
     words::words,
 };
@@ -37,9 +37,9 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
         // One change alone has no partner.
         let changes = if changes.len() > 1 { changes } else { vec![] };
         let known = Changes::of(entry, &changes);
-        let mut told: Vec<At> = vec![];
+        let mut reported: Vec<At> = vec![];
         for first in changes.iter().copied() {
-            if told.iter().any(|other| entry.same_record(*other, first)) {
+            if reported.iter().any(|other| entry.same_record(*other, first)) {
                 continue;
             }
             // What goes on in the same function with what was told before is the same story.
@@ -47,8 +47,8 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
                 entry.frame_of(*other) == entry.frame_of(first)
                     && pair(entry, *other, first, &known).is_some()
             };
-            if told.iter().any(goes_on) {
-                told.push(first);
+            if reported.iter().any(goes_on) {
+                reported.push(first);
                 continue;
             }
             let partner = changes.iter().copied().find_map(|second| {
@@ -57,12 +57,12 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
             });
             if let Some((second, confidence)) = partner {
                 // Three changes in a row are one story.
-                told.extend([first, second]);
+                reported.extend([first, second]);
                 found.push(issue(entry, first, second, confidence));
             }
         }
         found.extend(undone(entry));
-        found.extend(replaced(view, entry, &told));
+        found.extend(replaced(view, entry, &reported));
     }
     let racing = view.entries_with(Kinds::OTHER).filter(|entry| entry.runs_beside_itself());
     found.extend(racing.flat_map(mixed));
@@ -97,7 +97,7 @@ pub(super) fn is_step(entry: &Entry<'_>, at: At) -> bool {
                 matches!(entry.op(*from), Some(Op::Read { .. }))
                     && matches!(entry.resource(*from), Some(Resource::Row { .. }))
             };
-            entry.fed_by(at).iter().any(reads_row)
+            entry.data_dependences(at).iter().any(reads_row)
         }
         _ => is_in_cache(entry, at),
     };
@@ -111,7 +111,7 @@ pub(super) fn is_step(entry: &Entry<'_>, at: At) -> bool {
         && !counts_calls(entry, at)
         && !entry.is_recovery(at)
         && !entry.is_finally(at)
-        && entry.apart(at).is_none()
+        && entry.detached(at).is_none()
 }
 
 /// Whether something is called after what is written down for people to read later.
@@ -142,9 +142,9 @@ fn pair(entry: &Entry<'_>, first: At, second: At, changes: &Changes) -> Option<C
     {
         return None;
     }
-    let bound = match entry.gap(first, second) {
+    let bound = match entry.race_window(first, second) {
         Some(_) if !entry.comes_in_one_turn(first, second) => return None,
-        Some(gap) => gap.transaction || gap.is_locked(),
+        Some(window) => window.transaction || window.is_locked(),
         None => are_bound_side_by_side(entry, first, second)?,
     };
     if bound
@@ -168,7 +168,10 @@ fn comes_and_goes(entry: &Entry<'_>, at: At) -> bool {
     made.any(|made| {
         let in_any_case = |gone: &At| {
             entry.is_finally(*gone)
-                || entry.judges(*gone).iter().all(|check| entry.judges(made).contains(check))
+                || entry
+                    .control_dependences(*gone)
+                    .iter()
+                    .all(|check| entry.control_dependences(made).contains(check))
         };
         let mut gone = entry.steps_of(Kinds::DELETE).filter(same).filter(in_any_case);
         gone.any(|gone| entry.leads_to(made, gone).is_some())
@@ -252,8 +255,8 @@ fn kinds(entry: &Entry<'_>, first: At, second: At) -> Option<Confidence> {
             let within = |inner: &Pattern, outer: &Pattern| {
                 inner.0.starts_with(&outer.0) || inner.0.ends_with(&outer.0)
             };
-            let apart = !within(&one, &two) && !within(&two, &one);
-            (apart && (moves(entry, first, second) || share_content(entry, first, second)))
+            let disjoint = !within(&one, &two) && !within(&two, &one);
+            (disjoint && (moves(entry, first, second) || share_content(entry, first, second)))
                 .then_some(Confidence::Medium)
         }
         // A file and its row: making both leaves at worst a file too many.
@@ -269,16 +272,18 @@ fn kinds(entry: &Entry<'_>, first: At, second: At) -> Option<Confidence> {
 /// finds, and goes on with.
 fn is_made_if_missing(entry: &Entry<'_>, first: At, second: At) -> bool {
     let looks_for_it = |check: At| {
-        entry.looks(check).any(|look| match (entry.op(look), entry.resource(look), entry.resource(first)) {
-            (
-                Some(Op::Read { .. }),
-                Some(Resource::Row { table, .. }),
-                Some(Resource::Row { table: made, .. }),
-            ) => table.names_the_same_as(made),
-            _ => false,
+        entry.checked_reads(check).any(|read| {
+            match (entry.op(read), entry.resource(read), entry.resource(first)) {
+                (
+                    Some(Op::Read { .. }),
+                    Some(Resource::Row { table, .. }),
+                    Some(Resource::Row { table: made, .. }),
+                ) => table.names_the_same_as(made),
+                _ => false,
+            }
         })
     };
-    entry.judges(first).iter().any(|check| {
+    entry.control_dependences(first).iter().any(|check| {
         entry.encloses(*check, first)
             && !entry.encloses(*check, second)
             && entry.answer(*check, second).is_none()
@@ -311,7 +316,7 @@ pub(super) fn is_one_statement(entry: &Entry<'_>, first: At, second: At) -> bool
             && entry.open(at).is_empty()
             && entry.held(at).is_empty()
     };
-    let one_call = || entry.place(first, &[second]) == entry.place(second, &[first]);
+    let one_call = || entry.position(first, &[second]) == entry.position(second, &[first]);
     (same_place && (!moves(first) || !moves(second) || one_call()))
         || renamed(first)
         || renamed(second)
@@ -363,7 +368,7 @@ fn belong_together(
     }
     // What is taken from one key, if it was there, goes to the next.
     let keys = |at: At| matches!(entry.resource(at), Some(Resource::Key(_)));
-    if keys(first) && keys(second) && entry.judged_by(second).any(|(_, source)| source == first) {
+    if keys(first) && keys(second) && entry.controlling_reads(second).any(|(_, source)| source == first) {
         return true;
     }
     // What the second changes was found through what the first did.
@@ -397,18 +402,18 @@ fn share_content(entry: &Entry<'_>, first: At, second: At) -> bool {
 /// Whether the first puts elsewhere what the second takes away.
 fn moves(entry: &Entry<'_>, first: At, second: At) -> bool {
     matches!(entry.op(second), Some(Op::Delete { .. }))
-        && entry.fed_by(first).iter().any(|source| entry.overlap(*source, second).is_some())
+        && entry.data_dependences(first).iter().any(|source| entry.overlap(*source, second).is_some())
 }
 
 fn issue(entry: &Entry<'_>, first: At, second: At, confidence: Confidence) -> Issue {
     let story = [first, second];
     let (one, two) = (in_words(entry, first), in_words(entry, second));
-    let (before, after) = (entry.place(first, &story), entry.place(second, &story));
+    let (before, after) = (entry.position(first, &story), entry.position(second, &story));
     let message = format!(
         "{one} and {two} change together, but nothing binds them: a crash or an error in between leaves the first without the second"
     );
     // Nobody of the same process comes between two steps that do not wait.
-    let waits = entry.gap(first, second).is_none_or(|gap| gap.suspends);
+    let waits = entry.race_window(first, second).is_none_or(|window| window.suspends);
     let reach = if waits { Reach::Both } else { Reach::CrossProcess };
     let mut issue = Issue::at(entry, first, &[second], reach, message)
         .no_surer_than(confidence)

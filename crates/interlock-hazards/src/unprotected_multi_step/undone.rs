@@ -43,14 +43,18 @@ pub(super) fn undone(entry: &Entry<'_>) -> Vec<Issue> {
             Issue::at(entry, undo, &story, Reach::Both, message)
                 .step(
                     Lane::A,
-                    entry.place(effect, &[undo, set]),
+                    entry.position(effect, &[undo, set]),
                     format!("the request to {service} goes through"),
                 )
-                .step(Lane::X, entry.place(effect, &[undo, set]), "a later step fails, or the answer is lost")
-                .step(Lane::A, entry.place(undo, &story), format!("sets {thing} back"))
+                .step(
+                    Lane::X,
+                    entry.position(effect, &[undo, set]),
+                    "a later step fails, or the answer is lost",
+                )
+                .step(Lane::A, entry.position(undo, &story), format!("sets {thing} back"))
                 .step(
                     Lane::B,
-                    entry.place(effect, &[undo, set]),
+                    entry.position(effect, &[undo, set]),
                     format!("finds {thing} open, and sends the request again"),
                 ),
         );

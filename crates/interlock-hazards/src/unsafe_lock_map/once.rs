@@ -23,38 +23,38 @@ pub(super) fn waited_once(entry: &Entry<'_>) -> Vec<Issue> {
     if waits.is_empty() {
         return vec![];
     }
-    entry.all(Kinds::READ, keyed).filter_map(|look| taken_over(entry, look, &waits)).collect()
+    entry.all(Kinds::READ, keyed).filter_map(|read| taken_over(entry, read, &waits)).collect()
 }
 
-fn taken_over(entry: &Entry<'_>, look: At, waits: &[At]) -> Option<Issue> {
-    let Some(Op::Read { into, of: Resource::Shared(path), .. }) = entry.op(look) else { return None };
+fn taken_over(entry: &Entry<'_>, read: At, waits: &[At]) -> Option<Issue> {
+    let Some(Op::Read { into, of: Resource::Shared(path), .. }) = entry.op(read) else { return None };
     if !entry.is_shared(path) {
         return None;
     }
     let for_it = |check: &&At| matches!(entry.op(**check), Some(Op::Check { on, .. }) if on.contains(into));
     let check = *waits.iter().find(for_it)?;
     // Who comes back to the look before it goes on has looked again.
-    if entry.loops(check) != entry.loops(look) || entry.loops(look).len() > entry.loops(check).len() {
+    if entry.loops(check) != entry.loops(read) || entry.loops(read).len() > entry.loops(check).len() {
         return None;
     }
-    let same = |at: &At| entry.overlap(look, *at) == Some(Overlap::Sure);
+    let same = |at: &At| entry.overlap(read, *at) == Some(Overlap::Sure);
     let takes = |op: &Op| matches!(op, Op::Write { to: Resource::Shared(_), mode: WriteMode::Blind, .. });
     let take = entry.all(Kinds::WRITE, takes).filter(same).find(|take| {
-        *take > check && entry.loops(*take) == entry.loops(look) && entry.leads_to(look, *take) == Some(true)
+        *take > check && entry.loops(*take) == entry.loops(read) && entry.leads_to(read, *take) == Some(true)
     })?;
     let drop = entry
         .all(Kinds::DELETE, |op| matches!(op, Op::Delete { of: Resource::Shared(_), .. }))
         .find(|drop| same(drop) && entry.leads_to(take, *drop).is_some())?;
-    let steps = [look, take, drop];
-    let thing = entry.thing(look);
+    let steps = [read, take, drop];
+    let thing = entry.thing(read);
     let message = format!(
         "whoever holds {thing} is waited for once and then the entry is replaced without looking again, so two calls that wait for \
          the same holder go on together"
     );
-    let at = |step: At| entry.place(step, &steps);
-    let issue = Issue::at(entry, look, &steps, Reach::InProcess, message)
-        .step(Lane::A, at(look), format!("finds a holder in {thing}, and waits for it"))
-        .step(Lane::B, at(look), "finds the same holder, and waits for it")
+    let at = |step: At| entry.position(step, &steps);
+    let issue = Issue::at(entry, read, &steps, Reach::InProcess, message)
+        .step(Lane::A, at(read), format!("finds a holder in {thing}, and waits for it"))
+        .step(Lane::B, at(read), "finds the same holder, and waits for it")
         .step(Lane::A, at(take), format!("goes on, and puts itself into {thing}"))
         .step(Lane::B, at(take), format!("goes on as well, over A: {thing} keeps nobody out"));
     Some(issue)

@@ -58,21 +58,21 @@ fn hand_made(view: &View<'_>, made: &HandMade) -> Vec<Issue> {
                 let message = format!(
                     "{why} {name}, so the map grows with every key that a caller names until the server is killed"
                 );
-                let issue = told(view, made, span, message)
+                let issue = issue(view, made, span, message)
                     .step(Lane::A, made.span, format!("adds an entry to {name} for its key"))
                     .step(Lane::A, span, "leaves, and the entry stays")
                     .step(Lane::B, made.span, "comes with another key: one more entry for ever");
                 found.push(if never { issue.only(Severity::Low) } else { issue });
             }
             Removal::Anybody => found.push(dropped(
-                told(view, made, removed_at, early(&name)),
+                issue(view, made, removed_at, early(&name)),
                 made.span,
                 removed_at,
                 Lane::A,
                 &name,
             )),
             Removal::Timer => found.push(dropped(
-                told(view, made, removed_at, early(&name)),
+                issue(view, made, removed_at, early(&name)),
                 made.span,
                 removed_at,
                 Lane::X,
@@ -85,7 +85,7 @@ fn hand_made(view: &View<'_>, made: &HandMade) -> Vec<Issue> {
             "two calls that wait for the same holder of {name} go on together, so the lock keeps nobody out"
         );
         found.push(
-            told(view, made, made.span, message)
+            issue(view, made, made.span, message)
                 .step(Lane::A, made.span, "waits for the holder")
                 .step(Lane::B, made.span, "waits for the same holder")
                 .step(Lane::A, made.span, "goes on when the holder leaves")
@@ -96,7 +96,7 @@ fn hand_made(view: &View<'_>, made: &HandMade) -> Vec<Issue> {
         let message =
             format!("once a call under {name} has failed, every later call fails or waits for ever");
         found.push(
-            told(view, made, made.span, message)
+            issue(view, made, made.span, message)
                 .step(Lane::A, made.span, "holds the lock")
                 .step(Lane::X, made.span, "its work fails, and the failure stays in the chain")
                 .step(Lane::B, made.span, "is chained behind the failure and never runs"),
@@ -105,7 +105,7 @@ fn hand_made(view: &View<'_>, made: &HandMade) -> Vec<Issue> {
     found
 }
 
-fn told(view: &View<'_>, made: &HandMade, span: Span, message: String) -> Issue {
+fn issue(view: &View<'_>, made: &HandMade, span: Span, message: String) -> Issue {
     let mut tools: Vec<_> = view.entries_of(made.function).flat_map(Entry::tools).collect();
     tools.sort();
     tools.dedup();
@@ -155,7 +155,7 @@ fn in_a_map(removals: &Removals<'_, '_>, entry: &Entry<'_>, at: At) -> Vec<Issue
         return vec![];
     }
     let name = format!("`{}`", entry.path_text(&map));
-    let place = entry.place(at, &[]);
+    let location = entry.position(at, &[]);
     let removals = removals.from(&map);
     if removals.is_empty() {
         let message = format!(
@@ -163,18 +163,18 @@ fn in_a_map(removals: &Removals<'_, '_>, entry: &Entry<'_>, at: At) -> Vec<Issue
         );
         let issue = Issue::at(entry, at, &[], Reach::InProcess, message)
             .only(Severity::Low)
-            .step(Lane::A, place, format!("makes a lock and puts it into {name}"))
-            .step(Lane::A, entry.place(store, &[]), "leaves, and the entry stays")
-            .step(Lane::B, place, "comes with another key: one more entry for ever");
+            .step(Lane::A, location, format!("makes a lock and puts it into {name}"))
+            .step(Lane::A, entry.position(store, &[]), "leaves, and the entry stays")
+            .step(Lane::B, location, "comes with another key: one more entry for ever");
         return vec![issue];
     }
     let careless = removals.iter().filter(|(other, removal)| !is_careful(other, *removal, &map));
     careless
         .map(|(other, removal)| {
-            let removed = other.place(*removal, &[]);
+            let removed = other.position(*removal, &[]);
             let by = if by_timer(other, *removal) { Lane::X } else { Lane::A };
             let issue = Issue::at(other, *removal, &[], Reach::InProcess, early(&name));
-            dropped(issue, place, removed, by, &name)
+            dropped(issue, location, removed, by, &name)
         })
         .collect()
 }
@@ -215,7 +215,7 @@ impl<'v, 'e> Removals<'v, 'e> {
 fn by_timer(entry: &Entry<'_>, at: At) -> bool {
     *entry.runs == Runs::Event
         || entry
-            .apart(at)
+            .detached(at)
             .is_some_and(|spawn| matches!(entry.op(spawn), Some(Op::Spawn { start: Start::Timer, .. })))
 }
 
@@ -228,15 +228,15 @@ fn is_careful(entry: &Entry<'_>, at: At, map: &AccessPath) -> bool {
         }
         _ => false,
     };
-    entry.judges(at).iter().any(|check| {
+    entry.control_dependences(at).iter().any(|check| {
         let Some(Op::Check { on, .. }) = entry.op(*check) else { return false };
-        let asks = entry.asked_by(*check).iter().any(concerns)
+        let asks = entry.condition_sources(*check).iter().any(concerns)
             || on.iter().any(|value| {
                 entry.field_of(*value).is_some_and(|field| is_count(&field))
                     || is_count(entry.name_of(*value))
             });
         // What was asked before the timer was set says nothing about the time when it goes off.
-        let in_time = entry.apart(at).is_none_or(|spawn| entry.encloses(spawn, *check));
+        let in_time = entry.detached(at).is_none_or(|spawn| entry.encloses(spawn, *check));
         entry.encloses(*check, at) && in_time && asks
     })
 }
@@ -273,9 +273,9 @@ fn at_its_use(entry: &Entry<'_>, at: At) -> Option<Issue> {
     let message =
         format!("{name} is made by the call that takes it, so every call has its own and none ever waits");
     let issue = Issue::at(entry, at, &story, Reach::InProcess, message)
-        .step(Lane::A, entry.place(at, &story), "makes a lock")
-        .step(Lane::B, entry.place(at, &story), "makes another one")
-        .step(Lane::A, entry.place(taken, &story), "takes its own at once")
-        .step(Lane::B, entry.place(taken, &story), "takes its own at once, beside A");
+        .step(Lane::A, entry.position(at, &story), "makes a lock")
+        .step(Lane::B, entry.position(at, &story), "makes another one")
+        .step(Lane::A, entry.position(taken, &story), "takes its own at once")
+        .step(Lane::B, entry.position(taken, &story), "takes its own at once, beside A");
     Some(issue)
 }

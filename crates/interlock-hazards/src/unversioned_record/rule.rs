@@ -9,7 +9,7 @@ use interlock_model::{
 
 use crate::{
     Issue,
-    clash::clashes,
+    check_act::check_act_pairs,
     fields::{is_in_cache, is_version},
     keys::key_of,
     rows::adds_row,
@@ -22,8 +22,8 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
     let versioned =
         |table: &str| known.get(table).is_some_and(|columns| columns.iter().any(|column| is_version(column)));
     // Where a write is part of a gap inside the handler, that gap is what there is to say of it.
-    let told: BTreeSet<(*const Entry<'_>, At)> =
-        clashes(view).iter().map(|clash| (std::ptr::from_ref(clash.entry).cast(), clash.act)).collect();
+    let reported: BTreeSet<(*const Entry<'_>, At)> =
+        check_act_pairs(view).iter().map(|pair| (std::ptr::from_ref(pair.entry).cast(), pair.act)).collect();
     let mut found: BTreeMap<String, Issue> = BTreeMap::new();
     for entry in view
         .entries_with(Kinds::WRITE)
@@ -32,7 +32,7 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
         for at in entry.all(Kinds::WRITE, |op| matches!(op, Op::Write { mode: WriteMode::Blind, .. })) {
             let Some(table) = table_of(entry, at) else { continue };
             if versioned(&table)
-                || told.contains(&(std::ptr::from_ref(entry).cast(), at))
+                || reported.contains(&(std::ptr::from_ref(entry).cast(), at))
                 || !overwrites(entry, at)
                 || is_in_cache(entry, at)
             {
@@ -97,9 +97,9 @@ fn overwrites(entry: &Entry<'_>, at: At) -> bool {
         return false;
     }
     // A row that this transaction has looked at first is not overwritten unseen.
-    let seen = entry
-        .steps_of(Kinds::READ)
-        .any(|read| entry.same_record(read, at) && entry.gap(read, at).is_some_and(|gap| gap.transaction));
+    let seen = entry.steps_of(Kinds::READ).any(|read| {
+        entry.same_record(read, at) && entry.race_window(read, at).is_some_and(|window| window.transaction)
+    });
     if seen {
         return false;
     }
@@ -112,7 +112,7 @@ fn overwrites(entry: &Entry<'_>, at: At) -> bool {
     // What is computed from the same table is a lost update instead.
     let own =
         |source: &At| entry.resource(*source).is_some() && table_of(entry, *source) == table_of(entry, at);
-    from.iter().any(sent) && !entry.fed_by(at).iter().any(own)
+    from.iter().any(sent) && !entry.data_dependences(at).iter().any(own)
 }
 
 fn comes_from_the_caller(entry: &Entry<'_>, value: Value) -> bool {
@@ -131,7 +131,7 @@ fn issue(entry: &Entry<'_>, at: At, table: &str) -> Issue {
     let message = format!(
         "a caller's text replaces {thing}, and nothing in `{table}` can tell that somebody else has changed it since that caller read it"
     );
-    let span = entry.place(at, &[]);
+    let span = entry.position(at, &[]);
     let mut issue = Issue::at(entry, at, &[], Reach::Both, message)
         .step(Lane::A, span, format!("has read {thing} in an earlier call"))
         .step(Lane::B, span, format!("writes {thing}"))

@@ -157,8 +157,8 @@ impl Kept {
         if self.of_step.len() <= first {
             self.of_step.resize(first + 1, None);
         }
-        if let Some(place) = self.of_step.get_mut(first) {
-            *place = Some(ahead);
+        if let Some(location) = self.of_step.get_mut(first) {
+            *location = Some(ahead);
             self.order.push_back(first);
         }
     }

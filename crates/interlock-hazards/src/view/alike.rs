@@ -34,7 +34,7 @@ const ANOTHER_EACH_TIME: [&str; 12] = [
 
 /// Where values come about.
 #[derive(Debug)]
-pub(super) struct Births {
+pub(super) struct DefinitionSites {
     /// The step that made each value.
     steps: Vec<Option<At>>,
     /// The helper that was followed right before a step: what it answers is made there.
@@ -43,22 +43,22 @@ pub(super) struct Births {
 
 impl Entry<'_> {
     /// The step that made a value.
-    pub(super) fn birth(&self, value: Value) -> Option<At> {
-        self.births().steps.get(value.0 as usize).copied().flatten()
+    pub(super) fn definition_site(&self, value: Value) -> Option<At> {
+        self.definition_sites().steps.get(value.0 as usize).copied().flatten()
     }
 
     /// The helper whose answer is made at a step.
-    fn answer_at(&self, birth: At) -> Option<FunctionId> {
-        self.births().answers.get(&birth).copied()
+    fn answer_at(&self, definition_site: At) -> Option<FunctionId> {
+        self.definition_sites().answers.get(&definition_site).copied()
     }
 
     /// Which step made each value, and which of them stand for the answer of a helper.
-    fn births(&self) -> &Births {
-        self.births.get_or_init(|| self.find_births())
+    fn definition_sites(&self) -> &DefinitionSites {
+        self.definition_sites.get_or_init(|| self.find_definition_sites())
     }
 
-    fn find_births(&self) -> Births {
-        let mut births: Vec<Option<At>> = vec![None; self.values.len()];
+    fn find_definition_sites(&self) -> DefinitionSites {
+        let mut definition_sites: Vec<Option<At>> = vec![None; self.values.len()];
         for (at, step) in self.steps.iter().enumerate() {
             let into = match &step.effect.op {
                 Op::Derive { into, .. }
@@ -68,8 +68,8 @@ impl Entry<'_> {
                 | Op::Loop { item: Some(into), .. } => *into,
                 _ => continue,
             };
-            if let Some(birth @ None) = births.get_mut(into.0 as usize) {
-                *birth = Some(at);
+            if let Some(definition_site @ None) = definition_sites.get_mut(into.0 as usize) {
+                *definition_site = Some(at);
             }
         }
         let mut answers = HashMap::new();
@@ -78,13 +78,13 @@ impl Entry<'_> {
                 answers.entry(step.until as usize).or_insert(*function);
             }
         }
-        Births { steps: births, answers }
+        DefinitionSites { steps: definition_sites, answers }
     }
 
     /// Whether a value is what a constructor of a library has just made. What is called with a capital letter is one.
     #[must_use]
     pub fn is_constructed(&self, value: Value) -> bool {
-        match self.birth(value).and_then(|birth| self.op(birth)) {
+        match self.definition_site(value).and_then(|definition_site| self.op(definition_site)) {
             Some(Op::Call { callee: Callee::Named(name), awaited: false, .. }) => {
                 let last = name.rsplit(['.', '/', ':']).next().unwrap_or_default();
                 last.starts_with(|letter: char| letter.is_ascii_uppercase())
@@ -98,16 +98,16 @@ impl Entry<'_> {
     pub fn is_answer(&self, value: Value) -> bool {
         let mut value = value;
         for _ in 0..MEMBERS {
-            let birth = self.birth(value);
-            let read = match birth.and_then(|birth| self.op(birth)) {
+            let definition_site = self.definition_site(value);
+            let read = match definition_site.and_then(|definition_site| self.op(definition_site)) {
                 Some(Op::Read { of: Resource::Shared(_), .. }) => false,
                 Some(Op::Read { .. }) => true,
-                _ => birth.is_some_and(|birth| self.answer_at(birth).is_some()),
+                _ => definition_site.is_some_and(|definition_site| self.answer_at(definition_site).is_some()),
             };
             if read {
                 return true;
             }
-            let (Definition::Term(Term::Path(path)) | Definition::Place(path)) = self.definition(value)
+            let (Definition::Term(Term::Path(path)) | Definition::Location(path)) = self.definition(value)
             else {
                 return false;
             };
@@ -126,32 +126,32 @@ impl Entry<'_> {
     /// asked of the answer itself is about it, as with a cursor; but what an object in memory gives when it is waited for is no part
     /// of that object.
     #[must_use]
-    pub fn is_found_out(&self, value: Value, look: At) -> bool {
+    pub fn is_opaque_result(&self, value: Value, read: At) -> bool {
         let mut value = value;
         for _ in 0..MEMBERS {
-            match self.birth(value).and_then(|birth| self.op(birth)) {
+            match self.definition_site(value).and_then(|definition_site| self.op(definition_site)) {
                 Some(Op::Call { awaited: true, receiver, arguments, .. }) => {
-                    let seen = match self.op(look) {
+                    let seen = match self.op(read) {
                         Some(Op::Read { of: Resource::Shared(_), .. }) => return true,
                         Some(Op::Read { into, .. }) => *into,
                         _ => return true,
                     };
                     let asked = match receiver.as_ref().map(|path| &path.root) {
-                        Some(Root::Value(whom)) => self.sources(*whom).contains(&look),
+                        Some(Root::Value(whom)) => self.sources(*whom).contains(&read),
                         _ => false,
                     };
-                    let told = |argument: &Argument| match argument {
+                    let reported = |argument: &Argument| match argument {
                         Argument::Term(Term::Path(path)) if path.fields.is_empty() => {
                             matches!(path.root, Root::Value(value) if self.is_all_of(value, seen))
                         }
                         _ => false,
                     };
-                    return !asked && !arguments.iter().any(told);
+                    return !asked && !arguments.iter().any(reported);
                 }
                 Some(Op::External { .. }) => return true,
                 _ => {}
             }
-            let (Definition::Term(Term::Path(path)) | Definition::Place(path)) = self.definition(value)
+            let (Definition::Term(Term::Path(path)) | Definition::Location(path)) = self.definition(value)
             else {
                 return false;
             };
@@ -165,8 +165,8 @@ impl Entry<'_> {
 
     /// Whether a value is what was looked at in memory, under whatever name, or a member of that.
     #[must_use]
-    pub fn is_part_of(&self, value: Value, look: At) -> bool {
-        let Some(Op::Read { into, .. }) = self.op(look) else { return false };
+    pub fn is_part_of(&self, value: Value, read: At) -> bool {
+        let Some(Op::Read { into, .. }) = self.op(read) else { return false };
         let mut pending = vec![value];
         let mut next = 0;
         while let Some(value) = pending.get(next).copied().filter(|_| next < MOST_PAIRS) {
@@ -180,20 +180,20 @@ impl Entry<'_> {
                 }
             };
             match self.definition(value) {
-                Definition::Term(Term::Path(path)) | Definition::Place(path) | Definition::Stored(path) => {
-                    match &path.root {
-                        Root::Value(whole) => add(*whole),
-                        _ => {
-                            let same = |seen: &AccessPath| {
-                                seen.root == path.root && path.fields.starts_with(&seen.fields)
-                            };
-                            if matches!(self.resource(look), Some(Resource::Shared(seen)) if same(seen)) {
-                                return true;
-                            }
+                Definition::Term(Term::Path(path))
+                | Definition::Location(path)
+                | Definition::Stored(path) => match &path.root {
+                    Root::Value(whole) => add(*whole),
+                    _ => {
+                        let same = |seen: &AccessPath| {
+                            seen.root == path.root && path.fields.starts_with(&seen.fields)
+                        };
+                        if matches!(self.resource(read), Some(Resource::Shared(seen)) if same(seen)) {
+                            return true;
                         }
                     }
-                }
-                Definition::Either(ways) => ways.iter().copied().for_each(add),
+                },
+                Definition::Either(branches) => branches.iter().copied().for_each(add),
                 _ => {
                     if let [only] = self.inputs(value) {
                         add(*only);
@@ -209,12 +209,14 @@ impl Entry<'_> {
     pub fn is_of_library(&self, value: Value) -> bool {
         let mut value = value;
         for _ in 0..MEMBERS {
-            if let Some(Op::Call { .. }) = self.birth(value).and_then(|birth| self.op(birth)) {
+            if let Some(Op::Call { .. }) =
+                self.definition_site(value).and_then(|definition_site| self.op(definition_site))
+            {
                 return true;
             }
             match self.definition(value) {
                 Definition::Term(Term::Path(AccessPath { root: Root::Value(whole), .. }))
-                | Definition::Place(AccessPath { root: Root::Value(whole), .. })
+                | Definition::Location(AccessPath { root: Root::Value(whole), .. })
                     if *whole != value =>
                 {
                     value = *whole;
@@ -233,7 +235,7 @@ impl Entry<'_> {
                 return true;
             }
             value = match self.definition(value) {
-                Definition::Term(Term::Path(path)) | Definition::Place(path)
+                Definition::Term(Term::Path(path)) | Definition::Location(path)
                     if !path.fields.iter().all(is_wrapping) =>
                 {
                     return false;
@@ -264,9 +266,12 @@ impl Entry<'_> {
     /// Whether a variable is left with a name by one of several ways: the new place of a file, or the old one if it is not there.
     fn is_one_of(&self, variable: &Term, name: &Term) -> bool {
         let Term::Path(AccessPath { root: Root::Value(value), fields }) = variable else { return false };
-        let Definition::Either(ways) = self.definition(*value) else { return false };
+        let Definition::Either(branches) = self.definition(*value) else { return false };
         fields.is_empty()
-            && ways.iter().take(MOST_WAYS).any(|way| self.resolve(&(*way).into()).names_the_same_as(name))
+            && branches
+                .iter()
+                .take(MOST_WAYS)
+                .any(|branch| self.resolve(&(*branch).into()).names_the_same_as(name))
     }
 
     /// Whether a name is another one in a better form, and is called so: made absolute, with its slashes set right.
@@ -275,9 +280,9 @@ impl Entry<'_> {
         if !fields.is_empty() || !mentions(self.name_of(*value), &TIDY) {
             return false;
         }
-        let (parts, made_of) = (self.values_in(rough), self.made_of(&[*value]));
+        let (parts, backward_slice) = (self.values_in(rough), self.backward_slice(&[*value]));
         let given = |value: &&Value| !self.is_own_leaf(**value);
-        let from = self.made_of(&parts);
+        let from = self.backward_slice(&parts);
         // With something added to it, it is the name of another file.
         let is_other = |made: &Value| {
             let name = self.resolve(&(*made).into());
@@ -286,9 +291,9 @@ impl Entry<'_> {
                 && name.mentioned().iter().any(|value| parts.contains(value))
         };
         !parts.is_empty()
-            && parts.iter().all(|part| made_of.contains(part))
-            && made_of.iter().filter(given).all(|given| from.contains(given))
-            && !made_of.iter().any(is_other)
+            && parts.iter().all(|part| backward_slice.contains(part))
+            && backward_slice.iter().filter(given).all(|given| from.contains(given))
+            && !backward_slice.iter().any(is_other)
     }
 
     fn terms_are_alike(&self, one: &Term, other: &Term, compared: &mut Compared) -> bool {
@@ -337,7 +342,7 @@ impl Entry<'_> {
         if known != one.into() || others != other.into() {
             return self.terms_are_alike(&known, &others, compared);
         }
-        let (first, second) = match (self.birth(one), self.birth(other)) {
+        let (first, second) = match (self.definition_site(one), self.definition_site(other)) {
             (Some(first), Some(second)) => (first, second),
             // A variable that is set nowhere is the same in every copy of its function.
             (None, None) => return self.is_own_leaf(one) && self.name_of(one) == self.name_of(other),
@@ -389,9 +394,9 @@ impl Entry<'_> {
     }
 
     /// What a value was made from, in the order of the source.
-    fn made_from(&self, value: Value, birth: At) -> Vec<Value> {
+    fn made_from(&self, value: Value, definition_site: At) -> Vec<Value> {
         let mut from = vec![];
-        match self.op(birth) {
+        match self.op(definition_site) {
             Some(Op::Read { of, .. }) => match of {
                 Resource::File(term) | Resource::Key(term) => term.mention(&mut from),
                 Resource::Row { table, key, .. } => {
@@ -419,7 +424,7 @@ impl Entry<'_> {
     }
 
     /// Whether the same question gets another answer each time.
-    fn is_another_each_time(&self, birth: At) -> bool {
+    fn is_another_each_time(&self, definition_site: At) -> bool {
         fn is_fresh(term: &Term) -> bool {
             match term {
                 Term::Fresh(fresh) => *fresh != Fresh::ProcessId,
@@ -429,9 +434,9 @@ impl Entry<'_> {
             }
         }
         let called = |name: &str| mentions(name, &ANOTHER_EACH_TIME);
-        let asked = self.answer_at(birth).unwrap_or_else(|| self.function_of(birth));
+        let asked = self.answer_at(definition_site).unwrap_or_else(|| self.function_of(definition_site));
         called(&self.function_name(asked))
-            || match self.op(birth) {
+            || match self.op(definition_site) {
                 Some(Op::Derive { term, .. }) => is_fresh(term),
                 Some(Op::Call { callee: Callee::Named(name), .. }) => called(name),
                 Some(Op::Call { callee: Callee::Function(function), .. }) => {

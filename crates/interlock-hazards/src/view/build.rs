@@ -14,8 +14,8 @@ use super::{
     ahead::{Bits, Known},
     dangling::Dangling,
     edges::{Edges, Next},
-    entry::{At, Entry, Frame, Runs, Step, Ways},
-    here::{Here, List, Lists, Now, Stretch},
+    entry::{At, Branches, Entry, Frame, Runs, Step},
+    here::{FlowFacts, List, Lists, Now, Stretch},
     kinds::{KindOfStep, Kinds},
     ops::{is_quiet, may_fail, pauses, returns},
     sources::{ListNumber, Sources},
@@ -46,16 +46,16 @@ impl<'e> Entry<'e> {
             steps: vec![],
             kinds: KindOfStep::default(),
             resources: vec![],
-            heres: vec![],
+            flow_facts: vec![],
             lists: Lists::default(),
             values: &expanded.values,
             definitions: vec![],
             inputs: vec![],
-            ways: vec![],
+            branches: vec![],
             attempts: vec![],
             pauses: Bits::default(),
             sources: Sources::default(),
-            births: OnceLock::new(),
+            definition_sites: OnceLock::new(),
             ahead: Known::default(),
             beside_calls: true,
             frames: vec![Frame {
@@ -71,7 +71,7 @@ impl<'e> Entry<'e> {
         let steps = walk.entry.define(&expanded.body);
         walk.entry.steps.reserve_exact(steps);
         walk.entry.kinds.reserve_exact(steps);
-        walk.entry.heres.reserve(steps / 2);
+        walk.entry.flow_facts.reserve(steps / 2);
         walk.entry.pauses = Bits::new(steps);
         let end = walk.block(&expanded.body, Now::default(), Dangling::start());
         walk.connect(&end.ends, Next::Return);
@@ -92,7 +92,7 @@ struct End {
 struct Walk<'e> {
     entry: Entry<'e>,
     /// What holds behind a step, where that is not what holds at it.
-    after: Vec<(At, Here)>,
+    after: Vec<(At, FlowFacts)>,
     /// For each try around here: the steps from which a failure leads to its catch or finally.
     catches: Vec<Vec<At>>,
     /// For each loop around here: the steps that leave it.
@@ -104,7 +104,7 @@ struct Walk<'e> {
 impl<'e> Walk<'e> {
     fn block(&mut self, block: &'e Block, mut here: Now, mut from: Dangling) -> End {
         // Where the step ends whose failures have been told.
-        let mut told = 0;
+        let mut reported = 0;
         for effect in block {
             if from.is_dead() {
                 break;
@@ -112,14 +112,14 @@ impl<'e> Walk<'e> {
             let at = self.step(effect, &mut here, &mut from);
             // What a call that was followed fails at stands among its steps, what a chain catches is caught, and a pause just ends; waiting
             // for them adds nothing.
-            let waits = effect.op == Op::Suspend && effect.span.start < told;
+            let waits = effect.op == Op::Suspend && effect.span.start < reported;
             if may_fail(&effect.op) && !waits {
                 self.fail(at);
             }
-            told = match &effect.op {
+            reported = match &effect.op {
                 Op::Inlined { .. } | Op::Sleep { .. } => u32::MAX,
                 Op::Try { catch: Some(_), .. } => effect.span.end,
-                Op::Derive { .. } => told,
+                Op::Derive { .. } => reported,
                 _ => 0,
             };
             self.effect(effect, at, &mut here, &mut from);
@@ -135,8 +135,8 @@ impl<'e> Walk<'e> {
     fn step(&mut self, effect: &'e Effect, here: &mut Now, from: &mut Dangling) -> At {
         let at = self.entry.steps.len();
         let known = *here.number.get_or_insert_with(|| {
-            self.entry.heres.push(here.here);
-            number(self.entry.heres.len() - 1)
+            self.entry.flow_facts.push(here.here);
+            number(self.entry.flow_facts.len() - 1)
         });
         let until = number(at + 1);
         self.entry.steps.push(Step { effect, next: Edges::default(), here: known, until, number: 0 });
@@ -172,7 +172,7 @@ impl<'e> Walk<'e> {
                 self.attempt((body, catch, finally), at, here, from);
             }
             Op::Spawn { body, .. } => {
-                let stretch = Stretch { apart: Some(at), ..Stretch::default() };
+                let stretch = Stretch { detached: Some(at), ..Stretch::default() };
                 // A failure of what runs apart does not come back here.
                 let catches = std::mem::take(&mut self.catches);
                 let (breaks, returns) = (std::mem::take(&mut self.breaks), std::mem::take(&mut self.returns));
@@ -228,11 +228,11 @@ impl<'e> Walk<'e> {
         here: &mut Now,
         from: &mut Dangling,
     ) {
-        let number = self.entry.ways.len();
+        let number = self.entry.branches.len();
         self.number(at, number);
-        self.entry.ways.push(Ways::default());
+        self.entry.branches.push(Branches::default());
         let mut judged = *here;
-        judged.judge(self.with(here.judges, at));
+        judged.judge(self.with(here.control_dependences, at));
         let first = self.entry.steps.len();
         let mut agreed = judged;
         if self.entry.asks_for_a_transaction(on, equal) {
@@ -241,7 +241,7 @@ impl<'e> Walk<'e> {
         let one = self.block(then, agreed, Dangling::after(at));
         let middle = self.entry.steps.len();
         let other = self.block(otherwise, judged, Dangling::after(at));
-        let ways = Ways {
+        let branches = Branches {
             then: first..middle,
             otherwise: middle..self.entry.steps.len(),
             then_ends: one.ends.is_dead(),
@@ -249,8 +249,8 @@ impl<'e> Walk<'e> {
             // Told when all values have been traced.
             asked: ListNumber::default(),
         };
-        if let Some(known) = self.entry.ways.get_mut(number) {
-            *known = ways;
+        if let Some(known) = self.entry.branches.get_mut(number) {
+            *known = branches;
         }
         // What comes behind a check of which one way never gets there is decided by it as well.
         let decides = one.ends.is_dead() != other.ends.is_dead();
@@ -268,7 +268,7 @@ impl<'e> Walk<'e> {
         if decides {
             // The way that goes on may itself have been decided further in.
             let goes_on = if one.ends.is_dead() { other.here } else { one.here };
-            here.judge(goes_on.judges);
+            here.judge(goes_on.control_dependences);
         }
         let mut ends = one.ends;
         ends.join(other.ends);
@@ -317,7 +317,7 @@ impl<'e> Walk<'e> {
         let end = self.block(body, here.within(stretch), std::mem::take(from));
         here.hold(end.here.held);
         here.leave_open(end.here.open);
-        here.judge(end.here.judges);
+        here.judge(end.here.control_dependences);
         let mut ends = end.ends;
         if let Some(catch) = catch {
             self.number(at, self.entry.attempts.len());
@@ -327,21 +327,21 @@ impl<'e> Walk<'e> {
             let stretch = Stretch { in_catch: true, ..before.stretch };
             // What was acquired inside is not sure to be held where the failure is caught.
             let mut recovering = before.within(stretch);
-            recovering.judge(self.with(before.judges, at));
+            recovering.judge(self.with(before.control_dependences, at));
             let caught = self.block(catch, recovering, Dangling::of(failed));
             let (dead, caught_dead) = (ends.is_dead(), caught.ends.is_dead());
             here.hold(self.meet(here.held, dead, caught.here.held, caught_dead));
             here.leave_open(self.meet(here.open, dead, caught.here.open, caught_dead));
             if dead {
-                here.judge(caught.here.judges);
+                here.judge(caught.here.control_dependences);
             } else if caught_dead {
                 // Nothing failed, or we would not be here; where nothing can fail that says nothing.
                 if may_fail {
-                    here.judge(self.with(here.judges, at));
+                    here.judge(self.with(here.control_dependences, at));
                 }
             } else {
                 // Both ways go on, so nothing inside decides over what follows.
-                here.judge(before.judges);
+                here.judge(before.control_dependences);
             }
             ends.join(caught.ends);
         }
@@ -402,20 +402,22 @@ impl<'e> Walk<'e> {
             }
         }
         // A single way out keeps what decided over it: a helper that throws unless all is well.
-        let judges = match goes_on && straight {
-            true => end.here.judges,
+        let control_dependences = match goes_on && straight {
+            true => end.here.control_dependences,
             false => {
-                let mut judges = None;
+                let mut control_dependences = None;
                 let returning = returned.iter().filter_map(|at| self.entry.here(*at).copied());
-                let ways: Vec<List> = returning.map(|here| here.judges).collect();
-                for way in ways.into_iter().chain(goes_on.then_some(end.here.judges)) {
-                    judges = Some(judges.map_or(way, |judges| self.entry.lists.common(judges, way)));
+                let branches: Vec<List> = returning.map(|here| here.control_dependences).collect();
+                for branch in branches.into_iter().chain(goes_on.then_some(end.here.control_dependences)) {
+                    control_dependences = Some(control_dependences.map_or(branch, |control_dependences| {
+                        self.entry.lists.common(control_dependences, branch)
+                    }));
                 }
-                let judges = judges.unwrap_or(here.judges);
-                self.undecided(judges, &returned, goes_on)
+                let control_dependences = control_dependences.unwrap_or(here.control_dependences);
+                self.undecided(control_dependences, &returned, goes_on)
             }
         };
-        here.judge(judges);
+        here.judge(control_dependences);
         held.into_iter().for_each(|held| here.hold(held));
         open.into_iter().for_each(|open| here.leave_open(open));
         ends.extend(&returned);
@@ -424,25 +426,33 @@ impl<'e> Walk<'e> {
 
     /// The judges behind a followed call without those both of whose ways lead there, one by a return and one by the end: whatever
     /// they found, what follows runs.
-    fn undecided(&mut self, judges: List, returned: &[At], goes_on: bool) -> List {
-        let way = |ways: &Ways, at: At| match (ways.then.contains(&at), ways.otherwise.contains(&at)) {
+    fn undecided(&mut self, control_dependences: List, returned: &[At], goes_on: bool) -> List {
+        let branch = |branches: &Branches, at: At| match (
+            branches.then.contains(&at),
+            branches.otherwise.contains(&at),
+        ) {
             (true, _) => Some(true),
             (_, true) => Some(false),
             // Behind the check: by the way that does not end.
-            _ if ways.then_ends => Some(false),
-            _ if ways.otherwise_ends => Some(true),
+            _ if branches.then_ends => Some(false),
+            _ if branches.otherwise_ends => Some(true),
             _ => None,
         };
         let behind = At::MAX;
         let parts = |check: &At| {
-            let Some(ways) = self.entry.ways_of(*check) else { return false };
-            let mut exits = returned.iter().copied().chain(goes_on.then_some(behind)).map(|at| way(ways, at));
+            let Some(branches) = self.entry.branches_of(*check) else { return false };
+            let mut exits =
+                returned.iter().copied().chain(goes_on.then_some(behind)).map(|at| branch(branches, at));
             let first = exits.next();
             exits.any(|exit| Some(exit) != first)
         };
         let parting: Vec<At> =
-            self.entry.lists.get(judges).iter().copied().filter(|check| parts(check)).collect();
-        if parting.is_empty() { judges } else { self.entry.lists.retain(judges, |at| !parting.contains(&at)) }
+            self.entry.lists.get(control_dependences).iter().copied().filter(|check| parts(check)).collect();
+        if parting.is_empty() {
+            control_dependences
+        } else {
+            self.entry.lists.retain(control_dependences, |at| !parting.contains(&at))
+        }
     }
 
     /// What holds behind two ways, of which a dead one has no say.
@@ -466,9 +476,9 @@ impl<'e> Walk<'e> {
     }
 
     /// What holds behind a step.
-    fn behind(&self, at: At) -> Option<Here> {
+    fn behind(&self, at: At) -> Option<FlowFacts> {
         let changed = self.after.binary_search_by_key(&at, |(at, _)| *at).ok();
-        match changed.and_then(|place| self.after.get(place)) {
+        match changed.and_then(|location| self.after.get(location)) {
             Some((_, behind)) => Some(*behind),
             None => self.entry.here(at).copied(),
         }

@@ -85,7 +85,7 @@ impl Entry<'_> {
     /// Whether two connections were got by calling the same function that is not known: `const db = getDb()`, where `getDb` was handed in.
     fn are_got_alike(&self, one: &AccessPath, other: &AccessPath) -> bool {
         let (Root::Value(first), Root::Value(second)) = (&one.root, &other.root) else { return false };
-        let got = |value: Value| match self.op(self.birth(value)?) {
+        let got = |value: Value| match self.op(self.definition_site(value)?) {
             Some(Op::Call { callee, arguments, receiver: None, .. }) if arguments.is_empty() => Some(callee),
             _ => None,
         };

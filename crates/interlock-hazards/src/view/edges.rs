@@ -103,8 +103,8 @@ mod tests {
     #[test]
     fn every_way_is_kept_once_and_in_order() {
         let mut edges = Edges::default();
-        let ways = [Next::Step(7), Next::Throw, Next::Step(7), Next::Return, Next::Step(0), Next::Throw];
-        ways.into_iter().for_each(|next| edges.add(next));
+        let branches = [Next::Step(7), Next::Throw, Next::Step(7), Next::Return, Next::Step(0), Next::Throw];
+        branches.into_iter().for_each(|next| edges.add(next));
         let kept: Vec<Next> = edges.as_slice().iter().map(|next| Next::from(*next)).collect();
         assert_eq!(kept, [Next::Step(7), Next::Throw, Next::Return, Next::Step(0)]);
     }

@@ -14,10 +14,10 @@ use interlock_model::{
 use super::{
     Facts,
     ahead::{Bits, Known},
-    alike::Births,
+    alike::DefinitionSites,
     edges::Edges,
     flow::{Definition, Inputs},
-    here::{Here, Lists},
+    here::{FlowFacts, Lists},
     kinds::{KindOfStep, Kinds},
     sources::{ListNumber, Sources},
 };
@@ -35,7 +35,7 @@ pub struct Entry<'e> {
     /// When it runs.
     pub runs: &'e Runs,
     /// What is known of the whole program.
-    pub(super) facts: Arc<Facts>,
+    pub(crate) facts: Arc<Facts>,
     /// Its steps in the order of the source.
     pub steps: Vec<Step<'e>>,
     /// What kind each of them is.
@@ -43,7 +43,7 @@ pub struct Entry<'e> {
     /// What steps read, write or delete, under the names of this entry.
     pub(super) resources: Vec<Cow<'e, Resource>>,
     /// What holds at steps. Those between which nothing changes share it.
-    pub(super) heres: Vec<Here>,
+    pub(super) flow_facts: Vec<FlowFacts>,
     /// The lists of all of those.
     pub(super) lists: Lists,
     pub(super) values: &'e [ValueInfo],
@@ -52,10 +52,10 @@ pub struct Entry<'e> {
     pub(super) inputs: Vec<Inputs<'e>>,
     pub(super) sources: Sources,
     /// Which step made each value, once somebody asks.
-    pub(super) births: OnceLock<Births>,
+    pub(super) definition_sites: OnceLock<DefinitionSites>,
     pub(super) frames: Vec<Frame>,
     /// Of each check: where its two ways stand, and which of them never get behind it.
-    pub(super) ways: Vec<Ways>,
+    pub(super) branches: Vec<Branches>,
     /// Of each attempt whose failure is caught: the steps of its body.
     pub(super) attempts: Vec<Range<At>>,
     /// The steps at which another call of the same process may run.
@@ -88,18 +88,18 @@ pub struct Step<'e> {
     pub effect: &'e Effect,
     /// Where control may go from here.
     pub(super) next: Edges,
-    /// The number of what holds there, among [`Entry::heres`].
+    /// The number of what holds there, among [`Entry::flow_facts`].
     pub(super) here: u32,
     /// The first step that is no longer inside it.
     pub(super) until: u32,
-    /// The number of what is touched among [`Entry::resources`], of a check among [`Entry::ways`], or of an attempt among
+    /// The number of what is touched among [`Entry::resources`], of a check among [`Entry::branches`], or of an attempt among
     /// [`Entry::attempts`].
     pub(super) number: u32,
 }
 
 /// The two ways of a check.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Ways {
+pub(super) struct Branches {
     pub(super) then: Range<At>,
     pub(super) otherwise: Range<At>,
     pub(super) then_ends: bool,
@@ -177,27 +177,27 @@ impl<'e> Entry<'e> {
 
     /// The checks, and the attempts whose failure was caught, that decided that a step runs, nearest last.
     #[must_use]
-    pub fn judges(&self, at: At) -> &[At] {
-        self.list(|here| here.judges, at)
+    pub fn control_dependences(&self, at: At) -> &[At] {
+        self.list(|here| here.control_dependences, at)
     }
 
     /// What a check must have said for a step to run; `None` if both answers lead there.
     #[must_use]
     pub fn answer(&self, check: At, at: At) -> Option<bool> {
-        let ways = self.ways_of(check)?;
-        match (ways.then.contains(&at), ways.otherwise.contains(&at)) {
+        let branches = self.branches_of(check)?;
+        match (branches.then.contains(&at), branches.otherwise.contains(&at)) {
             (true, _) => Some(true),
             (_, true) => Some(false),
-            _ if ways.then_ends && !ways.otherwise_ends => Some(false),
-            _ if ways.otherwise_ends && !ways.then_ends => Some(true),
+            _ if branches.then_ends && !branches.otherwise_ends => Some(false),
+            _ if branches.otherwise_ends && !branches.then_ends => Some(true),
             _ => None,
         }
     }
 
-    pub(super) fn ways_of(&self, check: At) -> Option<&Ways> {
+    pub(super) fn branches_of(&self, check: At) -> Option<&Branches> {
         let checks = self.kinds.is_one_of(check, Kinds::CHECK);
         let number = checks.then(|| self.steps.get(check)).flatten()?.number;
-        self.ways.get(number as usize)
+        self.branches.get(number as usize)
     }
 
     /// The steps of what is tried, where its failure is caught.
@@ -220,9 +220,9 @@ impl<'e> Entry<'e> {
     /// Whether a check does nothing on a yes but wait.
     #[must_use]
     pub fn only_waits(&self, check: At) -> bool {
-        let Some(ways) = self.ways_of(check) else { return false };
+        let Some(branches) = self.branches_of(check) else { return false };
         let waits = |at: At| matches!(self.op(at), Some(Op::Suspend));
-        !ways.then.is_empty() && ways.then.clone().all(waits) && ways.otherwise.is_empty()
+        !branches.then.is_empty() && branches.then.clone().all(waits) && branches.otherwise.is_empty()
     }
 
     /// The loops around a step, outermost first.
@@ -266,8 +266,8 @@ impl<'e> Entry<'e> {
 
     /// The spawn that started the step beside the call, if one did.
     #[must_use]
-    pub fn apart(&self, at: At) -> Option<At> {
-        self.here(at).and_then(|here| here.stretch.apart)
+    pub fn detached(&self, at: At) -> Option<At> {
+        self.here(at).and_then(|here| here.stretch.detached)
     }
 
     /// The function that a step is written in.

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use interlock_model::ir::{AccessPath, Field, Fields, FunctionId, Name, Program, Root, Term, ValueInfo};
 
 use super::entry::Entry;
+use crate::decision::Recorder;
 
 /// What every entry asks of the whole program.
 #[derive(Debug)]
@@ -12,16 +13,18 @@ pub struct Facts {
     /// The first function of each file, by the file's path.
     first: HashMap<Name, usize>,
     /// Where the locks are found that the tree builds itself.
-    hand_made: Places,
+    hand_made: Locations,
     /// The same for those of them that keep nobody out.
-    worthless: Places,
+    worthless: Locations,
     /// The shared maps and lists that do not grow with every key.
-    limited: Places,
+    limited: Locations,
+    /// What rules decide, where somebody asks for that.
+    pub(crate) decisions: Recorder,
 }
 
 /// Places, for entries to ask whether one of theirs is among them.
 #[derive(Debug, Default)]
-struct Places {
+struct Locations {
     /// What goes by the same name in every entry.
     fixed: HashSet<AccessPath>,
     /// The fields of those.
@@ -50,27 +53,34 @@ impl Facts {
         let hand_made = || program.hand_made.iter();
         Self {
             first,
-            hand_made: Places::new(hand_made().map(|made| &made.path)),
-            worthless: Places::new(hand_made().filter(|made| !made.exclusive).map(|made| &made.path)),
-            limited: Places::new(program.limited.iter().map(|limited| &limited.path)),
+            hand_made: Locations::new(hand_made().map(|made| &made.path)),
+            worthless: Locations::new(hand_made().filter(|made| !made.exclusive).map(|made| &made.path)),
+            limited: Locations::new(program.limited.iter().map(|limited| &limited.path)),
+            decisions: Recorder::default(),
         }
+    }
+
+    /// The same, for entries whose rules are to say what they decide: see [`View::explain`](super::View::explain).
+    #[must_use]
+    pub fn explaining(program: &Program) -> Self {
+        Self { decisions: Recorder::on(), ..Self::of(program) }
     }
 }
 
-impl Places {
+impl Locations {
     fn new<'p>(paths: impl Iterator<Item = &'p AccessPath>) -> Self {
-        let mut places = Self::default();
+        let mut locations = Self::default();
         for path in paths {
             if path.root == Root::This {
-                places.tails.insert(path.fields.to_vec());
+                locations.tails.insert(path.fields.to_vec());
             }
             if !is_fixed(path) {
-                places.others.push(path.clone());
-            } else if places.fixed.insert(path.clone()) {
-                places.fields.insert(path.fields.clone());
+                locations.others.push(path.clone());
+            } else if locations.fixed.insert(path.clone()) {
+                locations.fields.insert(path.fields.clone());
             }
         }
-        places
+        locations
     }
 }
 
@@ -94,12 +104,12 @@ impl Entry<'_> {
         self.has_fields(&self.facts.worthless, lock)
     }
 
-    fn has_fields(&self, places: &Places, path: &AccessPath) -> bool {
-        places.fields.contains(&path.fields)
+    fn has_fields(&self, locations: &Locations, path: &AccessPath) -> bool {
+        locations.fields.contains(&path.fields)
             || (0..path.fields.len())
                 .filter_map(|at| path.fields.get(at..))
-                .any(|tail| places.tails.contains(tail))
-            || places.others.iter().any(|other| self.resolve_path(other).fields == path.fields)
+                .any(|tail| locations.tails.contains(tail))
+            || locations.others.iter().any(|other| self.resolve_path(other).fields == path.fields)
     }
 
     /// Whether a map or list, by its resolved name, does not grow with every key.

@@ -18,7 +18,7 @@ pub(super) enum Definition<'e> {
     /// What a term says.
     Term(&'e Term),
     /// A place in shared memory that it was read from: an object in a map is the map's entry.
-    Place(&'e AccessPath),
+    Location(&'e AccessPath),
     /// It was made by this call, and then stored at a place that others see.
     Stored(&'e AccessPath),
     /// It was made by this call.
@@ -34,7 +34,7 @@ pub(super) enum Inputs<'e> {
     #[default]
     None,
     /// It comes about in one place, as most do.
-    Here(&'e Vec<Value>),
+    FlowFacts(&'e Vec<Value>),
     /// It comes about in several.
     #[expect(clippy::box_collection, reason = "every value would be larger for the few that are joined")]
     Joined(Box<Vec<Value>>),
@@ -44,17 +44,17 @@ impl<'e> Inputs<'e> {
     fn add(&mut self, from: &'e Vec<Value>) {
         match self {
             Self::Joined(known) => known.extend(from),
-            Self::Here(known) if !known.is_empty() => {
+            Self::FlowFacts(known) if !known.is_empty() => {
                 *self = Self::Joined(Box::new(known.iter().chain(from).copied().collect()));
             }
-            Self::None | Self::Here(_) => *self = Self::Here(from),
+            Self::None | Self::FlowFacts(_) => *self = Self::FlowFacts(from),
         }
     }
 
     fn as_slice(&self) -> &[Value] {
         match self {
             Self::None => &[],
-            Self::Here(from) => from,
+            Self::FlowFacts(from) => from,
             Self::Joined(from) => from,
         }
     }
@@ -96,7 +96,7 @@ impl<'e> Entry<'e> {
                 Op::Derive { into, from, .. } if from.len() > 1 && self.is_join(*into, from) => {
                     (*into, Definition::Either(from))
                 }
-                Op::Read { into, of: Resource::Shared(path), .. } => (*into, Definition::Place(path)),
+                Op::Read { into, of: Resource::Shared(path), .. } => (*into, Definition::Location(path)),
                 Op::New { into, .. } => (*into, Definition::New),
                 Op::Write { to: Resource::Shared(path), from, .. } => {
                     stored.extend(from.iter().map(|value| (*value, path)));
@@ -174,9 +174,9 @@ impl<'e> Entry<'e> {
         }
         for step in &self.steps {
             if let Op::Check { on, .. } = &step.effect.op
-                && let Some(ways) = self.ways.get_mut(step.number as usize)
+                && let Some(branches) = self.branches.get_mut(step.number as usize)
             {
-                ways.asked = sources.of_all(on);
+                branches.asked = sources.of_all(on);
             }
         }
         sources.finish();
@@ -197,8 +197,8 @@ impl<'e> Entry<'e> {
 
     /// The steps that a check depends on. Sorted.
     #[must_use]
-    pub fn asked_by(&self, check: At) -> &[At] {
-        self.ways_of(check).map_or(&[], |ways| self.sources.list(ways.asked))
+    pub fn condition_sources(&self, check: At) -> &[At] {
+        self.branches_of(check).map_or(&[], |branches| self.sources.list(branches.asked))
     }
 
     /// Whether a value is computed from another, however far back.
@@ -231,8 +231,8 @@ impl<'e> Entry<'e> {
             if value == other {
                 return true;
             }
-            let mut ways = self.inputs(value).iter().filter(|input| self.depends_on(**input, other));
-            match (ways.next(), ways.next()) {
+            let mut branches = self.inputs(value).iter().filter(|input| self.depends_on(**input, other));
+            match (branches.next(), branches.next()) {
                 (Some(only), None) => value = *only,
                 _ => return false,
             }
@@ -242,7 +242,7 @@ impl<'e> Entry<'e> {
 
     /// Some values and what they are computed from, as far as that is worth looking at.
     #[must_use]
-    pub fn made_of(&self, values: &[Value]) -> Vec<Value> {
+    pub fn backward_slice(&self, values: &[Value]) -> Vec<Value> {
         let mut seen = values.to_vec();
         let mut next = 0;
         while let Some(value) = seen.get(next).copied() {
@@ -257,24 +257,26 @@ impl<'e> Entry<'e> {
     }
 
     /// The steps on whose outcome it depended that a step runs, nearest check last: check and source.
-    pub fn judged_by(&self, at: At) -> impl Iterator<Item = (At, At)> {
-        self.judges(at).iter().flat_map(|judge| self.looks(*judge).map(|from| (*judge, from)))
+    pub fn controlling_reads(&self, at: At) -> impl Iterator<Item = (At, At)> {
+        self.control_dependences(at)
+            .iter()
+            .flat_map(|judge| self.checked_reads(*judge).map(|from| (*judge, from)))
     }
 
     /// The steps whose outcome a check, or an attempt whose failure is caught, is about.
-    pub fn looks(&self, judge: At) -> impl Iterator<Item = At> {
+    pub fn checked_reads(&self, judge: At) -> impl Iterator<Item = At> {
         // Whether something is there can be asked by trying.
         let asks = move |at: &At| {
             matches!(self.op(*at), Some(Op::Read { aspect: Aspect::Existence | Aspect::Metadata, .. }))
                 && self.catcher(*at) == Some(judge)
         };
         let tried = self.tried(judge).cloned().unwrap_or_default().filter(asks);
-        self.asked_by(judge).iter().copied().chain(tried)
+        self.condition_sources(judge).iter().copied().chain(tried)
     }
 
     /// The steps that what a step writes depends on. Sorted.
     #[must_use]
-    pub fn fed_by(&self, at: At) -> Cow<'_, [At]> {
+    pub fn data_dependences(&self, at: At) -> Cow<'_, [At]> {
         match self.op(at) {
             Some(Op::Write { from, .. }) => self.sources_of(from),
             _ => Cow::Borrowed(&[]),

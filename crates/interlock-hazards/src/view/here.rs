@@ -6,13 +6,13 @@ use super::entry::{At, Entry};
 
 /// What holds at a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Here {
+pub(super) struct FlowFacts {
     /// The acquisitions that hold here on every way that leads here.
     pub(super) held: List,
     /// The transactions that are open here on every way that leads here.
     pub(super) open: List,
     /// The checks that decided that it runs.
-    pub(super) judges: List,
+    pub(super) control_dependences: List,
     /// The loops around it, outermost first.
     pub(super) loops: List,
     /// The calls it is inside of.
@@ -28,19 +28,19 @@ pub(super) struct Stretch {
     pub(super) is_caught: bool,
     pub(super) in_finally: bool,
     /// Runs beside the call that started it.
-    pub(super) apart: Option<At>,
+    pub(super) detached: Option<At>,
 }
 
 /// What holds where the walk is, and its number once a step has it.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Now {
-    pub(super) here: Here,
+    pub(super) here: FlowFacts,
     pub(super) number: Option<u32>,
 }
 
 impl Now {
     /// Changes what holds from here on; the steps before keep what held there.
-    pub(super) fn change(&mut self, by: impl FnOnce(&mut Here)) {
+    pub(super) fn change(&mut self, by: impl FnOnce(&mut FlowFacts)) {
         let before = self.here;
         by(&mut self.here);
         if self.here != before {
@@ -62,15 +62,15 @@ impl Now {
         self.change(|here| here.open = open);
     }
 
-    pub(super) fn judge(&mut self, judges: List) {
-        self.change(|here| here.judges = judges);
+    pub(super) fn judge(&mut self, control_dependences: List) {
+        self.change(|here| here.control_dependences = control_dependences);
     }
 }
 
 impl Deref for Now {
-    type Target = Here;
+    type Target = FlowFacts;
 
-    fn deref(&self) -> &Here {
+    fn deref(&self) -> &FlowFacts {
         &self.here
     }
 }
@@ -134,12 +134,12 @@ impl Lists {
 
 impl Entry<'_> {
     /// What holds at a step.
-    pub(super) fn here(&self, at: At) -> Option<&Here> {
-        self.heres.get(self.steps.get(at)?.here as usize)
+    pub(super) fn here(&self, at: At) -> Option<&FlowFacts> {
+        self.flow_facts.get(self.steps.get(at)?.here as usize)
     }
 
     /// The steps of a list.
-    pub(super) fn list(&self, list: impl FnOnce(&Here) -> List, at: At) -> &[At] {
+    pub(super) fn list(&self, list: impl FnOnce(&FlowFacts) -> List, at: At) -> &[At] {
         self.here(at).map_or(&[], |here| self.lists.get(list(here)))
     }
 }

@@ -51,7 +51,7 @@ impl Entry<'_> {
 
     /// Where control goes from a check when its values say yes, or when they say no.
     #[must_use]
-    pub fn way(&self, check: At, yes: bool) -> Vec<At> {
+    pub fn branch(&self, check: At, yes: bool) -> Vec<At> {
         let Some(Op::Check { then, otherwise, .. }) = self.op(check) else { return vec![] };
         let (mine, other) = if yes { (then, otherwise) } else { (otherwise, then) };
         let starts = |block: &[interlock_model::ir::Effect], at: At| {
@@ -98,7 +98,7 @@ impl Entry<'_> {
 
     /// How control can leave the entry from some steps on, those included, without coming by any of some others; failures first.
     #[must_use]
-    pub fn ways_out(&self, from: Vec<At>, past: impl Fn(At) -> bool) -> Vec<Escape> {
+    pub fn exits(&self, from: Vec<At>, past: impl Fn(At) -> bool) -> Vec<Escape> {
         let mut seen = vec![false; self.steps.len()];
         let mut pending = from;
         let (mut failures, mut returns) = (vec![], vec![]);

@@ -17,24 +17,24 @@ impl Entry<'_> {
     /// changed in it. That was done to what everybody has, as long as nobody else puts another one there.
     #[must_use]
     pub fn puts_back_itself(&self, view: &View<'_>, at: At) -> bool {
-        let Some(Resource::Shared(place)) = self.resource(at) else { return false };
+        let Some(Resource::Shared(location)) = self.resource(at) else { return false };
         let is_inside = |before: At| match self.resource(before) {
-            Some(Resource::Shared(inner)) => inner.begins_with(place) && inner != place,
+            Some(Resource::Shared(inner)) => inner.begins_with(location) && inner != location,
             _ => false,
         };
         self.steps_of(Kinds::WRITE).take_while(|before| *before < at).any(is_inside)
-            && self.is_kept(at, |_, other| other == place)
-            && !self.is_replaced_elsewhere(view, place)
+            && self.is_kept(at, |_, other| other == location)
+            && !self.is_replaced_elsewhere(view, location)
     }
 
     /// Whether anybody puts something into places of this name but the steps of this entry that do, or takes something out of them.
-    fn is_replaced_elsewhere(&self, view: &View<'_>, place: &AccessPath) -> bool {
+    fn is_replaced_elsewhere(&self, view: &View<'_>, location: &AccessPath) -> bool {
         let own: Vec<Span> = self
             .steps_of(Kinds::WRITE)
-            .filter(|at| matches!(self.resource(*at), Some(Resource::Shared(path)) if path == place))
+            .filter(|at| matches!(self.resource(*at), Some(Resource::Shared(path)) if path == location))
             .map(|at| self.span(at))
             .collect();
-        let name = last_name(self, place);
+        let name = last_name(self, location);
         let mut others = view.entries_with(Kinds::WRITE | Kinds::DELETE);
         others.any(|entry| {
             *entry.runs != Runs::StartUp
@@ -52,15 +52,16 @@ impl Entry<'_> {
     /// Whether what a step puts somewhere is kept elsewhere since a look, before anybody else could come: all who look at the same time
     /// get the same.
     #[must_use]
-    pub fn puts_what_all_get(&self, look: At, at: At) -> bool {
-        let in_time = |kept: At| kept > look && !self.may_be_suspended(look, kept);
+    pub fn puts_what_all_get(&self, read: At, at: At) -> bool {
+        let in_time = |kept: At| kept > read && !self.may_be_suspended(read, kept);
         // Who puts it there has first found that there was none.
-        let was_missed = |kept: At, place: &AccessPath| {
-            let looked =
-                |before: At| matches!(self.resource(before), Some(Resource::Shared(path)) if path == place);
-            self.steps_of(Kinds::READ).any(|before| look < before && before <= kept && looked(before))
+        let was_missed = |kept: At, location: &AccessPath| {
+            let looked = |before: At| matches!(self.resource(before), Some(Resource::Shared(path)) if path == location);
+            self.steps_of(Kinds::READ).any(|before| read < before && before <= kept && looked(before))
         };
-        self.is_kept(at, |kept, place| in_time(kept) && self.is_shared(place) && was_missed(kept, place))
+        self.is_kept(at, |kept, location| {
+            in_time(kept) && self.is_shared(location) && was_missed(kept, location)
+        })
     }
 
     /// Whether what a step puts somewhere is, on each way, an object that some step has taken from a place or put there.
@@ -80,12 +81,12 @@ impl Entry<'_> {
                     _ => false,
                 };
                 has_it
-                    && matches!(self.resource(before), Some(Resource::Shared(place)) if holds(before, place))
+                    && matches!(self.resource(before), Some(Resource::Shared(location)) if holds(before, location))
             })
         };
         match from.as_slice() {
             [only] => match self.definition(whole(*only)) {
-                Definition::Either(ways) => ways.iter().all(|way| is_kept(whole(*way))),
+                Definition::Either(branches) => branches.iter().all(|branch| is_kept(whole(*branch))),
                 _ => is_kept(whole(*only)),
             },
             _ => false,

@@ -157,7 +157,7 @@ impl<'e> Entry<'e> {
                             known => known,
                         }
                     }
-                    Definition::Place(place) => Term::Path(self.path_at(place, depth - 1)),
+                    Definition::Location(location) => Term::Path(self.path_at(location, depth - 1)),
                     _ => term.clone(),
                 },
                 _ => term.clone(),
@@ -213,12 +213,14 @@ impl<'e> Entry<'e> {
         let base = match path.root {
             Root::Value(value) if depth > 0 => match self.definition(value) {
                 Definition::Term(Term::Path(other)) => Some(self.path_at(other, depth - 1)),
-                Definition::Place(place) | Definition::Stored(place) => Some(self.path_at(place, depth - 1)),
+                Definition::Location(location) | Definition::Stored(location) => {
+                    Some(self.path_at(location, depth - 1))
+                }
                 // Of several possibilities the one that others can see is the one that matters.
-                Definition::Either(ways) => ways
+                Definition::Either(branches) => branches
                     .iter()
-                    .filter(|way| **way != value)
-                    .map(|way| self.path_at(&(*way).into(), depth / 2))
+                    .filter(|branch| **branch != value)
+                    .map(|branch| self.path_at(&(*branch).into(), depth / 2))
                     .find(|path| self.outlives_the_call(&path.root)),
                 _ => None,
             },
@@ -256,7 +258,9 @@ impl<'e> Entry<'e> {
         let Some((file, function, _)) = numbers_of(name) else { return false };
         let Some(owner) = self.function_in_file(file, function) else { return false };
         let shared = |source: &At| matches!(self.resource(*source), Some(Resource::Shared(_)));
-        let decided = |at: At| self.judges(at).iter().any(|judge| self.asked_by(*judge).iter().any(shared));
+        let decided = |at: At| {
+            self.control_dependences(at).iter().any(|judge| self.condition_sources(*judge).iter().any(shared))
+        };
         self.frames.iter().any(|frame| frame.function == owner && !decided(frame.at))
     }
 
@@ -314,7 +318,7 @@ impl<'e> Entry<'e> {
         let mut value = value;
         for _ in 0..DEPTH {
             match self.definition(value) {
-                Definition::Term(Term::Path(path)) | Definition::Place(path) => {
+                Definition::Term(Term::Path(path)) | Definition::Location(path) => {
                     if let Some(Field::Name(_)) = path.fields.last() {
                         return Some(path);
                     }

@@ -23,17 +23,17 @@ impl Names {
     }
 
     /// How far inside of a place theirs is: not at all, or so many fields; `None` if it is elsewhere.
-    pub(crate) fn depth_in(&self, place: &Self) -> Option<usize> {
+    pub(crate) fn depth_in(&self, location: &Self) -> Option<usize> {
         let depth = |name: &str, outer: &str| {
             let rest = name.strip_prefix(outer)?;
             (rest.is_empty() || rest.starts_with('.')).then(|| rest.matches('.').count())
         };
-        self.0.iter().find_map(|name| place.0.iter().find_map(|outer| depth(name, outer)))
+        self.0.iter().find_map(|name| location.0.iter().find_map(|outer| depth(name, outer)))
     }
 }
 
 /// A variable or field that lives as long as the process.
-pub(crate) struct Place {
+pub(crate) struct Location {
     pub(crate) names: Names,
     /// Whether it is an object, and nobody knows which of its fields was meant.
     is_object: bool,
@@ -41,7 +41,7 @@ pub(crate) struct Place {
     pub(crate) name: String,
 }
 
-impl Place {
+impl Location {
     /// How many fields further in what was meant may be.
     pub(crate) fn unsaid(&self) -> usize {
         usize::from(self.is_object)
@@ -65,7 +65,7 @@ impl Objects {
     }
 
     /// The variable or field that a step touches, as a whole or in part.
-    pub(crate) fn place(&self, entry: &Entry<'_>, at: At) -> Option<Place> {
+    pub(crate) fn location(&self, entry: &Entry<'_>, at: At) -> Option<Location> {
         let (path, is_object) = match (entry.resource(at), entry.op(at)?) {
             (Some(Resource::Shared(path)), _) => (up_to_key(path), false),
             // What nobody else sees yet was put into an object, it is not said where, or is what a variable begins with.
@@ -80,17 +80,18 @@ impl Objects {
             Some(field) => names.push(field),
             None => names.extend(variable(entry, at, &path)),
         }
-        (!names.is_empty()).then(|| Place { names: Names(names), is_object, name: entry.path_text(&path) })
+        (!names.is_empty()).then(|| Location { names: Names(names), is_object, name: entry.path_text(&path) })
     }
 
     /// Whether something is computed from what is kept at a place, in a variable that functions took along.
-    pub(crate) fn is_made_of(entry: &Entry<'_>, at: At, values: &[Value], place: &Names) -> bool {
+    pub(crate) fn is_made_of(entry: &Entry<'_>, at: At, values: &[Value], location: &Names) -> bool {
         let kept = |value: &Value| {
             let path = AccessPath::of(Root::Value(*value));
             entry.origin(*value) == Some(Origin::Capture)
-                && variable(entry, at, &path).is_some_and(|name| Names(vec![name]).depth_in(place).is_some())
+                && variable(entry, at, &path)
+                    .is_some_and(|name| Names(vec![name]).depth_in(location).is_some())
         };
-        entry.made_of(values).iter().any(kept)
+        entry.backward_slice(values).iter().any(kept)
     }
 
     /// The file that a step touches, if it is the same one for every call and every process.
@@ -117,7 +118,7 @@ impl Objects {
             }
             let ((FileId(file), name), rest) = (class, path.fields.get(object.fields.len()..)?);
             let inside = AccessPath { root: Root::This, fields: rest.iter().cloned().collect() };
-            Some(entry.place_text(&inside).replacen("this", &format!("{name}@{file}"), 1))
+            Some(entry.location_text(&inside).replacen("this", &format!("{name}@{file}"), 1))
         })
     }
 }
@@ -136,7 +137,7 @@ fn variable(entry: &Entry<'_>, at: At, path: &AccessPath) -> Option<String> {
     };
     let name = entry.name_of(value);
     let inside = AccessPath { root: Root::This, fields: path.fields.clone() };
-    Some(entry.place_text(&inside).replacen("this", &format!("{function}#{name}@{}", file.0), 1))
+    Some(entry.location_text(&inside).replacen("this", &format!("{function}#{name}@{}", file.0), 1))
 }
 
 /// The methods that have a step inside, from the innermost on, with the objects that they are of.
@@ -171,7 +172,7 @@ fn up_to_key(path: &AccessPath) -> AccessPath {
 
 /// The name of a place that is called the same everywhere. Every class has a `this`, and many functions a `path`.
 fn seen(entry: &Entry<'_>, path: &AccessPath) -> Option<String> {
-    matches!(path.root, Root::Global(_)).then(|| entry.place_text(path))
+    matches!(path.root, Root::Global(_)).then(|| entry.location_text(path))
 }
 
 /// A name of a file, with the names of what it is made of.

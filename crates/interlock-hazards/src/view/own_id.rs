@@ -26,8 +26,8 @@ impl Entry<'_> {
             return None;
         };
         let Term::Path(AccessPath { root: Root::Value(whole), fields }) = &**key else { return None };
-        let (Field::Name(id), way) = fields.split_last()? else { return None };
-        if !table.names_the_same_as(same) || !is_own_id(id, table) || !way.iter().all(is_wrapping) {
+        let (Field::Name(id), branch) = fields.split_last()? else { return None };
+        if !table.names_the_same_as(same) || !is_own_id(id, table) || !branch.iter().all(is_wrapping) {
             return None;
         }
         let is_look = |at: &At| {
@@ -35,28 +35,28 @@ impl Entry<'_> {
                 && matches!(self.resource(*at), Some(Resource::Row { table: looked, key, .. })
                     if looked.names_the_same_as(table) && key.names_the_same_as(by))
         };
-        let look = self.sources(*whole).iter().copied().find(is_look)?;
+        let read = self.sources(*whole).iter().copied().find(is_look)?;
         // The id of what several tables gave together is the id of any of them.
         let is_joined = |at: &At| {
-            self.span(*at) == self.span(look)
+            self.span(*at) == self.span(read)
                 && matches!(self.resource(*at), Some(Resource::Row { table: joined, .. }) if !joined.names_the_same_as(table))
         };
         if self.sources(*whole).iter().any(is_joined) {
             return None;
         }
-        if matches!(self.op(look), Some(Op::Read { into, .. }) if into == whole) {
+        if matches!(self.op(read), Some(Op::Read { into, .. }) if into == whole) {
             return Some(Overlap::Sure);
         }
         // What was put together anew may have got an id of its own.
-        let mut parts = self.made_of(&[*whole]).into_iter();
+        let mut parts = self.backward_slice(&[*whole]).into_iter();
         (!parts.any(|part| self.is_drawn(part))).then_some(Overlap::Maybe)
     }
 
     /// Whether a step is on one of several rows that a look saw together, and goes by its id.
     #[must_use]
-    pub fn is_one_of_many(&self, look: At, act: At) -> bool {
+    pub fn is_one_of_many(&self, read: At, act: At) -> bool {
         let (Some(Resource::Row { key: all, .. }), Some(Resource::Row { key, .. })) =
-            (self.resource(look), self.resource(act))
+            (self.resource(read), self.resource(act))
         else {
             return false;
         };

@@ -10,10 +10,13 @@ use interlock_model::{
     ir::{FunctionId, Lock, Program, Resource, Scope, Term, Transport, Value},
 };
 
-use crate::clash::{self, Numbers};
+use crate::{
+    Reason,
+    check_act::{self, Pair},
+};
 
 use super::{
-    Expanded, Facts, Gap, Kinds, Objects, beside,
+    Expanded, Facts, Kinds, Objects, RaceWindow, beside,
     entry::{At, Entry},
 };
 
@@ -27,7 +30,7 @@ pub struct View<'e> {
     /// What kinds of steps each of them has, side by side: most rules pass most entries by.
     kinds: Vec<Kinds>,
     /// What several rules ask for of each entry, found once.
-    clashes: Vec<OnceLock<Vec<Numbers>>>,
+    check_act_pairs: Vec<OnceLock<Vec<Pair>>>,
     /// Whether the server may run more than once on the same files and databases.
     per_client: bool,
     /// For each function, the entries that get to it.
@@ -48,7 +51,7 @@ impl<'e> View<'e> {
     #[must_use]
     pub fn of(program: &'e Program, mut entries: Vec<Entry<'e>>) -> Self {
         beside::mark(program, &mut entries);
-        let clashes = entries.iter().map(|_| OnceLock::new()).collect();
+        let check_act_pairs = entries.iter().map(|_| OnceLock::new()).collect();
         let mut transports = program.servers.iter().map(|server| server.transport);
         let per_client = program.servers.is_empty() || transports.any(|one| one == Transport::Stdio);
         let kinds = entries.iter().map(Entry::kinds).collect();
@@ -56,7 +59,7 @@ impl<'e> View<'e> {
             program,
             entries,
             kinds,
-            clashes,
+            check_act_pairs,
             per_client,
             entered: OnceLock::new(),
             objects: OnceLock::new(),
@@ -71,15 +74,15 @@ impl<'e> View<'e> {
 
     /// Finds out ahead what several rules ask of one entry. Who has threads can so have them share the work.
     pub fn prepare(&self, entry: usize) {
-        self.clashes_of(entry);
+        self.pairs_of(entry);
     }
 
     /// The clashes of one entry.
-    pub(crate) fn clashes_of(&self, index: usize) -> &[Numbers] {
-        let (Some(known), Some(entry)) = (self.clashes.get(index), self.entries.get(index)) else {
+    pub(crate) fn pairs_of(&self, index: usize) -> &[Pair] {
+        let (Some(known), Some(entry)) = (self.check_act_pairs.get(index), self.entries.get(index)) else {
             return &[];
         };
-        known.get_or_init(|| clash::of_entry(self, index, entry))
+        known.get_or_init(|| check_act::of_entry(self, index, entry))
     }
 
     /// What places are called in the whole program.
@@ -126,27 +129,32 @@ impl View<'_> {
     /// after the first.
     #[must_use]
     pub fn reach(&self, entry: &Entry<'_>, first: At, second: At) -> Option<Reach> {
-        let resource = entry.resource(second).or_else(|| entry.resource(first))?;
+        self.interference(entry, first, second).ok()
+    }
+
+    /// The same, or why nobody can.
+    pub(crate) fn interference(&self, entry: &Entry<'_>, first: At, second: At) -> Result<Reach, Reason> {
+        let resource = entry.resource(second).or_else(|| entry.resource(first)).ok_or(Reason::OutOfScope)?;
         // What only this process has is out of reach while the call is not suspended, whichever way it takes.
         let across = crosses_processes(resource) && self.runs_per_client();
         if !across && !entry.may_be_suspended(first, second) && !entry.is_waited_for(second) {
-            return None;
+            return Err(Reason::NoSuspension);
         }
-        let gap = entry.gap(first, second)?;
-        self.reach_of(entry, &gap, resource)
+        let window = entry.race_window(first, second).ok_or(Reason::NotAfter)?;
+        self.reach_of(entry, &window, resource).ok_or_else(|| window.why_closed())
     }
 
-    /// Who can come into a gap around a resource.
+    /// Who can come into a race window around a resource.
     #[must_use]
-    pub fn reach_of(&self, entry: &Entry<'_>, gap: &Gap, resource: &Resource) -> Option<Reach> {
-        if gap.transaction {
+    pub fn reach_of(&self, entry: &Entry<'_>, window: &RaceWindow, resource: &Resource) -> Option<Reach> {
+        if window.transaction {
             return None;
         }
         let wide_enough = |lock: &&Lock| is_as_wide_as(entry, lock, resource);
-        let inside = gap.suspends && !gap.locks.iter().any(|lock| wide_enough(&lock));
+        let inside = window.suspends && !window.locks.iter().any(|lock| wide_enough(&lock));
         let across = crosses_processes(resource)
             && self.runs_per_client()
-            && !gap.locks.iter().filter(wide_enough).any(|lock| lock.scope == Scope::CrossProcess);
+            && !window.locks.iter().filter(wide_enough).any(|lock| lock.scope == Scope::CrossProcess);
         match (inside, across) {
             (true, true) => Some(Reach::Both),
             (true, false) => Some(Reach::InProcess),

@@ -22,7 +22,7 @@ pub enum Piece {
     /// Text that stands in the source.
     Text(Name),
     /// Something that lives as long as the program, by its path.
-    Place(String),
+    Location(String),
     /// What a call brings along.
     Open,
     /// What differs from use to use.
@@ -94,7 +94,7 @@ impl Entry<'_> {
                 }
             }
             Root::Value(_) => Piece::Open,
-            Root::This | Root::Global(_) => Piece::Place(self.place_text(path)),
+            Root::This | Root::Global(_) => Piece::Location(self.location_text(path)),
         }
     }
 
@@ -145,7 +145,7 @@ impl Entry<'_> {
     }
 
     /// What a place is called in the whole program: two files of a tree may both have a `notes`.
-    pub(crate) fn place_text(&self, path: &AccessPath) -> String {
+    pub(crate) fn location_text(&self, path: &AccessPath) -> String {
         let mut text = match &path.root {
             Root::Global(name) => name.to_string(),
             _ => "this".into(),

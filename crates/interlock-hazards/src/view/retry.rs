@@ -74,9 +74,9 @@ impl Entry<'_> {
 
     fn can_fail(&self, at: At) -> bool {
         match self.op(at) {
-            Some(Op::External { .. } | Op::Open { .. }) => self.apart(at).is_none(),
+            Some(Op::External { .. } | Op::Open { .. }) => self.detached(at).is_none(),
             // What is done in one go meets nobody: a text is parsed, a shape is checked.
-            Some(Op::Call { awaited, .. }) => *awaited && self.apart(at).is_none(),
+            Some(Op::Call { awaited, .. }) => *awaited && self.detached(at).is_none(),
             Some(Op::Acquire { outcome, .. }) => outcome.is_some(),
             // Nobody keeps another from reading a file: who comes back for that waits for it to be there.
             Some(Op::Read { .. }) => {
@@ -119,7 +119,7 @@ impl Entry<'_> {
             };
             on.iter().any(asks)
                 && [true, false].into_iter().any(|yes| {
-                    let (one, other) = (self.way(check, yes), self.way(check, !yes));
+                    let (one, other) = (self.branch(check, yes), self.branch(check, !yes));
                     let throws = (if yes { then } else { otherwise }).last().is_some_and(is_throw);
                     // Giving up because of it is no success, even if somebody further out answers for that.
                     let gives_up = |at: At| match self.encloses(head, at) {
@@ -127,9 +127,9 @@ impl Entry<'_> {
                         false => self.is_recovery(at) && !self.is_recovery(head),
                     };
                     let in_peace = self
-                        .ways_out(one.clone(), gives_up)
+                        .exits(one.clone(), gives_up)
                         .iter()
-                        .any(|way| matches!(way, Escape::Return(_)));
+                        .any(|branch| matches!(branch, Escape::Return(_)));
                     !throws
                         && in_peace
                         && !self.gets_to(one, head, |_| false)
@@ -142,8 +142,8 @@ impl Entry<'_> {
     fn says_whether_it_worked(&self, value: Value, answer: Value) -> bool {
         match self.resolve(&Term::from(value)) {
             Term::Path(AccessPath { root: Root::Value(root), fields }) => {
-                let told = matches!(fields.as_slice(), [Field::Name(field)] if matches!(&**field, "ok" | "status" | "statusCode"));
-                root == answer && told
+                let reported = matches!(fields.as_slice(), [Field::Name(field)] if matches!(&**field, "ok" | "status" | "statusCode"));
+                root == answer && reported
             }
             _ => false,
         }
@@ -178,7 +178,8 @@ impl Entry<'_> {
             })
             .collect();
         let is_of_answer = |value: &Value| answers.iter().any(|answer| self.depends_on(*value, *answer));
-        let checks = || self.judges(at).iter().copied().filter(|check| self.encloses(attempt, *check));
+        let checks =
+            || self.control_dependences(at).iter().copied().filter(|check| self.encloses(attempt, *check));
         let asked = |check: At| match self.op(check) {
             Some(Op::Check { on, .. }) => on.as_slice(),
             _ => &[],
@@ -186,7 +187,7 @@ impl Entry<'_> {
         let asks_for_state = |check: At| {
             let Some(yes) = self.answer(check, at) else { return false };
             let fails = |step: At| self.steps.get(step).is_some_and(|step| is_throw(step.effect));
-            asked(check).iter().any(is_of_answer) && self.gets_to(self.way(check, !yes), head, fails)
+            asked(check).iter().any(is_of_answer) && self.gets_to(self.branch(check, !yes), head, fails)
         };
         let is_of_success = |check: At| asked(check).iter().any(|value| self.tells_of_success(*value));
         !checks().any(is_of_success) && checks().any(asks_for_state)
@@ -215,11 +216,11 @@ impl Entry<'_> {
         let errors = self.errors();
         self.inside(head).any(|at| {
             let ends = self.leaves(head, at) || matches!(self.op(at), Some(Op::Exit(Exit::Throw)));
-            let by = self.judges(at).iter().rev().find(|check| self.encloses(head, **check));
+            let by = self.control_dependences(at).iter().rev().find(|check| self.encloses(head, **check));
             let counts = by.is_some_and(|check| match self.op(*check) {
                 Some(Op::Check { on, .. }) => {
                     self.is_time(on)
-                        || self.asked_by(*check).is_empty()
+                        || self.condition_sources(*check).is_empty()
                             && !on
                                 .iter()
                                 .any(|value| errors.keys().any(|error| self.depends_on(*value, *error)))
@@ -239,12 +240,12 @@ impl Entry<'_> {
     /// Whether something that is made anew for each call is among some values, or what they were computed from.
     #[must_use]
     pub fn is_made_of_fresh(&self, values: &[Value], fresh: Fresh) -> bool {
-        let told = |value: &Value| self.pattern(&Term::from(*value)).0.contains(&Piece::Fresh(fresh));
+        let reported = |value: &Value| self.pattern(&Term::from(*value)).0.contains(&Piece::Fresh(fresh));
         // A comparison may be made in a helper, which returns it to a helper. Nobody asks the clock by way of more values than this.
         let mut behind = values.to_vec();
         let mut next = 0;
         while let Some(value) = behind.get(next).copied().filter(|_| next < 32) {
-            if told(&value) {
+            if reported(&value) {
                 return true;
             }
             let new: Vec<Value> =

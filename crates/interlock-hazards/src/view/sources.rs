@@ -55,7 +55,10 @@ impl Sources {
 
     /// The steps of a list.
     pub(super) fn list(&self, ListNumber(number): ListNumber) -> &[At] {
-        self.lists.get(number as usize).and_then(|place| self.all.get(place.clone())).unwrap_or_default()
+        self.lists
+            .get(number as usize)
+            .and_then(|location| self.all.get(location.clone()))
+            .unwrap_or_default()
     }
 
     /// The steps that some values depend on.
@@ -102,9 +105,9 @@ impl Sources {
             None => self.merge(known, from, itself),
         };
         if number != known
-            && let Some(place) = self.of.get_mut(into.0 as usize)
+            && let Some(location) = self.of.get_mut(into.0 as usize)
         {
-            *place = number;
+            *location = number;
             if let Some(changed) = self.changed.get_mut(into.0 as usize) {
                 *changed = self.added;
             }

@@ -1,5 +1,6 @@
 //! Holds the catalogue together: folders, ids, the list, the pages and the remedies say the same.
 
+mod decisions;
 mod pages;
 mod rules;
 

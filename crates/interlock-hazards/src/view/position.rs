@@ -11,7 +11,7 @@ impl Entry<'_> {
     /// Where a step is seen from the innermost function that has all of some steps inside: the step itself, or the call through
     /// which that function gets to it. A `load()` and a `save()` are told where both are called, not where each is written.
     #[must_use]
-    pub fn place(&self, at: At, together_with: &[At]) -> Span {
+    pub fn position(&self, at: At, together_with: &[At]) -> Span {
         let home = together_with
             .iter()
             .fold(self.frame_of(at), |home, other| self.common(home, self.frame_of(*other)));

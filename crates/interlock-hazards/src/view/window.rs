@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use interlock_model::ir::{Lock, LockKind, Op, Scope};
 
+use crate::Reason;
+
 use super::{
     ahead::{Ahead, Bits, Search},
     edges::Next,
@@ -13,7 +15,7 @@ use super::{
 
 /// What lies between a step and a later one of the same call.
 #[derive(Debug)]
-pub struct Gap {
+pub struct RaceWindow {
     /// Whether another call of the same process can run there, were it not for locks.
     pub suspends: bool,
     /// The locks that are held all the way, under resolved names.
@@ -25,7 +27,7 @@ pub struct Gap {
 impl Entry<'_> {
     /// What lies between two steps, if the second can come after the first.
     #[must_use]
-    pub fn gap(&self, first: At, second: At) -> Option<Gap> {
+    pub fn race_window(&self, first: At, second: At) -> Option<RaceWindow> {
         let suspends = self.leads_to(first, second)? || self.is_waited_for(second);
         let (held_at_first, held_at_second) = (self.held(first), self.held(second));
         let held = held_at_first.iter().filter(|at| held_at_second.contains(at));
@@ -38,7 +40,7 @@ impl Entry<'_> {
             .open(first)
             .iter()
             .any(|at| self.open(second).contains(at) && self.covers(*at, first, second));
-        Some(Gap { suspends, locks, transaction })
+        Some(RaceWindow { suspends, locks, transaction })
     }
 
     /// Whether a step outside the memory of the process is only begun where it stands, and the call waits until it has taken effect:
@@ -121,9 +123,9 @@ impl Entry<'_> {
 
     /// The first half of the condition whose second half a look is, and for which alone it was made: `limit` of
     /// `limit && map.size >= limit`.
-    fn asked_with(&self, look: At) -> Option<At> {
-        let Some(Op::Read { into, .. }) = self.op(look) else { return None };
-        let half = *self.judges(look).last()?;
+    fn asked_with(&self, read: At) -> Option<At> {
+        let Some(Op::Read { into, .. }) = self.op(read) else { return None };
+        let half = *self.control_dependences(read).last()?;
         let whole = self.steps.get(half)?.until as usize;
         match (self.op(half), self.op(whole)) {
             (Some(Op::Check { .. }), Some(Op::Check { on, .. })) if on.contains(into) => Some(half),
@@ -221,7 +223,16 @@ pub enum Escape {
     Failure(At),
 }
 
-impl Gap {
+impl RaceWindow {
+    /// Why nobody comes in, where nobody does.
+    pub(crate) const fn why_closed(&self) -> Reason {
+        match (self.transaction, self.suspends) {
+            (true, _) => Reason::InTransaction,
+            (false, true) => Reason::HeldLock,
+            (false, false) => Reason::NoSuspension,
+        }
+    }
+
     /// Whether calls of the same process are kept out.
     #[must_use]
     pub fn is_locked(&self) -> bool {

@@ -1,0 +1,109 @@
+//! A row that is added under the number after the last one there is: two calls at once take the same.
+
+use interlock_model::{
+    Confidence, Severity,
+    ir::{Aspect, Name, Op, Resource, Root, Value, WriteMode},
+};
+
+use crate::{
+    Issue, Reason,
+    check_act::CheckAct,
+    decision::{needs, unless},
+    fields::{is_presence, same_name},
+    view::{At, Entry, View},
+    words,
+};
+
+/// How many parts a number is followed back through.
+const MOST_PARTS: usize = 16;
+
+/// Whether a row is added under a number that comes after the last one there is, or after how many there are.
+pub(crate) fn claims(_view: &View<'_>, pair: &CheckAct<'_, '_>) -> Result<(), Reason> {
+    let entry = pair.entry;
+    let adds = matches!(entry.op(pair.act), Some(Op::Write { mode: WriteMode::Exclusive, .. }));
+    let Some(Op::Read { of: Resource::Row { .. }, aspect: Aspect::Total, into, .. }) = entry.op(pair.read)
+    else {
+        return Err(Reason::OutOfScope);
+    };
+    let Some(Op::Write { from, .. }) = entry.op(pair.act).filter(|_| adds && pair.data_dependent) else {
+        return Err(Reason::OutOfScope);
+    };
+    let takes = from.iter().any(|value| is_number(entry, *value, pair.read, *into));
+    needs(takes, Reason::OutOfScope)?;
+    // Where it is tried again, a unique key is what decides.
+    let tried_again = entry.loops(pair.act).iter().any(|head| entry.loops(pair.read).contains(head));
+    unless(tried_again, Reason::TriedAgain)
+}
+
+/// Whether a value is computed from what a look came to as a whole, or from a part of it that is called like a number.
+pub(super) fn is_number(entry: &Entry<'_>, value: Value, read: At, seen: Value) -> bool {
+    let mut parts = vec![value];
+    let mut next = 0;
+    while let Some(part) = parts.get(next).copied() {
+        next += 1;
+        if !entry.sources(part).contains(&read) {
+            continue;
+        }
+        let of_look = || is_of(entry, &entry.resolve_path(&part.into()).root, seen);
+        match entry.field_of(part) {
+            Some(_) if !of_look() => {}
+            Some(field) if names_a_number(&field) || is_computed(entry, read, &field) => return true,
+            Some(_) => {}
+            None if part == seen => return true,
+            None => parts.extend(entry.inputs(part).iter().filter(|input| **input != part).take(MOST_PARTS)),
+        }
+        if next > MOST_PARTS {
+            break;
+        }
+    }
+    false
+}
+
+/// Whether something is what a look came to, or all of it in another form: `cursor.toArray()`.
+fn is_of(entry: &Entry<'_>, root: &Root, seen: Value) -> bool {
+    let mut root = match root {
+        Root::Value(value) => *value,
+        _ => return false,
+    };
+    for _ in 0..4 {
+        match entry.inputs(root) {
+            _ if root == seen => return true,
+            [only] => root = *only,
+            _ => return false,
+        }
+    }
+    false
+}
+
+/// Whether what a statement gives is no column that it looked at, but something that was made of one: `MAX(position) AS p`.
+fn is_computed(entry: &Entry<'_>, read: At, field: &Name) -> bool {
+    let columns = entry.columns(read).unwrap_or_default();
+    !columns.is_empty() && !is_presence(field) && !columns.iter().any(|column| same_name(column, field))
+}
+
+/// Whether a column is called like a place in an order, or a result like a count.
+fn names_a_number(field: &str) -> bool {
+    const NUMBERS: [&str; 26] = [
+        "max", "maximum", "count", "cnt", "total", "last", "next", "highest", "n", "c", "m", "position",
+        "pos", "order", "sort", "sequence", "seq", "number", "num", "no", "index", "idx", "rank", "version",
+        "revision", "serial",
+    ];
+    let words = words(field);
+    words.last().is_some_and(|last| last != "id") && words.iter().any(|word| NUMBERS.contains(&word.as_str()))
+}
+
+pub(super) fn issue(pair: &CheckAct<'_, '_>) -> Issue {
+    let thing = pair.entry.thing(pair.read);
+    let message = format!(
+        "the last number is taken from {thing} and a row with the next one is added by a statement of its own, so two calls at once add \
+         two rows with the same number"
+    );
+    pair.report(
+        message,
+        &format!("asks {thing} for the last number"),
+        "adds a row with the next",
+        "both have the same number",
+    )
+    .no_surer_than(Confidence::Medium)
+    .only(Severity::Medium)
+}

@@ -1,0 +1,134 @@
+//! The reasons for which rules stay silent: a closed list, each with a name for machines and a sentence for the author of a server.
+//!
+//! A reason is given where a rule decides, so that a clean result can be trusted or doubted piece by piece. It says what the rule saw, not
+//! what is certain: `keeps-a-cache` is said of a table with "cache" in its name.
+
+use std::fmt;
+
+/// Declares the reasons, so that the sentence which people see is also what the code says of them.
+macro_rules! reasons {
+    ($($variant:ident: $sentence:literal,)*) => {
+        /// Why a rule stays silent.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Reason {
+            $(#[doc = $sentence] $variant,)*
+        }
+
+        impl Reason {
+            /// All of them.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
+
+            /// The reason in a sentence that fits behind "silent:".
+            #[must_use]
+            pub const fn sentence(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $sentence,)*
+                }
+            }
+        }
+    };
+}
+
+reasons! {
+    // Of every rule.
+    OutOfScope: "the rule is about something else",
+    ReportedElsewhere: "it is part of what is reported at another place",
+    ClaimedByAnotherRule: "another rule, which is nearer to the point, reports this pair",
+
+    // Who can come in between.
+    BeforeCalls: "it runs before calls are accepted, so no other call runs beside it",
+    NotAfter: "control never gets from the read to the act",
+    NoSuspension: "nothing can come between: no suspension lies between the two",
+    HeldLock: "one lock is held from the read to the act",
+    InTransaction: "one transaction keeps what was read true until the act",
+
+    // Check-act pairs, before any rule sees them.
+    OnlyAdds: "the write only adds or makes sure of something, so it takes nothing away from another call",
+    MakesRoom: "the file is removed only to put another one in its place",
+    PutsBackItself: "the object that is put there is the one that is there already",
+    NothingReadBefore: "nothing that was read of the same thing decides over this act or flows into it",
+    TooManySources: "the check depends on more reads than can be told apart",
+    CheckedAgain: "the same thing is checked once more right before the act, with no room for another call",
+    ReplacesCurrent: "what is written comes from what is there at that moment",
+    ExclusiveBranches: "the read and the act lie on branches that never run in the same call",
+    OwnRecord: "this call has made the record itself, under an id that no other call knows yet",
+    WorkList: "rows of a list are worked off one by one, which comes to the same when two calls do it",
+    ClaimedFirst: "the call has claimed the thing before: a write that only one call gets through decides",
+    CheckedLater: "a later check, behind the suspension, takes the place of this one",
+    SingleFlight: "a flag or a kept promise lets one call of the process at a time come this far",
+    Unclaimed: "no rule is about a read and an act of this kind",
+
+    // Rules about check-act pairs.
+    NotComputedFromRead: "what is written was not computed from what was read",
+    RepeatsCheck: "the act only takes effect if what was checked is still so",
+    AppliedByStore: "the store itself applies the change to what is there at that moment",
+    KeepsCache: "it is kept only not to be asked for again, and what is wrong in it is worked out once more",
+    NotReplaced: "what is there is not replaced by something that came of the read",
+    CountsFirst: "the call counts itself before it compares",
+    WrittenBecauseFound: "it is written because something was found, not because it was missing",
+    LoadedEachTime: "this call has loaded it before, by the same line, so it is not missed",
+    NotesFailure: "it only notes that something has failed",
+    CostsNothing: "to do it twice costs nothing: it only makes sure that something is there",
+    SharedResult: "all who miss it at the same time get the same one",
+    TakenAtOnce: "the amount is taken at once, and what is changed later gives it back",
+    UnsureSame: "it is not sure that both are about the same thing",
+    NotNamedByCaller: "the caller does not say which one it is",
+    NothingTwice: "nothing that must not happen twice lies between",
+    EndsOnRequest: "to end or remove it is what the caller asks for",
+    FailureHandled: "the failure of the call that comes second is dealt with",
+    PutsBackCopy: "it puts back a copy that this call has set aside before",
+    JudgesContent: "what the file says decides as well, which is told of that read",
+    NobodyRemoves: "nobody here removes the file, so it cannot come back",
+    NobodyWrites: "nobody here puts anything new there",
+    ComparedOnceOpen: "what was opened is compared with what was checked before anything comes of it",
+    ComparedWithOwn: "what the file says is compared with something of this call's own",
+    Immutable: "what was checked of the record never changes while it is there",
+    OnlyNotesUse: "all that changes is when or how often something was used",
+    ClearsExpired: "what has run out is removed by a call that has no more use for it",
+    SameContent: "it is made anew from something whose fingerprint it keeps, and two calls put the same there",
+    OnlyInRecovery: "it runs only where something has failed",
+    NotACount: "what was asked of all rows does not say how many there are",
+    UniqueKey: "the store lets only one of two calls add the row: what was looked for is a unique key",
+    JudgesPresence: "it was only asked whether there is something, not what it says",
+    TriedAgain: "it is tried again, so a unique key can refuse the number",
+    OutcomeDecides: "what the act came to decides who goes on",
+    NotUsed: "what was found is not used for anything",
+    OwnQuestion: "what is stored answers a question of this call's own, so none is an older state of another",
+    SetOnce: "it is only set where it was missing, or by the first to come",
+
+    // Servers.
+    OneClient: "the server has one client, whose calls can only be in the way of each other",
+    LimitsCallers: "something here counts the calls of a caller and refuses those that are too many",
+}
+
+impl Reason {
+    /// The name of the reason, in words joined by hyphens.
+    #[must_use]
+    pub fn name(self) -> String {
+        crate::words(&format!("{self:?}")).join("-")
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_reason_has_a_name_and_a_sentence_of_its_own() {
+        let names: BTreeSet<String> = Reason::ALL.iter().map(|reason| reason.name()).collect();
+        let sentences: BTreeSet<&str> = Reason::ALL.iter().map(|reason| reason.sentence()).collect();
+        assert_eq!((names.len(), sentences.len()), (Reason::ALL.len(), Reason::ALL.len()));
+        assert_eq!(Reason::NoSuspension.name(), "no-suspension");
+        for sentence in sentences {
+            assert!(sentence.starts_with(char::is_lowercase) && !sentence.ends_with('.'), "{sentence}");
+        }
+    }
+}
