@@ -1,12 +1,13 @@
-//! What a language has to be able to do.
-
-use std::any::Any;
+//! What a language provides; everything else is written once.
+//!
+//! A front end lowers one file to a [`Module`], says where an import leads and gives its tables and a short description of its
+//! [semantics](Semantics). Linking, the evaluation of names and the discovery of tools take the language as an argument.
 
 use interlock_model::ir::{Name, Program};
 
-use crate::{Repaired, Request, knowledge::Knowledge};
+use crate::{Layout, Module, Repaired, Request, Semantics, knowledge::Knowledge};
 
-/// A language: from text to IR.
+/// A language: from the text of a file to a module.
 pub trait Frontend: Sync {
     /// Its name in reports: `TypeScript`.
     fn name(&self) -> &'static str;
@@ -20,11 +21,14 @@ pub trait Frontend: Sync {
     /// What it knows of libraries, as the text of a TOML file.
     fn effects(&self) -> &'static str;
 
+    /// How its programs run, as far as linking has to know.
+    fn semantics(&self) -> &'static Semantics;
+
     /// Lowers one file, apart from all others. It is called on a thread with a large stack, many at a time.
     fn module(&self, source: &Source<'_>) -> Module;
 
-    /// Puts the modules of a tree together.
-    fn link(&self, package: Package<'_>) -> Program;
+    /// What its settings, path and text, say about a tree, and where its imports lead.
+    fn layout(&self, modules: &[Module], settings: &[(String, String)]) -> Layout;
 
     /// What it can change in a file by itself. An earlier request wins over a later one that wants the same text.
     fn repair(&self, source: &Source<'_>, requests: &[Request]) -> Repaired {
@@ -51,10 +55,6 @@ pub struct Source<'s> {
     pub text: &'s str,
 }
 
-/// A file that was lowered, in the form in which its language keeps it.
-#[derive(Debug)]
-pub struct Module(Box<dyn Any + Send>);
-
 /// Everything of one language in a tree.
 #[derive(Debug)]
 pub struct Package<'p> {
@@ -66,14 +66,10 @@ pub struct Package<'p> {
     pub knowledge: &'p Knowledge,
 }
 
-impl Module {
-    /// Wraps what a language keeps.
-    pub fn new(content: impl Any + Send) -> Self {
-        Self(Box::new(content))
-    }
-
-    /// What the language kept; `None` if it is another's.
-    pub fn take<T: 'static>(self) -> Option<T> {
-        self.0.downcast().ok().map(|content| *content)
-    }
+/// Puts the modules of a tree together: imports are followed, calls resolved, handlers of tools found.
+#[must_use]
+pub fn link(language: &dyn Frontend, package: Package<'_>) -> Program {
+    let Package { modules, settings, knowledge } = package;
+    let with_path = |(path, module)| Module { path, ..module };
+    crate::link::link(language, modules.into_iter().map(with_path).collect(), &settings, knowledge)
 }

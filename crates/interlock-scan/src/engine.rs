@@ -201,7 +201,7 @@ impl<'e> Engine<'e> {
             let settings = settings.iter().filter(|(path, _)| names.contains(&file_name(path)));
             let package =
                 Package { modules, settings: settings.cloned().collect(), knowledge: &language.knowledge };
-            Linked { program: language.frontend.link(package), failed }
+            Linked { program: interlock_lang::link(language.frontend, package), failed }
         };
         let linked = self.pool.install(|| {
             let work = self.languages.iter().zip(modules);

@@ -1,45 +1,24 @@
 //! TypeScript and JavaScript.
 //!
 //! `parse.rs` is the only file that names the parser's entry points; `restore/` turns back what compilers wrote; `lower/` turns a syntax
-//! tree into a module of `module.rs`;
-//! `link/` puts modules together; `sdk/` finds the handlers; `effects.toml` says what libraries do;
+//! tree into a [`Module`];
+//! `resolve/` says where imports lead; `effects.toml` says what libraries do;
 //! [`fix`] changes a source where that is mechanical.
 
 pub(crate) mod depth;
 pub mod fix;
-pub(crate) mod module;
 
 mod parse;
 mod restore;
 mod salvage;
 
-mod lower;
+pub(crate) mod lower;
 
-mod sdk;
+mod resolve;
 
-mod link;
+use interlock_model::ir::Interleaving;
 
-use interlock_model::ir::Program;
-
-use crate::{Frontend, Language, Module, Package, Repaired, Request, Source};
-
-/// The file or library and the name in a global, `PATH::NAME`.
-pub(crate) fn split_global(global: &str) -> Option<(&str, &str)> {
-    // What something is called in its file is short, so reading it from the end is faster than any search for two characters.
-    let mut behind = 0;
-    for (at, byte) in global.bytes().enumerate().rev() {
-        if (byte, behind) == (b':', b':') {
-            return Some((global.get(..at)?, global.get(at + 2..)?));
-        }
-        behind = byte;
-    }
-    None
-}
-
-/// Whether a global belongs to a file or a library, and not to the language.
-pub(crate) fn is_qualified(global: &str) -> bool {
-    split_global(global).is_some()
-}
+use crate::{Frontend, Language, Layout, Lookup, Module, Repaired, Request, Semantics, Source};
 
 /// TypeScript and JavaScript.
 #[derive(Debug)]
@@ -72,21 +51,24 @@ impl Frontend for TypeScript {
         include_str!("effects.toml")
     }
 
-    fn module(&self, source: &Source<'_>) -> Module {
-        Module::new(lower::lower(source))
+    fn semantics(&self) -> &'static Semantics {
+        &Semantics {
+            asynchronous: Interleaving::AtSuspension,
+            synchronous: Interleaving::AtSuspension,
+            unwinds: true,
+            lookup: Lookup::DepthFirst,
+            constructor: Some("constructor"),
+            above: Some("super"),
+            default_export: Some("default"),
+        }
     }
 
-    fn link(&self, package: Package<'_>) -> Program {
-        let Package { modules, settings, knowledge } = package;
-        let modules = modules
-            .into_iter()
-            .map(|(path, module)| {
-                let mut module: module::Module = module.take().unwrap_or_default();
-                module.path = path;
-                module
-            })
-            .collect();
-        link::link(modules, &settings, knowledge)
+    fn module(&self, source: &Source<'_>) -> Module {
+        lower::lower(source)
+    }
+
+    fn layout(&self, modules: &[Module], settings: &[(String, String)]) -> Layout {
+        resolve::layout(modules, settings)
     }
 
     fn repair(&self, source: &Source<'_>, requests: &[Request]) -> Repaired {
@@ -101,7 +83,7 @@ impl Frontend for TypeScript {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::knowledge::Knowledge;
+    use crate::{Package, knowledge::Knowledge, link};
 
     #[test]
     fn files_become_one_program_through_the_list_of_languages() {
@@ -118,7 +100,7 @@ mod tests {
             .map(|(path, text)| ((*path).into(), language.module(&Source { path, text })))
             .collect();
         let knowledge = Knowledge::parse(language.effects()).unwrap();
-        let program = language.link(Package { modules, settings: vec![], knowledge: &knowledge });
+        let program = link(*language, Package { modules, settings: vec![], knowledge: &knowledge });
         expect_test::expect![[r#"
             a.mts
             1     fn module() at start-up
@@ -132,22 +114,5 @@ mod tests {
             2       return writeFile
         "#]]
         .assert_eq(&program.to_string());
-    }
-
-    #[test]
-    fn a_global_is_split_at_its_last_double_colon() {
-        for name in
-            ["src/a.ts::load", "a:b.ts::x", "a::b.ts::x", "a.ts::x:y", "a:::b", "::x", "Map", "a:b", ""]
-        {
-            assert_eq!(split_global(name), name.rsplit_once("::"), "{name}");
-            assert_eq!(is_qualified(name), name.contains("::"), "{name}");
-        }
-    }
-
-    #[test]
-    fn a_module_of_another_language_is_an_empty_one() {
-        let modules = vec![("a.ts".into(), Module::new(()))];
-        let program = LANGUAGE.link(Package { modules, settings: vec![], knowledge: &Knowledge::default() });
-        assert_eq!((program.files.len(), program.functions.len()), (1, 0));
     }
 }

@@ -3,8 +3,8 @@
 use std::fs;
 
 use expect_test::expect;
-use interlock_lang::{Frontend, Module, Package, Repaired, Request, Source, typescript};
-use interlock_model::{FileId, HazardId, Span, ir::Program};
+use interlock_lang::{Frontend, Layout, Module, Repaired, Request, Semantics, Source, typescript};
+use interlock_model::{FileId, HazardId, Span};
 
 use super::{ApplyError, Fix, Spot, plan};
 
@@ -31,11 +31,15 @@ impl Frontend for Language {
     }
 
     fn module(&self, _: &Source<'_>) -> Module {
-        Module::new(())
+        Module::default()
     }
 
-    fn link(&self, _: Package<'_>) -> Program {
-        Program::default()
+    fn semantics(&self) -> &'static Semantics {
+        typescript::LANGUAGE.semantics()
+    }
+
+    fn layout(&self, modules: &[Module], settings: &[(String, String)]) -> Layout {
+        typescript::LANGUAGE.layout(modules, settings)
     }
 
     fn repair(&self, source: &Source<'_>, requests: &[Request]) -> Repaired {

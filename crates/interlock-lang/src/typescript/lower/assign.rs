@@ -15,7 +15,7 @@ use super::{
     places::{is_count, is_short},
     val::{Val, is_small, merge},
 };
-use crate::{Shape, typescript::module::Variable};
+use crate::{Shape, module::Variable};
 
 /// Where something is assigned to.
 pub(super) enum Target<'t, 'a> {

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     Arg, Shape,
-    typescript::{is_qualified, module::Site, split_global},
+    module::{Site, is_qualified, split_global},
 };
 
 /// What becomes of the result of an expression.

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     Shape,
-    typescript::module::{self, WORK},
+    module::{self, WORK},
 };
 
 impl<'a> Lowerer<'a> {
@@ -37,7 +37,7 @@ impl<'a> Lowerer<'a> {
         let short = short_name(&path);
         let Some(number) = number_of(&class.scope_id) else { return path };
         let constructor = self.facts.classes.get(number as usize).map_or(0, |facts| facts.constructor);
-        let extends = class.heritage.as_ref().and_then(|heritage| {
+        let base = class.heritage.as_ref().and_then(|heritage| {
             let base = self.place(&heritage.expression);
             base.path_ref().cloned()
         });
@@ -45,7 +45,7 @@ impl<'a> Lowerer<'a> {
             class.implements.iter().filter_map(|it| self.type_name_path(&it.expression)).collect();
         let mut lowered = module::Class {
             name: name.clone(),
-            extends,
+            bases: base.into_iter().collect(),
             implements,
             methods: vec![(self.names.get("constructor"), constructor)],
             fields: vec![],
@@ -183,7 +183,7 @@ impl<'a> Lowerer<'a> {
         let mark = self.changes.len();
         let captured = self.facts.captures(id).to_vec();
         let captures = captured.into_iter().map(|symbol| self.capture(symbol)).collect();
-        if lowered.extends.is_some() {
+        if !lowered.bases.is_empty() {
             let name = self.names.get("super");
             self.stand(class.span);
             let target = Val::path(AccessPath::global(name), vec![], 0);

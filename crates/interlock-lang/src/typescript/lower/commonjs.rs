@@ -12,7 +12,7 @@ use super::{
     items::specifier,
     val::Val,
 };
-use crate::typescript::module::{Export, Import, Imported};
+use crate::module::{Export, Import, Imported};
 
 /// How a module is called that has no name of its own in a file: behind this comes where it is from.
 pub(super) const IMPORT: &str = "import(";

@@ -17,10 +17,7 @@ use super::{
 };
 use crate::{
     Shape,
-    typescript::{
-        is_qualified,
-        module::{Lowered, Module},
-    },
+    module::{Lowered, Module, is_qualified},
 };
 
 /// A function with more steps than this is cut: nobody writes one, and a generated one is no handler.

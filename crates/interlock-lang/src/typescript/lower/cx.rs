@@ -7,7 +7,7 @@ use interlock_model::{
 use rustc_hash::FxHashMap;
 
 use super::mutex::{Plan, Slot};
-use crate::{Arg, typescript::module::Lowered};
+use crate::{Arg, module::Lowered};
 
 /// The function that is being lowered.
 #[derive(Debug)]

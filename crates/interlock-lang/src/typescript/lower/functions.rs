@@ -12,7 +12,7 @@ use super::{
     cx::{Cx, Head},
     val::Val,
 };
-use crate::{Shape, typescript::split_global};
+use crate::{Shape, module::split_global};
 
 /// A function as it stands in the source.
 pub(super) struct Written<'t, 'a> {

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     Shape,
-    typescript::module::{Export, Import, Imported},
+    module::{Export, Import, Imported},
 };
 
 impl<'a> Lowerer<'a> {

@@ -53,14 +53,11 @@ use self::{
     cx::{Cx, Head, Room, cut_off},
     names::Names,
 };
-use super::{
-    depth,
-    module::{Module, Site, Variable},
-    parse,
-    restore::restore,
-    salvage,
+use super::{depth, parse, restore::restore, salvage};
+use crate::{
+    Source,
+    module::{Lowered, Module, Site, Variable},
 };
-use crate::Source;
 
 /// Lowers one file. It never fails: what cannot be read becomes a note.
 pub(crate) fn lower(source: &Source<'_>) -> Module {
@@ -185,7 +182,7 @@ fn tree<'a>(source: &Source<'_>, program: &Program<'a>) -> Module {
 }
 
 /// A function that lowering did not come to, because the one around it was cut.
-fn unreached(id: usize) -> super::module::Lowered {
+fn unreached(id: usize) -> Lowered {
     let id = u32::try_from(id).unwrap_or(u32::MAX);
     Cx::new(id, "unreached".into(), None, AccessPath::this(), Room::default()).finish(Head::default()).0
 }

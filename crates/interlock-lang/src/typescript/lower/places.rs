@@ -11,7 +11,7 @@ use super::{
     context::{Lowerer, flag},
     val::{Val, is_small},
 };
-use crate::{Shape, typescript::split_global};
+use crate::{Shape, module::split_global};
 
 /// A path with more parts than this is no longer followed through variables.
 const MOST_STEPS: usize = 24;

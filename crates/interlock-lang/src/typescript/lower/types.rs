@@ -4,7 +4,7 @@ use interlock_model::ir::{AccessPath, Root};
 use oxc_ast::ast::{BindingIdentifier, PropertyKey, TSSignature, TSType, TSTypeName};
 
 use super::{bind::SymbolKind, context::Lowerer};
-use crate::typescript::module::Variable;
+use crate::module::Variable;
 
 /// Types that stand for the type they are made of.
 const TRANSPARENT: &[&str] =

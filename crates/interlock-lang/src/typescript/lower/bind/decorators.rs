@@ -2,7 +2,7 @@
 
 use oxc_ast::ast::{CallExpression, Decorator, Expression};
 
-use crate::typescript::module::is_announcement;
+use crate::module::is_announcement;
 
 /// Those among some decorators.
 pub(in super::super) fn announced<'m, 'a>(

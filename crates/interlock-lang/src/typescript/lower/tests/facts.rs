@@ -7,7 +7,7 @@ use expect_test::{Expect, expect};
 use super::{module, shown};
 use crate::{
     Arg, Shape,
-    typescript::module::{Export, Imported, Module},
+    module::{Export, Imported, Module},
 };
 
 fn facts(module: &Module) -> String {
@@ -35,7 +35,7 @@ fn facts(module: &Module) -> String {
             .collect();
         let fields: Vec<_> =
             class.fields.iter().map(|(name, path)| format!("{name}: {}", shown(path, function))).collect();
-        let extends = class.extends.as_ref().map(|path| format!(" extends {}", shown(path, function)));
+        let extends = class.bases.first().map(|path| format!(" extends {}", shown(path, function)));
         let implements: String =
             class.implements.iter().map(|path| format!(" implements {}", shown(path, function))).collect();
         writeln!(

@@ -4,7 +4,7 @@ use expect_test::Expect;
 use interlock_model::ir::{AccessPath, Block, Callee, Field, Function, Op, Program, Root};
 
 use super::lower;
-use crate::{Source, typescript::module::Module};
+use crate::{Source, module::Module};
 
 mod asynchrony;
 mod basics;

@@ -1,0 +1,205 @@
+//! Which shared place a local variable is another name of, and whether it is one at all.
+
+use interlock_model::ir::{AccessPath, Field, FunctionId, Root, Term, Value};
+
+use super::{
+    builtins::{self, Does},
+    index::Definition,
+    meaning::{Meaning, Meanings},
+    target::Reached,
+};
+use crate::module::is_qualified;
+
+impl Meanings<'_> {
+    /// The shared place that a path leads to: `session.count` is `sessions[id].count` behind `const session = sessions.get(id)`.
+    pub(super) fn alias(&self, at: FunctionId, path: &AccessPath) -> AccessPath {
+        let Root::Value(value) = path.root else { return path.clone() };
+        match self.alias_of(at, value) {
+            Some(mut alias) => {
+                alias.fields.extend(path.fields.iter().cloned());
+                alias
+            }
+            None => path.clone(),
+        }
+    }
+
+    /// The shared place that a value is another name of.
+    pub(super) fn alias_of(&self, at: FunctionId, value: Value) -> Option<AccessPath> {
+        // A value that depends on itself, in a loop, is another name of nothing meanwhile.
+        self.aliases.or_look(self.index.number(at, value)?, None, || self.look_at_alias(at, value))
+    }
+
+    fn look_at_alias(&self, at: FunctionId, value: Value) -> Option<AccessPath> {
+        match self.definition(at, value)? {
+            Definition::Path(path) => self.deeper(|| self.alias(at, path)),
+            Definition::Call(site) => {
+                let site = self.flat.sites.get(*site as usize)?;
+                let Some(Reached::Collection(_, receiver, method)) = self.deeper(|| self.reached(site))
+                else {
+                    return None;
+                };
+                let receiver = self.deeper(|| self.alias(at, &receiver))?;
+                if matches!(receiver.root, Root::Value(_)) && !self.is_state(at, &receiver) {
+                    return None;
+                }
+                match &*method {
+                    "get" => Some(receiver.at(site.arguments.first().map_or(Term::Unknown, builtins::term))),
+                    // One entry, of which only the name that it was found under is known.
+                    "find" | "at" | "findLast" => Some(receiver.at(value)),
+                    _ => None,
+                }
+            }
+            // What was just made and put where the other way found it is the same place.
+            Definition::Either(values) => {
+                let mut found = None;
+                for other in values {
+                    match self.deeper(|| self.alias_of(at, *other)).flatten() {
+                        Some(alias) if found.as_ref().is_none_or(|known| *known == alias) => {
+                            found = Some(alias)
+                        }
+                        Some(_) => return None,
+                        None if self.is_made(at, *other) => {}
+                        None => return None,
+                    }
+                }
+                found
+            }
+            Definition::Unknown
+            | Definition::Parameter(_)
+            | Definition::Capture(_)
+            | Definition::Returned(_)
+            | Definition::Function(_)
+            | Definition::New => None,
+        }
+    }
+
+    /// What a closure takes along, as a function sees it that calls it; `None` if it takes nothing.
+    pub(super) fn captures(&self, at: FunctionId, function: FunctionId) -> Option<Vec<Term>> {
+        let head = self.index.heads.get(function.0 as usize)?;
+        if head.captures == 0 {
+            return None;
+        }
+        let Some((outer, terms)) = self.index.captured(function) else {
+            return Some(vec![Term::Unknown; head.captures]);
+        };
+        if *outer == at {
+            return Some(terms.clone());
+        }
+        Some(terms.iter().map(|term| self.outer_term(*outer, term)).collect())
+    }
+
+    /// What a closure took along, by a name that holds outside of the function it was taken from: all closures that were made there
+    /// agree on it. It is as if that function ran once, which is how such functions are used.
+    pub(super) fn outer_term(&self, outer: FunctionId, term: &Term) -> Term {
+        match term {
+            Term::Path(path) => match self.outer_path(outer, path, 8) {
+                Some(path) => Term::Path(path),
+                None => Term::Unknown,
+            },
+            Term::Join(parts) => Term::Join(parts.iter().map(|part| self.outer_term(outer, part)).collect()),
+            Term::Parent(inner) => Term::Parent(Box::new(self.outer_term(outer, inner))),
+            term => term.clone(),
+        }
+    }
+
+    fn outer_path(&self, outer: FunctionId, path: &AccessPath, left: u8) -> Option<AccessPath> {
+        let Root::Value(value) = path.root else { return Some(path.clone()) };
+        let left = left.checked_sub(1)?;
+        let mut found = match self.definition(outer, value) {
+            Some(Definition::Capture(number)) => {
+                let (further, terms) = self.index.captured(outer)?;
+                match terms.get(*number)? {
+                    Term::Path(path) => self.outer_path(*further, path, left)?,
+                    _ => return None,
+                }
+            }
+            Some(Definition::Path(path)) if self.is_state(outer, path) => {
+                self.outer_path(outer, path, left)?
+            }
+            _ => {
+                let about = self.flat.about.get(outer.0 as usize)?;
+                let file = self.flat.files.get(about.file as usize)?;
+                AccessPath::global(format!("{file}::{}.{}", outer.0 - about.module, value.0))
+            }
+        };
+        found.fields.extend(path.fields.iter().cloned());
+        Some(found)
+    }
+
+    /// Whether a value was made in this function.
+    fn is_made(&self, at: FunctionId, value: Value) -> bool {
+        match self.definition(at, value) {
+            Some(Definition::New) => true,
+            Some(Definition::Call(site)) => {
+                self.flat.sites.get(*site as usize).is_some_and(|site| site.construct)
+                    || matches!(self.value(at, value), Meaning::Kind(_) | Meaning::Instance(_))
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether other calls may see what is found at a path. What is made in the function is not seen by them.
+    pub(super) fn is_state(&self, at: FunctionId, path: &AccessPath) -> bool {
+        match &path.root {
+            Root::This => true,
+            Root::Global(name) => is_qualified(name),
+            Root::Value(value) => self.deeper(|| self.is_state_value(at, *value)).unwrap_or(false),
+        }
+    }
+
+    fn is_state_value(&self, at: FunctionId, value: Value) -> bool {
+        let Some(number) = self.index.number(at, value) else { return false };
+        self.states.or_look(number, false, || self.look_at_state(at, value))
+    }
+
+    fn look_at_state(&self, at: FunctionId, value: Value) -> bool {
+        let Some(definition) = self.definition(at, value) else { return false };
+        match definition {
+            Definition::New | Definition::Unknown | Definition::Function(_) => false,
+            Definition::Parameter(_) | Definition::Capture(_) | Definition::Returned(_) => true,
+            Definition::Path(path) => self.is_state(at, path),
+            Definition::Either(values) => {
+                values.iter().any(|other| *other != value && self.is_state(at, &AccessPath::from(*other)))
+            }
+            Definition::Call(number) => {
+                let Some(site) = self.flat.sites.get(*number as usize) else { return false };
+                let reached = self.reached(site);
+                match &reached {
+                    Reached::Class(_) => false,
+                    // What a library hands out is the caller's own: a row, a document, the text of a file.
+                    Reached::Export(library, path) => {
+                        !library.is_empty()
+                            && builtins::name(library, path, &site.arguments).is_none()
+                            && !builtins::is_pure_library(library)
+                            && !matches!(self.result(*number), Meaning::Collection(_))
+                            && self.outcome_of(*number, &reached).is_none()
+                    }
+                    Reached::Method(..) => self.outcome_of(*number, &reached).is_none(),
+                    Reached::Collection(_, receiver, method) => {
+                        !matches!(builtins::does(method), Some(Does::Each | Does::Look) if !matches!(&**method, "find" | "at" | "findLast"))
+                            && self.is_state(at, receiver)
+                    }
+                    Reached::Other(_, method, _) => {
+                        builtins::computes(method).is_none()
+                            && !matches!(self.result(*number), Meaning::Plain)
+                            && self.outcome_of(*number, &reached).is_none()
+                    }
+                    _ => true,
+                }
+            }
+        }
+    }
+}
+
+/// The last name of a path.
+pub(super) fn last_name(path: &AccessPath) -> Option<&str> {
+    let named = path.fields.iter().rev().find_map(|field| match field {
+        Field::Name(name) => Some(&**name),
+        Field::At(_) => None,
+    });
+    named.or(match &path.root {
+        Root::Global(name) => Some(name.rsplit_once("::").map_or(&**name, |(_, name)| name)),
+        Root::This => Some("this"),
+        Root::Value(_) => None,
+    })
+}

@@ -1,0 +1,338 @@
+//! Calls of functions of the program: with their receiver and with what closures take along; objects that are made; one of several
+//! functions by name.
+
+use interlock_model::ir::{
+    AccessPath, Argument, Block, Callee, Effect, Field, FunctionId, Name, Op, Resource, Root, Term, Value,
+    WriteMode,
+};
+
+use super::{
+    builtins,
+    index::Definition,
+    meaning::Meaning,
+    rewrite::{Rewriter, Standing, fresh},
+    target::Reached,
+};
+use crate::{Arg, Shape};
+
+/// More functions than this in one object are not told apart by their key.
+const MOST_MEMBERS: usize = 48;
+
+impl<'f> Rewriter<'_, 'f> {
+    pub(super) fn call_function(
+        &mut self,
+        standing: &Standing<'f>,
+        function: FunctionId,
+        receiver: Option<AccessPath>,
+        out: &mut Block,
+    ) {
+        let method = standing.site.callee.as_ref().and_then(|callee| callee.fields.last());
+        let borrowed = match method {
+            Some(Field::Name(name)) if matches!(&**name, "call" | "apply") => Some(&**name),
+            _ => None,
+        };
+        let is_own = |meaning: Meaning<'_>| matches!(meaning, Meaning::Function(own) if own == function);
+        let whole = standing.site.callee.as_ref();
+        if let (Some(how), false) =
+            (borrowed, whole.is_some_and(|callee| is_own(self.meanings.path(self.id, callee))))
+        {
+            let this = standing.site.arguments.first().and_then(|arg| match &arg.term {
+                Term::Path(path) => Some(path.clone()),
+                _ => None,
+            });
+            let callee = self.callee(function);
+            let mut arguments = self.arguments(standing);
+            if !arguments.is_empty() {
+                arguments.remove(0);
+            }
+            if how == "apply" {
+                arguments.clear();
+            }
+            let op = Op::Call {
+                into: standing.into,
+                callee,
+                receiver: this,
+                arguments,
+                awaited: standing.awaited,
+            };
+            out.push(Effect { span: standing.span, op });
+            return;
+        }
+        let receiver = receiver.map(|receiver| self.meanings.alias(self.id, &receiver));
+        let callee = self.callee(function);
+        self.push_call(standing, callee, receiver, out);
+    }
+
+    /// How a function is called from here: one that takes something along is a closure, and what it takes along has a name here if
+    /// it is written here; else it gets one by which all closures that share it agree.
+    pub(super) fn callee(&self, function: FunctionId) -> Callee {
+        match self.captures(function) {
+            Some(captures) => Callee::Closure { function, captures },
+            None => Callee::Function(function),
+        }
+    }
+
+    fn captures(&self, function: FunctionId) -> Option<Vec<Term>> {
+        self.meanings.captures(self.id, function)
+    }
+
+    fn arguments(&self, standing: &Standing<'f>) -> Vec<Argument> {
+        let given = &standing.arguments;
+        standing
+            .site
+            .arguments
+            .iter()
+            .enumerate()
+            .map(|(number, arg)| match given.get(number) {
+                Some(closure @ Argument::Closure { .. }) => closure.clone(),
+                // What was put together for the call has a name of its own by then.
+                Some(Argument::Term(given)) => match self.argument(arg) {
+                    Argument::Term(Term::Unknown) => Argument::Term(given.clone()),
+                    known => known,
+                },
+                None => self.argument(arg),
+            })
+            .collect()
+    }
+
+    /// Whether an argument is a function that this one was handed itself, and which one depends on who called it.
+    fn is_passed_on(&self, arg: &Arg) -> bool {
+        match &arg.term {
+            Term::Path(AccessPath { root: Root::Value(value), fields }) if fields.is_empty() => {
+                self.meanings.is_for_callers_to_say(self.id, *value)
+            }
+            _ => false,
+        }
+    }
+
+    /// An argument; a function that is named is handed over as one.
+    fn argument(&self, arg: &'f Arg) -> Argument {
+        match &arg.shape {
+            Shape::Function { function, captures } => {
+                Argument::Closure { function: *function, captures: captures.clone() }
+            }
+            Shape::Opaque | Shape::Call(_) => match self.meanings.arg(self.id, arg) {
+                Meaning::Function(function) if !self.is_passed_on(arg) => {
+                    Argument::Closure { function, captures: self.captures(function).unwrap_or_default() }
+                }
+                _ => Argument::Term(named(arg)),
+            },
+            _ => Argument::Term(named(arg)),
+        }
+    }
+
+    pub(super) fn push_call(
+        &mut self,
+        standing: &Standing<'f>,
+        callee: Callee,
+        receiver: Option<AccessPath>,
+        out: &mut Block,
+    ) {
+        let arguments = self.arguments(standing);
+        let op = Op::Call { into: standing.into, callee, receiver, arguments, awaited: standing.awaited };
+        out.push(Effect { span: standing.span, op });
+    }
+
+    /// An object is made, and its constructor runs on it.
+    pub(super) fn construct(&mut self, standing: &Standing<'f>, class: usize, out: &mut Block) {
+        let name =
+            self.meanings.flat.classes.get(class).map_or("object", |class| {
+                class.name.rsplit_once("::").map_or(&*class.name, |(_, name)| name)
+            });
+        let into = standing.into.unwrap_or_else(|| self.declare(name));
+        out.push(Effect { span: standing.span, op: Op::New { into, lock: None } });
+        if let Some(constructor) = self.meanings.constructor(class) {
+            let arguments = self.arguments(standing);
+            let (callee, receiver) = (self.callee(constructor), Some(into.into()));
+            let op = Op::Call { into: None, callee, receiver, arguments, awaited: true };
+            out.push(Effect { span: standing.span, op });
+        }
+    }
+
+    /// A variable of a module that is declared with what a function of the program gives back is where that is from then on: what a
+    /// constructor has loaded into its object is what calls find there.
+    pub(super) fn keep_declared(&self, standing: &Standing<'f>, out: &mut Block) {
+        let is_module = || {
+            let about = self.meanings.flat.about.get(self.id.0 as usize);
+            about.is_some_and(|about| about.module == self.id.0)
+        };
+        let Some(value) = standing.into.filter(|_| is_module()) else { return };
+        if let Some(path) = self.meanings.declared_with(standing.number) {
+            let to = Resource::Shared(path.clone());
+            let op = Op::Write { to, from: vec![value], mode: WriteMode::Blind, outcome: None, via: None };
+            out.push(Effect { span: standing.span, op });
+        }
+    }
+
+    /// One of several functions by key: each behind a check of its name.
+    pub(super) fn member(
+        &mut self,
+        standing: &Standing<'f>,
+        whole: &Meaning<'f>,
+        receiver: AccessPath,
+        key: &Term,
+        out: &mut Block,
+    ) {
+        let members = self.functions_of(whole, &receiver);
+        if members.is_empty() || members.len() > MOST_MEMBERS {
+            let element = receiver.clone().at(key.clone());
+            match self.meanings.path(self.id, &element) {
+                Meaning::Function(function) => {
+                    let callee = self.callee(function);
+                    self.push_call(standing, callee, Some(receiver), out);
+                }
+                _ => self.push_call(standing, Callee::Named("?".into()), Some(receiver), out),
+            }
+            return;
+        }
+        let on = match key {
+            Term::Path(AccessPath { root: Root::Value(value), .. }) => Some(*value),
+            _ => None,
+        };
+        let ways = members.into_iter().map(|(name, function)| (Some(name), function)).collect();
+        self.ways(standing, on, ways, Some(receiver), out);
+    }
+
+    /// One of several functions: each behind a check of its name, the last behind none where it has none.
+    pub(super) fn ways(
+        &mut self,
+        standing: &Standing<'f>,
+        on: Option<Value>,
+        ways: Vec<(Option<Name>, FunctionId)>,
+        receiver: Option<AccessPath>,
+        out: &mut Block,
+    ) {
+        let (mut results, mut rest): (Vec<Value>, Block) = (vec![], vec![]);
+        for (name, function) in ways.into_iter().rev() {
+            let into = standing.into.map(|_| self.declare("result"));
+            results.extend(into);
+            let op = Op::Call {
+                into,
+                callee: self.callee(function),
+                receiver: receiver.clone(),
+                arguments: self.arguments(standing),
+                awaited: standing.awaited,
+            };
+            let then = vec![Effect { span: standing.span, op }];
+            if name.is_none() && rest.is_empty() {
+                rest = then;
+                continue;
+            }
+            let check = Op::Check { on: on.into_iter().collect(), equal: name, then, otherwise: rest };
+            rest = vec![Effect { span: standing.span, op: check }];
+        }
+        out.extend(rest);
+        if let Some(into) = standing.into {
+            results.reverse();
+            out.push(Effect {
+                span: standing.span,
+                op: Op::Derive { into, from: results, term: Term::Unknown },
+            });
+        }
+    }
+
+    /// The functions in an object, by name.
+    fn functions_of(&self, whole: &Meaning<'f>, receiver: &AccessPath) -> Vec<(Name, FunctionId)> {
+        let object = match whole {
+            Meaning::Object(arg, within) => Some((*arg, *within)),
+            _ => None,
+        };
+        let Some((Arg { shape: Shape::Object(members), .. }, within)) = object else { return vec![] };
+        members
+            .iter()
+            .filter_map(|(name, arg)| {
+                let place = receiver.clone().field(name.clone());
+                let found = match self.meanings.arg(within, arg) {
+                    Meaning::Unknown => self.meanings.path(self.id, &place),
+                    known => known,
+                };
+                match found {
+                    Meaning::Function(function) => Some((name.clone(), function)),
+                    _ => None,
+                }
+            })
+            .collect()
+    }
+
+    /// A call of what a value holds, if that is a library's function; one that holds a function of the program becomes a call of it.
+    pub(super) fn called_value(&self, effect: &mut Effect) -> Option<Standing<'f>> {
+        let Op::Call { into, callee: callee @ Callee::Value(_), receiver, arguments, awaited } =
+            &mut effect.op
+        else {
+            return None;
+        };
+        let Callee::Value(value) = *callee else { return None };
+        let meaning = self.meanings.value(self.id, value);
+        if !matches!(
+            meaning,
+            Meaning::Kind(_) | Meaning::Bound(_) | Meaning::Function(_) | Meaning::Export(..)
+        ) {
+            return None;
+        }
+        if matches!(meaning, Meaning::Function(_)) && self.meanings.is_for_callers_to_say(self.id, value) {
+            return None;
+        }
+        if let Meaning::Function(function) = meaning
+            && self.is_made_by_call(value, function)
+        {
+            return None;
+        }
+        let key = (self.id.0, effect.span.start, effect.span.end);
+        if let Some(number) = self.meanings.index.by_value.get(&key) {
+            let site = self.meanings.flat.sites.get(*number as usize)?;
+            let (number, span, arguments) = (*number, effect.span, std::mem::take(arguments));
+            return Some(Standing { number, site, span, into: *into, awaited: *awaited, arguments });
+        }
+        if let Meaning::Function(function) = meaning {
+            *callee = self.callee(function);
+            *receiver = self.bound_to(value);
+        }
+        None
+    }
+
+    /// Whether a function is made here by a call, and takes along what that call was given: `guarded(handler)(args)`. What it takes
+    /// along is known where the call is followed; elsewhere it could be anybody's.
+    fn is_made_by_call(&self, value: Value, function: FunctionId) -> bool {
+        let maker = match self.meanings.definition(self.id, value) {
+            Some(Definition::Call(site)) => {
+                let site = self.meanings.flat.sites.get(*site as usize);
+                match site.map(|site| self.meanings.reached(site)) {
+                    Some(Reached::Function(maker, _)) => maker,
+                    _ => return false,
+                }
+            }
+            Some(Definition::Returned(maker)) => *maker,
+            _ => return false,
+        };
+        let parent = self.meanings.flat.about.get(function.0 as usize).and_then(|about| about.parent);
+        let takes_along =
+            self.meanings.index.heads.get(function.0 as usize).is_some_and(|head| head.captures > 0);
+        takes_along && parent == Some(maker.0)
+    }
+
+    /// The object that a function was bound to: `this.handle.bind(this)`.
+    fn bound_to(&self, value: Value) -> Option<AccessPath> {
+        let Some(Definition::Call(site)) = self.meanings.definition(self.id, value) else { return None };
+        let site = self.meanings.flat.sites.get(*site as usize)?;
+        match (site.callee.as_ref()?.fields.last()?, &site.arguments.first()?.term) {
+            (Field::Name(name), Term::Path(path)) if &**name == "bind" => Some(path.clone()),
+            _ => None,
+        }
+    }
+
+    /// Gives what a closure takes along a name where it has none yet.
+    pub(super) fn refine(&self, function: FunctionId, captures: &mut [Term]) {
+        for (capture, known) in captures.iter_mut().zip(self.captures(function).unwrap_or_default()) {
+            if *capture == Term::Unknown {
+                *capture = known;
+            }
+        }
+    }
+}
+
+/// What an argument is called, a text put together from its parts included.
+fn named(arg: &Arg) -> Term {
+    let mut term = builtins::term(arg);
+    fresh(&mut term);
+    term
+}

@@ -1,0 +1,140 @@
+//! Classes: what they inherit, which method is meant, and what something of a declared type is.
+
+use std::{collections::VecDeque, rc::Rc};
+
+use interlock_model::ir::{AccessPath, Field, FunctionId, Root, Term};
+
+use super::{
+    index::place,
+    meaning::{Meaning, Meanings, collection},
+};
+use crate::{Kind, Lookup};
+
+/// How many classes one inherits from at most, itself included.
+const MOST_ANCESTORS: usize = 16;
+
+impl<'f> Meanings<'f> {
+    /// A class and what it inherits from, itself first, in the order in which the language looks methods up; circles end.
+    pub(super) fn ancestry(&self, class: usize) -> impl Iterator<Item = usize> {
+        let mut seen = vec![class];
+        let mut pending = VecDeque::from([class]);
+        std::iter::from_fn(move || {
+            let current = pending.pop_front()?;
+            let mut bases = self.bases(current);
+            bases.retain(|base| !seen.contains(base));
+            bases.truncate(MOST_ANCESTORS - seen.len());
+            seen.extend(&bases);
+            match self.semantics.lookup {
+                Lookup::DepthFirst => bases.into_iter().rev().for_each(|base| pending.push_front(base)),
+                Lookup::Shallowest => pending.extend(bases),
+            }
+            Some(current)
+        })
+    }
+
+    /// What a class inherits from, as far as that is the program's.
+    fn bases(&self, class: usize) -> Vec<usize> {
+        let paths = self.flat.classes.get(class).into_iter().flat_map(|class| &class.bases);
+        paths.filter_map(|path| self.index.classes.get(&*place(path, None)?).copied()).collect()
+    }
+
+    /// The first class that a class inherits from, if it is one of the program's.
+    pub(super) fn parent(&self, class: usize) -> Option<usize> {
+        self.bases(class).first().copied()
+    }
+
+    /// The function that makes an object of a class ready.
+    pub(super) fn constructor(&self, class: usize) -> Option<FunctionId> {
+        self.method(class, self.semantics.constructor?)
+    }
+
+    /// A method of a class: its own, an inherited one, or that of the one class below it that has it.
+    pub(super) fn method(&self, class: usize, name: &str) -> Option<FunctionId> {
+        match self.implementations(&[class], name).as_slice() {
+            [function] => Some(*function),
+            _ => None,
+        }
+    }
+
+    /// The functions that a method may be on an object of one of these classes, or of one below them; each once.
+    pub(super) fn implementations(&self, classes: &[usize], name: &str) -> Vec<FunctionId> {
+        let mut found = vec![];
+        let mut pending: Vec<usize> = classes.iter().rev().copied().collect();
+        let mut left = 64_u8;
+        while let (Some(class), Some(fewer)) = (pending.pop(), left.checked_sub(1)) {
+            left = fewer;
+            match self.ancestry(class).find_map(|class| self.own_method(class, name)) {
+                Some(function) if !found.contains(&function) => found.push(function),
+                Some(_) => {}
+                None => pending.extend(self.index.children.get(&class).into_iter().flatten().rev()),
+            }
+        }
+        found
+    }
+
+    fn own_method(&self, class: usize, name: &str) -> Option<FunctionId> {
+        let class = self.flat.classes.get(class)?;
+        let (_, function) = class.methods.iter().find(|(method, _)| &**method == name)?;
+        Some(FunctionId(*function))
+    }
+
+    /// What a class is by what it extends, if that is a library's: `class Account extends Model` is the model of a table that is called
+    /// like it.
+    pub(super) fn base(&self, class: usize) -> Option<Kind> {
+        let eldest = self.flat.classes.get(self.ancestry(class).last()?)?;
+        let path = eldest.bases.first()?;
+        let (Root::Global(name), []) = (&path.root, path.fields.as_slice()) else { return None };
+        let (library, export) = self.names.exported(name)?;
+        let kind = self.knowledge.kind(library, &format!("typeof {export}"))?;
+        let own = self.flat.classes.get(class)?.name.rsplit("::").next()?;
+        Some(Kind { subject: Some(Term::Literal(own.into())), ..kind })
+    }
+
+    /// What something of a declared type is.
+    pub(super) fn declared(&self, path: &AccessPath) -> Meaning<'f> {
+        let Some(place) = place(path, None) else { return Meaning::Unknown };
+        if let Root::Global(name) = &path.root
+            && let Some((library, export)) = self.names.exported(name)
+        {
+            let mut export = export.to_owned();
+            for field in &path.fields {
+                if let Field::Name(name) = field {
+                    if !export.is_empty() {
+                        export.push('.');
+                    }
+                    export.push_str(name);
+                }
+            }
+            return self.library_type(library, &export);
+        }
+        if let Some(class) = self.index.classes.get(&*place) {
+            return Meaning::Instance(*class);
+        }
+        match self.index.implementors.get(&*place).map(Vec::as_slice) {
+            Some([class]) => Meaning::Instance(*class),
+            Some(classes) => Meaning::OneOf(classes.into()),
+            None => Meaning::Unknown,
+        }
+    }
+
+    fn library_type(&self, library: &str, export: &str) -> Meaning<'f> {
+        if let Some(collection) = collection(library, export) {
+            return Meaning::Collection(collection);
+        }
+        match (library, export) {
+            (
+                "",
+                "string" | "number" | "boolean" | "bigint" | "String" | "Number" | "Date" | "Buffer"
+                | "RegExp",
+            ) => Meaning::Plain,
+            ("", _) => match self.knowledge.kind(library, export) {
+                Some(kind) => Meaning::Kind(Rc::new(kind)),
+                None => Meaning::Unknown,
+            },
+            _ => match self.knowledge.kind(library, export) {
+                Some(kind) => Meaning::Kind(Rc::new(kind)),
+                None => Meaning::Foreign,
+            },
+        }
+    }
+}

@@ -1,0 +1,569 @@
+//! What is written where: functions by the path they are called by, assignments by the place they go to, calls by the function they
+//! reach for sure. Collected in one walk; the [meanings](super::meaning) of things are asked of it afterwards.
+
+use std::{borrow::Cow, ops::Range};
+
+use interlock_model::ir::{
+    AccessPath, Argument, Block, Callee, Exit, Field, Function, FunctionId, Name, Op, Resource, Root, Term,
+    Value,
+};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::flat::{Flat, number, stem};
+use crate::{
+    Arg, Shape,
+    module::{Site, split_global},
+};
+
+/// How many callers of a function, assignments to a place and so on are remembered: enough to learn what something is.
+const REMEMBERED: usize = 8;
+
+/// Where everything is.
+#[derive(Debug, Default)]
+pub(super) struct Index<'f> {
+    /// Functions by number.
+    pub(super) heads: Vec<Head>,
+    /// How the values of all functions come about, one function after another.
+    definitions: Vec<Definition>,
+    /// What all functions return, one after another.
+    returns: Vec<Value>,
+    /// The stems of the names that something of the tree is called by, or put into.
+    stems: FxHashSet<Cow<'f, str>>,
+    /// Calls by number.
+    pub(super) calls: Vec<CallAt>,
+    /// The numbers of the places at which something is.
+    places: FxHashMap<Cow<'f, str>, u32>,
+    /// What is at them, by number.
+    at: Vec<At>,
+    /// Classes by name.
+    pub(super) classes: FxHashMap<&'f str, usize>,
+    /// The classes that extend one.
+    pub(super) children: FxHashMap<usize, Vec<usize>>,
+    /// The classes that say they implement something.
+    pub(super) implementors: FxHashMap<Cow<'f, str>, Vec<usize>>,
+    /// The functions of classes and objects by their name.
+    pub(super) methods: FxHashMap<&'f str, Vec<FunctionId>>,
+    /// For each variable the next one of its place; itself where there is none.
+    next: Vec<u32>,
+    /// The globals that are assigned to after they were made.
+    pub(super) assigned: FxHashSet<Name>,
+    /// What is put into a collection, by its place.
+    pub(super) elements: FxHashMap<Name, Vec<(FunctionId, &'f Arg)>>,
+    /// The calls that reach a function for sure.
+    pub(super) callers: FxHashMap<FunctionId, Vec<u32>>,
+    /// Names that mean objects of one class wherever the tree says what they mean; `None` for those that mean several things.
+    pub(super) named: FxHashMap<Name, Option<usize>>,
+    /// The parameters and captured values that go by such a name, with the class.
+    pub(super) called: FxHashMap<(FunctionId, Value), usize>,
+    /// The calls of what a value holds, by function and place in the file.
+    pub(super) by_value: FxHashMap<(u32, u32, u32), u32>,
+    /// Where a closure is handed over: the call and the argument.
+    pub(super) handed: FxHashMap<FunctionId, (u32, usize)>,
+    /// What the closures among all functions take along: the function it is written in, and its terms there.
+    captured: Vec<Option<(FunctionId, Vec<Term>)>>,
+}
+
+/// What is at a place.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct At {
+    /// The function that is called by it.
+    pub(super) bound: Option<FunctionId>,
+    /// The class that has this name.
+    pub(super) class: Option<u32>,
+    /// What is assigned to it: the first and the last variable of a chain, by number.
+    pub(super) variables: Option<(u32, u32)>,
+}
+
+/// A function without its steps.
+#[derive(Debug)]
+pub(super) struct Head {
+    pub(super) owner: Option<Name>,
+    /// How many values it takes along.
+    pub(super) captures: usize,
+    /// Whether it takes a lock that is made by hand.
+    pub(super) locks: bool,
+    /// How each of its values comes about, among those of all functions.
+    definitions: Range<usize>,
+    /// What it returns, among what all functions do.
+    returns: Range<usize>,
+}
+
+/// How a value comes about.
+#[derive(Debug, Clone, Default)]
+pub(super) enum Definition {
+    /// In a way that says nothing about it.
+    #[default]
+    Unknown,
+    /// A parameter.
+    Parameter(usize),
+    /// Taken along from outside.
+    Capture(usize),
+    /// The result of a call.
+    Call(u32),
+    /// What a function returned that was called by what it is.
+    Returned(FunctionId),
+    /// What is found at a path.
+    Path(AccessPath),
+    /// One of several values.
+    Either(Vec<Value>),
+    /// A function that is written here.
+    Function(FunctionId),
+    /// Made here.
+    New,
+}
+
+/// A call to look up, as it stands among the steps.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct CallAt {
+    pub(super) into: Option<Value>,
+    pub(super) awaited: bool,
+}
+
+impl<'f> Index<'f> {
+    pub(super) fn of(flat: &'f Flat, functions: &[Function]) -> Self {
+        let mut index = Self { calls: vec![CallAt::default(); flat.sites.len()], ..Self::default() };
+        index.heads.reserve_exact(functions.len());
+        let places = flat.about.iter().filter(|about| about.bound.is_some()).count() + flat.variables.len();
+        index.stems.reserve(places);
+        index.places.reserve(places);
+        index.at.reserve(places);
+        index.captured.resize_with(functions.len(), || None);
+        index.definitions.reserve_exact(functions.iter().map(|function| function.values.len()).sum());
+        for (id, (about, function)) in flat.about.iter().zip(functions).enumerate() {
+            let id = FunctionId(number(id));
+            if let Some(path) = &about.bound
+                && let Some(place) = place(path, function.owner.as_ref())
+            {
+                if let Some(Field::Name(method)) = path.fields.last() {
+                    index.methods.entry(method).or_default().push(id);
+                }
+                if let Some(known) = index.at_place(place) {
+                    known.bound.get_or_insert(id);
+                }
+                index.starts_with(path, function.owner.as_ref());
+            }
+            let (first, returned) = (index.definitions.len(), index.returns.len());
+            index.definitions.resize_with(first + function.values.len(), Definition::default);
+            let mut walk = Walk { index: &mut index, id, first, returned, locks: false };
+            for (at, value) in function.parameters.iter().enumerate() {
+                walk.define(*value, Definition::Parameter(at));
+            }
+            for (at, value) in function.captures.iter().enumerate() {
+                walk.define(*value, Definition::Capture(at));
+            }
+            walk.block(&function.body);
+            let locks = walk.locks;
+            if about.holds {
+                for (_, arg) in about.locals.iter().chain(&about.items) {
+                    index.closures_in(id, arg, None);
+                }
+                about.returned.iter().for_each(|arg| index.closures_in(id, arg, None));
+            }
+            index.heads.push(Head {
+                owner: function.owner.clone(),
+                captures: function.captures.len(),
+                locks,
+                definitions: first..index.definitions.len(),
+                returns: returned..index.returns.len(),
+            });
+        }
+        index.classes_of(flat);
+        index.variables_of(flat);
+        index.sites_of(flat);
+        index.names_of(flat, functions);
+        index
+    }
+
+    /// How a value of a function comes about.
+    pub(super) fn definition(&self, function: FunctionId, value: Value) -> Option<&Definition> {
+        let head = self.heads.get(function.0 as usize)?;
+        self.definitions.get(head.definitions.clone())?.get(value.0 as usize)
+    }
+
+    /// What a function returns.
+    pub(super) fn returns(&self, head: &Head) -> &[Value] {
+        self.returns.get(head.returns.clone()).unwrap_or_default()
+    }
+
+    /// The number of a value among those of all functions.
+    pub(super) fn number(&self, function: FunctionId, value: Value) -> Option<usize> {
+        let Range { start, end } = self.heads.get(function.0 as usize)?.definitions;
+        Some(start + value.0 as usize).filter(|number| *number < end)
+    }
+
+    /// How many values there are.
+    pub(super) fn values(&self) -> usize {
+        self.definitions.len()
+    }
+
+    /// How many places there are.
+    pub(super) fn places(&self) -> usize {
+        self.at.len()
+    }
+
+    /// The number of a place, and what is there.
+    pub(super) fn place(&self, place: &str) -> Option<(usize, At)> {
+        let number = *self.places.get(place)? as usize;
+        Some((number, *self.at.get(number)?))
+    }
+
+    /// What is at a place, nothing at first.
+    fn at_place(&mut self, place: Cow<'f, str>) -> Option<&mut At> {
+        let next = number(self.at.len());
+        let number = *self.places.entry(place).or_insert(next);
+        if number == next {
+            self.at.push(At::default());
+        }
+        self.at.get_mut(number as usize)
+    }
+
+    /// What a closure takes along: the function it is written in, and its terms there.
+    pub(super) fn captured(&self, function: FunctionId) -> Option<&(FunctionId, Vec<Term>)> {
+        self.captured.get(function.0 as usize)?.as_ref()
+    }
+
+    fn take_along(&mut self, function: FunctionId, within: FunctionId, captures: &[Term]) {
+        if let Some(known) = self.captured.get_mut(function.0 as usize) {
+            known.get_or_insert_with(|| (within, captures.to_vec()));
+        }
+    }
+
+    /// What is assigned to a place: the first few variables, by number.
+    pub(super) fn variables(&self, place: &str) -> impl Iterator<Item = usize> + Clone {
+        let first = self.place(place).and_then(|(_, known)| known.variables).map(|(first, _)| first);
+        self.variables_from(first)
+    }
+
+    /// The variables of a place from the first one on.
+    pub(super) fn variables_from(&self, first: Option<u32>) -> impl Iterator<Item = usize> + Clone {
+        let next = |number: &u32| self.next.get(*number as usize).copied().filter(|next| next != number);
+        std::iter::successors(first, next).take(REMEMBERED).map(|number| number as usize)
+    }
+
+    /// Whether something of the tree may be found at a global, or behind it. What a library or the language offers is asked for at
+    /// every call, and hardly ever is anything known of it here.
+    pub(super) fn knows(&self, global: &str) -> bool {
+        self.stems.contains(stem(global))
+    }
+
+    /// Remembers what the place of a path starts with.
+    fn starts_with(&mut self, path: &'f AccessPath, owner: Option<&Name>) {
+        match (&path.root, owner) {
+            (Root::Global(name), _) => {
+                self.stems.insert(Cow::Borrowed(stem(name)));
+            }
+            (Root::This, Some(owner)) if !self.knows(owner) => {
+                self.stems.insert(Cow::Owned(stem(owner).to_owned()));
+            }
+            _ => {}
+        }
+    }
+
+    fn classes_of(&mut self, flat: &'f Flat) {
+        for (number, class) in flat.classes.iter().enumerate() {
+            self.classes.entry(&class.name).or_insert(number);
+            if let Some(known) = self.at_place(Cow::Borrowed(&class.name)) {
+                known.class.get_or_insert(super::flat::number(number));
+            }
+            self.stems.insert(Cow::Borrowed(stem(&class.name)));
+            for (name, function) in &class.methods {
+                let functions = self.methods.entry(name).or_default();
+                if !functions.contains(&FunctionId(*function)) {
+                    functions.push(FunctionId(*function));
+                }
+            }
+        }
+        for (number, class) in flat.classes.iter().enumerate() {
+            for interface in &class.implements {
+                if let Some(place) = place(interface, None) {
+                    self.implementors.entry(place).or_default().push(number);
+                }
+            }
+            for base in &class.bases {
+                let base = place(base, None).and_then(|place| self.classes.get(&*place).copied());
+                if let Some(base) = base {
+                    self.children.entry(base).or_default().push(number);
+                }
+            }
+        }
+    }
+
+    fn variables_of(&mut self, flat: &'f Flat) {
+        self.next.reserve_exact(flat.variables.len());
+        for (number, variable) in (0_u32..).zip(&flat.variables) {
+            self.next.push(number);
+            if let Some(place) = place(&variable.path, variable.owner.as_ref()) {
+                self.starts_with(&variable.path, variable.owner.as_ref());
+                let Some(known) = self.at_place(place) else { continue };
+                let (_, last) = known.variables.get_or_insert((number, number));
+                let last = std::mem::replace(last, number);
+                if let Some(next) = self.next.get_mut(last as usize) {
+                    *next = number;
+                }
+            }
+        }
+        for number in &flat.holding {
+            if let Some(variable) = flat.variables.get(*number as usize)
+                && let Some(initial) = &variable.initial
+            {
+                self.closures_in(FunctionId(variable.within), initial, None);
+            }
+        }
+    }
+
+    /// Names that mean objects of one class wherever their type is said: fields, parameters, and variables that are set to new ones.
+    fn names_of(&mut self, flat: &'f Flat, functions: &[Function]) {
+        let mut say = |name: &Name, class: Option<usize>| {
+            let known = self.named.entry(name.clone()).or_insert(class);
+            if *known != class {
+                *known = None;
+            }
+        };
+        let class_at = |path: &AccessPath| self.classes.get(&*place(path, None)?).copied();
+        for class in &flat.classes {
+            class.fields.iter().for_each(|(name, declared)| say(name, class_at(declared)));
+        }
+        for (about, function) in flat.about.iter().zip(functions) {
+            for (value, declared) in &about.types {
+                if let Some(info) = function.values.get(value.0 as usize) {
+                    say(&info.name, class_at(declared));
+                }
+            }
+        }
+        for variable in &flat.variables {
+            let made = match variable.initial.as_ref().map(|initial| &initial.shape) {
+                Some(Shape::Call(site)) => flat.sites.get(*site as usize).filter(|site| site.construct),
+                _ => None,
+            };
+            let Some(made) = made.and_then(|site| site.callee.as_ref()) else { continue };
+            let last = variable.path.fields.last().or(None);
+            let name = match (last, &variable.path.root) {
+                (Some(Field::Name(name)), _) => name.clone(),
+                (None, Root::Global(name)) => split_global(name).map_or("", |(_, name)| name).into(),
+                _ => continue,
+            };
+            say(&name, class_at(made));
+        }
+        let classes = self.named.iter().filter_map(|(name, class)| Some((&**name, (*class)?)));
+        let classes: FxHashMap<&str, usize> = classes.collect();
+        if classes.is_empty() {
+            return;
+        }
+        for (id, function) in (0_u32..).zip(functions) {
+            for value in function.parameters.iter().chain(&function.captures) {
+                let name = function.values.get(value.0 as usize).map(|info| &*info.name);
+                if let Some(class) = name.and_then(|name| classes.get(name)) {
+                    self.called.insert((FunctionId(id), *value), *class);
+                }
+            }
+        }
+    }
+
+    fn sites_of(&mut self, flat: &'f Flat) {
+        for number in &flat.handing {
+            let Some(site) = flat.sites.get(*number as usize) else { continue };
+            for (at, argument) in site.arguments.iter().enumerate() {
+                self.closures_in(FunctionId(site.within), argument, Some((*number, at)));
+            }
+        }
+        for (number, site) in (0_u32..).zip(&flat.sites) {
+            if let Some(function) = site.function {
+                self.called(FunctionId(function), number);
+                continue;
+            }
+            let Some(callee) = &site.callee else { continue };
+            if matches!(callee, AccessPath { root: Root::Value(_), fields } if fields.is_empty()) {
+                self.by_value.insert((site.within, site.span.start, site.span.end), number);
+            }
+            self.reaches(flat, number, site, callee);
+        }
+    }
+
+    /// Remembers which function a call reaches for sure, or what it puts into a collection.
+    fn reaches(&mut self, flat: &'f Flat, number: u32, site: &'f Site, callee: &'f AccessPath) {
+        let element = match last_of(callee) {
+            Some("set") => site.arguments.get(1),
+            Some("push" | "add" | "unshift") => site.arguments.first(),
+            _ => None,
+        };
+        if let Root::Global(name) = &callee.root
+            && element.is_none()
+            && !self.knows(name)
+        {
+            return;
+        }
+        let owner = self.heads.get(site.within as usize).and_then(|head| head.owner.as_ref());
+        let Some(mut name) = place(callee, owner) else { return };
+        if let (Some(class), true) = (self.classes.get(&*name), site.construct) {
+            name = format!("{}.constructor", flat.classes.get(*class).map_or("", |class| &class.name)).into();
+        }
+        let bound = self.place(&name).and_then(|(_, known)| known.bound);
+        if let Some(function) = bound.or_else(|| self.method(flat, &name)) {
+            self.called(function, number);
+        } else if let Some(element) = element
+            && let Some((collection, _)) = name.rsplit_once('.')
+        {
+            let elements = self.elements.entry(collection.into()).or_default();
+            if elements.len() < REMEMBERED {
+                elements.push((FunctionId(site.within), element));
+            }
+            let owner = self.heads.get(site.within as usize).and_then(|head| head.owner.clone());
+            self.starts_with(callee, owner.as_ref());
+        }
+    }
+
+    fn called(&mut self, function: FunctionId, by: u32) {
+        let callers = self.callers.entry(function).or_default();
+        if callers.len() < REMEMBERED {
+            callers.push(by);
+        }
+    }
+
+    /// A method of a class by its place, `CLASS.method`.
+    fn method(&self, flat: &Flat, place: &str) -> Option<FunctionId> {
+        let (class, method) = place.rsplit_once('.')?;
+        let class = flat.classes.get(*self.classes.get(class)?)?;
+        let (_, function) = class.methods.iter().find(|(name, _)| &**name == method)?;
+        Some(FunctionId(*function))
+    }
+
+    /// Remembers the functions that are written in an argument.
+    fn closures_in(&mut self, within: FunctionId, arg: &Arg, handed: Option<(u32, usize)>) {
+        match &arg.shape {
+            Shape::Function { function, captures } => {
+                self.take_along(*function, within, captures);
+                if let Some(handed) = handed {
+                    self.handed.entry(*function).or_insert(handed);
+                }
+            }
+            Shape::Object(members) => members.iter().for_each(|(_, arg)| self.closures_in(within, arg, None)),
+            Shape::List(items) => items.iter().for_each(|arg| self.closures_in(within, arg, None)),
+            _ => {}
+        }
+    }
+}
+
+/// The last name of what is called, as it ends its place.
+fn last_of(callee: &AccessPath) -> Option<&str> {
+    match (callee.fields.last(), &callee.root) {
+        (Some(Field::Name(name)), _) => Some(name),
+        (None, Root::Global(name)) => name.rsplit_once('.').map(|(_, last)| last),
+        _ => None,
+    }
+}
+
+/// One function's walk.
+struct Walk<'i, 'f> {
+    index: &'i mut Index<'f>,
+    id: FunctionId,
+    /// Where its values begin among those of all functions, and what it returns among what all do.
+    first: usize,
+    returned: usize,
+    locks: bool,
+}
+
+impl Walk<'_, '_> {
+    fn define(&mut self, value: Value, definition: Definition) {
+        if let Some(known) = self.index.definitions.get_mut(self.first + value.0 as usize) {
+            *known = definition;
+        }
+    }
+
+    fn block(&mut self, block: &Block) {
+        for effect in block {
+            match &effect.op {
+                Op::Call { into, callee, arguments, awaited, .. } => {
+                    self.callee(callee);
+                    for argument in arguments {
+                        if let Argument::Closure { function, captures } = argument {
+                            self.captured(*function, captures);
+                        }
+                    }
+                    if let (Some(into), Callee::Closure { function, .. } | Callee::Function(function)) =
+                        (into, callee)
+                    {
+                        self.define(*into, Definition::Returned(*function));
+                    }
+                    if let Callee::Pending(site) = callee {
+                        if let Some(into) = into {
+                            self.define(*into, Definition::Call(*site));
+                        }
+                        if let Some(call) = self.index.calls.get_mut(*site as usize) {
+                            *call = CallAt { into: *into, awaited: *awaited };
+                        }
+                    }
+                }
+                Op::Read { into, of: Resource::Shared(path), .. } => {
+                    self.define(*into, Definition::Path(path.clone()));
+                }
+                Op::Derive { into, term: Term::Path(path), .. } => {
+                    self.define(*into, Definition::Path(path.clone()));
+                }
+                Op::Derive { into, from, term: Term::Unknown } if !from.is_empty() => {
+                    let from = from.iter().copied().take(REMEMBERED).collect();
+                    self.define(*into, Definition::Either(from));
+                }
+                Op::Write {
+                    to: Resource::Shared(AccessPath { root: Root::Global(name), fields }), ..
+                } if fields.is_empty() => {
+                    self.index.assigned.insert(name.clone());
+                }
+                Op::New { into, .. } => self.define(*into, Definition::New),
+                Op::Acquire { .. } => self.locks = true,
+                Op::Closure { into, function, captures } => {
+                    self.captured(*function, captures);
+                    self.define(*into, Definition::Function(*function));
+                }
+                Op::Exit(Exit::Return(values)) if self.index.returns.len() < self.returned + REMEMBERED => {
+                    self.index.returns.extend(values.iter().take(REMEMBERED));
+                }
+                _ => {}
+            }
+            effect.op.blocks().for_each(|block| self.block(block));
+        }
+    }
+
+    fn callee(&mut self, callee: &Callee) {
+        if let Callee::Closure { function, captures } = callee {
+            self.captured(*function, captures);
+        }
+    }
+
+    fn captured(&mut self, function: FunctionId, captures: &[Term]) {
+        self.index.take_along(function, self.id, captures);
+    }
+}
+
+/// The place that a path leads to, as a key: `src/a.ts::store.pool`; `src/a.ts::Store.pool` for a field of `this`. What is in a map
+/// or a list has one place for all keys.
+pub(super) fn place<'p>(path: &'p AccessPath, owner: Option<&Name>) -> Option<Cow<'p, str>> {
+    let start: &str = match &path.root {
+        Root::Global(name) if path.fields.is_empty() => return Some(Cow::Borrowed(name)),
+        Root::Global(name) => name,
+        Root::This => owner?,
+        Root::Value(_) => return None,
+    };
+    let mut place = roomy(start);
+    further(&mut place, &path.fields);
+    Some(Cow::Owned(place))
+}
+
+/// A text with room for a few fields behind it.
+pub(super) fn roomy(start: &str) -> String {
+    let mut place = String::with_capacity(start.len() + 24);
+    place.push_str(start);
+    place
+}
+
+/// Adds fields to a place.
+pub(super) fn further(place: &mut String, fields: &[Field]) {
+    for field in fields {
+        match field {
+            Field::Name(name) => {
+                place.push('.');
+                place.push_str(name);
+            }
+            Field::At(_) => place.push_str("[]"),
+        }
+    }
+}

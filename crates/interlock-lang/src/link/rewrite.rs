@@ -1,0 +1,418 @@
+//! Replaces the calls that are to be looked up by what they reach: a function, the steps of a library's function, a read or write of
+//! a map.
+
+use interlock_model::{
+    Span,
+    ir::{
+        AccessPath, Argument, Aspect, Block, Body, Callee, Effect, Field, Function, FunctionId, Name, Op,
+        Origin, Resource, Root, Term, Value, ValueInfo,
+    },
+};
+
+use super::{
+    alias::last_name,
+    builtins::{self, Does},
+    collections,
+    index::{CallAt, Definition},
+    library,
+    meaning::{Meaning, Meanings},
+    target::Reached,
+};
+use crate::module::Site;
+
+/// Rewrites one function.
+pub(super) fn rewrite(meanings: &Meanings<'_>, id: FunctionId, function: &mut Function) {
+    let body = std::mem::take(&mut function.body);
+    let mut rewriter = Rewriter { meanings, id, values: &mut function.values };
+    function.body = rewriter.block(body);
+}
+
+/// The function that is being rewritten.
+pub(super) struct Rewriter<'r, 'f> {
+    pub(super) meanings: &'r Meanings<'f>,
+    pub(super) id: FunctionId,
+    pub(super) values: &'r mut Vec<ValueInfo>,
+}
+
+/// A call as it stands among the steps.
+pub(super) struct Standing<'f> {
+    pub(super) number: u32,
+    pub(super) site: &'f Site,
+    pub(super) span: Span,
+    pub(super) into: Option<Value>,
+    pub(super) awaited: bool,
+    pub(super) arguments: Vec<Argument>,
+}
+
+impl<'f> Rewriter<'_, 'f> {
+    fn block(&mut self, mut block: Block) -> Block {
+        let is_call = |effect: &Effect| {
+            matches!(effect.op, Op::Call { callee: Callee::Pending(_) | Callee::Value(_), .. })
+        };
+        if !block.iter().any(is_call) {
+            block.iter_mut().for_each(|effect| self.step(effect));
+            return block;
+        }
+        let mut rewritten = Vec::with_capacity(block.len());
+        for effect in block {
+            self.effect(effect, &mut rewritten);
+        }
+        // A call becomes several steps, and a list that grows for them doubles. All of them are kept until the rules have looked.
+        if rewritten.capacity() > rewritten.len() + 1 {
+            let mut exact = Vec::with_capacity(rewritten.len());
+            exact.append(&mut rewritten);
+            return exact;
+        }
+        rewritten
+    }
+
+    fn effect(&mut self, mut effect: Effect, out: &mut Block) {
+        match effect.op {
+            Op::Call { into, callee: Callee::Pending(number), arguments, awaited, .. } => {
+                if let Some(site) = self.meanings.flat.sites.get(number as usize) {
+                    let standing = Standing { number, site, span: effect.span, into, awaited, arguments };
+                    self.call(standing, out);
+                }
+                return;
+            }
+            Op::Call { callee: Callee::Value(_), .. } => {
+                if let Some(standing) = self.called_value(&mut effect) {
+                    self.call(standing, out);
+                    return;
+                }
+            }
+            _ => {}
+        }
+        self.step(&mut effect);
+        out.push(effect);
+    }
+
+    /// A step that stays where it is.
+    fn step(&mut self, effect: &mut Effect) {
+        match &mut effect.op {
+            Op::Call { callee: Callee::Closure { function, captures }, .. }
+                if captures.contains(&Term::Unknown) =>
+            {
+                self.refine(*function, captures);
+            }
+            Op::Check { then, otherwise, .. } => {
+                *then = self.block(std::mem::take(then));
+                *otherwise = self.block(std::mem::take(otherwise));
+            }
+            Op::Spawn { body, .. } | Op::Loop { body, .. } | Op::Inlined { body, .. } => {
+                *body = self.block(std::mem::take(body));
+            }
+            Op::Together { branches } => {
+                for branch in branches {
+                    *branch = self.block(std::mem::take(branch));
+                }
+            }
+            Op::Try { body, catch, finally } => {
+                *body = self.block(std::mem::take(body));
+                if let Some(catch) = catch {
+                    catch.body = self.block(std::mem::take(&mut catch.body));
+                }
+                *finally = self.block(std::mem::take(finally));
+            }
+            _ => {}
+        }
+        self.settle(&mut effect.op);
+    }
+
+    /// Gives the places that a step touches their shared names. What only names a value stays: it is what it was when it was read.
+    fn settle(&self, op: &mut Op) {
+        let place = match op {
+            Op::Read { of: Resource::Flag(at) | Resource::Stream(at), .. }
+            | Op::Write { to: Resource::Flag(at) | Resource::Stream(at), .. }
+            | Op::Delete { of: Resource::Flag(at) | Resource::Stream(at), .. } => Some(at),
+            Op::Acquire { lock, .. } | Op::Release { lock } => Some(&mut lock.object),
+            Op::Open { handle } | Op::Close { handle } => Some(handle),
+            Op::CountIn { group } | Op::CountOut { group } | Op::Drain { group } => Some(group),
+            Op::Call { receiver, .. } => receiver.as_mut(),
+            Op::Derive { term, .. } => {
+                fresh(term);
+                self.read_imported(op);
+                return;
+            }
+            _ => None,
+        };
+        if let Some(place) = place
+            && let Root::Value(value) = place.root
+            && !place.fields.is_empty()
+            && let Some(mut alias) = self.meanings.alias_of(self.id, value)
+        {
+            alias.fields.extend(place.fields.iter().cloned());
+            *place = alias;
+        }
+        self.look_inside(op);
+    }
+
+    /// A member of what is the function's own is no state: looking at it only computes.
+    fn look_inside(&self, op: &mut Op) {
+        let Op::Read { into, of: Resource::Shared(path), aspect, .. } = op else { return };
+        let Root::Value(value) = path.root else {
+            // So is naming a function: functions do not change.
+            let is_function =
+                || matches!(self.meanings.path(self.id, path), Meaning::Function(_) | Meaning::Class(_));
+            if self.may_be_function(path) && is_function() {
+                *op = Op::Derive { into: *into, from: vec![], term: Term::Path(path.clone()) };
+            }
+            return;
+        };
+        if !self.meanings.is_state(self.id, path) {
+            let term = if *aspect == Aspect::Content { Term::Path(path.clone()) } else { Term::Unknown };
+            *op = Op::Derive { into: *into, from: vec![value], term };
+        }
+    }
+
+    /// Whether a path ends in a name that some function has; asked first, because it is cheap.
+    fn may_be_function(&self, path: &AccessPath) -> bool {
+        match (path.fields.last(), &path.root) {
+            (Some(Field::Name(name)), _) => self.meanings.index.methods.contains_key(&**name),
+            (None, Root::Global(name)) => {
+                let known = self.meanings.index.place(name);
+                known.is_some_and(|(_, known)| known.bound.is_some() || known.class.is_some())
+            }
+            _ => false,
+        }
+    }
+
+    /// A variable of another file that is assigned to somewhere is memory, and naming it reads it.
+    fn read_imported(&self, op: &mut Op) {
+        let Op::Derive { into, term: Term::Path(path), .. } = op else { return };
+        let Root::Global(name) = &path.root else { return };
+        if path.fields.is_empty() && self.meanings.index.assigned.contains(name) {
+            let of = Resource::Shared(path.clone());
+            *op = Op::look(*into, of, Aspect::Content, None);
+        }
+    }
+
+    /// The parameter that is called under a lock, if the function that callers hand over takes something along. Also where there is only
+    /// one such function: what it takes along has a name where it is written, and whether the lock is about that shows there.
+    fn handed(&self, standing: &Standing<'f>, function: FunctionId) -> Option<Value> {
+        let heads = &self.meanings.index.heads;
+        if !heads.get(self.id.0 as usize)?.locks || heads.get(function.0 as usize)?.captures == 0 {
+            return None;
+        }
+        let callee = standing.site.callee.as_ref().filter(|callee| callee.fields.is_empty())?;
+        let Root::Value(value) = callee.root else { return None };
+        let is_parameter = matches!(self.meanings.definition(self.id, value), Some(Definition::Parameter(_)));
+        let (outer, _) = self.meanings.index.captured(function)?;
+        (is_parameter && *outer != self.id).then_some(value)
+    }
+
+    fn call(&mut self, standing: Standing<'f>, out: &mut Block) {
+        let reached = self.meanings.reached(standing.site);
+        let of_library = match &reached {
+            Reached::Collection(kind, ..) => kind.is_none(),
+            Reached::Export(library, path) => {
+                if collections::function(self, &standing, library, path, out) {
+                    return;
+                }
+                true
+            }
+            Reached::Other(_, name, whole) => {
+                self.note_open(&standing, whole, name);
+                true
+            }
+            Reached::Method(..) => true,
+            _ => false,
+        };
+        if of_library && self.library(&standing, &reached, out) {
+            return;
+        }
+        match reached {
+            Reached::Function(function, ref receiver)
+                if self.statement(&standing, (function, receiver.as_ref()), out) => {}
+            Reached::Function(function, receiver) => {
+                if let Some(value) = self.handed(&standing, function) {
+                    self.push_call(&standing, Callee::Value(value), None, out);
+                } else {
+                    self.call_function(&standing, function, receiver, out);
+                }
+                self.keep_declared(&standing, out);
+            }
+            Reached::Class(class) => {
+                self.construct(&standing, class, out);
+                self.keep_declared(&standing, out);
+            }
+            Reached::Super => {
+                let parent = match self.meanings.this(self.id) {
+                    Meaning::Instance(class) => self.meanings.parent(class),
+                    _ => None,
+                };
+                if let Some(constructor) = parent.and_then(|parent| self.meanings.constructor(parent)) {
+                    self.push_call(&standing, Callee::Function(constructor), Some(AccessPath::this()), out);
+                }
+            }
+            Reached::Value(value) => self.push_call(&standing, Callee::Value(value), None, out),
+            Reached::OneOf(functions, receiver) => {
+                let receiver = self.meanings.alias(self.id, &receiver);
+                let ways = functions.into_iter().map(|function| (None, function)).collect();
+                self.ways(&standing, None, ways, Some(receiver), out);
+            }
+            Reached::Member(whole, receiver, key) => self.member(&standing, &whole, receiver, &key, out),
+            Reached::Collection(kind, receiver, name) => {
+                collections::method(self, &standing, kind, &receiver, &name, out);
+            }
+            Reached::Export(library, path) => self.unknown_export(&standing, &library, &path, out),
+            Reached::Method(_, receiver, name) => self.other(&standing, Some(receiver), &name, false, out),
+            // Whatever made a list, its methods run what they are handed at once.
+            Reached::Other(Some(ref receiver), ref name, Meaning::Foreign)
+                if builtins::does(name) == Some(Does::Each) && hands_over_function(&standing.arguments) =>
+            {
+                collections::each(self, &standing, receiver, name, out);
+            }
+            Reached::Other(receiver, name, whole) => {
+                self.other(&standing, receiver, &name, matches!(whole, Meaning::Plain), out);
+            }
+        }
+    }
+
+    /// Notes a method that too many classes have to follow it.
+    fn note_open(&self, standing: &Standing<'f>, whole: &Meaning<'f>, name: &Name) {
+        if let Meaning::OneOf(classes) = whole {
+            let many = self.meanings.implementations(classes, name).len();
+            let mut open = self.meanings.open.borrow_mut();
+            open.entry(name.clone()).or_insert((many, standing.span));
+        }
+    }
+
+    /// Lets the knowledge write the steps of the call; `false` if it does not know it.
+    fn library(&mut self, standing: &Standing<'f>, reached: &Reached<'f>, out: &mut Block) -> bool {
+        let mut body = Body::over(self.values, standing.span);
+        let at = CallAt { into: standing.into, awaited: standing.awaited };
+        let Some(outcome) = library::apply(self.meanings, standing.number, Some(reached), at, &mut body)
+        else {
+            return false;
+        };
+        let mut steps = body.finish();
+        self.meanings.remember(standing.number, outcome);
+        self.define_if_not(standing, &mut steps);
+        out.extend(steps);
+        true
+    }
+
+    /// What the result of a call is called must come about somewhere, so that what depends on it depends on its arguments.
+    pub(super) fn define_if_not(&self, standing: &Standing<'f>, steps: &mut Block) {
+        let Some(into) = standing.into else { return };
+        if !steps.iter().any(|step| defines(step, into)) {
+            let from = self.depends(standing.site, None);
+            steps.push(Effect { span: standing.span, op: Op::Derive { into, from, term: Term::Unknown } });
+        }
+    }
+
+    /// Everything that the result of a call may depend on.
+    pub(super) fn depends(&self, site: &Site, receiver: Option<&AccessPath>) -> Vec<Value> {
+        let mut from = vec![];
+        let receiver = receiver.or(site.callee.as_ref());
+        if let Some(AccessPath { root: Root::Value(value), .. }) = receiver {
+            from.push(*value);
+        }
+        for value in site.arguments.iter().flat_map(|argument| &argument.values) {
+            if !from.contains(value) && from.len() < 256 {
+                from.push(*value);
+            }
+        }
+        from
+    }
+
+    /// A function of a library of which nothing is known.
+    fn unknown_export(&mut self, standing: &Standing<'f>, library: &str, path: &str, out: &mut Block) {
+        let is_pure =
+            if library.is_empty() { builtins::is_pure(path) } else { builtins::is_pure_library(library) };
+        if is_pure && !hands_over_function(&standing.arguments) {
+            self.compute(standing, None, out);
+            return;
+        }
+        let name: Name = match (library, path) {
+            ("", path) => path.into(),
+            (library, "") => library.into(),
+            (library, path) => [library, ".", path].concat().into(),
+        };
+        self.push_call(standing, Callee::Named(name), None, out);
+    }
+
+    /// A call of which nothing is known, on something that perhaps is text, a number or a date.
+    fn other(
+        &mut self,
+        standing: &Standing<'f>,
+        receiver: Option<AccessPath>,
+        name: &Name,
+        is_plain: bool,
+        out: &mut Block,
+    ) {
+        if let (Some(same), Some(receiver)) = (builtins::computes(name), &receiver) {
+            let term = if same { Term::Path(receiver.clone()) } else { Term::Unknown };
+            self.compute(standing, Some((receiver, term)), out);
+            return;
+        }
+        if is_plain && !hands_over_function(&standing.arguments) || &**name == "bind" {
+            self.compute(standing, None, out);
+            return;
+        }
+        let receiver = receiver.map(|receiver| self.meanings.alias(self.id, &receiver));
+        self.push_call(standing, Callee::Named(name.clone()), receiver, out);
+    }
+
+    /// The result is computed, and nothing else happens.
+    pub(super) fn compute(
+        &mut self,
+        standing: &Standing<'f>,
+        named: Option<(&AccessPath, Term)>,
+        out: &mut Block,
+    ) {
+        let Some(into) = standing.into else { return };
+        let (receiver, term) = match named {
+            Some((receiver, term)) => (Some(receiver), term),
+            None => (None, Term::Unknown),
+        };
+        let from = self.depends(standing.site, receiver);
+        out.push(Effect { span: standing.span, op: Op::Derive { into, from, term } });
+    }
+
+    /// A value that is called like the place it is read from.
+    pub(super) fn declare_like(&mut self, path: &AccessPath) -> Value {
+        let name = match (last_name(path), &path.root) {
+            (Some(name), _) => name.into(),
+            (None, Root::Value(value)) => self
+                .values
+                .get(value.0 as usize)
+                .map_or_else(|| Name::from("found"), |info| info.name.clone()),
+            (None, _) => Name::from("found"),
+        };
+        self.declare(&name)
+    }
+
+    pub(super) fn declare(&mut self, name: &str) -> Value {
+        Body::over(self.values, Span::default()).declare(name, Origin::Step)
+    }
+}
+
+fn hands_over_function(arguments: &[Argument]) -> bool {
+    arguments.iter().any(|argument| matches!(argument, Argument::Closure { .. }))
+}
+
+fn defines(effect: &Effect, value: Value) -> bool {
+    let own = match &effect.op {
+        Op::Read { into, .. } | Op::Derive { into, .. } | Op::New { into, .. } => Some(*into),
+        Op::Write { outcome, .. } | Op::Delete { outcome, .. } | Op::Acquire { outcome, .. } => *outcome,
+        Op::External { into, .. } | Op::Call { into, .. } => *into,
+        _ => None,
+    };
+    own == Some(value) || effect.op.blocks().flatten().any(|inner| defines(inner, value))
+}
+
+/// Puts in what the language has a name for.
+pub(super) fn fresh(term: &mut Term) {
+    match term {
+        Term::Path(path) => {
+            if let Some(fresh) = builtins::fresh(path) {
+                *term = fresh;
+            }
+        }
+        Term::Join(parts) => parts.iter_mut().for_each(fresh),
+        Term::Parent(inner) => fresh(inner),
+        _ => {}
+    }
+}

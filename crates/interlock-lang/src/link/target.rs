@@ -1,0 +1,419 @@
+//! What a call reaches.
+
+use std::rc::Rc;
+
+use interlock_model::ir::{AccessPath, Body, Field, FunctionId, Name, Root, Term, Value};
+
+use super::{
+    builtins, library,
+    meaning::{Bound, Collection, Meaning, Meanings, Steps, collection},
+};
+use crate::{Arg, Kind, Outcome, Shape, module::Site};
+
+/// What a call reaches.
+#[derive(Debug, Clone)]
+pub(super) enum Reached<'f> {
+    /// A function, on an object if it is a method.
+    Function(FunctionId, Option<AccessPath>),
+    /// A class of the program: an object of it is made.
+    Class(usize),
+    /// An export of a library or of the language.
+    Export(Name, Name),
+    /// A method of a library's object.
+    Method(Rc<Kind>, AccessPath, Name),
+    /// A method of a collection, or of something of which nothing is known but that the method is called like a collection's.
+    Collection(Option<Collection>, AccessPath, Name),
+    /// One of several functions in an object or a list, by key.
+    Member(Meaning<'f>, AccessPath, Term),
+    /// A method of an object of one of a few classes.
+    OneOf(Vec<FunctionId>, AccessPath),
+    /// What a value holds.
+    Value(Value),
+    /// The constructor of the class above.
+    Super,
+    /// Not found: on what, by which name, and what is known of the object.
+    Other(Option<AccessPath>, Name, Meaning<'f>),
+}
+
+/// A method that more classes than this have, of one interface, is left open: following all of them says little about any.
+const MOST_CLASSES: usize = 3;
+
+/// Names of methods that so many things have that one class of the program having it says nothing.
+const COMMON: &[&str] = &[
+    "get",
+    "set",
+    "put",
+    "has",
+    "add",
+    "delete",
+    "clear",
+    "push",
+    "pop",
+    "shift",
+    "unshift",
+    "splice",
+    "slice",
+    "map",
+    "filter",
+    "forEach",
+    "find",
+    "findIndex",
+    "some",
+    "every",
+    "reduce",
+    "sort",
+    "reverse",
+    "join",
+    "concat",
+    "includes",
+    "indexOf",
+    "keys",
+    "values",
+    "entries",
+    "then",
+    "catch",
+    "finally",
+    "on",
+    "once",
+    "off",
+    "emit",
+    "send",
+    "close",
+    "open",
+    "end",
+    "write",
+    "read",
+    "call",
+    "apply",
+    "bind",
+    "toString",
+    "toJSON",
+    "valueOf",
+    "parse",
+    "stringify",
+    "test",
+    "match",
+    "replace",
+    "split",
+    "trim",
+    "log",
+    "info",
+    "warn",
+    "error",
+    "debug",
+    "constructor",
+    "next",
+    "return",
+    "throw",
+    "use",
+    "listen",
+    "connect",
+    "start",
+    "stop",
+    "run",
+    "exec",
+    "execute",
+    "query",
+    "create",
+    "update",
+    "remove",
+    "insert",
+    "save",
+    "load",
+    "init",
+    "dispose",
+    "destroy",
+    "handle",
+    "json",
+    "text",
+    "status",
+    "pipe",
+    "at",
+    "fill",
+    "flat",
+    "flatMap",
+    "resolve",
+    "reject",
+    "name",
+    "length",
+    "size",
+    "abort",
+    "cancel",
+    "subscribe",
+    "unsubscribe",
+    "request",
+    "fetch",
+];
+
+impl<'f> Meanings<'f> {
+    /// What a call reaches.
+    pub(super) fn reached(&self, site: &'f Site) -> Reached<'f> {
+        let at = FunctionId(site.within);
+        let Some(callee) = &site.callee else { return Reached::Other(None, "?".into(), Meaning::Unknown) };
+        if let Root::Global(name) = &callee.root
+            && self.semantics.above == Some(&**name)
+        {
+            return self.above(at, callee);
+        }
+        let Steps { meaning, used, before: whole } = self.steps(at, callee);
+        if let Meaning::Kind(kind) = meaning {
+            let (before, behind) = callee.fields.split_at_checked(used).unwrap_or((&callee.fields, &[]));
+            let receiver = AccessPath { root: callee.root.clone(), fields: before.into() };
+            return match names(behind) {
+                Some(method) => Reached::Method(kind, receiver, method.into()),
+                None => Reached::Other(Some(receiver), "?".into(), Meaning::Kind(kind)),
+            };
+        }
+        let before = |fields: &[Field]| AccessPath { root: callee.root.clone(), fields: fields.into() };
+        let split = callee.fields.split_last();
+        match meaning {
+            Meaning::Function(function) => {
+                return Reached::Function(function, split.map(|(_, fields)| before(fields)));
+            }
+            Meaning::Class(class) if site.construct => return Reached::Class(class),
+            Meaning::Export(library, path) => return Reached::Export(library, path),
+            Meaning::Bound(bound) => {
+                let receiver = self.receiver_of(&bound, at);
+                return Reached::Method(bound.kind.clone(), receiver, bound.name.clone());
+            }
+            _ => {}
+        }
+        match split {
+            None => match &callee.root {
+                Root::Value(value) => Reached::Value(*value),
+                Root::Global(name) => Reached::Other(None, name.clone(), Meaning::Unknown),
+                Root::This => Reached::Other(None, "this".into(), Meaning::Unknown),
+            },
+            Some((Field::At(key), fields)) => Reached::Member(whole, before(fields), key.clone()),
+            Some((Field::Name(name), fields)) => self.method_of(whole, before(fields), name),
+        }
+    }
+
+    /// A method that is named and not called, where it is a library object's.
+    fn bound(&self, within: FunctionId, path: &AccessPath) -> Meaning<'f> {
+        let Steps { meaning: Meaning::Kind(kind), used, .. } = self.steps(within, path) else {
+            return Meaning::Unknown;
+        };
+        let Some((before, behind)) = path.fields.split_at_checked(used) else { return Meaning::Unknown };
+        match names(behind) {
+            Some(name) if !name.is_empty() => {
+                let receiver = AccessPath { root: path.root.clone(), fields: before.into() };
+                Meaning::Bound(Rc::new(Bound { kind, receiver, within, name: name.into() }))
+            }
+            _ => Meaning::Unknown,
+        }
+    }
+
+    /// Whose method it is, as another function sees it.
+    fn receiver_of(&self, bound: &Bound, at: FunctionId) -> AccessPath {
+        if bound.within == at {
+            return bound.receiver.clone();
+        }
+        match self.outer_term(bound.within, &Term::Path(bound.receiver.clone())) {
+            Term::Path(path) => path,
+            _ => AccessPath::global("?"),
+        }
+    }
+
+    /// A method of something.
+    fn method_of(&self, whole: Meaning<'f>, receiver: AccessPath, name: &Name) -> Reached<'f> {
+        match &whole {
+            Meaning::Function(function) if matches!(&**name, "call" | "apply") => {
+                let above = receiver.fields.split_last();
+                let this = above
+                    .map(|(_, fields)| AccessPath { root: receiver.root.clone(), fields: fields.into() });
+                return Reached::Function(*function, this);
+            }
+            Meaning::Collection(kind) if builtins::is_method(name) => {
+                return Reached::Collection(Some(*kind), receiver, name.clone());
+            }
+            Meaning::OneOf(classes) => {
+                return match self.one_of(classes, &receiver, name) {
+                    Some(found) => found,
+                    None => Reached::Other(Some(receiver), name.clone(), whole),
+                };
+            }
+            Meaning::Instance(class) => {
+                if let Some(found) = self.one_of(&[*class], &receiver, name) {
+                    return found;
+                }
+            }
+            Meaning::Objects(objects) => {
+                let mut functions: Vec<FunctionId> = vec![];
+                for (arg, within) in objects.iter() {
+                    if let Meaning::Function(function) = self.member(&Meaning::Object(arg, *within), name)
+                        && !functions.contains(&function)
+                    {
+                        functions.push(function);
+                    }
+                }
+                if let Some(found) = few(functions, &receiver) {
+                    return found;
+                }
+            }
+            Meaning::Class(class) => {
+                return match self.base(*class) {
+                    Some(kind) => Reached::Method(Rc::new(kind), receiver, name.clone()),
+                    None => Reached::Other(Some(receiver), name.clone(), whole),
+                };
+            }
+            Meaning::Foreign | Meaning::Plain => {
+                return Reached::Other(Some(receiver), name.clone(), whole);
+            }
+            _ => {}
+        }
+        if builtins::is_method(name) {
+            return Reached::Collection(None, receiver, name.clone());
+        }
+        if !COMMON.contains(&&**name)
+            && let Some([function]) = self.index.methods.get(&**name).map(Vec::as_slice)
+        {
+            return Reached::Function(*function, Some(receiver));
+        }
+        Reached::Other(Some(receiver), name.clone(), whole)
+    }
+
+    /// A method of one of several classes: one of few functions, or none that could be named.
+    fn one_of(&self, classes: &[usize], receiver: &AccessPath, name: &Name) -> Option<Reached<'f>> {
+        few(self.implementations(classes, name), receiver)
+    }
+
+    /// `super(…)` and `super.method(…)`.
+    fn above(&self, at: FunctionId, callee: &AccessPath) -> Reached<'f> {
+        let unknown = || Reached::Other(None, "super".into(), Meaning::Unknown);
+        let Meaning::Instance(class) = self.this(at) else { return unknown() };
+        let method = match callee.fields.as_slice() {
+            [] => return Reached::Super,
+            [Field::Name(method)] => method,
+            _ => return unknown(),
+        };
+        match self.parent(class).and_then(|parent| self.method(parent, method)) {
+            Some(function) => Reached::Function(function, Some(AccessPath::this())),
+            None => Reached::Other(Some(AccessPath::this()), method.clone(), Meaning::Instance(class)),
+        }
+    }
+
+    /// What comes out of a call that has not been asked for yet.
+    pub(super) fn look_at_result(&self, number: u32) -> Meaning<'f> {
+        let Some(site) = self.flat.sites.get(number as usize) else { return Meaning::Unknown };
+        let reached = self.reached(site);
+        match &reached {
+            Reached::Function(function, _) => self.returned(*function),
+            Reached::Class(class) => Meaning::Instance(*class),
+            Reached::Export(library, path) => {
+                if let Some(collection) = collection(library, path) {
+                    return Meaning::Collection(collection);
+                }
+                if let Some(argument) = builtins::passes_on(library, path) {
+                    let (argument, within) = (site.arguments.get(argument), FunctionId(site.within));
+                    if let Some(Arg { term: Term::Path(path), shape: Shape::Opaque, .. }) = argument
+                        && let bound @ Meaning::Bound(_) = self.bound(within, path)
+                    {
+                        return bound;
+                    }
+                    return argument.map_or(Meaning::Unknown, |arg| self.arg(within, arg));
+                }
+                match self.outcome_of(number, &reached) {
+                    Some(outcome) => {
+                        outcome.kind.clone().map_or(Meaning::Unknown, |kind| Meaning::Kind(Rc::new(kind)))
+                    }
+                    None if library.is_empty() => builtins::result(path),
+                    None if builtins::is_pure_library(library) => Meaning::Plain,
+                    None => Meaning::Foreign,
+                }
+            }
+            Reached::Method(kind, receiver, name) if name.ends_with(".bind") => {
+                let (kind, receiver, within) = (kind.clone(), receiver.clone(), FunctionId(site.within));
+                let name = name.trim_end_matches(".bind").into();
+                Meaning::Bound(Rc::new(Bound { kind, receiver, within, name }))
+            }
+            Reached::Other(_, name, bound @ Meaning::Bound(_)) if &**name == "bind" => bound.clone(),
+            Reached::Method(..) => {
+                match self.outcome_of(number, &reached).and_then(|outcome| outcome.kind.clone()) {
+                    Some(kind) => Meaning::Kind(Rc::new(kind)),
+                    None => Meaning::Unknown,
+                }
+            }
+            Reached::Collection(kind, receiver, name) => match &**name {
+                "get" | "at" | "find" | "pop" | "shift" | "findLast" => {
+                    let key = receiver.clone().at(Term::Unknown);
+                    self.path(FunctionId(site.within), &key)
+                }
+                "set" | "add" => kind.map_or(Meaning::Unknown, Meaning::Collection),
+                "map" | "filter" | "slice" | "concat" | "sort" | "reverse" | "keys" | "values"
+                | "entries" | "flat" | "flatMap" | "splice" => Meaning::Collection(Collection::List),
+                _ => Meaning::Unknown,
+            },
+            Reached::Other(_, _, whole) => {
+                match (self.outcome_of(number, &reached).and_then(|outcome| outcome.kind.clone()), whole) {
+                    (Some(kind), _) => Meaning::Kind(Rc::new(kind)),
+                    (None, Meaning::Foreign) => Meaning::Foreign,
+                    (None, _) => Meaning::Unknown,
+                }
+            }
+            Reached::OneOf(functions, _) => {
+                let mut returned = functions.iter().map(|function| self.returned(*function));
+                returned.find(|meaning| !matches!(meaning, Meaning::Unknown)).unwrap_or(Meaning::Unknown)
+            }
+            Reached::Member(..) | Reached::Value(_) | Reached::Super => Meaning::Unknown,
+        }
+    }
+
+    /// What the knowledge says of a call; its steps are not wanted yet.
+    pub(super) fn outcome(&self, number: u32) -> Option<Rc<Outcome>> {
+        self.outcome_by(number, None)
+    }
+
+    /// The same where it is known what the call reaches.
+    pub(super) fn outcome_of(&self, number: u32, reached: &Reached<'f>) -> Option<Rc<Outcome>> {
+        self.outcome_by(number, Some(reached))
+    }
+
+    /// Remembers what the knowledge said of a call, unless it has been asked before. Most calls have no outcome to speak of, and share it.
+    pub(super) fn remember(&self, number: u32, outcome: Outcome) {
+        if self.outcomes.get(number as usize).is_none() {
+            self.outcomes.set(number as usize, Some(self.shared(outcome)));
+        }
+    }
+
+    fn shared(&self, outcome: Outcome) -> Rc<Outcome> {
+        let says_nothing = outcome.kind.is_none() && outcome.parameters.is_empty();
+        if says_nothing { self.nothing.clone() } else { outcome.into() }
+    }
+
+    fn outcome_by(&self, number: u32, reached: Option<&Reached<'f>>) -> Option<Rc<Outcome>> {
+        self.outcomes.or_look(number as usize, None, || {
+            let mut values = vec![];
+            let call = self.index.calls.get(number as usize).copied().unwrap_or_default();
+            let span = self.flat.sites.get(number as usize).map(|site| site.span).unwrap_or_default();
+            let mut body = Body::over(&mut values, span);
+            let outcome = self.deeper(|| library::apply(self, number, reached, call, &mut body)).flatten();
+            outcome.map(|outcome| self.shared(outcome))
+        })
+    }
+}
+
+/// One of few functions.
+fn few<'f>(mut functions: Vec<FunctionId>, receiver: &AccessPath) -> Option<Reached<'f>> {
+    match (functions.pop(), functions.len()) {
+        (Some(function), 0) => Some(Reached::Function(function, Some(receiver.clone()))),
+        (Some(function), 1..MOST_CLASSES) => {
+            functions.push(function);
+            Some(Reached::OneOf(functions, receiver.clone()))
+        }
+        _ => None,
+    }
+}
+
+/// Fields that are all names, joined by dots.
+fn names(fields: &[Field]) -> Option<String> {
+    let mut joined = String::new();
+    for field in fields {
+        let (Field::Name(name) | Field::At(Term::Literal(name))) = field else { return None };
+        if !joined.is_empty() {
+            joined.push('.');
+        }
+        joined.push_str(name);
+    }
+    Some(joined)
+}

@@ -1,0 +1,216 @@
+//! One file after lowering, whatever language it is in: where a front end ends and everything that languages share begins.
+//!
+//! A module says what a file imports and exports, its classes and variables, its functions as IR with call sites that are still
+//! unresolved, and what was not understood. Inside a module a global is called `NAMESPACE::NAME`, imported names included; linking leads
+//! an imported one to where it is declared. Functions and call sites are numbered within the module.
+//!
+//! Which function a call reaches, what a library does and who registers a handler is found by [`link`](crate::link()) and not here.
+
+mod global;
+
+pub(crate) use global::{is_qualified, split_global};
+
+use interlock_model::{
+    Span,
+    ir::{AccessPath, Function, HandMade, Name, Note, Value},
+};
+
+use crate::Arg;
+
+/// A file after lowering.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Module {
+    /// Its path relative to the scanned root.
+    pub path: Name,
+    /// What its globals are called after, where that is not its path: the folder of a package whose files share their names, as in Go.
+    pub namespace: Option<Name>,
+    /// What it takes from elsewhere.
+    pub imports: Vec<Import>,
+    /// What it offers.
+    pub exports: Vec<Export>,
+    /// Its classes; object literals with methods are variables.
+    pub classes: Vec<Class>,
+    /// What is assigned to globals, fields and members, wherever that is written.
+    pub variables: Vec<Variable>,
+    /// Its functions, an outer one before those inside it. The first is the module's own code, at start-up.
+    pub functions: Vec<Lowered>,
+    /// The calls to look up: `Callee::Pending` is the index.
+    pub sites: Vec<Site>,
+    /// The locks that it builds itself. Function ids and paths are the module's.
+    pub hand_made: Vec<HandMade>,
+    /// What was not understood. The file of their spans is not set.
+    pub notes: Vec<Note>,
+}
+
+/// `import { exported as local } from "from"`, or the same by `require`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Import {
+    /// The name in this file.
+    pub local: Name,
+    /// As written, without `node:`.
+    pub from: Name,
+    /// Which export.
+    pub what: Imported,
+}
+
+/// Which export.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Imported {
+    /// One by name; `default` is a name.
+    Name(Name),
+    /// All of them: `import * as fs`, `const fs = require("fs")`.
+    All,
+}
+
+/// `export`, `module.exports`, `export … from`.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Export {
+    /// A name of this file under the name `exported`.
+    Local {
+        /// The name outside.
+        exported: Name,
+        /// The name in this file.
+        local: Name,
+    },
+    /// A name of another file.
+    From {
+        /// The name outside.
+        exported: Name,
+        /// As written.
+        from: Name,
+        /// Which.
+        what: Imported,
+    },
+    /// All names of another file.
+    All {
+        /// As written.
+        from: Name,
+    },
+}
+
+/// A class.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Class {
+    /// As a global: `PATH::NAME`.
+    pub name: Name,
+    /// What it inherits from or embeds, in the order in which methods are looked up there, as paths that are looked up like values:
+    /// `PATH::Base`.
+    pub bases: Vec<AccessPath>,
+    /// The interfaces that it says it implements, as paths.
+    pub implements: Vec<AccessPath>,
+    /// Its methods, getters and function-valued fields; index into [`Module::functions`]. The constructor is `constructor`.
+    pub methods: Vec<(Name, u32)>,
+    /// The declared types of its fields and constructor properties, as paths.
+    pub fields: Vec<(Name, AccessPath)>,
+}
+
+/// Whether a decorator is called like one that announces a method to clients.
+pub(crate) fn is_announcement(name: &str) -> bool {
+    announces_tool(name)
+        || matches!(
+            name,
+            "Resource"
+                | "ResourceTemplate"
+                | "ResourceDecorator"
+                | "McpResource"
+                | "MCPResource"
+                | "Prompt"
+                | "PromptDecorator"
+                | "McpPrompt"
+                | "MCPPrompt"
+        )
+}
+
+/// Whether that is a tool.
+pub(crate) fn announces_tool(name: &str) -> bool {
+    matches!(name, "Tool" | "McpTool" | "MCPTool" | "MCPToolWithParams" | "ToolDecorator")
+}
+
+/// What tools call the function that does the work.
+pub(crate) const WORK: [&str; 12] = [
+    "execute",
+    "handler",
+    "handle",
+    "run",
+    "call",
+    "callback",
+    "cb",
+    "invoke",
+    "fn",
+    "func",
+    "action",
+    "toolCallback",
+];
+
+/// Something that was assigned: `const pool = new Pool()`, `this.pool = pool`, `tools.create = { … }`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Variable {
+    /// Where: a global of this file, or `this.field` of a class.
+    pub path: AccessPath,
+    /// The class that `this` is, in a path from it.
+    pub owner: Option<Name>,
+    /// Its declared type.
+    pub declared: Option<AccessPath>,
+    /// What is assigned. Values in it are those of the function `within`.
+    pub initial: Option<Arg>,
+    /// The function in which that is written; index into [`Module::functions`].
+    pub within: u32,
+}
+
+/// A function with what linking needs to know besides.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Lowered {
+    /// Its IR. Ids of functions are the module's; the file of spans is not set.
+    pub function: Function,
+    /// The function it is written in.
+    pub parent: Option<u32>,
+    /// The declared types of its values, as paths.
+    pub types: Vec<(Value, AccessPath)>,
+    /// The declared type of what it returns, unwrapped of `Promise`.
+    pub returns: Option<AccessPath>,
+    /// For a function that is a named global, member or nested declaration: the path by which it is called.
+    pub bound: Option<AccessPath>,
+    /// The locals that are given an object, a list, a function or the result of a call where they are made: `const tools = [ … ]`.
+    pub locals: Vec<(Value, Arg)>,
+    /// What its loops over things go over: the value that is one of them, and the whole.
+    pub items: Vec<(Value, Arg)>,
+    /// What it returns, where that has a structure: `return async (args) => …`.
+    pub returned: Vec<Arg>,
+}
+
+/// A call: one to look up, or one that is known already and that others may want to see.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Site {
+    /// The function that it stands in.
+    pub within: u32,
+    /// Where.
+    pub span: Span,
+    /// What is called: the last field is the method. `None` where that has no name. `super(…)` is a call of the global `super`, and
+    /// `super.method()` one of a member of it.
+    pub callee: Option<AccessPath>,
+    /// The function of this module that is called, or that listens to an event, where that is known already. No
+    /// `Callee::Pending` has the number of such a site.
+    pub function: Option<u32>,
+    /// `new`.
+    pub construct: bool,
+    /// With what, structure included.
+    pub arguments: Box<[Arg]>,
+    /// Whether it stands at the top of its function's statements, waited for or not, behind no condition: what start-up always does.
+    pub unconditional: bool,
+}
+
+impl From<Function> for Lowered {
+    /// A function of which nothing more is known than its steps.
+    fn from(function: Function) -> Self {
+        Self {
+            function,
+            parent: None,
+            types: vec![],
+            returns: None,
+            bound: None,
+            locals: vec![],
+            items: vec![],
+            returned: vec![],
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! Whether something bounds each caller before a handler runs.
+
+use interlock_model::ir::{FunctionId, Op, Root, Value};
+use rustc_hash::FxHashSet;
+
+use super::{
+    Discovered,
+    env::{At, Thing},
+    index::Index,
+    look::FUEL,
+    says::Says,
+    serve::Packages,
+};
+use crate::module::{Site, split_global};
+
+/// Libraries that limit requests.
+const LIBRARIES: [&str; 14] = [
+    "express-rate-limit",
+    "express-slow-down",
+    "rate-limiter-flexible",
+    "@fastify/rate-limit",
+    "fastify-rate-limit",
+    "hono-rate-limiter",
+    "koa-ratelimit",
+    "@upstash/ratelimit",
+    "@nestjs/throttler",
+    "bottleneck",
+    "limiter",
+    "p-limit",
+    "p-queue",
+    "p-throttle",
+];
+
+/// What people call a limit that they build themselves.
+const WORDS: [&str; 14] = [
+    "limit",
+    "throttl",
+    "inflight",
+    "in_flight",
+    "permit",
+    "semaphore",
+    "quota",
+    "bucket",
+    "running",
+    "concurren",
+    "ratelimit",
+    "slots",
+    "active",
+    "allow",
+];
+
+/// The packages in which something limits callers.
+pub(super) fn packages<'i>(
+    index: &Index<'i>,
+    discovered: &Discovered,
+    packages: &Packages<'i>,
+) -> FxHashSet<&'i str> {
+    let callers = discovered.origins.iter().map(|(function, value, _)| (*function, *value)).collect();
+    let mut limited = FxHashSet::default();
+    let tells = |says: Says| !says.any(Says::FOREIGN) || says.any(Says::LIMITS) || says.any(Says::ASKS);
+    for (site, says) in index.calls().filter(|(_, says)| tells(*says)) {
+        let package = packages.at(site.span);
+        if !limited.contains(package)
+            && (is_library(index, site, says) || says.any(Says::ASKS) && is_gate(index, &callers, site))
+        {
+            limited.insert(package);
+        }
+    }
+    limited
+}
+
+/// The values that say who calls.
+type Callers = FxHashSet<(FunctionId, Value)>;
+
+/// A limiter of a library is made or asked.
+fn is_library<'i>(index: &Index<'i>, site: &'i Site, says: Says) -> bool {
+    // Of most calls the name alone says whose they are.
+    if says.any(Says::FOREIGN) {
+        return says.any(Says::LIMITS);
+    }
+    let Some(callee) = &site.callee else { return false };
+    let at = At::plain(site.within);
+    let library = match index.path(callee, &at, FUEL) {
+        Thing::Library(name) => Some(name),
+        _ => match &callee.root {
+            Root::Global(name) => Some(name.clone()),
+            _ => None,
+        },
+    };
+    library.is_some_and(|name| {
+        let library = split_global(&name).map_or(&*name, |(library, _)| library);
+        is_limiter(library)
+    })
+}
+
+/// Whether a library limits requests.
+pub(super) fn is_limiter(library: &str) -> bool {
+    LIBRARIES.contains(&library)
+}
+
+/// Whether a method is called like one that asks whether there is room for one more.
+pub(super) fn is_question(method: &str) -> bool {
+    matches!(
+        method,
+        "get" | "consume" | "acquire" | "tryAcquire" | "incr" | "eval" | "evalsha" | "take" | "limit"
+    )
+}
+
+/// A count, permit or bucket of each caller is looked up by who calls, and something is called a limit there.
+fn is_gate<'i>(index: &Index<'i>, callers: &Callers, site: &'i Site) -> bool {
+    let by_caller = site
+        .arguments
+        .iter()
+        .any(|arg| arg.values.iter().any(|value| says_who(index, callers, site.within, *value, 8)));
+    by_caller && is_called_limit(index, site)
+}
+
+/// What tells callers apart: who they are, or where they call from.
+fn is_caller(name: &str) -> bool {
+    matches!(name, "caller" | "clientId" | "userId" | "sessionId" | "ip" | "remoteAddress")
+}
+
+/// Whether a value depends on who calls, in this function or in those that call it.
+fn says_who(index: &Index<'_>, callers: &Callers, function: u32, value: Value, depth: usize) -> bool {
+    use super::index::{Caller, Definition};
+    let Some(depth) = depth.checked_sub(1) else { return false };
+    if callers.contains(&(FunctionId(function), value)) {
+        return true;
+    }
+    let named = index.unit(function).and_then(|unit| unit.function.values.get(value.0 as usize));
+    if named.is_some_and(|info| is_caller(&info.name)) {
+        return true;
+    }
+    let via = |value| says_who(index, callers, function, value, depth);
+    match index.definition(function, value) {
+        Some(Definition::From(values)) => values.iter().copied().any(via),
+        Some(Definition::Path(path)) => match path.root {
+            Root::Value(root) => {
+                let last = path.fields.last().and_then(super::place::name_of);
+                super::origin::said_by(path, true).is_some() || last.is_some_and(is_caller) || via(root)
+            }
+            _ => false,
+        },
+        Some(Definition::Term(interlock_model::ir::Term::Join(parts))) => {
+            parts.iter().any(|part| match part {
+                interlock_model::ir::Term::Path(path) => matches!(path.root, Root::Value(root) if via(root)),
+                _ => false,
+            })
+        }
+        Some(Definition::Call(number)) => index
+            .site(number)
+            .is_some_and(|site| site.arguments.iter().any(|arg| arg.values.iter().copied().any(via))),
+        Some(Definition::Parameter(position)) => index.callers(function).iter().any(|caller| match caller {
+            Caller::Site(number) => index.site(*number).is_some_and(|site| {
+                let values = site.arguments.get(position).map_or(&[][..], |arg| &arg.values);
+                values.iter().any(|value| says_who(index, callers, site.within, *value, depth))
+            }),
+            Caller::Step(..) => false,
+        }),
+        _ => false,
+    }
+}
+
+/// Whether the collection, the function or a text in it is named like a limit.
+fn is_called_limit(index: &Index<'_>, site: &Site) -> bool {
+    let like = |name: &str| {
+        let name = name.to_ascii_lowercase();
+        WORDS.iter().any(|word| name.contains(word))
+    };
+    let path = site.callee.as_ref();
+    let named = path.is_some_and(|path| {
+        let root = matches!(&path.root, Root::Global(name) if like(name.rsplit_once("::").map_or(name, |(_, name)| name)));
+        root || path.fields.iter().filter_map(super::place::name_of).any(like)
+    });
+    let unit = index.unit(site.within);
+    named
+        || unit.is_some_and(|unit| {
+            like(&unit.function.name)
+                || unit.function.effects().any(|effect| match &effect.op {
+                    Op::Derive { into, .. } => {
+                        unit.function.values.get(into.0 as usize).is_some_and(|info| like(&info.name))
+                    }
+                    _ => false,
+                })
+        })
+}

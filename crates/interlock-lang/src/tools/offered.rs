@@ -1,0 +1,79 @@
+//! Tools that a server is given where it is made: `new MCPServer({ tools: { add } })`, `createSdkMcpServer({ tools: [tool("add", …)] })`.
+
+use interlock_model::ir::{AccessPath, Name, Root};
+
+use super::{
+    env::{At, Thing},
+    found::Found,
+    index::Index,
+    look::FUEL,
+};
+use crate::{
+    Arg, Shape,
+    module::{Site, split_global},
+};
+
+/// What a server calls the tools that it is given.
+const TOOLS: &str = "tools";
+
+/// Whether a call has a library make something of MCP, and hands it tools.
+pub(super) fn is_given(index: &Index<'_>, site: &Site) -> bool {
+    let of_mcp = match &site.callee {
+        Some(AccessPath { root: Root::Global(name), fields }) if fields.is_empty() => {
+            let own = split_global(name).is_some_and(|(library, _)| index.is_file(library));
+            !own && name.to_ascii_lowercase().contains("mcp")
+        }
+        _ => false,
+    };
+    let has_tools = |arg: &Arg| match &arg.shape {
+        Shape::Object(members) => members.iter().any(|(name, _)| &**name == TOOLS),
+        _ => false,
+    };
+    of_mcp && site.arguments.iter().any(has_tools)
+}
+
+/// Registers them.
+pub(super) fn tools<'i>(found: &mut Found<'_, 'i>, number: u32, site: &'i Site) {
+    let index = found.index;
+    let at = At::plain(site.within);
+    for given in &site.arguments {
+        let tools = index.member(index.look(given, &at, FUEL), TOOLS, FUEL);
+        for (key, thing) in index.elements(&tools, FUEL) {
+            tool(found, number, key, &thing);
+        }
+    }
+}
+
+/// One of them: an object, or what a library makes of one, or of a name and a function.
+fn tool<'i>(found: &mut Found<'_, 'i>, number: u32, key: Option<Name>, thing: &Thing<'i>) {
+    let index = found.index;
+    let settled = index.settle(thing.clone(), FUEL);
+    let (object, work) = match &settled {
+        Thing::Call(made, at) => {
+            let Some(site) = index.site(*made) else { return };
+            let at = at.go(site.within);
+            let look = |arg: &'i Arg| index.look(arg, &at, FUEL);
+            match site.arguments.split_first() {
+                Some((object @ Arg { shape: Shape::Object(_), .. }, _)) => {
+                    let object = look(object);
+                    let work = index.work_in(&object);
+                    (object, work)
+                }
+                Some((name, rest)) => (look(name), rest.last().map_or(Thing::Unknown, look)),
+                None => return,
+            }
+        }
+        Thing::Object(..) | Thing::Instance(..) => (settled.clone(), index.work_in(&settled)),
+        _ => return,
+    };
+    if found.functions(&work).is_empty() {
+        return;
+    }
+    let said = || {
+        let own = [index.text(object.clone(), FUEL), index.name_in(&object)];
+        let id = || index.text(index.member(object.clone(), "id", FUEL), FUEL).text().cloned();
+        own.iter().find_map(Thing::text).cloned().or_else(id)
+    };
+    let name = key.or_else(said);
+    found.handler(number, &work, name, |name| index.tool_in(name, &object));
+}

@@ -1,0 +1,437 @@
+//! Calls that register handlers: `registerTool`, `tool`, `addTool`, `setRequestHandler` and their like.
+
+use interlock_model::ir::{AccessPath, Name, Root, Term, Tool};
+
+use super::{
+    dispatch,
+    env::{At, Env, Open, Thing},
+    found::Found,
+    index::{Definition, Index},
+    look::FUEL,
+    offered,
+    results::split,
+    says::Says,
+    shape, vary,
+};
+use crate::{
+    Arg, Shape,
+    module::{Site, WORK, announces_tool, is_qualified, split_global},
+};
+
+/// The libraries that MCP servers are built with.
+const LIBRARIES: [&str; 11] = [
+    "@modelcontextprotocol/",
+    "fastmcp",
+    "mcp-framework",
+    "@punkpeye/",
+    "mcp-use",
+    "mcp-handler",
+    "@vercel/mcp-adapter",
+    "agents/mcp",
+    "litemcp",
+    "@nitrostack/",
+    "tmcp",
+];
+
+/// Looks at every call of the tree that is called like a registration.
+pub(super) fn registrations<'i>(found: &mut Found<'_, 'i>) {
+    let index = found.index;
+    for (number, site) in index.calls_that(Says::REGISTERS) {
+        let Some((method, _)) = site.callee.as_ref().and_then(split) else {
+            if offered::is_given(index, site) {
+                offered::tools(found, number, site);
+            } else {
+                announced(found, number, site);
+            }
+            continue;
+        };
+        let may_be_own = site.function.is_some() || !index.says(number).any(Says::NOBODY);
+        if site.construct || may_be_own && index.target(site).is_some() {
+            continue;
+        }
+        if !is_server(index, site, method) {
+            continue;
+        }
+        let arguments = &*site.arguments;
+        match method {
+            "registerTool" | "tool" | "registerToolTask" => tool(found, number, site),
+            "addTool" | "addTools" => tool_object(found, number, site),
+            "setRequestHandler" => request(found, site),
+            _ => {
+                if let Some(last) = arguments.last() {
+                    entry(found, site, last);
+                }
+            }
+        }
+    }
+    assigned_entries(found);
+}
+
+/// Whether a method is called like one that registers.
+pub(super) fn is_registration(method: &str) -> bool {
+    matches!(
+        method,
+        "registerTool"
+            | "tool"
+            | "registerToolTask"
+            | "addTool"
+            | "addTools"
+            | "setRequestHandler"
+            | "setNotificationHandler"
+            | "registerResource"
+            | "resource"
+            | "registerPrompt"
+            | "prompt"
+            | "addResource"
+            | "addResourceTemplate"
+            | "addPrompt"
+    )
+}
+
+/// Whether the object that registers is an MCP server, as far as that can be told. What is known to be something else is none; of
+/// what nothing is known the arguments have to look the part.
+fn is_server<'i>(index: &Index<'i>, site: &'i Site, method: &str) -> bool {
+    let Some(callee) = &site.callee else { return false };
+    let at = At::plain(site.within);
+    if let Some(known) = library_of(index, callee, &at) {
+        return is_mcp(&known) || known.to_ascii_lowercase().contains("mcp");
+    }
+    match method {
+        "setRequestHandler" | "setNotificationHandler" | "registerToolTask" | "addTools" => true,
+        "addTool" | "addResource" | "addResourceTemplate" | "addPrompt" => site.arguments.len() == 1,
+        "registerTool" => site.arguments.len() >= 2,
+        _ => {
+            site.arguments.len() >= 2
+                && site.arguments.first().is_some_and(|name| may_be_text(index, name, &at))
+        }
+    }
+}
+
+/// Whether a name is one of a library for MCP servers.
+pub(super) fn is_mcp(library: &str) -> bool {
+    LIBRARIES.iter().any(|known| library.starts_with(known))
+}
+
+/// The library that the object comes from whose method is called: by what it was made with, or by its declared type.
+pub(super) fn library_of<'i>(index: &Index<'i>, callee: &'i AccessPath, at: &At<'i>) -> Option<Name> {
+    let (_, fields) = split(callee)?;
+    // What a class overrides it still calls by the name of what it extends.
+    if matches!(&callee.root, Root::Global(name) if &**name == "super") {
+        return extended(index, index.class(index.owner(at.function)?)?);
+    }
+    if let Some(library) = made_by(index, &index.receiver(fields, callee, at, FUEL)) {
+        return Some(library);
+    }
+    index.declared_library(callee, at)
+}
+
+/// The library that made an object, if one did.
+pub(super) fn made_by<'i>(index: &Index<'i>, thing: &Thing<'i>) -> Option<Name> {
+    match thing {
+        Thing::Library(name) => Some(name.clone()),
+        Thing::Call(number, at) => {
+            let site = index.site(*number)?;
+            match index.path(site.callee.as_ref()?, &at.go(site.within), FUEL) {
+                Thing::Library(name) if site.construct || is_qualified(&name) => Some(name),
+                _ => None,
+            }
+        }
+        Thing::Instance(class, ..) | Thing::This(class) => extended(index, *class),
+        _ => None,
+    }
+}
+
+impl<'i> Index<'i> {
+    /// The library that the declared type of what a path starts with comes from. `server.server.setRequestHandler` and
+    /// `server.experimental.tasks.registerToolTask` are the server's as well.
+    pub(super) fn declared_library(&self, callee: &'i AccessPath, at: &At<'i>) -> Option<Name> {
+        let declared = match &callee.root {
+            Root::Value(value) => self.declared(at.function, *value),
+            _ => None,
+        };
+        let declared = declared.or_else(|| self.declared_field(callee, at.function))?;
+        let Root::Global(name) = &declared.root else { return None };
+        match self.class(name) {
+            Some(class) => extended(self, class),
+            None => split_global(name).filter(|(library, _)| !self.is_file(library)).map(|_| name.clone()),
+        }
+    }
+}
+
+/// The library class that a class of the tree extends.
+fn extended(index: &Index<'_>, class: usize) -> Option<Name> {
+    let root = index.line(class).last()?.bases.first()?;
+    match &root.root {
+        Root::Global(name) if index.class(name).is_none() => Some(name.clone()),
+        _ => None,
+    }
+}
+
+fn may_be_text<'i>(index: &Index<'i>, arg: &'i Arg, at: &At<'i>) -> bool {
+    matches!(index.settle(index.look(arg, at, FUEL), FUEL), Thing::Text(_) | Thing::Open(_) | Thing::Unknown)
+}
+
+/// `registerTool(name, config, handler)`, `tool(name, …, handler)`, `tool({ name, … }, handler)`.
+fn tool<'i>(found: &mut Found<'_, 'i>, number: u32, site: &'i Site) {
+    let index = found.index;
+    let arguments = up_to_handler(index, site);
+    let (Some(name), Some((handler, before))) = (arguments.first(), arguments.split_last()) else {
+        return;
+    };
+    if let Shape::Object(_) = name.shape {
+        return described(found, number, site);
+    }
+    let configs = before.get(1..).unwrap_or_default();
+    let class = index.owner(site.within).and_then(|owner| index.class(owner));
+    let ways = index.ways(site.within, |at| {
+        let named = index.text(index.look(name, at, FUEL), FUEL);
+        // A base class whose name is nowhere to be read registers for the classes that extend it all the same.
+        let inherited = class.filter(|class| {
+            named.text().is_none() && at.env.this(*class).is_none() && !index.descendants(*class).is_empty()
+        });
+        let name = inherited.map(Open::This).or_else(|| named.open());
+        let (at, nameless) = (at.clone(), named.text().is_none());
+        let more = move || {
+            let work = index.settle(index.look(handler, &at, FUEL), FUEL);
+            // Where the name is put together by chance, what the handler has taken along still tells the tools apart.
+            let taken = if nameless { taken_along(index, &work, &at) } else { vec![] };
+            work.open().into_iter().chain(taken)
+        };
+        name.into_iter().chain(std::iter::once_with(more).flatten())
+    });
+    let several = ways.len() > 1;
+    if let Some(look) = shape::Look::of((name, handler), configs) {
+        let work = |env: &Env<'i>| index.look(handler, &At { function: site.within, env: env.clone() }, FUEL);
+        if ways.iter().all(|env| found.functions(&work(env)).is_empty()) && look.tools(found, number) {
+            return;
+        }
+    }
+    let named_in = |at: &At<'i>| {
+        let actual = class.and_then(|class| at.env.this(class));
+        let named = index.text(index.look(name, at, FUEL), FUEL).text().cloned();
+        named.or_else(|| actual.and_then(|actual| name_of_class(index, actual)))
+    };
+    let nameless = |env: &Env<'i>| named_in(&At { function: site.within, env: env.clone() }).is_none();
+    if ways.iter().all(nameless) {
+        found.all_tools(number);
+    }
+    for env in ways {
+        let at = At { function: site.within, env };
+        let named = named_in(&at);
+        let work = index.look(handler, &at, FUEL);
+        let describe = |name: Name| {
+            let mut tool = Tool { name: name.clone(), read_only: false, idempotent: false };
+            for config in configs {
+                let described = index.tool(name.clone(), &index.look(config, &at, FUEL));
+                tool.read_only |= described.read_only;
+                tool.idempotent |= described.idempotent;
+            }
+            tool
+        };
+        found.handler(number, &work, named.clone(), describe);
+        if let (true, Some(name)) = (several, named) {
+            vary::calls(found, &work, &at, &name);
+        }
+    }
+}
+
+/// Who decides what a closure has taken along.
+fn taken_along<'i>(index: &Index<'i>, work: &Thing<'i>, at: &At<'i>) -> Vec<Open> {
+    let Thing::Function(function, _) = work else { return vec![] };
+    let Some((within, terms)) = index.captured(*function) else { return vec![] };
+    let at = At { function: within, env: at.env.clone() };
+    terms.iter().filter_map(|term| index.settle(index.term(term, &at, FUEL), FUEL).open()).collect()
+}
+
+/// The arguments of a registration without what stands behind the function that does the work: nobody looks at that.
+fn up_to_handler<'i>(index: &Index<'i>, site: &'i Site) -> &'i [Arg] {
+    let is_function = |arg: &Arg| matches!(arg.shape, Shape::Function { .. });
+    let is_work = |arg: &Arg| match arg.shape {
+        Shape::Call(number) => index.site(number).is_some_and(|site| site.arguments.iter().any(is_function)),
+        _ => is_function(arg),
+    };
+    let at = At::plain(site.within);
+    let is_none = |arg: &'i Arg| match arg.shape {
+        Shape::Object(_) | Shape::Null => true,
+        Shape::Opaque => {
+            // What was computed from something is not that.
+            let computed = match &arg.term {
+                Term::Path(AccessPath { root: Root::Value(value), fields }) => {
+                    fields.is_empty()
+                        && matches!(index.definition(site.within, *value), Some(Definition::From(_)))
+                }
+                _ => false,
+            };
+            computed
+                || matches!(
+                    index.settle(index.look(arg, &at, FUEL), FUEL),
+                    Thing::Unknown | Thing::Object(..)
+                )
+        }
+        _ => false,
+    };
+    let arguments = &*site.arguments;
+    let behind = arguments.iter().rev().take_while(|arg| is_none(arg)).count();
+    match arguments.split_at_checked(arguments.len() - behind) {
+        Some((given, _)) if given.last().is_some_and(is_work) => given,
+        _ => arguments,
+    }
+}
+
+/// A tool whose object says what it is called; the function that does the work stands in it or behind it.
+fn described<'i>(found: &mut Found<'_, 'i>, number: u32, site: &'i Site) {
+    let index = found.index;
+    let Some((object, rest)) = site.arguments.split_first() else { return };
+    let Some(handler) = rest.last() else { return tool_object(found, number, site) };
+    let ways = index.ways(site.within, |at| {
+        let named = index.name_in(&index.look(object, at, FUEL)).open();
+        named.or_else(|| index.settle(index.look(handler, at, FUEL), FUEL).open())
+    });
+    for env in ways {
+        let at = At { function: site.within, env };
+        let (object, work) = (index.look(object, &at, FUEL), index.look(handler, &at, FUEL));
+        let named = index.name_in(&object).text().cloned();
+        found.handler(number, &work, named, |name| index.tool_in(name, &object));
+    }
+}
+
+/// `@Tool({ name, … }) method(…)`: a tool that is not named otherwise is called like its method.
+fn announced<'i>(found: &mut Found<'_, 'i>, number: u32, site: &'i Site) {
+    let index = found.index;
+    let (Some(AccessPath { root: Root::Global(callee), fields }), Some((method, described))) =
+        (&site.callee, site.arguments.split_last())
+    else {
+        return;
+    };
+    let at = At::plain(site.within);
+    let work = index.look(method, &at, FUEL);
+    let Thing::Function(function, _) = work else { return };
+    let (library, announces) = split_global(callee).unwrap_or_default();
+    let object = described.first().map_or(Thing::Unknown, |object| index.look(object, &at, FUEL));
+    // What goes by so general a name may announce something else. A tool says what it is for and what it takes.
+    let of_mcp = library.contains("mcp") || is_mcp(library) || announces.to_ascii_lowercase().contains("mcp");
+    let described = || matches!(&object, Thing::Object(members, _) if shape::describes(members));
+    if !fields.is_empty() || !(of_mcp || described()) {
+        return;
+    }
+    if !announces_tool(announces) {
+        return entry(found, site, method);
+    }
+    let named =
+        index.text(object.clone(), FUEL).text().cloned().or_else(|| index.name_in(&object).text().cloned());
+    // Of a class it is called like that, not like the method that every such class has.
+    let own = || match found.name_of(function).rsplit_once('.') {
+        Some((class, name)) if WORK.contains(&name) => Some(class.into()),
+        Some((_, name)) => Some(name.into()),
+        None => None,
+    };
+    let named = named.or_else(own);
+    found.handler(number, &work, named, |name| index.tool_in(name, &object));
+}
+
+/// What a tool is called whose class is all that is known of it.
+fn name_of_class(index: &Index<'_>, class: usize) -> Option<Name> {
+    let own =
+        ["toolName", "name"].map(|field| index.settle(index.member(Thing::Class(class), field, FUEL), FUEL));
+    let own = own.iter().find_map(Thing::text).cloned();
+    own.or_else(|| index.class_at(class)?.name.rsplit_once("::").map(|(_, name)| name.into()))
+}
+
+/// `addTool({ name, execute })`, `addTools([…])`.
+fn tool_object<'i>(found: &mut Found<'_, 'i>, number: u32, site: &'i Site) {
+    let index = found.index;
+    let Some(argument) = site.arguments.first() else { return };
+    let ways = index.ways(site.within, |at| {
+        let object = index.settle(index.look(argument, at, FUEL), FUEL);
+        object.open().or_else(|| index.name_in(&object).open()).or_else(|| index.work_in(&object).open())
+    });
+    let several = ways.len() > 1;
+    for env in ways {
+        let at = At { function: site.within, env };
+        let thing = index.settle(index.look(argument, &at, FUEL), FUEL);
+        let objects = match thing {
+            Thing::List(..) | Thing::Many(_) => index.list(&thing, FUEL),
+            object => vec![object],
+        };
+        for object in objects {
+            let work = index.work_in(&object);
+            let named = index.name_in(&object).text().cloned();
+            found.handler(number, &work, named.clone(), |name| index.tool_in(name, &object));
+            if let (true, Some(name)) = (several, named) {
+                vary::calls(found, &work, &at, &name);
+            }
+        }
+    }
+}
+
+/// `setRequestHandler(CallToolRequestSchema, handler)`, `setRequestHandler("tools/call", handler)`.
+fn request<'i>(found: &mut Found<'_, 'i>, site: &'i Site) {
+    let index = found.index;
+    let (Some(what), Some(handler)) =
+        (site.arguments.first(), site.arguments.get(1..).and_then(<[Arg]>::last))
+    else {
+        return;
+    };
+    let at = At::plain(site.within);
+    let asked = asked_for(index, what, &at);
+    match asked.as_deref() {
+        Some("CallToolRequestSchema" | "tools/call") => {
+            for function in found.functions(&index.look(handler, &at, FUEL)) {
+                dispatch::calls(found, function);
+            }
+        }
+        Some("ListToolsRequestSchema" | "tools/list") => {
+            for function in found.functions(&index.look(handler, &at, FUEL)) {
+                dispatch::lists(found, function);
+                found.entry(function);
+            }
+        }
+        _ => entry(found, site, handler),
+    }
+}
+
+/// What a request handler is for: the name of the schema, or the method.
+fn asked_for<'i>(index: &Index<'i>, what: &'i Arg, at: &At<'i>) -> Option<Name> {
+    if let Thing::Text(method) = index.look(what, at, FUEL) {
+        return Some(method);
+    }
+    let Term::Path(path) = &what.term else { return None };
+    let last = path.fields.iter().rev().find_map(super::place::name_of);
+    let name = match (&path.root, last) {
+        (_, Some(name)) => name,
+        (Root::Global(name), None) => split_global(name).map_or(&**name, |(_, name)| name),
+        _ => return None,
+    };
+    Some(name.into())
+}
+
+/// A handler of something that is no tool.
+fn entry<'i>(found: &mut Found<'_, 'i>, site: &'i Site, handler: &'i Arg) {
+    let index = found.index;
+    let ways = index.ways(site.within, |at| index.settle(index.look(handler, at, FUEL), FUEL).open());
+    for env in ways {
+        let at = At { function: site.within, env };
+        let thing = index.settle(index.look(handler, &at, FUEL), FUEL);
+        let load = index.member(thing.clone(), "load", FUEL);
+        let thing = if matches!(load, Thing::Unknown) { thing } else { load };
+        for function in found.functions(&thing) {
+            found.entry(function);
+        }
+    }
+}
+
+/// `server.oninitialized = async () => …`.
+fn assigned_entries(found: &mut Found<'_, '_>) {
+    let index = found.index;
+    for variable in index.input.variables {
+        let last = variable.path.fields.last().and_then(super::place::name_of);
+        if !matches!(last, Some("oninitialized" | "fallbackRequestHandler" | "fallbackNotificationHandler")) {
+            continue;
+        }
+        if let Some(initial) = &variable.initial {
+            for function in found.functions(&index.look(initial, &At::plain(variable.within), FUEL)) {
+                found.entry(function);
+            }
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! The servers of a tree: where they start to listen, and how clients reach them.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use interlock_model::{
+    FileId, Span,
+    ir::{FunctionId, Name, Server, Transport},
+};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::{
+    Discovered,
+    env::{At, Thing},
+    index::Index,
+    limits,
+    look::FUEL,
+    register::{is_mcp, library_of},
+    results::split,
+    says::Says,
+};
+use crate::module::{Site, split_global};
+
+/// Finds the servers: one for each file that offers MCP over standard streams, and one for each that does so over HTTP.
+pub(super) fn servers(index: &Index<'_>, discovered: &Discovered) -> Vec<Server> {
+    let mut starts: BTreeMap<(FileId, Transport), Span> = BTreeMap::new();
+    let mut listeners: Vec<Span> = vec![];
+    for (_, site) in index.calls_that(Says::STARTS) {
+        match start(index, site) {
+            Some((transport, What::Serves)) => {
+                starts.entry((site.span.file, transport)).or_insert(site.span);
+            }
+            Some((_, What::Listens)) => listeners.push(site.span),
+            None => {}
+        }
+    }
+    let packages = Packages::of(index);
+    let mut listening: FxHashMap<&str, Vec<Span>> = FxHashMap::default();
+    for listener in listeners {
+        listening.entry(packages.at(listener)).or_default().push(listener);
+    }
+    let mut spans: Vec<(Span, Transport)> = starts
+        .into_iter()
+        .map(|((file, transport), span)| {
+            // HTTP is served where something listens: in the same file, else in the same package, else where the transport is made.
+            let near = match transport {
+                Transport::Stdio => None,
+                Transport::Http => listening.get(packages.at(span)),
+            };
+            let same = near.and_then(|near| near.iter().find(|listener| listener.file == file));
+            let listens = same.or_else(|| near.and_then(|near| near.first()));
+            (listens.copied().unwrap_or(span), transport)
+        })
+        .collect();
+    spans.sort_by_key(|(span, transport)| (span.file, span.start, *transport));
+    spans.dedup();
+    let served: FxHashSet<&str> = spans.iter().map(|(span, _)| packages.at(*span)).collect();
+    // Handlers of a package that starts no server are a library's: any server may offer them. The same goes for its limits.
+    let is_library = |home: &str| !served.contains(home);
+    let homes: Vec<(&str, bool, FunctionId)> = handlers(index, &packages, discovered)
+        .into_iter()
+        .map(|(home, function)| (home, is_library(home), function))
+        .collect();
+    let limited = match spans.iter().any(|(_, transport)| *transport == Transport::Http) {
+        true => limits::packages(index, discovered, &packages),
+        false => FxHashSet::default(),
+    };
+    let limited_by_library = limited.iter().any(|home| is_library(home));
+    let mut offered: FxHashMap<&str, Arc<[FunctionId]>> = FxHashMap::default();
+    let server = |(span, transport): (Span, Transport)| {
+        let own = packages.at(span);
+        let handlers = offered.entry(own).or_insert_with(|| {
+            let of_it = homes.iter().filter(|(home, is_library, _)| *is_library || *home == own);
+            of_it.map(|(_, _, function)| *function).collect()
+        });
+        let limited = transport == Transport::Http && (limited_by_library || limited.contains(own));
+        Server { span, transport, handlers: handlers.clone(), limited }
+    };
+    spans.into_iter().map(server).collect()
+}
+
+/// What a call is the beginning of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum What {
+    /// Something of MCP.
+    Serves,
+    /// A listener, of whatever.
+    Listens,
+}
+
+fn handlers<'i>(
+    index: &Index<'i>,
+    packages: &Packages<'i>,
+    discovered: &Discovered,
+) -> Vec<(&'i str, FunctionId)> {
+    let home = |function: FunctionId| {
+        let span = match index.unit(function.0) {
+            Some(unit) => unit.function.span,
+            None => {
+                let copy = (function.0 as usize).checked_sub(index.input.units.len());
+                copy.and_then(|copy| discovered.added.get(copy))
+                    .map_or_else(Span::default, |added| added.function.span)
+            }
+        };
+        (packages.at(span), function)
+    };
+    discovered.handlers.iter().map(|handler| home(handler.function)).collect()
+}
+
+/// The package that each file belongs to: the innermost folder that is one.
+pub(super) struct Packages<'i>(Vec<&'i str>);
+
+impl<'i> Packages<'i> {
+    fn of(index: &Index<'i>) -> Self {
+        let folders: FxHashSet<&'i str> = index.input.packages.iter().copied().collect();
+        let of_file = |file: &Name| {
+            let mut above =
+                std::iter::successors(file.rsplit_once('/'), |(folder, _)| folder.rsplit_once('/'));
+            above.find_map(|(folder, _)| folders.get(folder).copied()).unwrap_or("")
+        };
+        Self(index.input.files.iter().map(of_file).collect())
+    }
+
+    /// The package that a place belongs to.
+    pub(super) fn at(&self, span: Span) -> &'i str {
+        self.0.get(span.file.0 as usize).copied().unwrap_or("")
+    }
+}
+
+/// Whether a call starts a server or a listener.
+fn start<'i>(index: &Index<'i>, site: &'i Site) -> Option<(Transport, What)> {
+    let callee = site.callee.as_ref()?;
+    let at = At::plain(site.within);
+    let last = match callee.fields.last().and_then(super::place::name_of) {
+        Some(name) => name,
+        None => match &callee.root {
+            interlock_model::ir::Root::Global(name) => split_global(name).map_or(&**name, |(_, name)| name),
+            _ => return None,
+        },
+    };
+    if site.construct {
+        return match last {
+            "StdioServerTransport" => Some((Transport::Stdio, What::Serves)),
+            "MCPServer" if framework(index, site, &at) => {
+                Some((framework_transport(index, site, &at), What::Serves))
+            }
+            _ if is_http_transport(last) => Some((Transport::Http, What::Serves)),
+            _ => None,
+        };
+    }
+    match last {
+        "serveStdio" => Some((Transport::Stdio, What::Serves)),
+        "createMcpHandler" | "createMcpExpressApp" | "createMcpHonoApp" | "experimental_createMcpHandler" => {
+            Some((Transport::Http, What::Serves))
+        }
+        "start" => fast(index, site, &at).map(|transport| (transport, What::Serves)),
+        "listen" | "serve" if listens(index, site, &at) => Some((Transport::Http, What::Listens)),
+        _ => None,
+    }
+}
+
+/// Whether a class or function is called like one that begins a server.
+pub(super) fn may_start(name: &str) -> bool {
+    matches!(
+        name,
+        "StdioServerTransport"
+            | "MCPServer"
+            | "serveStdio"
+            | "createMcpHandler"
+            | "createMcpExpressApp"
+            | "createMcpHonoApp"
+            | "experimental_createMcpHandler"
+            | "start"
+            | "listen"
+            | "serve"
+    ) || is_http_transport(name)
+}
+
+fn is_http_transport(class: &str) -> bool {
+    class.ends_with("HTTPServerTransport")
+        || class.ends_with("HttpServerTransport")
+        || matches!(class, "SSEServerTransport" | "StreamableHTTPTransport" | "HttpStreamTransport")
+}
+
+/// Whether a call makes the server of mcp-framework.
+fn framework<'i>(index: &Index<'i>, site: &'i Site, at: &At<'i>) -> bool {
+    let callee = site.callee.as_ref().map(|callee| index.path(callee, at, FUEL));
+    matches!(callee, Some(Thing::Library(name)) if is_mcp(&name))
+}
+
+/// `new MCPServer({ transport: { type: "http-stream" } })`; standard streams unless said otherwise.
+fn framework_transport<'i>(index: &Index<'i>, site: &'i Site, at: &At<'i>) -> Transport {
+    let config = site.arguments.first().map_or(Thing::Unknown, |arg| index.look(arg, at, FUEL));
+    let kind = index.member(index.member(config, "transport", FUEL), "type", FUEL);
+    match index.settle(kind, FUEL) {
+        Thing::Text(kind) if &*kind != "stdio" => Transport::Http,
+        _ => Transport::Stdio,
+    }
+}
+
+/// `server.start({ transportType: "httpStream" })` of fastmcp; standard streams unless said otherwise.
+fn fast<'i>(index: &Index<'i>, site: &'i Site, at: &At<'i>) -> Option<Transport> {
+    let config = site.arguments.first().map_or(Thing::Unknown, |arg| index.look(arg, at, FUEL));
+    match index.settle(index.member(config, "transportType", FUEL), FUEL) {
+        Thing::Text(kind) if &*kind == "stdio" => Some(Transport::Stdio),
+        Thing::Text(kind) if matches!(&*kind, "httpStream" | "sse") => Some(Transport::Http),
+        _ => {
+            let library = library_of(index, site.callee.as_ref()?, at)?;
+            library.starts_with("fastmcp").then_some(Transport::Stdio)
+        }
+    }
+}
+
+/// Whether `listen` or `serve` is that of a server: a port, an application, nothing at all.
+fn listens<'i>(index: &Index<'i>, site: &'i Site, at: &At<'i>) -> bool {
+    let Some(callee) = &site.callee else { return false };
+    match index.path(callee, at, FUEL) {
+        Thing::Library(name) => {
+            return name.starts_with("@hono/node-server") || matches!(&*name, "Bun.serve" | "Deno.serve");
+        }
+        Thing::Function(..) => return false,
+        _ => {}
+    }
+    split(callee).is_some_and(|(method, _)| method == "listen")
+}

@@ -1,0 +1,170 @@
+//! Tools that are told by what they look like: `server.registerTool(tool.name, { description: tool.description }, tool.handler)`, where
+//! nothing says which things `tool` is one of. They came through a cache, a filter of a library, a folder that was read. What is
+//! registered so has the members that the registration takes from it, and somewhere in the tree it is written out. Where not even that is
+//! said, what describes itself as tools do is one.
+
+use interlock_model::ir::{AccessPath, Name, Root, Term, Value};
+
+use super::{
+    env::{At, Thing},
+    found::Found,
+    index::Index,
+    look::FUEL,
+    place::name_of,
+    tool::DESCRIPTIONS,
+    vary,
+};
+use crate::{Arg, Shape, module::WORK};
+
+/// How many tools are found so.
+const MOST: usize = 2_000;
+
+/// How deep an object stands in others.
+const DEEPEST: usize = 4;
+
+/// What says what a tool is for.
+const SAYS: [&str; 1] = ["description"];
+
+/// What says what a tool is given.
+const TAKES: [&str; 4] = ["inputSchema", "input_schema", "schema", "parameters"];
+
+type Members<'i> = &'i [(Name, Arg)];
+
+/// What a tool looks like.
+pub(super) struct Look<'a> {
+    name: &'a str,
+    work: &'a str,
+    /// What else is taken from it. Some of that may be missing in one, but not all.
+    more: Vec<&'a str>,
+}
+
+impl<'a> Look<'a> {
+    /// What is taken from the thing that has both the name and the work, if one has.
+    pub(super) fn of((name, work): (&'a Arg, &'a Arg), configs: &'a [Arg]) -> Option<Self> {
+        let ((root, name), (thing, work)) = (member(name)?, member(work)?);
+        let of_it = |arg: &'a Arg| member(arg).filter(|(root, _)| *root == thing).map(|(_, member)| member);
+        let more: Vec<&str> = configs.iter().flat_map(members).filter_map(|(_, arg)| of_it(arg)).collect();
+        (root == thing && !more.is_empty()).then_some(Self { name, work, more })
+    }
+
+    /// Registers every object of the tree that looks so; whether there was any.
+    pub(super) fn tools(&self, found: &mut Found<'_, '_>, number: u32) -> bool {
+        let index = found.index;
+        let looks_so = |members: Members<'_>| {
+            let has = |name: &str| members.iter().any(|(member, _)| &**member == name);
+            has(self.name) && has(self.work) && self.more.iter().any(|name| has(name))
+        };
+        let mut any = false;
+        for (members, within) in objects(index, looks_so) {
+            let object = Thing::Object(members, At::plain(within));
+            let name = index.text(index.member(object.clone(), self.name, FUEL), FUEL).text().cloned();
+            let work = index.member(object.clone(), self.work, FUEL);
+            let Some(name) = name.filter(|_| !found.functions(&work).is_empty()) else { continue };
+            found.handler(number, &work, Some(name), |name| index.tool_in(name, &object));
+            any = true;
+        }
+        any
+    }
+}
+
+/// Registers whatever the tree describes as a tool, and somebody has not registered yet.
+pub(super) fn all_tools(found: &mut Found<'_, '_>, number: u32) {
+    let index = found.index;
+    let work = |members: Members<'_>| members.iter().any(|(name, _)| WORK.contains(&&**name));
+    let told = |members: Members<'_>| {
+        let inner = members.iter().filter(|(name, _)| DESCRIPTIONS.contains(&&**name));
+        describes(members)
+            || inner.into_iter().any(|(_, arg)| matches!(arg.shape, Shape::Opaque | Shape::Object(_)))
+    };
+    for (members, within) in objects(index, |members| work(members) && told(members)) {
+        let object = Thing::Object(members, At::plain(within));
+        let inner =
+            || DESCRIPTIONS.iter().map(|field| index.settle(index.member(object.clone(), field, FUEL), FUEL));
+        if !describes(members)
+            && !inner().any(|thing| matches!(thing, Thing::Object(members, _) if describes(members)))
+        {
+            continue;
+        }
+        let work = index.work_in(&object);
+        let name = index.name_in(&object).text().cloned();
+        let Some(name) = name.filter(|_| !found.functions(&work).is_empty()) else { continue };
+        found.handler(number, &work, Some(name), |name| index.tool_in(name, &object));
+    }
+    for class in 0..index.input.classes.len() {
+        let has = |names: &[&str]| names.iter().any(|name| index.defines(class, name));
+        // A schema that is written out in a field leaves no trace, but the class says what it is.
+        let is_tool = || index.class_at(class).is_some_and(|class| class.name.ends_with("Tool"));
+        if !has(&SAYS) || !(has(&TAKES) || is_tool()) || !index.descendants(class).is_empty() {
+            continue;
+        }
+        let object = Thing::This(class);
+        let work = WORK.iter().find_map(|work| index.method(class, work));
+        if let (Thing::Text(name), Some(work)) = (index.name_in(&object), work) {
+            found.serve(work, index.tool_in(name.clone(), &object));
+            vary::inherited(found, work, class, &name);
+        }
+    }
+}
+
+/// Whether something says what it is for and what it is given.
+pub(super) fn describes(members: Members<'_>) -> bool {
+    let has = |names: &[&str]| members.iter().any(|(name, _)| names.contains(&&**name));
+    has(&SAYS) && has(&TAKES)
+}
+
+/// The objects of the tree that look in some way, and where they are written.
+fn objects<'i>(index: &Index<'i>, looks_so: impl Fn(Members<'i>) -> bool) -> Vec<(Members<'i>, u32)> {
+    let mut objects = vec![];
+    for variable in index.input.variables {
+        let initial = variable.initial.iter();
+        initial.for_each(|arg| inside(arg, variable.within, &looks_so, DEEPEST, &mut objects));
+    }
+    for (function, unit) in (0_u32..).zip(&index.input.units) {
+        let written = unit.locals.iter().map(|(_, arg)| arg).chain(unit.returned);
+        written.for_each(|arg| inside(arg, function, &looks_so, DEEPEST, &mut objects));
+    }
+    for site in index.input.sites {
+        site.arguments.iter().for_each(|arg| inside(arg, site.within, &looks_so, DEEPEST, &mut objects));
+    }
+    objects
+}
+
+/// The objects that look so, in something that is written out.
+fn inside<'i>(
+    arg: &'i Arg,
+    within: u32,
+    looks_so: &impl Fn(Members<'i>) -> bool,
+    depth: usize,
+    found: &mut Vec<(Members<'i>, u32)>,
+) {
+    let Some(depth) = depth.checked_sub(1).filter(|_| found.len() < MOST) else { return };
+    match &arg.shape {
+        Shape::List(items) => items.iter().for_each(|item| inside(item, within, looks_so, depth, found)),
+        Shape::Object(members) => {
+            if looks_so(members) {
+                found.push((members, within));
+            } else {
+                members.iter().for_each(|(_, member)| inside(member, within, looks_so, depth, found));
+            }
+        }
+        _ => {}
+    }
+}
+
+/// A member of a local thing: which, of what.
+fn member(arg: &Arg) -> Option<(Value, &str)> {
+    match &arg.term {
+        Term::Path(AccessPath { root: Root::Value(thing), fields }) => match fields.as_slice() {
+            [field] => Some((*thing, name_of(field)?)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn members(arg: &Arg) -> &[(Name, Arg)] {
+    match &arg.shape {
+        Shape::Object(members) => members,
+        _ => &[],
+    }
+}

@@ -1,0 +1,262 @@
+//! The ways to reach a place: who calls the function that registers, with what, and which things a loop goes over.
+//!
+//! They are opened on demand. What is asked says on whom it depends; that one's callers or things become assumptions, and it is asked
+//! again under each of them.
+
+use std::rc::Rc;
+
+use interlock_model::ir::{AccessPath, Argument, Field, Name, Term, Value};
+
+use super::{
+    env::{At, Bound, Env, Open, Thing},
+    index::{Caller, Definition, Index},
+    look::FUEL,
+    place::name_of,
+    results::split,
+};
+use crate::{Arg, module::Variable};
+
+/// A value that is one of several things.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Choice<'i> {
+    /// One after the other.
+    Item(&'i Arg),
+    /// One of the things at the first fields of a path.
+    Among(&'i AccessPath, &'i [Field]),
+}
+
+/// How many ways to reach one place are looked at.
+const WAYS: usize = 2_000;
+
+/// How many functions that a closure may be handed to are looked at.
+const RECEIVERS: usize = 100;
+
+/// How many decisions one way may take: functions that register for others, loops.
+const DECISIONS: usize = 8;
+
+impl<'i> Index<'i> {
+    /// The assumptions under which `ask` finds nothing left open in a function; one set per way there. A way whose end stays open is
+    /// among them. Of several things that are open the first is decided that somebody decides.
+    pub(super) fn ways<O>(&self, function: u32, ask: impl Fn(&At<'i>) -> O) -> Vec<Env<'i>>
+    where
+        O: IntoIterator<Item = Open>,
+    {
+        let (mut done, mut pending) = (vec![], vec![(Env::default(), DECISIONS)]);
+        while let Some((env, left)) = pending.pop() {
+            let at = At { function, env };
+            let more = left > 0 && done.len() + pending.len() < WAYS;
+            let open = ask(&at).into_iter().filter(|_| more);
+            let mut decided = open.map(|open| self.decide(open, &at.env, DECISIONS));
+            let ways = decided.find(|ways| !ways.is_empty()).unwrap_or_default();
+            if ways.is_empty() {
+                done.push(at.env);
+            } else {
+                // The last one in is the first one out, and the order of the source is kept.
+                pending.extend(ways.into_iter().rev().map(|env| (env, left - 1)));
+            }
+        }
+        done
+    }
+
+    /// The same assumptions with one more decision, in all ways that it can go; none if nobody decides.
+    fn decide(&self, open: Open, env: &Env<'i>, depth: usize) -> Vec<Env<'i>> {
+        let Some(depth) = depth.checked_sub(1) else { return vec![] };
+        let (function, item, list) = match open {
+            Open::Parameters(function) => {
+                let called = self.called(function, env);
+                if !called.is_empty() {
+                    return called;
+                }
+                let Some(list) = self.gone_over(function, env) else { return self.handed_on(function, env) };
+                let parameters = self.unit(function).map_or(&[][..], |unit| &unit.function.parameters);
+                let Some(item) = parameters.first() else { return vec![] };
+                (function, *item, list)
+            }
+            Open::Item(function, item) => {
+                let Some(choice) = self.choice(function, item) else { return vec![] };
+                (function, item, self.chosen_from(choice, &At { function, env: env.clone() }))
+            }
+            Open::This(class) => {
+                let leaf = |class: &usize| self.descendants(*class).is_empty();
+                let actual = self.descendants(class).into_iter().filter(leaf);
+                return actual.map(|actual| env.with_this(class, actual)).collect();
+            }
+        };
+        match self.settle(list, FUEL) {
+            Thing::Open(outer) if outer != open => self.decide(outer, env, depth),
+            list => {
+                let bind = |thing| env.with(function, vec![(item, Bound::Thing(thing))]);
+                self.turns(&list).into_iter().map(bind).collect()
+            }
+        }
+    }
+
+    /// What a value of a function is one of, if it is: a loop's item, `tools.find(…)`, `tools[name]`.
+    pub(super) fn choice(&self, function: u32, value: Value) -> Option<Choice<'i>> {
+        let unit = self.unit(function)?;
+        if let Some((_, list)) = unit.items.iter().find(|(item, _)| *item == value) {
+            return Some(Choice::Item(list));
+        }
+        match self.definition(function, value)? {
+            Definition::Call(number) => {
+                let site = self.site(number)?;
+                let callee = site.callee.as_ref()?;
+                let (method, receiver) = split(callee)?;
+                matches!(method, "find" | "get").then_some(Choice::Among(callee, receiver))
+            }
+            Definition::Path(path) => {
+                let (last, before) = path.fields.split_last()?;
+                name_of(last).is_none().then_some(Choice::Among(path, before))
+            }
+            _ => None,
+        }
+    }
+
+    /// The collection behind a choice.
+    pub(super) fn chosen_from(&self, choice: Choice<'i>, at: &At<'i>) -> Thing<'i> {
+        match choice {
+            Choice::Item(list) => self.look(list, at, FUEL),
+            Choice::Among(path, fields) => self.receiver(fields, path, at, FUEL),
+        }
+    }
+
+    /// The assumptions that the callers of a function bring.
+    fn called(&self, function: u32, env: &Env<'i>) -> Vec<Env<'i>> {
+        let parameters =
+            self.unit(function).map_or(&[][..], |unit| &unit.function.parameters).iter().copied();
+        let bind = |caller: &Caller<'i>| {
+            let bound: Vec<_> = match caller {
+                Caller::Site(number) => {
+                    let site = self.site(*number)?;
+                    let arguments = site.arguments.iter().map(|arg| Bound::Arg(arg, site.within));
+                    parameters.clone().zip(arguments).collect()
+                }
+                Caller::Step(within, arguments) => {
+                    let arguments = arguments.iter().map(|argument| match argument {
+                        Argument::Term(term) => Bound::Term(term, *within),
+                        Argument::Closure { function, .. } => {
+                            Bound::Thing(Thing::Function(function.0, env.clone()))
+                        }
+                    });
+                    parameters.clone().zip(arguments).collect()
+                }
+            };
+            Some(env.with(function, bound))
+        };
+        self.callers(function).iter().filter_map(bind).collect()
+    }
+
+    /// The assumptions that those bring whom a closure is handed to, where they call it: `client.offer((about, work) => …)`, and each
+    /// client of the tree offers its tools with that.
+    fn handed_on(&self, function: u32, env: &Env<'i>) -> Vec<Env<'i>> {
+        let Some((number, position)) = self.handed(function) else { return vec![] };
+        let Some(site) = self.site(number) else { return vec![] };
+        let named = |method: &str| -> Vec<u32> {
+            let methods = self.input.classes.iter().flat_map(|class| &class.methods);
+            methods.filter(|(name, _)| &**name == method).map(|(_, function)| *function).collect()
+        };
+        let receivers = match (self.target(site), site.callee.as_ref().and_then(split)) {
+            (Some(target), _) => vec![target],
+            (None, Some((method, _))) => named(method),
+            (None, None) => vec![],
+        };
+        let parameters = self.unit(function).map_or(&[][..], |unit| &unit.function.parameters);
+        let mut found = vec![];
+        for receiver in receivers.into_iter().take(RECEIVERS) {
+            let unit = self.unit(receiver);
+            let Some(given) = unit.and_then(|unit| unit.function.parameters.get(position)) else { continue };
+            let given = AccessPath::from(*given);
+            let calls = self.inside(receiver).iter().filter_map(|number| self.site(*number));
+            for call in calls.filter(|call| call.callee.as_ref() == Some(&given)) {
+                let arguments = call.arguments.iter().map(|arg| Bound::Arg(arg, call.within));
+                found.push(env.with(function, parameters.iter().copied().zip(arguments).collect()));
+            }
+        }
+        found
+    }
+
+    /// The list that a closure is called for each thing of: `tools.forEach((tool) => …)`.
+    fn gone_over(&self, function: u32, env: &Env<'i>) -> Option<Thing<'i>> {
+        let (number, argument) = self.handed(function)?;
+        let site = self.site(number)?;
+        let callee = site.callee.as_ref()?;
+        let (method, receiver) = split(callee)?;
+        if argument != 0 || !matches!(method, "forEach" | "map" | "flatMap" | "filter" | "some" | "every") {
+            return None;
+        }
+        Some(self.receiver(receiver, callee, &At { function: site.within, env: env.clone() }, FUEL))
+    }
+
+    /// What is put into the collection at a place, wherever that is written.
+    pub(super) fn collected(&self, place: &str) -> Vec<(Option<Name>, Thing<'i>)> {
+        let mut found = self.put_in(self.kept(place));
+        found.extend(self.memo().filling(|| self.set_in(self.entered(place))));
+        found
+    }
+
+    /// What is set in an object: `tools[tool.name] = tool`.
+    fn set_in(&self, entered: &[&'i Variable]) -> Vec<(Option<Name>, Thing<'i>)> {
+        let mut found = vec![];
+        for variable in entered.iter().take(WAYS) {
+            let (Some(initial), Some(Field::At(key))) = (&variable.initial, variable.path.fields.last())
+            else {
+                continue;
+            };
+            let under = |at: &At<'i>| match key {
+                Term::Path(path) => self.settle(self.path(path, at, FUEL), FUEL),
+                _ => Thing::Unknown,
+            };
+            let value = |at: &At<'i>| self.look(initial, at, FUEL);
+            let ask = |at: &At<'i>| under(at).open().or_else(|| self.settle(value(at), FUEL).open());
+            for env in self.ways(variable.within, ask) {
+                let at = At { function: variable.within, env };
+                found.push((under(&at).text().cloned(), value(&at)));
+            }
+        }
+        found
+    }
+
+    /// What calls put into a collection: `tools.push(tool)`, `handlers.set(name, handler)`.
+    pub(super) fn put_in(&self, calls: &[u32]) -> Vec<(Option<Name>, Thing<'i>)> {
+        self.memo().filling(|| self.put_by(calls))
+    }
+
+    fn put_by(&self, calls: &[u32]) -> Vec<(Option<Name>, Thing<'i>)> {
+        let mut found = vec![];
+        for number in calls.iter().take(WAYS) {
+            let Some(site) = self.site(*number) else { continue };
+            let method = site.callee.as_ref().and_then(split).map(|(method, _)| method);
+            let ask = |at: &At<'i>| {
+                site.arguments.iter().find_map(|arg| self.settle(self.look(arg, at, FUEL), FUEL).open())
+            };
+            for env in self.ways(site.within, ask) {
+                let at = At { function: site.within, env };
+                let mut things = site.arguments.iter().map(|arg| self.look(arg, &at, FUEL));
+                if method == Some("set") {
+                    if let (Some(key), Some(thing)) = (things.next(), things.next()) {
+                        found.push((self.settle(key, FUEL).text().cloned(), thing));
+                    }
+                } else {
+                    things.for_each(|thing| match self.settle(thing, FUEL) {
+                        // `tools.push(...more)`.
+                        thing @ (Thing::List(..) | Thing::Many(_)) => {
+                            found.extend(self.elements(&thing, FUEL))
+                        }
+                        thing => found.push((None, thing)),
+                    });
+                }
+            }
+        }
+        found
+    }
+
+    /// What a loop over something is at, turn by turn. Of the entries of an object that is a pair of name and value.
+    fn turns(&self, list: &Thing<'i>) -> Vec<Thing<'i>> {
+        let pairs = matches!(list, Thing::Entries(_));
+        let turn = |(name, thing): (Option<Name>, Thing<'i>)| match name {
+            Some(name) if pairs => Thing::Many(Rc::new(vec![Thing::Text(name), thing])),
+            _ => thing,
+        };
+        self.elements(list, FUEL).into_iter().map(turn).collect()
+    }
+}

@@ -1,0 +1,391 @@
+//! Wrappers with the function that they wrap put in.
+//!
+//! `execute: withLogging(async (args) => …)` registers the closure that `withLogging` returns. That closure is one function for all tools
+//! and calls whatever it has captured; a tool of its own it becomes when what it captured is known. So it is copied, and the copy calls
+//! the wrapped function by name: a lock that the wrapper takes is then taken around the tool's own steps.
+
+use interlock_model::ir::{
+    AccessPath, Argument, Block, Callee, Effect, Function, FunctionId, Name, Op, Origin, Root, Term, Value,
+    ValueInfo,
+};
+use rustc_hash::FxHashMap;
+
+use super::{
+    env::{At, Env, Thing},
+    index::Index,
+    input::Added,
+    look::FUEL,
+    place::name_of,
+};
+use crate::{Arg, Shape, module::Site};
+
+/// How many copies are made.
+const COPIES: usize = 500;
+
+/// How many members of an object are looked at.
+const MEMBERS: usize = 32;
+
+/// How many wrappers may be around each other.
+const DEPTH: usize = 8;
+
+/// The copies that were made.
+#[derive(Debug, Default)]
+pub(super) struct Wrapped {
+    functions: u32,
+    sites: u32,
+    added: Vec<Option<Added>>,
+    calls: Vec<Site>,
+    known: FxHashMap<Key, (u32, Vec<(usize, usize)>)>,
+}
+
+/// What makes two copies the same: what is copied, where, and which functions are put in as what.
+type Key = (Option<u32>, u32, Vec<(Value, Option<Name>, u32)>);
+
+/// A captured function that is known: the value it is captured as, which it is, and what it takes along. `None` is something that the
+/// copy has to take along for it.
+struct Known {
+    value: Value,
+    /// The member of the value that it is, if the value is an object.
+    member: Option<Name>,
+    function: u32,
+    takes: Vec<(Name, Option<Term>)>,
+}
+
+impl Known {
+    /// Whether it is what is found at a path.
+    fn is_at(&self, path: &AccessPath) -> bool {
+        let member = match path.fields.as_slice() {
+            [] => None,
+            [field] => match name_of(field) {
+                Some(name) => Some(name),
+                None => return false,
+            },
+            _ => return false,
+        };
+        path.root == Root::Value(self.value) && member == self.member.as_deref()
+    }
+}
+
+impl Wrapped {
+    pub(super) fn new(index: &Index<'_>) -> Self {
+        let count = |of: usize| u32::try_from(of).unwrap_or(u32::MAX);
+        Self {
+            functions: count(index.input.units.len()),
+            sites: count(index.input.sites.len()),
+            ..Self::default()
+        }
+    }
+
+    /// The copies and their calls.
+    pub(super) fn finish(self) -> (Vec<Added>, Vec<Site>) {
+        (self.added.into_iter().flatten().collect(), self.calls)
+    }
+
+    /// What a copy is called.
+    pub(super) fn name_of(&self, function: u32) -> Option<Name> {
+        let added = self.added.get(function.checked_sub(self.functions)? as usize)?;
+        added.as_ref().map(|added| added.function.name.clone())
+    }
+
+    /// The function that a copy was made for, if it is the only one that was put in.
+    pub(super) fn around(&self, copy: u32) -> Option<u32> {
+        let (_, _, put_in) = self.known.iter().find_map(|(key, (made, _))| (*made == copy).then_some(key))?;
+        match put_in.as_slice() {
+            [(_, _, only)] => Some(*only),
+            _ => None,
+        }
+    }
+
+    /// A closure as it is under assumptions: itself, or a copy with the functions put in that it has captured.
+    pub(super) fn specialise<'i>(&mut self, index: &Index<'i>, function: u32, env: &Env<'i>) -> u32 {
+        self.wrap(index, function, env, DEPTH)
+    }
+
+    fn wrap<'i>(&mut self, index: &Index<'i>, function: u32, env: &Env<'i>, depth: usize) -> u32 {
+        let (Some(unit), Some((within, terms)), Some(depth)) =
+            (index.unit(function), index.captured(function), depth.checked_sub(1))
+        else {
+            return function;
+        };
+        let mut known = vec![];
+        for (value, term) in unit.function.captures.iter().zip(terms) {
+            // What can be told without assumptions is told without a copy.
+            if index.settle(index.term(term, &At::plain(within), FUEL), FUEL).open().is_none() {
+                continue;
+            }
+            let at = At { function: within, env: env.clone() };
+            let thing = index.settle(index.term(term, &at, FUEL), FUEL);
+            for (member, thing) in functions_of(index, thing) {
+                let Thing::Function(inner, env) = thing else { continue };
+                let inner = self.wrap(index, inner, &env, depth);
+                let takes = self.takes(index, inner, &env);
+                known.push(Known { value: *value, member, function: inner, takes });
+            }
+        }
+        if known.is_empty() || self.added.len() >= COPIES {
+            return function;
+        }
+        self.once(index, None, function, &known).0
+    }
+
+    /// Copies a function unless that was done.
+    fn once(
+        &mut self,
+        index: &Index<'_>,
+        within: Option<u32>,
+        function: u32,
+        known: &[Known],
+    ) -> (u32, Vec<(usize, usize)>) {
+        let part = |known: &Known| (known.value, known.member.clone(), known.function);
+        let key = (within, function, known.iter().map(part).collect());
+        if let Some(copy) = self.known.get(&key) {
+            return copy.clone();
+        }
+        let copy = self.copy(index, function, known);
+        self.known.insert(key, copy.clone());
+        copy
+    }
+
+    /// What a function takes along, seen from outside: where that is a global it is named, else it has to be handed through.
+    fn takes<'i>(&self, index: &Index<'i>, function: u32, env: &Env<'i>) -> Vec<(Name, Option<Term>)> {
+        let own = match function.checked_sub(self.functions) {
+            Some(copy) => self.added.get(copy as usize).and_then(Option::as_ref).map(|added| &added.function),
+            None => index.unit(function).map(|unit| unit.function),
+        };
+        let Some(own) = own else { return vec![] };
+        let written = index.captured(function);
+        let take = |(position, value): (usize, &Value)| {
+            let name = own
+                .values
+                .get(value.0 as usize)
+                .map_or_else(|| Name::from("captured"), |info| info.name.clone());
+            let term =
+                written.and_then(|(within, terms)| global(index, terms.get(position)?, within, env, FUEL));
+            (name, term)
+        };
+        own.captures.iter().enumerate().map(take).collect()
+    }
+
+    /// Copies a function. Answers with what it additionally captures, in order: which of the known functions needs it, and what.
+    fn copy(&mut self, index: &Index<'_>, function: u32, known: &[Known]) -> (u32, Vec<(usize, usize)>) {
+        let Some(unit) = index.unit(function) else { return (function, vec![]) };
+        let slot = self.added.len();
+        let number = self.functions.saturating_add(u32::try_from(slot).unwrap_or(u32::MAX));
+        self.added.push(None);
+        let mut copy: Function = unit.function.clone();
+        let (mut calls, mut extra) = (vec![], vec![]);
+        for (which, known) in known.iter().enumerate() {
+            let mut terms = vec![];
+            for (what, (name, term)) in known.takes.iter().enumerate() {
+                terms.push(term.clone().unwrap_or_else(|| {
+                    let value = Value(u32::try_from(copy.values.len()).unwrap_or(u32::MAX));
+                    copy.values.push(ValueInfo {
+                        name: name.clone(),
+                        origin: Origin::Capture,
+                        bounded: false,
+                    });
+                    copy.captures.push(value);
+                    extra.push((which, what));
+                    value.into()
+                }));
+            }
+            calls.push((FunctionId(known.function), terms));
+        }
+        let mut body = std::mem::take(&mut copy.body);
+        Rewrite { wrapped: self, index, number, known, calls: &calls }.block(&mut body);
+        copy.body = body;
+        if let Some(place) = self.added.get_mut(slot) {
+            *place = Some(Added { function: copy, like: FunctionId(function) });
+        }
+        (number, extra)
+    }
+}
+
+/// The functions that something is or has as members: a function itself, the handler in the description of a tool, the methods of an
+/// object.
+fn functions_of<'i>(index: &Index<'i>, thing: Thing<'i>) -> Vec<(Option<Name>, Thing<'i>)> {
+    if matches!(thing, Thing::Function(..)) {
+        return vec![(None, thing)];
+    }
+    let names: Vec<Name> = match &thing {
+        Thing::Object(members, _) => members.iter().map(|(name, _)| name.clone()).take(MEMBERS).collect(),
+        Thing::Instance(class, _) => {
+            let methods = index.line(*class).flat_map(|class| &class.methods).map(|(name, _)| name.clone());
+            methods.filter(|name| &**name != "constructor").take(MEMBERS).collect()
+        }
+        _ => return vec![],
+    };
+    let member = |name: Name| {
+        let member = index.settle(index.member(thing.clone(), &name, FUEL), FUEL);
+        matches!(member, Thing::Function(..)).then_some((Some(name), member))
+    };
+    names.into_iter().filter_map(member).collect()
+}
+
+/// What a term is as a path from a global, where it is one.
+fn global<'i>(index: &Index<'i>, term: &'i Term, within: u32, env: &Env<'i>, fuel: usize) -> Option<Term> {
+    let (Term::Path(path), Some(fuel)) = (term, fuel.checked_sub(1)) else { return None };
+    match &path.root {
+        Root::Global(_) => Some(term.clone()),
+        Root::Value(value) if path.fields.is_empty() => {
+            use super::{env::Bound, index::Definition};
+            match env.get(within, *value) {
+                Some(Bound::Arg(arg, caller)) => return global(index, &arg.term, caller, env, fuel),
+                Some(Bound::Term(term, caller)) => return global(index, term, caller, env, fuel),
+                _ => {}
+            }
+            match index.definition(within, *value)? {
+                Definition::Capture(position) => {
+                    let (outer, terms) = index.captured(within)?;
+                    global(index, terms.get(position)?, outer, env, fuel)
+                }
+                Definition::Path(path) if matches!(path.root, Root::Global(_)) => {
+                    Some(Term::Path(path.clone()))
+                }
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+struct Rewrite<'x, 'i> {
+    wrapped: &'x mut Wrapped,
+    index: &'x Index<'i>,
+    number: u32,
+    known: &'x [Known],
+    /// For each that is known: the function, and what it takes along.
+    calls: &'x [(FunctionId, Vec<Term>)],
+}
+
+impl Rewrite<'_, '_> {
+    fn block(&mut self, block: &mut Block) {
+        for Effect { op, .. } in block {
+            match op {
+                Op::Call { callee, receiver, arguments, .. } => {
+                    if let Some(object) = self.callee(callee) {
+                        receiver.get_or_insert(object);
+                    }
+                    arguments.iter_mut().for_each(|argument| self.argument(argument));
+                }
+                Op::Closure { function, captures, .. } => self.closure(function, captures),
+                Op::Check { then, otherwise, .. } => {
+                    self.block(then);
+                    self.block(otherwise);
+                }
+                Op::Spawn { body, .. } | Op::Loop { body, .. } | Op::Inlined { body, .. } => self.block(body),
+                Op::Together { branches } => branches.iter_mut().for_each(|branch| self.block(branch)),
+                Op::Try { body, catch, finally } => {
+                    self.block(body);
+                    if let Some(catch) = catch {
+                        self.block(&mut catch.body);
+                    }
+                    self.block(finally);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// The known function that a term is, with what it takes along.
+    fn of(&self, term: &Term) -> Option<(FunctionId, Vec<Term>)> {
+        let Term::Path(path) = term else { return None };
+        let position = self.known.iter().position(|known| known.is_at(path))?;
+        self.calls.get(position).cloned()
+    }
+
+    /// Puts a known function in place of what is called. Answers with the object whose member that is.
+    fn callee(&mut self, callee: &mut Callee) -> Option<AccessPath> {
+        match callee {
+            Callee::Value(value) => {
+                if let Some((function, captures)) = self.of(&(*value).into()) {
+                    *callee = Callee::Closure { function, captures };
+                }
+            }
+            Callee::Closure { function, captures } => self.closure(function, captures),
+            Callee::Pending(number) => {
+                let site = self.index.site(*number)?;
+                let direct = site.callee.clone().and_then(|path| self.of(&Term::Path(path)));
+                if let Some((function, captures)) = direct {
+                    *callee = Callee::Closure { function, captures };
+                    let AccessPath { root, fields } = site.callee.as_ref()?;
+                    let (_, object) = fields.split_last()?;
+                    return Some(AccessPath { root: root.clone(), fields: object.into() });
+                }
+                let mut arguments = site.arguments.clone();
+                arguments.iter_mut().for_each(|arg| self.arg(arg));
+                let copied = u32::try_from(self.wrapped.calls.len()).unwrap_or(u32::MAX);
+                *number = self.wrapped.sites.saturating_add(copied);
+                self.wrapped.calls.push(Site {
+                    within: self.number,
+                    span: site.span,
+                    function: site.function,
+                    callee: site.callee.clone(),
+                    construct: site.construct,
+                    arguments,
+                    unconditional: site.unconditional,
+                });
+            }
+            Callee::Function(_) | Callee::Named(_) => {}
+        }
+        None
+    }
+
+    fn argument(&mut self, argument: &mut Argument) {
+        match argument {
+            Argument::Term(term) => {
+                if let Some((function, captures)) = self.of(term) {
+                    *argument = Argument::Closure { function, captures };
+                }
+            }
+            Argument::Closure { function, captures } => self.closure(function, captures),
+        }
+    }
+
+    fn arg(&mut self, arg: &mut Arg) {
+        match &mut arg.shape {
+            Shape::Opaque => {
+                if let Some((function, captures)) = self.of(&arg.term) {
+                    arg.shape = Shape::Function { function, captures };
+                }
+            }
+            Shape::Function { function, captures } => self.closure(function, captures),
+            Shape::Object(members) => members.iter_mut().for_each(|(_, member)| self.arg(member)),
+            Shape::List(items) => items.iter_mut().for_each(|item| self.arg(item)),
+            _ => {}
+        }
+    }
+
+    /// A closure that takes a known function along is copied as well.
+    fn closure(&mut self, function: &mut FunctionId, captures: &mut Vec<Term>) {
+        let Some(unit) = self.index.unit(function.0) else { return };
+        let mut inner = vec![];
+        let mut which = vec![];
+        for (value, term) in unit.function.captures.iter().zip(captures.iter()) {
+            let Term::Path(path) = term else { continue };
+            for (position, known) in self.known.iter().enumerate() {
+                // The function itself is taken along, or the object that it is a member of.
+                let member = if known.is_at(path) {
+                    None
+                } else if path.root == Root::Value(known.value) && path.fields.is_empty() {
+                    known.member.clone()
+                } else {
+                    continue;
+                };
+                let (function, takes) = (known.function, known.takes.clone());
+                inner.push(Known { value: *value, member, function, takes });
+                which.push(position);
+            }
+        }
+        if inner.is_empty() || self.wrapped.added.len() >= COPIES {
+            return;
+        }
+        let (copy, extra) = self.wrapped.once(self.index, Some(self.number), function.0, &inner);
+        *function = FunctionId(copy);
+        for (known, what) in extra {
+            let terms =
+                which.get(known).and_then(|position| self.calls.get(*position)).map(|(_, terms)| terms);
+            captures.push(terms.and_then(|terms| terms.get(what).cloned()).unwrap_or(Term::Unknown));
+        }
+    }
+}
