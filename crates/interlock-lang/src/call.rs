@@ -6,6 +6,7 @@ use interlock_model::{
     Span,
     ir::{AccessPath, Field, FunctionId, Name, Root, Term, Value, Via},
 };
+use serde::{Deserialize, Serialize};
 
 use crate::knowledge::Seen;
 
@@ -123,7 +124,7 @@ pub struct Made {
 }
 
 /// An argument: what it is called, what it depends on, and as much of its structure as the source shows.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Arg {
     /// Its name; [`Term::Unknown`] for an object or a list.
     pub term: Term,
@@ -134,7 +135,7 @@ pub struct Arg {
 }
 
 /// The structure of an argument.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Shape {
     /// Nothing more than its term.
     Opaque,

@@ -1,13 +1,15 @@
 //! Where something stands in the source.
 
+use serde::{Deserialize, Serialize};
+
 /// A file of the scanned tree, as an index into [`ir::Program::files`](crate::ir::Program::files).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 pub struct FileId(pub u32);
 
 /// A stretch of one file: bytes for those who cut or mark the text, lines for those who name it.
 ///
 /// Both are kept because a rule has no source text at hand to turn one into the other.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 pub struct Span {
     /// The file.
     pub file: FileId,

@@ -20,7 +20,7 @@ pub(super) const TABLE: &str = "xtask/src/tidy/layers.rs";
 
 /// The table, lowest crates first.
 pub(super) const LAYERS: &[Layer] = &[
-    pure("interlock-model", &[], &["serde_json", "thiserror"]),
+    pure("interlock-model", &[], &["serde", "serde_json", "thiserror"]),
     pure("interlock-hazards", &["interlock-model"], &["serde_json"]),
     pure(
         "interlock-lang",

@@ -108,6 +108,7 @@ pub(crate) fn link(
         hand_made,
         called_often: HashSet::default(),
         notes: bounded(notes),
+        unresolved: vec![],
     }
 }
 

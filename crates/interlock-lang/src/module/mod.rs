@@ -14,11 +14,12 @@ use interlock_model::{
     Span,
     ir::{AccessPath, Function, HandMade, Name, Note, Value},
 };
+use serde::{Deserialize, Serialize};
 
 use crate::Arg;
 
 /// A file after lowering.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Module {
     /// Its path relative to the scanned root.
     pub path: Name,
@@ -43,7 +44,7 @@ pub struct Module {
 }
 
 /// `import { exported as local } from "from"`, or the same by `require`.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Import {
     /// The name in this file.
     pub local: Name,
@@ -54,7 +55,7 @@ pub struct Import {
 }
 
 /// Which export.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Imported {
     /// One by name; `default` is a name.
     Name(Name),
@@ -63,7 +64,7 @@ pub enum Imported {
 }
 
 /// `export`, `module.exports`, `export … from`.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Export {
     /// A name of this file under the name `exported`.
     Local {
@@ -89,7 +90,7 @@ pub enum Export {
 }
 
 /// A class.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Class {
     /// As a global: `PATH::NAME`.
     pub name: Name,
@@ -143,7 +144,7 @@ pub(crate) const WORK: [&str; 12] = [
 ];
 
 /// Something that was assigned: `const pool = new Pool()`, `this.pool = pool`, `tools.create = { … }`.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Variable {
     /// Where: a global of this file, or `this.field` of a class.
     pub path: AccessPath,
@@ -158,7 +159,7 @@ pub struct Variable {
 }
 
 /// A function with what linking needs to know besides.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Lowered {
     /// Its IR. Ids of functions are the module's; the file of spans is not set.
     pub function: Function,
@@ -179,7 +180,7 @@ pub struct Lowered {
 }
 
 /// A call: one to look up, or one that is known already and that others may want to see.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Site {
     /// The function that it stands in.
     pub within: u32,

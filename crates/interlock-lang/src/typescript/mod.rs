@@ -115,4 +115,13 @@ mod tests {
         "#]]
         .assert_eq(&program.to_string());
     }
+
+    #[test]
+    fn a_module_is_the_same_after_it_was_written_down_and_read_back() {
+        let text = "import { db } from \"./db.js\";\nexport class Store {\n  #rows = new Map();\n  async put(id, row = `${id}`) {\n    \
+                    if (!this.#rows.has(id)) await db.insert(\"rows\", { id, row });\n    this.#rows.set(id, row);\n  }\n}\n";
+        let module = LANGUAGE.module(&Source { path: "store.ts", text });
+        let written = serde_json::to_string(&module).unwrap();
+        assert_eq!(serde_json::from_str::<Module>(&written).unwrap(), module);
+    }
 }

@@ -1,5 +1,7 @@
 //! One step of a function.
 
+use serde::{Deserialize, Serialize};
+
 use crate::Span;
 
 use super::{
@@ -11,7 +13,7 @@ use super::{
 pub type Block = Vec<Effect>;
 
 /// A step, and where it stands.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Effect {
     /// Where.
     pub span: Span,
@@ -20,7 +22,7 @@ pub struct Effect {
 }
 
 /// What a step does.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Op {
     /// State comes in.
     Read {
@@ -245,7 +247,7 @@ pub enum Op {
 }
 
 /// What runs when a step of a [`Op::Try`] fails.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Catch {
     /// What went wrong, where the source looks at it.
     pub error: Option<Value>,
@@ -254,7 +256,7 @@ pub struct Catch {
 }
 
 /// How a delay behaves from try to try.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Backoff {
     /// Always the same.
     Fixed,
@@ -263,7 +265,7 @@ pub enum Backoff {
 }
 
 /// When a spawned block starts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Start {
     /// At once.
     Now,
@@ -274,7 +276,7 @@ pub enum Start {
 }
 
 /// Whether the world outside is different afterwards.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Change {
     /// It was only asked.
     None,
@@ -287,7 +289,7 @@ pub enum Change {
 }
 
 /// Which function a call reaches.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Callee {
     /// One of the program's.
     Function(FunctionId),
@@ -309,7 +311,7 @@ pub enum Callee {
 }
 
 /// What a call hands over.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Argument {
     /// Something with a name.
     Term(Term),
@@ -334,7 +336,7 @@ impl Argument {
 }
 
 /// How often a loop runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Bound {
     /// Once for each of some things.
     Each,
@@ -345,7 +347,7 @@ pub enum Bound {
 }
 
 /// How a block is left early.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Exit {
     /// The function returns values.
     Return(Vec<Value>),

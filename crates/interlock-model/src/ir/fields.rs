@@ -10,6 +10,8 @@ use std::{
     sync::Arc,
 };
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
 use super::Field;
 
 /// The steps of an [`AccessPath`](super::AccessPath). A copy costs nothing; what is changed is copied first, unless nobody else has it.
@@ -253,5 +255,17 @@ mod tests {
         emptied.pop();
         assert_eq!(emptied, Fields::new());
         assert!(emptied.pop().is_none() && Fields::new().pop().is_none());
+    }
+}
+
+impl Serialize for Fields {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.as_slice().serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Fields {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Vec::<Field>::deserialize(deserializer)?.into_iter().collect())
     }
 }

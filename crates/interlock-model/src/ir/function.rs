@@ -1,15 +1,17 @@
 //! A function: its steps, the values they pass on, and who calls it when.
 
+use serde::{Deserialize, Serialize};
+
 use crate::Span;
 
 use super::{Block, Effect, Name, Value};
 
 /// A function of the program, as an index into [`Program::functions`](super::Program::functions).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct FunctionId(pub u32);
 
 /// A function, method or closure, lowered.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Function {
     /// Its name, qualified as its language does: `Manager.Close`.
     pub name: Name,
@@ -37,7 +39,7 @@ pub struct Function {
 }
 
 /// When a function runs.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Role {
     /// A client calls it, as these tools, any number of times at once. With no tool at all it answers something else that clients
     /// send: another request, a notification, a route.
@@ -49,7 +51,7 @@ pub enum Role {
 }
 
 /// A tool as its server announces it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tool {
     /// Its name.
     pub name: Name,
@@ -60,7 +62,7 @@ pub struct Tool {
 }
 
 /// Where another call can come in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Interleaving {
     /// At suspensions only: an event loop.
     AtSuspension,
@@ -70,7 +72,7 @@ pub enum Interleaving {
 
 /// How clients reach a server. A server on standard streams runs once per client, so files and databases are shared between
 /// processes; one on the network runs once for all.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Transport {
     /// Standard input and output.
     Stdio,
@@ -79,7 +81,7 @@ pub enum Transport {
 }
 
 /// What is known of a value besides its uses.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ValueInfo {
     /// What the source calls it. Values of the same name are told apart by a number in the text form.
     pub name: Name,
@@ -90,7 +92,7 @@ pub struct ValueInfo {
 }
 
 /// Where a value comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Origin {
     /// An argument of the caller.
     Argument,

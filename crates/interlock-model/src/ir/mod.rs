@@ -34,7 +34,9 @@ pub use build::{Body, FunctionBuilder};
 pub use effect::{Argument, Backoff, Block, Bound, Callee, Catch, Change, Effect, Exit, Op, Start};
 pub use fields::Fields;
 pub use function::{Function, FunctionId, Interleaving, Origin, Role, Tool, Transport, ValueInfo};
-pub use program::{HandMade, Limit, Limited, Note, Program, Removal, Server, Table};
+pub use program::{
+    HandMade, Limit, Limited, Note, Program, Removal, Server, Table, Unresolved, UnresolvedReason,
+};
 pub use protection::{Finish, Hold, Isolation, Lease, Lock, LockKind, Scope, Transaction, Via};
 pub use resource::{Aspect, Comparator, Comparison, Condition, Resource, WriteMode};
 pub use term::{AccessPath, Field, Fresh, Name, Root, Term, Value};

@@ -2,12 +2,14 @@
 
 use std::{collections::HashSet, sync::Arc};
 
+use serde::{Deserialize, Serialize};
+
 use crate::{FileId, Span};
 
 use super::{AccessPath, Function, FunctionId, Name, Transport};
 
 /// The lowered tree: what rules look at.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Program {
     /// Paths relative to the scanned root, with forward slashes.
     pub files: Vec<Name>,
@@ -25,10 +27,45 @@ pub struct Program {
     pub called_often: HashSet<FunctionId>,
     /// What was not understood, so that a report can say so.
     pub notes: Vec<Note>,
+    /// The calls that lead nowhere, or not everywhere, in the order of the functions: where the analysis lost its way.
+    pub unresolved: Vec<Unresolved>,
+}
+
+/// A call of which it is not known what it does, or not all of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unresolved {
+    /// The function that it stands in.
+    pub function: FunctionId,
+    /// Where.
+    pub span: Span,
+    /// What is called, as it is written.
+    pub callee: Name,
+    /// Why.
+    pub reason: UnresolvedReason,
+}
+
+/// Why it is not known what a call does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum UnresolvedReason {
+    /// Nothing is known of the object whose method it is.
+    Receiver,
+    /// What the object is is known, and it has no such method in the tree.
+    Method,
+    /// No function of that name is in the tree.
+    Function,
+    /// It is computed which function is called.
+    Computed,
+    /// The function belongs to a library of which nothing is known.
+    Library,
+    /// So many functions may be meant that the budget was not enough for all of them.
+    Alternatives {
+        /// How many were left out.
+        left_out: u32,
+    },
 }
 
 /// A server that the tree starts.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Server {
     /// Where it starts to listen.
     pub span: Span,
@@ -41,7 +78,7 @@ pub struct Server {
 }
 
 /// A table or collection as the tree declares it: a model class, a document type, a `CREATE TABLE`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Table {
     /// Its name in statements.
     pub name: Name,
@@ -60,7 +97,7 @@ impl Table {
 }
 
 /// A shared map or list that does not grow with every key.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limited {
     /// Where it is found.
     pub path: AccessPath,
@@ -70,7 +107,7 @@ pub struct Limited {
 
 /// A lock that the tree builds itself, recognised by its shape. Its uses are [acquired](super::Op::Acquire) and released like those
 /// of any other lock; this says what it is worth.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HandMade {
     /// Where it is built.
     pub span: Span,
@@ -89,7 +126,7 @@ pub struct HandMade {
 }
 
 /// Who removes an entry of a map of locks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Removal {
     /// The last one out; or there is no entry to remove.
     Last,
@@ -102,7 +139,7 @@ pub enum Removal {
 }
 
 /// What keeps a collection from growing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Limit {
     /// A number of entries or their age.
     Capacity,
@@ -111,7 +148,7 @@ pub enum Limit {
 }
 
 /// Something that lowering met and did not understand.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Note {
     /// Where.
     pub span: Span,

@@ -1,9 +1,11 @@
 //! What keeps another call out: locks and transactions, with what is needed to judge how far they reach.
 
+use serde::{Deserialize, Serialize};
+
 use super::{AccessPath, Root, Term};
 
 /// A lock. Two effects are under the same one only if they [name the same](Lock::is_the_same_as).
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Lock {
     /// The lock object. One that this call has [made](super::Op::New) and shown to nobody keeps nobody out.
     pub object: AccessPath,
@@ -18,7 +20,7 @@ pub struct Lock {
 }
 
 /// How many holders a lock lets in at once.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum LockKind {
     /// One, or many readers.
     Mutex,
@@ -27,7 +29,7 @@ pub enum LockKind {
 }
 
 /// Whom a lock keeps out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Scope {
     /// Calls of the same process.
     InProcess,
@@ -36,7 +38,7 @@ pub enum Scope {
 }
 
 /// A lock that is lost when its time is up.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Lease {
     /// Whether it is prolonged while the work runs.
     pub renewed: bool,
@@ -45,7 +47,7 @@ pub struct Lease {
 }
 
 /// In which way a lock is held.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Hold {
     /// Alone.
     Exclusive,
@@ -54,7 +56,7 @@ pub enum Hold {
 }
 
 /// A stretch of statements that take effect together.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Transaction {
     /// The connection it is opened on. Statements that go another way are not in it.
     pub via: Via,
@@ -63,7 +65,7 @@ pub struct Transaction {
 }
 
 /// Which way a statement goes.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Via {
     /// One connection.
     Client(AccessPath),
@@ -89,7 +91,7 @@ impl Via {
 }
 
 /// What happens to a row that was read in a transaction and is changed by another before the commit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Isolation {
     /// The change is seen by the next statement; the judgement is stale. MySQL's REPEATABLE READ writes behave so too.
     ReadCommitted,
@@ -104,7 +106,7 @@ pub enum Isolation {
 }
 
 /// How a transaction ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Finish {
     /// It takes effect.
     Commit,

@@ -1,9 +1,11 @@
 //! What calls can meet at, what may be asked of it, and how it may be changed.
 
+use serde::{Deserialize, Serialize};
+
 use super::{AccessPath, Name, Term};
 
 /// A thing that outlives the call, so that another call can see it.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Resource {
     /// A file or folder, by its path.
     File(Term),
@@ -27,7 +29,7 @@ pub enum Resource {
 }
 
 /// What a read asks for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Aspect {
     /// What is in it.
     Content,
@@ -42,7 +44,7 @@ pub enum Aspect {
 }
 
 /// How a write takes effect when others write too.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum WriteMode {
     /// Whatever was there is replaced.
     Blind,
@@ -63,11 +65,11 @@ pub enum WriteMode {
 }
 
 /// What a conditional statement demands of the state it finds: all of these.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 pub struct Condition(pub Vec<Comparison>);
 
 /// One demand of a [`Condition`].
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Comparison {
     /// The column or field.
     pub column: Name,
@@ -78,7 +80,7 @@ pub struct Comparison {
 }
 
 /// How two things are compared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Comparator {
     /// `=`
     Equal,

@@ -5,17 +5,19 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use super::Fields;
 
 /// An identifier of the source, shared because substitution copies it often.
 pub type Name = Arc<str>;
 
 /// A value inside one function, as an index into [`Function::values`](super::Function::values). Assigned once.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Value(pub u32);
 
 /// What something is called at run time, as far as the source says it.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Term {
     /// Text or a number that stands in the source.
     Literal(Name),
@@ -36,7 +38,7 @@ pub enum Term {
 }
 
 /// In how far a [`Term::Fresh`] is its own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Fresh {
     /// Unpredictable, and never the same twice.
     Random,
@@ -49,7 +51,7 @@ pub enum Fresh {
 }
 
 /// A way from a root to a place: `this.graphs[id].entities`.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct AccessPath {
     /// Where it starts.
     pub root: Root,
@@ -58,7 +60,7 @@ pub struct AccessPath {
 }
 
 /// Where an [`AccessPath`] starts.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Root {
     /// A value of the function: a parameter, a local, a result.
     Value(Value),
@@ -69,7 +71,7 @@ pub enum Root {
 }
 
 /// One step of an [`AccessPath`].
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Field {
     /// A named field.
     Name(Name),
