@@ -103,6 +103,16 @@ impl Entry<'_> {
         });
     }
 
+    /// Hands on what a rule found out about some steps on its way to a decision, and notes why it goes no further.
+    pub(crate) fn note<T>(
+        &self,
+        hazard: &HazardId,
+        steps: &[At],
+        found: Result<T, Reason>,
+    ) -> Result<T, Reason> {
+        found.inspect_err(|reason| self.decide(Some(hazard), steps, Outcome::Silent(*reason)))
+    }
+
     /// Keeps what a rule found about some steps, and notes it or why there is nothing.
     pub(crate) fn settle<T>(&self, hazard: &HazardId, steps: &[At], found: Result<T, Reason>) -> Option<T> {
         match found {

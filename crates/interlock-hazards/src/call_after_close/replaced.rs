@@ -6,11 +6,12 @@ use interlock_model::{
 };
 
 use crate::{
-    Issue,
+    Issue, Reason,
+    decision::{needs, unless},
     view::{At, Entry, Kinds, View},
 };
 
-use super::rule::ends_the_process;
+use super::{HAZARD, rule::ends_the_process};
 
 /// A handle that a tool closes, waits for, and only then takes out of sight or replaces.
 pub(super) fn replaced(view: &View<'_>, entry: &Entry<'_>) -> Vec<Issue> {
@@ -24,28 +25,27 @@ pub(super) fn replaced(view: &View<'_>, entry: &Entry<'_>) -> Vec<Issue> {
         // One of many is found by a name that others need not know, and what failed is of no use to anybody.
         let one_for_all =
             entry.is_shared(&handle) && handle.fields.iter().all(|field| matches!(field, Field::Name(_)));
-        if !one_for_all
-            || entry.is_recovery(close)
-            || is_broken(entry, close, &handle)
-            || ends_the_process(entry, close)
-        {
-            continue;
-        }
         let sets = || {
             entry
                 .all(Kinds::WRITE, |op| matches!(op, Op::Write { mode: WriteMode::Blind, .. }))
                 .filter(|set| matches!(entry.resource(*set), Some(Resource::Shared(path)) if *path == handle))
         };
-        if sets().any(|set| set < close && entry.leads_to(set, close).is_some()) {
-            continue;
-        }
-        let Some(set) = sets().find(|set| *set > close && entry.leads_to(close, *set) == Some(true)) else {
-            continue;
+        let judge = || {
+            needs(one_for_all, Reason::OneOfMany)?;
+            unless(entry.is_recovery(close), Reason::OnlyInRecovery)?;
+            unless(is_broken(entry, close, &handle), Reason::FoundBroken)?;
+            unless(ends_the_process(entry, close), Reason::ProcessEnds)?;
+            unless(
+                sets().any(|set| set < close && entry.leads_to(set, close).is_some()),
+                Reason::TakenOutFirst,
+            )?;
+            let set = sets().find(|set| *set > close && entry.leads_to(close, *set) == Some(true));
+            let set = set.ok_or(Reason::TakenOutFirst)?;
+            needs(entry.race_window(close, set).is_some_and(|window| !window.is_locked()), Reason::HeldLock)?;
+            let (other, used) = user(view, entry, &handle).ok_or(Reason::NobodyUses)?;
+            Ok((set, other, used))
         };
-        if entry.race_window(close, set).is_none_or(|window| window.is_locked()) {
-            continue;
-        }
-        let Some((other, used)) = user(view, entry, &handle) else { continue };
+        let Some((set, other, used)) = entry.settle(&HAZARD.id, &[close], judge()) else { continue };
         let issue = issue(entry, close, set, (other, used), &handle);
         if !found.iter().any(|known| known.span == issue.span) {
             found.push(issue);

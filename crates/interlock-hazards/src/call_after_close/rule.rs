@@ -8,12 +8,13 @@ use interlock_model::{
 };
 
 use crate::{
-    Issue,
+    Issue, Reason,
+    decision::{needs, unless},
     fields::mentions,
     view::{At, Entry, Kinds, Runs, View},
 };
 
-use super::replaced::replaced;
+use super::{HAZARD, replaced::replaced};
 
 /// Finds `call-after-close`.
 pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
@@ -52,7 +53,13 @@ fn closers<'v, 'e>(entry: &'v Entry<'e>) -> Vec<Closer<'v, 'e>> {
     // Where the process ends, nothing is left to race for.
     let closes: Vec<(At, AccessPath)> = entry
         .steps_of(Kinds::CLOSE)
-        .filter(|close| is_close(entry, *close) && !ends_the_process(entry, *close))
+        .filter(|close| {
+            let judge = || {
+                needs(is_close(entry, *close), Reason::OutOfScope)?;
+                unless(ends_the_process(entry, *close), Reason::ProcessEnds)
+            };
+            entry.note(&HAZARD.id, &[*close], judge()).is_ok()
+        })
         .filter_map(|close| match entry.op(close) {
             Some(Op::Close { handle }) => Some((close, entry.resolve_path(handle))),
             _ => None,
@@ -143,7 +150,9 @@ fn tested(entry: &Entry<'_>, closers: &HashMap<Option<&Field>, Vec<&Closer<'_, '
             let closers = closers.get(&flag.fields.last()).into_iter().flatten().copied();
             let story = closers.filter(|closer| is_same(&closer.flag, flag)).find_map(|closer| {
                 let used = use_after(entry, test, check, &closer.handle)?;
-                (!is_counted_in(entry, test, used, closer)).then_some((closer, used))
+                let late = unless(is_counted_in(entry, test, used, closer), Reason::CountedIn);
+                entry.settle(&HAZARD.id, &[test, used], late)?;
+                Some((closer, used))
             });
             if let Some((closer, used)) = story {
                 found.push(issue(entry, test, used, closer));
@@ -289,18 +298,22 @@ fn idle(view: &View<'_>, entry: &Entry<'_>) -> Vec<Issue> {
         let Some(spawn) = entry.detached(close).filter(|spawn| by_timer(*spawn)) else { continue };
         let asks = entry.control_dependences(close).iter().any(|check| entry.encloses(spawn, *check));
         let handle = entry.resolve_path(handle);
-        if asks || !entry.is_shared(&handle) || ends_the_process(entry, close) {
-            continue;
-        }
-        let used =
+        let user = || {
             view.entries.iter().filter(|other| matches!(other.runs, Runs::Call(_))).find_map(|other| {
                 let mut uses = (0..other.steps.len())
                     .filter(|at| other.detached(*at) != Some(spawn) && uses(other, *at, &handle));
                 let first = uses.next()?;
                 let second = uses.find(|second| other.leads_to(first, *second) == Some(true))?;
                 Some((other, first, second))
-            });
-        let Some((other, first, second)) = used else { continue };
+            })
+        };
+        let judge = || {
+            needs(entry.is_shared(&handle), Reason::OutOfScope)?;
+            unless(asks, Reason::AsksFirst)?;
+            unless(ends_the_process(entry, close), Reason::ProcessEnds)?;
+            user().ok_or(Reason::NobodyUses)
+        };
+        let Some((other, first, second)) = entry.settle(&HAZARD.id, &[close], judge()) else { continue };
         let name = entry.path_text(&handle);
         let message = format!(
             "a timer tears `{name}` down without asking whether a call is using it, and that call fails half way"

@@ -9,12 +9,15 @@ use interlock_model::{
 };
 
 use crate::{
-    Issue,
+    Issue, Reason,
+    decision::unless,
     fields::same_name,
     keys::key_of,
     view::{At, Entry, Kinds, Overlap, View},
     words,
 };
+
+use super::HAZARD;
 
 /// Claims whose row count is thrown away before the work is done.
 pub(super) fn unseen(view: &View<'_>, reported: impl Fn(&Entry<'_>, At) -> bool) -> Vec<Issue> {
@@ -22,8 +25,11 @@ pub(super) fn unseen(view: &View<'_>, reported: impl Fn(&Entry<'_>, At) -> bool)
     // A part and the whole that it belongs to are claimed one after the other, which is one story.
     racing
         .filter_map(|entry| {
-            let mut claims = claims(entry).filter(|claim| !reported(entry, *claim));
-            claims.find_map(|claim| judge(view, entry, claim))
+            let judge = |claim: At| {
+                unless(reported(entry, claim), Reason::ReportedElsewhere)?;
+                judge(view, entry, claim)
+            };
+            claims(entry).find_map(|claim| entry.settle(&HAZARD.id, &[claim], judge(claim)))
         })
         .collect()
 }
@@ -54,18 +60,17 @@ fn moved(entry: &Entry<'_>, claim: At) -> Option<Name> {
     states.find(|column| columns.iter().any(|set| same_name(set, column))).cloned()
 }
 
-fn judge(view: &View<'_>, entry: &Entry<'_>, claim: At) -> Option<Issue> {
-    let Some(Op::Write { outcome, .. }) = entry.op(claim) else { return None };
+fn judge(view: &View<'_>, entry: &Entry<'_>, claim: At) -> Result<Issue, Reason> {
+    let Some(Op::Write { outcome, .. }) = entry.op(claim) else { return Err(Reason::OutOfScope) };
     let looked_at = match outcome {
         Some(outcome) => is_looked_at(entry, claim, *outcome),
         // Of several statements that go together the answer is not told apart.
         None => !entry.open(claim).is_empty(),
     };
-    if looked_at || is_judged_in_turn(view, entry, claim) {
-        return None;
-    }
-    let column = moved(entry, claim)?;
-    let work = work(entry, claim, &column)?;
+    unless(looked_at, Reason::OutcomeDecides)?;
+    unless(is_judged_in_turn(view, entry, claim), Reason::ClaimedFirst)?;
+    let column = moved(entry, claim).ok_or(Reason::OutOfScope)?;
+    let work = work(entry, claim, &column).ok_or(Reason::NothingTwice)?;
     // Whoever reads the row again finds out whose it is.
     let reads_back =
         entry.all(Kinds::READ, |op| matches!(op, Op::Read { of: Resource::Row { .. }, .. })).any(|read| {
@@ -74,10 +79,8 @@ fn judge(view: &View<'_>, entry: &Entry<'_>, claim: At) -> Option<Issue> {
                 && entry.meets(claim, read).is_some()
                 && entry.leads_to(claim, read).is_some()
         });
-    if reads_back {
-        return None;
-    }
-    Some(issue(view, entry, claim, work, &column))
+    unless(reads_back, Reason::CheckedAgain)?;
+    Ok(issue(view, entry, claim, work, &column))
 }
 
 /// Whether anything goes by what a statement has come to.

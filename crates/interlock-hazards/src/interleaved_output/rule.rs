@@ -6,9 +6,12 @@ use interlock_model::{
 };
 
 use crate::{
-    Issue,
+    Issue, Reason,
+    decision::{needs, unless},
     view::{At, Entry, Kinds, View},
 };
+
+use super::HAZARD;
 
 /// Finds `interleaved-output`.
 pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
@@ -19,7 +22,14 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
 fn of_entry(entry: &Entry<'_>) -> Vec<Issue> {
     let writes: Vec<At> = entry
         .all(Kinds::WRITE, |op| matches!(op, Op::Write { to: Resource::Stream(_), .. }))
-        .filter(|at| stream_of(entry, *at).is_some_and(|stream| entry.is_shared(stream) && !is_log(stream)))
+        .filter(|at| {
+            let judge = || {
+                let stream = stream_of(entry, *at).ok_or(Reason::OutOfScope)?;
+                needs(entry.is_shared(stream), Reason::OwnStream)?;
+                unless(is_log(stream), Reason::ForPeople)
+            };
+            entry.note(&HAZARD.id, &[*at], judge()).is_ok()
+        })
         .collect();
     let mut found = vec![];
     let mut reported: Vec<At> = vec![];
@@ -28,22 +38,22 @@ fn of_entry(entry: &Entry<'_>) -> Vec<Issue> {
             continue;
         }
         if may_be_cut(entry, first) {
-            found.push(issue(entry, first, first));
+            found.extend(entry.settle(&HAZARD.id, &[first], Ok(issue(entry, first, first))));
             continue;
         }
-        let rest: Vec<At> = writes
-            .iter()
-            .copied()
+        let others = writes.iter().copied().filter(|second| *second != first);
+        let same = others.filter(|second| entry.overlap(first, *second).is_some());
+        let rest: Vec<At> = same
             .filter(|second| {
-                *second != first
-                    && entry.overlap(first, *second).is_some()
-                    && is_one_frame(entry, first, *second)
+                entry.note(&HAZARD.id, &[first, *second], is_one_frame(entry, first, *second)).is_ok()
             })
             .collect();
         if let Some(second) = rest.first() {
-            found.push(issue(entry, first, *second));
+            found.extend(entry.settle(&HAZARD.id, &[first, *second], Ok(issue(entry, first, *second))));
             // The rest of the frame is part of the same story.
             reported.extend(rest);
+        } else {
+            let _ = entry.note(&HAZARD.id, &[first], Err::<(), _>(Reason::WholeFrame));
         }
     }
     found
@@ -78,11 +88,10 @@ fn may_be_cut(entry: &Entry<'_>, at: At) -> bool {
 
 /// Whether two writes make one frame that another writer can come into: one follows the other with nothing but waiting in between,
 /// and no lock covers both.
-fn is_one_frame(entry: &Entry<'_>, first: At, second: At) -> bool {
-    let Some(window) = entry.race_window(first, second) else { return false };
-    if !window.suspends || window.is_locked() {
-        return false;
-    }
+fn is_one_frame(entry: &Entry<'_>, first: At, second: At) -> Result<(), Reason> {
+    let window = entry.race_window(first, second).ok_or(Reason::OutOfScope)?;
+    needs(window.suspends, Reason::NoSuspension)?;
+    unless(window.is_locked(), Reason::HeldLock)?;
     let (from, to) = (first.min(second), first.max(second));
     // What comes with the next turn of a loop only goes on with the frame if the loop does nothing else.
     let next_turn = || {
@@ -93,7 +102,7 @@ fn is_one_frame(entry: &Entry<'_>, first: At, second: At) -> bool {
         Some(turn) => turn.filter(|at| *at != first && *at != second).collect(),
         None => (from + 1..to).collect(),
     };
-    between.into_iter().all(|at| match entry.op(at) {
+    let only_waits = between.into_iter().all(|at| match entry.op(at) {
         Some(
             Op::Suspend
             | Op::Sleep { .. }
@@ -118,7 +127,8 @@ fn is_one_frame(entry: &Entry<'_>, first: At, second: At) -> bool {
         Some(Op::Call { callee: Callee::Value(_), .. }) => true,
         Some(Op::Read { of: Resource::Shared(_), .. }) => true,
         _ => false,
-    })
+    });
+    needs(only_waits, Reason::WorkBetween)
 }
 
 fn issue(entry: &Entry<'_>, first: At, second: At) -> Issue {

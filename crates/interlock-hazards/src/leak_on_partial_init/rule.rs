@@ -6,9 +6,12 @@ use interlock_model::{
 };
 
 use crate::{
-    Issue,
+    Issue, Reason,
+    decision::unless,
     view::{At, Entry, Escape, Kinds, Runs, View},
 };
+
+use super::HAZARD;
 
 /// Finds `leak-on-partial-init`.
 pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
@@ -18,15 +21,13 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
 }
 
 fn of_entry(entry: &Entry<'_>) -> Vec<Issue> {
-    entry.steps_of(Kinds::OPEN).filter_map(|at| judge(entry, at)).collect()
+    entry.steps_of(Kinds::OPEN).filter_map(|at| entry.settle(&HAZARD.id, &[at], judge(entry, at))).collect()
 }
 
-fn judge(entry: &Entry<'_>, at: At) -> Option<Issue> {
-    let Some(Op::Open { handle }) = entry.op(at) else { return None };
+fn judge(entry: &Entry<'_>, at: At) -> Result<Issue, Reason> {
+    let Some(Op::Open { handle }) = entry.op(at) else { return Err(Reason::OutOfScope) };
     let names = names_of(entry, handle);
-    if is_kept(entry, at, &names) {
-        return None;
-    }
+    unless(is_kept(entry, at, &names), Reason::KeptForNextTry)?;
     let closes: Vec<At> = entry
         .all(Kinds::CLOSE, |op| matches!(op, Op::Close { handle: other } if closes(entry, other, &names)))
         .collect();
@@ -67,7 +68,7 @@ fn judge(entry: &Entry<'_>, at: At) -> Option<Issue> {
     let first_use = || failures.iter().find(|by| uses(entry, **by)).filter(|_| hands_on());
     let (by, confidence) = match second.copied().or_else(in_other_words) {
         Some(by) => (by, Confidence::High),
-        None => (*first_use()?, Confidence::Medium),
+        None => (*first_use().ok_or(Reason::ClosedOnFailure)?, Confidence::Medium),
     };
     let name = entry.path_text(handle);
     let story = [by];
@@ -83,7 +84,7 @@ fn judge(entry: &Entry<'_>, at: At) -> Option<Issue> {
         .step(Lane::X, entry.position(by, &story), fails)
         .step(Lane::A, entry.position(by, &story), format!("passes the error on; `{name}` stays open"))
         .step(Lane::B, entry.position(at, &story), "tries again, and opens another one");
-    Some(issue.no_surer_than(confidence))
+    Ok(issue.no_surer_than(confidence))
 }
 
 /// Whether two steps open one thing that was made once: a listener that is told to listen again holds nothing from its first attempt.

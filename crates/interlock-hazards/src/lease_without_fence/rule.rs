@@ -6,15 +6,27 @@ use interlock_model::{
 };
 
 use crate::{
-    Issue,
+    Issue, Reason,
+    decision::{needs, unless},
     view::{At, Entry, Kinds, Piece, Runs, View},
 };
+
+use super::HAZARD;
 
 /// Finds `lease-without-fence`.
 pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
     let beside =
         view.entries_with(Kinds::ACQUIRE | Kinds::WRITE).filter(|entry| *entry.runs != Runs::StartUp);
-    beside.flat_map(|entry| leases(entry).into_iter().filter_map(|taken| judge(entry, &taken))).collect()
+    let settled = |entry: &Entry<'_>, taken: &Taken| {
+        let judged = judge(entry, taken).ok_or(Reason::NoHarmLate);
+        entry.settle(&HAZARD.id, &[taken.at], judged)
+    };
+    beside
+        .flat_map(|entry| {
+            let leases = leases(entry).into_iter();
+            leases.filter_map(|taken| settled(entry, &taken)).collect::<Vec<Issue>>()
+        })
+        .collect()
 }
 
 /// A lock with a time limit, from its taking to its end.
@@ -31,7 +43,8 @@ fn leases(entry: &Entry<'_>) -> Vec<Taken> {
         match entry.op(at) {
             Some(Op::Acquire { lock, .. }) => {
                 let Some(lease) = lock.lease else { continue };
-                if lease.renewed || lease.fenced {
+                let ends = unless(lease.renewed, Reason::Renewed).and(unless(lease.fenced, Reason::Fenced));
+                if entry.note(&HAZARD.id, &[at], ends).is_err() {
                     continue;
                 }
                 let lock = entry.lock(lock);
@@ -55,7 +68,9 @@ fn leases(entry: &Entry<'_>) -> Vec<Taken> {
                     .filter(|end| entry.same_record(at, *end) && entry.leads_to(at, *end).is_some())
                     .collect();
                 let decides = entry.all(Kinds::CHECK, |op| matches!(op, Op::Check { on, .. } if on.iter().any(|on| entry.depends_on(*on, *outcome))));
-                if ends.is_empty() || decides.count() == 0 || is_renewed(entry, at) {
+                let is_lock = needs(!ends.is_empty() && decides.count() > 0, Reason::OutOfScope)
+                    .and_then(|()| unless(is_renewed(entry, at), Reason::Renewed));
+                if entry.note(&HAZARD.id, &[at], is_lock).is_err() {
                     continue;
                 }
                 found.push(Taken { at, name: entry.thing(at), ends });

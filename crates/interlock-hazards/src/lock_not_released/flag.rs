@@ -5,9 +5,12 @@ use interlock_model::{
     ir::{AccessPath, Effect, Exit, Field, Op, Resource, Root, WriteMode},
 };
 
-use super::rule::{failing, touches_outside};
+use super::{
+    HAZARD,
+    rule::{failing, touches_outside},
+};
 use crate::{
-    Issue,
+    Issue, Reason,
     view::{At, Entry, Escape, Kinds, View},
     words::words,
 };
@@ -18,7 +21,9 @@ const BUSY: [&str; 8] = ["busy", "lock", "locked", "progress", "flight", "underw
 /// Finds flags that a failure leaves set, so that every later call of the tool is turned away.
 pub(super) fn left_set(view: &View<'_>) -> Vec<Issue> {
     let tools = view.entries_with(Kinds::CHECK).filter(|entry| entry.is_tool() && entry.has(Kinds::WRITE));
-    tools.flat_map(|entry| sets(entry).filter_map(|set| judge(entry, set))).collect()
+    tools
+        .flat_map(|entry| sets(entry).filter_map(|set| entry.settle(&HAZARD.id, &[set], judge(entry, set))))
+        .collect()
 }
 
 /// The steps that set something in memory to a value of its own, at a place that is called like a flag.
@@ -39,8 +44,8 @@ fn flag<'v>(entry: &'v Entry<'_>, at: At) -> Option<&'v AccessPath> {
     (says && entry.is_shared(path)).then_some(path)
 }
 
-fn judge(entry: &Entry<'_>, set: At) -> Option<Issue> {
-    let path = flag(entry, set)?;
+fn judge(entry: &Entry<'_>, set: At) -> Result<Issue, Reason> {
+    let path = flag(entry, set).ok_or(Reason::OutOfScope)?;
     // Whoever finds it set is turned away, and nobody else looks before it is set.
     let turned_away = |check: &At| match entry.op(*check) {
         Some(Op::Check { then, .. }) => {
@@ -52,12 +57,14 @@ fn judge(entry: &Entry<'_>, set: At) -> Option<Issue> {
     let asked = entry.control_dependences(set).iter().copied().filter(turned_away).find(|check| {
         let same = |read: At| matches!(entry.resource(read), Some(Resource::Shared(seen)) if seen == path);
         entry.checked_reads(*check).any(|read| same(read) && entry.leads_to(read, set) == Some(false))
-    })?;
+    });
+    let asked = asked.ok_or(Reason::OutOfScope)?;
     let resets: Vec<At> =
         sets(entry).filter(|at| *at != set && entry.resource(*at) == entry.resource(set)).collect();
-    let first = *resets.iter().find(|reset| entry.leads_to(set, **reset) == Some(true))?;
+    let first = resets.iter().find(|reset| entry.leads_to(set, **reset) == Some(true));
+    let first = *first.ok_or(Reason::ReleasedElsewhere)?;
     let past = |step: At| resets.contains(&step) || matches!(entry.op(step), Some(Op::Spawn { .. }));
-    let escape = *entry.exits(entry.behind(set), past).first()?;
+    let escape = *entry.exits(entry.behind(set), past).first().ok_or(Reason::AlwaysReleased)?;
     let by = escape.at();
     let sure = match escape {
         Escape::Failure(_) => {
@@ -81,5 +88,5 @@ fn judge(entry: &Entry<'_>, set: At) -> Option<Issue> {
             entry.position(asked, &story),
             format!("finds `{name}` set, and is turned away for ever"),
         );
-    Some(issue)
+    Ok(issue)
 }

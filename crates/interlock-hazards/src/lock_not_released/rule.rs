@@ -5,9 +5,10 @@ use interlock_model::{
     ir::{Exit, Lock, Op, Origin, Scope},
 };
 
-use super::flag::left_set;
+use super::{HAZARD, flag::left_set};
 use crate::{
-    Issue,
+    Issue, Reason,
+    decision::unless,
     view::{At, Entry, Escape, Kinds, Runs, View},
 };
 
@@ -20,19 +21,16 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
 
 fn of_entry(entry: &Entry<'_>) -> Vec<Issue> {
     let acquisitions = entry.steps_of(Kinds::ACQUIRE);
-    acquisitions.filter_map(|at| judge(entry, at)).collect()
+    acquisitions.filter_map(|at| entry.settle(&HAZARD.id, &[at], judge(entry, at))).collect()
 }
 
-fn judge(entry: &Entry<'_>, at: At) -> Option<Issue> {
-    let Some(Op::Acquire { lock, outcome, .. }) = entry.op(at) else { return None };
+fn judge(entry: &Entry<'_>, at: At) -> Result<Issue, Reason> {
+    let Some(Op::Acquire { lock, outcome, .. }) = entry.op(at) else { return Err(Reason::OutOfScope) };
     let lock = entry.lock(lock);
     // A lease that nobody renews ends by itself, a lock of this call alone stops nobody, and a hand-made one is judged where it is made.
-    if lock.lease.is_some_and(|lease| !lease.renewed)
-        || entry.is_made_here(&lock.object)
-        || entry.is_hand_made(&lock.object)
-    {
-        return None;
-    }
+    unless(lock.lease.is_some_and(|lease| !lease.renewed), Reason::EndsByItself)?;
+    unless(entry.is_made_here(&lock.object), Reason::OwnLock)?;
+    unless(entry.is_hand_made(&lock.object), Reason::ReportedElsewhere)?;
     let releases: Vec<At> = entry
         .all(
             Kinds::RELEASE,
@@ -41,19 +39,19 @@ fn judge(entry: &Entry<'_>, at: At) -> Option<Issue> {
         .filter(|release| entry.leads_to(at, *release).is_some() || entry.detached(*release).is_some())
         .collect();
     // Without any release in sight, somebody else is in charge of it: the function that it was handed to.
-    let first = *releases.first()?;
+    let first = *releases.first().ok_or(Reason::ReleasedElsewhere)?;
     let starts = match outcome {
         Some(got) => {
             let asks = |op: &Op| matches!(op, Op::Check { on, .. } if on.contains(got));
-            let check = entry.all(Kinds::CHECK, asks).find(|check| entry.leads_to(at, *check).is_some())?;
-            entry.branch(check, true)
+            let check = entry.all(Kinds::CHECK, asks).find(|check| entry.leads_to(at, *check).is_some());
+            entry.branch(check.ok_or(Reason::OutOfScope)?, true)
         }
         None => entry.behind(at),
     };
     let past = |step: At| {
         releases.contains(&step) || leaves_it_to(entry, at, step, &releases) || was_not_taken(entry, at, step)
     };
-    let escape = *entry.exits(starts, past).first()?;
+    let escape = *entry.exits(starts, past).first().ok_or(Reason::AlwaysReleased)?;
     let by = escape.at();
     let mut story = releases.clone();
     story.push(by);
@@ -80,7 +78,7 @@ fn judge(entry: &Entry<'_>, at: At) -> Option<Issue> {
         )
         .step(Lane::A, entry.position(first, &story), "the release is never reached")
         .step(Lane::B, entry.position(at, &story), format!("waits for {name} for ever"));
-    Some(if confidence { issue } else { issue.no_surer_than(Confidence::Medium) })
+    Ok(if confidence { issue } else { issue.no_surer_than(Confidence::Medium) })
 }
 
 /// Whether a step sees to the release in its own way: it starts something that releases, or tests whether there is anything to

@@ -6,12 +6,14 @@ use interlock_model::{
 };
 
 use crate::{
-    Issue,
+    Issue, Outcome, Reason,
     claim::Gates,
     feed::{data_dependences, is_loaded_once},
     keys::key_of,
     view::{At, Entry, Kinds, Location, Names, Objects, Runs, View},
 };
+
+use super::HAZARD;
 
 /// Where a process keeps in memory what it has loaded from a file.
 struct Load {
@@ -56,7 +58,11 @@ pub(super) fn kept(view: &View<'_>) -> Vec<Issue> {
                     .depth_in(&load.location.names)
                     .is_some_and(|depth| depth <= load.location.unsaid())
         };
-        !again.iter().any(is_same)
+        let is_loaded_again = again.iter().any(is_same);
+        if is_loaded_again {
+            view.settle_at(&HAZARD.id, load.span, Err::<(), _>(Reason::LoadedEachTime));
+        }
+        !is_loaded_again
     });
     if loads.is_empty() {
         return vec![];
@@ -77,6 +83,7 @@ pub(super) fn kept(view: &View<'_>) -> Vec<Issue> {
             let Some((load, change)) = loads.iter().map(|(from, load)| (from, load)).find_map(changed) else {
                 continue;
             };
+            entry.decide(Some(&HAZARD.id), &[change, act], Outcome::Reported);
             // Whoever writes it, what is wrong is that it was loaded once: one story for all.
             match found.iter_mut().find(|(known, _)| std::ptr::eq(*known, load)) {
                 Some((_, issue)) => issue.tools.extend(entry.tools()),

@@ -8,10 +8,13 @@ use interlock_model::{
 };
 
 use crate::{
-    Issue,
+    Issue, Reason,
+    decision::unless,
     view::{At, Entry, Kinds, Piece, Runs, View},
     words::words,
 };
+
+use super::HAZARD;
 
 /// Finds `missing-idempotency-key`.
 pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
@@ -20,14 +23,17 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
 }
 
 fn of_entry(entry: &Entry<'_>) -> Vec<Issue> {
-    entry.steps_of(Kinds::EXTERNAL).filter_map(|at| judge(entry, at)).collect()
+    entry
+        .steps_of(Kinds::EXTERNAL)
+        .filter_map(|at| entry.settle(&HAZARD.id, &[at], judge(entry, at)))
+        .collect()
 }
 
-fn judge(entry: &Entry<'_>, at: At) -> Option<Issue> {
-    let Some(Op::External { service, change, idempotency, .. }) = entry.op(at) else { return None };
-    if *change == Change::None {
-        return None;
-    }
+fn judge(entry: &Entry<'_>, at: At) -> Result<Issue, Reason> {
+    let Some(Op::External { service, change, idempotency, .. }) = entry.op(at) else {
+        return Err(Reason::OutOfScope);
+    };
+    unless(*change == Change::None, Reason::OnlyReads)?;
     let retried = LazyCell::new(|| entry.retried_by(at));
     let fresh = idempotency.as_ref().is_some_and(|key| is_fresh(entry, key));
     let bare = match (change, idempotency) {
@@ -42,14 +48,13 @@ fn judge(entry: &Entry<'_>, at: At) -> Option<Issue> {
         {
             "is repeated by a loop that draws a new key each time"
         }
-        _ => return None,
+        (Change::Unknown, _) if retried.is_none() => return Err(Reason::NotRepeated),
+        _ => return Err(Reason::KeyedRequest),
     };
-    if is_reserved(entry, at)
-        || asks_for_token(entry, service)
-        || *change == Change::Unknown && only_computes(entry, service)
-    {
-        return None;
-    }
+    unless(is_reserved(entry, at), Reason::ClaimedFirst)?;
+    let is_harmless =
+        asks_for_token(entry, service) || *change == Change::Unknown && only_computes(entry, service);
+    unless(is_harmless, Reason::HarmlessRepeat)?;
     let (to, there) = match service {
         Term::Unknown => (String::new(), String::new()),
         _ => (format!(" to {}", entry.quoted(service)), format!(" at {}", entry.quoted(service))),
@@ -72,7 +77,7 @@ fn judge(entry: &Entry<'_>, at: At) -> Option<Issue> {
         issue.step(Lane::X, span, "the answer is lost, and the client sends the call again")
     };
     let issue = issue.step(Lane::B, span, format!("sends it again: it takes effect a second time{there}"));
-    Some(if by_itself { issue.no_surer_than(Confidence::Medium) } else { issue })
+    Ok(if by_itself { issue.no_surer_than(Confidence::Medium) } else { issue })
 }
 
 /// Whether a request goes to where tokens are given out: one token more harms nobody.

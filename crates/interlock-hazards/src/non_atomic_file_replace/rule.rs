@@ -8,11 +8,14 @@ use interlock_model::{
 };
 
 use crate::{
-    Issue,
+    Issue, Reason,
+    decision::unless,
     fields::mentions,
     keys::key_of,
     view::{At, Entry, Kinds, Names, Pattern, Piece, Runs, View},
 };
+
+use super::HAZARD;
 
 /// Finds `non-atomic-file-replace`.
 pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
@@ -31,10 +34,9 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
                     && entry.resource(*first) == entry.resource(at)
                     && entry.leads_to(*first, at).is_some()
             };
-            if reported.iter().any(goes_on) {
-                continue;
-            }
-            if let Some(issue) = judge(view, entry, at, &reads) {
+            let judged = unless(reported.iter().any(goes_on), Reason::ReportedElsewhere)
+                .and_then(|()| judge(view, entry, at, &reads));
+            if let Some(issue) = entry.settle(&HAZARD.id, &[at], judged) {
                 reported.push(at);
                 found.push(issue);
             }
@@ -108,15 +110,14 @@ fn is_called(entry: &Entry<'_>) -> bool {
     matches!(entry.runs, Runs::Call(_) | Runs::Part(_))
 }
 
-fn judge(view: &View<'_>, entry: &Entry<'_>, at: At, reads: &Reads<'_, '_>) -> Option<Issue> {
-    let Some(Resource::File(path)) = entry.resource(at) else { return None };
+fn judge(view: &View<'_>, entry: &Entry<'_>, at: At, reads: &Reads<'_, '_>) -> Result<Issue, Reason> {
+    let Some(Resource::File(path)) = entry.resource(at) else { return Err(Reason::OutOfScope) };
     if let Some(rename) = renamed_later(entry, at).filter(|rename| is_temporary(entry, at, *rename)) {
         return through_a_temporary_file(view, entry, at, rename, reads);
     }
-    let (reader, confidence) = read_back(entry, at, path, reads)?;
-    if is_made_because_missing(entry, at) || is_of_its_own(entry, path) {
-        return None;
-    }
+    let (reader, confidence) = read_back(entry, at, path, reads).ok_or(Reason::NobodyReads)?;
+    unless(is_made_because_missing(entry, at), Reason::MadeBecauseMissing)?;
+    unless(is_of_its_own(entry, path), Reason::NameOfItsOwn)?;
     let name = entry.quoted(path);
     let location = entry.position(at, &[]);
     let message = format!(
@@ -127,7 +128,7 @@ fn judge(view: &View<'_>, entry: &Entry<'_>, at: At, reads: &Reads<'_, '_>) -> O
         .step(Lane::A, location, format!("empties {name} and begins to write"))
         .step(Lane::B, reader, format!("reads {name}: nothing, or the first half"))
         .step(Lane::X, location, "a crash here leaves it like that for good");
-    Some(with_key(entry, at, issue))
+    Ok(with_key(entry, at, issue))
 }
 
 /// Whether the name is another one each time, so that nothing is replaced: a backup that carries the time.
@@ -242,13 +243,13 @@ fn through_a_temporary_file(
     at: At,
     rename: At,
     reads: &Reads<'_, '_>,
-) -> Option<Issue> {
+) -> Result<Issue, Reason> {
     let (Some(Resource::File(temp)), Some(Resource::File(target))) =
         (entry.resource(at), entry.resource(rename))
     else {
-        return None;
+        return Err(Reason::OutOfScope);
     };
-    let (_, confidence) = read_back(entry, rename, target, reads)?;
+    let (_, confidence) = read_back(entry, rename, target, reads).ok_or(Reason::NobodyReads)?;
     let pieces = entry.pattern(temp).0;
     let counts = is_counted(entry, temp);
     let has = |fresh: Fresh| pieces.contains(&Piece::Fresh(fresh)) || (fresh == Fresh::Counter && counts);
@@ -264,7 +265,7 @@ fn through_a_temporary_file(
             .step(Lane::A, write, "writes in the temporary folder")
             .step(Lane::A, replace, format!("moves it to {name}: across file systems this is no single step"))
             .step(Lane::B, replace, format!("reads {name} half written, or not at all"));
-        return Some(with_key(entry, rename, issue));
+        return Ok(with_key(entry, rename, issue));
     }
     // A piece of what chance gave is as good: `Math.random().toString(36).slice(2)`.
     let by_chance = || entry.is_made_of_fresh(&entry.values_in(temp), Fresh::Random);
@@ -272,16 +273,14 @@ fn through_a_temporary_file(
         || by_chance()
         || (has(Fresh::ProcessId) && has(Fresh::Counter))
         || pieces.contains(&Piece::Unknown);
-    if own {
-        return None;
-    }
+    unless(own, Reason::NameOfItsOwn)?;
     let reach = if has(Fresh::Counter) {
         // A counter tells the calls of one process apart, but two processes count alike.
-        view.runs_per_client().then_some(Reach::CrossProcess)?
+        view.runs_per_client().then_some(Reach::CrossProcess).ok_or(Reason::NameOfItsOwn)?
     } else {
-        let reach = view.reach(entry, at, rename)?;
+        let reach = view.interference(entry, at, rename)?;
         match (has(Fresh::ProcessId), reach) {
-            (true, Reach::CrossProcess) => return None,
+            (true, Reach::CrossProcess) => return Err(Reason::NameOfItsOwn),
             (true, _) => Reach::InProcess,
             (false, reach) => reach,
         }
@@ -304,7 +303,7 @@ fn through_a_temporary_file(
         .step(Lane::B, write, "empties the same temporary file and begins to write")
         .step(Lane::A, replace, format!("renames it to {name}: B's unfinished half is published"))
         .step(Lane::B, replace, "finds its temporary file gone");
-    Some(with_key(entry, rename, issue))
+    Ok(with_key(entry, rename, issue))
 }
 
 /// Whether a name has a part that this call counts up: read from a place that it also writes.

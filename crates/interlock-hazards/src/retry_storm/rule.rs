@@ -6,10 +6,13 @@ use interlock_model::{
 };
 
 use crate::{
-    Issue,
+    Issue, Reason,
+    decision::unless,
     fields::mentions,
     view::{At, Entry, Kinds, Retry, Runs, View},
 };
+
+use super::HAZARD;
 
 /// Finds `retry-storm`.
 pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
@@ -20,10 +23,13 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
 
 fn of_entry(entry: &Entry<'_>) -> Vec<Issue> {
     let loops = entry.steps_of(Kinds::LOOP);
-    loops.filter_map(|head| entry.retry(head)).filter_map(|retry| judge(entry, retry)).collect()
+    loops
+        .filter_map(|head| entry.retry(head))
+        .filter_map(|retry| entry.settle(&HAZARD.id, &[retry.head, retry.attempt], judge(entry, retry)))
+        .collect()
 }
 
-fn judge(entry: &Entry<'_>, retry: Retry) -> Option<Issue> {
+fn judge(entry: &Entry<'_>, retry: Retry) -> Result<Issue, Reason> {
     let sleeps: Vec<(At, Backoff, bool)> = entry
         .inside(retry.head)
         .filter_map(|at| match entry.op(at) {
@@ -31,21 +37,18 @@ fn judge(entry: &Entry<'_>, retry: Retry) -> Option<Issue> {
             _ => None,
         })
         .collect();
-    if sleeps.is_empty() && pauses_by_name(entry, retry.head) {
-        return None;
-    }
+    unless(sleeps.is_empty() && pauses_by_name(entry, retry.head), Reason::UnknownPause)?;
     let Some((pause, _, _)) = sleeps.first() else {
         let what =
             if retry.bounded { "at once and without a pause" } else { "without a bound and without a pause" };
-        return Some(issue(entry, retry, retry.head, what, Confidence::High));
+        return Ok(issue(entry, retry, retry.head, what, Confidence::High));
     };
     if !retry.bounded {
         let what = "without a bound, so a call that keeps losing never answers";
-        return Some(issue(entry, retry, retry.head, what, Confidence::High));
+        return Ok(issue(entry, retry, retry.head, what, Confidence::High));
     }
-    if sleeps.iter().any(|(_, backoff, jitter)| *backoff == Backoff::Growing && *jitter) {
-        return None;
-    }
+    let spreads = sleeps.iter().any(|(_, backoff, jitter)| *backoff == Backoff::Growing && *jitter);
+    unless(spreads, Reason::SpreadOut)?;
     let (grows, spread) = sleeps.iter().fold((false, false), |(grows, spread), (_, backoff, jitter)| {
         (grows || *backoff == Backoff::Growing, spread || *jitter)
     });
@@ -54,7 +57,7 @@ fn judge(entry: &Entry<'_>, retry: Retry) -> Option<Issue> {
         (false, true) => ("after a pause that does not grow", Confidence::Medium),
         _ => ("after the same fixed pause as everybody else", Confidence::High),
     };
-    Some(issue(entry, retry, *pause, what, confidence))
+    Ok(issue(entry, retry, *pause, what, confidence))
 }
 
 /// Whether something in a loop is called what it does: a pause that blocks the thread, or one that is not understood.

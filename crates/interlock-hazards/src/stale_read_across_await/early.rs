@@ -7,10 +7,12 @@ use interlock_model::{
 };
 
 use crate::{
-    Issue,
+    Issue, Reason,
     view::{At, Entry, Kinds, View},
     words,
 };
+
+use super::HAZARD;
 
 /// One set-up that shows too early.
 struct Early {
@@ -47,7 +49,8 @@ fn of_entry(entry: &Entry<'_>) -> Option<Early> {
                 && entry.leads_to(shown, *last) == Some(true)
                 && entry.race_window(shown, *last).is_some_and(|window| !window.is_locked())
         })?;
-        let used = used_unseen(entry, check, last)?;
+        let used = used_unseen(entry, check, last).ok_or(Reason::AsksFirst);
+        let used = entry.settle(&HAZARD.id, &[shown, last], used)?;
         Some(Early { read, shown, last, used })
     })
 }

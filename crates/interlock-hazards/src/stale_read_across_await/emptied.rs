@@ -6,12 +6,15 @@ use interlock_model::{
 };
 
 use crate::{
-    Issue,
+    Issue, Reason,
     claim::is_claimed,
+    decision::{needs, unless},
     is_called_to,
     view::{At, Entry, Kinds, Runs, View},
     words,
 };
+
+use super::HAZARD;
 
 /// A step that adds to what is gathered.
 struct Addition {
@@ -28,8 +31,13 @@ pub(super) fn emptied(view: &View<'_>, reported: impl Fn(&Entry<'_>, At) -> bool
     let racing = view.entries_with(Kinds::WRITE | Kinds::DELETE).filter(|entry| entry.runs_beside_itself());
     let found: Vec<(&Entry<'_>, At, At)> = racing
         .flat_map(|entry| empties(entry).into_iter().map(move |act| (entry, act)))
-        .filter(|(entry, act)| !reported(entry, *act))
-        .filter_map(|(entry, act)| Some((entry, sent_before(view, entry, act)?, act)))
+        .filter_map(|(entry, act)| {
+            let judge = || {
+                unless(reported(entry, act), Reason::ReportedElsewhere)?;
+                sent_before(view, entry, act)
+            };
+            Some((entry, entry.note(&HAZARD.id, &[act], judge()).ok()?, act))
+        })
         .collect();
     if found.is_empty() {
         return vec![];
@@ -40,7 +48,8 @@ pub(super) fn emptied(view: &View<'_>, reported: impl Fn(&Entry<'_>, At) -> bool
         .filter_map(|(entry, read, act)| {
             let whole = gathered(entry, act)?;
             let (field, file) = (last_name(&whole)?, entry.span(act).file);
-            let other = added.iter().find(|other| other.field == field && other.span.file == file)?;
+            let other = added.iter().find(|other| other.field == field && other.span.file == file);
+            let other = entry.settle(&HAZARD.id, &[read, act], other.ok_or(Reason::NobodyWrites))?;
             Some(issue(entry, &whole, read, act, other.span))
         })
         .collect()
@@ -82,8 +91,8 @@ fn last_name(path: &AccessPath) -> Option<String> {
 }
 
 /// The look at all that was there before it was sent off, with others let in until the act.
-fn sent_before(view: &View<'_>, entry: &Entry<'_>, act: At) -> Option<At> {
-    let whole = gathered(entry, act)?;
+fn sent_before(view: &View<'_>, entry: &Entry<'_>, act: At) -> Result<At, Reason> {
+    let whole = gathered(entry, act).ok_or(Reason::OutOfScope)?;
     let sees_all = |read: &At| {
         matches!(entry.op(*read), Some(Op::Read { aspect: Aspect::Content, .. }))
             && *read < act
@@ -94,15 +103,19 @@ fn sent_before(view: &View<'_>, entry: &Entry<'_>, act: At) -> Option<At> {
     let asks_again = entry
         .controlling_reads(act)
         .any(|(_, read)| reads.contains(&read) && view.reach(entry, read, act).is_none());
-    if asks_again {
-        return None;
-    }
-    reads.into_iter().rev().find(|read| {
-        view.reach(entry, *read, act) == Some(Reach::InProcess)
-            && !clears_up(entry, *read, act)
-            && (read + 1..act).any(|send| sends(entry, *read, send, act))
-            && !is_claimed(view, entry, *read, act)
-    })
+    unless(asks_again, Reason::CheckedAgain)?;
+    let mut reason = Reason::OutOfScope;
+    let mut sent =
+        reads.into_iter().rev().filter(|read| (read + 1..act).any(|send| sends(entry, *read, send, act)));
+    let lost = sent.find(|read| {
+        let judge = || {
+            needs(view.interference(entry, *read, act)? == Reach::InProcess, Reason::OutOfScope)?;
+            unless(clears_up(entry, *read, act), Reason::EndsOnRequest)?;
+            unless(is_claimed(view, entry, *read, act), Reason::ClaimedFirst)
+        };
+        judge().map_err(|why| reason = why).is_ok()
+    });
+    lost.ok_or(reason)
 }
 
 /// Whether a place is called like one where things wait until they are sent. A cache, a context or a number of attempts is set back

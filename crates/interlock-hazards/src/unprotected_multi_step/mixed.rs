@@ -6,9 +6,12 @@ use interlock_model::{
 };
 
 use crate::{
-    Issue,
+    Issue, Reason,
+    decision::{needs, unless},
     view::{At, Entry, Kinds, Runs},
 };
+
+use super::HAZARD;
 
 /// A transaction that is begun and ended by statements of its own on one connection for all calls, with room for others in between.
 pub(super) fn mixed(entry: &Entry<'_>) -> Vec<Issue> {
@@ -16,10 +19,12 @@ pub(super) fn mixed(entry: &Entry<'_>) -> Vec<Issue> {
     for begin in entry.steps_of(Kinds::OTHER) {
         let Some(Op::Begin { transaction }) = entry.op(begin) else { continue };
         let Via::Client(client) = entry.via(&transaction.via) else { continue };
-        if transaction.via.is_unknown() || !is_for_all(entry, &client) {
-            continue;
-        }
-        let Some(end) = end_behind(entry, begin, &client) else { continue };
+        let judge = || {
+            unless(transaction.via.is_unknown(), Reason::OutOfScope)?;
+            needs(is_for_all(entry, &client), Reason::OwnConnection)?;
+            end_behind(entry, begin, &client)
+        };
+        let Some(end) = entry.settle(&HAZARD.id, &[begin], judge()) else { continue };
         let location = entry.position(begin, &[end]);
         if !found.iter().any(|(known, _)| *known == location) {
             found.push((location, issue(entry, begin, end, &client)));
@@ -35,13 +40,13 @@ fn is_for_all(entry: &Entry<'_>, client: &AccessPath) -> bool {
 }
 
 /// Where the transaction ends, if others can come in before that and something is done in it.
-fn end_behind(entry: &Entry<'_>, begin: At, client: &AccessPath) -> Option<At> {
+fn end_behind(entry: &Entry<'_>, begin: At, client: &AccessPath) -> Result<At, Reason> {
     let same = |via: &Via| matches!(entry.via(via), Via::Client(other) if other == *client);
     let ends = entry.all(Kinds::OTHER, |op| matches!(op, Op::End { via, .. } if same(via)));
     // Where it has been ended before, what is ended here is another one.
     let mut ends =
         ends.filter(|end| *end > begin && !entry.is_recovery(*end) && entry.open(*end).contains(&begin));
-    let end = ends.find(|end| entry.leads_to(begin, *end) == Some(true))?;
+    let end = ends.find(|end| entry.leads_to(begin, *end) == Some(true)).ok_or(Reason::NoSuspension)?;
     let inside = |at: At| match entry.op(at) {
         Some(
             Op::Read { via: Some(via), .. }
@@ -50,9 +55,10 @@ fn end_behind(entry: &Entry<'_>, begin: At, client: &AccessPath) -> Option<At> {
         ) => same(via),
         _ => false,
     };
-    let works = (begin + 1..end).any(inside);
+    needs((begin + 1..end).any(inside), Reason::OutOfScope)?;
     let alone = entry.race_window(begin, end).is_none_or(|window| window.is_locked());
-    (works && !alone).then_some(end)
+    unless(alone, Reason::HeldLock)?;
+    Ok(end)
 }
 
 fn issue(entry: &Entry<'_>, begin: At, end: At, client: &AccessPath) -> Issue {

@@ -5,9 +5,13 @@ use interlock_model::{
     ir::{Op, Resource, Term, WriteMode},
 };
 
-use super::rule::{is_one_statement, is_step};
+use super::{
+    HAZARD,
+    rule::{is_one_statement, is_step},
+};
 use crate::{
-    Issue,
+    Issue, Reason,
+    decision::{needs, unless},
     keys::key_of,
     rows::has_in_common,
     view::{At, Entry, Kinds, View},
@@ -19,30 +23,36 @@ pub(super) fn replaced(view: &View<'_>, entry: &Entry<'_>, reported: &[At]) -> V
     let all = |gone: At| matches!(entry.op(gone), Some(Op::Delete { when: None, .. }));
     let removals = entry
         .steps_of(Kinds::DELETE)
-        .filter(|gone| all(*gone) && !reported.contains(gone) && is_step(entry, *gone));
-    removals.filter_map(|gone| Some(issue(entry, gone, put_back(view, entry, gone)?))).collect()
+        .filter(|gone| all(*gone) && !reported.contains(gone) && is_step(entry, *gone).is_ok());
+    removals
+        .filter_map(|gone| {
+            let put = put_back(view, entry, gone);
+            entry.settle(&HAZARD.id, &[gone], put).map(|new| issue(entry, gone, new))
+        })
+        .collect()
 }
 
 /// The step that puts something in place of what was removed.
-fn put_back(view: &View<'_>, entry: &Entry<'_>, gone: At) -> Option<At> {
-    let Some(Resource::Row { table, .. }) = entry.resource(gone) else { return None };
+fn put_back(view: &View<'_>, entry: &Entry<'_>, gone: At) -> Result<At, Reason> {
+    let Some(Resource::Row { table, .. }) = entry.resource(gone) else { return Err(Reason::OutOfScope) };
     let adds = |new: &At| match entry.op(*new) {
         Some(Op::Write { mode: WriteMode::Exclusive, from, .. }) => {
             *new > gone
                 && has_in_common(entry, gone, *new, from)
-                && is_step(entry, *new)
+                && is_step(entry, *new).is_ok()
                 && entry.leads_to(gone, *new).is_some()
         }
         _ => false,
     };
     // What comes first belongs to the removal; whoever removes and adds once more does that for itself.
-    let new = entry.steps_of(Kinds::WRITE).find(adds)?;
-    let window = entry.race_window(gone, new)?;
-    let loose = !window.transaction
-        && !window.is_locked()
-        && entry.comes_in_one_turn(gone, new)
-        && !is_one_statement(entry, gone, new);
-    (loose && is_read(view, table)).then_some(new)
+    let new = entry.steps_of(Kinds::WRITE).find(adds).ok_or(Reason::OutOfScope)?;
+    let window = entry.race_window(gone, new).ok_or(Reason::NotAfter)?;
+    unless(window.transaction, Reason::InTransaction)?;
+    unless(window.is_locked(), Reason::HeldLock)?;
+    needs(entry.comes_in_one_turn(gone, new), Reason::OtherTurn)?;
+    unless(is_one_statement(entry, gone, new), Reason::OneStatement)?;
+    needs(is_read(view, table), Reason::NobodyReads)?;
+    Ok(new)
 }
 
 /// Whether anybody looks at the rows of a table, so that one can miss them.

@@ -8,7 +8,8 @@ use interlock_model::{
 };
 
 use crate::{
-    Issue,
+    Issue, Outcome, Reason,
+    decision::{needs, unless},
     fields::{is_in_cache, notes_change, notes_use},
     keys::key_of,
     limits::counts_calls,
@@ -17,6 +18,7 @@ use crate::{
 };
 
 use super::{
+    HAZARD,
     bound::{Changes, are_bound_side_by_side, is_bound_to_its_own, is_taken_back},
     facts::Facts,
     mixed::mixed,
@@ -32,7 +34,7 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
     {
         let changes: Vec<At> = entry
             .steps_of(Kinds::WRITE | Kinds::DELETE)
-            .filter(|at| is_step(entry, *at) && facts.matters(entry, *at) && !is_claim(entry, *at))
+            .filter(|at| entry.note(&HAZARD.id, &[*at], has_partner(entry, *at, &facts)).is_ok())
             .collect();
         // One change alone has no partner.
         let changes = if changes.len() > 1 { changes } else { vec![] };
@@ -40,19 +42,20 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
         let mut reported: Vec<At> = vec![];
         for first in changes.iter().copied() {
             if reported.iter().any(|other| entry.same_record(*other, first)) {
+                entry.decide(Some(&HAZARD.id), &[first], Outcome::Silent(Reason::ReportedElsewhere));
                 continue;
             }
             // What goes on in the same function with what was told before is the same story.
             let goes_on = |other: &At| {
-                entry.frame_of(*other) == entry.frame_of(first)
-                    && pair(entry, *other, first, &known).is_some()
+                entry.frame_of(*other) == entry.frame_of(first) && pair(entry, *other, first, &known).is_ok()
             };
             if reported.iter().any(goes_on) {
                 reported.push(first);
                 continue;
             }
             let partner = changes.iter().copied().find_map(|second| {
-                let confidence = pair(entry, first, second, &known)?;
+                let confidence =
+                    entry.settle(&HAZARD.id, &[first, second], pair(entry, first, second, &known))?;
                 Some((second, confidence))
             });
             if let Some((second, confidence)) = partner {
@@ -69,8 +72,15 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
     found
 }
 
+/// Whether a change can have another one that belongs to it.
+fn has_partner(entry: &Entry<'_>, at: At, facts: &Facts) -> Result<(), Reason> {
+    is_step(entry, at)?;
+    needs(facts.matters(entry, at), Reason::NobodyDecides)?;
+    unless(is_claim(entry, at), Reason::LockInDisguise)
+}
+
 /// Whether a change can be one of several that belong together.
-pub(super) fn is_step(entry: &Entry<'_>, at: At) -> bool {
+pub(super) fn is_step(entry: &Entry<'_>, at: At) -> Result<(), Reason> {
     let stored =
         matches!(entry.resource(at), Some(Resource::Row { .. } | Resource::File(_) | Resource::Key(_)));
     let lives_on = match (entry.op(at), entry.resource(at)) {
@@ -104,14 +114,13 @@ pub(super) fn is_step(entry: &Entry<'_>, at: At) -> bool {
     // How often something was used is off by one at worst, and when it was last changed is set anew with the next change.
     let notes = |column: &str| notes_use(column) || notes_change(column);
     let only_use = || entry.columns(at).is_some_and(|columns| columns.iter().all(|column| notes(column)));
-    stored
-        && lives_on
-        && !only_use()
-        && !is_copy()
-        && !counts_calls(entry, at)
-        && !entry.is_recovery(at)
-        && !entry.is_finally(at)
-        && entry.detached(at).is_none()
+    needs(stored, Reason::OutOfScope)?;
+    needs(lives_on, Reason::NoState)?;
+    unless(only_use(), Reason::OnlyNotesUse)?;
+    unless(is_copy(), Reason::KeepsCache)?;
+    unless(counts_calls(entry, at), Reason::CountsCalls)?;
+    unless(entry.is_recovery(at) || entry.is_finally(at), Reason::OnlyInRecovery)?;
+    needs(entry.detached(at).is_none(), Reason::Detached)
 }
 
 /// Whether something is called after what is written down for people to read later.
@@ -128,33 +137,31 @@ fn inserts(entry: &Entry<'_>, at: At) -> bool {
 }
 
 /// Whether two changes belong together and nothing binds them: how sure. What is cheap to ask is asked first.
-fn pair(entry: &Entry<'_>, first: At, second: At, changes: &Changes) -> Option<Confidence> {
-    if first == second || entry.same_record(first, second) || finishes(entry, first, second) {
-        return None;
+fn pair(entry: &Entry<'_>, first: At, second: At, changes: &Changes) -> Result<Confidence, Reason> {
+    unless(first == second, Reason::OutOfScope)?;
+    unless(entry.same_record(first, second), Reason::SameRecord)?;
+    unless(finishes(entry, first, second), Reason::FinishesOwnRow)?;
+    let best_effort =
+        changes.may_fail_alone(entry, first, second) || changes.may_fail_alone(entry, second, first);
+    unless(best_effort, Reason::BestEffort)?;
+    let confidence = kinds(entry, first, second).ok_or(Reason::KindsApart)?;
+    needs(belong_together(entry, first, second, &changes.subjects), Reason::Unrelated)?;
+    unless(comes_and_goes(entry, first) || comes_and_goes(entry, second), Reason::ComesAndGoes)?;
+    match entry.race_window(first, second) {
+        Some(_) if !entry.comes_in_one_turn(first, second) => return Err(Reason::OtherTurn),
+        Some(window) => {
+            unless(window.transaction, Reason::InTransaction)?;
+            unless(window.is_locked(), Reason::HeldLock)?;
+        }
+        None => {
+            let bound = are_bound_side_by_side(entry, first, second).ok_or(Reason::NotAfter)?;
+            unless(bound, Reason::InTransaction)?;
+        }
     }
-    if changes.may_fail_alone(entry, first, second) || changes.may_fail_alone(entry, second, first) {
-        return None;
-    }
-    let confidence = kinds(entry, first, second)?;
-    if !belong_together(entry, first, second, &changes.subjects)
-        || comes_and_goes(entry, first)
-        || comes_and_goes(entry, second)
-    {
-        return None;
-    }
-    let bound = match entry.race_window(first, second) {
-        Some(_) if !entry.comes_in_one_turn(first, second) => return None,
-        Some(window) => window.transaction || window.is_locked(),
-        None => are_bound_side_by_side(entry, first, second)?,
-    };
-    if bound
-        || is_one_statement(entry, first, second)
-        || is_taken_back(entry, first, second)
-        || is_bound_to_its_own(entry, first, second, changes)
-    {
-        return None;
-    }
-    Some(confidence)
+    unless(is_one_statement(entry, first, second), Reason::OneStatement)?;
+    unless(is_taken_back(entry, first, second), Reason::TakenBack)?;
+    unless(is_bound_to_its_own(entry, first, second, changes), Reason::BoundToItsOwn)?;
+    Ok(confidence)
 }
 
 /// Whether a file is there only for as long as the work takes, because the same call makes and removes it: a lock file, a mark that

@@ -6,10 +6,12 @@ use interlock_model::{
 };
 
 use crate::{
-    Issue,
+    Issue, Reason,
     fields::same_name,
     view::{At, Entry, Kinds, Piece},
 };
+
+use super::HAZARD;
 
 /// An error path that sets a record back after an effect outside that cannot be taken back.
 pub(super) fn undone(entry: &Entry<'_>) -> Vec<Issue> {
@@ -29,7 +31,8 @@ pub(super) fn undone(entry: &Entry<'_>) -> Vec<Issue> {
                     && !repeats_harmlessly(entry, *effect)
                     && fails_after(entry, *effect, undo)
             });
-        let Some(effect) = effect else { continue };
+        let effect = effect.ok_or(Reason::NothingSentBefore);
+        let Some(effect) = entry.settle(&HAZARD.id, &[set, undo], effect) else { continue };
         let story = [effect, set];
         let service = match entry.op(effect) {
             Some(Op::External { service, .. }) => entry.quoted(service),

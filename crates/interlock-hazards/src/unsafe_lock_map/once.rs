@@ -6,9 +6,12 @@ use interlock_model::{
 };
 
 use crate::{
-    Issue,
+    Issue, Reason,
+    decision::{needs, unless},
     view::{At, Entry, Kinds, Overlap},
 };
+
+use super::HAZARD;
 
 /// Finds the waits that are not repeated before the entry is taken over.
 pub(super) fn waited_once(entry: &Entry<'_>) -> Vec<Issue> {
@@ -23,28 +26,31 @@ pub(super) fn waited_once(entry: &Entry<'_>) -> Vec<Issue> {
     if waits.is_empty() {
         return vec![];
     }
-    entry.all(Kinds::READ, keyed).filter_map(|read| taken_over(entry, read, &waits)).collect()
+    entry
+        .all(Kinds::READ, keyed)
+        .filter_map(|read| entry.settle(&HAZARD.id, &[read], taken_over(entry, read, &waits)))
+        .collect()
 }
 
-fn taken_over(entry: &Entry<'_>, read: At, waits: &[At]) -> Option<Issue> {
-    let Some(Op::Read { into, of: Resource::Shared(path), .. }) = entry.op(read) else { return None };
-    if !entry.is_shared(path) {
-        return None;
-    }
+fn taken_over(entry: &Entry<'_>, read: At, waits: &[At]) -> Result<Issue, Reason> {
+    let Some(Op::Read { into, of: Resource::Shared(path), .. }) = entry.op(read) else {
+        return Err(Reason::OutOfScope);
+    };
+    needs(entry.is_shared(path), Reason::OutOfScope)?;
     let for_it = |check: &&At| matches!(entry.op(**check), Some(Op::Check { on, .. }) if on.contains(into));
-    let check = *waits.iter().find(for_it)?;
+    let check = *waits.iter().find(for_it).ok_or(Reason::OutOfScope)?;
     // Who comes back to the look before it goes on has looked again.
-    if entry.loops(check) != entry.loops(read) || entry.loops(read).len() > entry.loops(check).len() {
-        return None;
-    }
+    unless(entry.loops(check) != entry.loops(read), Reason::CheckedAgain)?;
     let same = |at: &At| entry.overlap(read, *at) == Some(Overlap::Sure);
     let takes = |op: &Op| matches!(op, Op::Write { to: Resource::Shared(_), mode: WriteMode::Blind, .. });
     let take = entry.all(Kinds::WRITE, takes).filter(same).find(|take| {
         *take > check && entry.loops(*take) == entry.loops(read) && entry.leads_to(read, *take) == Some(true)
-    })?;
+    });
+    let take = take.ok_or(Reason::OutOfScope)?;
     let drop = entry
         .all(Kinds::DELETE, |op| matches!(op, Op::Delete { of: Resource::Shared(_), .. }))
-        .find(|drop| same(drop) && entry.leads_to(take, *drop).is_some())?;
+        .find(|drop| same(drop) && entry.leads_to(take, *drop).is_some())
+        .ok_or(Reason::OutOfScope)?;
     let steps = [read, take, drop];
     let thing = entry.thing(read);
     let message = format!(
@@ -57,5 +63,5 @@ fn taken_over(entry: &Entry<'_>, read: At, waits: &[At]) -> Option<Issue> {
         .step(Lane::B, at(read), "finds the same holder, and waits for it")
         .step(Lane::A, at(take), format!("goes on, and puts itself into {thing}"))
         .step(Lane::B, at(take), format!("goes on as well, over A: {thing} keeps nobody out"));
-    Some(issue)
+    Ok(issue)
 }

@@ -7,9 +7,10 @@ use interlock_model::{
     ir::{AccessPath, Field, HandMade, Op, Removal, Resource, Root, Start, Term},
 };
 
-use super::once::waited_once;
+use super::{HAZARD, once::waited_once};
 use crate::{
-    Issue,
+    Issue, Outcome, Reason,
+    decision::{needs, unless},
     view::{At, Entry, Kinds, Runs, View},
 };
 
@@ -22,7 +23,7 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
         found.extend(waited_once(entry));
         for at in entry.all(Kinds::NEW, |op| matches!(op, Op::New { lock: Some(_), .. })) {
             found.extend(in_a_map(&removals, entry, at));
-            found.extend(at_its_use(entry, at));
+            found.extend(entry.settle(&HAZARD.id, &[at], at_its_use(entry, at)));
         }
     }
     found
@@ -102,6 +103,7 @@ fn hand_made(view: &View<'_>, made: &HandMade) -> Vec<Issue> {
                 .step(Lane::B, made.span, "is chained behind the failure and never runs"),
         );
     }
+    view.settle_at(&HAZARD.id, made.span, needs(!found.is_empty(), Reason::SoundLock));
     found
 }
 
@@ -151,7 +153,9 @@ fn in_a_map(removals: &Removals<'_, '_>, entry: &Entry<'_>, at: At) -> Vec<Issue
         matches!(key, Term::Literal(_))
             || (!values.is_empty() && values.iter().all(|value| entry.is_bounded(*value)))
     };
-    if entry.is_limited(&map) || bounded() || !entry.is_shared(&map) {
+    let grows = needs(entry.is_shared(&map), Reason::OwnLock)
+        .and_then(|()| unless(entry.is_limited(&map) || bounded(), Reason::FewKeys));
+    if entry.note(&HAZARD.id, &[at, store], grows).is_err() {
         return vec![];
     }
     let name = format!("`{}`", entry.path_text(&map));
@@ -166,9 +170,13 @@ fn in_a_map(removals: &Removals<'_, '_>, entry: &Entry<'_>, at: At) -> Vec<Issue
             .step(Lane::A, location, format!("makes a lock and puts it into {name}"))
             .step(Lane::A, entry.position(store, &[]), "leaves, and the entry stays")
             .step(Lane::B, location, "comes with another key: one more entry for ever");
+        entry.decide(Some(&HAZARD.id), &[at, store], Outcome::Reported);
         return vec![issue];
     }
-    let careless = removals.iter().filter(|(other, removal)| !is_careful(other, *removal, &map));
+    let careless = removals.iter().filter(|(other, removal)| {
+        let asks = unless(is_careful(other, *removal, &map), Reason::AsksFirst);
+        other.settle(&HAZARD.id, &[*removal], asks).is_some()
+    });
     careless
         .map(|(other, removal)| {
             let removed = other.position(*removal, &[]);
@@ -249,13 +257,14 @@ fn is_count(field: &str) -> bool {
 }
 
 /// A lock that the call which takes it has made, and that no other call can see.
-fn at_its_use(entry: &Entry<'_>, at: At) -> Option<Issue> {
-    let Some(Op::New { into, .. }) = entry.op(at) else { return None };
+fn at_its_use(entry: &Entry<'_>, at: At) -> Result<Issue, Reason> {
+    let Some(Op::New { into, .. }) = entry.op(at) else { return Err(Reason::OutOfScope) };
     let taken = entry.steps_of(Kinds::ACQUIRE).find(|taken| {
         let Some(Op::Acquire { lock, .. }) = entry.op(*taken) else { return false };
         let lock = entry.lock(lock);
         lock.object.root == Root::Value(*into) && entry.is_made_here(&lock.object)
-    })?;
+    });
+    let taken = taken.ok_or(Reason::OutOfScope)?;
     // A call may bound its own work with a lock of its own.
     let own_work = entry
         .around(taken, |op| matches!(op, Op::Loop { .. } | Op::Together { .. } | Op::Spawn { .. }))
@@ -264,9 +273,7 @@ fn at_its_use(entry: &Entry<'_>, at: At) -> Option<Issue> {
         .steps_of(Kinds::ACQUIRE)
         .filter(|other| matches!(entry.op(*other), Some(Op::Acquire { lock, .. }) if entry.lock(lock).object.root == Root::Value(*into)))
         .count();
-    if own_work || several > 1 {
-        return None;
-    }
+    unless(own_work || several > 1, Reason::OwnWork)?;
     let story = [taken];
     let name = entry.name_of(*into);
     let name = if name.is_empty() { "the lock".to_owned() } else { format!("`{name}`") };
@@ -277,5 +284,5 @@ fn at_its_use(entry: &Entry<'_>, at: At) -> Option<Issue> {
         .step(Lane::B, entry.position(at, &story), "makes another one")
         .step(Lane::A, entry.position(taken, &story), "takes its own at once")
         .step(Lane::B, entry.position(taken, &story), "takes its own at once, beside A");
-    Some(issue)
+    Ok(issue)
 }

@@ -8,13 +8,16 @@ use interlock_model::{
 };
 
 use crate::{
-    Issue,
+    Issue, Reason,
     check_act::check_act_pairs,
+    decision::{needs, unless},
     fields::{is_in_cache, is_version},
     keys::key_of,
     rows::adds_row,
     view::{At, Entry, Kinds, Runs, View},
 };
+
+use super::HAZARD;
 
 /// Finds `unversioned-record`.
 pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
@@ -31,11 +34,14 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
     {
         for at in entry.all(Kinds::WRITE, |op| matches!(op, Op::Write { mode: WriteMode::Blind, .. })) {
             let Some(table) = table_of(entry, at) else { continue };
-            if versioned(&table)
-                || reported.contains(&(std::ptr::from_ref(entry).cast(), at))
-                || !overwrites(entry, at)
-                || is_in_cache(entry, at)
-            {
+            let judge = || {
+                unless(versioned(&table), Reason::Versioned)?;
+                let is_part = reported.contains(&(std::ptr::from_ref(entry).cast(), at));
+                unless(is_part, Reason::ReportedElsewhere)?;
+                overwrites(entry, at)?;
+                unless(is_in_cache(entry, at), Reason::KeepsCache)
+            };
+            if entry.settle(&HAZARD.id, &[at], judge()).is_none() {
                 continue;
             }
             let issue = issue(entry, at, &table);
@@ -87,22 +93,20 @@ fn table_of(entry: &Entry<'_>, at: At) -> Option<String> {
 }
 
 /// Whether a write puts what the caller sent in the place of what one row held, with nothing to keep others out.
-fn overwrites(entry: &Entry<'_>, at: At) -> bool {
+fn overwrites(entry: &Entry<'_>, at: At) -> Result<(), Reason> {
     let (Some(Op::Write { from, .. }), Some(Resource::Row { key, .. })) = (entry.op(at), entry.resource(at))
     else {
-        return false;
+        return Err(Reason::OutOfScope);
     };
-    let is_new = adds_row(entry, at);
-    if matches!(**key, Term::Any) || is_new || !entry.locks(at).is_empty() || entry.is_recovery(at) {
-        return false;
-    }
+    unless(matches!(**key, Term::Any), Reason::OutOfScope)?;
+    unless(adds_row(entry, at), Reason::OnlyAdds)?;
+    needs(entry.locks(at).is_empty(), Reason::HeldLock)?;
+    unless(entry.is_recovery(at), Reason::OnlyInRecovery)?;
     // A row that this transaction has looked at first is not overwritten unseen.
     let seen = entry.steps_of(Kinds::READ).any(|read| {
         entry.same_record(read, at) && entry.race_window(read, at).is_some_and(|window| window.transaction)
     });
-    if seen {
-        return false;
-    }
+    unless(seen, Reason::InTransaction)?;
     let of_key = entry.values_in(key);
     let sent = |value: &Value| {
         let is_key =
@@ -112,7 +116,8 @@ fn overwrites(entry: &Entry<'_>, at: At) -> bool {
     // What is computed from the same table is a lost update instead.
     let own =
         |source: &At| entry.resource(*source).is_some() && table_of(entry, *source) == table_of(entry, at);
-    from.iter().any(sent) && !entry.data_dependences(at).iter().any(own)
+    needs(from.iter().any(sent), Reason::NotFromCaller)?;
+    unless(entry.data_dependences(at).iter().any(own), Reason::ReportedElsewhere)
 }
 
 fn comes_from_the_caller(entry: &Entry<'_>, value: Value) -> bool {
