@@ -17,9 +17,9 @@ use crate::{
     feed::data_dependences,
     fields::{asks_presence, is_version, same_name, says_it_went_well},
     keys::key_of,
+    lexicon::Topic,
     rows::{adds_missing, adds_to, is_of_own_making, is_worked_off},
-    view::{At, Entry, Kinds, Overlap, View, is_wrapping},
-    words,
+    view::{At, Entry, Kinds, Overlap, View},
 };
 
 /// How many steps one judgement can be about.
@@ -238,11 +238,9 @@ fn says_existence(entry: &Entry<'_>, value: Value, said: &Term) -> bool {
     entry.sources(value).iter().any(is_answer)
 }
 
-/// Whether a value is called like something that is only on or off, so that two questions for it are the same.
+/// Whether a value is called like something that is only on or off, so that two checks of it are the same.
 fn is_switch(entry: &Entry<'_>, value: Value) -> bool {
-    const SWITCHES: [&str; 9] =
-        ["overwrite", "force", "replace", "clobber", "upsert", "append", "exclusive", "dry", "recreate"];
-    let named = |name: &str| words(name).iter().any(|word| SWITCHES.contains(&word.as_str()));
+    let named = |name: &str| entry.lexicon().has_word_of(Topic::Switch, name);
     named(entry.name_of(value)) || entry.field_of(value).is_some_and(|field| named(&field))
 }
 
@@ -378,7 +376,9 @@ impl CheckAct<'_, '_> {
         let mut paths = on.iter().filter(of_look).filter_map(|value| self.entry.field_path(*value));
         paths.all(|path| {
             let branch = self.entry.resolve_path(path).fields;
-            branch.split_last().is_none_or(|(_, before)| before.iter().all(is_wrapping))
+            branch
+                .split_last()
+                .is_none_or(|(_, before)| before.iter().all(|field| self.entry.is_wrapping(field)))
         })
     }
 
@@ -413,7 +413,7 @@ impl CheckAct<'_, '_> {
         let Condition(demands) = self.entry.condition(condition);
         let judged = self.judged_fields();
         demands.iter().any(|demand| {
-            is_version(&demand.column)
+            is_version(self.entry.lexicon(), &demand.column)
                 || judged.iter().any(|field| same_name(field, &demand.column))
                 || self.depends_on_look(demand)
         })

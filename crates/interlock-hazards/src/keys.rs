@@ -7,6 +7,7 @@ use interlock_model::{
 
 use crate::{
     fields::is_presence,
+    lexicon::Topic,
     view::{Entry, Runs},
 };
 
@@ -80,10 +81,6 @@ fn argument_in(entry: &Entry<'_>, term: &Term) -> Option<String> {
     }
 }
 
-/// What comes with a call and is none of its arguments, as handlers call it.
-const BESIDE: [&str; 10] =
-    ["auth", "c", "context", "ctx", "extra", "meta", "req", "request", "session", "toolCtx"];
-
 /// The argument of the tool that a path leads to, by name: `id`, or `order.id` of an object.
 fn argument_of(entry: &Entry<'_>, path: &AccessPath) -> Option<String> {
     let origin = |path: &AccessPath| match path.root {
@@ -95,11 +92,11 @@ fn argument_of(entry: &Entry<'_>, path: &AccessPath) -> Option<String> {
     let path = entry.resolve_path(path);
     let (origin, root) = origin(&path)?;
     let mut names: Vec<&str> =
-        path.fields.iter().map_while(named).take_while(|name| !is_presence(name)).collect();
+        path.fields.iter().map_while(named).take_while(|name| !is_presence(entry.lexicon(), name)).collect();
     let root = entry.name_of(root);
     if let Some(request) = names.iter().position(|name| *name == "arguments") {
         names.drain(..=request);
-    } else if BESIDE.contains(&root) || !origin.is_argument() {
+    } else if entry.lexicon().has(Topic::BesideArguments, root) || !origin.is_argument() {
         return None;
     } else if origin == Origin::Argument {
         names.insert(0, root);

@@ -25,12 +25,6 @@ pub fn words(name: &str) -> Vec<String> {
     words
 }
 
-/// Whether a function or tool is called after one of some verbs: `Store.clearAll` after `clear`. What is written inside of it goes by its name.
-pub(crate) fn is_called_to(name: &str, verbs: &[&str]) -> bool {
-    let own = name.rsplit('.').find(|part| *part != "closure").unwrap_or_default();
-    words(own).first().is_some_and(|word| verbs.contains(&word.as_str()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -42,12 +36,5 @@ mod tests {
         }
         assert_eq!(words("HTTPUrl2x"), ["http", "url2x"]);
         assert_eq!(words("__"), [""; 0]);
-    }
-
-    #[test]
-    fn a_function_is_called_after_its_first_word() {
-        assert!(is_called_to("Store.clearAll.closure", &["clear"]));
-        assert!(is_called_to("revoke_code", &["revoke"]));
-        assert!(!is_called_to("clear.run", &["clear"]));
     }
 }

@@ -21,7 +21,7 @@ pub(super) const TABLE: &str = "xtask/src/tidy/layers.rs";
 /// The table, lowest crates first.
 pub(super) const LAYERS: &[Layer] = &[
     pure("interlock-model", &[], &["serde", "serde_json", "thiserror"]),
-    pure("interlock-hazards", &["interlock-model"], &["serde_json"]),
+    pure("interlock-hazards", &["interlock-model"], &["serde_json", "toml"]),
     pure(
         "interlock-lang",
         &["interlock-model"],

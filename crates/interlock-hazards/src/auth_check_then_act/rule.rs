@@ -1,4 +1,18 @@
-//! Who may do it is checked in one operation, and done in another.
+//! Check-then-act on a permission: whose something is was read in one operation, and it is changed in another.
+//!
+//! Reported:
+//! ```text
+//! const doc = await db.get("SELECT * FROM docs WHERE id = ?", id);    // reported here
+//! if (doc.owner !== user) throw new Error("forbidden");
+//! await db.run("DELETE FROM docs WHERE id = ?", id);
+//! ```
+//! Not reported:
+//! ```text
+//! await db.run("DELETE FROM docs WHERE id = ? AND owner = ?", id, user);   // the statement demands the owner
+//! if (doc.createdBy !== user) throw …;              // and who made it never changes
+//! ```
+//!
+//! It finds its pairs by itself, because an act may also be on what the record leads to; the table of claims only keeps other rules from telling them again.
 
 use std::collections::HashMap;
 
@@ -13,6 +27,7 @@ use crate::{
     decision::{needs, unless},
     fields::same_name,
     keys::key_of,
+    lexicon::{Lexicon, Topic},
     view::{At, Entry, Kinds, View},
     words,
 };
@@ -20,17 +35,12 @@ use crate::{
 use super::HAZARD;
 
 /// Whether a field says whose something is, or who may use it.
-fn says_whose(field: &str) -> bool {
-    const WHOSE: [&str; 8] =
-        ["owner", "owners", "tenant", "acl", "permission", "permissions", "member", "members"];
-    const TOGETHER: [&str; 5] = ["ownerid", "userid", "authorid", "createdby", "tenantid"];
-    // The role of somebody; a task has one too, and that is a kind of work.
-    const SOMEBODY: [&str; 8] = ["role", "roles", "user", "account", "org", "team", "project", "workspace"];
+fn says_whose(lexicon: &Lexicon, field: &str) -> bool {
     let words = words(field);
     let (together, is_role) = (words.concat(), words.last().is_some_and(|last| last.starts_with("role")));
-    words.iter().any(|word| WHOSE.contains(&word.as_str()))
-        || TOGETHER.iter().any(|name| together.contains(name))
-        || (is_role && words.iter().all(|word| SOMEBODY.contains(&word.as_str())))
+    words.iter().any(|word| lexicon.has(Topic::Owner, word))
+        || lexicon.list(Topic::OwnerTogether).iter().any(|name| together.contains(&**name))
+        || (is_role && words.iter().all(|word| lexicon.has(Topic::RoleHolder, word)))
 }
 
 pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
@@ -42,7 +52,8 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
 fn of_entry(view: &View<'_>, changed: &Changed<'_>, entry: &Entry<'_>) -> Vec<Issue> {
     let mut issues = vec![];
     // A query for the owner alone has the answer under whatever name.
-    let owner_alone = |at: At| matches!(entry.columns(at), Some([column]) if says_whose(column));
+    let owner_alone =
+        |at: At| matches!(entry.columns(at), Some([column]) if says_whose(entry.lexicon(), column));
     let asks_for_owner = entry.steps_of(Kinds::READ).any(owner_alone);
     // Many acts share their checks, and hardly any check is about ownership.
     let mut control_dependences = vec![false; entry.steps.len()];
@@ -120,7 +131,7 @@ fn owners(entry: &Entry<'_>, check: At) -> Vec<(Value, Name)> {
         if matches!(name, Some("length" | "size" | "count")) {
             return None;
         }
-        let field = entry.field_of(*value).filter(|field| says_whose(field))?;
+        let field = entry.field_of(*value).filter(|field| says_whose(entry.lexicon(), field))?;
         Some((*value, field))
     };
     on.iter().filter_map(owner).collect()
@@ -133,7 +144,7 @@ fn judged_ownership(entry: &Entry<'_>, check: At, read: At, owners: &[(Value, Na
     };
     // Whether it has an owner at all is no question of who that is.
     if let ([only], None) = (on.as_slice(), equal)
-        && entry.field_of(*only).is_some_and(|field| says_whose(&field))
+        && entry.field_of(*only).is_some_and(|field| says_whose(entry.lexicon(), &field))
     {
         return None;
     }
@@ -154,7 +165,7 @@ fn judged_ownership(entry: &Entry<'_>, check: At, read: At, owners: &[(Value, Na
     // Whoever asks for the owner alone compares it under whatever name.
     field.or_else(|| {
         let [column] = entry.columns(read)? else { return None };
-        (on.iter().any(from_look) && says_whose(column)).then(|| column.clone())
+        (on.iter().any(from_look) && says_whose(entry.lexicon(), column)).then(|| column.clone())
     })
 }
 
@@ -182,7 +193,10 @@ fn repeats(entry: &Entry<'_>, act: At, field: &str) -> bool {
         Some(Op::Delete { when: Some(condition), .. }) => condition,
         _ => return false,
     };
-    condition.0.iter().any(|demand| same_name(&demand.column, field) || says_whose(&demand.column))
+    condition
+        .0
+        .iter()
+        .any(|demand| same_name(&demand.column, field) || says_whose(entry.lexicon(), &demand.column))
 }
 
 fn issue(changed: &Changed<'_>, entry: &Entry<'_>, read: At, act: At, field: &str, reach: Reach) -> Issue {
@@ -235,7 +249,8 @@ impl<'v> Changed<'v> {
     /// stays as it is.
     fn is_settled(&self, entry: &Entry<'_>, read: At, act: At, field: &str) -> bool {
         let words = words(field).concat();
-        let says_who_made_it = ["createdby", "creator"].iter().any(|made| words.starts_with(made));
+        let says_who_made_it =
+            entry.lexicon().list(Topic::Maker).iter().any(|made| words.starts_with(&**made));
         let Some(Resource::Row { table, .. }) = entry.resource(read) else { return false };
         let mut changes = self.0.get(&**table).into_iter().flatten();
         let is_other = |change: &Change<'_>| change.location != entry.span(act);

@@ -1,4 +1,18 @@
-//! Tools that tear down what all calls share while it is still where the others find it.
+//! Teardown of a shared handle while it is still where other calls find it.
+//!
+//! Reported:
+//! ```text
+//! await this.browser.close();                       // reported here
+//! this.browser = undefined;
+//! ```
+//! Not reported:
+//! ```text
+//! const old = this.browser;
+//! this.browser = undefined;                         // taken out of sight first
+//! await old.close();
+//! ```
+//!
+//! One of many, which others do not know by name, and what was found broken, may be closed where it is.
 
 use interlock_model::{
     Confidence, Lane, Reach, Severity,

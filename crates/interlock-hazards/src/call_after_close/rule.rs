@@ -1,4 +1,19 @@
-//! Finds calls that test whether the server is closing, and use what close tears down without being counted in.
+//! Use after close: a call tests a flag and goes on, and the handle is torn down before it is used.
+//!
+//! Reported:
+//! ```text
+//! if (this.closed) throw new Error("closed");       // reported here
+//! const row = await this.lookup(id);
+//! return this.db.run(row);                          // close() has run in between
+//! ```
+//! Not reported:
+//! ```text
+//! this.inFlight++;                                  // counted in, in the same step as the test
+//! try { return await this.db.run(id); } finally { this.inFlight--; }
+//! // close(): waits until inFlight is 0
+//! ```
+//!
+//! Where the process ends, nothing is left to race for. A tool that replaces what all share is in `replaced.rs`.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -10,7 +25,7 @@ use interlock_model::{
 use crate::{
     Issue, Reason,
     decision::{needs, unless},
-    fields::mentions,
+    lexicon::Topic,
     view::{At, Entry, Kinds, Runs, View},
 };
 
@@ -91,51 +106,21 @@ fn closers<'v, 'e>(entry: &'v Entry<'e>) -> Vec<Closer<'v, 'e>> {
 
 /// Whether a place is called like something that says whether calls may still start.
 fn is_flag(entry: &Entry<'_>, path: &AccessPath) -> bool {
-    const NAMES: [&str; 16] = [
-        "clos",
-        "stop",
-        "shut",
-        "dispos",
-        "destroy",
-        "terminat",
-        "ended",
-        "quit",
-        "exit",
-        "drain",
-        "open",
-        "connected",
-        "running",
-        "active",
-        "alive",
-        "ready",
-    ];
     let text = entry.path_text(path);
-    mentions(text.rsplit('.').next().unwrap_or_default(), &NAMES)
+    entry.lexicon().has_inside(Topic::ClosingFlag, text.rsplit('.').next().unwrap_or_default())
 }
 
 /// Whether a step belongs to something that closes: an event, or a function of that name.
 fn is_close(entry: &Entry<'_>, at: At) -> bool {
-    const NAMES: [&str; 10] = [
-        "close",
-        "stop",
-        "shutdown",
-        "dispose",
-        "disconnect",
-        "destroy",
-        "teardown",
-        "quit",
-        "cleanup",
-        "terminate",
-    ];
     let name = entry.function_name(entry.function_of(at));
     *entry.runs == Runs::Event
         || entry.detached(at).is_some()
-        || mentions(&name, &NAMES)
-        || mentions(&entry.function_name(entry.function), &NAMES)
+        || entry.lexicon().has_inside(Topic::Closes, &name)
+        || entry.lexicon().has_inside(Topic::Closes, &entry.function_name(entry.function))
 }
 
 pub(super) fn ends_the_process(entry: &Entry<'_>, at: At) -> bool {
-    let exits = entry.all(Kinds::CALL, |op| matches!(op, Op::Call { callee: Callee::Named(name), .. } if &**name == "process.exit" || &**name == "exit"));
+    let exits = entry.all(Kinds::CALL, |op| matches!(op, Op::Call { callee: Callee::Named(name), .. } if entry.lexicon().has(Topic::ExitsProcess, name)));
     exits.into_iter().any(|exit| entry.leads_to(at, exit).is_some())
 }
 

@@ -1,4 +1,19 @@
-//! Something that may be used once is looked for, and removed in a second step: two calls find it and both use it.
+//! Double spend of what is good for one use: it is looked for in one statement and removed in another.
+//!
+//! Reported:
+//! ```text
+//! const code = await db.get("SELECT * FROM auth_codes WHERE code = ?", given);   // reported here
+//! if (!code) throw new Error("unknown code");
+//! await db.run("DELETE FROM auth_codes WHERE code = ?", given);
+//! return issueToken(code.user);
+//! ```
+//! Not reported:
+//! ```text
+//! const gone = await db.run("DELETE FROM auth_codes WHERE code = ?", given);
+//! if (gone.changes === 0) throw new Error("unknown code");   // what the removal came to decides
+//! ```
+//!
+//! The same in memory is `stale_read_across_await/twice.rs`. What is removed because the caller asks for that is no use of it.
 
 use interlock_model::{
     Confidence,
@@ -9,32 +24,11 @@ use crate::{
     Issue, Reason,
     check_act::CheckAct,
     decision::{needs, unless},
-    is_called_to,
+    lexicon::Topic,
     view::{At, Entry, Overlap, View},
-    words,
 };
 
 use super::rule::used_at;
-
-/// What is good for one use only.
-const ONCE: [&str; 16] = [
-    "code",
-    "codes",
-    "otp",
-    "otps",
-    "nonce",
-    "nonces",
-    "challenge",
-    "challenges",
-    "voucher",
-    "vouchers",
-    "coupon",
-    "coupons",
-    "onetime",
-    "ticket",
-    "tickets",
-    "magic",
-];
 
 /// Whether something that is good for one use is taken by whoever finds it, and what it says is used.
 pub(crate) fn claims(_view: &View<'_>, pair: &CheckAct<'_, '_>) -> Result<(), Reason> {
@@ -56,28 +50,15 @@ fn is_good_once(pair: &CheckAct<'_, '_>) -> bool {
         Some(Resource::Key(key)) => entry.text(key),
         _ => return false,
     };
-    words(&name).iter().any(|word| ONCE.contains(&word.as_str()))
+    entry.lexicon().has_word_of(Topic::Once, &name)
 }
 
 /// Whether removing it is what the caller asks for, or a clearing up.
 fn removes_on_request(pair: &CheckAct<'_, '_>) -> bool {
-    const REMOVES: [&str; 12] = [
-        "delete",
-        "remove",
-        "revoke",
-        "purge",
-        "cleanup",
-        "clean",
-        "prune",
-        "cancel",
-        "expire",
-        "destroy",
-        "unregister",
-        "clear",
-    ];
     let entry = pair.entry;
-    entry.tools().iter().any(|tool| is_called_to(tool, &REMOVES))
-        || is_called_to(&entry.function_name(entry.home(&[pair.read, pair.act])), &REMOVES)
+    let removes = |name: &str| entry.lexicon().has_verb_of(Topic::Removes, name);
+    entry.tools().iter().any(|tool| removes(tool))
+        || removes(&entry.function_name(entry.home(&[pair.read, pair.act])))
 }
 
 /// Whether what a removal came to decides anything.

@@ -1,4 +1,19 @@
-//! A row that is added under the number after the last one there is: two calls at once take the same.
+//! A race for the next number: a row is added under the number after the last one there is.
+//!
+//! Reported:
+//! ```text
+//! const { last } = await db.get("SELECT MAX(position) AS last FROM cards WHERE list = ?", list);  // reported here
+//! await db.run("INSERT INTO cards (list, position) VALUES (?, ?)", list, last + 1);
+//! ```
+//! Not reported:
+//! ```text
+//! for (;;) {                                        // tried again where a unique key refuses the number
+//!   const { last } = await db.get("SELECT MAX(position) AS last FROM cards");
+//!   try { await db.run("INSERT INTO cards (position) VALUES (?)", last + 1); break; } catch {}
+//! }
+//! ```
+//!
+//! Numbers that a store counts itself (a sequence, an identity column) never come through here.
 
 use interlock_model::{
     Confidence, Severity,
@@ -10,6 +25,7 @@ use crate::{
     check_act::CheckAct,
     decision::{needs, unless},
     fields::{is_presence, same_name},
+    lexicon::Topic,
     view::{At, Entry, View},
     words,
 };
@@ -47,7 +63,7 @@ pub(super) fn is_number(entry: &Entry<'_>, value: Value, read: At, seen: Value) 
         let of_look = || is_of(entry, &entry.resolve_path(&part.into()).root, seen);
         match entry.field_of(part) {
             Some(_) if !of_look() => {}
-            Some(field) if names_a_number(&field) || is_computed(entry, read, &field) => return true,
+            Some(field) if names_a_number(entry, &field) || is_computed(entry, read, &field) => return true,
             Some(_) => {}
             None if part == seen => return true,
             None => parts.extend(entry.inputs(part).iter().filter(|input| **input != part).take(MOST_PARTS)),
@@ -78,18 +94,16 @@ fn is_of(entry: &Entry<'_>, root: &Root, seen: Value) -> bool {
 /// Whether what a statement gives is no column that it looked at, but something that was made of one: `MAX(position) AS p`.
 fn is_computed(entry: &Entry<'_>, read: At, field: &Name) -> bool {
     let columns = entry.columns(read).unwrap_or_default();
-    !columns.is_empty() && !is_presence(field) && !columns.iter().any(|column| same_name(column, field))
+    !columns.is_empty()
+        && !is_presence(entry.lexicon(), field)
+        && !columns.iter().any(|column| same_name(column, field))
 }
 
 /// Whether a column is called like a place in an order, or a result like a count.
-fn names_a_number(field: &str) -> bool {
-    const NUMBERS: [&str; 26] = [
-        "max", "maximum", "count", "cnt", "total", "last", "next", "highest", "n", "c", "m", "position",
-        "pos", "order", "sort", "sequence", "seq", "number", "num", "no", "index", "idx", "rank", "version",
-        "revision", "serial",
-    ];
+fn names_a_number(entry: &Entry<'_>, field: &str) -> bool {
     let words = words(field);
-    words.last().is_some_and(|last| last != "id") && words.iter().any(|word| NUMBERS.contains(&word.as_str()))
+    words.last().is_some_and(|last| last != "id")
+        && words.iter().any(|word| entry.lexicon().has(Topic::Number, word))
 }
 
 pub(super) fn issue(pair: &CheckAct<'_, '_>) -> Issue {

@@ -1,4 +1,20 @@
-//! A row is read and judged, then changed by a statement that does not repeat the judgement.
+//! Check-then-act (TOCTOU) on a database: a row is read and judged, then changed by a statement that does not repeat the judgement.
+//!
+//! Reported:
+//! ```text
+//! const order = await db.get("SELECT * FROM orders WHERE id = ?", id);   // reported here
+//! if (order.status !== "open") throw new Error("closed");
+//! await db.run("UPDATE orders SET status = 'paid' WHERE id = ?", id);
+//! ```
+//! Not reported:
+//! ```text
+//! const done = await db.run("UPDATE orders SET status = 'paid' WHERE id = ? AND status = 'open'", id);
+//! if (done.changes === 0) throw new Error("closed");    // the statement repeats what is judged
+//! await db.run("INSERT INTO users …");                  // and a unique key refuses the second row
+//! ```
+//!
+//! What is computed from the row and written back is `lost-update`; whose the row is, `auth-check-then-act`; a count against a limit, `non-atomic-rate-limit`. The other
+//! kinds of this hazard are beside it: `number.rs`, `consumed.rs`, `unseen.rs`.
 
 use interlock_model::{
     Confidence,
@@ -11,9 +27,9 @@ use crate::{
     claims::{Claim, claimed},
     decision::{needs, unless},
     fields::{is_in_cache, is_presence, notes_use, same_name},
+    lexicon::Topic,
     rows::{adds_row, has_in_common},
     view::{At, Entry, Kinds, Overlap, Pattern, View},
-    words,
 };
 
 use super::{
@@ -66,27 +82,15 @@ pub(crate) fn claims(view: &View<'_>, pair: &CheckAct<'_, '_>) -> Result<(), Rea
 /// Whether all that is changed is when something was used: two calls that both pass have both used it.
 fn only_notes_use(pair: &CheckAct<'_, '_>) -> bool {
     let judged = pair.judged_fields();
-    let only_use = |column: &Name| notes_use(column) && !judged.iter().any(|field| same_name(field, column));
+    let only_use = |column: &Name| {
+        notes_use(pair.entry.lexicon(), column) && !judged.iter().any(|field| same_name(field, column))
+    };
     pair.entry.columns(pair.act).is_some_and(|columns| columns.iter().all(only_use))
 }
 
 /// Whether the row is made anew from something whose fingerprint it keeps, unless that is still the same: two calls that pass with the
 /// same put the same there, and one with something else passes in whatever order they come.
 fn makes_anew(pair: &CheckAct<'_, '_>) -> bool {
-    const FINGERPRINTS: [&str; 12] = [
-        "hash",
-        "hashes",
-        "sha",
-        "sha1",
-        "sha256",
-        "md5",
-        "crc",
-        "digest",
-        "checksum",
-        "fingerprint",
-        "etag",
-        "mtime",
-    ];
     let entry = pair.entry;
     let (Some(Op::Check { on, equal: None, .. }), Some(Op::Write { mode: WriteMode::Blind, from, .. })) =
         (pair.check.and_then(|check| entry.op(check)), entry.op(pair.act))
@@ -94,7 +98,7 @@ fn makes_anew(pair: &CheckAct<'_, '_>) -> bool {
         return false;
     };
     let judged = pair.judged_fields();
-    let is_fingerprint = |field: &Name| words(field).iter().any(|word| FINGERPRINTS.contains(&word.as_str()));
+    let is_fingerprint = |field: &Name| entry.lexicon().has_word_of(Topic::Fingerprint, field);
     if pair.data_dependent || judged.is_empty() || !judged.iter().all(is_fingerprint) {
         return false;
     }
@@ -243,8 +247,10 @@ fn is_added_because_found(pair: &CheckAct<'_, '_>) -> bool {
     };
     let Some(Op::Check { on, equal: None, .. }) = entry.op(check) else { return false };
     let [only] = on.as_slice() else { return false };
-    let counts =
-        entry.field_of(*only).is_some_and(|field| is_presence(&field) && !matches!(&*field, "rows" | "data"));
+    let counts = entry.field_of(*only).is_some_and(|field| {
+        let lexicon = entry.lexicon();
+        is_presence(lexicon, &field) && !lexicon.has(Topic::Wrapping, &field)
+    });
     let found = entry.resolve_path(&(*only).into()).root == Root::Value(*into) && !counts;
     found && pair.judged_fields().is_empty() && entry.answer(check, pair.act) == Some(true)
 }

@@ -1,5 +1,17 @@
-//! A row is claimed by a statement that takes effect for one call only, and nobody looks whether it has: who came too late does the work
-//! as well.
+//! A compare-and-set whose result is thrown away: the loser of the race does the work as well.
+//!
+//! Reported:
+//! ```text
+//! await db.run("UPDATE jobs SET state = 'running' WHERE id = ? AND state = 'new'", id);  // reported here
+//! await send(job);
+//! ```
+//! Not reported:
+//! ```text
+//! const { changes } = await db.run("UPDATE jobs SET state = 'running' WHERE id = ? AND state = 'new'", id);
+//! if (changes === 1) await send(job);
+//! ```
+//!
+//! A claim without work behind it harms nobody and is left alone.
 
 use interlock_model::{
     Confidence, Lane,
@@ -13,8 +25,8 @@ use crate::{
     decision::unless,
     fields::same_name,
     keys::key_of,
+    lexicon::Topic,
     view::{At, Entry, Kinds, Overlap, View},
-    words,
 };
 
 use super::HAZARD;
@@ -150,12 +162,9 @@ fn work(entry: &Entry<'_>, claim: At, column: &Name) -> Option<At> {
 
 /// Whether a call only says what happens.
 fn only_notes(entry: &Entry<'_>, at: At) -> bool {
-    const NOTES: [&str; 8] = ["log", "audit", "emit", "record", "track", "notify", "publish", "event"];
     match entry.op(at) {
         Some(Op::Call { callee: interlock_model::ir::Callee::Named(name), .. }) => {
-            words(name.rsplit('.').next().unwrap_or_default())
-                .iter()
-                .any(|word| NOTES.contains(&word.as_str()))
+            entry.lexicon().has_word_of(Topic::Notes, name.rsplit('.').next().unwrap_or_default())
         }
         _ => false,
     }

@@ -1,8 +1,25 @@
-//! What it costs to load something twice.
+//! What a load does that a second one does again: nothing, reading, or more.
+//!
+//! Reported:
+//! ```text
+//! connection = await connect();                     // more: opens something, and one of two is leaked
+//! ```
+//! Not reported:
+//! ```text
+//! config = await readFile("config.json");           // reading: told as unsure
+//! await mkdir(folder, { recursive: true });         // nothing: not told
+//! ```
+//!
+//! It does not ask whether the load races; that is `rule.rs`.
 
 use interlock_model::ir::{Callee, Change, Op, Resource, WriteMode};
 
-use crate::{check_act::CheckAct, view::At, words};
+use crate::{
+    check_act::CheckAct,
+    lexicon::Topic,
+    view::{At, Entry},
+    words,
+};
 
 /// What a load does that a second one does again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -14,10 +31,6 @@ pub(super) enum Cost {
     /// It opens, changes or starts something, or does what nobody can tell.
     More,
 }
-
-/// What functions are called that only read.
-const READS: [&str; 12] =
-    ["get", "fetch", "read", "list", "find", "search", "lookup", "json", "text", "stat", "describe", "parse"];
 
 /// What the load costs that lies between a look and what is kept.
 pub(super) fn cost(pair: &CheckAct<'_, '_>) -> Cost {
@@ -43,9 +56,9 @@ fn of_step(pair: &CheckAct<'_, '_>, at: At) -> Option<Cost> {
         Op::External { change, .. } => Some(if *change == Change::None { Cost::Reading } else { Cost::More }),
         Op::Call { callee, awaited: true, .. } => {
             let reads = match callee {
-                Callee::Named(name) => is_called_reading(name),
-                Callee::Function(function) => is_called_reading(&entry.function_name(*function)),
-                Callee::Value(value) => is_called_reading(entry.name_of(*value)),
+                Callee::Named(name) => is_called_reading(entry, name),
+                Callee::Function(function) => is_called_reading(entry, &entry.function_name(*function)),
+                Callee::Value(value) => is_called_reading(entry, entry.name_of(*value)),
                 Callee::Closure { .. } | Callee::Pending(_) => false,
             };
             Some(if reads { Cost::Reading } else { Cost::More })
@@ -63,7 +76,7 @@ fn makes_object(name: &str) -> bool {
     last.starts_with(|first: char| first.is_ascii_uppercase()) && !last.ends_with("Error")
 }
 
-fn is_called_reading(name: &str) -> bool {
+fn is_called_reading(entry: &Entry<'_>, name: &str) -> bool {
     let last = name.rsplit('.').next().unwrap_or(name);
-    words(last).first().is_some_and(|first| READS.contains(&first.as_str()))
+    words(last).first().is_some_and(|first| entry.lexicon().has(Topic::Reads, first))
 }

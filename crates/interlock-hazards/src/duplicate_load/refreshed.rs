@@ -1,4 +1,17 @@
-//! Tokens that are used up by the request that renews them: two calls that renew at once use the same one twice.
+//! A race to renew a token that is good for one use: the second caller is refused, or stores what is no longer valid.
+//!
+//! Reported:
+//! ```text
+//! const answer = await post("/token", { refresh_token: this.refreshToken });   // reported here
+//! this.refreshToken = answer.refresh_token;
+//! ```
+//! Not reported:
+//! ```text
+//! this.refreshing ??= this.refresh();               // one request for all who come meanwhile
+//! await this.refreshing;
+//! ```
+//!
+//! Access tokens that can be asked for any number of times are no such tokens.
 
 use interlock_model::{
     Lane, Reach, Span,
@@ -10,6 +23,7 @@ use crate::{
     claim::{Gates, is_claimed},
     decision::unless,
     keys::key_of,
+    lexicon::Topic,
     view::{At, Entry, Kinds, Overlap, View},
 };
 
@@ -71,7 +85,7 @@ fn spent(entry: &Entry<'_>, request: At, act: At) -> Option<At> {
     };
     let renews = |at: At| {
         let name = entry.function_name(entry.function_of(at));
-        names_a_renewal(name.rsplit('.').next().unwrap_or_default())
+        names_a_renewal(entry, name.rsplit('.').next().unwrap_or_default())
     };
     let in_memory = matches!(entry.resource(act), Some(Resource::Shared(_)));
     match reads.filter(same).last() {
@@ -85,13 +99,16 @@ fn keeps_a_renewal(entry: &Entry<'_>, at: At) -> bool {
     let by_name = match entry.resource(at) {
         Some(Resource::Shared(path)) if !entry.is_shared(path) => return false,
         Some(Resource::Shared(path)) => {
-            names_a_renewal(&entry.path_text(path))
-                || path.fields.iter().any(|field| matches!(field, Field::Name(name) if names_a_renewal(name)))
+            names_a_renewal(entry, &entry.path_text(path))
+                || path
+                    .fields
+                    .iter()
+                    .any(|field| matches!(field, Field::Name(name) if names_a_renewal(entry, name)))
         }
         Some(Resource::File(_)) => false,
         _ => return false,
     };
-    let says = |value: &Value| entry.field_of(*value).is_some_and(|field| names_a_renewal(&field));
+    let says = |value: &Value| entry.field_of(*value).is_some_and(|field| names_a_renewal(entry, &field));
     let holds = || match entry.op(at) {
         Some(Op::Write { from, .. }) => entry.backward_slice(from).iter().any(says),
         _ => false,
@@ -99,7 +116,6 @@ fn keeps_a_renewal(entry: &Entry<'_>, at: At) -> bool {
     by_name || holds()
 }
 
-fn names_a_renewal(name: &str) -> bool {
-    let words = crate::words(name.rsplit("::").next().unwrap_or_default());
-    words.iter().any(|word| matches!(word.as_str(), "refresh" | "refreshtoken"))
+fn names_a_renewal(entry: &Entry<'_>, name: &str) -> bool {
+    entry.lexicon().has_word_of(Topic::Renewal, name.rsplit("::").next().unwrap_or_default())
 }

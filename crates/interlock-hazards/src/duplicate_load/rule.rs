@@ -1,4 +1,21 @@
-//! Two misses load, refresh or initialise the same thing twice.
+//! Cache stampede, or racy lazy initialisation: two calls miss, and both load what is then kept.
+//!
+//! Reported:
+//! ```text
+//! if (!cache.has(key)) {                            // reported here
+//!   cache.set(key, await load(key));
+//! }
+//! ```
+//! Not reported:
+//! ```text
+//! if (!cache.has(key)) {
+//!   cache.set(key, load(key));                      // the promise is kept at once, and all wait for it
+//! }
+//! return await cache.get(key);
+//! ```
+//!
+//! What is written from what was there is an update, not a load. How bad it is depends on what the load does (`cost.rs`); tokens that are used up by being renewed are in
+//! `refreshed.rs`.
 
 use interlock_model::{
     Confidence,
@@ -10,6 +27,7 @@ use crate::{
     check_act::CheckAct,
     claims::{Claim, claimed, silent},
     decision::{needs, unless},
+    lexicon::Topic,
     view::{At, Entry, Kinds, Overlap, View},
 };
 
@@ -76,13 +94,13 @@ fn is_loaded_before(pair: &CheckAct<'_, '_>) -> bool {
 
 /// Whether a check asks for a word that stands for nothing, and something that was found out takes its place.
 fn is_nothing_yet(pair: &CheckAct<'_, '_>, check: At) -> bool {
-    const NOTHING: [&str; 9] = ["", "unknown", "none", "null", "undefined", "unset", "n/a", "-1", "0"];
     let (Some(Op::Check { equal: Some(word), .. }), Some(Op::Write { from, .. })) =
         (pair.entry.op(check), pair.entry.op(pair.act))
     else {
         return false;
     };
-    NOTHING.iter().any(|nothing| word.eq_ignore_ascii_case(nothing)) && !from.is_empty()
+    let nothing = pair.entry.lexicon().list(Topic::Nothing);
+    nothing.iter().any(|nothing| word.eq_ignore_ascii_case(nothing)) && !from.is_empty()
 }
 
 /// Whether a check asks the clock, and something that was found out takes the place of what has run out.

@@ -1,4 +1,17 @@
-//! What a file says decides that it goes: what somebody else has put there since goes with it, unread.
+//! A removal that was decided by what a file said before: what another call has put there since is removed unread.
+//!
+//! Reported:
+//! ```text
+//! const lock = JSON.parse(await readFile(LOCK));    // reported here
+//! if (lock.expires < Date.now()) await unlink(LOCK);
+//! ```
+//! Not reported:
+//! ```text
+//! const lock = JSON.parse(await readFile(LOCK));
+//! if (lock.owner === me) await unlink(LOCK);        // asks whether the file is its own
+//! ```
+//!
+//! Files that nobody here writes are left alone.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,20 @@
-//! A file is looked at by name, then used by name.
+//! Check-then-use of a file by name (TOCTOU): it is looked for, or its link is resolved, and then the name is used again.
+//!
+//! Reported:
+//! ```text
+//! if (await exists(path)) throw new Error("taken"); // reported here
+//! await writeFile(path, text);
+//! const real = await realpath(path);                // and here: the link may lead elsewhere by then
+//! if (real.startsWith(ROOT)) return readFile(path);
+//! ```
+//! Not reported:
+//! ```text
+//! await writeFile(path, text, { flag: "wx" });      // the system refuses the second
+//! try { await unlink(path); } catch {}              // the loser deals with it
+//! ```
+//!
+//! A file that is read, changed and written back is `lost-update`; one that others can see half written, `non-atomic-file-replace`. What its content decides is in
+//! `outdated.rs`.
 
 use std::{cell::LazyCell, collections::HashMap};
 
@@ -12,8 +28,8 @@ use crate::{
     check_act::CheckAct,
     claims::{Claim, claimed, silent},
     decision::{needs, unless},
-    fields::mentions,
     keys::key_of,
+    lexicon::Topic,
     view::{At, Entry, Kinds, Pattern, View},
 };
 
@@ -255,7 +271,7 @@ fn is_unguessable(entry: &Entry<'_>, act: At) -> bool {
             Term::Fresh(Fresh::Random) => true,
             Term::Join(parts) => parts.iter().any(|part| has_chance(entry, part)),
             Term::Path(path) => match path.root {
-                Root::Value(value) => mentions(entry.name_of(value), &["random", "uuid", "nanoid"]),
+                Root::Value(value) => entry.lexicon().has_inside(Topic::Unguessable, entry.name_of(value)),
                 _ => false,
             },
             _ => false,

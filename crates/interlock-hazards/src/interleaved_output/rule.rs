@@ -1,4 +1,17 @@
-//! Finds frames that go out on a shared stream in several writes with room for another writer in between.
+//! Torn writes on a shared stream: a frame goes out in several writes, and another writer comes in between.
+//!
+//! Reported:
+//! ```text
+//! await write(stdout, `Content-Length: ${n}\r\n\r\n`);   // reported here
+//! await write(stdout, body);
+//! ```
+//! Not reported:
+//! ```text
+//! await write(stdout, `Content-Length: ${n}\r\n\r\n${body}`);   // one write
+//! console.error("started"); console.error("ready");             // lines for people
+//! ```
+//!
+//! A pipe that is written to from several processes is not seen.
 
 use interlock_model::{
     Confidence, Lane, Reach,
@@ -8,6 +21,7 @@ use interlock_model::{
 use crate::{
     Issue, Reason,
     decision::{needs, unless},
+    lexicon::{Lexicon, Topic},
     view::{At, Entry, Kinds, View},
 };
 
@@ -26,7 +40,7 @@ fn of_entry(entry: &Entry<'_>) -> Vec<Issue> {
             let judge = || {
                 let stream = stream_of(entry, *at).ok_or(Reason::OutOfScope)?;
                 needs(entry.is_shared(stream), Reason::OwnStream)?;
-                unless(is_log(stream), Reason::ForPeople)
+                unless(is_log(entry.lexicon(), stream), Reason::ForPeople)
             };
             entry.note(&HAZARD.id, &[*at], judge()).is_ok()
         })
@@ -67,8 +81,8 @@ fn stream_of<'v>(entry: &'v Entry<'_>, at: At) -> Option<&'v AccessPath> {
 }
 
 /// Lines for people, which nobody takes apart again.
-fn is_log(stream: &AccessPath) -> bool {
-    let named = |name: &str| matches!(name, "stderr" | "console" | "logger" | "log");
+fn is_log(lexicon: &Lexicon, stream: &AccessPath) -> bool {
+    let named = |name: &str| lexicon.has(Topic::LogStream, name);
     let by_field = stream.fields.iter().any(|field| matches!(field, Field::Name(name) if named(name)));
     let by_root =
         matches!(&stream.root, Root::Global(name) if named(name.rsplit("::").next().unwrap_or_default()));

@@ -1,4 +1,19 @@
-//! Finds what is opened in a function that can still fail, with no close on the failing way.
+//! Resource leak on a failed initialisation: what was opened first stays open when the next step fails.
+//!
+//! Reported:
+//! ```text
+//! const reader = await open(a);                     // reported here
+//! const writer = await open(b);                     // fails: nobody is left to close the reader
+//! return { reader, writer };
+//! ```
+//! Not reported:
+//! ```text
+//! const reader = await open(a);
+//! try { return { reader, writer: await open(b) }; }
+//! catch (e) { await reader.close(); throw e; }
+//! ```
+//!
+//! Start-up is left alone: where it fails the process ends, and the system closes what it had opened.
 
 use interlock_model::{
     Confidence, Lane, Reach,

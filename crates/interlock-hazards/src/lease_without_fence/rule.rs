@@ -1,4 +1,20 @@
-//! Finds work under a lock with a time limit that may outlive it, and a change that does not ask who holds the lock by then.
+//! A lease without a fencing token: the work under it may outlive it, and then does harm beside the next holder.
+//!
+//! Reported:
+//! ```text
+//! if (await redis.set("lock", me, "PX", 5000, "NX")) {   // reported here
+//!   const data = await fetchAll();                  // longer than five seconds
+//!   await db.run("UPDATE index SET data = ?", data);
+//!   await redis.del("lock");
+//! }
+//! ```
+//! Not reported:
+//! ```text
+//! const timer = setInterval(() => redis.pexpire("lock", 5000), 1000);   // renewed while the work runs
+//! await db.run("UPDATE index SET data = ? WHERE fence < ?", data, fence);  // or refused by a fence
+//! ```
+//!
+//! How long work takes is not known: whatever waits for somebody outside may take longer than the limit.
 
 use interlock_model::{
     Confidence, Lane, Reach,

@@ -1,4 +1,19 @@
-//! Flags that let one call in at a time: set behind a look, and taken back when the work is done.
+//! A busy flag that stays set: a failure leads past the line that takes it back.
+//!
+//! Reported:
+//! ```text
+//! if (this.syncing) throw new Error("busy");
+//! this.syncing = true;                              // reported here
+//! await this.pull();                                // throws
+//! this.syncing = false;
+//! ```
+//! Not reported:
+//! ```text
+//! this.syncing = true;
+//! try { await this.pull(); } finally { this.syncing = false; }
+//! ```
+//!
+//! What is no flag by its name is left alone.
 
 use interlock_model::{
     Confidence, Lane, Reach,
@@ -11,12 +26,10 @@ use super::{
 };
 use crate::{
     Issue, Reason,
+    lexicon::Topic,
     view::{At, Entry, Escape, Kinds, View},
     words::words,
 };
-
-/// What a flag is called that says that somebody is at it, besides all that ends in `ing`.
-const BUSY: [&str; 8] = ["busy", "lock", "locked", "progress", "flight", "underway", "taken", "mutex"];
 
 /// Finds flags that a failure leaves set, so that every later call of the tool is turned away.
 pub(super) fn left_set(view: &View<'_>) -> Vec<Issue> {
@@ -40,7 +53,8 @@ fn flag<'v>(entry: &'v Entry<'_>, at: At) -> Option<&'v AccessPath> {
         _ => return None,
     };
     let words = words(name.rsplit("::").next().unwrap_or_default());
-    let says = words.last().is_some_and(|last| last.ends_with("ing") || BUSY.contains(&last.as_str()));
+    let says =
+        words.last().is_some_and(|last| last.ends_with("ing") || entry.lexicon().has(Topic::Busy, last));
     (says && entry.is_shared(path)).then_some(path)
 }
 

@@ -1,4 +1,18 @@
-//! Finds acquisitions from which a failure or an early return leads out past the release.
+//! A lock that is held for ever: an exception or an early return leads past the release.
+//!
+//! Reported:
+//! ```text
+//! await mutex.acquire();                            // reported here
+//! const rows = await load();                        // throws
+//! mutex.release();
+//! ```
+//! Not reported:
+//! ```text
+//! const release = await mutex.acquire();
+//! try { return await load(); } finally { release(); }
+//! ```
+//!
+//! A lease that nobody renews ends by itself; a lock that the tree builds itself is `unsafe-lock-map`. Flags that are used as locks are in `flag.rs`.
 
 use interlock_model::{
     Confidence, Lane, Reach,

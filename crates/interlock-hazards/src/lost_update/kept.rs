@@ -1,4 +1,22 @@
-//! State that a process loads once and then writes back whole: what another process of the same server has written since is lost.
+//! Lost update between processes: state that a process loads once and then writes back whole.
+//!
+//! Reported:
+//! ```text
+//! const todos = load(FILE);                         // at start-up, once per client of a stdio server
+//! server.tool("add", async ({ text }) => {
+//!   todos.push(text);
+//!   await save(FILE, todos);                        // reported: another process has written since
+//! });
+//! ```
+//! Not reported:
+//! ```text
+//! server.tool("add", async ({ text }) => {
+//!   const todos = load(FILE);                       // loaded in each call: told by `rule.rs`, if at all
+//!   await save(FILE, [...todos, text]);
+//! });
+//! ```
+//!
+//! Only servers that run once per client are looked at, and only files that go by one name in the whole program.
 
 use interlock_model::{
     Confidence, Lane, Reach, Span,

@@ -1,4 +1,22 @@
-//! Read, changed in memory, written back.
+//! Lost update: a read-modify-write on something outside the process, with a race window between the read and the write.
+//!
+//! Reported:
+//! ```text
+//! const notes = JSON.parse(await readFile(FILE));   // reported here
+//! notes.push(note);
+//! await writeFile(FILE, JSON.stringify(notes));     // what another call wrote since is gone
+//! ```
+//! Not reported:
+//! ```text
+//! await lock.runExclusive(async () => {             // one lock from the read to the write
+//!   const notes = JSON.parse(await readFile(FILE));
+//!   await writeFile(FILE, JSON.stringify([...notes, note]));
+//! });
+//! await db.query("UPDATE n SET text = $1 WHERE id = $2 AND version = $3", …);  // repeats what was read
+//! ```
+//!
+//! Memory is not looked at (`stale-read-across-await`), nor a write that only a check decided over (`db-check-then-act`, `file-check-then-act`). State that a process loads
+//! once and then writes back is in `kept.rs`.
 
 use interlock_model::{
     Confidence, Severity,

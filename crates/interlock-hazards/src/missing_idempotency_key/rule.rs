@@ -1,4 +1,17 @@
-//! Finds effects on the world outside that a repeated call repeats.
+//! A request with an effect that is not idempotent: when the call is sent again, it takes effect again.
+//!
+//! Reported:
+//! ```text
+//! await fetch(`${API}/charges`, { method: "POST", body });     // reported here
+//! ```
+//! Not reported:
+//! ```text
+//! await fetch(`${API}/charges`, { method: "POST", body, headers: { "Idempotency-Key": orderId } });
+//! await db.run("INSERT INTO sent (order_id) VALUES (?)", orderId);   // or: a key of the call lets one through
+//! await fetch(`${API}/charges`, { method: "POST", body });
+//! ```
+//!
+//! A request of which it is not known whether it changes anything is told only where a loop of the handler repeats it.
 
 use std::cell::LazyCell;
 
@@ -10,6 +23,7 @@ use interlock_model::{
 use crate::{
     Issue, Reason,
     decision::unless,
+    lexicon::Topic,
     view::{At, Entry, Kinds, Piece, Runs, View},
     words::words,
 };
@@ -89,19 +103,6 @@ fn asks_for_token(entry: &Entry<'_>, service: &Term) -> bool {
 
 /// Whether a request is called after something that is worked out and given back: who asks again changes nothing there.
 fn only_computes(entry: &Entry<'_>, service: &Term) -> bool {
-    const COMPUTES: [&str; 11] = [
-        "embeddings",
-        "embedding",
-        "embed",
-        "completions",
-        "generate",
-        "rerank",
-        "tokenize",
-        "search",
-        "query",
-        "predict",
-        "infer",
-    ];
     let pieces = entry.pattern(service).0;
     // What is asked for ends where its parameters begin.
     let whole = |piece: &Piece| matches!(piece, Piece::Text(text) if text.contains(['?', '#']));
@@ -110,7 +111,7 @@ fn only_computes(entry: &Entry<'_>, service: &Term) -> bool {
     };
     let path = text.split(['?', '#']).next().unwrap_or_default().trim_end_matches('/');
     let name = path.rsplit('/').next().unwrap_or_default();
-    let computes = |name: &str| COMPUTES.contains(&name.to_ascii_lowercase().as_str());
+    let computes = |name: &str| entry.lexicon().has(Topic::Computes, &name.to_ascii_lowercase());
     match name.rsplit_once(':') {
         // A method of its own, in words: `models/small:batchEmbedContents`.
         Some((_, method)) => words(method).iter().any(|word| computes(word)),

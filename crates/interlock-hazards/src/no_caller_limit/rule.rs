@@ -1,4 +1,18 @@
-//! Finds servers on the network that let one caller run as many calls as it likes.
+//! Missing admission control: a server on the network bounds nobody's calls in flight.
+//!
+//! Reported:
+//! ```text
+//! app.post("/mcp", (req, res) => transport.handleRequest(req, res));   // reported here
+//! app.listen(3000);
+//! ```
+//! Not reported:
+//! ```text
+//! app.use(rateLimit({ windowMs: 60_000, limit: 100 }));
+//! app.post("/mcp", …);
+//! ```
+//!
+//! One finding for each server, not for each tool. A server on standard streams has one client, who is only in its own way. That a limit is kept right is
+//! `non-atomic-rate-limit`.
 
 use std::collections::HashSet;
 
@@ -10,6 +24,7 @@ use interlock_model::{
 use crate::{
     Issue, Reason,
     decision::{needs, unless},
+    lexicon::Topic,
     view::{At, Entry, Kinds, Runs, View},
 };
 
@@ -124,14 +139,13 @@ fn belongs_to_caller(entry: &Entry<'_>, resource: &Resource) -> bool {
 
 /// Whether a value says who calls: verified, or by what the source calls it.
 fn is_caller(entry: &Entry<'_>, value: Value) -> bool {
-    const NAMES: [&str; 9] =
-        ["caller", "client", "user", "session", "tenant", "apikey", "token", "addr", "ip"];
     if matches!(entry.origin(value), Some(Origin::Caller | Origin::Session)) {
         return true;
     }
     let named = |name: &str| {
         let name: String = name.to_lowercase().chars().filter(|c| c.is_ascii_alphabetic()).collect();
-        NAMES.iter().any(|known| name == *known || (known.len() > 2 && name.contains(known)))
+        let known = entry.lexicon().list(Topic::Caller);
+        known.iter().any(|known| *name == **known || (known.len() > 2 && name.contains(&**known)))
     };
     named(entry.name_of(value)) || entry.field_of(value).is_some_and(|field| named(&field))
 }

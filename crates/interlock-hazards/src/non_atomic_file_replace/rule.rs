@@ -1,4 +1,17 @@
-//! Finds files that the server reads back and overwrites in a way that others can see half done.
+//! A torn read of a file: it is emptied and filled in place, or through a temporary name that two calls share.
+//!
+//! Reported:
+//! ```text
+//! await writeFile(STATE, JSON.stringify(state));    // reported here: readFile(STATE) elsewhere gets half of it
+//! ```
+//! Not reported:
+//! ```text
+//! const temporary = `${STATE}.${randomUUID()}`;
+//! await writeFile(temporary, JSON.stringify(state));
+//! await rename(temporary, STATE);                   // whoever reads gets the old one or the new one
+//! ```
+//!
+//! A file that nobody here reads back is left alone. That two calls overwrite each other's content is `lost-update`.
 
 use std::{cell::OnceCell, collections::HashMap};
 
@@ -10,8 +23,8 @@ use interlock_model::{
 use crate::{
     Issue, Reason,
     decision::unless,
-    fields::mentions,
     keys::key_of,
+    lexicon::Topic,
     view::{At, Entry, Kinds, Names, Pattern, Piece, Runs, View},
 };
 
@@ -141,7 +154,8 @@ fn is_of_its_own(entry: &Entry<'_>, path: &Term) -> bool {
 fn is_handed_on(entry: &Entry<'_>, path: &Term) -> bool {
     let is_member = |path: &AccessPath| match (&path.root, path.fields.as_slice()) {
         (Root::Value(made), [Field::Name(name)]) => {
-            mentions(name, &["path", "file"]) && entry.is_made_of_fresh(&[*made], Fresh::Random)
+            entry.lexicon().has_inside(Topic::FileName, name)
+                && entry.is_made_of_fresh(&[*made], Fresh::Random)
         }
         _ => false,
     };
@@ -214,7 +228,6 @@ fn renamed_later(entry: &Entry<'_>, at: At) -> Option<At> {
 /// Whether a file that is moved was only written for that: it is called after the one that it becomes, or says so. A file of the
 /// caller's that gets another name is none.
 fn is_temporary(entry: &Entry<'_>, at: At, rename: At) -> bool {
-    const TEMPORARY: [&str; 8] = ["tmp", "temp", "new", "next", "part", "draft", "staging", "swap"];
     let (Some(Resource::File(temp)), Some(Resource::File(target))) =
         (entry.resource(at), entry.resource(rename))
     else {
@@ -226,7 +239,7 @@ fn is_temporary(entry: &Entry<'_>, at: At, rename: At) -> bool {
     let named = target_parts.iter().rev().find(|part| matches!(part, Term::Path(_)));
     named.is_none_or(|part| temp_parts.contains(part))
         || entry.pattern(temp).0.iter().any(made_up)
-        || mentions(&entry.text(temp), &TEMPORARY)
+        || entry.lexicon().has_inside(Topic::Temporary, &entry.text(temp))
 }
 
 /// What a name is put together from.

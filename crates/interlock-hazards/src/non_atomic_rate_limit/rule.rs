@@ -1,4 +1,19 @@
-//! Read, compare, then count; or count and expiry apart.
+//! Check-then-act on a counter: a limit is read and compared, and the call counts itself in another step.
+//!
+//! Reported:
+//! ```text
+//! const used = Number(await redis.get(key));        // reported here
+//! if (used >= LIMIT) throw new Error("too many");
+//! await redis.incr(key);
+//! await redis.expire(key, 60);                      // and a count without its expiry, if the process ends here
+//! ```
+//! Not reported:
+//! ```text
+//! const used = await redis.incr(key);               // counts first, and compares what that came to
+//! if (used > LIMIT) throw new Error("too many");
+//! ```
+//!
+//! Whether there is a limit at all is `no-caller-limit`.
 
 use interlock_model::{
     Lane, Severity,
@@ -12,15 +27,13 @@ use crate::{
     claims::{Claim, claimed},
     decision::{needs, unless},
     keys::key_of,
-    limits::{LIMITS, is_limit, is_named_so},
+    lexicon::Topic,
+    limits::{is_limit, is_named_so},
     view::{At, Entry, Kinds, Overlap, View},
     words::words,
 };
 
 use super::HAZARD;
-
-/// What is called so counts calls if it is compared in order to refuse one.
-const UNDER_WAY: &[&str] = &["inflight", "in_flight", "concurrent", "active", "running"];
 
 pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
     let claimed = claimed(view, Claim::OverrunLimit);
@@ -55,7 +68,7 @@ fn counts_against_limit(pair: &CheckAct<'_, '_>) -> bool {
             true
         }
         Some(resource) => {
-            let under_way = || is_named_so(pair.entry, resource, UNDER_WAY);
+            let under_way = || is_named_so(pair.entry, resource, Topic::UnderWay);
             (counts || adds)
                 && (is_limit(pair.entry, resource) || refuses(pair.entry, pair.check) && under_way())
                 || counts_later(pair)
@@ -80,8 +93,9 @@ fn counts_later(pair: &CheckAct<'_, '_>) -> bool {
     let refuses = entry.answer(check, *act).is_some() && !entry.encloses(check, *act);
     let home = entry.function_name(entry.function_of(*read));
     let asked = entry.function_name(entry.function_of(check));
-    let says =
-        |name: &str| words(name.rsplit('.').next().unwrap_or_default()).iter().any(|word| says_limit(word));
+    let says = |name: &str| {
+        words(name.rsplit('.').next().unwrap_or_default()).iter().any(|word| says_limit(entry, word))
+    };
     let compares = || {
         let named = |value: &Value| {
             says(entry.name_of(*value)) || entry.field_of(*value).is_some_and(|field| says(&field))
@@ -92,9 +106,9 @@ fn counts_later(pair: &CheckAct<'_, '_>) -> bool {
 }
 
 /// Whether a word is what limits are called, and not only has it inside, as "migrate" has "rate".
-fn says_limit(word: &str) -> bool {
-    LIMITS.iter().any(|limit| {
-        word.strip_prefix(limit).is_some_and(|rest| matches!(rest, "" | "s" | "er" | "ing" | "ed"))
+fn says_limit(entry: &Entry<'_>, word: &str) -> bool {
+    entry.lexicon().list(Topic::Limit).iter().any(|limit| {
+        word.strip_prefix(&**limit).is_some_and(|rest| matches!(rest, "" | "s" | "er" | "ing" | "ed"))
     })
 }
 
@@ -157,7 +171,7 @@ fn is_size_of(entry: &Entry<'_>, read: At, act: At) -> bool {
 fn is_number_of(entry: &Entry<'_>, read: At, one: &AccessPath) -> bool {
     match (entry.op(read), entry.resource(read)) {
         (Some(Op::Read { into, .. }), Some(Resource::Shared(all))) => {
-            matches!(entry.name_of(*into), "size" | "length")
+            entry.lexicon().has(Topic::Size, entry.name_of(*into))
                 && one.root == all.root
                 && matches!(one.fields.strip_prefix(all.fields.as_slice()), Some([Field::At(_)]))
         }

@@ -1,4 +1,19 @@
-//! Finds retries without a bound, without a pause, or with a pause that keeps those together who lost together.
+//! A retry without bound, back-off or jitter: all who lost together come back together.
+//!
+//! Reported:
+//! ```text
+//! for (;;) {
+//!   try { return await save(); } catch { await sleep(100); }   // reported here
+//! }
+//! ```
+//! Not reported:
+//! ```text
+//! for (let n = 0; n < 5; n++) {
+//!   try { return await save(); } catch { await sleep(2 ** n * 100 * (1 + Math.random())); }
+//! }
+//! ```
+//!
+//! What a retry is, is found in `view` (`Entry::retry`): polling for a state and going through a list are none.
 
 use interlock_model::{
     Confidence, Lane, Reach,
@@ -8,7 +23,7 @@ use interlock_model::{
 use crate::{
     Issue, Reason,
     decision::unless,
-    fields::mentions,
+    lexicon::Topic,
     view::{At, Entry, Kinds, Retry, Runs, View},
 };
 
@@ -62,7 +77,7 @@ fn judge(entry: &Entry<'_>, retry: Retry) -> Result<Issue, Reason> {
 
 /// Whether something in a loop is called what it does: a pause that blocks the thread, or one that is not understood.
 fn pauses_by_name(entry: &Entry<'_>, head: At) -> bool {
-    let pauses = |name: &str| mentions(name, &["sleep", "delay", "pause", "backoff"]);
+    let pauses = |name: &str| entry.lexicon().has_inside(Topic::Pauses, name);
     entry.inside(head).any(|at| match entry.op(at) {
         Some(Op::Inlined { function, .. } | Op::Call { callee: Callee::Function(function), .. }) => {
             pauses(&entry.function_name(*function))

@@ -1,4 +1,18 @@
-//! Session or per-user state in a shared map, read and then written after a suspension.
+//! Atomicity violation on the state of one session or user, kept in a map that all calls share.
+//!
+//! Reported:
+//! ```text
+//! const session = sessions.get(sessionId);          // reported here
+//! const answer = await ask(session.history);
+//! sessions.set(sessionId, { history: [...session.history, answer] });
+//! ```
+//! Not reported:
+//! ```text
+//! const answer = await ask(text);
+//! sessions.get(sessionId).history.push(answer);     // changed where it is, with no suspension
+//! ```
+//!
+//! The same of state that belongs to nobody is `stale-read-across-await`, by the same reasoning.
 
 use interlock_model::ir::{Field, Origin, Resource};
 
@@ -7,14 +21,11 @@ use crate::{
     check_act::CheckAct,
     claims::{Claim, claimed},
     decision::needs,
-    fields::mentions,
+    lexicon::Topic,
     view::View,
 };
 
 use super::HAZARD;
-
-/// What sessions and users are called.
-const PERSONAL: &[&str] = &["session", "user", "caller", "client", "tenant", "conversation", "connection"];
 
 pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
     claimed(view, Claim::SessionState).iter().map(|pair| pair.settle(&HAZARD.id, issue(pair))).collect()
@@ -29,7 +40,8 @@ pub(crate) fn claims(_view: &View<'_>, pair: &CheckAct<'_, '_>) -> Result<(), Re
     let is_personal = path.fields.iter().any(|field| match field {
         Field::At(key) => {
             let owned = |value| matches!(entry.origin(value), Some(Origin::Session | Origin::Caller));
-            entry.values_in(key).into_iter().any(owned) || mentions(&entry.path_text(path), PERSONAL)
+            entry.values_in(key).into_iter().any(owned)
+                || entry.lexicon().has_inside(Topic::Personal, &entry.path_text(path))
         }
         Field::Name(_) => false,
     });

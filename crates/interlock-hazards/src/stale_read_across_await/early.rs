@@ -1,5 +1,21 @@
-//! Something is set up in several steps, and what others ask for is set before the last of them: who comes meanwhile finds it and goes on
-//! with what is not there yet.
+//! Publication before initialisation: what others ask for is set before the rest of what they use.
+//!
+//! Reported:
+//! ```text
+//! if (!this.client) {
+//!   this.client = new Client();                     // reported here
+//!   this.index = await this.client.load();          // who comes meanwhile finds a client and no index
+//! }
+//! return this.index.search(text);
+//! ```
+//! Not reported:
+//! ```text
+//! if (!this.ready) this.ready = this.connect();     // a promise that all wait for
+//! await this.ready;
+//! return this.index.search(text);
+//! ```
+//!
+//! That two calls both set up is `duplicate-load`.
 
 use interlock_model::{
     Confidence, Lane, Reach,
@@ -8,6 +24,7 @@ use interlock_model::{
 
 use crate::{
     Issue, Reason,
+    lexicon::Topic,
     view::{At, Entry, Kinds, View},
     words,
 };
@@ -73,16 +90,12 @@ fn asked_for(entry: &Entry<'_>, shown: At) -> Option<(At, At)> {
 
 /// Whether what is set is the work under way, or says that it is: who finds it waits for the rest, or leaves.
 fn stands_for_work(entry: &Entry<'_>, shown: At, location: &AccessPath) -> bool {
-    const WORK: [&str; 12] = [
-        "promise", "pending", "lock", "locked", "mutex", "flight", "inflight", "busy", "progress", "started",
-        "task", "job",
-    ];
     let name = match (location.fields.last(), &location.root) {
         (Some(Field::Name(name)), _) | (None, Root::Global(name)) => name,
         _ => return true,
     };
     let words = words(name.rsplit("::").next().unwrap_or_default());
-    let says = words.iter().any(|word| word.ends_with("ing") || WORK.contains(&word.as_str()));
+    let says = words.iter().any(|word| word.ends_with("ing") || entry.lexicon().has(Topic::Work, word));
     let Some(Op::Write { from, .. }) = entry.op(shown) else { return true };
     says || from.iter().any(|value| is_promise(entry, *value))
 }

@@ -1,17 +1,30 @@
-//! What is gathered in memory is sent off, and all that is there is thrown away when that has worked: also what came in meanwhile.
+//! A batch that is emptied behind the wait for what was in it before: what came in meanwhile is thrown away.
+//!
+//! Reported:
+//! ```text
+//! await send(this.events);
+//! this.events = [];                                 // reported here
+//! ```
+//! Not reported:
+//! ```text
+//! const batch = this.events;
+//! this.events = [];                                 // emptied first
+//! await send(batch);
+//! ```
+//!
+//! Only what is called like a batch counts: a cache or a context is set back because it has become worthless.
 
 use interlock_model::{
     Confidence, Lane, Reach, Span,
-    ir::{AccessPath, Argument, Aspect, Change, Field, Op, Resource, Root, Value, WriteMode},
+    ir::{AccessPath, Argument, Aspect, Change, Field, Op, Resource, Value, WriteMode},
 };
 
 use crate::{
     Issue, Reason,
     claim::is_claimed,
     decision::{needs, unless},
-    is_called_to,
+    lexicon::Topic,
     view::{At, Entry, Kinds, Runs, View},
-    words,
 };
 
 use super::HAZARD;
@@ -47,7 +60,7 @@ pub(super) fn emptied(view: &View<'_>, reported: impl Fn(&Entry<'_>, At) -> bool
         .into_iter()
         .filter_map(|(entry, read, act)| {
             let whole = gathered(entry, act)?;
-            let (field, file) = (last_name(&whole)?, entry.span(act).file);
+            let (field, file) = (entry.last_name(&whole)?, entry.span(act).file);
             let other = added.iter().find(|other| other.field == field && other.span.file == file);
             let other = entry.settle(&HAZARD.id, &[read, act], other.ok_or(Reason::NobodyWrites))?;
             Some(issue(entry, &whole, read, act, other.span))
@@ -82,14 +95,6 @@ fn cuts_all(entry: &Entry<'_>, act: At, from: &[Value]) -> bool {
         && entry.leads_to(*read, act) == Some(false)
 }
 
-fn last_name(path: &AccessPath) -> Option<String> {
-    match (path.fields.last(), &path.root) {
-        (Some(Field::Name(name)), _) => Some(name.to_string()),
-        (None, Root::Global(name)) => name.rsplit("::").next().map(ToOwned::to_owned),
-        _ => None,
-    }
-}
-
 /// The look at all that was there before it was sent off, with others let in until the act.
 fn sent_before(view: &View<'_>, entry: &Entry<'_>, act: At) -> Result<At, Reason> {
     let whole = gathered(entry, act).ok_or(Reason::OutOfScope)?;
@@ -121,13 +126,7 @@ fn sent_before(view: &View<'_>, entry: &Entry<'_>, act: At) -> Result<At, Reason
 /// Whether a place is called like one where things wait until they are sent. A cache, a context or a number of attempts is set back
 /// because it has become worthless.
 fn is_gathered(entry: &Entry<'_>, whole: &AccessPath) -> bool {
-    const WAITING: [&str; 36] = [
-        "event", "events", "queue", "queued", "buffer", "buffers", "buffered", "pending", "batch", "batches",
-        "log", "logs", "line", "lines", "metric", "metrics", "update", "updates", "change", "changes",
-        "changed", "dirty", "unsent", "outbox", "total", "totals", "usage", "stats", "item", "items",
-        "record", "records", "message", "messages", "sample", "samples",
-    ];
-    words(&entry.path_text(whole)).iter().any(|word| WAITING.contains(&word.as_str()))
+    entry.lexicon().has_word_of(Topic::Waiting, &entry.path_text(whole))
 }
 
 /// Whether a step on the way from a look to an act gives away what was seen, and is waited for.
@@ -139,7 +138,11 @@ fn sends(entry: &Entry<'_>, read: At, send: At, act: At) -> bool {
         }
         // What a request is made of is not told by its step. What waits to be sent and is read as a whole is what is sent.
         Some(Op::External { change, .. }) => {
-            let counted = matches!(entry.name_of(*seen).split('.').next(), Some("length" | "size"));
+            let counted = entry
+                .name_of(*seen)
+                .split('.')
+                .next()
+                .is_some_and(|name| entry.lexicon().has(Topic::Size, name));
             *change != Change::None && !counted
         }
         Some(Op::Write { to: Resource::File(_) | Resource::Row { .. } | Resource::Key(_), .. }) => {
@@ -152,26 +155,7 @@ fn sends(entry: &Entry<'_>, read: At, send: At, act: At) -> bool {
 
 /// Whether all is thrown away because nobody is to come any more.
 fn clears_up(entry: &Entry<'_>, read: At, act: At) -> bool {
-    const ENDS: [&str; 17] = [
-        "close",
-        "shutdown",
-        "shut",
-        "dispose",
-        "destroy",
-        "stop",
-        "cleanup",
-        "disconnect",
-        "reset",
-        "clear",
-        "teardown",
-        "terminate",
-        "kill",
-        "end",
-        "cancel",
-        "restart",
-        "reconnect",
-    ];
-    let names = |function| is_called_to(&entry.function_name(function), &ENDS);
+    let names = |function| entry.lexicon().has_verb_of(Topic::ClearsUp, &entry.function_name(function));
     entry.is_recovery(act) || names(entry.function) || names(entry.home(&[read, act]))
 }
 
@@ -197,11 +181,11 @@ fn additions(view: &View<'_>) -> Vec<Addition> {
             let mut whole = path.clone();
             whole.fields = path.fields.iter().take(under_key.unwrap_or(path.fields.len())).cloned().collect();
             let span = entry.span(at);
-            found.extend(last_name(&whole).map(|field| Addition { field, span }));
+            found.extend(entry.last_name(&whole).map(|field| Addition { field, span }));
             // What is counted up in an object is a part of what it holds.
             if under_key.is_none() && *mode == WriteMode::Blind {
                 whole.fields.pop();
-                found.extend(last_name(&whole).map(|field| Addition { field, span }));
+                found.extend(entry.last_name(&whole).map(|field| Addition { field, span }));
             }
         }
     }

@@ -1,4 +1,19 @@
-//! Two notifications at once, each of which asks for the newest state and then stores it: the older answer may be stored last.
+//! Last-writer-wins between two notifications: each asks for the newest state and stores it, and the older answer may be stored last.
+//!
+//! Reported:
+//! ```text
+//! server.onNotification("changed", async () => {
+//!   tools = await client.listTools();               // reported here
+//! });
+//! ```
+//! Not reported:
+//! ```text
+//! server.onNotification("changed", async ({ id }) => {
+//!   details.set(id, await client.describe(id));     // each asks for something of its own
+//! });
+//! ```
+//!
+//! Tools that are called by clients are not looked at: their answers are what each was asked for.
 
 use interlock_model::{
     Confidence, Lane, Reach, Severity,

@@ -1,4 +1,19 @@
-//! State in memory that is read before a suspension and trusted after it.
+//! Atomicity violation across a suspension point: state in memory is read, the call is suspended, and the state is replaced by what was made of the old one.
+//!
+//! Reported:
+//! ```text
+//! const seen = totals.get(user);                    // reported here
+//! const price = await quote(item);
+//! totals.set(user, seen + price);                   // what another call has set meanwhile is gone
+//! ```
+//! Not reported:
+//! ```text
+//! const price = await quote(item);
+//! totals.set(user, totals.get(user) + price);       // nothing can come between: no suspension
+//! ```
+//!
+//! State of a session is `shared-session-state`, something that was missing and is loaded is `duplicate-load`. The other kinds of this hazard are beside it: `spent.rs`,
+//! `twice.rs`, `emptied.rs`, `overtaken.rs`, `early.rs`.
 
 use crate::{
     Issue, Reason,

@@ -1,4 +1,21 @@
-//! An amount in memory that is compared before a suspension and taken after it.
+//! A check of an amount in memory that is out of date when the amount is taken.
+//!
+//! Reported:
+//! ```text
+//! if (seats > 0) {                                  // reported here
+//!   await pay();
+//!   seats--;                                        // right by itself, but nobody compared it
+//! }
+//! ```
+//! Not reported:
+//! ```text
+//! if (seats > 0) {
+//!   seats--;                                        // taken at once, and given back if the rest fails
+//!   try { await pay(); } catch (e) { seats++; throw e; }
+//! }
+//! ```
+//!
+//! An amount in a store is `db-check-then-act`.
 
 use interlock_model::ir::{Op, Resource, Value, WriteMode};
 

@@ -1,4 +1,21 @@
-//! What is kept in memory for one use is looked for, used, and taken away only then: who comes meanwhile uses it as well.
+//! Double use of what is kept in memory for one use: it is taken away only when the work is done.
+//!
+//! Reported:
+//! ```text
+//! const pending = approvals.get(id);                // reported here
+//! if (!pending) throw new Error("unknown");
+//! await transfer(pending);
+//! approvals.delete(id);
+//! ```
+//! Not reported:
+//! ```text
+//! const pending = approvals.get(id);
+//! if (!pending) throw new Error("unknown");
+//! approvals.delete(id);                             // taken away before anybody else can look
+//! await transfer(pending);
+//! ```
+//!
+//! What is ended because the caller asks for that, and what is only cached, may be ended twice.
 
 use interlock_model::{
     Confidence,
@@ -9,48 +26,9 @@ use crate::{
     Issue, Reason,
     check_act::CheckAct,
     decision::{needs, unless},
-    fields::mentions,
-    is_called_to,
+    lexicon::Topic,
     view::{At, Entry, Kinds, Overlap, View},
 };
-
-/// What functions are called that end something. Who ends a thing twice has ended it.
-const ENDS: [&str; 28] = [
-    "abort",
-    "cancel",
-    "cleanup",
-    "clear",
-    "close",
-    "delete",
-    "destroy",
-    "detach",
-    "disconnect",
-    "dismiss",
-    "dispose",
-    "drop",
-    "end",
-    "evict",
-    "finish",
-    "invalidate",
-    "kill",
-    "leave",
-    "logout",
-    "release",
-    "remove",
-    "reset",
-    "revoke",
-    "shutdown",
-    "stop",
-    "terminate",
-    "unregister",
-    "unsubscribe",
-];
-
-/// What functions are called that do what must not be done twice.
-const DOES: [&str; 16] = [
-    "book", "buy", "charge", "click", "execute", "mint", "order", "pay", "place", "post", "publish",
-    "redeem", "send", "submit", "transfer", "withdraw",
-];
 
 /// Whether something that the caller names is found in memory, and something that must not happen twice happens before it is taken away.
 pub(crate) fn claims(_view: &View<'_>, pair: &CheckAct<'_, '_>) -> Result<(), Reason> {
@@ -99,7 +77,9 @@ fn happens_between(pair: &CheckAct<'_, '_>) -> Option<At> {
     let counts = |op: &Op| match op {
         Op::External { change: Change::Effect | Change::Unknown, idempotency: None, .. } => true,
         Op::Write { to: Resource::Row { .. }, mode: WriteMode::Exclusive | WriteMode::Atomic, .. } => true,
-        Op::Call { callee: Callee::Named(name), awaited: true, .. } => is_called_to(name, &DOES),
+        Op::Call { callee: Callee::Named(name), awaited: true, .. } => {
+            entry.lexicon().has_verb_of(Topic::DoesOnce, name)
+        }
         _ => false,
     };
     let mut steps = entry.all(Kinds::EXTERNAL | Kinds::WRITE | Kinds::CALL, counts);
@@ -114,20 +94,25 @@ fn happens_between(pair: &CheckAct<'_, '_>) -> Option<At> {
 /// Whether it is kept only to be quick. What is done then is no use of it.
 fn is_called_a_cache(pair: &CheckAct<'_, '_>) -> bool {
     pair.resource().is_some_and(|resource| match resource {
-        Resource::Shared(path) => mentions(&pair.entry.path_text(path), &["cache", "cached", "memo"]),
+        Resource::Shared(path) => {
+            pair.entry.lexicon().has_inside(Topic::CacheInMemory, &pair.entry.path_text(path))
+        }
         _ => false,
     })
 }
 
 /// Whether to end it is what the caller asks for, by the name of the tool or in words.
 fn ends(entry: &Entry<'_>, pair: &CheckAct<'_, '_>) -> bool {
+    let lexicon = entry.lexicon();
+    let is_end =
+        |name: &str| lexicon.has_verb_of(Topic::Removes, name) || lexicon.has_verb_of(Topic::Ends, name);
     let asked = |check: &At| match entry.op(*check) {
-        Some(Op::Check { equal: Some(word), .. }) => is_called_to(word, &ENDS),
+        Some(Op::Check { equal: Some(word), .. }) => is_end(word),
         _ => false,
     };
     entry.control_dependences(pair.act).iter().any(asked)
-        || entry.tools().iter().any(|tool| is_called_to(tool, &ENDS))
-        || is_called_to(&entry.function_name(entry.home(&[pair.read, pair.act])), &ENDS)
+        || entry.tools().iter().any(|tool| is_end(tool))
+        || is_end(&entry.function_name(entry.home(&[pair.read, pair.act])))
 }
 
 pub(super) fn issue(pair: &CheckAct<'_, '_>) -> Issue {

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use interlock_model::ir::{Block, Callee, Exit, Op, Resource, Term, Value};
 
 use crate::{
+    lexicon::Topic,
     view::{At, Entry, Kinds},
-    words,
 };
 
 /// The changes that a function makes.
@@ -89,9 +89,7 @@ fn best_effort_attempt(entry: &Entry<'_>, change: At) -> Option<At> {
 
 /// Whether a block does nothing but tell people; `noted` gets what is computed in it.
 fn only_says_so(entry: &Entry<'_>, block: &Block, noted: &mut Vec<Value>) -> bool {
-    const LOGS: [&str; 10] =
-        ["console", "log", "logger", "logging", "warn", "warning", "error", "debug", "info", "trace"];
-    let is_log = |name: &str| words(name).iter().any(|word| LOGS.contains(&word.as_str()));
+    let is_log = |name: &str| entry.lexicon().has_word_of(Topic::TellsPeople, name);
     block.iter().all(|effect| match &effect.op {
         Op::Derive { into, .. } => {
             noted.push(*into);

@@ -1,4 +1,18 @@
-//! Transactions on a connection that all calls share: what another call sends meanwhile is a part of them.
+//! A transaction on a connection that all calls share: what another call sends meanwhile is a part of it.
+//!
+//! Reported:
+//! ```text
+//! await db.run("BEGIN");                            // reported here: db is one connection for all calls
+//! await db.run("UPDATE …");
+//! await db.run("COMMIT");
+//! ```
+//! Not reported:
+//! ```text
+//! const client = await pool.connect();              // a connection of this call's own
+//! await client.query("BEGIN");
+//! ```
+//!
+//! Libraries that queue transactions on one connection by themselves do not lower to a plain begin.
 
 use interlock_model::{
     Lane, Reach, Span,

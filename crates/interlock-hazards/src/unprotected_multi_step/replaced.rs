@@ -1,4 +1,17 @@
-//! Rows that are taken away and put there anew, and nothing binds the two.
+//! Delete and insert without a transaction: a crash between the two leaves the rows gone.
+//!
+//! Reported:
+//! ```text
+//! await db.run("DELETE FROM tags WHERE note = ?", id);          // reported here
+//! for (const tag of tags) await db.run("INSERT INTO tags (note, tag) VALUES (?, ?)", id, tag);
+//! ```
+//! Not reported:
+//! ```text
+//! await db.run("DELETE FROM tags WHERE expires < ?", now);      // only what has run out
+//! await db.run("INSERT INTO tags (note, tag) VALUES (?, ?)", id, tag);
+//! ```
+//!
+//! Tables that nobody reads are left alone.
 
 use interlock_model::{
     Confidence, Lane, Reach, Severity,

@@ -1,4 +1,21 @@
-//! Finds records that change together with nothing that binds the changes.
+//! A missing transaction: several records change together, and a crash between two of them leaves half.
+//!
+//! Reported:
+//! ```text
+//! await db.run("UPDATE accounts SET balance = balance - ? WHERE id = ?", n, from);   // reported here
+//! await db.run("UPDATE accounts SET balance = balance + ? WHERE id = ?", n, to);
+//! ```
+//! Not reported:
+//! ```text
+//! await db.transaction(async (tx) => {              // both or none
+//!   await tx.run("UPDATE accounts SET balance = balance - ? WHERE id = ?", n, from);
+//!   await tx.run("UPDATE accounts SET balance = balance + ? WHERE id = ?", n, to);
+//! });
+//! await db.run("INSERT INTO audit_log …");          // a log is no state
+//! ```
+//!
+//! It is about failures between two writes, not about reads that are out of date. What binds two changes is in `bound.rs`, whether anybody decides on them in `facts.rs`; rows
+//! that are taken away and put anew, undone effects and shared connections are beside it (`replaced.rs`, `undone.rs`, `mixed.rs`).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,9 +29,9 @@ use crate::{
     decision::{needs, unless},
     fields::{is_in_cache, notes_change, notes_use},
     keys::key_of,
+    lexicon::Topic,
     limits::counts_calls,
     view::{At, Entry, Kinds, Pattern, Piece, Runs, View},
-    words::words,
 };
 
 use super::{
@@ -88,10 +105,10 @@ pub(super) fn is_step(entry: &Entry<'_>, at: At) -> Result<(), Reason> {
         (Some(Op::Write { mode: WriteMode::Ensure, .. }), Some(Resource::File(_))) => false,
         // Nor is a line in a log, in whatever it is kept.
         (Some(Op::Write { mode: WriteMode::Append, .. }), Some(Resource::File(path))) => {
-            !is_called_a_log(&entry.text(path))
+            !is_called_a_log(entry, &entry.text(path))
         }
         (Some(Op::Write { mode: WriteMode::Exclusive, .. }), Some(Resource::Row { table, .. })) => {
-            !is_called_a_log(&entry.text(table))
+            !is_called_a_log(entry, &entry.text(table))
         }
         (Some(Op::Write { mode, .. }), _) => !matches!(mode, WriteMode::Expiry | WriteMode::Pieces),
         // Whoever clears away what has run out has nothing more in mind.
@@ -112,7 +129,7 @@ pub(super) fn is_step(entry: &Entry<'_>, at: At) -> Result<(), Reason> {
         _ => is_in_cache(entry, at),
     };
     // How often something was used is off by one at worst, and when it was last changed is set anew with the next change.
-    let notes = |column: &str| notes_use(column) || notes_change(column);
+    let notes = |column: &str| notes_use(entry.lexicon(), column) || notes_change(entry.lexicon(), column);
     let only_use = || entry.columns(at).is_some_and(|columns| columns.iter().all(|column| notes(column)));
     needs(stored, Reason::OutOfScope)?;
     needs(lives_on, Reason::NoState)?;
@@ -124,9 +141,8 @@ pub(super) fn is_step(entry: &Entry<'_>, at: At) -> Result<(), Reason> {
 }
 
 /// Whether something is called after what is written down for people to read later.
-fn is_called_a_log(name: &str) -> bool {
-    const LOGS: [&str; 6] = ["log", "logs", "logger", "audit", "audits", "activity"];
-    words(name).iter().any(|word| LOGS.contains(&word.as_str()))
+fn is_called_a_log(entry: &Entry<'_>, name: &str) -> bool {
+    entry.lexicon().has_word_of(Topic::Log, name)
 }
 
 fn inserts(entry: &Entry<'_>, at: At) -> bool {

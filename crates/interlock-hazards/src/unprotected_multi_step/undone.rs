@@ -1,4 +1,18 @@
-//! Error paths that set a record back after an effect outside that cannot be taken back.
+//! A wrong compensation: an error path sets a record back after a request outside that may have gone through.
+//!
+//! Reported:
+//! ```text
+//! await db.run("UPDATE orders SET state = 'paying' WHERE id = ?", id);
+//! try { await charge(order); await notify(order); }
+//! catch { await db.run("UPDATE orders SET state = 'open' WHERE id = ?", id); }   // reported here
+//! ```
+//! Not reported:
+//! ```text
+//! try { await charge(order, { idempotencyKey: id }); await notify(order); }   // sent again, it is the same charge
+//! catch { await db.run("UPDATE orders SET state = 'open' WHERE id = ?", id); }
+//! ```
+//!
+//! That the request has no key at all is `missing-idempotency-key`.
 
 use interlock_model::{
     Lane, Reach,

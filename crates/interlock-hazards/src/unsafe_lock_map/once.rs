@@ -1,4 +1,18 @@
-//! A promise in a map that is waited for once and then replaced: whoever waits with us goes on with us.
+//! A wait that is not repeated: all who wait for the same holder go on together.
+//!
+//! Reported:
+//! ```text
+//! const running = jobs.get(id);                     // reported here
+//! if (running) await running;
+//! jobs.set(id, work(id));
+//! ```
+//! Not reported:
+//! ```text
+//! while (jobs.has(id)) await jobs.get(id);          // asks again after each wait
+//! jobs.set(id, work(id));
+//! ```
+//!
+//! Only entries of a map that are removed again count: a cache is filled once.
 
 use interlock_model::{
     Lane, Reach,

@@ -1,4 +1,17 @@
-//! Finds locks whose map forgets them too early or never, and locks that every call makes for itself.
+//! A lock table that forgets its locks too early or never, or a lock that each call makes for itself.
+//!
+//! Reported:
+//! ```text
+//! const lock = locks.get(id) ?? new Mutex();        // reported here: nothing ever removes an entry
+//! locks.set(id, lock);
+//! locks.delete(id);                                 // or here: others may still wait for it
+//! ```
+//! Not reported:
+//! ```text
+//! if (--lock.waiting === 0) locks.delete(id);       // the last one who needs it removes it
+//! ```
+//!
+//! A chain of promises that is used as a lock is judged where it is built (`HandMade` of the model). Waiting once for what may be taken again is in `once.rs`.
 
 use std::collections::HashMap;
 
@@ -11,6 +24,7 @@ use super::{HAZARD, once::waited_once};
 use crate::{
     Issue, Outcome, Reason,
     decision::{needs, unless},
+    lexicon::Topic,
     view::{At, Entry, Kinds, Runs, View},
 };
 
@@ -236,6 +250,7 @@ fn is_careful(entry: &Entry<'_>, at: At, map: &AccessPath) -> bool {
         }
         _ => false,
     };
+    let is_count = |name: &str| entry.lexicon().has_inside(Topic::Holders, name);
     entry.control_dependences(at).iter().any(|check| {
         let Some(Op::Check { on, .. }) = entry.op(*check) else { return false };
         let asks = entry.condition_sources(*check).iter().any(concerns)
@@ -247,13 +262,6 @@ fn is_careful(entry: &Entry<'_>, at: At, map: &AccessPath) -> bool {
         let in_time = entry.detached(at).is_none_or(|spawn| entry.encloses(spawn, *check));
         entry.encloses(*check, at) && in_time && asks
     })
-}
-
-fn is_count(field: &str) -> bool {
-    crate::fields::mentions(
-        field,
-        &["count", "users", "refs", "waiting", "waiters", "pending", "holders", "locked", "size", "length"],
-    )
 }
 
 /// A lock that the call which takes it has made, and that no other call can see.

@@ -1,4 +1,16 @@
-//! Finds tables whose rows handlers overwrite with what the caller sends, and that show nothing to detect a conflict by.
+//! A blind overwrite with what a caller sends, of a record that shows nothing to detect a conflict by.
+//!
+//! Reported:
+//! ```text
+//! await db.run("UPDATE notes SET text = ? WHERE id = ?", args.text, args.id);   // reported here, once per table
+//! ```
+//! Not reported:
+//! ```text
+//! await db.run("UPDATE notes SET text = ?, version = version + 1 WHERE id = ? AND version = ?", …);
+//! await db.run("UPDATE notes SET text = ?, updated_at = ? WHERE id = ?", …);    // a caller can see the change
+//! ```
+//!
+//! It is about two calls far apart, with a person between them. What a single call reads and writes back is `lost-update`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,8 +34,11 @@ use super::HAZARD;
 /// Finds `unversioned-record`.
 pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
     let known = columns(view);
-    let versioned =
-        |table: &str| known.get(table).is_some_and(|columns| columns.iter().any(|column| is_version(column)));
+    let versioned = |table: &str| {
+        known
+            .get(table)
+            .is_some_and(|columns| columns.iter().any(|column| is_version(view.lexicon(), column)))
+    };
     // Where a write is part of a gap inside the handler, that gap is what there is to say of it.
     let reported: BTreeSet<(*const Entry<'_>, At)> =
         check_act_pairs(view).iter().map(|pair| (std::ptr::from_ref(pair.entry).cast(), pair.act)).collect();

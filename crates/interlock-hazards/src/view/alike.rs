@@ -11,7 +11,7 @@ use super::{
     entry::{At, Entry},
     flow::Definition,
 };
-use crate::fields::mentions;
+use crate::lexicon::Topic;
 
 /// How many pairs of values are compared for one pair of names.
 const MOST_PAIRS: usize = 256;
@@ -20,18 +20,10 @@ const MOST_PAIRS: usize = 256;
 /// else says otherwise.
 type Compared = HashMap<(Value, Value), bool>;
 
-/// What a path is called that was only brought into a better form.
-const TIDY: [&str; 6] = ["normaliz", "normalis", "resolved", "absolute", "canonical", "sanitiz"];
 /// How many members deep an answer is looked into.
 const MEMBERS: usize = 8;
 /// How many ways that leave a name in a variable are looked at.
 const MOST_WAYS: usize = 4;
-/// What a helper is called whose answer is another one each time.
-const ANOTHER_EACH_TIME: [&str; 12] = [
-    "random", "uuid", "nanoid", "ulid", "cuid", "unique", "tmp", "mkdtemp", "tempfile", "generate", "create",
-    "mint",
-];
-
 /// Where values come about.
 #[derive(Debug)]
 pub(super) struct DefinitionSites {
@@ -236,7 +228,7 @@ impl Entry<'_> {
             }
             value = match self.definition(value) {
                 Definition::Term(Term::Path(path)) | Definition::Location(path)
-                    if !path.fields.iter().all(is_wrapping) =>
+                    if !path.fields.iter().all(|field| self.is_wrapping(field)) =>
                 {
                     return false;
                 }
@@ -247,6 +239,14 @@ impl Entry<'_> {
             };
         }
         false
+    }
+
+    /// Whether a member leads to what was asked for itself: the rows of an answer, and the first of them.
+    pub(crate) fn is_wrapping(&self, field: &Field) -> bool {
+        match field {
+            Field::Name(name) => self.lexicon().has(Topic::Wrapping, name),
+            Field::At(_) => true,
+        }
     }
 
     /// Whether two files go by the same name because the same question was asked for both.
@@ -277,7 +277,7 @@ impl Entry<'_> {
     /// Whether a name is another one in a better form, and is called so: made absolute, with its slashes set right.
     fn is_tidied(&self, tidy: &Term, rough: &Term) -> bool {
         let Term::Path(AccessPath { root: Root::Value(value), fields }) = tidy else { return false };
-        if !fields.is_empty() || !mentions(self.name_of(*value), &TIDY) {
+        if !fields.is_empty() || !self.lexicon().has_inside(Topic::TidiedPath, self.name_of(*value)) {
             return false;
         }
         let (parts, backward_slice) = (self.values_in(rough), self.backward_slice(&[*value]));
@@ -433,7 +433,7 @@ impl Entry<'_> {
                 _ => false,
             }
         }
-        let called = |name: &str| mentions(name, &ANOTHER_EACH_TIME);
+        let called = |name: &str| self.lexicon().has_inside(Topic::AnotherEachTime, name);
         let asked = self.answer_at(definition_site).unwrap_or_else(|| self.function_of(definition_site));
         called(&self.function_name(asked))
             || match self.op(definition_site) {
@@ -444,13 +444,5 @@ impl Entry<'_> {
                 }
                 _ => false,
             }
-    }
-}
-
-/// Whether a member leads to what was asked for itself: the rows of an answer, and the first of them.
-pub(crate) fn is_wrapping(field: &Field) -> bool {
-    match field {
-        Field::Name(name) => matches!(&**name, "rows" | "data"),
-        Field::At(_) => true,
     }
 }

@@ -6,6 +6,7 @@ use interlock_model::{
 };
 
 use super::entry::{At, Entry};
+use crate::lexicon::Topic;
 
 impl Entry<'_> {
     /// Whether a transaction makes a read and a later write one: both go over its connection, and the read is kept true.
@@ -48,8 +49,7 @@ impl Entry<'_> {
         let [asked] = on else { return false };
         let name = self.name_of(*asked);
         let last = name.rsplit_once('.').map_or(name, |(_, last)| last);
-        equal.is_none_or(|word| &**word == "true")
-            && matches!(last, "inTransaction" | "isInTransaction" | "isTransaction" | "isTransactionActive")
+        equal.is_none_or(|word| &**word == "true") && self.lexicon().has(Topic::InTransaction, last)
     }
 
     /// Whether a statement goes over the connection that was asked whether a transaction is open on it.

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use interlock_model::ir::{AccessPath, Field, Fields, FunctionId, Name, Program, Root, Term, ValueInfo};
 
 use super::entry::Entry;
-use crate::decision::Recorder;
+use crate::{Lexicon, decision::Recorder};
 
 /// What every entry asks of the whole program.
 #[derive(Debug)]
@@ -20,6 +20,8 @@ pub struct Facts {
     limited: Locations,
     /// What rules decide, where somebody asks for that.
     pub(crate) decisions: Recorder,
+    /// What names say, where a project has words of its own.
+    lexicon: Option<Lexicon>,
 }
 
 /// Places, for entries to ask whether one of theirs is among them.
@@ -57,7 +59,14 @@ impl Facts {
             worthless: Locations::new(hand_made().filter(|made| !made.exclusive).map(|made| &made.path)),
             limited: Locations::new(program.limited.iter().map(|limited| &limited.path)),
             decisions: Recorder::default(),
+            lexicon: None,
         }
+    }
+
+    /// The same with words of a project's own.
+    #[must_use]
+    pub fn with_lexicon(self, lexicon: Lexicon) -> Self {
+        Self { lexicon: Some(lexicon), ..self }
     }
 
     /// The same, for entries whose rules are to say what they decide: see [`View::explain`](super::View::explain).
@@ -93,6 +102,11 @@ fn is_fixed(path: &AccessPath) -> bool {
 }
 
 impl Entry<'_> {
+    /// What names say.
+    pub(crate) fn lexicon(&self) -> &Lexicon {
+        self.facts.lexicon.as_ref().unwrap_or_else(|| Lexicon::built_in())
+    }
+
     /// Whether a lock, by its resolved name, is built like one that the tree builds itself.
     #[must_use]
     pub fn is_hand_made(&self, lock: &AccessPath) -> bool {

@@ -13,6 +13,16 @@ use super::{
 };
 
 impl Entry<'_> {
+    /// What a location is called last: its last field that has a name, or the variable that all share.
+    pub(crate) fn last_name(&self, path: &AccessPath) -> Option<String> {
+        let named = path.fields.iter().rev().find_map(|field| match field {
+            Field::Name(name) => Some(name.to_string()),
+            Field::At(_) => None,
+        });
+        let variable = || self.path_text(&AccessPath::of(path.root.clone()));
+        named.or_else(|| matches!(path.root, Root::Global(_)).then(variable))
+    }
+
     /// Whether a step puts an object where that very object is already: it was taken from there, or put there before, and something was
     /// changed in it. That was done to what everybody has, as long as nobody else puts another one there.
     #[must_use]
@@ -34,13 +44,16 @@ impl Entry<'_> {
             .filter(|at| matches!(self.resource(*at), Some(Resource::Shared(path)) if path == location))
             .map(|at| self.span(at))
             .collect();
-        let name = last_name(self, location);
+        let called = |entry: &Entry<'_>, path: &AccessPath| {
+            entry.last_name(path).unwrap_or_else(|| entry.path_text(&AccessPath::of(path.root.clone())))
+        };
+        let name = called(self, location);
         let mut others = view.entries_with(Kinds::WRITE | Kinds::DELETE);
         others.any(|entry| {
             *entry.runs != Runs::StartUp
                 && entry.steps_of(Kinds::WRITE | Kinds::DELETE).any(|at| match entry.resource(at) {
                     Some(Resource::Shared(path)) => {
-                        last_name(entry, path) == name
+                        called(entry, path) == name
                             && !own.contains(&entry.span(at))
                             && !entry.function_name(entry.function_of(at)).ends_with("constructor")
                     }
@@ -92,13 +105,4 @@ impl Entry<'_> {
             _ => false,
         }
     }
-}
-
-/// What a place is called: its last field that has a name, or its variable.
-fn last_name(entry: &Entry<'_>, path: &AccessPath) -> String {
-    let named = path.fields.iter().rev().find_map(|field| match field {
-        Field::Name(name) => Some(name.to_string()),
-        Field::At(_) => None,
-    });
-    named.unwrap_or_else(|| entry.path_text(&AccessPath::of(path.root.clone())))
 }

@@ -31,7 +31,6 @@ mod sources;
 mod window;
 mod words;
 
-pub(crate) use alike::is_wrapping;
 pub use build::Expanded;
 pub use entry::{At, Entry, Runs, Step};
 pub use facts::Facts;

@@ -4,15 +4,14 @@
 use interlock_model::ir::{AccessPath, Aspect, Field, Fresh, Name, Op, Resource, Root, Term, Value};
 
 use super::{
-    alike::is_wrapping,
     entry::{At, Entry},
     flow::Definition,
     names::{Overlap, is_some_entry},
 };
-use crate::words;
-
-/// What a row calls its own name.
-const OWN: [&str; 6] = ["id", "_id", "uuid", "guid", "rowid", "pk"];
+use crate::{
+    lexicon::{Lexicon, Topic},
+    words,
+};
 
 impl Entry<'_> {
     /// In how far one of two rows is called by the id that a look at the other one saw in it.
@@ -27,7 +26,10 @@ impl Entry<'_> {
         };
         let Term::Path(AccessPath { root: Root::Value(whole), fields }) = &**key else { return None };
         let (Field::Name(id), branch) = fields.split_last()? else { return None };
-        if !table.names_the_same_as(same) || !is_own_id(id, table) || !branch.iter().all(is_wrapping) {
+        if !table.names_the_same_as(same)
+            || !is_own_id(self.lexicon(), id, table)
+            || !branch.iter().all(|field| self.is_wrapping(field))
+        {
             return None;
         }
         let is_look = |at: &At| {
@@ -76,8 +78,8 @@ impl Entry<'_> {
 }
 
 /// Whether a column names the row that it stands in: `id`, and `task_id` in a table of tasks.
-fn is_own_id(column: &Name, table: &Term) -> bool {
-    if OWN.contains(&&**column) {
+fn is_own_id(lexicon: &Lexicon, column: &Name, table: &Term) -> bool {
+    if lexicon.has(Topic::OwnId, column) {
         return true;
     }
     let Term::Literal(table) = table else { return false };
@@ -103,12 +105,14 @@ mod tests {
 
     #[test]
     fn a_row_calls_itself_by_an_id_of_its_own() {
-        let own = |column: &str, table: &str| is_own_id(&column.into(), &Term::Literal(table.into()));
+        let own = |column: &str, table: &str| {
+            is_own_id(Lexicon::built_in(), &column.into(), &Term::Literal(table.into()))
+        };
         assert!(own("id", "tasks") && own("_id", "tasks") && own("task_id", "tasks"));
         assert!(own("workflowExecutionId", "workflow_executions"));
         assert!(own("category_id", "categories") && own("item_id", "order_items"));
         assert!(!own("order_id", "order_items") && !own("user_id", "user_sessions"));
         assert!(!own("parent_id", "tasks") && !own("userId", "tasks") && !own("name", "tasks"));
-        assert!(!is_own_id(&"task_id".into(), &Term::Unknown));
+        assert!(!is_own_id(Lexicon::built_in(), &"task_id".into(), &Term::Unknown));
     }
 }

@@ -11,7 +11,7 @@ use interlock_model::{
 };
 
 use crate::{
-    Reason,
+    Lexicon, Reason,
     check_act::{self, Pair},
 };
 
@@ -88,6 +88,11 @@ impl<'e> View<'e> {
     /// What places are called in the whole program.
     pub(crate) fn objects(&self) -> &Objects {
         self.objects.get_or_init(|| Objects::of(self.program))
+    }
+
+    /// What names say.
+    pub(crate) fn lexicon(&self) -> &Lexicon {
+        self.entries.first().map_or_else(|| Lexicon::built_in(), Entry::lexicon)
     }
 
     /// The entries that get to a function.

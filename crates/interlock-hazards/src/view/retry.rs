@@ -8,6 +8,7 @@ use super::{
     Escape, Piece,
     entry::{At, Entry},
 };
+use crate::lexicon::Topic;
 
 /// A loop that does something again because it failed or lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -142,7 +143,7 @@ impl Entry<'_> {
     fn says_whether_it_worked(&self, value: Value, answer: Value) -> bool {
         match self.resolve(&Term::from(value)) {
             Term::Path(AccessPath { root: Root::Value(root), fields }) => {
-                let reported = matches!(fields.as_slice(), [Field::Name(field)] if matches!(&**field, "ok" | "status" | "statusCode"));
+                let reported = matches!(fields.as_slice(), [Field::Name(field)] if self.lexicon().has(Topic::RequestWorked, field));
                 root == answer && reported
             }
             _ => false,
@@ -195,7 +196,8 @@ impl Entry<'_> {
 
     fn tells_of_success(&self, value: Value) -> bool {
         let field = self.field_of(value);
-        field.is_some_and(|field| matches!(&*field, "ok" | "status" | "statusCode" | "success"))
+        let says = |topic: Topic, field: &str| self.lexicon().has(topic, field);
+        field.is_some_and(|field| says(Topic::RequestWorked, &field) || says(Topic::WentWell, &field))
     }
 
     /// Whether a step leaves the loop on purpose and in peace.
