@@ -1,6 +1,7 @@
-//! A call that looks at something and later acts on it, while another call can act in between: what eight hazards have in common.
+//! Check-act pairs (TOCTOU): a read and a later act on the same thing, with a race window that another call fits into.
 //!
-//! Each of those hazards says in its rule which clashes it claims; the more specific comes first, so that one gap is one finding.
+//! Which rule a pair belongs to is decided by the table in `claims.rs`, so that one race window is one finding. Why two steps make no pair is noted for
+//! whoever asks (`decision.rs`).
 
 use std::ops::Deref;
 
@@ -118,13 +119,13 @@ struct Candidates {
 impl Candidates {
     fn of(view: &View<'_>, entry: &Entry<'_>, act: At, gates: &mut Gates) -> Result<Self, Reason> {
         takes_effect(entry, act)?;
-        unless(entry.puts_back_itself(view, act), Reason::PutsBackItself)?;
+        unless(entry.alias().puts_back_itself(view, act), Reason::PutsBackItself)?;
         let (judgements, digests): (Vec<At>, Vec<At>) =
-            entry.control_dependences(act).iter().partition(|check| is_judgement(entry, **check));
+            entry.control().control_dependences(act).iter().partition(|check| is_judgement(entry, **check));
         digests.iter().for_each(|check| silent(entry, &[*check, act], Reason::TooManySources));
         let checks: Vec<(At, At)> = judgements
             .into_iter()
-            .flat_map(|check| entry.checked_reads(check).map(move |read| (check, read)))
+            .flat_map(|check| entry.flow().checked_reads(check).map(move |read| (check, read)))
             .filter(|(_, read)| {
                 is_read(entry, *read) && sees(entry, *read, act) && meets(entry, *read, act).is_some()
             })
@@ -133,13 +134,13 @@ impl Candidates {
         data.retain(|read| {
             is_content(entry, *read)
                 && sees(entry, *read, act)
-                && (entry.overlap(*read, act).is_some() || adds_to(entry, *read, act))
+                && (entry.alias().overlap(*read, act).is_some() || adds_to(entry, *read, act))
         });
         needs(!checks.is_empty() || !data.is_empty(), Reason::NothingReadBefore)?;
         // A check that is repeated behind the race window, or a claim before it, is not out of date.
         let closed = |read: At| {
             let reason = view.interference(entry, read, act).err()?;
-            entry.comes_before(read, act).then_some(reason)
+            entry.control().comes_before(read, act).then_some(reason)
         };
         if let Some((read, reason)) = checks.iter().find_map(|(_, read)| Some((*read, closed(*read)?))) {
             silent(entry, &[read, act], reason);
@@ -206,26 +207,27 @@ impl Candidates {
     }
 }
 
-/// Whether a look is only taken where a switch of the caller says no, and the act only where it says yes, or the other way round:
+/// Whether a read is only taken where a switch of the caller says no, and the act only where it says yes, or the other way round:
 /// `if (!overwrite && exists(path)) return`, and `if (overwrite) rename(…)`. So it is with what says whether something is there.
 fn exclude_each_other(entry: &Entry<'_>, read: At, act: At) -> bool {
     let switch = |check: At| match entry.op(check) {
         Some(Op::Check { on, equal: None, .. }) => match on.as_slice() {
             [only] => {
-                let said = entry.resolve(&(*only).into());
+                let said = entry.alias().resolve(&(*only).into());
                 let is_path = matches!(said, Term::Path(_));
-                let switched = || is_switch(entry, *only) && entry.sources(*only).is_empty();
+                let switched = || is_switch(entry, *only) && entry.flow().sources(*only).is_empty();
                 (is_path && (says_existence(entry, *only, &said) || switched())).then_some(said)
             }
             _ => None,
         },
         _ => None,
     };
-    entry.control_dependences(read).iter().any(|one| {
-        let Some((said, answer)) = switch(*one).zip(entry.answer(*one, read)) else { return false };
-        let other_way =
-            |other: &At| entry.answer(*other, act) == Some(!answer) && switch(*other).as_ref() == Some(&said);
-        entry.control_dependences(act).iter().any(other_way)
+    entry.control().control_dependences(read).iter().any(|one| {
+        let Some((said, answer)) = switch(*one).zip(entry.control().answer(*one, read)) else { return false };
+        let other_way = |other: &At| {
+            entry.control().answer(*other, act) == Some(!answer) && switch(*other).as_ref() == Some(&said)
+        };
+        entry.control().control_dependences(act).iter().any(other_way)
     })
 }
 
@@ -235,22 +237,22 @@ fn says_existence(entry: &Entry<'_>, value: Value, said: &Term) -> bool {
         Some(Op::Read { aspect: Aspect::Existence, into, .. }) => *said == Term::from(*into),
         _ => false,
     };
-    entry.sources(value).iter().any(is_answer)
+    entry.flow().sources(value).iter().any(is_answer)
 }
 
 /// Whether a value is called like something that is only on or off, so that two checks of it are the same.
 fn is_switch(entry: &Entry<'_>, value: Value) -> bool {
     let named = |name: &str| entry.lexicon().has_word_of(Topic::Switch, name);
-    named(entry.name_of(value)) || entry.field_of(value).is_some_and(|field| named(&field))
+    named(entry.name_of(value)) || entry.alias().field_of(value).is_some_and(|field| named(&field))
 }
 
-/// In how far an act touches what a look has seen.
+/// In how far an act touches what a read has seen.
 fn meets(entry: &Entry<'_>, read: At, act: At) -> Option<Overlap> {
     let adds = || adds_to(entry, read, act) || adds_missing(entry, read, act);
-    entry.meets(read, act).or_else(|| adds().then_some(Overlap::Maybe))
+    entry.alias().meets(read, act).or_else(|| adds().then_some(Overlap::Maybe))
 }
 
-/// Whether a look at memory is the last word on all that an act replaces: nobody else has a turn between the two, and what is looked
+/// Whether a read of memory is the last word on all that an act replaces: nobody else has a turn between the two, and what is looked
 /// at is not a copy that was taken before.
 fn is_current(view: &View<'_>, entry: &Entry<'_>, read: At, act: At) -> bool {
     let (Some(Op::Read { of: Resource::Shared(location), .. }), Some(Resource::Shared(put))) =
@@ -258,9 +260,9 @@ fn is_current(view: &View<'_>, entry: &Entry<'_>, read: At, act: At) -> bool {
     else {
         return false;
     };
-    let is_copy = matches!(location.root, Root::Value(value) if !entry.sources(value).is_empty());
+    let is_copy = matches!(location.root, Root::Value(value) if !entry.flow().sources(value).is_empty());
     let whole = matches!(entry.resource(read), Some(Resource::Shared(seen)) if seen.names_the_same_as(put));
-    whole && !is_copy && view.reach(entry, read, act).is_none() && entry.comes_before(read, act)
+    whole && !is_copy && view.reach(entry, read, act).is_none() && entry.control().comes_before(read, act)
 }
 
 /// Whether an act takes effect on what others may have changed.
@@ -281,19 +283,20 @@ fn makes_room(entry: &Entry<'_>, act: At) -> bool {
     let replaced = |rename: At| {
         rename > act
             && entry.frame_of(rename) == entry.frame_of(act)
-            && entry.overlap(act, rename) == Some(Overlap::Sure)
-            && entry.leads_to(act, rename).is_some()
+            && entry.alias().overlap(act, rename) == Some(Overlap::Sure)
+            && entry.control().leads_to(act, rename).is_some()
             && entry
+                .control()
                 .control_dependences(rename)
                 .iter()
-                .all(|judge| entry.control_dependences(act).contains(judge))
+                .all(|judge| entry.control().control_dependences(act).contains(judge))
     };
     matches!(entry.resource(act), Some(Resource::File(_))) && entry.steps_of(Kinds::RENAME).any(replaced)
 }
 
 /// Whether a check judges what it depends on. Whether all went well depends on everything before, and says nothing of any of it.
 fn is_judgement(entry: &Entry<'_>, check: At) -> bool {
-    entry.condition_sources(check).len() <= MOST_JUDGED
+    entry.flow().condition_sources(check).len() <= MOST_JUDGED
 }
 
 fn is_read(entry: &Entry<'_>, at: At) -> bool {
@@ -304,7 +307,7 @@ fn is_content(entry: &Entry<'_>, at: At) -> bool {
     matches!(entry.op(at), Some(Op::Read { aspect: Aspect::Content | Aspect::Total, .. }))
 }
 
-/// Whether a look at memory saw what the act puts in place, not only the thing that it is a part of.
+/// Whether a read of memory saw what the act puts in place, not only the thing that it is a part of.
 fn sees(entry: &Entry<'_>, read: At, act: At) -> bool {
     match (entry.resource(read), entry.resource(act)) {
         (Some(Resource::Shared(seen)), Some(Resource::Shared(put))) => seen.fields.len() >= put.fields.len(),
@@ -337,15 +340,16 @@ impl CheckAct<'_, '_> {
             return vec![];
         };
         let seen = |value: &Value| {
-            self.entry.sources(*value).contains(&self.read) && !self.entry.is_opaque_result(*value, self.read)
+            self.entry.flow().sources(*value).contains(&self.read)
+                && !self.entry.flow().is_opaque_result(*value, self.read)
         };
-        let of_look = |value: &Value| match self.entry.field_path(*value).map(|path| &path.root) {
-            Some(Root::Value(whole)) => self.entry.sources(*whole).contains(&self.read),
+        let of_look = |value: &Value| match self.entry.alias().field_path(*value).map(|path| &path.root) {
+            Some(Root::Value(whole)) => self.entry.flow().sources(*whole).contains(&self.read),
             _ => true,
         };
         let of_value = |value: &Value| {
             // A field of something else that the row only stands in for says nothing of the row: `given.id || row.id`.
-            let field = self.entry.field_of(*value).filter(|_| seen(value) && of_look(value))?;
+            let field = self.entry.alias().field_of(*value).filter(|_| seen(value) && of_look(value))?;
             let only_asks = asks_presence(self.entry, *value, &field, self.act)
                 || says_it_went_well(self.entry, *value, &field);
             Some((field, only_asks))
@@ -357,7 +361,7 @@ impl CheckAct<'_, '_> {
         let mut fields: Vec<Name> = compared.map(|(field, _)| field).collect();
         if fields.is_empty() && on.len() > 1 && !only_asks && on.iter().any(seen) {
             // Compared as a whole with something else: what was asked for is what is judged.
-            fields.extend(self.entry.columns(self.read).into_iter().flatten().cloned());
+            fields.extend(self.entry.alias().columns(self.read).into_iter().flatten().cloned());
         }
         for demanded in self.demanded_fields() {
             if !fields.contains(&demanded) {
@@ -372,13 +376,13 @@ impl CheckAct<'_, '_> {
         let Some(Op::Check { on, .. }) = self.check.and_then(|check| self.entry.op(check)) else {
             return true;
         };
-        let of_look = |value: &&Value| self.entry.sources(**value).contains(&self.read);
-        let mut paths = on.iter().filter(of_look).filter_map(|value| self.entry.field_path(*value));
+        let of_look = |value: &&Value| self.entry.flow().sources(**value).contains(&self.read);
+        let mut paths = on.iter().filter(of_look).filter_map(|value| self.entry.alias().field_path(*value));
         paths.all(|path| {
-            let branch = self.entry.resolve_path(path).fields;
+            let branch = self.entry.alias().resolve_path(path).fields;
             branch
                 .split_last()
-                .is_none_or(|(_, before)| before.iter().all(|field| self.entry.is_wrapping(field)))
+                .is_none_or(|(_, before)| before.iter().all(|field| self.entry.alias().is_wrapping(field)))
         })
     }
 
@@ -395,7 +399,7 @@ impl CheckAct<'_, '_> {
             self.entry.op(self.act),
             Some(Op::Write { mode: WriteMode::Blind | WriteMode::Conditional(_), .. })
         );
-        let columns = self.entry.columns(self.act).filter(|_| updates).unwrap_or_default();
+        let columns = self.entry.alias().columns(self.act).filter(|_| updates).unwrap_or_default();
         demands
             .iter()
             .filter(|demand| columns.iter().any(|column| same_name(column, demand)))
@@ -410,7 +414,7 @@ impl CheckAct<'_, '_> {
             Some(Op::Delete { when: Some(condition), .. }) => condition,
             _ => return false,
         };
-        let Condition(demands) = self.entry.condition(condition);
+        let Condition(demands) = self.entry.alias().condition(condition);
         let judged = self.judged_fields();
         demands.iter().any(|demand| {
             is_version(self.entry.lexicon(), &demand.column)
@@ -420,8 +424,8 @@ impl CheckAct<'_, '_> {
     }
 
     fn depends_on_look(&self, demand: &Comparison) -> bool {
-        let values = self.entry.values_in(&demand.with);
-        values.iter().any(|value| self.entry.sources(*value).contains(&self.read))
+        let values = self.entry.flow().values_in(&demand.with);
+        values.iter().any(|value| self.entry.flow().sources(*value).contains(&self.read))
     }
 
     /// Whether the act puts something in place of what was there.
@@ -431,7 +435,8 @@ impl CheckAct<'_, '_> {
             // trusted. That something has failed is news, whatever the state was.
             Some(Op::Write { mode: WriteMode::Blind, .. }) => {
                 let compared = |check| matches!(self.entry.op(check), Some(Op::Check { equal: Some(_), .. }));
-                self.data_dependent || self.check.is_some_and(compared) && !self.entry.is_recovery(self.act)
+                self.data_dependent
+                    || self.check.is_some_and(compared) && !self.entry.control().is_recovery(self.act)
             }
             _ => false,
         }
@@ -439,14 +444,14 @@ impl CheckAct<'_, '_> {
 
     /// Whether it is about memory that other calls see.
     pub(crate) fn is_shared(&self) -> bool {
-        matches!(self.resource(), Some(Resource::Shared(path)) if self.entry.is_shared(path))
+        matches!(self.resource(), Some(Resource::Shared(path)) if self.entry.alias().is_shared(path))
     }
 
     pub(crate) fn resource(&self) -> Option<&Resource> {
         self.entry.resource(self.act)
     }
 
-    /// The issue for this clash, told from the function that has the look and the act inside.
+    /// The issue for this check-act pair, reported from the function that has the read and the act inside.
     pub(crate) fn issue(&self, message: String) -> Issue {
         let mut issue = Issue::at(self.entry, self.read, &[self.act], self.reach, message);
         if self.overlap == Overlap::Maybe {
@@ -474,7 +479,7 @@ impl CheckAct<'_, '_> {
         issue
     }
 
-    /// Both look, then both act: the interleaving of every clash.
+    /// Both look, then both act: the interleaving of every check-act pair.
     pub(crate) fn report(&self, message: String, read: &str, act: &str, outcome: &str) -> Issue {
         let (seen, done) = (self.read_span(), self.act_span());
         self.issue(message).step(Lane::A, seen, read).step(Lane::B, seen, read).step(Lane::A, done, act).step(

@@ -1,4 +1,4 @@
-//! What makes a look no longer count: the call has claimed the thing since, has asked again, or is the only one that gets this far.
+//! What makes a read no longer count: the call has claimed the thing since, has asked again, or is the only one that gets this far.
 
 use std::{collections::HashMap, rc::Rc};
 
@@ -9,49 +9,54 @@ use crate::{
     view::{At, Entry, Kinds, Overlap, View},
 };
 
-/// Whether the call made the thing its own before the gap: by a write right behind the look, or by one that only succeeds if the
+/// Whether the call made the thing its own before the race window: by a write right behind the read, or by one that only succeeds if the
 /// look is still true and whose outcome decided that the act runs.
 pub(crate) fn is_claimed(view: &View<'_>, entry: &Entry<'_>, read: At, act: At) -> bool {
-    let detached = entry.detached(act).is_some();
+    let detached = entry.control().detached(act).is_some();
     let between = |at: &At| *at > read && *at != act && (*at < act || is_outside(entry, *at, act));
     entry.steps_of(Kinds::WRITE | Kinds::DELETE).filter(between).any(|claim| {
         // Which way control takes is the dearest question, so it is asked last.
-        let comes_first = || is_outside(entry, claim, act) || entry.leads_to(claim, act).is_some();
-        if entry.overlap(claim, act) != Some(Overlap::Sure) || !comes_first() {
+        let comes_first = || is_outside(entry, claim, act) || entry.control().leads_to(claim, act).is_some();
+        if entry.alias().overlap(claim, act) != Some(Overlap::Sure) || !comes_first() {
             return false;
         }
         match entry.op(claim) {
             Some(Op::Write { mode: WriteMode::Conditional(_) | WriteMode::Exclusive, outcome, .. }) => {
                 let decided = |value: &Value| {
-                    entry.control_dependences(act).iter().any(|check| match entry.op(*check) {
-                        Some(Op::Check { on, .. }) => on.iter().any(|on| entry.depends_on(*on, *value)),
+                    entry.control().control_dependences(act).iter().any(|check| match entry.op(*check) {
+                        Some(Op::Check { on, .. }) => {
+                            on.iter().any(|on| entry.flow().depends_on(*on, *value))
+                        }
                         _ => false,
                     })
                 };
                 outcome.as_ref().is_some_and(decided)
             }
             Some(Op::Write { mode: WriteMode::Blind | WriteMode::Atomic, .. }) => {
-                entry.leads_to(read, claim).is_some()
+                entry.control().leads_to(read, claim).is_some()
                     && view.reach(entry, read, claim).is_none()
                     && (detached
-                        || entry.control_dependences(act).starts_with(entry.control_dependences(claim)))
+                        || entry
+                            .control()
+                            .control_dependences(act)
+                            .starts_with(entry.control().control_dependences(claim)))
             }
             _ => false,
         }
     })
 }
 
-/// Whether a step is one of the starter of something that runs apart: what runs apart comes after everything that its starter does
+/// Whether a step is one of the starter of something that runs detached: what runs detached comes after everything that its starter does
 /// without waiting.
 fn is_outside(entry: &Entry<'_>, at: At, detached: At) -> bool {
-    entry.detached(detached).is_some_and(|spawn| !entry.encloses(spawn, at))
+    entry.control().detached(detached).is_some_and(|spawn| !entry.control().encloses(spawn, at))
 }
 
 /// The questions about memory that an entry asks and answers itself, found once for all its acts.
 #[derive(Default)]
 pub(crate) struct Gates {
     known: HashMap<At, Gate>,
-    /// Which looks let only the first one pass.
+    /// Which reads let only the first one pass.
     firsts: HashMap<At, bool>,
 }
 
@@ -69,7 +74,7 @@ impl Gates {
         self.known.entry(read).or_insert_with(|| Gate::of(entry, read)).clone()
     }
 
-    /// Whether a look at memory lets only the first one pass: the call sets afterwards what it asked for, and has not loaded it
+    /// Whether a read of memory lets only the first one pass: the call sets afterwards what it asked for, and has not loaded it
     /// before.
     pub(crate) fn only_first(&mut self, entry: &Entry<'_>, read: At) -> bool {
         if let Some(known) = self.firsts.get(&read) {
@@ -80,27 +85,29 @@ impl Gates {
         only
     }
 
-    /// Whether another question behind a suspension took the place of a look at memory: one about the same thing, or about a flag
-    /// that this call sets afterwards, so that it passes only once. The story is told from there.
+    /// Whether another question behind a suspension took the place of a read of memory: one about the same thing, or about a flag
+    /// that this call sets afterwards, so that it passes only once. The story is reported from there.
     pub(crate) fn asked_later(&mut self, entry: &Entry<'_>, read: At, act: At) -> bool {
         matches!(entry.resource(act), Some(Resource::Shared(_)))
-            && entry.controlling_reads(act).any(|(_, later)| {
-                later > read && entry.leads_to(read, later) == Some(true) && self.at(entry, later).closes
+            && entry.flow().controlling_reads(act).any(|(_, later)| {
+                later > read
+                    && entry.control().leads_to(read, later) == Some(true)
+                    && self.at(entry, later).closes
             })
     }
 
     /// Whether a flag or a kept promise lets one call of the process at a time come to an act: it was asked, and taken before
     /// anybody else could ask.
     pub(crate) fn single_flight(&mut self, entry: &Entry<'_>, read: At, act: At) -> bool {
-        let detached = entry.detached(act).is_some();
+        let detached = entry.control().detached(act).is_some();
         let before = |taken: &At| {
             let first = *taken < act || is_outside(entry, *taken, act);
-            first && (detached || entry.leads_to(*taken, act).is_some())
+            first && (detached || entry.control().leads_to(*taken, act).is_some())
         };
-        entry.controlling_reads(act).any(|(_, gate)| {
+        entry.flow().controlling_reads(act).any(|(_, gate)| {
             gate != read
                 && is_in_memory(entry, gate)
-                && entry.overlap(gate, act).is_none()
+                && entry.alias().overlap(gate, act).is_none()
                 && self.at(entry, gate).taken.iter().any(before)
         })
     }
@@ -113,13 +120,14 @@ impl Gate {
         }
         let writes = entry.all(Kinds::WRITE, |op| matches!(op, Op::Write { to: Resource::Shared(_), .. }));
         let same: Vec<(At, bool)> = writes
-            .filter(|write| entry.overlap(read, *write) == Some(Overlap::Sure))
-            .filter_map(|write| Some((write, entry.leads_to(read, write)?)))
+            .filter(|write| entry.alias().overlap(read, *write) == Some(Overlap::Sure))
+            .filter_map(|write| Some((write, entry.control().leads_to(read, write)?)))
             .collect();
         let blind = |at: &At| matches!(entry.op(*at), Some(Op::Write { mode: WriteMode::Blind, .. }));
         // Counting on from what was seen, then or once more, lets more than one in; so does changing a part of it.
         let counts_on = |at: At, from: At| {
-            from == read || is_in_memory(entry, from) && entry.overlap(from, at) == Some(Overlap::Sure)
+            from == read
+                || is_in_memory(entry, from) && entry.alias().overlap(from, at) == Some(Overlap::Sure)
         };
         let shuts = |at: &At| {
             let fields = |at: At| match entry.resource(at) {
@@ -127,7 +135,7 @@ impl Gate {
                 _ => 0,
             };
             fields(*at) == fields(read)
-                && !entry.data_dependences(*at).iter().any(|from| counts_on(*at, *from))
+                && !entry.flow().data_dependences(*at).iter().any(|from| counts_on(*at, *from))
         };
         let at_once = same.iter().filter(|(_, suspends)| !suspends).map(|(at, _)| *at);
         let taken = at_once.filter(blind).filter(shuts).collect();
@@ -139,9 +147,9 @@ impl Gate {
 fn is_loaded(entry: &Entry<'_>, read: At) -> bool {
     let Some(Resource::Shared(location)) = entry.resource(read) else { return false };
     let loads = |store: At| {
-        entry.sets(store, location)
-            && entry.data_dependences(store).iter().any(|from| is_stored(entry, *from))
-            && entry.leads_to(store, read).is_some()
+        entry.alias().sets(store, location)
+            && entry.flow().data_dependences(store).iter().any(|from| is_stored(entry, *from))
+            && entry.control().leads_to(store, read).is_some()
     };
     let writes = entry.all(Kinds::WRITE, |op| matches!(op, Op::Write { to: Resource::Shared(_), .. }));
     writes.take_while(|store| *store < read).any(loads)
@@ -152,7 +160,7 @@ fn is_in_memory(entry: &Entry<'_>, read: At) -> bool {
     matches!(entry.op(read), Some(Op::Read { of: Resource::Shared(_), .. }))
 }
 
-/// Whether a look is at something in memory that the same call writes later: a gate that the next one finds closed.
+/// Whether a read is at something in memory that the same call writes later: a gate that the next one finds closed.
 pub(crate) fn passes_once(entry: &Entry<'_>, read: At) -> bool {
     Gate::of(entry, read).closes
 }

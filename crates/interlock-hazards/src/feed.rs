@@ -1,6 +1,6 @@
 //! What feeds an act: what it writes, followed back to what was read.
 
-use interlock_model::ir::{AccessPath, Aspect, Op, Resource, Value, WriteMode};
+use interlock_model::ir::{AccessPath, Aspect, Op, Resource, WriteMode};
 
 use crate::{
     claim::Gates,
@@ -15,14 +15,18 @@ pub(crate) fn data_dependences(entry: &Entry<'_>, act: At, gates: &mut Gates) ->
         _ => vec![act],
     };
     let mut data_dependent: Vec<At> =
-        writes.iter().flat_map(|write| entry.data_dependences(*write).into_owned()).collect();
+        writes.iter().flat_map(|write| entry.flow().data_dependences(*write).into_owned()).collect();
     if is_stored(entry, act) {
         let mut loaded: Vec<At> =
             data_dependent.iter().flat_map(|read| loaded_into(entry, *read, gates)).collect();
         for write in writes {
             let Some(Op::Write { from, .. }) = entry.op(write) else { continue };
             loaded.extend(
-                entry.locations_in(from).iter().flat_map(|location| loaded_at(entry, location, write, gates)),
+                entry
+                    .alias()
+                    .locations_in(from)
+                    .iter()
+                    .flat_map(|location| loaded_at(entry, location, write, gates)),
             );
         }
         data_dependent.extend(loaded);
@@ -34,9 +38,11 @@ pub(crate) fn data_dependences(entry: &Entry<'_>, act: At, gates: &mut Gates) ->
 
 /// The writes of the file that a rename moves. Those beside it count, not what the same helper wrote before.
 fn renamed(entry: &Entry<'_>, from: &Resource, act: At) -> Vec<At> {
-    let from = entry.resolve_resource(from);
+    let from = entry.alias().resolve_resource(from);
     let written = |write: &At| {
-        *write < act && entry.resource(*write) == Some(&from) && entry.leads_to(*write, act).is_some()
+        *write < act
+            && entry.resource(*write) == Some(&from)
+            && entry.control().leads_to(*write, act).is_some()
     };
     let writes: Vec<At> = entry.steps_of(Kinds::WRITE).filter(written).collect();
     let beside = |write: &&At| entry.position(**write, &[act]) == entry.span(**write);
@@ -44,38 +50,43 @@ fn renamed(entry: &Entry<'_>, from: &Resource, act: At) -> Vec<At> {
     if near.is_empty() { writes } else { near }
 }
 
-/// What was loaded into the place in memory that a step reads.
+/// What was loaded into the location in memory that a step reads.
 fn loaded_into(entry: &Entry<'_>, read: At, gates: &mut Gates) -> Vec<At> {
     match entry.resource(read) {
-        Some(Resource::Shared(location)) if entry.is_shared(location) => {
+        Some(Resource::Shared(location)) if entry.alias().is_shared(location) => {
             loaded_at(entry, location, read, gates)
         }
         _ => vec![],
     }
 }
 
-/// What was loaded into a place in memory before a step, by the same call and in every call: what is loaded once is kept, and memory
+/// What was loaded into a location in memory before a step, by the same call and in every call: what is loaded once is kept, and memory
 /// is what counts from then on.
 fn loaded_at(entry: &Entry<'_>, location: &AccessPath, before: At, gates: &mut Gates) -> Vec<At> {
     let stores = entry.all(Kinds::WRITE, |op| {
         matches!(op, Op::Write { to: Resource::Shared(_), mode: WriteMode::Blind, .. })
     });
     let whole = |store: &At| {
-        *store < before && entry.sets(*store, location) && entry.leads_to(*store, before).is_some()
+        *store < before
+            && entry.alias().sets(*store, location)
+            && entry.control().leads_to(*store, before).is_some()
     };
     let stores: Vec<At> = stores.filter(whole).collect();
     // What is loaded again on every way here takes the place of what was loaded before.
     let replaced = |store: &At| {
         stores.iter().any(|later| {
             later > store
-                && entry.control_dependences(before).starts_with(entry.control_dependences(*later))
-                && entry.leads_to(*store, *later).is_some()
+                && entry
+                    .control()
+                    .control_dependences(before)
+                    .starts_with(entry.control().control_dependences(*later))
+                && entry.control().leads_to(*store, *later).is_some()
         })
     };
     let loads = stores
         .iter()
         .filter(|store| !replaced(store))
-        .flat_map(|store| entry.data_dependences(*store).into_owned());
+        .flat_map(|store| entry.flow().data_dependences(*store).into_owned());
     let loads = loads.filter(|load| !is_loaded_once(entry, *load, gates));
     loads.filter(|load| !is_looked_at_again(entry, *load, location)).collect()
 }
@@ -85,20 +96,21 @@ fn is_looked_at_again(entry: &Entry<'_>, load: At, location: &AccessPath) -> boo
     let asks_for_time = |op: &Op| matches!(op, Op::Read { aspect: Aspect::Metadata, .. });
     let times: Vec<At> = entry
         .all(Kinds::READ, asks_for_time)
-        .filter(|read| *read > load && entry.overlap(*read, load).is_some())
+        .filter(|read| *read > load && entry.alias().overlap(*read, load).is_some())
         .collect();
     if times.is_empty() {
         return false;
     }
     let takes = entry.all(Kinds::READ, |op| matches!(op, Op::Read { of: Resource::Shared(_), .. }));
-    let takes: Vec<At> = takes.filter(|take| load < *take && entry.sets(*take, location)).collect();
+    let takes: Vec<At> = takes.filter(|take| load < *take && entry.alias().sets(*take, location)).collect();
     // What it is compared with is kept in memory as well, at another place.
-    let is_kept =
-        |read: At| matches!(entry.resource(read), Some(Resource::Shared(_))) && !entry.sets(read, location);
+    let is_kept = |read: At| {
+        matches!(entry.resource(read), Some(Resource::Shared(_))) && !entry.alias().sets(read, location)
+    };
     // Each is behind such a question, or a part of one: whether there is anything in memory.
     let mut asked: Vec<At> = vec![];
     for take in &takes {
-        let judged: Vec<(At, At)> = entry.controlling_reads(*take).collect();
+        let judged: Vec<(At, At)> = entry.flow().controlling_reads(*take).collect();
         let asks = |check: At| {
             let mut reads = judged.iter().filter(|(other, _)| *other == check).map(|(_, read)| *read);
             reads.clone().any(|read| times.contains(&read)) && reads.any(is_kept)
@@ -115,31 +127,10 @@ fn is_looked_at_again(entry: &Entry<'_>, load: At, location: &AccessPath) -> boo
 
 /// Whether only the first call of a process comes to a load.
 pub(crate) fn is_loaded_once(entry: &Entry<'_>, load: At, gates: &mut Gates) -> bool {
-    entry.controlling_reads(load).any(|(_, read)| gates.only_first(entry, read))
+    entry.flow().controlling_reads(load).any(|(_, read)| gates.only_first(entry, read))
 }
 
 /// Whether a step reads what is kept outside of the process.
 pub(crate) fn is_stored(entry: &Entry<'_>, read: At) -> bool {
     matches!(entry.resource(read), Some(Resource::File(_) | Resource::Key(_) | Resource::Row { .. }))
-}
-
-impl Entry<'_> {
-    /// Whether a step is at a place in memory, or at something that it is a part of.
-    pub(crate) fn sets(&self, store: At, location: &AccessPath) -> bool {
-        matches!(self.resource(store), Some(Resource::Shared(put)) if location.begins_with(put))
-    }
-
-    /// The places in memory that some values are other names for, or are computed from.
-    fn locations_in(&self, values: &[Value]) -> Vec<AccessPath> {
-        let named = |value: &Value| self.resolve_path(&(*value).into());
-        let mut locations: Vec<AccessPath> = self
-            .backward_slice(values)
-            .iter()
-            .map(named)
-            .filter(|location| !location.fields.is_empty() && self.is_shared(location))
-            .collect();
-        locations.sort_unstable();
-        locations.dedup();
-        locations
-    }
 }

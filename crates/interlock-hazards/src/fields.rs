@@ -16,7 +16,7 @@ pub(crate) fn is_presence(lexicon: &Lexicon, field: &str) -> bool {
 /// The same of a field of which somebody asks before an act: how many ids or points there are says whether a search has found any.
 /// Points that are a number are a column, and mostly one that the act changes.
 pub(crate) fn asks_presence(entry: &Entry<'_>, value: Value, field: &str, act: At) -> bool {
-    let is_column = || match entry.columns(act) {
+    let is_column = || match entry.alias().columns(act) {
         Some(columns) => columns.iter().any(|column| same_name(column, field)),
         None => !adds_row(entry, act),
     };
@@ -28,7 +28,7 @@ pub(crate) fn asks_presence(entry: &Entry<'_>, value: Value, field: &str, act: A
 /// Whether a field is no column but what a helper adds to what it got: `{ success: true, data: rows }`. What a library says of it,
 /// such as a schema, is a judgement.
 pub(crate) fn says_it_went_well(entry: &Entry<'_>, value: Value, field: &str) -> bool {
-    entry.lexicon().has(Topic::WentWell, field) && !entry.is_of_library(value)
+    entry.lexicon().has(Topic::WentWell, field) && !entry.flow().is_of_library(value)
 }
 
 /// A column that tells one state of a record from the next.

@@ -31,7 +31,7 @@ pub struct Issue {
 }
 
 impl Issue {
-    /// An issue at a step of an entry, told from the function that has all of some steps inside.
+    /// An issue at a step of an entry, reported from the function that has all of some steps inside.
     #[must_use]
     pub fn at(
         entry: &Entry<'_>,
@@ -54,7 +54,7 @@ impl Issue {
         }
     }
 
-    /// One more step of the witness, told from the same function as the issue.
+    /// One more step of the witness, reported from the same function as the issue.
     #[must_use]
     pub fn step(mut self, lane: Lane, span: Span, words: impl Into<String>) -> Self {
         self.witness.push((lane, span, words.into()));

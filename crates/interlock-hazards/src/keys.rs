@@ -43,7 +43,7 @@ pub(crate) fn key_of(entry: &Entry<'_>, resource: &Resource) -> Option<KeyTempla
 fn called(entry: &Entry<'_>, name: &Term, all: &str) -> String {
     match name {
         Term::Literal(text) => text.rsplit(['/', '\\']).next().unwrap_or_default().to_owned(),
-        Term::Path(path) => match entry.resolve_path(path) {
+        Term::Path(path) => match entry.alias().resolve_path(path) {
             AccessPath { root: Root::Value(_), .. } => all.to_owned(),
             path => {
                 let field = path.fields.iter().rev().find_map(named);
@@ -84,12 +84,12 @@ fn argument_in(entry: &Entry<'_>, term: &Term) -> Option<String> {
 /// The argument of the tool that a path leads to, by name: `id`, or `order.id` of an object.
 fn argument_of(entry: &Entry<'_>, path: &AccessPath) -> Option<String> {
     let origin = |path: &AccessPath| match path.root {
-        Root::Value(root) => entry.origin(root).map(|origin| (origin, root)),
+        Root::Value(root) => entry.flow().origin(root).map(|origin| (origin, root)),
         _ => None,
     };
     // What says who the caller is was taken from the request as well.
     origin(path).filter(|(origin, _)| origin.is_argument())?;
-    let path = entry.resolve_path(path);
+    let path = entry.alias().resolve_path(path);
     let (origin, root) = origin(&path)?;
     let mut names: Vec<&str> =
         path.fields.iter().map_while(named).take_while(|name| !is_presence(entry.lexicon(), name)).collect();

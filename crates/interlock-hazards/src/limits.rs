@@ -13,7 +13,7 @@ pub(crate) fn counts_calls(entry: &Entry<'_>, at: At) -> bool {
     let raises = match entry.op(at) {
         Some(Op::Write { mode: WriteMode::Atomic, .. }) => true,
         Some(Op::Write { mode: WriteMode::Blind, .. }) => {
-            entry.data_dependences(at).iter().any(|read| entry.overlap(*read, at).is_some())
+            entry.flow().data_dependences(at).iter().any(|read| entry.alias().overlap(*read, at).is_some())
         }
         _ => false,
     };
@@ -22,8 +22,9 @@ pub(crate) fn counts_calls(entry: &Entry<'_>, at: At) -> bool {
 
 /// Whether something goes by the name of a limit, if only by its initials.
 pub(crate) fn is_limit(entry: &Entry<'_>, resource: &Resource) -> bool {
-    let initials =
-        |key: &Term| entry.lexicon().has_word_of(Topic::LimitInitials, &entry.text(&entry.spell(key)));
+    let initials = |key: &Term| {
+        entry.lexicon().has_word_of(Topic::LimitInitials, &entry.text(&entry.alias().spell(key)))
+    };
     is_named_so(entry, resource, Topic::Limit) || matches!(resource, Resource::Key(key) if initials(key))
 }
 
@@ -33,7 +34,7 @@ pub(crate) fn is_named_so(entry: &Entry<'_>, resource: &Resource, topic: Topic) 
     match resource {
         Resource::Key(key) => {
             // Today's date in a key does not hide what the rest of it says.
-            let text = entry.text(&entry.spell(key));
+            let text = entry.text(&entry.alias().spell(key));
             // A store of objects is called a bucket as well, and that says nothing of what is in it.
             match text.split_once('#') {
                 Some((store, key)) => mentions(key) || mentions(&store.to_lowercase().replace("bucket", "")),

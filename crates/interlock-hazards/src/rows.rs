@@ -23,13 +23,17 @@ pub(crate) fn is_of_own_making(entry: &Entry<'_>, read: At, act: At) -> bool {
             .any(|at| matches!(entry.op(at), Some(Op::External { .. } | Op::Sleep { .. } | Op::Spawn { .. })))
     };
     entry.all(Kinds::WRITE, adds).any(|made| made < read && made != act && is_it(made) && !is_known(made))
-        && entry.backward_slice(&entry.values_in(key)).iter().any(|value| entry.is_drawn(*value))
+        && entry
+            .flow()
+            .backward_slice(&entry.flow().values_in(key))
+            .iter()
+            .any(|value| entry.flow().is_drawn(*value))
 }
 
-/// Whether rows that a look saw together are changed one by one, and what is changed was neither judged nor computed from what stood in
+/// Whether rows that a read saw together are changed one by one, and what is changed was neither judged nor computed from what stood in
 /// the same column: a list of what is left to do, which comes to the same when two go through it.
 pub(crate) fn is_worked_off(entry: &Entry<'_>, read: At, act: At, judged: &[(At, At)]) -> bool {
-    if !entry.is_one_of_many(read, act) {
+    if !entry.alias().is_one_of_many(read, act) {
         return false;
     }
     // What two remove one by one is gone in the end.
@@ -37,15 +41,15 @@ pub(crate) fn is_worked_off(entry: &Entry<'_>, read: At, act: At, judged: &[(At,
         return true;
     }
     let Some(Op::Read { into, .. }) = entry.op(read) else { return false };
-    let is_seen = |value: &Value| match entry.resolve_path(&(*value).into()).root {
-        Root::Value(root) => root == *into || entry.inputs(root).contains(into),
+    let is_seen = |value: &Value| match entry.alias().resolve_path(&(*value).into()).root {
+        Root::Value(root) => root == *into || entry.flow().inputs(root).contains(into),
         _ => false,
     };
     // Who names no column writes all of them.
-    let columns = entry.columns(act);
+    let columns = entry.alias().columns(act);
     let from_column = |value: &Value| {
         let is_column = |columns: &[Name]| {
-            let field = entry.field_of(*value);
+            let field = entry.alias().field_of(*value);
             field.is_some_and(|field| columns.iter().any(|column| same_name(column, &field)))
         };
         is_seen(value) && columns.is_none_or(is_column)
@@ -53,11 +57,11 @@ pub(crate) fn is_worked_off(entry: &Entry<'_>, read: At, act: At, judged: &[(At,
     let asks = |(check, from): &(At, At)| {
         *from == read && matches!(entry.op(*check), Some(Op::Check { on, .. }) if on.iter().any(from_column))
     };
-    let data_dependent = || matches!(entry.op(act), Some(Op::Write { from, .. }) if entry.backward_slice(from).iter().any(from_column));
+    let data_dependent = || matches!(entry.op(act), Some(Op::Write { from, .. }) if entry.flow().backward_slice(from).iter().any(from_column));
     !judged.iter().any(asks) && !data_dependent()
 }
 
-/// Whether a row is added to those of which a look has seen how many they are, or the greatest: `MAX(position) WHERE list = $1`, and a
+/// Whether a row is added to those of which a read has seen how many they are, or the greatest: `MAX(position) WHERE list = $1`, and a
 /// card of that list. What the filter names is no row then, but what the rows have in common.
 pub(crate) fn adds_to(entry: &Entry<'_>, read: At, act: At) -> bool {
     let (Some(Op::Read { aspect: Aspect::Total, .. }), Some(Op::Write { from, .. })) =
@@ -74,16 +78,16 @@ pub(crate) fn adds_row(entry: &Entry<'_>, act: At) -> bool {
     match (entry.op(act), entry.resource(act)) {
         (Some(Op::Write { mode: WriteMode::Exclusive, .. }), _) => true,
         (Some(Op::Write { mode: WriteMode::Blind, .. }), Some(Resource::Row { key, .. })) => {
-            match entry.resolve(key) {
+            match entry.alias().resolve(key) {
                 Term::Fresh(fresh) => fresh == Fresh::Random,
-                key => entry.values_in(&key).iter().any(|value| entry.is_drawn(*value)),
+                key => entry.flow().values_in(&key).iter().any(|value| entry.flow().is_drawn(*value)),
             }
         }
         _ => false,
     }
 }
 
-/// Whether a row is added because none was found that has in common with it what the look went by, whatever else names the new one:
+/// Whether a row is added because none was found that has in common with it what the read went by, whatever else names the new one:
 /// `WHERE room = $1`, and a booking of that room with a guest of its own.
 pub(crate) fn adds_missing(entry: &Entry<'_>, read: At, act: At) -> bool {
     let (
@@ -97,20 +101,23 @@ pub(crate) fn adds_missing(entry: &Entry<'_>, read: At, act: At) -> bool {
         Some(Op::Check { on, equal: None, .. }) => match on.as_slice() {
             [only] => {
                 // A helper may have put what it found into a form of its own.
-                let is_found = entry.resolve_path(&(*only).into()).root == Root::Value(*into)
-                    || entry.sources(*only) == [read];
-                entry.answer(*check, act) == Some(false)
+                let is_found = entry.alias().resolve_path(&(*only).into()).root == Root::Value(*into)
+                    || entry.flow().sources(*only) == [read];
+                entry.control().answer(*check, act) == Some(false)
                     && is_found
-                    && entry.field_of(*only).is_none_or(|field| asks_presence(entry, *only, &field, act))
+                    && entry
+                        .alias()
+                        .field_of(*only)
+                        .is_none_or(|field| asks_presence(entry, *only, &field, act))
             }
             _ => false,
         },
         _ => false,
     };
-    has_in_common(entry, read, act, from) && entry.control_dependences(act).iter().any(finds_none)
+    has_in_common(entry, read, act, from) && entry.control().control_dependences(act).iter().any(finds_none)
 }
 
-/// Whether a row is put where a look was, and is given all that the look has named its rows by.
+/// Whether a row is put where a read was, and is given all that the read has named its rows by.
 pub(crate) fn has_in_common(entry: &Entry<'_>, read: At, act: At, from: &[Value]) -> bool {
     let (Some(Resource::Row { table, key, .. }), Some(Resource::Row { table: into, .. })) =
         (entry.resource(read), entry.resource(act))
@@ -122,6 +129,6 @@ pub(crate) fn has_in_common(entry: &Entry<'_>, read: At, act: At, from: &[Value]
         Term::Path(_) => vec![&**key],
         _ => vec![],
     };
-    let given = |name: &&Term| from.iter().any(|value| entry.resolve(&(*value).into()) == **name);
+    let given = |name: &&Term| from.iter().any(|value| entry.alias().resolve(&(*value).into()) == **name);
     table.names_the_same_as(into) && !shared.is_empty() && shared.iter().all(given)
 }

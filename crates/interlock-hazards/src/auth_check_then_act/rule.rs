@@ -53,11 +53,11 @@ fn of_entry(view: &View<'_>, changed: &Changed<'_>, entry: &Entry<'_>) -> Vec<Is
     let mut issues = vec![];
     // A query for the owner alone has the answer under whatever name.
     let owner_alone =
-        |at: At| matches!(entry.columns(at), Some([column]) if says_whose(entry.lexicon(), column));
+        |at: At| matches!(entry.alias().columns(at), Some([column]) if says_whose(entry.lexicon(), column));
     let asks_for_owner = entry.steps_of(Kinds::READ).any(owner_alone);
     // Many acts share their checks, and hardly any check is about ownership.
     let mut control_dependences = vec![false; entry.steps.len()];
-    for judge in entry.steps_of(Kinds::CHANGES).flat_map(|act| entry.control_dependences(act)) {
+    for judge in entry.steps_of(Kinds::CHANGES).flat_map(|act| entry.control().control_dependences(act)) {
         if let Some(control_dependences) = control_dependences.get_mut(*judge) {
             *control_dependences = true;
         }
@@ -73,7 +73,7 @@ fn of_entry(view: &View<'_>, changed: &Changed<'_>, entry: &Entry<'_>) -> Vec<Is
     }
     for act in entry.steps_of(Kinds::CHANGES) {
         for (read, field) in
-            entry.control_dependences(act).iter().filter_map(|check| owned.get(check)).flatten()
+            entry.control().control_dependences(act).iter().filter_map(|check| owned.get(check)).flatten()
         {
             let judge = || {
                 needs(concerns(entry, *read, act), Reason::OutOfScope)?;
@@ -99,13 +99,13 @@ pub(crate) fn claims(_view: &View<'_>, pair: &CheckAct<'_, '_>) -> Result<(), Re
     unless(repeats(entry, pair.act, &field), Reason::RepeatsCheck)
 }
 
-/// The looks by which a check asks whose something is, and the fields that say it.
+/// The reads by which a check asks whose something is, and the fields that say it.
 fn looks_for_owner(entry: &Entry<'_>, check: At, asks_for_owner: bool) -> Vec<(At, Name)> {
     let owners = owners(entry, check);
     if owners.is_empty() && !asks_for_owner {
         return vec![];
     }
-    let asked = entry.condition_sources(check).iter();
+    let asked = entry.flow().condition_sources(check).iter();
     let mut found: Vec<(At, Name)> = vec![];
     for (read, field) in
         asked.filter_map(|read| Some((*read, judged_ownership(entry, check, *read, &owners)?)))
@@ -113,7 +113,7 @@ fn looks_for_owner(entry: &Entry<'_>, check: At, asks_for_owner: bool) -> Vec<(A
         // A member of what was found in memory before is the same story.
         let goes_on = |(before, _): &(At, Name)| {
             let of_memory = |at: At| matches!(entry.resource(at), Some(Resource::Shared(_)));
-            of_memory(*before) && of_memory(read) && entry.overlap(*before, read).is_some()
+            of_memory(*before) && of_memory(read) && entry.alias().overlap(*before, read).is_some()
         };
         if !found.iter().any(goes_on) {
             found.push((read, field));
@@ -131,7 +131,7 @@ fn owners(entry: &Entry<'_>, check: At) -> Vec<(Value, Name)> {
         if matches!(name, Some("length" | "size" | "count")) {
             return None;
         }
-        let field = entry.field_of(*value).filter(|field| says_whose(entry.lexicon(), field))?;
+        let field = entry.alias().field_of(*value).filter(|field| says_whose(entry.lexicon(), field))?;
         Some((*value, field))
     };
     on.iter().filter_map(owner).collect()
@@ -144,27 +144,27 @@ fn judged_ownership(entry: &Entry<'_>, check: At, read: At, owners: &[(Value, Na
     };
     // Whether it has an owner at all is no question of who that is.
     if let ([only], None) = (on.as_slice(), equal)
-        && entry.field_of(*only).is_some_and(|field| says_whose(entry.lexicon(), &field))
+        && entry.alias().field_of(*only).is_some_and(|field| says_whose(entry.lexicon(), &field))
     {
         return None;
     }
     match entry.resource(read)? {
         Resource::Row { .. } | Resource::File(_) | Resource::Key(_) => {}
         // Who sent a request stays who sent it.
-        Resource::Shared(path) if entry.is_shared(path) => {}
+        Resource::Shared(path) if entry.alias().is_shared(path) => {}
         _ => return None,
     }
     // What was found out by way of a connection or a tool in memory says nothing of whose that is.
     let in_memory = matches!(entry.resource(read), Some(Resource::Shared(_)));
     let is_about = |value: Value| match in_memory {
-        true => entry.is_part_of(value, read),
-        false => !entry.is_opaque_result(value, read),
+        true => entry.flow().is_part_of(value, read),
+        false => !entry.flow().is_opaque_result(value, read),
     };
-    let from_look = |value: &Value| entry.sources(*value).contains(&read) && is_about(*value);
+    let from_look = |value: &Value| entry.flow().sources(*value).contains(&read) && is_about(*value);
     let field = owners.iter().find(|(value, _)| from_look(value)).map(|(_, field)| field.clone());
     // Whoever asks for the owner alone compares it under whatever name.
     field.or_else(|| {
-        let [column] = entry.columns(read)? else { return None };
+        let [column] = entry.alias().columns(read)? else { return None };
         (on.iter().any(from_look) && says_whose(entry.lexicon(), column)).then(|| column.clone())
     })
 }
@@ -179,11 +179,11 @@ fn concerns(entry: &Entry<'_>, read: At, act: At) -> bool {
     };
     let led_to = || match entry.resource(act) {
         Some(Resource::File(path)) => {
-            entry.values_in(path).iter().any(|value| entry.sources(*value).contains(&read))
+            entry.flow().values_in(path).iter().any(|value| entry.flow().sources(*value).contains(&read))
         }
         _ => false,
     };
-    changes && (entry.meets(read, act).is_some() || led_to())
+    changes && (entry.alias().meets(read, act).is_some() || led_to())
 }
 
 /// Whether the statement itself demands the owner.

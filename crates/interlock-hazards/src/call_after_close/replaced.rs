@@ -35,10 +35,10 @@ pub(super) fn replaced(view: &View<'_>, entry: &Entry<'_>) -> Vec<Issue> {
     }
     for close in entry.steps_of(Kinds::CLOSE) {
         let Some(Op::Close { handle }) = entry.op(close) else { continue };
-        let handle = entry.resolve_path(handle);
+        let handle = entry.alias().resolve_path(handle);
         // One of many is found by a name that others need not know, and what failed is of no use to anybody.
-        let one_for_all =
-            entry.is_shared(&handle) && handle.fields.iter().all(|field| matches!(field, Field::Name(_)));
+        let one_for_all = entry.alias().is_shared(&handle)
+            && handle.fields.iter().all(|field| matches!(field, Field::Name(_)));
         let sets = || {
             entry
                 .all(Kinds::WRITE, |op| matches!(op, Op::Write { mode: WriteMode::Blind, .. }))
@@ -46,16 +46,19 @@ pub(super) fn replaced(view: &View<'_>, entry: &Entry<'_>) -> Vec<Issue> {
         };
         let judge = || {
             needs(one_for_all, Reason::OneOfMany)?;
-            unless(entry.is_recovery(close), Reason::OnlyInRecovery)?;
+            unless(entry.control().is_recovery(close), Reason::OnlyInRecovery)?;
             unless(is_broken(entry, close, &handle), Reason::FoundBroken)?;
             unless(ends_the_process(entry, close), Reason::ProcessEnds)?;
             unless(
-                sets().any(|set| set < close && entry.leads_to(set, close).is_some()),
+                sets().any(|set| set < close && entry.control().leads_to(set, close).is_some()),
                 Reason::TakenOutFirst,
             )?;
-            let set = sets().find(|set| *set > close && entry.leads_to(close, *set) == Some(true));
+            let set = sets().find(|set| *set > close && entry.control().leads_to(close, *set) == Some(true));
             let set = set.ok_or(Reason::TakenOutFirst)?;
-            needs(entry.race_window(close, set).is_some_and(|window| !window.is_locked()), Reason::HeldLock)?;
+            needs(
+                entry.locks().race_window(close, set).is_some_and(|window| !window.is_locked()),
+                Reason::HeldLock,
+            )?;
             let (other, used) = user(view, entry, &handle).ok_or(Reason::NobodyUses)?;
             Ok((set, other, used))
         };
@@ -72,15 +75,16 @@ pub(super) fn replaced(view: &View<'_>, entry: &Entry<'_>) -> Vec<Issue> {
 fn is_broken(entry: &Entry<'_>, close: At, handle: &AccessPath) -> bool {
     let about_its_state = |from: &At| match (entry.op(*from), entry.resource(*from)) {
         (Some(Op::Call { receiver: Some(path), .. } | Op::External { over: Some(path), .. }), _) => {
-            entry.resolve_path(path).begins_with(handle)
+            entry.alias().resolve_path(path).begins_with(handle)
         }
         (_, Some(Resource::Shared(path))) => path != handle && path.begins_with(handle),
         _ => false,
     };
     entry
+        .control()
         .control_dependences(close)
         .iter()
-        .any(|check| entry.condition_sources(*check).iter().any(about_its_state))
+        .any(|check| entry.flow().condition_sources(*check).iter().any(about_its_state))
 }
 
 /// A call of another tool that finds the handle there. What is captured has another number in every entry, and the same name.
@@ -88,13 +92,13 @@ fn user<'v, 'e>(view: &'v View<'e>, entry: &Entry<'_>, handle: &AccessPath) -> O
     let name = entry.path_text(handle);
     let is_it = |other: &Entry<'_>, path: &AccessPath| match (&path.root, &handle.root) {
         (Root::Global(one), Root::Global(two)) => one == two && path.fields == handle.fields,
-        _ => path.fields == handle.fields && other.is_shared(path) && other.path_text(path) == name,
+        _ => path.fields == handle.fields && other.alias().is_shared(path) && other.path_text(path) == name,
     };
     let others =
         view.entries_with(Kinds::READ).filter(|other| other.is_tool() && other.function != entry.function);
     others.into_iter().find_map(|other| {
         let closes = other.steps_of(Kinds::CLOSE).any(|close| {
-            matches!(other.op(close), Some(Op::Close { handle: own }) if is_it(other, &other.resolve_path(own)))
+            matches!(other.op(close), Some(Op::Close { handle: own }) if is_it(other, &other.alias().resolve_path(own)))
         });
         let mut reads = other.steps_of(Kinds::READ).filter(|read| {
             matches!(other.resource(*read), Some(Resource::Shared(path)) if is_it(other, path))

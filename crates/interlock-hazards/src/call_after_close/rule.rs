@@ -76,7 +76,7 @@ fn closers<'v, 'e>(entry: &'v Entry<'e>) -> Vec<Closer<'v, 'e>> {
             entry.note(&HAZARD.id, &[*close], judge()).is_ok()
         })
         .filter_map(|close| match entry.op(close) {
-            Some(Op::Close { handle }) => Some((close, entry.resolve_path(handle))),
+            Some(Op::Close { handle }) => Some((close, entry.alias().resolve_path(handle))),
             _ => None,
         })
         .collect();
@@ -88,14 +88,14 @@ fn closers<'v, 'e>(entry: &'v Entry<'e>) -> Vec<Closer<'v, 'e>> {
     for set in entry.all(Kinds::WRITE, |op| matches!(op, Op::Write { from, .. } if from.is_empty())) {
         let flag = match entry.resource(set) {
             Some(Resource::Flag(path)) => path,
-            Some(Resource::Shared(path)) if entry.is_shared(path) && is_flag(entry, path) => path,
+            Some(Resource::Shared(path)) if entry.alias().is_shared(path) && is_flag(entry, path) => path,
             _ => continue,
         };
         for (close, handle) in &closes {
             let known = found.iter().any(|other| other.flag == *flag && other.handle == *handle);
             // A handle that is forgotten when it is closed is no flag.
             let forgets = starts_with(handle, flag);
-            if !known && !forgets && entry.leads_to(set, *close).is_some() {
+            if !known && !forgets && entry.control().leads_to(set, *close).is_some() {
                 let (flag, handle) = (flag.clone(), handle.clone());
                 found.push(Closer { entry, flag, set, close: *close, handle });
             }
@@ -114,20 +114,20 @@ fn is_flag(entry: &Entry<'_>, path: &AccessPath) -> bool {
 fn is_close(entry: &Entry<'_>, at: At) -> bool {
     let name = entry.function_name(entry.function_of(at));
     *entry.runs == Runs::Event
-        || entry.detached(at).is_some()
+        || entry.control().detached(at).is_some()
         || entry.lexicon().has_inside(Topic::Closes, &name)
         || entry.lexicon().has_inside(Topic::Closes, &entry.function_name(entry.function))
 }
 
 pub(super) fn ends_the_process(entry: &Entry<'_>, at: At) -> bool {
     let exits = entry.all(Kinds::CALL, |op| matches!(op, Op::Call { callee: Callee::Named(name), .. } if entry.lexicon().has(Topic::ExitsProcess, name)));
-    exits.into_iter().any(|exit| entry.leads_to(at, exit).is_some())
+    exits.into_iter().any(|exit| entry.control().leads_to(at, exit).is_some())
 }
 
 fn tested(entry: &Entry<'_>, closers: &HashMap<Option<&Field>, Vec<&Closer<'_, '_>>>) -> Vec<Issue> {
     let mut found = vec![];
     for check in entry.steps_of(Kinds::CHECK) {
-        for test in entry.condition_sources(check).iter().copied() {
+        for test in entry.flow().condition_sources(check).iter().copied() {
             let flag = match (entry.op(test), entry.resource(test)) {
                 (Some(Op::Read { .. }), Some(Resource::Flag(path) | Resource::Shared(path))) => path,
                 _ => continue,
@@ -166,8 +166,8 @@ fn leads_to_same(root: &Root, fields: &[Field], other: &AccessPath) -> bool {
 fn use_after(entry: &Entry<'_>, test: At, check: At, handle: &AccessPath) -> Option<At> {
     (check + 1..entry.steps.len()).find(|at| {
         uses(entry, *at, handle)
-            && entry.control_dependences(*at).contains(&check)
-            && entry.leads_to(test, *at) == Some(true)
+            && entry.control().control_dependences(*at).contains(&check)
+            && entry.control().leads_to(test, *at) == Some(true)
     })
 }
 
@@ -189,14 +189,14 @@ fn uses(entry: &Entry<'_>, at: At, handle: &AccessPath) -> bool {
         }
         _ => return false,
     };
-    starts_with(&entry.resolve_path(over), handle)
+    starts_with(&entry.alias().resolve_path(over), handle)
 }
 
 /// Whether the call counts itself in, in the same step as its test, in what close waits for.
 fn is_counted_in(entry: &Entry<'_>, test: At, used: At, closer: &Closer<'_, '_>) -> bool {
     let waited = |path: &AccessPath| {
         (closer.set..closer.close).any(|at| match (closer.entry.op(at), closer.entry.resource(at)) {
-            (Some(Op::Drain { group }), _) => is_same(&closer.entry.resolve_path(group), path),
+            (Some(Op::Drain { group }), _) => is_same(&closer.entry.alias().resolve_path(group), path),
             (Some(Op::Read { .. }), Some(Resource::Shared(read))) => {
                 is_same(read, path) || starts_with(path, read)
             }
@@ -204,17 +204,18 @@ fn is_counted_in(entry: &Entry<'_>, test: At, used: At, closer: &Closer<'_, '_>)
         })
     };
     // What close waits for is not always told by its steps; that it waits, and that calls come and go there, is.
-    let closer_waits = closer.entry.leads_to(closer.set, closer.close) == Some(true);
+    let closer_waits = closer.entry.control().leads_to(closer.set, closer.close) == Some(true);
     let counts =
         entry.all(Kinds::OTHER | Kinds::WRITE, |op| matches!(op, Op::CountIn { .. } | Op::Write { .. }));
     let counted = counts.into_iter().any(|at| {
         let path = match (entry.op(at), entry.resource(at)) {
-            (Some(Op::CountIn { group }), _) => entry.resolve_path(group),
+            (Some(Op::CountIn { group }), _) => entry.alias().resolve_path(group),
             (Some(Op::Write { .. }), Some(Resource::Shared(path))) => path.clone(),
             _ => return false,
         };
-        let together = entry.leads_to(test, at) == Some(false)
+        let together = entry.control().leads_to(test, at) == Some(false)
             || entry
+                .locks()
                 .race_window(test, at)
                 .is_some_and(|window| window.locks.iter().any(|lock| sets_under(closer, lock)));
         together && (waited(&path) || (counts_out(entry, at) && closer_waits))
@@ -222,6 +223,7 @@ fn is_counted_in(entry: &Entry<'_>, test: At, used: At, closer: &Closer<'_, '_>)
     // A lock that is held over the whole use, and that close takes as well, is as good as a count.
     let held = || {
         entry
+            .locks()
             .race_window(test, used)
             .is_some_and(|window| window.locks.iter().any(|lock| sets_under(closer, lock)))
     };
@@ -235,12 +237,12 @@ fn counts_out(entry: &Entry<'_>, put: At) -> bool {
         Some(Resource::Shared(path)) => Some((path.root.clone(), path.fields.first().cloned())),
         _ => None,
     };
-    let out = |at: At| entry.is_finally(at) || entry.detached(at).is_some();
+    let out = |at: At| entry.control().is_finally(at) || entry.control().detached(at).is_some();
     entry.all(Kinds::CHANGES | Kinds::OTHER, takes).any(|at| {
         at != put
             && out(at)
             && root(at).is_some()
-            && (entry.same_record(put, at) || same_root(&root(at), &root(put)))
+            && (entry.alias().same_record(put, at) || same_root(&root(at), &root(put)))
     })
 }
 
@@ -249,7 +251,7 @@ fn same_root<R: PartialEq, F>(one: &Option<(R, F)>, other: &Option<(R, F)>) -> b
 }
 
 fn sets_under(closer: &Closer<'_, '_>, lock: &interlock_model::ir::Lock) -> bool {
-    let at = |at: At| closer.entry.locks(at).iter().any(|held| is_same(&held.object, &lock.object));
+    let at = |at: At| closer.entry.locks().mutexes(at).iter().any(|held| is_same(&held.object, &lock.object));
     at(closer.set) || at(closer.close)
 }
 
@@ -280,20 +282,24 @@ fn idle(view: &View<'_>, entry: &Entry<'_>) -> Vec<Issue> {
     for close in entry.steps_of(Kinds::CLOSE) {
         let Some(Op::Close { handle }) = entry.op(close) else { continue };
         let by_timer = |spawn: At| matches!(entry.op(spawn), Some(Op::Spawn { start: Start::Timer, .. }));
-        let Some(spawn) = entry.detached(close).filter(|spawn| by_timer(*spawn)) else { continue };
-        let asks = entry.control_dependences(close).iter().any(|check| entry.encloses(spawn, *check));
-        let handle = entry.resolve_path(handle);
+        let Some(spawn) = entry.control().detached(close).filter(|spawn| by_timer(*spawn)) else { continue };
+        let asks = entry
+            .control()
+            .control_dependences(close)
+            .iter()
+            .any(|check| entry.control().encloses(spawn, *check));
+        let handle = entry.alias().resolve_path(handle);
         let user = || {
             view.entries.iter().filter(|other| matches!(other.runs, Runs::Call(_))).find_map(|other| {
                 let mut uses = (0..other.steps.len())
-                    .filter(|at| other.detached(*at) != Some(spawn) && uses(other, *at, &handle));
+                    .filter(|at| other.control().detached(*at) != Some(spawn) && uses(other, *at, &handle));
                 let first = uses.next()?;
-                let second = uses.find(|second| other.leads_to(first, *second) == Some(true))?;
+                let second = uses.find(|second| other.control().leads_to(first, *second) == Some(true))?;
                 Some((other, first, second))
             })
         };
         let judge = || {
-            needs(entry.is_shared(&handle), Reason::OutOfScope)?;
+            needs(entry.alias().is_shared(&handle), Reason::OutOfScope)?;
             unless(asks, Reason::AsksFirst)?;
             unless(ends_the_process(entry, close), Reason::ProcessEnds)?;
             user().ok_or(Reason::NobodyUses)

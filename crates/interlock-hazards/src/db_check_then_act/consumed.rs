@@ -34,7 +34,7 @@ use super::rule::used_at;
 pub(crate) fn claims(_view: &View<'_>, pair: &CheckAct<'_, '_>) -> Result<(), Reason> {
     let entry = pair.entry;
     let Some(Op::Delete { when, outcome, .. }) = entry.op(pair.act) else { return Err(Reason::OutOfScope) };
-    let asks = pair.check.is_some_and(|check| entry.answer(check, pair.act).is_some());
+    let asks = pair.check.is_some_and(|check| entry.control().answer(check, pair.act).is_some());
     let whole = when.as_ref().is_none_or(|Condition(demands)| demands.is_empty());
     needs(asks && whole && is_good_once(pair) && pair.judged_fields().is_empty(), Reason::OutOfScope)?;
     needs(pair.overlap == Overlap::Sure, Reason::UnsureSame)?;
@@ -63,7 +63,7 @@ fn removes_on_request(pair: &CheckAct<'_, '_>) -> bool {
 
 /// Whether what a removal came to decides anything.
 fn decides(entry: &Entry<'_>, act: At, outcome: Value) -> bool {
-    let says = |values: &[Value]| values.iter().any(|value| entry.depends_on(*value, outcome));
+    let says = |values: &[Value]| values.iter().any(|value| entry.flow().depends_on(*value, outcome));
     (act + 1..entry.steps.len()).any(|at| match entry.op(at) {
         Some(Op::Check { on: values, .. } | Op::Exit(Exit::Return(values))) => says(values),
         _ => false,
@@ -74,7 +74,7 @@ fn decides(entry: &Entry<'_>, act: At, outcome: Value) -> bool {
 fn refuses(pair: &CheckAct<'_, '_>) -> bool {
     let Some(check) = pair.check else { return false };
     let Some(Op::Check { then, otherwise, .. }) = pair.entry.op(check) else { return false };
-    let missing = if pair.entry.answer(check, pair.act) == Some(true) { otherwise } else { then };
+    let missing = if pair.entry.control().answer(check, pair.act) == Some(true) { otherwise } else { then };
     matches!(missing.last(), Some(Effect { op: Op::Exit(Exit::Throw | Exit::Return(_)), .. }))
 }
 
@@ -82,15 +82,15 @@ fn refuses(pair: &CheckAct<'_, '_>) -> bool {
 fn is_used(pair: &CheckAct<'_, '_>) -> bool {
     let entry = pair.entry;
     let Some(check) = pair.check else { return false };
-    let branch = entry.answer(check, pair.act);
-    let of_it = |value: &Value| entry.sources(*value).contains(&pair.read);
+    let branch = entry.control().answer(check, pair.act);
+    let of_it = |value: &Value| entry.flow().sources(*value).contains(&pair.read);
     (check + 1..entry.steps.len()).any(|at| {
         let counts = match entry.op(at) {
             Some(Op::Check { .. }) => false,
-            Some(Op::Write { .. }) => entry.meets(pair.act, at).is_none(),
+            Some(Op::Write { .. }) => entry.alias().meets(pair.act, at).is_none(),
             _ => true,
         };
-        counts && entry.answer(check, at) == branch && used_at(entry, at).iter().any(of_it)
+        counts && entry.control().answer(check, at) == branch && used_at(entry, at).iter().any(of_it)
     })
 }
 

@@ -47,26 +47,28 @@ pub(crate) fn claims(_view: &View<'_>, pair: &CheckAct<'_, '_>) -> Result<(), Re
     let takes = from.iter().any(|value| is_number(entry, *value, pair.read, *into));
     needs(takes, Reason::OutOfScope)?;
     // Where it is tried again, a unique key is what decides.
-    let tried_again = entry.loops(pair.act).iter().any(|head| entry.loops(pair.read).contains(head));
+    let tried_again =
+        entry.control().loops(pair.act).iter().any(|head| entry.control().loops(pair.read).contains(head));
     unless(tried_again, Reason::TriedAgain)
 }
 
-/// Whether a value is computed from what a look came to as a whole, or from a part of it that is called like a number.
+/// Whether a value is computed from what a read came to as a whole, or from a part of it that is called like a number.
 pub(super) fn is_number(entry: &Entry<'_>, value: Value, read: At, seen: Value) -> bool {
     let mut parts = vec![value];
     let mut next = 0;
     while let Some(part) = parts.get(next).copied() {
         next += 1;
-        if !entry.sources(part).contains(&read) {
+        if !entry.flow().sources(part).contains(&read) {
             continue;
         }
-        let of_look = || is_of(entry, &entry.resolve_path(&part.into()).root, seen);
-        match entry.field_of(part) {
+        let of_look = || is_of(entry, &entry.alias().resolve_path(&part.into()).root, seen);
+        match entry.alias().field_of(part) {
             Some(_) if !of_look() => {}
             Some(field) if names_a_number(entry, &field) || is_computed(entry, read, &field) => return true,
             Some(_) => {}
             None if part == seen => return true,
-            None => parts.extend(entry.inputs(part).iter().filter(|input| **input != part).take(MOST_PARTS)),
+            None => parts
+                .extend(entry.flow().inputs(part).iter().filter(|input| **input != part).take(MOST_PARTS)),
         }
         if next > MOST_PARTS {
             break;
@@ -75,14 +77,14 @@ pub(super) fn is_number(entry: &Entry<'_>, value: Value, read: At, seen: Value) 
     false
 }
 
-/// Whether something is what a look came to, or all of it in another form: `cursor.toArray()`.
+/// Whether something is what a read came to, or all of it in another form: `cursor.toArray()`.
 fn is_of(entry: &Entry<'_>, root: &Root, seen: Value) -> bool {
     let mut root = match root {
         Root::Value(value) => *value,
         _ => return false,
     };
     for _ in 0..4 {
-        match entry.inputs(root) {
+        match entry.flow().inputs(root) {
             _ if root == seen => return true,
             [only] => root = *only,
             _ => return false,
@@ -93,7 +95,7 @@ fn is_of(entry: &Entry<'_>, root: &Root, seen: Value) -> bool {
 
 /// Whether what a statement gives is no column that it looked at, but something that was made of one: `MAX(position) AS p`.
 fn is_computed(entry: &Entry<'_>, read: At, field: &Name) -> bool {
-    let columns = entry.columns(read).unwrap_or_default();
+    let columns = entry.alias().columns(read).unwrap_or_default();
     !columns.is_empty()
         && !is_presence(entry.lexicon(), field)
         && !columns.iter().any(|column| same_name(column, field))

@@ -85,7 +85,7 @@ fn only_notes_use(pair: &CheckAct<'_, '_>) -> bool {
     let only_use = |column: &Name| {
         notes_use(pair.entry.lexicon(), column) && !judged.iter().any(|field| same_name(field, column))
     };
-    pair.entry.columns(pair.act).is_some_and(|columns| columns.iter().all(only_use))
+    pair.entry.alias().columns(pair.act).is_some_and(|columns| columns.iter().all(only_use))
 }
 
 /// Whether the row is made anew from something whose fingerprint it keeps, unless that is still the same: two calls that pass with the
@@ -102,8 +102,8 @@ fn makes_anew(pair: &CheckAct<'_, '_>) -> bool {
     if pair.data_dependent || judged.is_empty() || !judged.iter().all(is_fingerprint) {
         return false;
     }
-    let named = |value: Value| entry.resolve(&value.into());
-    let new = on.iter().filter(|value| !entry.sources(**value).contains(&pair.read));
+    let named = |value: Value| entry.alias().resolve(&value.into());
+    let new = on.iter().filter(|value| !entry.flow().sources(**value).contains(&pair.read));
     new.into_iter().any(|new| from.iter().any(|put| put == new || named(*put) == named(*new)))
 }
 
@@ -113,10 +113,13 @@ fn clears_away(view: &View<'_>, pair: &CheckAct<'_, '_>) -> bool {
     let entry = pair.entry;
     let (Some(check), Some(Op::Delete { .. })) = (pair.check, entry.op(pair.act)) else { return false };
     let Some(Op::Check { on, then, otherwise, .. }) = entry.op(check) else { return false };
-    let Some(branch) = entry.answer(check, pair.act).filter(|_| entry.is_time(on)) else { return false };
+    let Some(branch) = entry.control().answer(check, pair.act).filter(|_| entry.flow().is_time(on)) else {
+        return false;
+    };
     let uses_row = |yes: bool| {
-        let behind = (check + 1..entry.steps.len()).filter(|at| entry.answer(check, *at) == Some(yes));
-        let of_row = |value: &Value| entry.sources(*value).contains(&pair.read);
+        let behind =
+            (check + 1..entry.steps.len()).filter(|at| entry.control().answer(check, *at) == Some(yes));
+        let of_row = |value: &Value| entry.flow().sources(*value).contains(&pair.read);
         behind.into_iter().any(|at| used_at(entry, at).iter().any(of_row))
     };
     let block = if branch { then } else { otherwise };
@@ -148,7 +151,7 @@ pub(super) fn used_at(entry: &Entry<'_>, at: At) -> Vec<Value> {
 }
 
 /// Whether what was judged is what such a row has for good, such as where it belongs: rows are made here, and nobody here changes that
-/// afterwards. Then it is as true at the act as it was at the look.
+/// afterwards. Then it is as true at the act as it was at the read.
 fn is_immutable(view: &View<'_>, pair: &CheckAct<'_, '_>) -> bool {
     let Some(Resource::Row { table, .. }) = pair.resource() else { return false };
     let made = |entry: &Entry<'_>, at: At| {
@@ -156,7 +159,7 @@ fn is_immutable(view: &View<'_>, pair: &CheckAct<'_, '_>) -> bool {
             && matches!(entry.resource(at), Some(Resource::Row { table: other, .. }) if other.names_the_same_as(table))
     };
     // What was judged of something that was taken out of a column is no column itself.
-    let columns = pair.entry.columns(pair.read).unwrap_or_default();
+    let columns = pair.entry.alias().columns(pair.read).unwrap_or_default();
     let is_column =
         |field: &Name| columns.is_empty() || columns.iter().any(|column| same_name(column, field));
     pair.judged_fields().iter().all(is_column)
@@ -170,7 +173,7 @@ fn is_changed(view: &View<'_>, pair: &CheckAct<'_, '_>) -> bool {
     let judged = pair.judged_fields();
     let table = match pair.resource() {
         Some(Resource::Row { table, .. }) => table,
-        Some(Resource::Key(key)) => return is_written_back(view, &pair.entry.pattern(key)),
+        Some(Resource::Key(key)) => return is_written_back(view, &pair.entry.alias().pattern(key)),
         _ => return true,
     };
     let changes = |entry: &Entry<'_>, at: At| {
@@ -180,7 +183,7 @@ fn is_changed(view: &View<'_>, pair: &CheckAct<'_, '_>) -> bool {
             if other.names_the_same_as(table) || **other == Term::Unknown);
         updates
             && same
-            && entry.columns(at).is_none_or(|columns| {
+            && entry.alias().columns(at).is_none_or(|columns| {
                 columns.iter().any(|column| judged.iter().any(|field| same_name(field, column)))
             })
     };
@@ -196,8 +199,12 @@ fn any_write(view: &View<'_>, is: impl Fn(&Entry<'_>, At) -> bool) -> bool {
 /// Whether somebody reads a key and puts something else there that comes of it.
 fn is_written_back(view: &View<'_>, key: &Pattern) -> bool {
     let writes_back = |entry: &Entry<'_>, at: At| {
-        let same = matches!(entry.resource(at), Some(Resource::Key(other)) if entry.pattern(other).fits(key));
-        same && entry.data_dependences(at).iter().any(|read| entry.overlap(*read, at).is_some())
+        let same = matches!(entry.resource(at), Some(Resource::Key(other)) if entry.alias().pattern(other).fits(key));
+        same && entry
+            .flow()
+            .data_dependences(at)
+            .iter()
+            .any(|read| entry.alias().overlap(*read, at).is_some())
     };
     any_write(view, writes_back)
 }
@@ -206,12 +213,12 @@ fn is_written_back(view: &View<'_>, key: &Pattern) -> bool {
 /// only worded together with all else that may go wrong, there may still be one for what names the row.
 fn adds_what_was_missing(pair: &CheckAct<'_, '_>) -> Result<(), Reason> {
     let entry = pair.entry;
-    unless(entry.is_recovery(pair.act), Reason::OnlyInRecovery)?;
-    let caught = entry.is_caught(pair.act);
+    unless(entry.control().is_recovery(pair.act), Reason::OnlyInRecovery)?;
+    let caught = entry.control().is_caught(pair.act);
     // What overwrites does not fail because there is a row.
     let can_fail = matches!(entry.op(pair.act), Some(Op::Write { mode: WriteMode::Exclusive, .. }));
-    let is_dealt_with = can_fail && entry.is_dealt_with(pair.read, pair.act);
-    if pair.overlap == Overlap::Maybe && !caught && entry.meets(pair.read, pair.act).is_some() {
+    let is_dealt_with = can_fail && entry.control().is_dealt_with(pair.read, pair.act);
+    if pair.overlap == Overlap::Maybe && !caught && entry.alias().meets(pair.read, pair.act).is_some() {
         return Ok(());
     }
     unless(is_dealt_with, Reason::FailureHandled)?;
@@ -239,7 +246,7 @@ fn counts_if_total(pair: &CheckAct<'_, '_>) -> bool {
     on.iter().any(|value| is_number(entry, *value, pair.read, *into))
 }
 
-/// Whether the row is added because the look has found something: it says yes or no, and yes leads here.
+/// Whether the row is added because the read has found something: it says yes or no, and yes leads here.
 fn is_added_because_found(pair: &CheckAct<'_, '_>) -> bool {
     let entry = pair.entry;
     let (Some(check), Some(Op::Read { into, .. })) = (pair.check, entry.op(pair.read)) else {
@@ -247,12 +254,12 @@ fn is_added_because_found(pair: &CheckAct<'_, '_>) -> bool {
     };
     let Some(Op::Check { on, equal: None, .. }) = entry.op(check) else { return false };
     let [only] = on.as_slice() else { return false };
-    let counts = entry.field_of(*only).is_some_and(|field| {
+    let counts = entry.alias().field_of(*only).is_some_and(|field| {
         let lexicon = entry.lexicon();
         is_presence(lexicon, &field) && !lexicon.has(Topic::Wrapping, &field)
     });
-    let found = entry.resolve_path(&(*only).into()).root == Root::Value(*into) && !counts;
-    found && pair.judged_fields().is_empty() && entry.answer(check, pair.act) == Some(true)
+    let found = entry.alias().resolve_path(&(*only).into()).root == Root::Value(*into) && !counts;
+    found && pair.judged_fields().is_empty() && entry.control().answer(check, pair.act) == Some(true)
 }
 
 fn issue(pair: &CheckAct<'_, '_>) -> Issue {
@@ -284,7 +291,7 @@ fn issue(pair: &CheckAct<'_, '_>) -> Issue {
         return pair.report(message, &read, "adds it", "it is there twice").no_surer_than(Confidence::Medium);
     }
     let fields = pair.judged_fields();
-    let judged = match (fields.first(), entry.columns(pair.read)) {
+    let judged = match (fields.first(), entry.alias().columns(pair.read)) {
         (Some(field), Some([column])) if same_name(field, column) => thing.clone(),
         (Some(field), _) => format!("`{field}` of {thing}"),
         (None, _) => thing.clone(),

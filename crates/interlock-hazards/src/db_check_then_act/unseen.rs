@@ -49,7 +49,9 @@ pub(super) fn unseen(view: &View<'_>, reported: impl Fn(&Entry<'_>, At) -> bool)
 /// The statements that move one row from a state to another.
 fn claims<'v>(entry: &'v Entry<'_>) -> impl Iterator<Item = At> + 'v {
     let conditional = |op: &Op| matches!(op, Op::Write { mode: WriteMode::Conditional(_), .. });
-    entry.all(Kinds::WRITE, conditional).filter(|at| !entry.is_recovery(*at) && moved(entry, *at).is_some())
+    entry
+        .all(Kinds::WRITE, conditional)
+        .filter(|at| !entry.control().is_recovery(*at) && moved(entry, *at).is_some())
 }
 
 /// The column that a statement both demands something of and sets, of a row that is named.
@@ -61,7 +63,7 @@ fn moved(entry: &Entry<'_>, claim: At) -> Option<Name> {
     if matches!(**key, Term::Any | Term::Unknown) {
         return None;
     }
-    let Condition(demands) = entry.condition(condition);
+    let Condition(demands) = entry.alias().condition(condition);
     // What is compared with something that was found out is no state that a row is in, and what is set where it is not set yet may be
     // set by anybody.
     let fixed = |demand: &&Comparison| {
@@ -77,7 +79,7 @@ fn judge(view: &View<'_>, entry: &Entry<'_>, claim: At) -> Result<Issue, Reason>
     let looked_at = match outcome {
         Some(outcome) => is_looked_at(entry, claim, *outcome),
         // Of several statements that go together the answer is not told apart.
-        None => !entry.open(claim).is_empty(),
+        None => !entry.locks().open(claim).is_empty(),
     };
     unless(looked_at, Reason::OutcomeDecides)?;
     unless(is_judged_in_turn(view, entry, claim), Reason::ClaimedFirst)?;
@@ -88,8 +90,8 @@ fn judge(view: &View<'_>, entry: &Entry<'_>, claim: At) -> Result<Issue, Reason>
         entry.all(Kinds::READ, |op| matches!(op, Op::Read { of: Resource::Row { .. }, .. })).any(|read| {
             read > claim
                 && read < work
-                && entry.meets(claim, read).is_some()
-                && entry.leads_to(claim, read).is_some()
+                && entry.alias().meets(claim, read).is_some()
+                && entry.control().leads_to(claim, read).is_some()
         });
     unless(reads_back, Reason::CheckedAgain)?;
     Ok(issue(view, entry, claim, work, &column))
@@ -97,7 +99,7 @@ fn judge(view: &View<'_>, entry: &Entry<'_>, claim: At) -> Result<Issue, Reason>
 
 /// Whether anything goes by what a statement has come to.
 fn is_looked_at(entry: &Entry<'_>, claim: At, outcome: Value) -> bool {
-    let says = |values: &[Value]| values.iter().any(|value| entry.depends_on(*value, outcome));
+    let says = |values: &[Value]| values.iter().any(|value| entry.flow().depends_on(*value, outcome));
     (claim + 1..entry.steps.len()).any(|at| match entry.op(at) {
         Some(
             Op::Check { on: values, .. } | Op::Exit(Exit::Return(values)) | Op::Write { from: values, .. },
@@ -116,15 +118,15 @@ fn is_looked_at(entry: &Entry<'_>, claim: At, outcome: Value) -> bool {
     })
 }
 
-/// Whether a look at the row before has decided, and nobody gets in between, or a claim before this one that was looked at: the second
+/// Whether a read of the row before has decided, and nobody gets in between, or a claim before this one that was looked at: the second
 /// call is turned away there.
 fn is_judged_in_turn(view: &View<'_>, entry: &Entry<'_>, claim: At) -> bool {
-    let in_turn = entry.controlling_reads(claim).any(|(_, read)| {
-        entry.meets(read, claim) == Some(Overlap::Sure) && view.reach(entry, read, claim).is_none()
+    let in_turn = entry.flow().controlling_reads(claim).any(|(_, read)| {
+        entry.alias().meets(read, claim) == Some(Overlap::Sure) && view.reach(entry, read, claim).is_none()
     });
     let has_decided = |outcome: Value| {
-        entry.control_dependences(claim).iter().any(|check| match entry.op(*check) {
-            Some(Op::Check { on, .. }) => on.iter().any(|on| entry.depends_on(*on, outcome)),
+        entry.control().control_dependences(claim).iter().any(|check| match entry.op(*check) {
+            Some(Op::Check { on, .. }) => on.iter().any(|on| entry.flow().depends_on(*on, outcome)),
             _ => false,
         })
     };
@@ -141,7 +143,9 @@ fn is_judged_in_turn(view: &View<'_>, entry: &Entry<'_>, claim: At) -> bool {
 
 /// What is done behind a claim and must not be done twice: something outside takes effect, or the row is worked at and then moved on.
 fn work(entry: &Entry<'_>, claim: At, column: &Name) -> Option<At> {
-    let behind = |at: &At| *at > claim && !entry.is_recovery(*at) && entry.leads_to(claim, *at).is_some();
+    let behind = |at: &At| {
+        *at > claim && !entry.control().is_recovery(*at) && entry.control().leads_to(claim, *at).is_some()
+    };
     let takes_effect = |op: &Op| matches!(op, Op::External { change, .. } if *change != Change::None);
     // What somebody far from here does is another story.
     let beside = |at: &At| entry.home(&[claim, *at]) == entry.function_of(*at);
@@ -149,8 +153,11 @@ fn work(entry: &Entry<'_>, claim: At, column: &Name) -> Option<At> {
         return Some(work);
     }
     let moves_on = |at: &At| {
-        entry.meets(claim, *at) == Some(Overlap::Sure)
-            && entry.columns(*at).is_some_and(|columns| columns.iter().any(|set| same_name(set, column)))
+        entry.alias().meets(claim, *at) == Some(Overlap::Sure)
+            && entry
+                .alias()
+                .columns(*at)
+                .is_some_and(|columns| columns.iter().any(|set| same_name(set, column)))
             && behind(at)
     };
     let last = entry.steps_of(Kinds::WRITE).find(moves_on)?;
@@ -180,7 +187,7 @@ fn issue(view: &View<'_>, entry: &Entry<'_>, claim: At, work: At, column: &Name)
     );
     let reach = entry
         .resource(claim)
-        .zip(entry.race_window(claim, work))
+        .zip(entry.locks().race_window(claim, work))
         .and_then(|(resource, window)| view.reach_of(entry, &window, resource))
         .unwrap_or(interlock_model::Reach::Both);
     let message = format!(

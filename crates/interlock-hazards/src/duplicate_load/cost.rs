@@ -6,7 +6,7 @@
 //! ```
 //! Not reported:
 //! ```text
-//! config = await readFile("config.json");           // reading: told as unsure
+//! config = await readFile("config.json");           // reading: reported as unsure
 //! await mkdir(folder, { recursive: true });         // nothing: not told
 //! ```
 //!
@@ -32,10 +32,10 @@ pub(super) enum Cost {
     More,
 }
 
-/// What the load costs that lies between a look and what is kept.
+/// What the load costs that lies between a read and what is kept.
 pub(super) fn cost(pair: &CheckAct<'_, '_>) -> Cost {
     let between = pair.read + 1..pair.act;
-    let ways_on = between.filter(|at| pair.entry.leads_to(pair.read, *at).is_some());
+    let ways_on = between.filter(|at| pair.entry.control().leads_to(pair.read, *at).is_some());
     let costs: Vec<Cost> = ways_on.filter_map(|at| of_step(pair, at)).collect();
     // Where nothing is done but wait, somebody else does the work, and mostly once: a module that is imported, a promise.
     costs.into_iter().max().unwrap_or(Cost::Reading)

@@ -29,7 +29,7 @@ use crate::{
 
 use super::HAZARD;
 
-/// A token that is read, sent and replaced by the answer, with room for another call in between. What else renews it has been told.
+/// A token that is read, sent and replaced by the answer, with room for another call in between. What else renews it has been reported.
 pub(super) fn refreshed(view: &View<'_>, entry: &Entry<'_>, reported: impl Fn(At) -> bool) -> Vec<Issue> {
     let mut found: Vec<(Span, Issue)> = vec![];
     let mut gates = Gates::default();
@@ -40,7 +40,7 @@ pub(super) fn refreshed(view: &View<'_>, entry: &Entry<'_>, reported: impl Fn(At
         return vec![];
     }
     for act in entry.all(Kinds::WRITE, |op| matches!(op, Op::Write { mode: WriteMode::Blind, .. })) {
-        let data_dependent = entry.data_dependences(act);
+        let data_dependent = entry.flow().data_dependences(act);
         let Some(request) = requests.iter().copied().find(|request| data_dependent.contains(request)) else {
             continue;
         };
@@ -76,12 +76,13 @@ pub(super) fn refreshed(view: &View<'_>, entry: &Entry<'_>, reported: impl Fn(At
     found.into_iter().map(|(_, issue)| issue).collect()
 }
 
-/// Where what a request sends was looked at: the last look before it. What a request is made of is not told by its steps, so that of memory
+/// Where what a request sends was looked at: the last read before it. What a request is made of is not told by its steps, so that of memory
 /// none may be left; then it is the request itself, if it stands in a function that is named after what it does.
 fn spent(entry: &Entry<'_>, request: At, act: At) -> Option<At> {
     let reads = entry.steps_of(Kinds::READ).filter(|read| *read < request);
     let same = |read: &At| {
-        entry.overlap(*read, act) == Some(Overlap::Sure) && entry.leads_to(*read, request).is_some()
+        entry.alias().overlap(*read, act) == Some(Overlap::Sure)
+            && entry.control().leads_to(*read, request).is_some()
     };
     let renews = |at: At| {
         let name = entry.function_name(entry.function_of(at));
@@ -97,7 +98,7 @@ fn spent(entry: &Entry<'_>, request: At, act: At) -> Option<At> {
 /// Whether what is read or written is a token that renews others, by its name or by that of what is in it.
 fn keeps_a_renewal(entry: &Entry<'_>, at: At) -> bool {
     let by_name = match entry.resource(at) {
-        Some(Resource::Shared(path)) if !entry.is_shared(path) => return false,
+        Some(Resource::Shared(path)) if !entry.alias().is_shared(path) => return false,
         Some(Resource::Shared(path)) => {
             names_a_renewal(entry, &entry.path_text(path))
                 || path
@@ -108,9 +109,10 @@ fn keeps_a_renewal(entry: &Entry<'_>, at: At) -> bool {
         Some(Resource::File(_)) => false,
         _ => return false,
     };
-    let says = |value: &Value| entry.field_of(*value).is_some_and(|field| names_a_renewal(entry, &field));
+    let says =
+        |value: &Value| entry.alias().field_of(*value).is_some_and(|field| names_a_renewal(entry, &field));
     let holds = || match entry.op(at) {
-        Some(Op::Write { from, .. }) => entry.backward_slice(from).iter().any(says),
+        Some(Op::Write { from, .. }) => entry.flow().backward_slice(from).iter().any(says),
         _ => false,
     };
     by_name || holds()

@@ -39,7 +39,7 @@ use super::{
 
 pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
     let mut misses = claimed(view, Claim::DuplicateLoad);
-    // `has` and `get` before one load are one miss, told from the first of them; so are a cache and the time that is kept beside it.
+    // `has` and `get` before one load are one miss, reported from the first of them; so are a cache and the time that is kept beside it.
     misses.dedup_by(|next, first| {
         let is_same =
             std::ptr::eq(next.entry, first.entry) && (next.act == first.act || next.check == first.check);
@@ -63,7 +63,7 @@ pub(crate) fn claims(_view: &View<'_>, pair: &CheckAct<'_, '_>) -> Result<(), Re
     needs(pair.is_shared() && keeps && !pair.data_dependent_at_all, Reason::OutOfScope)?;
     let check = pair.check.ok_or(Reason::OutOfScope)?;
     // What is there and then taken away was not loaded.
-    let missed = pair.entry.answer(check, pair.act) != Some(true)
+    let missed = pair.entry.control().answer(check, pair.act) != Some(true)
         || is_nothing_yet(pair, check)
         || has_run_out(pair, check);
     needs(missed, Reason::WrittenBecauseFound)?;
@@ -71,7 +71,9 @@ pub(crate) fn claims(_view: &View<'_>, pair: &CheckAct<'_, '_>) -> Result<(), Re
     unless(notes_failure(pair), Reason::NotesFailure)?;
     match cost(pair) {
         Cost::None => Err(Reason::CostsNothing),
-        Cost::Reading => unless(pair.entry.puts_what_all_get(pair.read, pair.act), Reason::SharedResult),
+        Cost::Reading => {
+            unless(pair.entry.alias().puts_what_all_get(pair.read, pair.act), Reason::SharedResult)
+        }
         Cost::More => Ok(()),
     }
 }
@@ -80,16 +82,17 @@ pub(crate) fn claims(_view: &View<'_>, pair: &CheckAct<'_, '_>) -> Result<(), Re
 fn notes_failure(pair: &CheckAct<'_, '_>) -> bool {
     let asks_for_word = |check| matches!(pair.entry.op(check), Some(Op::Check { equal: Some(_), .. }));
     let sets_word = matches!(pair.entry.op(pair.act), Some(Op::Write { from, .. }) if from.is_empty());
-    sets_word && pair.entry.is_recovery(pair.act) && pair.check.is_some_and(asks_for_word)
+    sets_word && pair.entry.control().is_recovery(pair.act) && pair.check.is_some_and(asks_for_word)
 }
 
 /// Whether this very call has loaded it before it looked, by the same line: what is loaded anew each time is not missed.
 fn is_loaded_before(pair: &CheckAct<'_, '_>) -> bool {
     let (entry, read, act) = (pair.entry, &pair.read, &pair.act);
     let loads = entry.all(Kinds::WRITE, |op| matches!(op, Op::Write { to: Resource::Shared(_), .. }));
-    loads
-        .filter(|load| load < read && entry.span(*load) == entry.span(*act))
-        .any(|load| entry.overlap(load, *act) == Some(Overlap::Sure) && entry.leads_to(load, *read).is_some())
+    loads.filter(|load| load < read && entry.span(*load) == entry.span(*act)).any(|load| {
+        entry.alias().overlap(load, *act) == Some(Overlap::Sure)
+            && entry.control().leads_to(load, *read).is_some()
+    })
 }
 
 /// Whether a check asks for a word that stands for nothing, and something that was found out takes its place.
@@ -111,8 +114,8 @@ fn has_run_out(pair: &CheckAct<'_, '_>, check: At) -> bool {
         return false;
     };
     // When something was last done is no more than a note of it.
-    let is_opaque_result = |value: &Value| !pair.entry.is_time(&[*value]);
-    pair.entry.is_time(on) && from.iter().any(is_opaque_result)
+    let is_opaque_result = |value: &Value| !pair.entry.flow().is_time(&[*value]);
+    pair.entry.flow().is_time(on) && from.iter().any(is_opaque_result)
 }
 
 fn issue(pair: &CheckAct<'_, '_>) -> Issue {

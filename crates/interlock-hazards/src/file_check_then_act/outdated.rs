@@ -61,11 +61,12 @@ pub(crate) fn claims(_view: &View<'_>, pair: &CheckAct<'_, '_>) -> Result<(), Re
 fn is_about_content(pair: &CheckAct<'_, '_>, check: At) -> bool {
     let entry = pair.entry;
     let Some(Op::Check { on, .. }) = entry.op(check) else { return false };
-    let from_file = |value: &Value| entry.sources(*value).contains(&pair.read);
-    let judged: Vec<Value> = on.iter().copied().filter(|value| !entry.is_answer(*value)).collect();
-    let wanted =
-        |value: &Value| entry.backward_slice(&[*value]).iter().any(|part| entry.is_handed_over(*part));
-    let is_asked = |value: &Value| entry.is_time(&[*value]) || wanted(value);
+    let from_file = |value: &Value| entry.flow().sources(*value).contains(&pair.read);
+    let judged: Vec<Value> = on.iter().copied().filter(|value| !entry.flow().is_answer(*value)).collect();
+    let wanted = |value: &Value| {
+        entry.flow().backward_slice(&[*value]).iter().any(|part| entry.flow().is_handed_over(*part))
+    };
+    let is_asked = |value: &Value| entry.flow().is_time(&[*value]) || wanted(value);
     judged.iter().any(from_file) && judged.iter().all(|value| from_file(value) || is_asked(value))
 }
 
@@ -76,7 +77,7 @@ fn makers(view: &View<'_>) -> HashMap<Pattern, Span> {
     for entry in view.entries_with(Kinds::WRITE | Kinds::RENAME) {
         for at in entry.all(Kinds::WRITE | Kinds::RENAME, puts) {
             if let Some(Resource::File(path)) = entry.resource(at) {
-                found.entry(entry.pattern(path)).or_insert_with(|| entry.position(at, &[]));
+                found.entry(entry.alias().pattern(path)).or_insert_with(|| entry.position(at, &[]));
             }
         }
     }
@@ -85,7 +86,7 @@ fn makers(view: &View<'_>) -> HashMap<Pattern, Span> {
 
 fn issue(pair: &CheckAct<'_, '_>, made: &HashMap<Pattern, Span>) -> Option<Issue> {
     let Some(Resource::File(path)) = pair.resource() else { return None };
-    let pattern = pair.entry.pattern(path);
+    let pattern = pair.entry.alias().pattern(path);
     let maker = *made.get(&pattern).filter(|_| pattern.fits(&pattern))?;
     let thing = pair.thing();
     let message = format!(

@@ -40,7 +40,7 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
     keep_last_reads(&mut pairs);
     let removed = LazyCell::new(|| removals(view));
     let judge = |pair: &CheckAct<'_, '_>| {
-        // A file whose content decides is told as that, if at all.
+        // A file whose content decides is reported as that, if at all.
         let check = pair.check.ok_or(Reason::OutOfScope)?;
         unless(judges_content(pair, check), Reason::JudgesContent)?;
         if was_there(pair) {
@@ -78,16 +78,17 @@ pub(crate) fn claims(_view: &View<'_>, pair: &CheckAct<'_, '_>) -> Result<(), Re
         entry.op(pair.read),
         Some(Op::Read { aspect: Aspect::Existence | Aspect::Metadata, of: Resource::File(_), .. })
     );
-    // A file that is read, changed and written back is told as that.
+    // A file that is read, changed and written back is reported as that.
     needs(asks && pair.check.is_some() && !pair.data_dependent_at_all, Reason::OutOfScope)?;
     match entry.op(pair.act) {
         Some(Op::Write { mode: WriteMode::Blind, .. }) => {}
         // Gone already: the loser is told so, unless it deals with that.
-        Some(Op::Delete { .. }) => unless(entry.is_caught(pair.act), Reason::FailureHandled)?,
+        Some(Op::Delete { .. }) => unless(entry.control().is_caught(pair.act), Reason::FailureHandled)?,
         // So is who moves what is gone; who moves to where something has come to be meanwhile is told nothing.
         Some(Op::Rename { .. }) => {
-            let was_missing = pair.check.is_some_and(|check| entry.answer(check, pair.act) == Some(false));
-            unless(!was_missing && entry.is_caught(pair.act), Reason::FailureHandled)?;
+            let was_missing =
+                pair.check.is_some_and(|check| entry.control().answer(check, pair.act) == Some(false));
+            unless(!was_missing && entry.control().is_caught(pair.act), Reason::FailureHandled)?;
         }
         _ => return Err(Reason::OutOfScope),
     }
@@ -100,13 +101,17 @@ fn puts_back(pair: &CheckAct<'_, '_>) -> bool {
     let is_copied = |copy: At| {
         let sets_aside = |write: At| {
             write < copy
-                && entry.same_record(write, copy)
-                && entry.data_dependences(write).iter().any(|from| entry.overlap(*from, pair.act).is_some())
+                && entry.alias().same_record(write, copy)
+                && entry
+                    .flow()
+                    .data_dependences(write)
+                    .iter()
+                    .any(|from| entry.alias().overlap(*from, pair.act).is_some())
         };
         matches!(entry.resource(copy), Some(Resource::File(_)))
             && entry.steps_of(Kinds::WRITE).any(sets_aside)
     };
-    entry.data_dependences(pair.act).iter().any(|copy| is_copied(*copy))
+    entry.flow().data_dependences(pair.act).iter().any(|copy| is_copied(*copy))
 }
 
 /// Whether a file is written because it was found. Both of two calls find it, in whichever order they come, and the later one's
@@ -117,16 +122,16 @@ fn was_there(pair: &CheckAct<'_, '_>) -> bool {
     // Who reads it in between writes what it has made of that.
     let reads = |step: At| {
         matches!(entry.op(step), Some(Op::Read { aspect: Aspect::Content, .. }))
-            && entry.overlap(step, pair.act).is_some()
+            && entry.alias().overlap(step, pair.act).is_some()
     };
     if (pair.read..pair.act).any(reads) {
         return false;
     }
     match (entry.op(check), entry.op(pair.read)) {
         // Who gets there without the attempt having failed has found it.
-        (Some(Op::Try { .. }), _) => entry.works_before(check, pair.read, pair.act),
+        (Some(Op::Try { .. }), _) => entry.control().works_before(check, pair.read, pair.act),
         (Some(Op::Check { on, .. }), Some(Op::Read { into, aspect: Aspect::Existence, .. })) => {
-            on.as_slice() == [*into] && entry.answer(check, pair.act) == Some(true)
+            on.as_slice() == [*into] && entry.control().answer(check, pair.act) == Some(true)
         }
         _ => false,
     }
@@ -139,12 +144,12 @@ fn removals(view: &View<'_>) -> HashMap<Pattern, Span> {
     for entry in entries {
         for at in entry.steps_of(Kinds::DELETE | Kinds::RENAME) {
             let gone = match entry.op(at) {
-                Some(Op::Delete { of, .. }) => entry.resolve_resource(of),
-                Some(Op::Rename { from, .. }) => entry.resolve_resource(from),
+                Some(Op::Delete { of, .. }) => entry.alias().resolve_resource(of),
+                Some(Op::Rename { from, .. }) => entry.alias().resolve_resource(from),
                 _ => continue,
             };
             if let Resource::File(path) = gone {
-                found.entry(entry.pattern(&path)).or_insert_with(|| entry.position(at, &[]));
+                found.entry(entry.alias().pattern(&path)).or_insert_with(|| entry.position(at, &[]));
             }
         }
     }
@@ -154,7 +159,7 @@ fn removals(view: &View<'_>) -> HashMap<Pattern, Span> {
 /// A file that was found, is removed by another call, and is there again when it is written.
 fn brought_back(pair: &CheckAct<'_, '_>, removed: &HashMap<Pattern, Span>) -> Option<Issue> {
     let Some(Resource::File(path)) = pair.resource() else { return None };
-    let pattern = pair.entry.pattern(path);
+    let pattern = pair.entry.alias().pattern(path);
     let gone = *removed.get(&pattern).filter(|_| pattern.fits(&pattern) && !pattern.is_open())?;
     let thing = pair.thing();
     let message = format!(
@@ -169,15 +174,15 @@ fn brought_back(pair: &CheckAct<'_, '_>, removed: &HashMap<Pattern, Span>) -> Op
     Some(issue)
 }
 
-/// Whether what the file says decides as well: the look was only for those who read it, and its answer is part of what was read.
+/// Whether what the file says decides as well: the read was only for those who read it, and its answer is part of what was read.
 fn judges_content(pair: &CheckAct<'_, '_>, check: At) -> bool {
     let entry = pair.entry;
     let Some(Op::Check { on, .. }) = entry.op(check) else { return false };
-    // Whether there was anything to read is still a look.
-    let judged: Vec<Value> = on.iter().copied().filter(|value| !entry.is_answer(*value)).collect();
-    entry.sources_of(&judged).iter().any(|from| {
+    // Whether there was anything to read is still a read.
+    let judged: Vec<Value> = on.iter().copied().filter(|value| !entry.flow().is_answer(*value)).collect();
+    entry.flow().sources_of(&judged).iter().any(|from| {
         matches!(entry.op(*from), Some(Op::Read { aspect: Aspect::Content, of: Resource::File(_), .. }))
-            && entry.overlap(pair.read, *from).is_some()
+            && entry.alias().overlap(pair.read, *from).is_some()
     })
 }
 
@@ -185,7 +190,8 @@ fn issue(pair: &CheckAct<'_, '_>) -> Issue {
     let thing = pair.thing();
     match pair.entry.op(pair.act) {
         Some(Op::Write { .. }) => {
-            let there = pair.check.and_then(|check| pair.entry.answer(check, pair.act)) == Some(true);
+            let there =
+                pair.check.and_then(|check| pair.entry.control().answer(check, pair.act)) == Some(true);
             // What was asked of its metadata may have been anything.
             let (seen, lost) = if there {
                 ("looks at", "overwrites what the other has just written")
@@ -237,14 +243,14 @@ fn followed_links(entry: &Entry<'_>) -> Vec<Issue> {
     }
     for act in entry.all(Kinds::READ | Kinds::WRITE, follows_links).filter(|act| !is_unguessable(entry, *act))
     {
-        // The nearest look is the one that was meant for this act.
+        // The nearest read is the one that was meant for this act.
         let read = reads
             .iter()
             .copied()
             .filter(|read| *read < act && leads_to_it(entry, *read, act) && is_judged(entry, *read, act))
             .max();
         let Some(read) = read else { continue };
-        let swapped = match entry.race_window(read, act) {
+        let swapped = match entry.locks().race_window(read, act) {
             None => Err(Reason::NotAfter),
             Some(window) if window.is_locked_across_processes() => Err(Reason::HeldLock),
             Some(_) if is_compared(entry, read, act) => Err(Reason::ComparedOnceOpen),
@@ -278,7 +284,7 @@ fn is_unguessable(entry: &Entry<'_>, act: At) -> bool {
         }
     }
     match entry.resource(act) {
-        Some(Resource::File(path)) => has_chance(entry, &entry.spell(path)),
+        Some(Resource::File(path)) => has_chance(entry, &entry.alias().spell(path)),
         _ => false,
     }
 }
@@ -287,14 +293,14 @@ fn is_unguessable(entry: &Entry<'_>, act: At) -> bool {
 /// one at all, or that what was found there is looked at, is no check.
 fn is_judged(entry: &Entry<'_>, read: At, act: At) -> bool {
     let opened = match entry.resource(act) {
-        Some(Resource::File(path)) => entry.values_in(path),
+        Some(Resource::File(path)) => entry.flow().values_in(path),
         _ => vec![],
     };
     let Some(Op::Read { into: real, .. }) = entry.op(read) else { return false };
     let is_the_name = |value: Value| {
-        entry.is_answer(value)
-            && entry.depends_once_on(value, *real)
-            && opened.iter().any(|name| entry.depends_on(*name, value))
+        entry.flow().is_answer(value)
+            && entry.flow().depends_once_on(value, *real)
+            && opened.iter().any(|name| entry.flow().depends_on(*name, value))
     };
     let is_found_there = |from: &At| match entry.op(*from) {
         Some(Op::Read { of: Resource::File(_), aspect, .. }) => *from > read && *aspect != Aspect::Target,
@@ -302,7 +308,7 @@ fn is_judged(entry: &Entry<'_>, read: At, act: At) -> bool {
     };
     let decides = |op: &Op| match op {
         Op::Check { on, .. } => on.iter().any(|value| {
-            let sources = entry.sources(*value);
+            let sources = entry.flow().sources(*value);
             sources.contains(&read) && !sources.iter().any(is_found_there) && !is_the_name(*value)
         }),
         _ => false,
@@ -313,7 +319,9 @@ fn is_judged(entry: &Entry<'_>, read: At, act: At) -> bool {
 /// Whether what was opened is compared with what was looked at before anything comes of it: `fstat` of it has the number of the same file.
 fn is_compared(entry: &Entry<'_>, read: At, act: At) -> bool {
     let mut opened = entry.all(Kinds::READ | Kinds::WRITE, follows_links).filter(|at| *at > read);
-    let Some(first) = opened.find(|at| *at == act || entry.same_record(*at, act)) else { return false };
+    let Some(first) = opened.find(|at| *at == act || entry.alias().same_record(*at, act)) else {
+        return false;
+    };
     let is_of_it = |from: &At| {
         let of_file =
             |op: &Op| matches!(op, Op::Read { aspect: Aspect::Metadata, of: Resource::File(_), .. });
@@ -321,7 +329,7 @@ fn is_compared(entry: &Entry<'_>, read: At, act: At) -> bool {
     };
     let compares = |op: &Op| match op {
         Op::Check { on, .. } => {
-            let sources = entry.sources_of(on);
+            let sources = entry.flow().sources_of(on);
             sources.contains(&read) && sources.iter().any(is_of_it)
         }
         _ => false,
@@ -333,11 +341,11 @@ fn leads_to_it(entry: &Entry<'_>, read: At, act: At) -> bool {
     let Some(Op::Read { into, aspect: Aspect::Target, .. }) = entry.op(read) else { return false };
     let named = match entry.resource(act) {
         Some(Resource::File(path)) => {
-            entry.values_in(path).iter().any(|value| entry.depends_on(*value, *into))
+            entry.flow().values_in(path).iter().any(|value| entry.flow().depends_on(*value, *into))
         }
         _ => false,
     };
-    named || entry.overlap(read, act).is_some()
+    named || entry.alias().overlap(read, act).is_some()
 }
 
 fn swapped(entry: &Entry<'_>, read: At, act: At) -> Issue {

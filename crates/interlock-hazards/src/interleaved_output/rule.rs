@@ -39,7 +39,7 @@ fn of_entry(entry: &Entry<'_>) -> Vec<Issue> {
         .filter(|at| {
             let judge = || {
                 let stream = stream_of(entry, *at).ok_or(Reason::OutOfScope)?;
-                needs(entry.is_shared(stream), Reason::OwnStream)?;
+                needs(entry.alias().is_shared(stream), Reason::OwnStream)?;
                 unless(is_log(entry.lexicon(), stream), Reason::ForPeople)
             };
             entry.note(&HAZARD.id, &[*at], judge()).is_ok()
@@ -56,7 +56,7 @@ fn of_entry(entry: &Entry<'_>) -> Vec<Issue> {
             continue;
         }
         let others = writes.iter().copied().filter(|second| *second != first);
-        let same = others.filter(|second| entry.overlap(first, *second).is_some());
+        let same = others.filter(|second| entry.alias().overlap(first, *second).is_some());
         let rest: Vec<At> = same
             .filter(|second| {
                 entry.note(&HAZARD.id, &[first, *second], is_one_frame(entry, first, *second)).is_ok()
@@ -97,20 +97,25 @@ fn may_be_cut(entry: &Entry<'_>, at: At) -> bool {
         .is_some_and(|function| function.interleaving == Interleaving::Anywhere);
     threads
         && matches!(entry.op(at), Some(Op::Write { mode: WriteMode::Pieces, .. }))
-        && entry.locks(at).is_empty()
+        && entry.locks().mutexes(at).is_empty()
 }
 
 /// Whether two writes make one frame that another writer can come into: one follows the other with nothing but waiting in between,
 /// and no lock covers both.
 fn is_one_frame(entry: &Entry<'_>, first: At, second: At) -> Result<(), Reason> {
-    let window = entry.race_window(first, second).ok_or(Reason::OutOfScope)?;
+    let window = entry.locks().race_window(first, second).ok_or(Reason::OutOfScope)?;
     needs(window.suspends, Reason::NoSuspension)?;
     unless(window.is_locked(), Reason::HeldLock)?;
     let (from, to) = (first.min(second), first.max(second));
     // What comes with the next turn of a loop only goes on with the frame if the loop does nothing else.
     let next_turn = || {
-        let head = entry.loops(first).iter().rev().find(|head| entry.encloses(**head, second))?;
-        (!entry.comes_in_one_turn(first, second)).then(|| entry.inside(*head))
+        let head = entry
+            .control()
+            .loops(first)
+            .iter()
+            .rev()
+            .find(|head| entry.control().encloses(**head, second))?;
+        (!entry.control().comes_in_one_turn(first, second)).then(|| entry.control().inside(*head))
     };
     let between: Vec<At> = match next_turn() {
         Some(turn) => turn.filter(|at| *at != first && *at != second).collect(),
@@ -132,7 +137,7 @@ fn is_one_frame(entry: &Entry<'_>, first: At, second: At) -> Result<(), Reason> 
             | Op::Release { .. }
             | Op::Exit(Exit::Return(_) | Exit::Throw | Exit::Continue | Exit::Break),
         ) => true,
-        Some(Op::Write { to: Resource::Stream(_), .. }) => entry.overlap(first, at).is_some(),
+        Some(Op::Write { to: Resource::Stream(_), .. }) => entry.alias().overlap(first, at).is_some(),
         // Waiting until there is room again.
         Some(Op::Call { callee: Callee::Named(name), .. }) => {
             name.ends_with("once") || name.ends_with("drain")
@@ -153,7 +158,7 @@ fn issue(entry: &Entry<'_>, first: At, second: At) -> Issue {
         "a frame goes out on {thing} in several writes, so the frames of two calls at once mix and whoever reads {thing} can read nothing after them"
     );
     Issue::at(entry, first, &story, Reach::InProcess, message)
-        .no_surer_than(if entry.is_awaited(first) { Confidence::High } else { Confidence::Medium })
+        .no_surer_than(if entry.control().is_awaited(first) { Confidence::High } else { Confidence::Medium })
         .step(Lane::A, start, "writes the first part of its frame")
         .step(Lane::B, start, "writes the first part of its frame into the middle of A's")
         .step(Lane::A, end, "writes the rest")

@@ -47,7 +47,7 @@ fn judge(entry: &Entry<'_>, at: At) -> Result<Issue, Reason> {
         .all(Kinds::CLOSE, |op| matches!(op, Op::Close { handle: other } if closes(entry, other, &names)))
         .collect();
     let past = |step: At| closes.contains(&step) || leaves_it_to(entry, step, &closes);
-    let branches = entry.exits(entry.behind(at), past);
+    let branches = entry.control().exits(entry.control().behind(at), past);
     let (mut failures, mut answers) = (vec![], vec![]);
     for branch in branches {
         match branch {
@@ -58,7 +58,7 @@ fn judge(entry: &Entry<'_>, at: At) -> Result<Issue, Reason> {
     let opens = |by: &&At| matches!(entry.op(**by), Some(Op::Open { .. }));
     let in_a_loop = |by: &&At| {
         **by == at
-            && entry.loops(at).iter().any(|head| {
+            && entry.control().loops(at).iter().any(|head| {
                 matches!(entry.op(*head), Some(Op::Loop { bound: Bound::Each | Bound::Limited, .. }))
             })
     };
@@ -68,13 +68,13 @@ fn judge(entry: &Entry<'_>, at: At) -> Result<Issue, Reason> {
         .or_else(|| failures.iter().find(in_a_loop));
     // A failure that is caught, and passed on in other words or answered, is the failure of what was tried.
     let in_other_words = || {
-        let again = failures.iter().chain(&answers).find(|by| entry.is_recovery(**by))?;
-        let attempt = entry.around(*again, |op| matches!(op, Op::Try { .. }))?;
+        let again = failures.iter().chain(&answers).find(|by| entry.control().is_recovery(**by))?;
+        let attempt = entry.control().around(*again, |op| matches!(op, Op::Try { .. }))?;
         let ours = |step: At| failures.contains(again) || is_still_ours(entry, at, step, &names);
-        entry.inside(attempt).find(|step| {
+        entry.control().inside(attempt).find(|step| {
             matches!(entry.op(*step), Some(Op::Open { .. }))
                 && !is_same_attempt(entry, at, *step)
-                && entry.leads_to(at, *step).is_some()
+                && entry.control().leads_to(at, *step).is_some()
                 && ours(*step)
         })
     };
@@ -105,7 +105,7 @@ fn judge(entry: &Entry<'_>, at: At) -> Result<Issue, Reason> {
 /// Whether two steps open one thing that was made once: a listener that is told to listen again holds nothing from its first attempt.
 fn is_same_attempt(entry: &Entry<'_>, one: At, other: At) -> bool {
     let handle = |at: At| match entry.op(at) {
-        Some(Op::Open { handle }) if handle.fields.is_empty() => Some(entry.resolve_path(handle)),
+        Some(Op::Open { handle }) if handle.fields.is_empty() => Some(entry.alias().resolve_path(handle)),
         _ => None,
     };
     one == other || handle(one).is_some_and(|path| Some(path) == handle(other))
@@ -113,7 +113,7 @@ fn is_same_attempt(entry: &Entry<'_>, one: At, other: At) -> bool {
 
 /// The paths under which a handle is known: its own, and where it was stored.
 fn names_of(entry: &Entry<'_>, handle: &AccessPath) -> Vec<AccessPath> {
-    let mut names = vec![entry.resolve_path(handle)];
+    let mut names = vec![entry.alias().resolve_path(handle)];
     if let Root::Value(value) = handle.root
         && handle.fields.is_empty()
     {
@@ -124,10 +124,10 @@ fn names_of(entry: &Entry<'_>, handle: &AccessPath) -> Vec<AccessPath> {
 
 fn stored_at(entry: &Entry<'_>, value: Value) -> Vec<AccessPath> {
     let stores = entry.all(Kinds::WRITE, |op| {
-        matches!(op, Op::Write { to: Resource::Shared(_), from, .. } if from.iter().any(|from| entry.depends_on(*from, value)))
+        matches!(op, Op::Write { to: Resource::Shared(_), from, .. } if from.iter().any(|from| entry.flow().depends_on(*from, value)))
     });
     let path = |at: At| match entry.resource(at) {
-        Some(Resource::Shared(path)) if entry.is_shared(path) => Some(path.clone()),
+        Some(Resource::Shared(path)) if entry.alias().is_shared(path) => Some(path.clone()),
         _ => None,
     };
     stores.filter_map(path).collect()
@@ -136,12 +136,12 @@ fn stored_at(entry: &Entry<'_>, value: Value) -> Vec<AccessPath> {
 /// Whether closing one path closes what is known under some names. A close of something that was not opened here, an item of a list
 /// or what a helper was given, may be meant for any of them.
 fn closes(entry: &Entry<'_>, closed: &AccessPath, names: &[AccessPath]) -> bool {
-    let resolved = entry.resolve_path(closed);
+    let resolved = entry.alias().resolve_path(closed);
     if names.contains(&resolved) {
         return true;
     }
     let others = entry.steps_of(Kinds::OPEN).filter_map(|at| match entry.op(at) {
-        Some(Op::Open { handle }) => Some(entry.resolve_path(handle)),
+        Some(Op::Open { handle }) => Some(entry.alias().resolve_path(handle)),
         _ => None,
     });
     let known = others.into_iter().any(|other| other == resolved);
@@ -150,7 +150,7 @@ fn closes(entry: &Entry<'_>, closed: &AccessPath, names: &[AccessPath]) -> bool 
 
 /// Whether the place is looked at first, so that a second try uses what the first has left.
 fn is_kept(entry: &Entry<'_>, at: At, names: &[AccessPath]) -> bool {
-    entry.controlling_reads(at).any(|(_, source)| match entry.resource(source) {
+    entry.flow().controlling_reads(at).any(|(_, source)| match entry.resource(source) {
         Some(Resource::Shared(path)) => names.contains(path),
         _ => false,
     })
@@ -158,9 +158,9 @@ fn is_kept(entry: &Entry<'_>, at: At, names: &[AccessPath]) -> bool {
 
 /// A test whether there is anything to close.
 fn leaves_it_to(entry: &Entry<'_>, step: At, closes: &[At]) -> bool {
-    let on_the_way_out = entry.is_recovery(step) || entry.is_finally(step);
+    let on_the_way_out = entry.control().is_recovery(step) || entry.control().is_finally(step);
     let tests = matches!(entry.op(step), Some(Op::Check { .. } | Op::Loop { .. } | Op::Together { .. }));
-    on_the_way_out && tests && closes.iter().any(|close| entry.encloses(step, *close))
+    on_the_way_out && tests && closes.iter().any(|close| entry.control().encloses(step, *close))
 }
 
 /// Whether the handle leaves the function: it is returned or stored, so that whoever called is to close it.
@@ -175,7 +175,7 @@ fn is_handed_on(entry: &Entry<'_>, at: At, names: &[AccessPath]) -> bool {
         Op::Exit(Exit::Return(values)) => values.iter().any(|returned| holds(entry, *returned, *value)),
         _ => false,
     };
-    entry.all(Kinds::OTHER, returns).any(|exit| entry.leads_to(at, exit).is_some())
+    entry.all(Kinds::OTHER, returns).any(|exit| entry.control().leads_to(at, exit).is_some())
 }
 
 /// Whether a value is another, or an object that was put together with it inside. What a call makes of it is something else.

@@ -63,7 +63,7 @@ fn leases(entry: &Entry<'_>) -> Vec<Taken> {
                 if entry.note(&HAZARD.id, &[at], ends).is_err() {
                     continue;
                 }
-                let lock = entry.lock(lock);
+                let lock = entry.locks().resolve(lock);
                 let name = match &lock.key {
                     Some(key) => format!("the lock of {}", entry.quoted(key)),
                     None => format!("`{}`", entry.path_text(&lock.object)),
@@ -81,9 +81,11 @@ fn leases(entry: &Entry<'_>) -> Vec<Taken> {
                     .all(Kinds::DELETE | Kinds::WRITE, |op| {
                         matches!(op, Op::Delete { .. } | Op::Write { mode: WriteMode::Atomic, .. })
                     })
-                    .filter(|end| entry.same_record(at, *end) && entry.leads_to(at, *end).is_some())
+                    .filter(|end| {
+                        entry.alias().same_record(at, *end) && entry.control().leads_to(at, *end).is_some()
+                    })
                     .collect();
-                let decides = entry.all(Kinds::CHECK, |op| matches!(op, Op::Check { on, .. } if on.iter().any(|on| entry.depends_on(*on, *outcome))));
+                let decides = entry.all(Kinds::CHECK, |op| matches!(op, Op::Check { on, .. } if on.iter().any(|on| entry.flow().depends_on(*on, *outcome))));
                 let is_lock = needs(!ends.is_empty() && decides.count() > 0, Reason::OutOfScope)
                     .and_then(|()| unless(is_renewed(entry, at), Reason::Renewed));
                 if entry.note(&HAZARD.id, &[at], is_lock).is_err() {
@@ -104,9 +106,10 @@ fn is_renewed(entry: &Entry<'_>, at: At) -> bool {
     };
     entry.all(Kinds::WRITE, prolongs).any(|step| {
         let by_timer = entry
+            .control()
             .detached(step)
             .is_some_and(|spawn| matches!(entry.op(spawn), Some(Op::Spawn { start: Start::Timer, .. })));
-        by_timer && entry.same_record(at, step)
+        by_timer && entry.alias().same_record(at, step)
     })
 }
 
@@ -114,16 +117,16 @@ fn judge(entry: &Entry<'_>, taken: &Taken) -> Option<Issue> {
     let at = taken.at;
     let under = |step: &At| {
         if taken.ends.is_empty() {
-            return entry.held(*step).contains(&at);
+            return entry.locks().held(*step).contains(&at);
         }
         *step > at
-            && entry.leads_to(at, *step).is_some()
-            && taken.ends.iter().any(|end| *step != *end && entry.leads_to(*step, *end).is_some())
+            && entry.control().leads_to(at, *step).is_some()
+            && taken.ends.iter().any(|end| *step != *end && entry.control().leads_to(*step, *end).is_some())
     };
     let steps: Vec<At> = (at + 1..entry.steps.len()).filter(under).collect();
     let (slow, harm) = steps.iter().filter(|step| is_slow(entry, **step)).find_map(|slow| {
         let harm = steps.iter().find(|harm| {
-            is_harm(entry, at, **harm) && (*harm == slow || entry.leads_to(*slow, **harm).is_some())
+            is_harm(entry, at, **harm) && (*harm == slow || entry.control().leads_to(*slow, **harm).is_some())
         })?;
         Some((*slow, *harm))
     })?;
@@ -153,7 +156,7 @@ fn is_slow(entry: &Entry<'_>, at: At) -> bool {
     match entry.op(at) {
         Some(Op::External { .. } | Op::Sleep { .. }) => true,
         Some(Op::Call { callee: Callee::Named(_) | Callee::Value(_), awaited: true, .. }) => {
-            entry.is_awaited(at)
+            entry.control().is_awaited(at)
         }
         _ => false,
     }
@@ -171,18 +174,18 @@ fn is_harm(entry: &Entry<'_>, lock: At, at: At) -> bool {
                 mode,
                 WriteMode::Conditional(_) | WriteMode::Exclusive | WriteMode::Expiry | WriteMode::Ensure
             );
-            durable && !guarded && !entry.same_record(lock, at)
+            durable && !guarded && !entry.alias().same_record(lock, at)
         }
         Some(Op::Delete { when: None, .. }) => {
             matches!(entry.resource(at), Some(Resource::Row { .. } | Resource::File(_)))
-                && !entry.same_record(lock, at)
+                && !entry.alias().same_record(lock, at)
         }
         Some(Op::External { change: Change::Effect, idempotency, .. }) => {
             idempotency.as_ref().is_none_or(|key| {
                 let fresh = |piece: &Piece| {
                     matches!(piece, Piece::Fresh(Fresh::Random | Fresh::Time | Fresh::Counter))
                 };
-                entry.pattern(key).0.iter().any(fresh)
+                entry.alias().pattern(key).0.iter().any(fresh)
             })
         }
         _ => false,

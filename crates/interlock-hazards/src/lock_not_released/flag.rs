@@ -55,30 +55,34 @@ fn flag<'v>(entry: &'v Entry<'_>, at: At) -> Option<&'v AccessPath> {
     let words = words(name.rsplit("::").next().unwrap_or_default());
     let says =
         words.last().is_some_and(|last| last.ends_with("ing") || entry.lexicon().has(Topic::Busy, last));
-    (says && entry.is_shared(path)).then_some(path)
+    (says && entry.alias().is_shared(path)).then_some(path)
 }
 
 fn judge(entry: &Entry<'_>, set: At) -> Result<Issue, Reason> {
     let path = flag(entry, set).ok_or(Reason::OutOfScope)?;
-    // Whoever finds it set is turned away, and nobody else looks before it is set.
+    // Whoever finds it set is turned away, and nobody else reads before it is set.
     let turned_away = |check: &At| match entry.op(*check) {
         Some(Op::Check { then, .. }) => {
             matches!(then.last(), Some(Effect { op: Op::Exit(Exit::Throw | Exit::Return(_)), .. }))
-                && entry.answer(*check, set) == Some(false)
+                && entry.control().answer(*check, set) == Some(false)
         }
         _ => false,
     };
-    let asked = entry.control_dependences(set).iter().copied().filter(turned_away).find(|check| {
+    let asked = entry.control().control_dependences(set).iter().copied().filter(turned_away).find(|check| {
         let same = |read: At| matches!(entry.resource(read), Some(Resource::Shared(seen)) if seen == path);
-        entry.checked_reads(*check).any(|read| same(read) && entry.leads_to(read, set) == Some(false))
+        entry
+            .flow()
+            .checked_reads(*check)
+            .any(|read| same(read) && entry.control().leads_to(read, set) == Some(false))
     });
     let asked = asked.ok_or(Reason::OutOfScope)?;
     let resets: Vec<At> =
         sets(entry).filter(|at| *at != set && entry.resource(*at) == entry.resource(set)).collect();
-    let first = resets.iter().find(|reset| entry.leads_to(set, **reset) == Some(true));
+    let first = resets.iter().find(|reset| entry.control().leads_to(set, **reset) == Some(true));
     let first = *first.ok_or(Reason::ReleasedElsewhere)?;
     let past = |step: At| resets.contains(&step) || matches!(entry.op(step), Some(Op::Spawn { .. }));
-    let escape = *entry.exits(entry.behind(set), past).first().ok_or(Reason::AlwaysReleased)?;
+    let escape =
+        *entry.control().exits(entry.control().behind(set), past).first().ok_or(Reason::AlwaysReleased)?;
     let by = escape.at();
     let sure = match escape {
         Escape::Failure(_) => {

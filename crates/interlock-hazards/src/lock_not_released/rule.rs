@@ -40,32 +40,33 @@ fn of_entry(entry: &Entry<'_>) -> Vec<Issue> {
 
 fn judge(entry: &Entry<'_>, at: At) -> Result<Issue, Reason> {
     let Some(Op::Acquire { lock, outcome, .. }) = entry.op(at) else { return Err(Reason::OutOfScope) };
-    let lock = entry.lock(lock);
+    let lock = entry.locks().resolve(lock);
     // A lease that nobody renews ends by itself, a lock of this call alone stops nobody, and a hand-made one is judged where it is made.
     unless(lock.lease.is_some_and(|lease| !lease.renewed), Reason::EndsByItself)?;
-    unless(entry.is_made_here(&lock.object), Reason::OwnLock)?;
-    unless(entry.is_hand_made(&lock.object), Reason::ReportedElsewhere)?;
+    unless(entry.alias().is_made_here(&lock.object), Reason::OwnLock)?;
+    unless(entry.locks().is_hand_made(&lock.object), Reason::ReportedElsewhere)?;
     let releases: Vec<At> = entry
         .all(
             Kinds::RELEASE,
-            |op| matches!(op, Op::Release { lock: other } if entry.lock(other).is_the_same_as(&lock)),
+            |op| matches!(op, Op::Release { lock: other } if entry.locks().resolve(other).is_the_same_as(&lock)),
         )
-        .filter(|release| entry.leads_to(at, *release).is_some() || entry.detached(*release).is_some())
+        .filter(|release| entry.control().leads_to(at, *release).is_some() || entry.control().detached(*release).is_some())
         .collect();
     // Without any release in sight, somebody else is in charge of it: the function that it was handed to.
     let first = *releases.first().ok_or(Reason::ReleasedElsewhere)?;
     let starts = match outcome {
         Some(got) => {
             let asks = |op: &Op| matches!(op, Op::Check { on, .. } if on.contains(got));
-            let check = entry.all(Kinds::CHECK, asks).find(|check| entry.leads_to(at, *check).is_some());
-            entry.branch(check.ok_or(Reason::OutOfScope)?, true)
+            let check =
+                entry.all(Kinds::CHECK, asks).find(|check| entry.control().leads_to(at, *check).is_some());
+            entry.control().branch(check.ok_or(Reason::OutOfScope)?, true)
         }
-        None => entry.behind(at),
+        None => entry.control().behind(at),
     };
     let past = |step: At| {
         releases.contains(&step) || leaves_it_to(entry, at, step, &releases) || was_not_taken(entry, at, step)
     };
-    let escape = *entry.exits(starts, past).first().ok_or(Reason::AlwaysReleased)?;
+    let escape = *entry.control().exits(starts, past).first().ok_or(Reason::AlwaysReleased)?;
     let by = escape.at();
     let mut story = releases.clone();
     story.push(by);
@@ -98,15 +99,17 @@ fn judge(entry: &Entry<'_>, at: At) -> Result<Issue, Reason> {
 /// Whether a step sees to the release in its own way: it starts something that releases, or tests whether there is anything to
 /// release.
 fn leaves_it_to(entry: &Entry<'_>, taken: At, step: At, releases: &[At]) -> bool {
-    let inside = || releases.iter().any(|release| entry.encloses(step, *release));
+    let inside = || releases.iter().any(|release| entry.control().encloses(step, *release));
     match entry.op(step) {
         Some(Op::Spawn { .. }) => inside(),
         Some(Op::Check { .. }) => {
-            let on_the_way_out = entry.is_finally(step) || entry.is_recovery(step);
+            let on_the_way_out = entry.control().is_finally(step) || entry.control().is_recovery(step);
             // Or it leaves where there is nothing to release, and what is behind it releases.
-            let behind =
-                || releases.iter().any(|release| entry.control_dependences(*release).contains(&step));
-            let own = || entry.condition_sources(step).is_empty() && !asks_the_caller(entry, taken, step);
+            let behind = || {
+                releases.iter().any(|release| entry.control().control_dependences(*release).contains(&step))
+            };
+            let own =
+                || entry.flow().condition_sources(step).is_empty() && !asks_the_caller(entry, taken, step);
             inside() && own() || on_the_way_out && (inside() || behind())
         }
         _ => false,
@@ -118,13 +121,14 @@ fn leaves_it_to(entry: &Entry<'_>, taken: At, step: At, releases: &[At]) -> bool
 fn asks_the_caller(entry: &Entry<'_>, taken: At, check: At) -> bool {
     let given = |check: At| match entry.op(check) {
         Some(Op::Check { on, .. }) => {
-            !on.is_empty() && on.iter().all(|value| entry.origin(*value).is_some_and(Origin::is_argument))
+            !on.is_empty()
+                && on.iter().all(|value| entry.flow().origin(*value).is_some_and(Origin::is_argument))
         }
         _ => false,
     };
     matches!(entry.runs, Runs::Call(_))
         && given(check)
-        && !entry.control_dependences(taken).iter().any(|judge| given(*judge))
+        && !entry.control().control_dependences(taken).iter().any(|judge| given(*judge))
 }
 
 /// Whether a step leaves because a flag of the function says that the lock was not got. The way there leads past the taking, but
@@ -133,10 +137,10 @@ fn was_not_taken(entry: &Entry<'_>, taken: At, step: At) -> bool {
     if !matches!(entry.op(step), Some(Op::Exit(Exit::Throw | Exit::Return(_)))) {
         return false;
     }
-    let check = entry.around(step, |op| matches!(op, Op::Check { .. }));
+    let check = entry.control().around(step, |op| matches!(op, Op::Check { .. }));
     check.is_some_and(|check| match entry.op(check) {
         Some(Op::Check { on, .. }) => {
-            !on.is_empty() && check > taken && on.iter().all(|value| entry.is_own_flag(*value))
+            !on.is_empty() && check > taken && on.iter().all(|value| entry.flow().is_own_flag(*value))
         }
         _ => false,
     })

@@ -61,7 +61,7 @@ pub(super) fn kept(view: &View<'_>) -> Vec<Issue> {
             let once = *entry.runs == Runs::StartUp || is_loaded_once(entry, read, &mut gates);
             if once {
                 // What one of many files says is put under the key of that one.
-                let is_one_of_many = entry.loops(store).is_empty() && has_key(entry, store);
+                let is_one_of_many = entry.control().loops(store).is_empty() && has_key(entry, store);
                 loads.push((file, Load { location, is_one_of_many, span: entry.span(read) }));
             } else if *entry.runs != Runs::Unreached {
                 again.push((file, location));
@@ -124,13 +124,17 @@ fn stores(entry: &Entry<'_>) -> Vec<(At, At)> {
         matches!(entry.op(*from), Some(Op::Read { of: Resource::File(_), aspect: Aspect::Content, .. }))
     };
     for store in entry.all(Kinds::WRITE, |op| matches!(op, Op::Write { to: Resource::Shared(_), .. })) {
-        found.extend(entry.data_dependences(store).iter().copied().filter(reads).map(|read| (store, read)));
+        found.extend(
+            entry.flow().data_dependences(store).iter().copied().filter(reads).map(|read| (store, read)),
+        );
     }
     // Nobody else sees yet what start-up puts into an object that it makes, and its handlers are given that object.
     if *entry.runs == Runs::StartUp {
         for (store, step) in entry.steps.iter().enumerate() {
             let Op::Derive { from, .. } = &step.effect.op else { continue };
-            found.extend(entry.sources_of(from).iter().copied().filter(reads).map(|read| (store, read)));
+            found.extend(
+                entry.flow().sources_of(from).iter().copied().filter(reads).map(|read| (store, read)),
+            );
         }
     }
     found
@@ -168,7 +172,9 @@ fn changed_before(entry: &Entry<'_>, act: At, load: &Load, objects: &Objects) ->
         _ => false,
     };
     let mut changes = entry.steps_of(Kinds::WRITE | Kinds::DELETE).filter(|change| *change < act);
-    changes.find(|change| is_at(*change) && keeps_the_rest(*change) && entry.leads_to(*change, act).is_some())
+    changes.find(|change| {
+        is_at(*change) && keeps_the_rest(*change) && entry.control().leads_to(*change, act).is_some()
+    })
 }
 
 fn issue(entry: &Entry<'_>, change: At, act: At, load: &Load) -> Issue {

@@ -47,18 +47,22 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
     found.iter().enumerate().map(reported).chain(kept(view)).collect()
 }
 
-/// Whether a later look at the same thing feeds what is written as well, and is told for it. What was read before mostly says no more
+/// Whether a later read of the same thing feeds what is written as well, and is reported for it. What was read before mostly says no more
 /// than which part of it to change.
 fn reads_again(pair: &CheckAct<'_, '_>, later: &CheckAct<'_, '_>) -> bool {
     let entry = pair.entry;
     let always = || {
-        let control_dependences = entry.control_dependences(pair.act);
-        entry.control_dependences(later.read).iter().all(|judge| control_dependences.contains(judge))
+        let control_dependences = entry.control().control_dependences(pair.act);
+        entry
+            .control()
+            .control_dependences(later.read)
+            .iter()
+            .all(|judge| control_dependences.contains(judge))
     };
     pair.read < later.read
         && matches!(entry.resource(pair.read), Some(Resource::File(_) | Resource::Key(_)))
-        && entry.overlap(pair.read, later.read) == Some(Overlap::Sure)
-        && entry.leads_to(pair.read, later.read).is_some()
+        && entry.alias().overlap(pair.read, later.read) == Some(Overlap::Sure)
+        && entry.control().leads_to(pair.read, later.read).is_some()
         && always()
 }
 
@@ -86,16 +90,18 @@ fn adds_what_it_saw(pair: &CheckAct<'_, '_>) -> bool {
     if pair.overlap != Overlap::Sure {
         return false;
     }
-    let (Some(Op::Write { from, .. }), Some(columns)) = (entry.op(pair.act), entry.columns(pair.act)) else {
+    let (Some(Op::Write { from, .. }), Some(columns)) = (entry.op(pair.act), entry.alias().columns(pair.act))
+    else {
         return false;
     };
     let seen = |value: &Value| {
-        entry.sources(*value).contains(&pair.read)
+        entry.flow().sources(*value).contains(&pair.read)
             && entry
+                .alias()
                 .field_of(*value)
                 .is_some_and(|field| columns.iter().any(|column| same_name(column, &field)))
     };
-    entry.backward_slice(from).iter().any(seen)
+    entry.flow().backward_slice(from).iter().any(seen)
 }
 
 fn issue(pair: &CheckAct<'_, '_>) -> Issue {

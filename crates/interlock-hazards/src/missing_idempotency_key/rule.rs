@@ -11,7 +11,7 @@
 //! await fetch(`${API}/charges`, { method: "POST", body });
 //! ```
 //!
-//! A request of which it is not known whether it changes anything is told only where a loop of the handler repeats it.
+//! A request of which it is not known whether it changes anything is reported only where a loop of the handler repeats it.
 
 use std::cell::LazyCell;
 
@@ -48,7 +48,7 @@ fn judge(entry: &Entry<'_>, at: At) -> Result<Issue, Reason> {
         return Err(Reason::OutOfScope);
     };
     unless(*change == Change::None, Reason::OnlyReads)?;
-    let retried = LazyCell::new(|| entry.retried_by(at));
+    let retried = LazyCell::new(|| entry.control().retried_by(at));
     let fresh = idempotency.as_ref().is_some_and(|key| is_fresh(entry, key));
     let bare = match (change, idempotency) {
         (Change::Effect, None) => "carries no idempotency key",
@@ -98,12 +98,17 @@ fn judge(entry: &Entry<'_>, at: At) -> Result<Issue, Reason> {
 fn asks_for_token(entry: &Entry<'_>, service: &Term) -> bool {
     let gives_tokens =
         |text: &str| text.ends_with("/token") || text.contains("/oauth") || text.contains("/openid");
-    entry.pattern(service).0.iter().any(|piece| matches!(piece, Piece::Text(text) if gives_tokens(text)))
+    entry
+        .alias()
+        .pattern(service)
+        .0
+        .iter()
+        .any(|piece| matches!(piece, Piece::Text(text) if gives_tokens(text)))
 }
 
 /// Whether a request is called after something that is worked out and given back: who asks again changes nothing there.
 fn only_computes(entry: &Entry<'_>, service: &Term) -> bool {
-    let pieces = entry.pattern(service).0;
+    let pieces = entry.alias().pattern(service).0;
     // What is asked for ends where its parameters begin.
     let whole = |piece: &Piece| matches!(piece, Piece::Text(text) if text.contains(['?', '#']));
     let Some(Piece::Text(text)) = pieces.iter().find(|piece| whole(piece)).or(pieces.last()) else {
@@ -121,19 +126,19 @@ fn only_computes(entry: &Entry<'_>, service: &Term) -> bool {
 
 fn is_fresh(entry: &Entry<'_>, key: &Term) -> bool {
     let differs = |piece: &Piece| matches!(piece, Piece::Fresh(Fresh::Random | Fresh::Time | Fresh::Counter));
-    entry.pattern(key).0.iter().any(differs)
+    entry.alias().pattern(key).0.iter().any(differs)
 }
 
 /// Whether a key is drawn anew at each turn of a loop.
 fn is_drawn_inside(entry: &Entry<'_>, head: At, key: &Term) -> bool {
-    let values = entry.values_in(key);
+    let values = entry.flow().values_in(key);
     let draws = |op: &Op| match op {
-        Op::Derive { into, .. } => values.iter().any(|value| entry.depends_on(*value, *into)),
+        Op::Derive { into, .. } => values.iter().any(|value| entry.flow().depends_on(*value, *into)),
         _ => false,
     };
     let drawn: Vec<At> = entry.all(Kinds::DERIVE, draws).collect();
     // A key that is written out in the request itself is as new as the request.
-    drawn.is_empty() || drawn.iter().any(|at| entry.encloses(head, *at))
+    drawn.is_empty() || drawn.iter().any(|at| entry.control().encloses(head, *at))
 }
 
 /// Whether a record that only one call can make decided that this one sends it.
@@ -141,7 +146,7 @@ fn is_reserved(entry: &Entry<'_>, at: At) -> bool {
     let claims = |mode: &WriteMode| {
         matches!(mode, WriteMode::Exclusive | WriteMode::Conditional(_) | WriteMode::Ensure)
     };
-    let decided = entry.controlling_reads(at).any(|(_, source)| match entry.op(source) {
+    let decided = entry.flow().controlling_reads(at).any(|(_, source)| match entry.op(source) {
         Some(Op::Write { mode, .. }) => claims(mode) && names_the_call(entry, source),
         Some(Op::Delete { outcome, .. }) => outcome.is_some() && names_the_call(entry, source),
         _ => false,
@@ -150,14 +155,15 @@ fn is_reserved(entry: &Entry<'_>, at: At) -> bool {
     let inserted = || {
         entry.all(Kinds::WRITE, |op| matches!(op, Op::Write { mode: WriteMode::Exclusive, .. })).any(|step| {
             step < at
-                && entry.leads_to(step, at).is_some()
+                && entry.control().leads_to(step, at).is_some()
                 && names_the_call(entry, step)
                 && entry
+                    .control()
                     .around(step, |op| matches!(op, Op::Check { .. }))
-                    .is_none_or(|check| entry.encloses(check, at))
-                && entry
-                    .around(step, |op| matches!(op, Op::Try { catch: Some(_), .. }))
-                    .is_none_or(|attempt| entry.encloses(attempt, at) || !swallows(entry, attempt, at))
+                    .is_none_or(|check| entry.control().encloses(check, at))
+                && entry.control().around(step, |op| matches!(op, Op::Try { catch: Some(_), .. })).is_none_or(
+                    |attempt| entry.control().encloses(attempt, at) || !swallows(entry, attempt, at),
+                )
         })
     };
     decided || inserted()
@@ -165,8 +171,8 @@ fn is_reserved(entry: &Entry<'_>, at: At) -> bool {
 
 /// Whether a failure inside a try still leads to a step behind it.
 fn swallows(entry: &Entry<'_>, attempt: At, at: At) -> bool {
-    let caught = entry.inside(attempt).find(|step| entry.is_recovery(*step));
-    caught.is_none_or(|caught| entry.leads_to(caught, at).is_some())
+    let caught = entry.control().inside(attempt).find(|step| entry.control().is_recovery(*step));
+    caught.is_none_or(|caught| entry.control().leads_to(caught, at).is_some())
 }
 
 /// Whether a record's key comes from what the call is about, so that the repeated call has the same.

@@ -95,9 +95,9 @@ fn limits(entry: &Entry<'_>) -> bool {
         .all(Kinds::ACQUIRE, |op| matches!(op, Op::Acquire { lock, .. } if lock.kind == LockKind::Semaphore));
     let per_caller = |at: At| match entry.op(at) {
         Some(Op::Acquire { lock, .. }) => {
-            let lock = entry.lock(lock);
-            let mut values = entry.values_in(&Term::Path(lock.object.clone()));
-            values.extend(lock.key.iter().flat_map(|key| entry.values_in(key)));
+            let lock = entry.locks().resolve(lock);
+            let mut values = entry.flow().values_in(&Term::Path(lock.object.clone()));
+            values.extend(lock.key.iter().flat_map(|key| entry.flow().values_in(key)));
             values.iter().any(|value| is_caller(entry, *value))
         }
         _ => false,
@@ -116,12 +116,12 @@ fn counts(entry: &Entry<'_>) -> bool {
             return false;
         }
         let judged = |value: Value| {
-            entry.all(Kinds::CHECK, |op| matches!(op, Op::Check { on, .. } if on.iter().any(|on| entry.depends_on(*on, value)))).count() > 0
+            entry.all(Kinds::CHECK, |op| matches!(op, Op::Check { on, .. } if on.iter().any(|on| entry.flow().depends_on(*on, value)))).count() > 0
         };
         let counted_by_the_store = *mode == WriteMode::Atomic && outcome.is_some_and(judged);
         let read_before = || {
-            entry.controlling_reads(write).any(|(_, source)| entry.overlap(source, write).is_some())
-                && entry.data_dependences(write).iter().any(|source| entry.overlap(*source, write).is_some())
+            entry.flow().controlling_reads(write).any(|(_, source)| entry.alias().overlap(source, write).is_some())
+                && entry.flow().data_dependences(write).iter().any(|source| entry.alias().overlap(*source, write).is_some())
         };
         counted_by_the_store || read_before()
     })
@@ -129,9 +129,9 @@ fn counts(entry: &Entry<'_>) -> bool {
 
 fn belongs_to_caller(entry: &Entry<'_>, resource: &Resource) -> bool {
     let values = match resource {
-        Resource::Key(term) => entry.values_in(term),
-        Resource::Row { key, .. } => entry.values_in(key),
-        Resource::Shared(path) => entry.values_in(&Term::Path(path.clone())),
+        Resource::Key(term) => entry.flow().values_in(term),
+        Resource::Row { key, .. } => entry.flow().values_in(key),
+        Resource::Shared(path) => entry.flow().values_in(&Term::Path(path.clone())),
         _ => return false,
     };
     values.iter().any(|value| is_caller(entry, *value))
@@ -139,7 +139,7 @@ fn belongs_to_caller(entry: &Entry<'_>, resource: &Resource) -> bool {
 
 /// Whether a value says who calls: verified, or by what the source calls it.
 fn is_caller(entry: &Entry<'_>, value: Value) -> bool {
-    if matches!(entry.origin(value), Some(Origin::Caller | Origin::Session)) {
+    if matches!(entry.flow().origin(value), Some(Origin::Caller | Origin::Session)) {
         return true;
     }
     let named = |name: &str| {
@@ -147,5 +147,5 @@ fn is_caller(entry: &Entry<'_>, value: Value) -> bool {
         let known = entry.lexicon().list(Topic::Caller);
         known.iter().any(|known| *name == **known || (known.len() > 2 && name.contains(&**known)))
     };
-    named(entry.name_of(value)) || entry.field_of(value).is_some_and(|field| named(&field))
+    named(entry.name_of(value)) || entry.alias().field_of(value).is_some_and(|field| named(&field))
 }

@@ -45,7 +45,7 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
                 let only_opens = matches!(entry.op(*first), Some(Op::Write { from, .. }) if from.is_empty());
                 only_opens
                     && entry.resource(*first) == entry.resource(at)
-                    && entry.leads_to(*first, at).is_some()
+                    && entry.control().leads_to(*first, at).is_some()
             };
             let judged = unless(reported.iter().any(goes_on), Reason::ReportedElsewhere)
                 .and_then(|()| judge(view, entry, at, &reads));
@@ -84,12 +84,12 @@ impl<'v, 'e> Reads<'v, 'e> {
                 let Some(Resource::File(path)) = entry.resource(at) else { continue };
                 let fixed = || match path {
                     Term::Path(path) => match path.root {
-                        Root::Value(value) => entry.is_own_flag(value),
+                        Root::Value(value) => entry.flow().is_own_flag(value),
                         _ => false,
                     },
                     _ => false,
                 };
-                let first = by_name.entry(entry.pattern(path)).or_default();
+                let first = by_name.entry(entry.alias().pattern(path)).or_default();
                 first.of_all.get_or_insert((entry, at));
                 if is_called(entry) && !fixed() {
                     first.of_callers.get_or_insert((entry, at));
@@ -147,7 +147,7 @@ fn judge(view: &View<'_>, entry: &Entry<'_>, at: At, reads: &Reads<'_, '_>) -> R
 /// Whether the name is another one each time, so that nothing is replaced: a backup that carries the time.
 fn is_of_its_own(entry: &Entry<'_>, path: &Term) -> bool {
     let other = |piece: &Piece| matches!(piece, Piece::Fresh(Fresh::Random | Fresh::Time | Fresh::Counter));
-    entry.pattern(path).0.iter().any(other) || is_handed_on(entry, path)
+    entry.alias().pattern(path).0.iter().any(other) || is_handed_on(entry, path)
 }
 
 /// Whether a name was made up by somebody who hands it on with more, and calls it one there: `made.path`.
@@ -155,7 +155,7 @@ fn is_handed_on(entry: &Entry<'_>, path: &Term) -> bool {
     let is_member = |path: &AccessPath| match (&path.root, path.fields.as_slice()) {
         (Root::Value(made), [Field::Name(name)]) => {
             entry.lexicon().has_inside(Topic::FileName, name)
-                && entry.is_made_of_fresh(&[*made], Fresh::Random)
+                && entry.flow().is_made_of_fresh(&[*made], Fresh::Random)
         }
         _ => false,
     };
@@ -163,7 +163,7 @@ fn is_handed_on(entry: &Entry<'_>, path: &Term) -> bool {
         Term::Join(parts) => parts.iter().any(|part| is_handed_on(entry, part)),
         Term::Path(path @ AccessPath { root: Root::Value(value), fields }) => {
             if fields.is_empty() {
-                entry.field_path(*value).is_some_and(is_member)
+                entry.alias().field_path(*value).is_some_and(is_member)
             } else {
                 is_member(path)
             }
@@ -172,20 +172,29 @@ fn is_handed_on(entry: &Entry<'_>, path: &Term) -> bool {
     }
 }
 
-/// Whether a write only makes what a look before it did not find: nothing is lost then, and the look is judged elsewhere.
+/// Whether a write only makes what a read before it did not find: nothing is lost then, and the read is judged elsewhere.
 fn is_made_because_missing(entry: &Entry<'_>, at: At) -> bool {
     // What is made of what the file said is no first version of it.
     let says = |read: &At| matches!(entry.op(*read), Some(Op::Read { aspect: Aspect::Content, .. }));
-    if entry.data_dependences(at).iter().any(|read| says(read) && entry.overlap(*read, at).is_some()) {
+    if entry
+        .flow()
+        .data_dependences(at)
+        .iter()
+        .any(|read| says(read) && entry.alias().overlap(*read, at).is_some())
+    {
         return false;
     }
-    entry.controlling_reads(at).any(|(check, source)| {
+    entry.flow().controlling_reads(at).any(|(check, source)| {
         let asks =
             matches!(entry.op(source), Some(Op::Read { aspect: Aspect::Existence | Aspect::Metadata, .. }));
         let found_leads_here = || {
-            entry.branch(check, true).into_iter().any(|step| step == at || entry.leads_to(step, at).is_some())
+            entry
+                .control()
+                .branch(check, true)
+                .into_iter()
+                .any(|step| step == at || entry.control().leads_to(step, at).is_some())
         };
-        asks && entry.overlap(source, at).is_some() && !found_leads_here()
+        asks && entry.alias().overlap(source, at).is_some() && !found_leads_here()
     })
 }
 
@@ -203,7 +212,7 @@ fn read_back(entry: &Entry<'_>, at: At, path: &Term, known: &Reads<'_, '_>) -> O
 }
 
 fn read_as(entry: &Entry<'_>, path: &Term, known: &Reads<'_, '_>) -> Option<(Span, Confidence)> {
-    let pattern = entry.pattern(path);
+    let pattern = entry.alias().pattern(path);
     if !pattern.fits(&pattern) {
         return None;
     }
@@ -221,7 +230,7 @@ fn renamed_later(entry: &Entry<'_>, at: At) -> Option<At> {
     let written = entry.resource(at)?;
     entry.all(Kinds::RENAME, |op| matches!(op, Op::Rename { from: Resource::File(_), .. })).find(|rename| {
         let Some(Op::Rename { from, .. }) = entry.op(*rename) else { return false };
-        entry.resolve_resource(from) == *written && entry.leads_to(at, *rename).is_some()
+        entry.alias().resolve_resource(from) == *written && entry.control().leads_to(at, *rename).is_some()
     })
 }
 
@@ -238,7 +247,7 @@ fn is_temporary(entry: &Entry<'_>, at: At, rename: At) -> bool {
     let (temp_parts, target_parts) = (parts(temp), parts(target));
     let named = target_parts.iter().rev().find(|part| matches!(part, Term::Path(_)));
     named.is_none_or(|part| temp_parts.contains(part))
-        || entry.pattern(temp).0.iter().any(made_up)
+        || entry.alias().pattern(temp).0.iter().any(made_up)
         || entry.lexicon().has_inside(Topic::Temporary, &entry.text(temp))
 }
 
@@ -263,7 +272,7 @@ fn through_a_temporary_file(
         return Err(Reason::OutOfScope);
     };
     let (_, confidence) = read_back(entry, rename, target, reads).ok_or(Reason::NobodyReads)?;
-    let pieces = entry.pattern(temp).0;
+    let pieces = entry.alias().pattern(temp).0;
     let counts = is_counted(entry, temp);
     let has = |fresh: Fresh| pieces.contains(&Piece::Fresh(fresh)) || (fresh == Fresh::Counter && counts);
     let name = entry.quoted(target);
@@ -281,7 +290,7 @@ fn through_a_temporary_file(
         return Ok(with_key(entry, rename, issue));
     }
     // A piece of what chance gave is as good: `Math.random().toString(36).slice(2)`.
-    let by_chance = || entry.is_made_of_fresh(&entry.values_in(temp), Fresh::Random);
+    let by_chance = || entry.flow().is_made_of_fresh(&entry.flow().values_in(temp), Fresh::Random);
     let own = has(Fresh::Random)
         || by_chance()
         || (has(Fresh::ProcessId) && has(Fresh::Counter))
@@ -321,17 +330,18 @@ fn through_a_temporary_file(
 
 /// Whether a name has a part that this call counts up: read from a place that it also writes.
 fn is_counted(entry: &Entry<'_>, name: &Term) -> bool {
-    let parts = entry.sources_of(&entry.values_in(name));
+    let parts = entry.flow().sources_of(&entry.flow().values_in(name));
     let counts = |read: &At| {
         matches!(entry.resource(*read), Some(Resource::Shared(_)))
-            && entry.steps_of(Kinds::WRITE).any(|write| entry.overlap(*read, write).is_some())
+            && entry.steps_of(Kinds::WRITE).any(|write| entry.alias().overlap(*read, write).is_some())
     };
     parts.iter().any(counts)
 }
 
 /// Who can see it half done: in one process only somebody who runs while it is waited for and does not ask for the same lock.
 fn reach(view: &View<'_>, entry: &Entry<'_>, at: At) -> Reach {
-    let inside = (entry.is_awaited(at) || entry.lets_others_in(at)) && entry.locks(at).is_empty();
+    let inside = (entry.control().is_awaited(at) || entry.control().lets_others_in(at))
+        && entry.locks().mutexes(at).is_empty();
     match (inside, view.runs_per_client()) {
         (true, true) => Reach::Both,
         (true, false) => Reach::InProcess,

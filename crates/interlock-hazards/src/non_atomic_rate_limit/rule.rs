@@ -90,7 +90,7 @@ fn counts_later(pair: &CheckAct<'_, '_>) -> bool {
         return false;
     };
     // Whoever is over the limit does not come this far.
-    let refuses = entry.answer(check, *act).is_some() && !entry.encloses(check, *act);
+    let refuses = entry.control().answer(check, *act).is_some() && !entry.control().encloses(check, *act);
     let home = entry.function_name(entry.function_of(*read));
     let asked = entry.function_name(entry.function_of(check));
     let says = |name: &str| {
@@ -98,9 +98,9 @@ fn counts_later(pair: &CheckAct<'_, '_>) -> bool {
     };
     let compares = || {
         let named = |value: &Value| {
-            says(entry.name_of(*value)) || entry.field_of(*value).is_some_and(|field| says(&field))
+            says(entry.name_of(*value)) || entry.alias().field_of(*value).is_some_and(|field| says(&field))
         };
-        entry.backward_slice(on).iter().any(named)
+        entry.flow().backward_slice(on).iter().any(named)
     };
     refuses && (says(&home) || says(&asked) || compares())
 }
@@ -117,9 +117,12 @@ fn counts_first(pair: &CheckAct<'_, '_>) -> bool {
     let (entry, read, act) = (pair.entry, &pair.read, &pair.act);
     let counts = entry.all(Kinds::WRITE, |op| matches!(op, Op::Write { to: Resource::Shared(_), .. }));
     counts.filter(|count| count < read).any(|count| {
-        entry.overlap(count, *act) == Some(Overlap::Sure)
-            && entry.control_dependences(*read).starts_with(entry.control_dependences(count))
-            && entry.leads_to(count, *read) == Some(false)
+        entry.alias().overlap(count, *act) == Some(Overlap::Sure)
+            && entry
+                .control()
+                .control_dependences(*read)
+                .starts_with(entry.control().control_dependences(count))
+            && entry.control().leads_to(count, *read) == Some(false)
     })
 }
 
@@ -137,12 +140,13 @@ fn fills_up<'v, 'e>(view: &'v View<'e>, entry: &'v Entry<'e>) -> Vec<CheckAct<'v
         // Who only answers no has a limit in mind if it is called so.
         let named = matches!(one, Resource::Key(_)) && is_limit(entry, one);
         let checks = entry
+            .control()
             .control_dependences(act)
             .iter()
             .copied()
             .filter(|check| named || refuses(entry, Some(*check)));
         for (check, read) in
-            checks.flat_map(|check| entry.checked_reads(check).map(move |read| (check, read)))
+            checks.flat_map(|check| entry.flow().checked_reads(check).map(move |read| (check, read)))
         {
             let counted = match one {
                 Resource::Shared(one) => is_number_of(entry, read, one),
@@ -161,13 +165,13 @@ fn fills_up<'v, 'e>(view: &'v View<'e>, entry: &'v Entry<'e>) -> Vec<CheckAct<'v
     found
 }
 
-/// Whether a look is at how many entries the list or set in a store has that an act adds one to.
+/// Whether a read is at how many entries the list or set in a store has that an act adds one to.
 fn is_size_of(entry: &Entry<'_>, read: At, act: At) -> bool {
     matches!(entry.op(read), Some(Op::Read { aspect: Aspect::Total, .. }))
-        && entry.overlap(read, act) == Some(Overlap::Sure)
+        && entry.alias().overlap(read, act) == Some(Overlap::Sure)
 }
 
-/// Whether a look is at how many there are of what something is one of.
+/// Whether a read is at how many there are of what something is one of.
 fn is_number_of(entry: &Entry<'_>, read: At, one: &AccessPath) -> bool {
     match (entry.op(read), entry.resource(read)) {
         (Some(Op::Read { into, .. }), Some(Resource::Shared(all))) => {
@@ -203,13 +207,15 @@ fn overrun(pair: &CheckAct<'_, '_>, thing: &str) -> Issue {
 fn without_expiry(entry: &Entry<'_>) -> Vec<Issue> {
     let mut issues = vec![];
     for expiry in entry.all(Kinds::WRITE, |op| matches!(op, Op::Write { mode: WriteMode::Expiry, .. })) {
-        let counts =
-            entry.all(Kinds::WRITE, |op| matches!(op, Op::Write { mode: WriteMode::Atomic, .. })).filter(
-                |count| entry.overlap(*count, expiry).is_some() && entry.leads_to(*count, expiry).is_some(),
-            );
+        let counts = entry
+            .all(Kinds::WRITE, |op| matches!(op, Op::Write { mode: WriteMode::Atomic, .. }))
+            .filter(|count| {
+                entry.alias().overlap(*count, expiry).is_some()
+                    && entry.control().leads_to(*count, expiry).is_some()
+            });
         for count in counts {
             // In one transaction both happen or neither, and what nothing waits between goes out together.
-            let apart = match entry.race_window(count, expiry) {
+            let apart = match entry.locks().race_window(count, expiry) {
                 Some(window) if window.transaction => Err(Reason::InTransaction),
                 Some(window) => needs(window.suspends, Reason::NoSuspension),
                 None => Err(Reason::NotAfter),

@@ -39,13 +39,14 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
 fn of_entry(entry: &Entry<'_>) -> Vec<Issue> {
     let loops = entry.steps_of(Kinds::LOOP);
     loops
-        .filter_map(|head| entry.retry(head))
+        .filter_map(|head| entry.control().retry(head))
         .filter_map(|retry| entry.settle(&HAZARD.id, &[retry.head, retry.attempt], judge(entry, retry)))
         .collect()
 }
 
 fn judge(entry: &Entry<'_>, retry: Retry) -> Result<Issue, Reason> {
     let sleeps: Vec<(At, Backoff, bool)> = entry
+        .control()
         .inside(retry.head)
         .filter_map(|at| match entry.op(at) {
             Some(Op::Sleep { backoff, jitter }) => Some((at, *backoff, *jitter)),
@@ -78,7 +79,7 @@ fn judge(entry: &Entry<'_>, retry: Retry) -> Result<Issue, Reason> {
 /// Whether something in a loop is called what it does: a pause that blocks the thread, or one that is not understood.
 fn pauses_by_name(entry: &Entry<'_>, head: At) -> bool {
     let pauses = |name: &str| entry.lexicon().has_inside(Topic::Pauses, name);
-    entry.inside(head).any(|at| match entry.op(at) {
+    entry.control().inside(head).any(|at| match entry.op(at) {
         Some(Op::Inlined { function, .. } | Op::Call { callee: Callee::Function(function), .. }) => {
             pauses(&entry.function_name(*function))
         }

@@ -39,8 +39,8 @@ pub(crate) fn claims(_view: &View<'_>, pair: &CheckAct<'_, '_>) -> Result<(), Re
     };
     let is_personal = path.fields.iter().any(|field| match field {
         Field::At(key) => {
-            let owned = |value| matches!(entry.origin(value), Some(Origin::Session | Origin::Caller));
-            entry.values_in(key).into_iter().any(owned)
+            let owned = |value| matches!(entry.flow().origin(value), Some(Origin::Session | Origin::Caller));
+            entry.flow().values_in(key).into_iter().any(owned)
                 || entry.lexicon().has_inside(Topic::Personal, &entry.path_text(path))
         }
         Field::Name(_) => false,

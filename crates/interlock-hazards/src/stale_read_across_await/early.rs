@@ -33,13 +33,13 @@ use super::HAZARD;
 
 /// One set-up that shows too early.
 struct Early {
-    /// The look that decides whether to set up.
+    /// The read that decides whether to set up.
     read: At,
     /// What makes the next look pass.
     shown: At,
     /// What is set last.
     last: At,
-    /// Where it is used without a look of its own.
+    /// Where it is used without a read of its own.
     used: At,
 }
 
@@ -54,17 +54,17 @@ pub(super) fn early(view: &View<'_>) -> Vec<Issue> {
 fn of_entry(entry: &Entry<'_>) -> Option<Early> {
     let stores = |at: &At| {
         matches!(entry.op(*at), Some(Op::Write { to: Resource::Shared(_), mode: WriteMode::Blind, .. }))
-            && !entry.is_recovery(*at)
+            && !entry.control().is_recovery(*at)
     };
     entry.steps_of(Kinds::WRITE).filter(stores).find_map(|shown| {
         let (check, read) = asked_for(entry, shown)?;
         let last = entry.steps_of(Kinds::WRITE).filter(stores).find(|last| {
             *last > shown
-                && entry.answer(check, *last) == Some(false)
+                && entry.control().answer(check, *last) == Some(false)
                 && is_opaque_result(entry, *last)
                 && is_disjoint(entry, shown, *last)
-                && entry.leads_to(shown, *last) == Some(true)
-                && entry.race_window(shown, *last).is_some_and(|window| !window.is_locked())
+                && entry.control().leads_to(shown, *last) == Some(true)
+                && entry.locks().race_window(shown, *last).is_some_and(|window| !window.is_locked())
         })?;
         let used = used_unseen(entry, check, last).ok_or(Reason::AsksFirst);
         let used = entry.settle(&HAZARD.id, &[shown, last], used)?;
@@ -72,19 +72,19 @@ fn of_entry(entry: &Entry<'_>) -> Option<Early> {
     })
 }
 
-/// The check that is made whether something is there, and the look at it, where a step sets it before anybody else can look.
+/// The check that is made whether something is there, and the read of it, where a step sets it before anybody else can look.
 fn asked_for(entry: &Entry<'_>, shown: At) -> Option<(At, At)> {
     let Some(Resource::Shared(location)) = entry.resource(shown) else { return None };
-    if !entry.is_shared(location) || stands_for_work(entry, shown, location) {
+    if !entry.alias().is_shared(location) || stands_for_work(entry, shown, location) {
         return None;
     }
-    entry.control_dependences(shown).iter().rev().copied().find_map(|check| {
+    entry.control().control_dependences(shown).iter().rev().copied().find_map(|check| {
         let Some(Op::Check { on, equal: None, .. }) = entry.op(check) else { return None };
-        let ([_], Some(false)) = (on.as_slice(), entry.answer(check, shown)) else { return None };
+        let ([_], Some(false)) = (on.as_slice(), entry.control().answer(check, shown)) else { return None };
         let same =
             |read: &At| matches!(entry.resource(*read), Some(Resource::Shared(seen)) if seen == location);
-        let read = entry.checked_reads(check).find(same)?;
-        (entry.leads_to(read, shown) == Some(false)).then_some((check, read))
+        let read = entry.flow().checked_reads(check).find(same)?;
+        (entry.control().leads_to(read, shown) == Some(false)).then_some((check, read))
     })
 }
 
@@ -121,20 +121,22 @@ fn is_promise(entry: &Entry<'_>, value: Value) -> bool {
 fn is_opaque_result(entry: &Entry<'_>, at: At) -> bool {
     let Some(Op::Write { from, .. }) = entry.op(at) else { return false };
     let shared = matches!(entry.resource(at), Some(Resource::Shared(path)) if {
-        entry.is_shared(path) && !path.fields.iter().any(|field| matches!(field, Field::At(_)))
+        entry.alias().is_shared(path) && !path.fields.iter().any(|field| matches!(field, Field::At(_)))
     });
-    shared && !from.is_empty() && !entry.is_time(from)
+    shared && !from.is_empty() && !entry.flow().is_time(from)
 }
 
 fn is_disjoint(entry: &Entry<'_>, one: At, other: At) -> bool {
-    entry.overlap(one, other).is_none()
+    entry.alias().overlap(one, other).is_none()
 }
 
 /// A use of what is set last, or of something in it, by a call that has found the first and asks for nothing else.
 fn used_unseen(entry: &Entry<'_>, check: At, last: At) -> Option<At> {
     let Some(Resource::Shared(location)) = entry.resource(last) else { return None };
     let within = |at: &At| match entry.op(*at) {
-        Some(Op::Call { receiver: Some(object), .. }) => entry.resolve_path(object).begins_with(location),
+        Some(Op::Call { receiver: Some(object), .. }) => {
+            entry.alias().resolve_path(object).begins_with(location)
+        }
         _ => matches!(entry.resource(*at), Some(Resource::Shared(seen)) if seen.begins_with(location)),
     };
     let reads: Vec<At> = entry.steps_of(Kinds::READ | Kinds::CALL).filter(within).collect();
@@ -144,24 +146,24 @@ fn used_unseen(entry: &Entry<'_>, check: At, last: At) -> Option<At> {
             entry.resource(*read) == entry.resource(last)
                 && matches!(entry.op(*read), Some(Op::Read { into, .. }) if into == value)
         };
-        entry.resolve_path(&(*value).into()) == *location || reads.iter().any(seen)
+        entry.alias().resolve_path(&(*value).into()) == *location || reads.iter().any(seen)
     };
     let asks = |op: &Op| matches!(op, Op::Check { on, .. } if on.iter().any(itself));
     if reads.is_empty() || entry.all(Kinds::CHECK, asks).next().is_some() {
         return None;
     }
-    let passes = entry.branch(check, true);
+    let passes = entry.control().branch(check, true);
     reads.into_iter().find(|read| {
         *read > check
-            && entry.answer(check, *read) != Some(false)
-            && passes.iter().any(|at| at == read || entry.leads_to(*at, *read).is_some())
+            && entry.control().answer(check, *read) != Some(false)
+            && passes.iter().any(|at| at == read || entry.control().leads_to(*at, *read).is_some())
     })
 }
 
 fn issue(entry: &Entry<'_>, early: &Early) -> Issue {
     let Early { read, shown, last, used } = *early;
     let (first, rest) = (entry.thing(shown), entry.thing(last));
-    // It is told where it is set up, whoever uses it.
+    // It is reported where it is set up, whoever uses it.
     let story = [read, shown, last];
     let message = format!(
         "{first} is set before {rest} is, with a wait in between, so a call that comes meanwhile finds {first} and goes on without {rest}"

@@ -35,7 +35,7 @@ struct Addition {
     span: Span,
 }
 
-/// Gathered things that are emptied behind the wait for those that were there before it. What else says so of an act has told it.
+/// Gathered things that are emptied behind the wait for those that were there before it. What else says so of an act has reported it.
 pub(super) fn emptied(view: &View<'_>, reported: impl Fn(&Entry<'_>, At) -> bool) -> Vec<Issue> {
     let empties = |entry: &Entry<'_>| {
         let acts = entry.steps_of(Kinds::WRITE | Kinds::DELETE).filter(|at| gathered(entry, *at).is_some());
@@ -60,7 +60,7 @@ pub(super) fn emptied(view: &View<'_>, reported: impl Fn(&Entry<'_>, At) -> bool
         .into_iter()
         .filter_map(|(entry, read, act)| {
             let whole = gathered(entry, act)?;
-            let (field, file) = (entry.last_name(&whole)?, entry.span(act).file);
+            let (field, file) = (entry.alias().last_name(&whole)?, entry.span(act).file);
             let other = added.iter().find(|other| other.field == field && other.span.file == file);
             let other = entry.settle(&HAZARD.id, &[read, act], other.ok_or(Reason::NobodyWrites))?;
             Some(issue(entry, &whole, read, act, other.span))
@@ -83,19 +83,19 @@ fn gathered(entry: &Entry<'_>, act: At) -> Option<AccessPath> {
     }
     // What is taken out of a map by its key is one thing, and not all of them.
     let is_entry = matches!(whole.fields.last(), Some(Field::At(_)));
-    (!is_entry && is_gathered(entry, &whole) && entry.is_shared(&whole)).then_some(whole)
+    (!is_entry && is_gathered(entry, &whole) && entry.alias().is_shared(&whole)).then_some(whole)
 }
 
 /// Whether as many are cut off as there are at that moment: `list.splice(0, list.length)`.
 fn cuts_all(entry: &Entry<'_>, act: At, from: &[Value]) -> bool {
     let [number] = from else { return false };
-    let [read] = entry.sources(*number) else { return false };
+    let [read] = entry.flow().sources(*number) else { return false };
     entry.name_of(*number).split('.').next() == Some("length")
         && entry.resource(*read) == entry.resource(act)
-        && entry.leads_to(*read, act) == Some(false)
+        && entry.control().leads_to(*read, act) == Some(false)
 }
 
-/// The look at all that was there before it was sent off, with others let in until the act.
+/// The read of all that was there before it was sent off, with others let in until the act.
 fn sent_before(view: &View<'_>, entry: &Entry<'_>, act: At) -> Result<At, Reason> {
     let whole = gathered(entry, act).ok_or(Reason::OutOfScope)?;
     let sees_all = |read: &At| {
@@ -106,6 +106,7 @@ fn sent_before(view: &View<'_>, entry: &Entry<'_>, act: At) -> Result<At, Reason
     let reads: Vec<At> = entry.steps_of(Kinds::READ).filter(sees_all).collect();
     // Whoever makes sure at the last moment that nothing was added knows what is thrown away.
     let asks_again = entry
+        .flow()
         .controlling_reads(act)
         .any(|(_, read)| reads.contains(&read) && view.reach(entry, read, act).is_none());
     unless(asks_again, Reason::CheckedAgain)?;
@@ -129,12 +130,12 @@ fn is_gathered(entry: &Entry<'_>, whole: &AccessPath) -> bool {
     entry.lexicon().has_word_of(Topic::Waiting, &entry.path_text(whole))
 }
 
-/// Whether a step on the way from a look to an act gives away what was seen, and is waited for.
+/// Whether a step on the way from a read to an act gives away what was seen, and is waited for.
 fn sends(entry: &Entry<'_>, read: At, send: At, act: At) -> bool {
     let Some(Op::Read { into: seen, .. }) = entry.op(read) else { return false };
     let gives_away = match entry.op(send) {
         Some(Op::Call { arguments, awaited: true, .. }) => {
-            arguments.iter().flat_map(Argument::mentioned).any(|value| entry.depends_on(value, *seen))
+            arguments.iter().flat_map(Argument::mentioned).any(|value| entry.flow().depends_on(value, *seen))
         }
         // What a request is made of is not told by its step. What waits to be sent and is read as a whole is what is sent.
         Some(Op::External { change, .. }) => {
@@ -146,17 +147,19 @@ fn sends(entry: &Entry<'_>, read: At, send: At, act: At) -> bool {
             *change != Change::None && !counted
         }
         Some(Op::Write { to: Resource::File(_) | Resource::Row { .. } | Resource::Key(_), .. }) => {
-            entry.data_dependences(send).contains(&read)
+            entry.flow().data_dependences(send).contains(&read)
         }
         _ => false,
     };
-    gives_away && entry.leads_to(read, send).is_some() && entry.leads_to(send, act) == Some(true)
+    gives_away
+        && entry.control().leads_to(read, send).is_some()
+        && entry.control().leads_to(send, act) == Some(true)
 }
 
 /// Whether all is thrown away because nobody is to come any more.
 fn clears_up(entry: &Entry<'_>, read: At, act: At) -> bool {
     let names = |function| entry.lexicon().has_verb_of(Topic::ClearsUp, &entry.function_name(function));
-    entry.is_recovery(act) || names(entry.function) || names(entry.home(&[read, act]))
+    entry.control().is_recovery(act) || names(entry.function) || names(entry.home(&[read, act]))
 }
 
 /// Everything that calls and events add to something in memory.
@@ -170,8 +173,13 @@ fn additions(view: &View<'_>) -> Vec<Addition> {
                 continue;
             };
             let under_key = path.fields.iter().position(|field| matches!(field, Field::At(_)));
-            let keeps_rest =
-                || entry.data_dependences(at).iter().any(|from| entry.overlap(*from, at).is_some());
+            let keeps_rest = || {
+                entry
+                    .flow()
+                    .data_dependences(at)
+                    .iter()
+                    .any(|from| entry.alias().overlap(*from, at).is_some())
+            };
             let adds = *mode == WriteMode::Append
                 || under_key.is_some()
                 || (*mode == WriteMode::Blind && !from.is_empty() && keeps_rest());
@@ -181,11 +189,11 @@ fn additions(view: &View<'_>) -> Vec<Addition> {
             let mut whole = path.clone();
             whole.fields = path.fields.iter().take(under_key.unwrap_or(path.fields.len())).cloned().collect();
             let span = entry.span(at);
-            found.extend(entry.last_name(&whole).map(|field| Addition { field, span }));
+            found.extend(entry.alias().last_name(&whole).map(|field| Addition { field, span }));
             // What is counted up in an object is a part of what it holds.
             if under_key.is_none() && *mode == WriteMode::Blind {
                 whole.fields.pop();
-                found.extend(entry.last_name(&whole).map(|field| Addition { field, span }));
+                found.extend(entry.alias().last_name(&whole).map(|field| Addition { field, span }));
             }
         }
     }

@@ -49,13 +49,13 @@ pub(super) fn overtaken(entry: &Entry<'_>) -> Vec<Issue> {
 /// The question whose answer a step stores, and what to say of it.
 fn stored_late(entry: &Entry<'_>, store: At) -> Result<(At, Issue), Reason> {
     let Some(Resource::Shared(path)) = entry.resource(store) else { return Err(Reason::OutOfScope) };
-    needs(entry.is_shared(path), Reason::OutOfScope)?;
+    needs(entry.alias().is_shared(path), Reason::OutOfScope)?;
     unless(is_under_own_name(entry, path), Reason::OwnRecord)?;
     unless(adds_on(entry, store), Reason::OnlyAdds)?;
     let asks = |from: &At| match entry.op(*from) {
         // What a request brings along is its own, whenever it is read; no later request brings a newer one.
         Some(Op::Call { receiver: Some(AccessPath { root: Root::Value(of), .. }), .. })
-            if entry.is_handed_over(*of) =>
+            if entry.flow().is_handed_over(*of) =>
         {
             false
         }
@@ -64,16 +64,16 @@ fn stored_late(entry: &Entry<'_>, store: At) -> Result<(At, Issue), Reason> {
         _ => false,
     };
     let late = |from: &At| {
-        entry.race_window(*from, store).is_some_and(|window| window.suspends && !window.is_locked())
+        entry.locks().race_window(*from, store).is_some_and(|window| window.suspends && !window.is_locked())
     };
     // The nearest question tells the story best: it stands where the answer is stored.
-    let dependences = entry.data_dependences(store);
+    let dependences = entry.flow().data_dependences(store);
     let mut questions = dependences.iter().rev().filter(|from| asks(from)).peekable();
     needs(questions.peek().is_some(), Reason::OutOfScope)?;
     let asked = *questions.find(|from| late(from)).ok_or(Reason::NoSuspension)?;
     unless(is_its_own(entry, asked, store), Reason::OwnQuestion)?;
     // What is only set where it was missing, or by the first to come, is loaded twice at worst.
-    unless(entry.controlling_reads(store).any(|(_, read)| passes_once(entry, read)), Reason::SetOnce)?;
+    unless(entry.flow().controlling_reads(store).any(|(_, read)| passes_once(entry, read)), Reason::SetOnce)?;
     let thing = entry.thing(store);
     let (one, other) = (entry.position(asked, &[store]), entry.position(store, &[asked]));
     let message = format!(
@@ -102,14 +102,14 @@ fn is_its_own(entry: &Entry<'_>, asked: At, store: At) -> bool {
     if let Some(Op::Write { from, .. }) = entry.op(store) {
         values.extend(from);
     }
-    entry.backward_slice(&values).into_iter().any(|value| entry.is_handed_over(value))
+    entry.flow().backward_slice(&values).into_iter().any(|value| entry.flow().is_handed_over(value))
 }
 
 /// Whether something is kept under a name that this call has made up: no other call stores there.
 fn is_under_own_name(entry: &Entry<'_>, path: &AccessPath) -> bool {
     path.fields.iter().any(|field| match field {
         Field::At(Term::Path(key)) => {
-            key.fields.is_empty() && entry.is_made_here(key)
+            key.fields.is_empty() && entry.alias().is_made_here(key)
                 || is_begun_here(entry, key)
                 || parts(entry, key).any(|part| is_made_up(entry, &part.into()))
         }
@@ -121,15 +121,17 @@ fn is_under_own_name(entry: &Entry<'_>, path: &AccessPath) -> bool {
 /// Whether there is something in a name that is never the same twice.
 fn is_made_up(entry: &Entry<'_>, name: &Term) -> bool {
     let fresh = |piece: &Piece| matches!(piece, Piece::Fresh(Fresh::Random | Fresh::Counter | Fresh::Time));
-    entry.pattern(name).0.iter().any(fresh)
+    entry.alias().pattern(name).0.iter().any(fresh)
 }
 
 /// What a name was made from: all of it, or what an object that was put together here has under it. `{ code, owner }` has `code` under
 /// `code`.
 fn parts<'e>(entry: &'e Entry<'_>, path: &AccessPath) -> impl Iterator<Item = Value> + 'e {
     let (whole, under) = match (&path.root, path.fields.as_slice()) {
-        (Root::Value(whole), []) => (entry.backward_slice(&[*whole]), None),
-        (Root::Value(whole), [Field::Name(name)]) => (entry.backward_slice(&[*whole]), Some(name.clone())),
+        (Root::Value(whole), []) => (entry.flow().backward_slice(&[*whole]), None),
+        (Root::Value(whole), [Field::Name(name)]) => {
+            (entry.flow().backward_slice(&[*whole]), Some(name.clone()))
+        }
         _ => (vec![], None),
     };
     let fits = move |value: &Value| under.as_ref().is_none_or(|name| entry.name_of(*value) == &**name);
@@ -139,7 +141,9 @@ fn parts<'e>(entry: &'e Entry<'_>, path: &AccessPath) -> impl Iterator<Item = Va
 /// Whether a name is that of a session which something that this call has made stands for.
 fn is_begun_here(entry: &Entry<'_>, key: &AccessPath) -> bool {
     match (&key.root, key.fields.as_slice()) {
-        (Root::Value(made), [Field::Name(name)]) => &**name == "sessionId" && entry.is_constructed(*made),
+        (Root::Value(made), [Field::Name(name)]) => {
+            &**name == "sessionId" && entry.flow().is_constructed(*made)
+        }
         _ => false,
     }
 }
@@ -147,7 +151,8 @@ fn is_begun_here(entry: &Entry<'_>, key: &AccessPath) -> bool {
 /// Whether a step adds to what is there: in whatever order the answers come, all of them count. What was there is no older than the
 /// answer; if it is, that is another story.
 fn adds_on(entry: &Entry<'_>, store: At) -> bool {
-    let same =
-        |from: &At| matches!(entry.op(*from), Some(Op::Read { .. })) && entry.overlap(*from, store).is_some();
-    entry.data_dependences(store).iter().any(same)
+    let same = |from: &At| {
+        matches!(entry.op(*from), Some(Op::Read { .. })) && entry.alias().overlap(*from, store).is_some()
+    };
+    entry.flow().data_dependences(store).iter().any(same)
 }

@@ -33,7 +33,7 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
         let lost: Vec<_> = claimed(view, Claim::LostUpdate).iter().map(spans).collect();
         replaced.retain(|pair| is_first(pair, lost.contains(&spans(pair))));
     }
-    // Several parts of one thing that are read before it is replaced are one story, told from the first of them.
+    // Several parts of one thing that are read before it is replaced are one story, reported from the first of them.
     replaced.dedup_by(|next, first| {
         let is_same = std::ptr::eq(next.entry, first.entry)
             && next.act == first.act
@@ -56,7 +56,7 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
     issues
 }
 
-/// Whether a pair is no part of what is told elsewhere.
+/// Whether a pair is no part of what is reported elsewhere.
 fn is_first(pair: &CheckAct<'_, '_>, is_part: bool) -> bool {
     if is_part {
         silent(pair, &HAZARD.id, Reason::ReportedElsewhere);

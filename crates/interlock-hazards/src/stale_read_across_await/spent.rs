@@ -37,12 +37,12 @@ pub(crate) fn claims(_view: &View<'_>, pair: &CheckAct<'_, '_>) -> Result<(), Re
     else {
         return Err(Reason::OutOfScope);
     };
-    let amount = |value: &&Value| !entry.sources(**value).contains(&pair.read);
+    let amount = |value: &&Value| !entry.flow().sources(**value).contains(&pair.read);
     let taken = |value: &Value| {
-        let name = entry.resolve(&(*value).into());
-        from.iter().any(|other| entry.resolve(&(*other).into()) == name)
+        let name = entry.alias().resolve(&(*value).into());
+        from.iter().any(|other| entry.alias().resolve(&(*other).into()) == name)
     };
-    let own = |value: &Value| !entry.is_shared(&(*value).into());
+    let own = |value: &Value| !entry.alias().is_shared(&(*value).into());
     if on.iter().filter(amount).any(|value| own(value) && taken(value)) {
         return Ok(());
     }
@@ -58,32 +58,32 @@ fn counts(pair: &CheckAct<'_, '_>, on: &[Value], from: &[Value]) -> bool {
     let leads_there =
         |at: &At| matches!(entry.resource(*at), Some(Resource::Shared(whole)) if path.begins_with(whole));
     let seen = |value: &Value, is_look: &dyn Fn(&At) -> bool| {
-        let sources = entry.sources(*value);
+        let sources = entry.flow().sources(*value);
         sources.iter().any(is_look) && sources.iter().all(leads_there)
     };
     let is_look = |value: &Value| seen(value, &|at| *at == pair.read);
     let again = |value: &Value| {
         seen(value, &|at| *at > pair.read && entry.resource(*at) == pair.resource())
-            && !entry.sources(*value).contains(&pair.read)
+            && !entry.flow().sources(*value).contains(&pair.read)
     };
     // That it has failed is counted however many of them fail at once.
-    !entry.is_recovery(pair.act)
+    !entry.control().is_recovery(pair.act)
         && !on.is_empty()
         && on.iter().all(is_look)
         && !from.is_empty()
         && from.iter().all(again)
 }
 
-/// Whether the same thing is changed right before the look or after it as well, while nobody else runs: what is changed later gives that back.
+/// Whether the same thing is changed right before the read or after it as well, while nobody else runs: what is changed later gives that back.
 fn is_taken_at_once(pair: &CheckAct<'_, '_>) -> bool {
     let entry = pair.entry;
     entry.steps_of(Kinds::WRITE).any(|write| {
         write != pair.act
             && entry.resource(write) == pair.resource()
-            && entry.leads_to(write, pair.act).is_some()
+            && entry.control().leads_to(write, pair.act).is_some()
             && [(pair.read, write), (write, pair.read)]
                 .into_iter()
-                .any(|(first, second)| entry.leads_to(first, second) == Some(false))
+                .any(|(first, second)| entry.control().leads_to(first, second) == Some(false))
     })
 }
 

@@ -50,28 +50,29 @@ pub(crate) fn claims(_view: &View<'_>, pair: &CheckAct<'_, '_>) -> Result<(), Re
 
 /// Whether who does not find it, or does not know it, does not get to take it away.
 fn refuses(pair: &CheckAct<'_, '_>, check: At) -> bool {
-    pair.entry.answer(check, pair.act).is_some()
+    pair.entry.control().answer(check, pair.act).is_some()
 }
 
 /// Whether the caller says which one it is: the key of an entry, or what the thing is compared with.
 fn is_named_by_caller(pair: &CheckAct<'_, '_>, check: At) -> bool {
     let entry = pair.entry;
     let is_given = |value: &Value| {
-        let given = |part: &Value| matches!(entry.origin(*part), Some(Origin::Argument | Origin::Arguments));
-        given(value) || entry.backward_slice(&[*value]).iter().any(given)
+        let given =
+            |part: &Value| matches!(entry.flow().origin(*part), Some(Origin::Argument | Origin::Arguments));
+        given(value) || entry.flow().backward_slice(&[*value]).iter().any(given)
     };
     let (Some(Resource::Shared(path)), Some(Op::Check { on, .. })) = (pair.resource(), entry.op(check))
     else {
         return false;
     };
     let in_key = path.fields.iter().any(|field| match field {
-        Field::At(key) => entry.values_in(key).iter().any(is_given),
+        Field::At(key) => entry.flow().values_in(key).iter().any(is_given),
         Field::Name(_) => false,
     });
-    in_key || on.iter().any(|value| is_given(value) && !entry.sources(*value).contains(&pair.read))
+    in_key || on.iter().any(|value| is_given(value) && !entry.flow().sources(*value).contains(&pair.read))
 }
 
-/// What is done outside between the look and the taking away, and is not undone or left out if it is done again.
+/// What is done outside between the read and the taking away, and is not undone or left out if it is done again.
 fn happens_between(pair: &CheckAct<'_, '_>) -> Option<At> {
     let entry = pair.entry;
     let counts = |op: &Op| match op {
@@ -86,8 +87,8 @@ fn happens_between(pair: &CheckAct<'_, '_>) -> Option<At> {
     steps.find(|at| {
         pair.read < *at
             && *at < pair.act
-            && entry.leads_to(pair.read, *at).is_some()
-            && entry.leads_to(*at, pair.act).is_some()
+            && entry.control().leads_to(pair.read, *at).is_some()
+            && entry.control().leads_to(*at, pair.act).is_some()
     })
 }
 
@@ -110,7 +111,7 @@ fn ends(entry: &Entry<'_>, pair: &CheckAct<'_, '_>) -> bool {
         Some(Op::Check { equal: Some(word), .. }) => is_end(word),
         _ => false,
     };
-    entry.control_dependences(pair.act).iter().any(asked)
+    entry.control().control_dependences(pair.act).iter().any(asked)
         || entry.tools().iter().any(|tool| is_end(tool))
         || is_end(&entry.function_name(entry.home(&[pair.read, pair.act])))
 }

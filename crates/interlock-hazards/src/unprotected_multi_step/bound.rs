@@ -19,8 +19,8 @@ pub(super) struct Changes {
 
 impl Changes {
     pub(super) fn of(entry: &Entry<'_>, changes: &[At]) -> Self {
-        let subjects = changes.iter().map(|at| (*at, entry.subjects(*at))).collect();
-        let caught = changes.iter().filter(|at| entry.is_caught(**at));
+        let subjects = changes.iter().map(|at| (*at, entry.flow().subjects(*at))).collect();
+        let caught = changes.iter().filter(|at| entry.control().is_caught(**at));
         let best_effort = caught.filter_map(|at| Some((*at, best_effort_attempt(entry, *at)?))).collect();
         Self { subjects, best_effort }
     }
@@ -36,6 +36,7 @@ impl Changes {
         let same_table =
             table(change).is_some_and(|one| table(other).is_some_and(|two| one.names_the_same_as(two)));
         let made: Vec<Value> = entry
+            .control()
             .inside(attempt)
             .filter_map(|at| match entry.op(at) {
                 Some(Op::Derive { into, .. }) => Some(*into),
@@ -44,14 +45,14 @@ impl Changes {
             .collect();
         let asks = |check: &At| match entry.op(*check) {
             Some(Op::Check { on, .. }) => {
-                on.iter().any(|value| made.iter().any(|made| entry.depends_on(*value, *made)))
+                on.iter().any(|value| made.iter().any(|made| entry.flow().depends_on(*value, *made)))
             }
             _ => false,
         };
         let asks_first =
-            || entry.control_dependences(other).iter().filter(|check| **check > attempt).any(asks);
+            || entry.control().control_dependences(other).iter().filter(|check| **check > attempt).any(asks);
         !same_table
-            && !entry.encloses(attempt, other)
+            && !entry.control().encloses(attempt, other)
             && entry.frame_of(attempt) == entry.frame_of(other)
             && !asks_first()
     }
@@ -59,7 +60,7 @@ impl Changes {
 
 /// The attempt that catches a failure of a change, where it does no more than say so, and nobody asks later.
 fn best_effort_attempt(entry: &Entry<'_>, change: At) -> Option<At> {
-    let attempt = entry.catcher(change)?;
+    let attempt = entry.control().catcher(change)?;
     let Some(Op::Try { catch: Some(catch), .. }) = entry.op(attempt) else { return None };
     let mut noted: Vec<Value> = catch.error.into_iter().collect();
     if !only_says_so(entry, &catch.body, &mut noted) {
@@ -77,9 +78,9 @@ fn best_effort_attempt(entry: &Entry<'_>, change: At) -> Option<At> {
         return None;
     }
     let is_noted = |values: &[Value]| {
-        values.iter().any(|value| noted.iter().any(|noted| entry.depends_on(*value, *noted)))
+        values.iter().any(|value| noted.iter().any(|noted| entry.flow().depends_on(*value, *noted)))
     };
-    let behind = entry.inside(attempt).last().unwrap_or(attempt) + 1;
+    let behind = entry.control().inside(attempt).last().unwrap_or(attempt) + 1;
     let asks = |at: At| match entry.op(at) {
         Some(Op::Check { on: values, .. } | Op::Exit(Exit::Return(values))) => is_noted(values),
         _ => false,
@@ -108,21 +109,23 @@ fn only_says_so(entry: &Entry<'_>, block: &Block, noted: &mut Vec<Value>) -> boo
 /// together is stored together, twice.
 pub(super) fn is_bound_to_its_own(entry: &Entry<'_>, first: At, second: At, changes: &Changes) -> bool {
     let with_first = |begin: &At| {
-        let mut others = changes.subjects.keys().filter(|other| entry.open(**other).contains(begin));
-        !entry.open(second).contains(begin) && others.any(|other| entry.same_record(*other, second))
+        let mut others = changes.subjects.keys().filter(|other| entry.locks().open(**other).contains(begin));
+        !entry.locks().open(second).contains(begin)
+            && others.any(|other| entry.alias().same_record(*other, second))
     };
-    !entry.open(second).is_empty() && entry.open(first).iter().any(with_first)
+    !entry.locks().open(second).is_empty() && entry.locks().open(first).iter().any(with_first)
 }
 
 /// Whether something binds two changes that are sent at once; `None` if they are not.
 pub(super) fn are_bound_side_by_side(entry: &Entry<'_>, first: At, second: At) -> Option<bool> {
-    let together = |at: At| entry.around(at, |op| matches!(op, Op::Together { .. }));
+    let together = |at: At| entry.control().around(at, |op| matches!(op, Op::Together { .. }));
     let common = together(first)?;
     if first > second || together(second) != Some(common) {
         return None;
     }
-    let locked = entry.held(first).iter().any(|lock| entry.held(second).contains(lock));
-    let in_transaction = entry.open(first).iter().any(|begin| entry.open(second).contains(begin));
+    let locked = entry.locks().held(first).iter().any(|lock| entry.locks().held(second).contains(lock));
+    let in_transaction =
+        entry.locks().open(first).iter().any(|begin| entry.locks().open(second).contains(begin));
     Some(locked || in_transaction)
 }
 
@@ -130,8 +133,8 @@ pub(super) fn are_bound_side_by_side(entry: &Entry<'_>, first: At, second: At) -
 pub(super) fn is_taken_back(entry: &Entry<'_>, first: At, second: At) -> bool {
     let undoes = entry.steps_of(Kinds::WRITE | Kinds::DELETE);
     undoes
-        .filter(|undo| entry.is_recovery(*undo) && entry.same_record(first, *undo))
-        .any(|undo| entry.leads_to(second, undo).is_some())
+        .filter(|undo| entry.control().is_recovery(*undo) && entry.alias().same_record(first, *undo))
+        .any(|undo| entry.control().leads_to(second, undo).is_some())
         || given_back_after_refusal(entry, first, second)
 }
 
@@ -143,11 +146,15 @@ fn given_back_after_refusal(entry: &Entry<'_>, first: At, second: At) -> bool {
         return false;
     };
     let depends = |check: &At| match entry.op(*check) {
-        Some(Op::Check { on, .. }) => on.iter().any(|value| entry.depends_on(*value, *outcome)),
+        Some(Op::Check { on, .. }) => on.iter().any(|value| entry.flow().depends_on(*value, *outcome)),
         _ => false,
     };
     let undoes = entry.steps_of(Kinds::WRITE | Kinds::DELETE);
-    undoes.filter(|undo| *undo > second && entry.same_record(first, *undo)).any(|undo| {
-        entry.control_dependences(undo).iter().any(|check| depends(check) && entry.encloses(*check, undo))
+    undoes.filter(|undo| *undo > second && entry.alias().same_record(first, *undo)).any(|undo| {
+        entry
+            .control()
+            .control_dependences(undo)
+            .iter()
+            .any(|check| depends(check) && entry.control().encloses(*check, undo))
     })
 }

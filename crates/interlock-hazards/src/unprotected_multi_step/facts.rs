@@ -37,10 +37,10 @@ impl Facts {
                         facts.decided.extend(table_of(entry, resource))
                     }
                     (Some(Op::Read { .. }), Some(Resource::File(path))) => {
-                        facts.read.insert(entry.pattern(path));
+                        facts.read.insert(entry.alias().pattern(path));
                     }
                     (Some(Op::Read { .. }), Some(Resource::Key(key))) => {
-                        facts.keys.insert(by_member(entry.pattern(key)));
+                        facts.keys.insert(by_member(entry.alias().pattern(key)));
                     }
                     _ => {}
                 }
@@ -61,8 +61,8 @@ impl Facts {
                 return;
             }
             let sources = match entry.op(at) {
-                Some(Op::Check { .. }) => Cow::Borrowed(entry.condition_sources(at)),
-                _ => entry.data_dependences(at),
+                Some(Op::Check { .. }) => Cow::Borrowed(entry.flow().condition_sources(at)),
+                _ => entry.flow().data_dependences(at),
             };
             for source in sources.iter().filter(|source| rows.remove(source)) {
                 self.decided.extend(entry.resource(*source).and_then(|row| table_of(entry, row)));
@@ -77,12 +77,12 @@ impl Facts {
                 table_of(entry, resource).is_some_and(|table| self.decided.contains(&table))
             }
             Some(Resource::File(path)) => {
-                let pattern = entry.pattern(path);
+                let pattern = entry.alias().pattern(path);
                 pattern.fits(&pattern) && self.read.contains(&pattern)
             }
             Some(Resource::Key(key)) => match entry.op(at) {
                 Some(Op::Write { mode: WriteMode::Append | WriteMode::Ensure, .. }) => {
-                    let pattern = entry.pattern(key);
+                    let pattern = entry.alias().pattern(key);
                     pattern.fits(&pattern) && self.keys.contains(&by_member(pattern))
                 }
                 _ => true,

@@ -32,7 +32,7 @@ pub(super) fn mixed(entry: &Entry<'_>) -> Vec<Issue> {
     let mut found: Vec<(Span, Issue)> = vec![];
     for begin in entry.steps_of(Kinds::OTHER) {
         let Some(Op::Begin { transaction }) = entry.op(begin) else { continue };
-        let Via::Client(client) = entry.via(&transaction.via) else { continue };
+        let Via::Client(client) = entry.alias().via(&transaction.via) else { continue };
         let judge = || {
             unless(transaction.via.is_unknown(), Reason::OutOfScope)?;
             needs(is_for_all(entry, &client), Reason::OwnConnection)?;
@@ -50,17 +50,19 @@ pub(super) fn mixed(entry: &Entry<'_>) -> Vec<Issue> {
 /// Whether other calls are sure to send their statements over the same connection. Of a method that nothing calls it is not known
 /// whose object it belongs to.
 fn is_for_all(entry: &Entry<'_>, client: &AccessPath) -> bool {
-    entry.is_shared(client) && *entry.runs != Runs::Unreached
+    entry.alias().is_shared(client) && *entry.runs != Runs::Unreached
 }
 
 /// Where the transaction ends, if others can come in before that and something is done in it.
 fn end_behind(entry: &Entry<'_>, begin: At, client: &AccessPath) -> Result<At, Reason> {
-    let same = |via: &Via| matches!(entry.via(via), Via::Client(other) if other == *client);
+    let same = |via: &Via| matches!(entry.alias().via(via), Via::Client(other) if other == *client);
     let ends = entry.all(Kinds::OTHER, |op| matches!(op, Op::End { via, .. } if same(via)));
     // Where it has been ended before, what is ended here is another one.
-    let mut ends =
-        ends.filter(|end| *end > begin && !entry.is_recovery(*end) && entry.open(*end).contains(&begin));
-    let end = ends.find(|end| entry.leads_to(begin, *end) == Some(true)).ok_or(Reason::NoSuspension)?;
+    let mut ends = ends.filter(|end| {
+        *end > begin && !entry.control().is_recovery(*end) && entry.locks().open(*end).contains(&begin)
+    });
+    let end =
+        ends.find(|end| entry.control().leads_to(begin, *end) == Some(true)).ok_or(Reason::NoSuspension)?;
     let inside = |at: At| match entry.op(at) {
         Some(
             Op::Read { via: Some(via), .. }
@@ -70,7 +72,7 @@ fn end_behind(entry: &Entry<'_>, begin: At, client: &AccessPath) -> Result<At, R
         _ => false,
     };
     needs((begin + 1..end).any(inside), Reason::OutOfScope)?;
-    let alone = entry.race_window(begin, end).is_none_or(|window| window.is_locked());
+    let alone = entry.locks().race_window(begin, end).is_none_or(|window| window.is_locked());
     unless(alone, Reason::HeldLock)?;
     Ok(end)
 }

@@ -53,16 +53,16 @@ fn put_back(view: &View<'_>, entry: &Entry<'_>, gone: At) -> Result<At, Reason> 
             *new > gone
                 && has_in_common(entry, gone, *new, from)
                 && is_step(entry, *new).is_ok()
-                && entry.leads_to(gone, *new).is_some()
+                && entry.control().leads_to(gone, *new).is_some()
         }
         _ => false,
     };
     // What comes first belongs to the removal; whoever removes and adds once more does that for itself.
     let new = entry.steps_of(Kinds::WRITE).find(adds).ok_or(Reason::OutOfScope)?;
-    let window = entry.race_window(gone, new).ok_or(Reason::NotAfter)?;
+    let window = entry.locks().race_window(gone, new).ok_or(Reason::NotAfter)?;
     unless(window.transaction, Reason::InTransaction)?;
     unless(window.is_locked(), Reason::HeldLock)?;
-    needs(entry.comes_in_one_turn(gone, new), Reason::OtherTurn)?;
+    needs(entry.control().comes_in_one_turn(gone, new), Reason::OtherTurn)?;
     unless(is_one_statement(entry, gone, new), Reason::OneStatement)?;
     needs(is_read(view, table), Reason::NobodyReads)?;
     Ok(new)
@@ -81,7 +81,7 @@ fn issue(entry: &Entry<'_>, gone: At, new: At) -> Issue {
     };
     let story = [gone, new];
     let (before, after) = (entry.position(gone, &story), entry.position(new, &story));
-    let waits = entry.race_window(gone, new).is_none_or(|window| window.suspends);
+    let waits = entry.locks().race_window(gone, new).is_none_or(|window| window.suspends);
     let (reach, both) = if waits {
         (Reach::Both, ", and of two calls at once both add theirs")
     } else {

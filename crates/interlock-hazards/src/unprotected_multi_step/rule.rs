@@ -58,11 +58,11 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
         let known = Changes::of(entry, &changes);
         let mut reported: Vec<At> = vec![];
         for first in changes.iter().copied() {
-            if reported.iter().any(|other| entry.same_record(*other, first)) {
+            if reported.iter().any(|other| entry.alias().same_record(*other, first)) {
                 entry.decide(Some(&HAZARD.id), &[first], Outcome::Silent(Reason::ReportedElsewhere));
                 continue;
             }
-            // What goes on in the same function with what was told before is the same story.
+            // What goes on in the same function with what was reported before is the same story.
             let goes_on = |other: &At| {
                 entry.frame_of(*other) == entry.frame_of(first) && pair(entry, *other, first, &known).is_ok()
             };
@@ -124,20 +124,21 @@ pub(super) fn is_step(entry: &Entry<'_>, at: At) -> Result<(), Reason> {
                 matches!(entry.op(*from), Some(Op::Read { .. }))
                     && matches!(entry.resource(*from), Some(Resource::Row { .. }))
             };
-            entry.data_dependences(at).iter().any(reads_row)
+            entry.flow().data_dependences(at).iter().any(reads_row)
         }
         _ => is_in_cache(entry, at),
     };
     // How often something was used is off by one at worst, and when it was last changed is set anew with the next change.
     let notes = |column: &str| notes_use(entry.lexicon(), column) || notes_change(entry.lexicon(), column);
-    let only_use = || entry.columns(at).is_some_and(|columns| columns.iter().all(|column| notes(column)));
+    let only_use =
+        || entry.alias().columns(at).is_some_and(|columns| columns.iter().all(|column| notes(column)));
     needs(stored, Reason::OutOfScope)?;
     needs(lives_on, Reason::NoState)?;
     unless(only_use(), Reason::OnlyNotesUse)?;
     unless(is_copy(), Reason::KeepsCache)?;
     unless(counts_calls(entry, at), Reason::CountsCalls)?;
-    unless(entry.is_recovery(at) || entry.is_finally(at), Reason::OnlyInRecovery)?;
-    needs(entry.detached(at).is_none(), Reason::Detached)
+    unless(entry.control().is_recovery(at) || entry.control().is_finally(at), Reason::OnlyInRecovery)?;
+    needs(entry.control().detached(at).is_none(), Reason::Detached)
 }
 
 /// Whether something is called after what is written down for people to read later.
@@ -155,7 +156,7 @@ fn inserts(entry: &Entry<'_>, at: At) -> bool {
 /// Whether two changes belong together and nothing binds them: how sure. What is cheap to ask is asked first.
 fn pair(entry: &Entry<'_>, first: At, second: At, changes: &Changes) -> Result<Confidence, Reason> {
     unless(first == second, Reason::OutOfScope)?;
-    unless(entry.same_record(first, second), Reason::SameRecord)?;
+    unless(entry.alias().same_record(first, second), Reason::SameRecord)?;
     unless(finishes(entry, first, second), Reason::FinishesOwnRow)?;
     let best_effort =
         changes.may_fail_alone(entry, first, second) || changes.may_fail_alone(entry, second, first);
@@ -163,8 +164,8 @@ fn pair(entry: &Entry<'_>, first: At, second: At, changes: &Changes) -> Result<C
     let confidence = kinds(entry, first, second).ok_or(Reason::KindsApart)?;
     needs(belong_together(entry, first, second, &changes.subjects), Reason::Unrelated)?;
     unless(comes_and_goes(entry, first) || comes_and_goes(entry, second), Reason::ComesAndGoes)?;
-    match entry.race_window(first, second) {
-        Some(_) if !entry.comes_in_one_turn(first, second) => return Err(Reason::OtherTurn),
+    match entry.locks().race_window(first, second) {
+        Some(_) if !entry.control().comes_in_one_turn(first, second) => return Err(Reason::OtherTurn),
         Some(window) => {
             unless(window.transaction, Reason::InTransaction)?;
             unless(window.is_locked(), Reason::HeldLock)?;
@@ -186,18 +187,19 @@ fn comes_and_goes(entry: &Entry<'_>, at: At) -> bool {
     if !matches!(entry.resource(at), Some(Resource::File(_))) {
         return false;
     }
-    let same = |other: &At| *other == at || entry.same_record(at, *other);
+    let same = |other: &At| *other == at || entry.alias().same_record(at, *other);
     let mut made = entry.steps_of(Kinds::WRITE).filter(same);
     made.any(|made| {
         let in_any_case = |gone: &At| {
-            entry.is_finally(*gone)
+            entry.control().is_finally(*gone)
                 || entry
+                    .control()
                     .control_dependences(*gone)
                     .iter()
-                    .all(|check| entry.control_dependences(made).contains(check))
+                    .all(|check| entry.control().control_dependences(made).contains(check))
         };
         let mut gone = entry.steps_of(Kinds::DELETE).filter(same).filter(in_any_case);
-        gone.any(|gone| entry.leads_to(made, gone).is_some())
+        gone.any(|gone| entry.control().leads_to(made, gone).is_some())
     })
 }
 
@@ -211,7 +213,7 @@ fn finishes(entry: &Entry<'_>, first: At, second: At) -> bool {
     let same_table = table.names_the_same_as(other) && inserts(entry, first) && !inserts(entry, second);
     match entry.op(first) {
         Some(Op::Write { outcome: Some(made), .. }) if same_table => {
-            entry.values_in(key).iter().any(|value| entry.depends_on(*value, *made))
+            entry.flow().values_in(key).iter().any(|value| entry.flow().depends_on(*value, *made))
         }
         _ => false,
     }
@@ -221,10 +223,10 @@ fn finishes(entry: &Entry<'_>, first: At, second: At) -> bool {
 fn names_of_new(entry: &Entry<'_>, first: At) -> Vec<Value> {
     let Some(Op::Write { outcome, .. }) = entry.op(first) else { return vec![] };
     let drawn = match entry.resource(first) {
-        Some(Resource::Row { key, .. }) => entry.values_in(key),
+        Some(Resource::Row { key, .. }) => entry.flow().values_in(key),
         _ => vec![],
     };
-    outcome.iter().copied().chain(drawn.into_iter().filter(|value| entry.is_drawn(*value))).collect()
+    outcome.iter().copied().chain(drawn.into_iter().filter(|value| entry.flow().is_drawn(*value))).collect()
 }
 
 /// Which kinds of changes make a pair.
@@ -243,7 +245,7 @@ fn kinds(entry: &Entry<'_>, first: At, second: At) -> Option<Confidence> {
             let Some(Op::Write { from, .. }) = entry.op(second) else { return None };
             let names_it = names_of_new(entry, first)
                 .iter()
-                .any(|name| from.iter().any(|value| entry.depends_on(*value, *name)));
+                .any(|name| from.iter().any(|value| entry.flow().depends_on(*value, *name)));
             names_it.then_some(Confidence::Medium)
         }
         (Resource::Key(one), Resource::Key(two)) => {
@@ -274,7 +276,7 @@ fn kinds(entry: &Entry<'_>, first: At, second: At) -> Option<Confidence> {
         }
         // Two names that are put together alike may be one file, and a folder goes with what is in it.
         (Resource::File(one), Resource::File(two)) => {
-            let (one, two) = (entry.pattern(one), entry.pattern(two));
+            let (one, two) = (entry.alias().pattern(one), entry.alias().pattern(two));
             let within = |inner: &Pattern, outer: &Pattern| {
                 inner.0.starts_with(&outer.0) || inner.0.ends_with(&outer.0)
             };
@@ -295,7 +297,7 @@ fn kinds(entry: &Entry<'_>, first: At, second: At) -> Option<Confidence> {
 /// finds, and goes on with.
 fn is_made_if_missing(entry: &Entry<'_>, first: At, second: At) -> bool {
     let looks_for_it = |check: At| {
-        entry.checked_reads(check).any(|read| {
+        entry.flow().checked_reads(check).any(|read| {
             match (entry.op(read), entry.resource(read), entry.resource(first)) {
                 (
                     Some(Op::Read { .. }),
@@ -306,10 +308,10 @@ fn is_made_if_missing(entry: &Entry<'_>, first: At, second: At) -> bool {
             }
         })
     };
-    entry.control_dependences(first).iter().any(|check| {
-        entry.encloses(*check, first)
-            && !entry.encloses(*check, second)
-            && entry.answer(*check, second).is_none()
+    entry.control().control_dependences(first).iter().any(|check| {
+        entry.control().encloses(*check, first)
+            && !entry.control().encloses(*check, second)
+            && entry.control().answer(*check, second).is_none()
             && looks_for_it(*check)
     })
 }
@@ -322,22 +324,24 @@ pub(super) fn is_one_statement(entry: &Entry<'_>, first: At, second: At) -> bool
         one.file == two.file && one.start == two.start && one.end == two.end && one.end > one.start;
     let renamed = |at: At| {
         entry.steps_of(Kinds::RENAME).any(|rename| match entry.op(rename) {
-            Some(Op::Rename { from, .. }) => Some(&entry.resolve_resource(from)) == entry.resource(at),
+            Some(Op::Rename { from, .. }) => {
+                Some(&entry.alias().resolve_resource(from)) == entry.resource(at)
+            }
             _ => false,
         })
     };
     let temporary = |at: At| {
         matches!(entry.resource(at), Some(Resource::File(path)) if {
-            entry.pattern(path).0.iter().any(|piece| matches!(piece, Piece::Fresh(_) | Piece::TempDir))
+            entry.alias().pattern(path).0.iter().any(|piece| matches!(piece, Piece::Fresh(_) | Piece::TempDir))
         })
     };
     // What is taken in one call of a helper and given in another belongs together. A helper that sets whatever it is told to does not
     // say so, and whoever binds what it does has bound all that does.
     let moves = |at: At| {
         matches!(entry.op(at), Some(Op::Write { mode: WriteMode::Atomic, to: Resource::Row { .. }, .. }))
-            && entry.columns(at).is_some_and(|columns| columns.len() <= 2)
-            && entry.open(at).is_empty()
-            && entry.held(at).is_empty()
+            && entry.alias().columns(at).is_some_and(|columns| columns.len() <= 2)
+            && entry.locks().open(at).is_empty()
+            && entry.locks().held(at).is_empty()
     };
     let one_call = || entry.position(first, &[second]) == entry.position(second, &[first]);
     (same_place && (!moves(first) || !moves(second) || one_call()))
@@ -355,21 +359,21 @@ fn is_claim(entry: &Entry<'_>, at: At) -> bool {
         return false;
     };
     let given_back = || {
-        entry
-            .all(Kinds::DELETE | Kinds::WRITE, gives)
-            .any(|end| end != at && entry.same_record(at, end) && entry.leads_to(at, end).is_some())
+        entry.all(Kinds::DELETE | Kinds::WRITE, gives).any(|end| {
+            end != at && entry.alias().same_record(at, end) && entry.control().leads_to(at, end).is_some()
+        })
     };
     let taken_before = || {
-        entry
-            .all(Kinds::WRITE, takes)
-            .any(|take| take != at && entry.same_record(at, take) && entry.leads_to(take, at).is_some())
+        entry.all(Kinds::WRITE, takes).any(|take| {
+            take != at && entry.alias().same_record(at, take) && entry.control().leads_to(take, at).is_some()
+        })
     };
     // A number that only says whose turn it is has no partner either.
     let is_fence = || {
         match op {
         Op::Write { outcome: Some(number), .. } => entry.steps_of(Kinds::WRITE).any(|write| {
             matches!(entry.op(write), Some(Op::Write { mode: WriteMode::Conditional(condition), .. }) if {
-                condition.0.iter().flat_map(|demand| entry.values_in(&demand.with)).any(|value| entry.depends_on(value, *number))
+                condition.0.iter().flat_map(|demand| entry.flow().values_in(&demand.with)).any(|value| entry.flow().depends_on(value, *number))
             })
         }),
         _ => false,
@@ -391,7 +395,10 @@ fn belong_together(
     }
     // What is taken from one key, if it was there, goes to the next.
     let keys = |at: At| matches!(entry.resource(at), Some(Resource::Key(_)));
-    if keys(first) && keys(second) && entry.controlling_reads(second).any(|(_, source)| source == first) {
+    if keys(first)
+        && keys(second)
+        && entry.flow().controlling_reads(second).any(|(_, source)| source == first)
+    {
         return true;
     }
     // What the second changes was found through what the first did.
@@ -405,17 +412,18 @@ fn belong_together(
         _ => vec![],
     };
     let key = match entry.resource(second) {
-        Some(Resource::Row { key, .. }) => entry.values_in(key),
-        Some(Resource::Key(key) | Resource::File(key)) => entry.values_in(key),
+        Some(Resource::Row { key, .. }) => entry.flow().values_in(key),
+        Some(Resource::Key(key) | Resource::File(key)) => entry.flow().values_in(key),
         _ => vec![],
     };
-    values.iter().chain(&key).any(|value| entry.depends_on(*value, *made)) || moves(entry, first, second)
+    values.iter().chain(&key).any(|value| entry.flow().depends_on(*value, *made))
+        || moves(entry, first, second)
 }
 
 /// Whether both write what was made from the same thing: two files in one folder have only the folder in common.
 fn share_content(entry: &Entry<'_>, first: At, second: At) -> bool {
     let content = |at: At| match entry.op(at) {
-        Some(Op::Write { from, .. }) => entry.things(from),
+        Some(Op::Write { from, .. }) => entry.flow().things(from),
         _ => BTreeSet::new(),
     };
     let (one, two) = (content(first), content(second));
@@ -425,7 +433,11 @@ fn share_content(entry: &Entry<'_>, first: At, second: At) -> bool {
 /// Whether the first puts elsewhere what the second takes away.
 fn moves(entry: &Entry<'_>, first: At, second: At) -> bool {
     matches!(entry.op(second), Some(Op::Delete { .. }))
-        && entry.data_dependences(first).iter().any(|source| entry.overlap(*source, second).is_some())
+        && entry
+            .flow()
+            .data_dependences(first)
+            .iter()
+            .any(|source| entry.alias().overlap(*source, second).is_some())
 }
 
 fn issue(entry: &Entry<'_>, first: At, second: At, confidence: Confidence) -> Issue {
@@ -436,7 +448,7 @@ fn issue(entry: &Entry<'_>, first: At, second: At, confidence: Confidence) -> Is
         "{one} and {two} change together, but nothing binds them: a crash or an error in between leaves the first without the second"
     );
     // Nobody of the same process comes between two steps that do not wait.
-    let waits = entry.race_window(first, second).is_none_or(|window| window.suspends);
+    let waits = entry.locks().race_window(first, second).is_none_or(|window| window.suspends);
     let reach = if waits { Reach::Both } else { Reach::CrossProcess };
     let mut issue = Issue::at(entry, first, &[second], reach, message)
         .no_surer_than(confidence)

@@ -30,18 +30,20 @@ use super::HAZARD;
 /// An error path that sets a record back after an effect outside that cannot be taken back.
 pub(super) fn undone(entry: &Entry<'_>) -> Vec<Issue> {
     let mut found = vec![];
-    for undo in entry.steps_of(Kinds::WRITE).filter(|at| entry.is_recovery(*at)) {
+    for undo in entry.steps_of(Kinds::WRITE).filter(|at| entry.control().is_recovery(*at)) {
         if !matches!(entry.resource(undo), Some(Resource::Row { .. } | Resource::Key(_))) {
             continue;
         }
         let set_before = entry.steps_of(Kinds::WRITE).find(|set| {
-            !entry.is_recovery(*set) && entry.same_record(*set, undo) && sets_the_same(entry, *set, undo)
+            !entry.control().is_recovery(*set)
+                && entry.alias().same_record(*set, undo)
+                && sets_the_same(entry, *set, undo)
         });
         let Some(set) = set_before else { continue };
         let effect = entry
             .all(Kinds::EXTERNAL, |op| matches!(op, Op::External { change: Change::Effect, .. }))
             .find(|effect| {
-                entry.leads_to(set, *effect).is_some()
+                entry.control().leads_to(set, *effect).is_some()
                     && !repeats_harmlessly(entry, *effect)
                     && fails_after(entry, *effect, undo)
             });
@@ -80,7 +82,7 @@ pub(super) fn undone(entry: &Entry<'_>) -> Vec<Issue> {
 }
 
 fn sets_the_same(entry: &Entry<'_>, one: At, other: At) -> bool {
-    match (entry.columns(one), entry.columns(other)) {
+    match (entry.alias().columns(one), entry.alias().columns(other)) {
         (Some(one), Some(other)) => one.iter().any(|column| other.iter().any(|name| same_name(column, name))),
         _ => true,
     }
@@ -89,7 +91,7 @@ fn sets_the_same(entry: &Entry<'_>, one: At, other: At) -> bool {
 fn repeats_harmlessly(entry: &Entry<'_>, effect: At) -> bool {
     let Some(Op::External { idempotency: Some(key), .. }) = entry.op(effect) else { return false };
     let differs = |piece: &Piece| matches!(piece, Piece::Fresh(Fresh::Random | Fresh::Time | Fresh::Counter));
-    !entry.pattern(key).0.iter().any(differs)
+    !entry.alias().pattern(key).0.iter().any(differs)
 }
 
 /// Whether something behind the effect can fail and lead to the undoing.
@@ -98,7 +100,9 @@ fn fails_after(entry: &Entry<'_>, effect: At, undo: At) -> bool {
         let fallible = matches!(
             entry.op(at),
             Some(Op::Write { .. } | Op::Delete { .. } | Op::External { .. } | Op::Call { .. })
-        ) && !entry.is_recovery(at);
-        fallible && entry.leads_to(effect, at).is_some() && entry.leads_to(at, undo).is_some()
+        ) && !entry.control().is_recovery(at);
+        fallible
+            && entry.control().leads_to(effect, at).is_some()
+            && entry.control().leads_to(at, undo).is_some()
     })
 }

@@ -36,7 +36,8 @@ pub(super) fn waited_once(entry: &Entry<'_>) -> Vec<Issue> {
         _ => false,
     };
     // Hardly any call waits for another like this, and looks are many.
-    let waits: Vec<At> = entry.steps_of(Kinds::CHECK).filter(|check| entry.only_waits(*check)).collect();
+    let waits: Vec<At> =
+        entry.steps_of(Kinds::CHECK).filter(|check| entry.control().only_waits(*check)).collect();
     if waits.is_empty() {
         return vec![];
     }
@@ -50,20 +51,22 @@ fn taken_over(entry: &Entry<'_>, read: At, waits: &[At]) -> Result<Issue, Reason
     let Some(Op::Read { into, of: Resource::Shared(path), .. }) = entry.op(read) else {
         return Err(Reason::OutOfScope);
     };
-    needs(entry.is_shared(path), Reason::OutOfScope)?;
+    needs(entry.alias().is_shared(path), Reason::OutOfScope)?;
     let for_it = |check: &&At| matches!(entry.op(**check), Some(Op::Check { on, .. }) if on.contains(into));
     let check = *waits.iter().find(for_it).ok_or(Reason::OutOfScope)?;
-    // Who comes back to the look before it goes on has looked again.
-    unless(entry.loops(check) != entry.loops(read), Reason::CheckedAgain)?;
-    let same = |at: &At| entry.overlap(read, *at) == Some(Overlap::Sure);
+    // Who comes back to the read before it goes on has looked again.
+    unless(entry.control().loops(check) != entry.control().loops(read), Reason::CheckedAgain)?;
+    let same = |at: &At| entry.alias().overlap(read, *at) == Some(Overlap::Sure);
     let takes = |op: &Op| matches!(op, Op::Write { to: Resource::Shared(_), mode: WriteMode::Blind, .. });
     let take = entry.all(Kinds::WRITE, takes).filter(same).find(|take| {
-        *take > check && entry.loops(*take) == entry.loops(read) && entry.leads_to(read, *take) == Some(true)
+        *take > check
+            && entry.control().loops(*take) == entry.control().loops(read)
+            && entry.control().leads_to(read, *take) == Some(true)
     });
     let take = take.ok_or(Reason::OutOfScope)?;
     let drop = entry
         .all(Kinds::DELETE, |op| matches!(op, Op::Delete { of: Resource::Shared(_), .. }))
-        .find(|drop| same(drop) && entry.leads_to(take, *drop).is_some())
+        .find(|drop| same(drop) && entry.control().leads_to(take, *drop).is_some())
         .ok_or(Reason::OutOfScope)?;
     let steps = [read, take, drop];
     let thing = entry.thing(read);

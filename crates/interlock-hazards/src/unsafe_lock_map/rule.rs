@@ -156,19 +156,19 @@ fn dropped(issue: Issue, made: Span, removed: Span, by: Lane, name: &str) -> Iss
 fn in_a_map(removals: &Removals<'_, '_>, entry: &Entry<'_>, at: At) -> Vec<Issue> {
     let Some(Op::New { into, .. }) = entry.op(at) else { return vec![] };
     let stored = entry
-        .all(Kinds::WRITE, |op| matches!(op, Op::Write { to: Resource::Shared(_), from, .. } if from.iter().any(|from| entry.depends_on(*from, *into))))
+        .all(Kinds::WRITE, |op| matches!(op, Op::Write { to: Resource::Shared(_), from, .. } if from.iter().any(|from| entry.flow().depends_on(*from, *into))))
         .find_map(|store| match entry.resource(store) {
             Some(Resource::Shared(path)) => map_of(path).map(|(map, key)| (store, map, key)),
             _ => None,
         });
     let Some((store, map, key)) = stored else { return vec![] };
     let bounded = || {
-        let values = entry.values_in(&key);
+        let values = entry.flow().values_in(&key);
         matches!(key, Term::Literal(_))
-            || (!values.is_empty() && values.iter().all(|value| entry.is_bounded(*value)))
+            || (!values.is_empty() && values.iter().all(|value| entry.flow().is_bounded(*value)))
     };
-    let grows = needs(entry.is_shared(&map), Reason::OwnLock)
-        .and_then(|()| unless(entry.is_limited(&map) || bounded(), Reason::FewKeys));
+    let grows = needs(entry.alias().is_shared(&map), Reason::OwnLock)
+        .and_then(|()| unless(entry.locks().is_limited(&map) || bounded(), Reason::FewKeys));
     if entry.note(&HAZARD.id, &[at, store], grows).is_err() {
         return vec![];
     }
@@ -237,6 +237,7 @@ impl<'v, 'e> Removals<'v, 'e> {
 fn by_timer(entry: &Entry<'_>, at: At) -> bool {
     *entry.runs == Runs::Event
         || entry
+            .control()
             .detached(at)
             .is_some_and(|spawn| matches!(entry.op(spawn), Some(Op::Spawn { start: Start::Timer, .. })))
 }
@@ -246,21 +247,23 @@ fn is_careful(entry: &Entry<'_>, at: At, map: &AccessPath) -> bool {
     let concerns = |source: &At| match (entry.op(*source), entry.resource(*source)) {
         (_, Some(Resource::Shared(path))) => path.root == map.root,
         (Some(Op::Call { receiver: Some(path), .. }), _) => {
-            entry.resolve_path(path).root == map.root || map_of(&entry.resolve_path(path)).is_some()
+            entry.alias().resolve_path(path).root == map.root
+                || map_of(&entry.alias().resolve_path(path)).is_some()
         }
         _ => false,
     };
     let is_count = |name: &str| entry.lexicon().has_inside(Topic::Holders, name);
-    entry.control_dependences(at).iter().any(|check| {
+    entry.control().control_dependences(at).iter().any(|check| {
         let Some(Op::Check { on, .. }) = entry.op(*check) else { return false };
-        let asks = entry.condition_sources(*check).iter().any(concerns)
+        let asks = entry.flow().condition_sources(*check).iter().any(concerns)
             || on.iter().any(|value| {
-                entry.field_of(*value).is_some_and(|field| is_count(&field))
+                entry.alias().field_of(*value).is_some_and(|field| is_count(&field))
                     || is_count(entry.name_of(*value))
             });
         // What was asked before the timer was set says nothing about the time when it goes off.
-        let in_time = entry.detached(at).is_none_or(|spawn| entry.encloses(spawn, *check));
-        entry.encloses(*check, at) && in_time && asks
+        let in_time =
+            entry.control().detached(at).is_none_or(|spawn| entry.control().encloses(spawn, *check));
+        entry.control().encloses(*check, at) && in_time && asks
     })
 }
 
@@ -269,17 +272,18 @@ fn at_its_use(entry: &Entry<'_>, at: At) -> Result<Issue, Reason> {
     let Some(Op::New { into, .. }) = entry.op(at) else { return Err(Reason::OutOfScope) };
     let taken = entry.steps_of(Kinds::ACQUIRE).find(|taken| {
         let Some(Op::Acquire { lock, .. }) = entry.op(*taken) else { return false };
-        let lock = entry.lock(lock);
-        lock.object.root == Root::Value(*into) && entry.is_made_here(&lock.object)
+        let lock = entry.locks().resolve(lock);
+        lock.object.root == Root::Value(*into) && entry.alias().is_made_here(&lock.object)
     });
     let taken = taken.ok_or(Reason::OutOfScope)?;
     // A call may bound its own work with a lock of its own.
     let own_work = entry
+        .control()
         .around(taken, |op| matches!(op, Op::Loop { .. } | Op::Together { .. } | Op::Spawn { .. }))
-        .is_some_and(|around| !entry.encloses(around, at));
+        .is_some_and(|around| !entry.control().encloses(around, at));
     let several = entry
         .steps_of(Kinds::ACQUIRE)
-        .filter(|other| matches!(entry.op(*other), Some(Op::Acquire { lock, .. }) if entry.lock(lock).object.root == Root::Value(*into)))
+        .filter(|other| matches!(entry.op(*other), Some(Op::Acquire { lock, .. }) if entry.locks().resolve(lock).object.root == Root::Value(*into)))
         .count();
     unless(own_work || several > 1, Reason::OwnWork)?;
     let story = [taken];

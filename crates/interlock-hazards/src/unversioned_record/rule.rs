@@ -39,7 +39,7 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
             .get(table)
             .is_some_and(|columns| columns.iter().any(|column| is_version(view.lexicon(), column)))
     };
-    // Where a write is part of a gap inside the handler, that gap is what there is to say of it.
+    // Where a write is part of a race window inside the handler, that gap is what there is to say of it.
     let reported: BTreeSet<(*const Entry<'_>, At)> =
         check_act_pairs(view).iter().map(|pair| (std::ptr::from_ref(pair.entry).cast(), pair.act)).collect();
     let mut found: BTreeMap<String, Issue> = BTreeMap::new();
@@ -82,7 +82,7 @@ fn columns(view: &View<'_>) -> BTreeMap<String, BTreeSet<Name>> {
         for at in entry.steps_of(Kinds::TOUCHES) {
             let Some(table) = table_of(entry, at) else { continue };
             let columns = known.entry(table).or_default();
-            columns.extend(entry.columns(at).into_iter().flatten().cloned());
+            columns.extend(entry.alias().columns(at).into_iter().flatten().cloned());
             let condition = match entry.op(at) {
                 Some(Op::Write { mode: WriteMode::Conditional(condition), .. }) => Some(condition),
                 Some(Op::Delete { when, .. }) => when.as_ref(),
@@ -115,35 +115,37 @@ fn overwrites(entry: &Entry<'_>, at: At) -> Result<(), Reason> {
     };
     unless(matches!(**key, Term::Any), Reason::OutOfScope)?;
     unless(adds_row(entry, at), Reason::OnlyAdds)?;
-    needs(entry.locks(at).is_empty(), Reason::HeldLock)?;
-    unless(entry.is_recovery(at), Reason::OnlyInRecovery)?;
+    needs(entry.locks().mutexes(at).is_empty(), Reason::HeldLock)?;
+    unless(entry.control().is_recovery(at), Reason::OnlyInRecovery)?;
     // A row that this transaction has looked at first is not overwritten unseen.
     let seen = entry.steps_of(Kinds::READ).any(|read| {
-        entry.same_record(read, at) && entry.race_window(read, at).is_some_and(|window| window.transaction)
+        entry.alias().same_record(read, at)
+            && entry.locks().race_window(read, at).is_some_and(|window| window.transaction)
     });
     unless(seen, Reason::InTransaction)?;
-    let of_key = entry.values_in(key);
+    let of_key = entry.flow().values_in(key);
     let sent = |value: &Value| {
-        let is_key =
-            of_key.iter().any(|key| entry.resolve(&(*key).into()) == entry.resolve(&(*value).into()));
+        let is_key = of_key
+            .iter()
+            .any(|key| entry.alias().resolve(&(*key).into()) == entry.alias().resolve(&(*value).into()));
         !is_key && comes_from_the_caller(entry, *value)
     };
     // What is computed from the same table is a lost update instead.
     let own =
         |source: &At| entry.resource(*source).is_some() && table_of(entry, *source) == table_of(entry, at);
     needs(from.iter().any(sent), Reason::NotFromCaller)?;
-    unless(entry.data_dependences(at).iter().any(own), Reason::ReportedElsewhere)
+    unless(entry.flow().data_dependences(at).iter().any(own), Reason::ReportedElsewhere)
 }
 
 fn comes_from_the_caller(entry: &Entry<'_>, value: Value) -> bool {
-    if entry.origin(value).is_some_and(Origin::is_argument) {
+    if entry.flow().origin(value).is_some_and(Origin::is_argument) {
         return true;
     }
-    let things = entry.things(&[value]);
+    let things = entry.flow().things(&[value]);
     things
         .iter()
-        .flat_map(|thing| entry.values_in(thing))
-        .any(|value| entry.origin(value).is_some_and(Origin::is_argument))
+        .flat_map(|thing| entry.flow().values_in(thing))
+        .any(|value| entry.flow().origin(value).is_some_and(Origin::is_argument))
 }
 
 fn issue(entry: &Entry<'_>, at: At, table: &str) -> Issue {

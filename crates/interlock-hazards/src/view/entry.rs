@@ -1,4 +1,4 @@
-//! One way into the program, laid out flat.
+//! One entry point, laid out flat.
 
 use std::{
     borrow::Cow,
@@ -8,24 +8,28 @@ use std::{
 
 use interlock_model::{
     Confidence, Span,
-    ir::{Block, Effect, FunctionId, Name, Op, Program, Resource, Tool, ValueInfo},
+    ir::{Effect, FunctionId, Name, Op, Program, Resource, Tool, ValueInfo},
 };
 
 use super::{
-    Facts,
-    ahead::{Bits, Known},
-    alike::DefinitionSites,
-    edges::Edges,
-    flow::{Definition, Inputs},
-    here::{FlowFacts, Lists},
+    Alias, Control, Facts, Flow, Locks,
+    control::{
+        ahead::{Bits, Known},
+        edges::Edges,
+        flow_facts::{FlowFacts, Lists},
+    },
+    flow::{
+        def_use::{Definition, Inputs},
+        definition_sites::DefinitionSites,
+        sources::{ListNumber, Sources},
+    },
     kinds::{KindOfStep, Kinds},
-    sources::{ListNumber, Sources},
 };
 
 /// The number of a step in its [`Entry`].
 pub type At = usize;
 
-/// One way into the program.
+/// One entry point.
 #[derive(Debug)]
 pub struct Entry<'e> {
     /// The program, for names.
@@ -108,7 +112,7 @@ pub(super) struct Branches {
     pub(super) asked: ListNumber,
 }
 
-/// A call that was followed.
+/// A call that was inlined.
 #[derive(Debug)]
 pub(super) struct Frame {
     /// The frame that it was called from; the entry's own has itself.
@@ -124,6 +128,30 @@ pub(super) struct Frame {
 }
 
 impl<'e> Entry<'e> {
+    /// Its control flow.
+    #[must_use]
+    pub const fn control(&self) -> Control<'_, 'e> {
+        Control(self)
+    }
+
+    /// Its data flow.
+    #[must_use]
+    pub const fn flow(&self) -> Flow<'_, 'e> {
+        Flow(self)
+    }
+
+    /// What its names stand for.
+    #[must_use]
+    pub const fn alias(&self) -> Alias<'_, 'e> {
+        Alias(self)
+    }
+
+    /// Its locks and transactions.
+    #[must_use]
+    pub const fn locks(&self) -> Locks<'_, 'e> {
+        Locks(self)
+    }
+
     /// What a step does.
     #[must_use]
     pub fn op(&self, at: At) -> Option<&'e Op> {
@@ -175,110 +203,10 @@ impl<'e> Entry<'e> {
         }
     }
 
-    /// The checks, and the attempts whose failure was caught, that decided that a step runs, nearest last.
-    #[must_use]
-    pub fn control_dependences(&self, at: At) -> &[At] {
-        self.list(|here| here.control_dependences, at)
-    }
-
-    /// What a check must have said for a step to run; `None` if both answers lead there.
-    #[must_use]
-    pub fn answer(&self, check: At, at: At) -> Option<bool> {
-        let branches = self.branches_of(check)?;
-        match (branches.then.contains(&at), branches.otherwise.contains(&at)) {
-            (true, _) => Some(true),
-            (_, true) => Some(false),
-            _ if branches.then_ends && !branches.otherwise_ends => Some(false),
-            _ if branches.otherwise_ends && !branches.then_ends => Some(true),
-            _ => None,
-        }
-    }
-
-    pub(super) fn branches_of(&self, check: At) -> Option<&Branches> {
-        let checks = self.kinds.is_one_of(check, Kinds::CHECK);
-        let number = checks.then(|| self.steps.get(check)).flatten()?.number;
-        self.branches.get(number as usize)
-    }
-
-    /// The steps of what is tried, where its failure is caught.
-    #[must_use]
-    pub fn tried(&self, attempt: At) -> Option<&Range<At>> {
-        let tries = self.kinds.is_one_of(attempt, Kinds::TRY);
-        let step = tries.then(|| self.steps.get(attempt)).flatten()?;
-        matches!(step.effect.op, Op::Try { catch: Some(_), .. })
-            .then(|| self.attempts.get(step.number as usize))
-            .flatten()
-    }
-
-    /// The attempt that catches a failure of a step, if one does.
-    #[must_use]
-    pub fn catcher(&self, at: At) -> Option<At> {
-        let around = |attempt: &At| self.tried(*attempt).is_some_and(|tried| tried.contains(&at));
-        (0..at).rev().find(around)
-    }
-
-    /// Whether a check does nothing on a yes but wait.
-    #[must_use]
-    pub fn only_waits(&self, check: At) -> bool {
-        let Some(branches) = self.branches_of(check) else { return false };
-        let waits = |at: At| matches!(self.op(at), Some(Op::Suspend));
-        !branches.then.is_empty() && branches.then.clone().all(waits) && branches.otherwise.is_empty()
-    }
-
-    /// The loops around a step, outermost first.
-    #[must_use]
-    pub fn loops(&self, at: At) -> &[At] {
-        self.list(|here| here.loops, at)
-    }
-
-    /// Whether a step only runs when something has failed.
-    #[must_use]
-    pub fn is_recovery(&self, at: At) -> bool {
-        self.here(at).is_some_and(|here| here.stretch.in_catch)
-    }
-
-    /// Whether a failure of the step is dealt with around it.
-    #[must_use]
-    pub fn is_caught(&self, at: At) -> bool {
-        self.here(at).is_some_and(|here| here.stretch.is_caught)
-    }
-
-    /// Whether a failure of the second of two steps is dealt with around it. What catches whatever goes wrong from the first one on, and
-    /// asks nothing about it, only words it.
-    #[must_use]
-    pub fn is_dealt_with(&self, first: At, second: At) -> bool {
-        let asks = |attempt: At| match self.op(attempt) {
-            Some(Op::Try { catch: Some(catch), .. }) => has_check(&catch.body),
-            _ => false,
-        };
-        self.is_caught(second)
-            && self.steps_of(Kinds::TRY).take_while(|attempt| *attempt < second).any(|attempt| {
-                let tried = self.tried(attempt).filter(|tried| tried.contains(&second));
-                tried.is_some_and(|tried| !tried.contains(&first) || asks(attempt))
-            })
-    }
-
-    /// Whether a step runs in every case.
-    #[must_use]
-    pub fn is_finally(&self, at: At) -> bool {
-        self.here(at).is_some_and(|here| here.stretch.in_finally)
-    }
-
-    /// The spawn that started the step beside the call, if one did.
-    #[must_use]
-    pub fn detached(&self, at: At) -> Option<At> {
-        self.here(at).and_then(|here| here.stretch.detached)
-    }
-
     /// The function that a step is written in.
     #[must_use]
     pub fn function_of(&self, at: At) -> FunctionId {
-        let frame = self.here(at).and_then(|here| self.frames.get(here.frame));
+        let frame = self.control().flow_facts(at).and_then(|here| self.frames.get(here.frame));
         frame.map_or(self.function, |frame| frame.function)
     }
-}
-
-fn has_check(block: &Block) -> bool {
-    let asks = |op: &Op| matches!(op, Op::Check { on, .. } if !on.is_empty());
-    block.iter().any(|effect| asks(&effect.op) || effect.op.blocks().any(has_check))
 }

@@ -13,11 +13,11 @@ pub struct Facts {
     /// The first function of each file, by the file's path.
     first: HashMap<Name, usize>,
     /// Where the locks are found that the tree builds itself.
-    hand_made: Locations,
+    pub(super) hand_made: Locations,
     /// The same for those of them that keep nobody out.
-    worthless: Locations,
+    pub(super) worthless: Locations,
     /// The shared maps and lists that do not grow with every key.
-    limited: Locations,
+    pub(super) limited: Locations,
     /// What rules decide, where somebody asks for that.
     pub(crate) decisions: Recorder,
     /// What names say, where a project has words of its own.
@@ -26,15 +26,15 @@ pub struct Facts {
 
 /// Places, for entries to ask whether one of theirs is among them.
 #[derive(Debug, Default)]
-struct Locations {
+pub(super) struct Locations {
     /// What goes by the same name in every entry.
-    fixed: HashSet<AccessPath>,
+    pub(super) fixed: HashSet<AccessPath>,
     /// The fields of those.
-    fields: HashSet<Fields>,
+    pub(super) fields: HashSet<Fields>,
     /// The fields that lead to one from the object that has it, wherever that object is kept.
-    tails: HashSet<Vec<Field>>,
+    pub(super) tails: HashSet<Vec<Field>>,
     /// What is called differently from entry to entry.
-    others: Vec<AccessPath>,
+    pub(super) others: Vec<AccessPath>,
 }
 
 impl Facts {
@@ -105,32 +105,6 @@ impl Entry<'_> {
     /// What names say.
     pub(crate) fn lexicon(&self) -> &Lexicon {
         self.facts.lexicon.as_ref().unwrap_or_else(|| Lexicon::built_in())
-    }
-
-    /// Whether a lock, by its resolved name, is built like one that the tree builds itself.
-    #[must_use]
-    pub fn is_hand_made(&self, lock: &AccessPath) -> bool {
-        self.has_fields(&self.facts.hand_made, lock)
-    }
-
-    /// Whether a lock, by its resolved name, is built like one that keeps nobody out.
-    pub(super) fn is_worthless(&self, lock: &AccessPath) -> bool {
-        self.has_fields(&self.facts.worthless, lock)
-    }
-
-    fn has_fields(&self, locations: &Locations, path: &AccessPath) -> bool {
-        locations.fields.contains(&path.fields)
-            || (0..path.fields.len())
-                .filter_map(|at| path.fields.get(at..))
-                .any(|tail| locations.tails.contains(tail))
-            || locations.others.iter().any(|other| self.resolve_path(other).fields == path.fields)
-    }
-
-    /// Whether a map or list, by its resolved name, does not grow with every key.
-    #[must_use]
-    pub fn is_limited(&self, path: &AccessPath) -> bool {
-        let limited = &self.facts.limited;
-        limited.fixed.contains(path) || limited.others.iter().any(|other| self.resolve_path(other) == *path)
     }
 
     /// A value of a function, by the function's number in its file.

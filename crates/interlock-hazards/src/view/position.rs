@@ -9,7 +9,7 @@ use super::entry::{At, Entry};
 
 impl Entry<'_> {
     /// Where a step is seen from the innermost function that has all of some steps inside: the step itself, or the call through
-    /// which that function gets to it. A `load()` and a `save()` are told where both are called, not where each is written.
+    /// which that function gets to it. A `load()` and a `save()` are reported where both are called, not where each is written.
     #[must_use]
     pub fn position(&self, at: At, together_with: &[At]) -> Span {
         let home = together_with
@@ -52,9 +52,9 @@ impl Entry<'_> {
         self.program.function(function).map_or_else(|| "?".into(), |function| function.name.clone())
     }
 
-    /// The number of the followed call that a step is written in.
+    /// The number of the inlined call that a step is written in.
     pub(crate) fn frame_of(&self, at: At) -> usize {
-        self.here(at).map_or(0, |here| here.frame)
+        self.control().flow_facts(at).map_or(0, |here| here.frame)
     }
 
     fn common(&self, one: usize, other: usize) -> usize {

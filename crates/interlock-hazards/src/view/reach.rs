@@ -25,7 +25,7 @@ use super::{
 pub struct View<'e> {
     /// The program as the front ends lowered it.
     pub program: &'e Program,
-    /// Every way into it.
+    /// Every entry point.
     pub entries: Vec<Entry<'e>>,
     /// What kinds of steps each of them has, side by side: most rules pass most entries by.
     kinds: Vec<Kinds>,
@@ -77,7 +77,7 @@ impl<'e> View<'e> {
         self.pairs_of(entry);
     }
 
-    /// The clashes of one entry.
+    /// The check-act pairs of one entry.
     pub(crate) fn pairs_of(&self, index: usize) -> &[Pair] {
         let (Some(known), Some(entry)) = (self.check_act_pairs.get(index), self.entries.get(index)) else {
             return &[];
@@ -142,10 +142,11 @@ impl View<'_> {
         let resource = entry.resource(second).or_else(|| entry.resource(first)).ok_or(Reason::OutOfScope)?;
         // What only this process has is out of reach while the call is not suspended, whichever way it takes.
         let across = crosses_processes(resource) && self.runs_per_client();
-        if !across && !entry.may_be_suspended(first, second) && !entry.is_waited_for(second) {
+        if !across && !entry.control().may_be_suspended(first, second) && !entry.locks().is_waited_for(second)
+        {
             return Err(Reason::NoSuspension);
         }
-        let window = entry.race_window(first, second).ok_or(Reason::NotAfter)?;
+        let window = entry.locks().race_window(first, second).ok_or(Reason::NotAfter)?;
         self.reach_of(entry, &window, resource).ok_or_else(|| window.why_closed())
     }
 
@@ -178,7 +179,7 @@ pub(super) fn crosses_processes(resource: &Resource) -> bool {
 /// lets two calls with different keys at the same thing.
 fn is_as_wide_as(entry: &Entry<'_>, lock: &Lock, resource: &Resource) -> bool {
     let Some(key) = &lock.key else { return true };
-    let needed = entry.values_in(key);
+    let needed = entry.flow().values_in(key);
     if needed.is_empty() {
         return true;
     }
@@ -187,13 +188,13 @@ fn is_as_wide_as(entry: &Entry<'_>, lock: &Lock, resource: &Resource) -> bool {
             if matches!(term, Term::Unknown) {
                 return true;
             }
-            entry.values_in(term)
+            entry.flow().values_in(term)
         }
         Resource::Row { key, .. } => {
             if matches!(**key, Term::Unknown) {
                 return true;
             }
-            entry.values_in(key)
+            entry.flow().values_in(key)
         }
         Resource::Shared(path) | Resource::Flag(path) | Resource::Stream(path) => {
             Term::Path(path.clone()).mentioned()
@@ -202,7 +203,9 @@ fn is_as_wide_as(entry: &Entry<'_>, lock: &Lock, resource: &Resource) -> bool {
     // A name that was computed depends on the same things, even where it does not mention them.
     let depends = |value: &Value| {
         named.contains(value)
-            || named.iter().any(|name| entry.depends_on(*name, *value) || entry.depends_on(*value, *name))
+            || named
+                .iter()
+                .any(|name| entry.flow().depends_on(*name, *value) || entry.flow().depends_on(*value, *name))
     };
     needed.iter().any(depends)
 }

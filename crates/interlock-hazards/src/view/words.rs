@@ -3,8 +3,8 @@
 use interlock_model::ir::{AccessPath, Field, Fresh, Resource, Root, Term};
 
 use super::{
+    control::ops::touched,
     entry::{At, Entry},
-    ops::touched,
 };
 
 /// How long a name may be in a message.
@@ -109,7 +109,7 @@ impl Entry<'_> {
 }
 
 impl Entry<'_> {
-    /// What the source calls a variable that functions took along: the front end names it by the number of its function in the file
+    /// What the source calls a variable that functions captured: the front end names it by the number of its function in the file
     /// and its own number there.
     fn kept_variable(&self, name: &str) -> Option<String> {
         let (file, function, value) = numbers_of(name)?;
@@ -118,7 +118,7 @@ impl Entry<'_> {
     }
 }
 
-/// The file of a variable that functions took along, the number of its function there, and its own number in that.
+/// The file of a variable that functions captured, the number of its function there, and its own number in that.
 pub(super) fn numbers_of(name: &str) -> Option<(&str, usize, usize)> {
     let (file, numbers) = name.rsplit_once("::")?;
     let (function, value) = numbers.split_once('.')?;

@@ -22,6 +22,22 @@ fn every_folder_is_a_hazard_and_every_hazard_a_folder() {
 }
 
 #[test]
+fn no_rule_knows_another() {
+    // Whose a check-act pair is stands in one table; a rule that asked another would be a second one.
+    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    for hazard in ALL {
+        for file in fs::read_dir(src.join(hazard.id.module())).unwrap().map(|file| file.unwrap().path()) {
+            let text = fs::read_to_string(&file).unwrap();
+            let code = file.extension().is_some_and(|ending| ending == "rs");
+            let others = ALL.iter().filter(|other| other.id != hazard.id && code);
+            for other in others.map(|other| other.id.module()) {
+                assert!(!text.contains(&format!("{other}::")), "{} knows {other}", file.display());
+            }
+        }
+    }
+}
+
+#[test]
 fn a_hazard_is_found_by_its_name_and_only_by_that() {
     for hazard in ALL {
         assert!(std::ptr::eq(find(hazard.id.as_str()).unwrap(), hazard));

@@ -3,16 +3,11 @@
 use std::borrow::Cow;
 
 use interlock_model::ir::{
-    AccessPath, Comparison, Condition, Field, Fields, Lock, Name, Op, Origin, Resource, Root, Scope, Term,
-    Value, Via,
+    AccessPath, Comparison, Condition, Field, Fields, Name, Origin, Resource, Root, Term, Value, Via,
 };
 
-use super::{
-    entry::{At, Entry},
-    flow::Definition,
-    kinds::Kinds,
-    ops::touched,
-    words::numbers_of,
+use crate::view::{
+    Alias, At, Entry, Kinds, control::ops::touched, flow::def_use::Definition, words::numbers_of,
 };
 
 /// How deep other names are followed.
@@ -21,7 +16,7 @@ const DEPTH: usize = 24;
 /// In how far two steps touch the same thing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Overlap {
-    /// They may: a table is the same, and which row cannot be told; or a name was asked for twice in the same way.
+    /// They may: a table is the same, and which row cannot be reported; or a name was asked for twice in the same way.
     Maybe,
     /// They do.
     Sure,
@@ -29,17 +24,17 @@ pub enum Overlap {
 
 impl<'e> Entry<'e> {
     /// Gives every step the resource it touches, under resolved names.
-    pub(super) fn name_resources(&mut self) {
+    pub(in crate::view) fn name_resources(&mut self) {
         let touches: Vec<At> = self.steps_of(Kinds::TOUCHES).collect();
         self.resources.reserve_exact(touches.len());
         for at in touches {
             let Some(as_written) = self.op(at).and_then(touched) else { continue };
-            let resource = match self.is_own_name(as_written) {
+            let resource = match self.alias().is_own_name(as_written) {
                 true => Cow::Borrowed(as_written),
-                false => Cow::Owned(self.resolve_resource(as_written)),
+                false => Cow::Owned(self.alias().resolve_resource(as_written)),
             };
             let guarded = match *resource {
-                Resource::File(Term::Unknown) => self.guarded_file(at).map(Resource::File),
+                Resource::File(Term::Unknown) => self.locks().guarded_file(at).map(Resource::File),
                 _ => None,
             };
             if let Some(step) = self.steps.get_mut(at) {
@@ -48,12 +43,16 @@ impl<'e> Entry<'e> {
             }
         }
     }
+}
 
+impl<'v, 'e> Alias<'v, 'e> {
     /// Whether a resource is sure to be called what it is called where it is written. Most are.
-    fn is_own_name(&self, resource: &Resource) -> bool {
+    fn is_own_name(self, resource: &Resource) -> bool {
         let path = |path: &AccessPath| {
             let root = match path.root {
-                Root::Value(value) => matches!(self.definition(value), Definition::Opaque | Definition::New),
+                Root::Value(value) => {
+                    matches!(self.0.flow().definition(value), Definition::Opaque | Definition::New)
+                }
                 Root::This | Root::Global(_) => true,
             };
             root && path.fields.iter().all(|field| matches!(field, Field::Name(_)))
@@ -70,19 +69,9 @@ impl<'e> Entry<'e> {
         }
     }
 
-    /// The file that the one lock across processes held at a step is for: whoever locks a file and writes one means that file.
-    fn guarded_file(&self, at: At) -> Option<Term> {
-        let mut keys = self.held(at).iter().filter_map(|acquired| match self.op(*acquired) {
-            Some(Op::Acquire { lock, .. }) if lock.scope == Scope::CrossProcess => lock.key.as_ref(),
-            _ => None,
-        });
-        let key = keys.next()?;
-        keys.next().is_none().then(|| self.resolve(key))
-    }
-
     /// A resource under resolved names.
     #[must_use]
-    pub fn resolve_resource(&self, resource: &Resource) -> Resource {
+    pub fn resolve_resource(self, resource: &Resource) -> Resource {
         match resource {
             Resource::File(path) => Resource::File(self.resolve(path)),
             Resource::Row { table, key, columns } => {
@@ -95,19 +84,9 @@ impl<'e> Entry<'e> {
         }
     }
 
-    /// A lock under resolved names.
-    #[must_use]
-    pub fn lock(&self, lock: &Lock) -> Lock {
-        Lock {
-            object: self.resolve_path(&lock.object),
-            key: lock.key.as_ref().map(|key| self.resolve(key)),
-            ..lock.clone()
-        }
-    }
-
     /// The way of a statement under resolved names.
     #[must_use]
-    pub fn via(&self, via: &Via) -> Via {
+    pub fn via(self, via: &Via) -> Via {
         match via {
             Via::Client(path) => Via::Client(self.resolve_path(path)),
             Via::Pool(path) => Via::Pool(self.resolve_path(path)),
@@ -116,7 +95,7 @@ impl<'e> Entry<'e> {
 
     /// A condition under resolved names.
     #[must_use]
-    pub fn condition(&self, condition: &Condition) -> Condition {
+    pub fn condition(self, condition: &Condition) -> Condition {
         let resolved = |comparison: &Comparison| Comparison {
             with: self.resolve(&comparison.with),
             ..comparison.clone()
@@ -126,33 +105,33 @@ impl<'e> Entry<'e> {
 
     /// A term under resolved names.
     #[must_use]
-    pub fn resolve(&self, term: &Term) -> Term {
+    pub fn resolve(self, term: &Term) -> Term {
         self.term_at(term, DEPTH, false)
     }
 
     /// A term with everything that is known of it spelled out, fresh parts included: how a temporary file's name is put together.
     #[must_use]
-    pub fn spell(&self, term: &Term) -> Term {
+    pub fn spell(self, term: &Term) -> Term {
         self.term_at(term, DEPTH, true)
     }
 
     /// A path under resolved names.
     #[must_use]
-    pub fn resolve_path(&self, path: &AccessPath) -> AccessPath {
+    pub fn resolve_path(self, path: &AccessPath) -> AccessPath {
         self.path_at(path, DEPTH)
     }
 
-    fn term_at(&self, term: &Term, depth: usize, fresh: bool) -> Term {
+    fn term_at(self, term: &Term, depth: usize, fresh: bool) -> Term {
         if depth == 0 {
             return term.clone();
         }
         match term {
             Term::Path(path) if path.fields.is_empty() => match path.root {
-                Root::Value(value) => match self.definition(value) {
+                Root::Value(value) => match self.0.flow().definition(value) {
                     // A fresh name that was bound is the same at each use: the value stands for it.
                     Definition::Term(other) if fresh || !is_fresh(other) => {
                         match self.term_at(other, depth - 1, fresh) {
-                            // One of several is the same one at each use, although it cannot be told which.
+                            // One of several is the same one at each use, although it cannot be reported which.
                             Term::Path(path) if is_some_entry(&path) => term.clone(),
                             known => known,
                         }
@@ -196,7 +175,7 @@ impl<'e> Entry<'e> {
         }
     }
 
-    fn path_at(&self, path: &AccessPath, depth: usize) -> AccessPath {
+    fn path_at(self, path: &AccessPath, depth: usize) -> AccessPath {
         let is_entry = |field: &Field| matches!(field, Field::At(_));
         // Steps that name nothing are shared with the path as it is written.
         let fields: Fields = match depth > 0 && path.fields.iter().any(is_entry) {
@@ -211,7 +190,7 @@ impl<'e> Entry<'e> {
                 .collect(),
         };
         let base = match path.root {
-            Root::Value(value) if depth > 0 => match self.definition(value) {
+            Root::Value(value) if depth > 0 => match self.0.flow().definition(value) {
                 Definition::Term(Term::Path(other)) => Some(self.path_at(other, depth - 1)),
                 Definition::Location(location) | Definition::Stored(location) => {
                     Some(self.path_at(location, depth - 1))
@@ -239,47 +218,51 @@ impl<'e> Entry<'e> {
     /// Whether a place outlives the call, so that another call can see it: what hangs off a global, the receiver or something that
     /// the handler was given when it was made.
     #[must_use]
-    pub fn is_shared(&self, path: &AccessPath) -> bool {
+    pub fn is_shared(self, path: &AccessPath) -> bool {
         let root = self.resolve_path(path).root;
         let own = matches!(&root, Root::Global(name) if self.is_variable_of_this_call(name));
         !own && self.outlives_the_call(&root)
     }
 
-    fn outlives_the_call(&self, root: &Root) -> bool {
+    fn outlives_the_call(self, root: &Root) -> bool {
         match root {
             Root::Global(_) | Root::This => true,
-            Root::Value(value) => self.origin(*value) == Some(Origin::Capture),
+            Root::Value(value) => self.0.flow().origin(*value) == Some(Origin::Capture),
         }
     }
 
-    /// Whether a variable that functions took along belongs to a function that this call runs, whatever it finds in memory: then
+    /// Whether a variable that functions captured belongs to a function that this call runs, whatever it finds in memory: then
     /// what is seen of it here was made by this call. One that is only made where it is missing may have been made by another.
-    fn is_variable_of_this_call(&self, name: &str) -> bool {
+    fn is_variable_of_this_call(self, name: &str) -> bool {
         let Some((file, function, _)) = numbers_of(name) else { return false };
-        let Some(owner) = self.function_in_file(file, function) else { return false };
-        let shared = |source: &At| matches!(self.resource(*source), Some(Resource::Shared(_)));
+        let Some(owner) = self.0.function_in_file(file, function) else { return false };
+        let shared = |source: &At| matches!(self.0.resource(*source), Some(Resource::Shared(_)));
         let decided = |at: At| {
-            self.control_dependences(at).iter().any(|judge| self.condition_sources(*judge).iter().any(shared))
+            self.0
+                .control()
+                .control_dependences(at)
+                .iter()
+                .any(|judge| self.0.flow().condition_sources(*judge).iter().any(shared))
         };
-        self.frames.iter().any(|frame| frame.function == owner && !decided(frame.at))
+        self.0.frames.iter().any(|frame| frame.function == owner && !decided(frame.at))
     }
 
     /// Whether it was made by this call and never shown to another.
     #[must_use]
-    pub fn is_made_here(&self, path: &AccessPath) -> bool {
+    pub fn is_made_here(self, path: &AccessPath) -> bool {
         match self.resolve_path(path).root {
-            Root::Value(value) => matches!(self.definition(value), Definition::New),
+            Root::Value(value) => matches!(self.0.flow().definition(value), Definition::New),
             _ => false,
         }
     }
 
     /// In how far two steps touch the same thing; `None` if they do not.
     #[must_use]
-    pub fn overlap(&self, one: At, other: At) -> Option<Overlap> {
-        self.overlap_of(self.resource(one)?, self.resource(other)?, false)
+    pub fn overlap(self, one: At, other: At) -> Option<Overlap> {
+        self.overlap_of(self.0.resource(one)?, self.0.resource(other)?, false)
     }
 
-    fn overlap_of(&self, one: &Resource, other: &Resource, any_column: bool) -> Option<Overlap> {
+    fn overlap_of(self, one: &Resource, other: &Resource, any_column: bool) -> Option<Overlap> {
         if !any_column && !have_a_column_in_common(one, other) {
             return None;
         }
@@ -290,14 +273,14 @@ impl<'e> Entry<'e> {
 
     /// The same, whatever columns of a row they concern.
     #[must_use]
-    pub fn meets(&self, one: At, other: At) -> Option<Overlap> {
-        self.overlap_of(self.resource(one)?, self.resource(other)?, true)
+    pub fn meets(self, one: At, other: At) -> Option<Overlap> {
+        self.overlap_of(self.0.resource(one)?, self.0.resource(other)?, true)
     }
 
     /// The columns that a row's step concerns; `None` for all of them.
     #[must_use]
-    pub fn columns(&self, at: At) -> Option<&[Name]> {
-        match self.resource(at) {
+    pub fn columns(self, at: At) -> Option<&'v [Name]> {
+        match self.0.resource(at) {
             Some(Resource::Row { columns, .. }) if !columns.is_empty() => Some(columns),
             _ => None,
         }
@@ -305,7 +288,7 @@ impl<'e> Entry<'e> {
 
     /// The field of what it was read from that a value is: `status` of `order.status`.
     #[must_use]
-    pub fn field_of(&self, value: Value) -> Option<Name> {
+    pub fn field_of(self, value: Value) -> Option<Name> {
         match self.field_path(value)?.fields.last() {
             Some(Field::Name(name)) => Some(name.clone()),
             _ => None,
@@ -314,10 +297,10 @@ impl<'e> Entry<'e> {
 
     /// The path that ends in that field.
     #[must_use]
-    pub fn field_path(&self, value: Value) -> Option<&AccessPath> {
+    pub fn field_path(self, value: Value) -> Option<&'v AccessPath> {
         let mut value = value;
         for _ in 0..DEPTH {
-            match self.definition(value) {
+            match self.0.flow().definition(value) {
                 Definition::Term(Term::Path(path)) | Definition::Location(path) => {
                     if let Some(Field::Name(_)) = path.fields.last() {
                         return Some(path);
@@ -389,7 +372,7 @@ fn path_overlap(one: &AccessPath, other: &AccessPath) -> Option<Overlap> {
 }
 
 /// Whether a path leads through an entry of which nothing says which it is: the item of a loop.
-pub(super) fn is_some_entry(path: &AccessPath) -> bool {
+pub(in crate::view) fn is_some_entry(path: &AccessPath) -> bool {
     path.fields.iter().any(|field| matches!(field, Field::At(Term::Unknown)))
 }
 
@@ -399,5 +382,28 @@ fn is_fresh(term: &Term) -> bool {
         Term::Join(parts) => parts.iter().any(is_fresh),
         Term::Parent(path) => is_fresh(path),
         _ => false,
+    }
+}
+
+impl<'v, 'e> Alias<'v, 'e> {
+    /// Whether a step is at a location in memory, or at something that it is a part of.
+    pub(crate) fn sets(self, store: At, location: &AccessPath) -> bool {
+        matches!(self.0.resource(store), Some(Resource::Shared(put)) if location.begins_with(put))
+    }
+
+    /// The locations in memory that some values are other names for, or are computed from.
+    pub(crate) fn locations_in(self, values: &[Value]) -> Vec<AccessPath> {
+        let named = |value: &Value| self.resolve_path(&(*value).into());
+        let mut locations: Vec<AccessPath> = self
+            .0
+            .flow()
+            .backward_slice(values)
+            .iter()
+            .map(named)
+            .filter(|location| !location.fields.is_empty() && self.is_shared(location))
+            .collect();
+        locations.sort_unstable();
+        locations.dedup();
+        locations
     }
 }

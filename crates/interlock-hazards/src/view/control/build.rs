@@ -9,19 +9,21 @@ use interlock_model::{
     },
 };
 
-use super::{
-    Facts,
-    ahead::{Bits, Known},
-    dangling::Dangling,
-    edges::{Edges, Next},
-    entry::{At, Branches, Entry, Frame, Runs, Step},
-    here::{FlowFacts, List, Lists, Now, Stretch},
-    kinds::{KindOfStep, Kinds},
-    ops::{is_quiet, may_fail, pauses, returns},
-    sources::{ListNumber, Sources},
+use crate::view::{
+    At, Entry, Facts, Kinds, Runs, Step,
+    control::{
+        ahead::{Bits, Known},
+        dangling::Dangling,
+        edges::{Edges, Next},
+        flow_facts::{FlowFacts, List, Lists, Now, Stretch},
+        ops::{is_quiet, may_fail, pauses, returns},
+    },
+    entry::{Branches, Frame},
+    flow::sources::{ListNumber, Sources},
+    kinds::KindOfStep,
 };
 
-/// A function whose calls have been followed: what the analysis hands over.
+/// A function whose calls that were inlined: what the analysis hands over.
 #[derive(Debug)]
 pub struct Expanded {
     /// The function that is entered.
@@ -30,7 +32,7 @@ pub struct Expanded {
     pub runs: Runs,
     /// Every value, those of the functions inside included.
     pub values: Arc<[ValueInfo]>,
-    /// Its steps; calls that could be followed are [`Op::Inlined`].
+    /// Its steps; calls that could be inlined are [`Op::Inlined`].
     pub body: Arc<Block>,
 }
 
@@ -97,20 +99,20 @@ struct Walk<'e> {
     catches: Vec<Vec<At>>,
     /// For each loop around here: the steps that leave it.
     breaks: Vec<Vec<At>>,
-    /// For each followed call around here: the steps that return from it.
+    /// For each inlined call around here: the steps that return from it.
     returns: Vec<Vec<At>>,
 }
 
 impl<'e> Walk<'e> {
     fn block(&mut self, block: &'e Block, mut here: Now, mut from: Dangling) -> End {
-        // Where the step ends whose failures have been told.
+        // Where the step ends whose failures have been reported.
         let mut reported = 0;
         for effect in block {
             if from.is_dead() {
                 break;
             }
             let at = self.step(effect, &mut here, &mut from);
-            // What a call that was followed fails at stands among its steps, what a chain catches is caught, and a pause just ends; waiting
+            // What a call that was inlined fails at stands among its steps, what a chain catches is caught, and a pause just ends; waiting
             // for them adds nothing.
             let waits = effect.op == Op::Suspend && effect.span.start < reported;
             if may_fail(&effect.op) && !waits {
@@ -158,7 +160,7 @@ impl<'e> Walk<'e> {
             }
             Op::Acquire { .. } => here.hold(self.with(here.held, at)),
             Op::Release { lock } => {
-                let lock = self.entry.lock(lock);
+                let lock = self.entry.locks().resolve(lock);
                 here.hold(self.without_last(here.held, |held| held.is_the_same_as(&lock)));
             }
             Op::Begin { .. } => here.leave_open(self.with(here.open, at)),
@@ -173,7 +175,7 @@ impl<'e> Walk<'e> {
             }
             Op::Spawn { body, .. } => {
                 let stretch = Stretch { detached: Some(at), ..Stretch::default() };
-                // A failure of what runs apart does not come back here.
+                // A failure of what runs detached does not come back here.
                 let catches = std::mem::take(&mut self.catches);
                 let (breaks, returns) = (std::mem::take(&mut self.breaks), std::mem::take(&mut self.returns));
                 let end = self.block(body, here.within(stretch), Dangling::after(at));
@@ -211,7 +213,7 @@ impl<'e> Walk<'e> {
                 None => Next::Return,
             },
             // The loop's own step has the way on and the way out.
-            Exit::Continue => match self.entry.loops(at).last().copied() {
+            Exit::Continue => match self.entry.control().loops(at).last().copied() {
                 Some(head) => Next::Step(head),
                 None => Next::Return,
             },
@@ -235,7 +237,7 @@ impl<'e> Walk<'e> {
         judged.judge(self.with(here.control_dependences, at));
         let first = self.entry.steps.len();
         let mut agreed = judged;
-        if self.entry.asks_for_a_transaction(on, equal) {
+        if self.entry.locks().asks_for_a_transaction(on, equal) {
             agreed.leave_open(self.with(here.open, at));
         }
         let one = self.block(then, agreed, Dangling::after(at));
@@ -406,7 +408,8 @@ impl<'e> Walk<'e> {
             true => end.here.control_dependences,
             false => {
                 let mut control_dependences = None;
-                let returning = returned.iter().filter_map(|at| self.entry.here(*at).copied());
+                let returning =
+                    returned.iter().filter_map(|at| self.entry.control().flow_facts(*at).copied());
                 let branches: Vec<List> = returning.map(|here| here.control_dependences).collect();
                 for branch in branches.into_iter().chain(goes_on.then_some(end.here.control_dependences)) {
                     control_dependences = Some(control_dependences.map_or(branch, |control_dependences| {
@@ -424,7 +427,7 @@ impl<'e> Walk<'e> {
         *from = ends;
     }
 
-    /// The judges behind a followed call without those both of whose ways lead there, one by a return and one by the end: whatever
+    /// The judges behind a inlined call without those both of whose ways lead there, one by a return and one by the end: whatever
     /// they found, what follows runs.
     fn undecided(&mut self, control_dependences: List, returned: &[At], goes_on: bool) -> List {
         let branch = |branches: &Branches, at: At| match (
@@ -440,7 +443,7 @@ impl<'e> Walk<'e> {
         };
         let behind = At::MAX;
         let parts = |check: &At| {
-            let Some(branches) = self.entry.branches_of(*check) else { return false };
+            let Some(branches) = self.entry.control().branches_of(*check) else { return false };
             let mut exits =
                 returned.iter().copied().chain(goes_on.then_some(behind)).map(|at| branch(branches, at));
             let first = exits.next();
@@ -480,7 +483,7 @@ impl<'e> Walk<'e> {
         let changed = self.after.binary_search_by_key(&at, |(at, _)| *at).ok();
         match changed.and_then(|location| self.after.get(location)) {
             Some((_, behind)) => Some(*behind),
-            None => self.entry.here(at).copied(),
+            None => self.entry.control().flow_facts(at).copied(),
         }
     }
 
@@ -513,7 +516,7 @@ impl<'e> Walk<'e> {
     fn without_last(&mut self, held: List, is_lock: impl Fn(&Lock) -> bool) -> List {
         let entry = &self.entry;
         let taken = |at: &&At| match entry.op(**at) {
-            Some(Op::Acquire { lock, .. }) => is_lock(&entry.lock(lock)),
+            Some(Op::Acquire { lock, .. }) => is_lock(&entry.locks().resolve(lock)),
             _ => false,
         };
         let given_back = entry.lists.get(held).iter().rfind(taken).copied();

@@ -1,10 +1,10 @@
 //! Where control may go from a step.
 
-use super::entry::{At, Entry};
+use crate::view::{At, Control};
 
 /// Where control may go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Next {
+pub(in crate::view) enum Next {
     /// To a step.
     Step(At),
     /// Out, with success.
@@ -15,7 +15,7 @@ pub(super) enum Next {
 
 /// Where control may go from a step. Hardly any has more than two ways, and there are many steps, so it is kept small.
 #[derive(Debug, Default)]
-pub(super) enum Edges {
+pub(in crate::view) enum Edges {
     #[default]
     None,
     One([Packed; 1]),
@@ -26,7 +26,7 @@ pub(super) enum Edges {
 
 /// A [`Next`] in little space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Packed(u32);
+pub(in crate::view) struct Packed(u32);
 
 const RETURN: Packed = Packed(u32::MAX);
 const THROW: Packed = Packed(u32::MAX - 1);
@@ -63,7 +63,7 @@ impl Edges {
     }
 
     /// One way more, unless it is known.
-    pub(super) fn add(&mut self, to: Next) {
+    pub(in crate::view) fn add(&mut self, to: Next) {
         let to = Packed::from(to);
         if self.as_slice().contains(&to) {
             return;
@@ -80,15 +80,15 @@ impl Edges {
     }
 }
 
-impl Entry<'_> {
+impl<'v, 'e> Control<'v, 'e> {
     /// Where control may go from a step.
-    pub(super) fn next(&self, at: At) -> impl Iterator<Item = Next> {
-        let next = self.steps.get(at).map(|step| step.next.as_slice()).unwrap_or_default();
+    pub(in crate::view) fn next(self, at: At) -> impl Iterator<Item = Next> {
+        let next = self.0.steps.get(at).map(|step| step.next.as_slice()).unwrap_or_default();
         next.iter().map(|next| Next::from(*next))
     }
 
     /// The steps to which control may go from a step.
-    pub(super) fn after(&self, at: At) -> impl Iterator<Item = At> {
+    pub(in crate::view) fn after(self, at: At) -> impl Iterator<Item = At> {
         self.next(at).filter_map(|next| match next {
             Next::Step(at) => Some(at),
             Next::Return | Next::Throw => None,

@@ -1,25 +1,21 @@
 //! Rows that are found by one thing and changed by another: who looks a voucher up by its code and then writes to the row with the id
 //! that stood in it means the row that was read.
 
-use interlock_model::ir::{AccessPath, Aspect, Field, Fresh, Name, Op, Resource, Root, Term, Value};
+use interlock_model::ir::{AccessPath, Aspect, Field, Name, Op, Resource, Root, Term};
 
-use super::{
-    entry::{At, Entry},
-    flow::Definition,
-    names::{Overlap, is_some_entry},
-};
 use crate::{
     lexicon::{Lexicon, Topic},
+    view::{Alias, At, Overlap, alias::resolve::is_some_entry},
     words,
 };
 
-impl Entry<'_> {
-    /// In how far one of two rows is called by the id that a look at the other one saw in it.
-    pub(super) fn overlap_by_own_id(&self, one: &Resource, other: &Resource) -> Option<Overlap> {
+impl<'v, 'e> Alias<'v, 'e> {
+    /// In how far one of two rows is called by the id that a read of the other one saw in it.
+    pub(in crate::view) fn overlap_by_own_id(self, one: &Resource, other: &Resource) -> Option<Overlap> {
         self.called_by_own_id(one, other).or_else(|| self.called_by_own_id(other, one))
     }
 
-    fn called_by_own_id(&self, row: &Resource, seen: &Resource) -> Option<Overlap> {
+    fn called_by_own_id(self, row: &Resource, seen: &Resource) -> Option<Overlap> {
         let (Resource::Row { table, key, .. }, Resource::Row { table: same, key: by, .. }) = (row, seen)
         else {
             return None;
@@ -27,38 +23,38 @@ impl Entry<'_> {
         let Term::Path(AccessPath { root: Root::Value(whole), fields }) = &**key else { return None };
         let (Field::Name(id), branch) = fields.split_last()? else { return None };
         if !table.names_the_same_as(same)
-            || !is_own_id(self.lexicon(), id, table)
+            || !is_own_id(self.0.lexicon(), id, table)
             || !branch.iter().all(|field| self.is_wrapping(field))
         {
             return None;
         }
         let is_look = |at: &At| {
-            matches!(self.op(*at), Some(Op::Read { aspect: Aspect::Content, .. }))
-                && matches!(self.resource(*at), Some(Resource::Row { table: looked, key, .. })
+            matches!(self.0.op(*at), Some(Op::Read { aspect: Aspect::Content, .. }))
+                && matches!(self.0.resource(*at), Some(Resource::Row { table: looked, key, .. })
                     if looked.names_the_same_as(table) && key.names_the_same_as(by))
         };
-        let read = self.sources(*whole).iter().copied().find(is_look)?;
+        let read = self.0.flow().sources(*whole).iter().copied().find(is_look)?;
         // The id of what several tables gave together is the id of any of them.
         let is_joined = |at: &At| {
-            self.span(*at) == self.span(read)
-                && matches!(self.resource(*at), Some(Resource::Row { table: joined, .. }) if !joined.names_the_same_as(table))
+            self.0.span(*at) == self.0.span(read)
+                && matches!(self.0.resource(*at), Some(Resource::Row { table: joined, .. }) if !joined.names_the_same_as(table))
         };
-        if self.sources(*whole).iter().any(is_joined) {
+        if self.0.flow().sources(*whole).iter().any(is_joined) {
             return None;
         }
-        if matches!(self.op(read), Some(Op::Read { into, .. }) if into == whole) {
+        if matches!(self.0.op(read), Some(Op::Read { into, .. }) if into == whole) {
             return Some(Overlap::Sure);
         }
         // What was put together anew may have got an id of its own.
-        let mut parts = self.backward_slice(&[*whole]).into_iter();
-        (!parts.any(|part| self.is_drawn(part))).then_some(Overlap::Maybe)
+        let mut parts = self.0.flow().backward_slice(&[*whole]).into_iter();
+        (!parts.any(|part| self.0.flow().is_drawn(part))).then_some(Overlap::Maybe)
     }
 
-    /// Whether a step is on one of several rows that a look saw together, and goes by its id.
+    /// Whether a step is on one of several rows that a read saw together, and goes by its id.
     #[must_use]
-    pub fn is_one_of_many(&self, read: At, act: At) -> bool {
+    pub fn is_one_of_many(self, read: At, act: At) -> bool {
         let (Some(Resource::Row { key: all, .. }), Some(Resource::Row { key, .. })) =
-            (self.resource(read), self.resource(act))
+            (self.0.resource(read), self.0.resource(act))
         else {
             return false;
         };
@@ -68,12 +64,6 @@ impl Entry<'_> {
             }
             _ => false,
         }
-    }
-
-    /// Whether a value is another one each time: a random id, the next number.
-    #[must_use]
-    pub fn is_drawn(&self, value: Value) -> bool {
-        matches!(self.definition(value), Definition::Term(Term::Fresh(Fresh::Random | Fresh::Counter)))
     }
 }
 

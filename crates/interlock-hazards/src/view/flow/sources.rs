@@ -4,19 +4,19 @@ use std::{borrow::Cow, ops::Range};
 
 use interlock_model::ir::Value;
 
-use super::entry::At;
+use crate::view::At;
 
 /// How many reads a value is followed back to; what depends on more is a digest of everything.
 const MOST: usize = 64;
 
 /// The number of a list; the first is empty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct ListNumber(u32);
+pub(in crate::view) struct ListNumber(u32);
 
 /// The steps that each value of an entry depends on. A value that is computed from one other depends on the same, so they share a
 /// list.
 #[derive(Debug, Default)]
-pub(super) struct Sources {
+pub(in crate::view) struct Sources {
     /// For each value, its list.
     of: Vec<ListNumber>,
     /// Where each list stands.
@@ -38,7 +38,7 @@ pub(super) struct Sources {
 }
 
 impl Sources {
-    pub(super) fn new(values: usize) -> Self {
+    pub(in crate::view) fn new(values: usize) -> Self {
         Self {
             of: vec![ListNumber::default(); values],
             lists: vec![Range::default()],
@@ -49,12 +49,12 @@ impl Sources {
     }
 
     /// The steps that a value depends on.
-    pub(super) fn of(&self, value: Value) -> &[At] {
+    pub(in crate::view) fn of(&self, value: Value) -> &[At] {
         self.list(self.number(value))
     }
 
     /// The steps of a list.
-    pub(super) fn list(&self, ListNumber(number): ListNumber) -> &[At] {
+    pub(in crate::view) fn list(&self, ListNumber(number): ListNumber) -> &[At] {
         self.lists
             .get(number as usize)
             .and_then(|location| self.all.get(location.clone()))
@@ -62,7 +62,7 @@ impl Sources {
     }
 
     /// The steps that some values depend on.
-    pub(super) fn united(&self, values: &[Value]) -> Cow<'_, [At]> {
+    pub(in crate::view) fn united(&self, values: &[Value]) -> Cow<'_, [At]> {
         match self.only(ListNumber::default(), values) {
             Some(number) => Cow::Borrowed(self.list(number)),
             None => {
@@ -75,7 +75,7 @@ impl Sources {
     }
 
     /// The list of the steps that some values depend on.
-    pub(super) fn of_all(&mut self, values: &[Value]) -> ListNumber {
+    pub(in crate::view) fn of_all(&mut self, values: &[Value]) -> ListNumber {
         match self.united(values) {
             Cow::Owned(all) => self.put(&all),
             Cow::Borrowed(_) => self.only(ListNumber::default(), values).unwrap_or_default(),
@@ -83,7 +83,7 @@ impl Sources {
     }
 
     /// Adds what some values depend on to what another does.
-    pub(super) fn add(&mut self, into: Value, from: &[Value], itself: Option<At>) {
+    pub(in crate::view) fn add(&mut self, into: Value, from: &[Value], itself: Option<At>) {
         self.added = self.added.saturating_add(1);
         // What was added in the round before counts again only if it has changed since.
         let last = self.added.saturating_sub(self.before);
@@ -117,13 +117,13 @@ impl Sources {
 
     /// Begins another round of adding the same in the same order. Whether there is any need: not if everything was computed from
     /// what did not change any more.
-    pub(super) const fn again(&mut self) -> bool {
+    pub(in crate::view) const fn again(&mut self) -> bool {
         self.before = self.added;
         self.outdated
     }
 
     /// Lets go of what was needed to put it together.
-    pub(super) fn finish(&mut self) {
+    pub(in crate::view) fn finish(&mut self) {
         (self.merged, self.more, self.used, self.changed) = (vec![], vec![], vec![], vec![]);
     }
 

@@ -1,61 +1,34 @@
 //! What stands inside what, and where control goes once something has been settled.
 
-use interlock_model::ir::{Exit, Lock, LockKind, Op};
+use interlock_model::ir::{Exit, Op};
 
-use super::{
-    Escape,
-    edges::Next,
-    entry::{At, Entry},
-};
+use crate::view::{At, Control, control::edges::Next};
 
-impl Entry<'_> {
+impl<'v, 'e> Control<'v, 'e> {
     /// Whether a step stands in one of the blocks of another.
     #[must_use]
-    pub fn encloses(&self, outer: At, inner: At) -> bool {
-        outer < inner && self.steps.get(outer).is_some_and(|step| inner < step.until as usize)
+    pub fn encloses(self, outer: At, inner: At) -> bool {
+        outer < inner && self.0.steps.get(outer).is_some_and(|step| inner < step.until as usize)
     }
 
     /// The steps inside another.
-    pub fn inside(&self, outer: At) -> impl Iterator<Item = At> + use<> {
-        outer + 1..self.steps.get(outer).map_or(outer + 1, |step| step.until as usize)
+    pub fn inside(self, outer: At) -> impl Iterator<Item = At> + use<> {
+        outer + 1..self.0.steps.get(outer).map_or(outer + 1, |step| step.until as usize)
     }
 
     /// The innermost step of some kind around another.
     #[must_use]
-    pub fn around(&self, inner: At, holds: impl Fn(&Op) -> bool) -> Option<At> {
-        (0..inner).rev().find(|at| self.encloses(*at, inner) && self.op(*at).is_some_and(&holds))
-    }
-
-    /// The acquisitions that hold at a step on every way that leads there.
-    #[must_use]
-    pub fn held(&self, at: At) -> &[At] {
-        self.list(|here| here.held, at)
-    }
-
-    /// The transactions that are open at a step on every way that leads there.
-    #[must_use]
-    pub fn open(&self, at: At) -> &[At] {
-        self.list(|here| here.open, at)
-    }
-
-    /// The locks that keep others out at a step, under resolved names.
-    #[must_use]
-    pub fn locks(&self, at: At) -> Vec<Lock> {
-        let lock = |held: &At| match self.op(*held) {
-            Some(Op::Acquire { lock, .. }) => Some(self.lock(lock)),
-            _ => None,
-        };
-        let real = |lock: &Lock| lock.kind == LockKind::Mutex && !self.is_made_here(&lock.object);
-        self.held(at).iter().filter_map(lock).filter(real).collect()
+    pub fn around(self, inner: At, holds: impl Fn(&Op) -> bool) -> Option<At> {
+        (0..inner).rev().find(|at| self.encloses(*at, inner) && self.0.op(*at).is_some_and(&holds))
     }
 
     /// Where control goes from a check when its values say yes, or when they say no.
     #[must_use]
-    pub fn branch(&self, check: At, yes: bool) -> Vec<At> {
-        let Some(Op::Check { then, otherwise, .. }) = self.op(check) else { return vec![] };
+    pub fn branch(self, check: At, yes: bool) -> Vec<At> {
+        let Some(Op::Check { then, otherwise, .. }) = self.0.op(check) else { return vec![] };
         let (mine, other) = if yes { (then, otherwise) } else { (otherwise, then) };
         let starts = |block: &[interlock_model::ir::Effect], at: At| {
-            let effect = self.steps.get(at).map(|step| step.effect);
+            let effect = self.0.steps.get(at).map(|step| step.effect);
             block.first().zip(effect).is_some_and(|(first, effect)| std::ptr::eq(first, effect))
         };
         let next: Vec<At> = self.after(check).collect();
@@ -69,7 +42,7 @@ impl Entry<'_> {
     /// Where control goes behind a step once it is settled: its own suspension, and the calls that only hand its result on, belong
     /// to it.
     #[must_use]
-    pub fn behind(&self, from: At) -> Vec<At> {
+    pub fn behind(self, from: At) -> Vec<At> {
         let mut seen = vec![from];
         let mut pending: Vec<At> = self.after(from).collect();
         let mut found = vec![];
@@ -80,7 +53,7 @@ impl Entry<'_> {
             }
             seen.push(at);
             let passes_on = matches!(
-                self.op(at),
+                self.0.op(at),
                 Some(Op::Suspend | Op::Derive { .. } | Op::New { .. } | Op::Exit(Exit::Return(_)))
             );
             if passes_on {
@@ -98,8 +71,8 @@ impl Entry<'_> {
 
     /// How control can leave the entry from some steps on, those included, without coming by any of some others; failures first.
     #[must_use]
-    pub fn exits(&self, from: Vec<At>, past: impl Fn(At) -> bool) -> Vec<Escape> {
-        let mut seen = vec![false; self.steps.len()];
+    pub fn exits(self, from: Vec<At>, past: impl Fn(At) -> bool) -> Vec<Escape> {
+        let mut seen = vec![false; self.0.steps.len()];
         let mut pending = from;
         let (mut failures, mut returns) = (vec![], vec![]);
         while let Some(at) = pending.pop() {
@@ -107,7 +80,7 @@ impl Entry<'_> {
             if std::mem::replace(reached, true) || past(at) {
                 continue;
             }
-            let is_start = matches!(self.op(at), Some(Op::Spawn { .. }));
+            let is_start = matches!(self.0.op(at), Some(Op::Spawn { .. }));
             for next in self.next(at) {
                 match next {
                     // What runs on by itself leaves nothing behind when it ends.
@@ -126,7 +99,7 @@ impl Entry<'_> {
 
     /// Whether a call waits at a step for what it does: a suspension follows with nothing in between.
     #[must_use]
-    pub fn is_awaited(&self, at: At) -> bool {
+    pub fn is_awaited(self, at: At) -> bool {
         let mut seen = vec![at];
         let mut pending: Vec<At> = self.after(at).collect();
         while let Some(at) = pending.pop() {
@@ -134,7 +107,7 @@ impl Entry<'_> {
                 continue;
             }
             seen.push(at);
-            match self.op(at) {
+            match self.0.op(at) {
                 Some(Op::Suspend) => return true,
                 Some(Op::Derive { .. } | Op::Exit(Exit::Return(_)) | Op::Inlined { .. }) => {
                     pending.extend(self.after(at));
@@ -144,6 +117,15 @@ impl Entry<'_> {
         }
         false
     }
+}
+
+/// How control left an entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Escape {
+    /// It came to its end, at this step.
+    Return(At),
+    /// This step failed.
+    Failure(At),
 }
 
 impl Escape {

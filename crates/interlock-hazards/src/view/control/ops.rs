@@ -3,7 +3,7 @@
 use interlock_model::ir::{Block, Exit, Op, Resource};
 
 /// What a step reads, writes or deletes, as it is written there.
-pub(super) const fn touched(op: &Op) -> Option<&Resource> {
+pub(in crate::view) const fn touched(op: &Op) -> Option<&Resource> {
     match op {
         Op::Read { of: resource, .. }
         | Op::Delete { of: resource, .. }
@@ -14,7 +14,7 @@ pub(super) const fn touched(op: &Op) -> Option<&Resource> {
 }
 
 /// Whether a block returns from the function that it stands in.
-pub(super) fn returns(block: &Block) -> bool {
+pub(in crate::view) fn returns(block: &Block) -> bool {
     block.iter().any(|effect| match &effect.op {
         Op::Exit(Exit::Return(_)) => true,
         Op::Inlined { .. } | Op::Spawn { .. } => false,
@@ -23,7 +23,7 @@ pub(super) fn returns(block: &Block) -> bool {
 }
 
 /// Whether nothing happens in a block but in memory.
-pub(super) fn is_quiet(block: &Block) -> bool {
+pub(in crate::view) fn is_quiet(block: &Block) -> bool {
     block.iter().all(|effect| match &effect.op {
         Op::Read { of: Resource::Shared(_), .. }
         | Op::Write { to: Resource::Shared(_), .. }
@@ -38,8 +38,8 @@ pub(super) fn is_quiet(block: &Block) -> bool {
 }
 
 /// Whether a step can fail by itself: what talks to something outside the function. Writing to a stream only hands over what is
-/// written; that it does not arrive is told elsewhere.
-pub(super) fn may_fail(op: &Op) -> bool {
+/// written; that it does not arrive is reported elsewhere.
+pub(in crate::view) fn may_fail(op: &Op) -> bool {
     match op {
         Op::Write { to: Resource::Stream(_), .. } => false,
         Op::Read { of: resource, .. }
@@ -59,6 +59,6 @@ pub(super) fn may_fail(op: &Op) -> bool {
 
 /// Whether a step by itself lets others run. Who waits for a lock lets others go first; a sleep that lets others run has a
 /// suspension of its own.
-pub(super) const fn pauses(op: &Op) -> bool {
+pub(in crate::view) const fn pauses(op: &Op) -> bool {
     matches!(op, Op::Suspend | Op::Acquire { outcome: None, .. })
 }

@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use super::entry::At;
+use crate::view::At;
 
 /// How much memory an entry spends on what it keeps, and of how many steps it keeps it in any case.
 const MOST_BYTES: usize = 128 << 10;
@@ -15,10 +15,10 @@ const BITS: usize = u64::BITS as usize;
 
 /// Some steps of an entry, as bits.
 #[derive(Debug, Default)]
-pub(super) struct Bits(Vec<u64>);
+pub(in crate::view) struct Bits(Vec<u64>);
 
 impl Bits {
-    pub(super) fn new(steps: usize) -> Self {
+    pub(in crate::view) fn new(steps: usize) -> Self {
         Self(vec![0; steps.div_ceil(BITS)])
     }
 
@@ -31,7 +31,7 @@ impl Bits {
     }
 
     /// Adds a step. Whether that is new.
-    pub(super) fn add(&mut self, at: At) -> bool {
+    pub(in crate::view) fn add(&mut self, at: At) -> bool {
         let bit = 1 << (at % BITS);
         match self.0.get_mut(at / BITS) {
             Some(word) if *word & bit == 0 => {
@@ -42,12 +42,12 @@ impl Bits {
         }
     }
 
-    pub(super) fn has(&self, at: At) -> bool {
+    pub(in crate::view) fn has(&self, at: At) -> bool {
         self.0.get(at / BITS).is_some_and(|word| word & (1 << (at % BITS)) != 0)
     }
 
     /// Whether any of some steps is among them.
-    pub(super) fn any_in(&self, steps: Range<At>) -> bool {
+    pub(in crate::view) fn any_in(&self, steps: Range<At>) -> bool {
         let Some(last) = steps.end.checked_sub(1).filter(|last| *last >= steps.start) else { return false };
         let (first_word, last_word) = (steps.start / BITS, last / BITS);
         self.0.iter().enumerate().take(last_word + 1).skip(first_word).any(|(at, word)| {
@@ -60,7 +60,7 @@ impl Bits {
 
 /// The steps that control gets to from one step.
 #[derive(Debug)]
-pub(super) struct Ahead {
+pub(in crate::view) struct Ahead {
     /// Without a suspension on the way.
     straight: Bits,
     /// With one.
@@ -77,7 +77,7 @@ impl Ahead {
     }
 
     /// Whether control gets to a step, and if so whether it can be suspended on the way.
-    pub(super) fn get(&self, at: At) -> Option<bool> {
+    pub(in crate::view) fn get(&self, at: At) -> Option<bool> {
         match (self.straight.has(at), self.suspended.has(at)) {
             (_, true) => Some(true),
             (true, false) => Some(false),
@@ -87,7 +87,7 @@ impl Ahead {
 }
 
 /// Follows control from step to step. What comes first in the source is followed first, so that hardly any step is met twice.
-pub(super) struct Search {
+pub(in crate::view) struct Search {
     found: Ahead,
     /// The steps from which it has not gone on yet.
     pending: Bits,
@@ -96,12 +96,12 @@ pub(super) struct Search {
 }
 
 impl Search {
-    pub(super) fn new(steps: usize) -> Self {
+    pub(in crate::view) fn new(steps: usize) -> Self {
         Self { found: Ahead::new(steps), pending: Bits::new(steps), word: 0 }
     }
 
     /// Control gets to a step. That it also gets there without a suspension says nothing new where it can be suspended.
-    pub(super) fn reach(&mut self, at: At, suspended: bool) {
+    pub(in crate::view) fn reach(&mut self, at: At, suspended: bool) {
         let Ahead { straight, suspended: paused } = &mut self.found;
         let is_new = if suspended { paused.add(at) } else { !paused.has(at) && straight.add(at) };
         if is_new {
@@ -111,20 +111,20 @@ impl Search {
     }
 
     /// A step from which to go on, and whether control can have been suspended before it.
-    pub(super) fn go_on(&mut self) -> Option<(At, bool)> {
+    pub(in crate::view) fn go_on(&mut self) -> Option<(At, bool)> {
         let at = self.pending.take_from(self.word)?;
         self.word = at / BITS;
         Some((at, self.found.suspended.has(at)))
     }
 
-    pub(super) fn finish(self) -> Ahead {
+    pub(in crate::view) fn finish(self) -> Ahead {
         self.found
     }
 }
 
 /// What is known of the steps that were asked for last.
 #[derive(Debug, Default)]
-pub(super) struct Known(Mutex<Kept>);
+pub(in crate::view) struct Known(Mutex<Kept>);
 
 #[derive(Debug, Default)]
 struct Kept {
@@ -136,7 +136,7 @@ struct Kept {
 
 impl Known {
     /// What lies ahead of a step; found only if it is not known.
-    pub(super) fn of(&self, first: At, find: impl FnOnce() -> Ahead) -> Arc<Ahead> {
+    pub(in crate::view) fn of(&self, first: At, find: impl FnOnce() -> Ahead) -> Arc<Ahead> {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(Some(ahead)) = kept.of_step.get(first) {
             return ahead.clone();

@@ -1,10 +1,10 @@
 //! The loose ends of a walk through blocks.
 
-use super::entry::At;
+use crate::view::At;
 
 /// The steps whose control goes to whatever comes next. Mostly that is one.
 #[derive(Default)]
-pub(super) struct Dangling {
+pub(in crate::view) struct Dangling {
     /// Nothing has been walked yet, so there is nobody to connect.
     start: bool,
     first: Option<At>,
@@ -13,39 +13,39 @@ pub(super) struct Dangling {
 
 impl Dangling {
     /// Where nothing has been walked yet.
-    pub(super) const fn start() -> Self {
+    pub(in crate::view) const fn start() -> Self {
         Self { start: true, first: None, more: vec![] }
     }
 
     /// Where control never gets to.
-    pub(super) const fn dead() -> Self {
+    pub(in crate::view) const fn dead() -> Self {
         Self { start: false, first: None, more: vec![] }
     }
 
-    pub(super) const fn after(at: At) -> Self {
+    pub(in crate::view) const fn after(at: At) -> Self {
         Self { start: false, first: Some(at), more: vec![] }
     }
 
-    pub(super) const fn of(steps: Vec<At>) -> Self {
+    pub(in crate::view) const fn of(steps: Vec<At>) -> Self {
         Self { start: false, first: None, more: steps }
     }
 
-    pub(super) const fn is_dead(&self) -> bool {
+    pub(in crate::view) const fn is_dead(&self) -> bool {
         !self.start && self.first.is_none() && self.more.is_empty()
     }
 
-    pub(super) fn each(&self) -> impl Iterator<Item = At> {
+    pub(in crate::view) fn each(&self) -> impl Iterator<Item = At> {
         self.first.into_iter().chain(self.more.iter().copied())
     }
 
     /// Puts one step in the place of all.
-    pub(super) fn only(&mut self, at: At) {
+    pub(in crate::view) fn only(&mut self, at: At) {
         self.start = false;
         self.first = Some(at);
         self.more.clear();
     }
 
-    pub(super) fn join(&mut self, other: Self) {
+    pub(in crate::view) fn join(&mut self, other: Self) {
         self.start |= other.start;
         // Whoever has none takes over what there is.
         if self.first.is_none() && self.more.is_empty() {
@@ -56,7 +56,7 @@ impl Dangling {
         }
     }
 
-    pub(super) fn extend(&mut self, steps: &[At]) {
+    pub(in crate::view) fn extend(&mut self, steps: &[At]) {
         self.more.extend(steps);
     }
 }

@@ -2,45 +2,45 @@
 
 use std::ops::Deref;
 
-use super::entry::{At, Entry};
+use crate::view::{At, Control};
 
 /// What holds at a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct FlowFacts {
+pub(in crate::view) struct FlowFacts {
     /// The acquisitions that hold here on every way that leads here.
-    pub(super) held: List,
+    pub(in crate::view) held: List,
     /// The transactions that are open here on every way that leads here.
-    pub(super) open: List,
+    pub(in crate::view) open: List,
     /// The checks that decided that it runs.
-    pub(super) control_dependences: List,
+    pub(in crate::view) control_dependences: List,
     /// The loops around it, outermost first.
-    pub(super) loops: List,
+    pub(in crate::view) loops: List,
     /// The calls it is inside of.
-    pub(super) frame: usize,
+    pub(in crate::view) frame: usize,
     /// What kind of stretch it stands in.
-    pub(super) stretch: Stretch,
+    pub(in crate::view) stretch: Stretch,
 }
 
 /// What kind of stretch a step stands in; the innermost that says something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Stretch {
-    pub(super) in_catch: bool,
-    pub(super) is_caught: bool,
-    pub(super) in_finally: bool,
+pub(in crate::view) struct Stretch {
+    pub(in crate::view) in_catch: bool,
+    pub(in crate::view) is_caught: bool,
+    pub(in crate::view) in_finally: bool,
     /// Runs beside the call that started it.
-    pub(super) detached: Option<At>,
+    pub(in crate::view) detached: Option<At>,
 }
 
 /// What holds where the walk is, and its number once a step has it.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Now {
-    pub(super) here: FlowFacts,
-    pub(super) number: Option<u32>,
+pub(in crate::view) struct Now {
+    pub(in crate::view) here: FlowFacts,
+    pub(in crate::view) number: Option<u32>,
 }
 
 impl Now {
     /// Changes what holds from here on; the steps before keep what held there.
-    pub(super) fn change(&mut self, by: impl FnOnce(&mut FlowFacts)) {
+    pub(in crate::view) fn change(&mut self, by: impl FnOnce(&mut FlowFacts)) {
         let before = self.here;
         by(&mut self.here);
         if self.here != before {
@@ -49,20 +49,20 @@ impl Now {
     }
 
     /// The same in another kind of stretch.
-    pub(super) fn within(mut self, stretch: Stretch) -> Self {
+    pub(in crate::view) fn within(mut self, stretch: Stretch) -> Self {
         self.change(|here| here.stretch = stretch);
         self
     }
 
-    pub(super) fn hold(&mut self, held: List) {
+    pub(in crate::view) fn hold(&mut self, held: List) {
         self.change(|here| here.held = held);
     }
 
-    pub(super) fn leave_open(&mut self, open: List) {
+    pub(in crate::view) fn leave_open(&mut self, open: List) {
         self.change(|here| here.open = open);
     }
 
-    pub(super) fn judge(&mut self, control_dependences: List) {
+    pub(in crate::view) fn judge(&mut self, control_dependences: List) {
         self.change(|here| here.control_dependences = control_dependences);
     }
 }
@@ -77,22 +77,22 @@ impl Deref for Now {
 
 /// A list of steps that [`Lists`] keeps. None has a step twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct List {
+pub(in crate::view) struct List {
     start: u32,
     end: u32,
 }
 
 /// Lists of steps, one after another. Nothing is ever changed, so lists may overlap.
 #[derive(Debug, Default)]
-pub(super) struct Lists(Vec<At>);
+pub(in crate::view) struct Lists(Vec<At>);
 
 impl Lists {
-    pub(super) fn get(&self, list: List) -> &[At] {
+    pub(in crate::view) fn get(&self, list: List) -> &[At] {
         self.0.get(list.start as usize..list.end as usize).unwrap_or_default()
     }
 
     /// A list with one step more at its end.
-    pub(super) fn with(&mut self, list: List, at: At) -> List {
+    pub(in crate::view) fn with(&mut self, list: List, at: At) -> List {
         // The last one goes on in place: whoever has it sees as much of it as before.
         if list.end as usize == self.0.len() {
             self.0.push(at);
@@ -105,7 +105,7 @@ impl Lists {
     }
 
     /// What is in both of two lists. Both mostly begin alike, and one is often the beginning of the other.
-    pub(super) fn common(&mut self, one: List, other: List) -> List {
+    pub(in crate::view) fn common(&mut self, one: List, other: List) -> List {
         if one == other {
             return one;
         }
@@ -122,7 +122,7 @@ impl Lists {
     }
 
     /// The steps of a list of which something holds.
-    pub(super) fn retain(&mut self, list: List, holds: impl Fn(At) -> bool) -> List {
+    pub(in crate::view) fn retain(&mut self, list: List, holds: impl Fn(At) -> bool) -> List {
         let kept: Vec<At> = self.get(list).iter().copied().filter(|at| holds(*at)).collect();
         kept.into_iter().fold(List::default(), |list, at| self.with(list, at))
     }
@@ -132,15 +132,15 @@ impl Lists {
     }
 }
 
-impl Entry<'_> {
+impl<'v, 'e> Control<'v, 'e> {
     /// What holds at a step.
-    pub(super) fn here(&self, at: At) -> Option<&FlowFacts> {
-        self.flow_facts.get(self.steps.get(at)?.here as usize)
+    pub(in crate::view) fn flow_facts(self, at: At) -> Option<&'v FlowFacts> {
+        self.0.flow_facts.get(self.0.steps.get(at)?.here as usize)
     }
 
     /// The steps of a list.
-    pub(super) fn list(&self, list: impl FnOnce(&FlowFacts) -> List, at: At) -> &[At] {
-        self.here(at).map_or(&[], |here| self.lists.get(list(here)))
+    pub(in crate::view) fn fact_list(self, list: impl FnOnce(&FlowFacts) -> List, at: At) -> &'v [At] {
+        self.flow_facts(at).map_or(&[], |here| self.0.lists.get(list(here)))
     }
 }
 

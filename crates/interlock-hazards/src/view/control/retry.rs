@@ -4,11 +4,10 @@ use interlock_model::ir::{
     AccessPath, Argument, Bound, Effect, Exit, Field, Fresh, Op, Resource, Root, Term, Value,
 };
 
-use super::{
-    Escape, Piece,
-    entry::{At, Entry},
+use crate::{
+    lexicon::Topic,
+    view::{At, Control, Escape, Piece},
 };
-use crate::lexicon::Topic;
 
 /// A loop that does something again because it failed or lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,17 +20,18 @@ pub struct Retry {
     pub bounded: bool,
 }
 
-impl Entry<'_> {
+impl<'v, 'e> Control<'v, 'e> {
     /// The retry that a step is part of, the innermost.
     #[must_use]
-    pub fn retried_by(&self, at: At) -> Option<Retry> {
+    pub fn retried_by(self, at: At) -> Option<Retry> {
         self.loops(at).iter().rev().find_map(|head| self.retry(*head))
     }
 
     /// What makes a loop a retry, if it is one: an attempt whose success leaves the loop and whose failure comes round again.
     #[must_use]
-    pub fn retry(&self, head: At) -> Option<Retry> {
-        let Some(Op::Loop { bound: bound @ (Bound::Limited | Bound::Unlimited), .. }) = self.op(head) else {
+    pub fn retry(self, head: At) -> Option<Retry> {
+        let Some(Op::Loop { bound: bound @ (Bound::Limited | Bound::Unlimited), .. }) = self.0.op(head)
+        else {
             return None;
         };
         let here = |at: &At| self.loops(*at).last() == Some(&head);
@@ -52,39 +52,39 @@ impl Entry<'_> {
     }
 
     /// Whether each turn is at another thing: the next folder up, the next mirror.
-    fn moves_on(&self, at: At) -> bool {
-        let name = match (self.op(at), self.resource(at)) {
+    fn moves_on(self, at: At) -> bool {
+        let name = match (self.0.op(at), self.0.resource(at)) {
             (Some(Op::External { service, .. }), _) => service,
             (Some(Op::Call { arguments, receiver, .. }), _) => {
                 let given = arguments.iter().filter_map(|argument| match argument {
                     Argument::Term(term) => Some(term),
                     Argument::Closure { .. } => None,
                 });
-                let mut values: Vec<Value> = given.flat_map(|term| self.values_in(term)).collect();
+                let mut values: Vec<Value> = given.flat_map(|term| self.0.flow().values_in(term)).collect();
                 if let Some(object) = receiver {
                     object.mention(&mut values);
                 }
-                return values.iter().any(|value| self.is_carried(*value));
+                return values.iter().any(|value| self.0.flow().is_carried(*value));
             }
             (_, Some(Resource::File(name) | Resource::Key(name))) => name,
             (_, Some(Resource::Row { key, .. })) => key,
             _ => return false,
         };
-        self.values_in(name).iter().any(|value| self.is_carried(*value))
+        self.0.flow().values_in(name).iter().any(|value| self.0.flow().is_carried(*value))
     }
 
-    fn can_fail(&self, at: At) -> bool {
-        match self.op(at) {
+    fn can_fail(self, at: At) -> bool {
+        match self.0.op(at) {
             Some(Op::External { .. } | Op::Open { .. }) => self.detached(at).is_none(),
             // What is done in one go meets nobody: a text is parsed, a shape is checked.
             Some(Op::Call { awaited, .. }) => *awaited && self.detached(at).is_none(),
             Some(Op::Acquire { outcome, .. }) => outcome.is_some(),
             // Nobody keeps another from reading a file: who comes back for that waits for it to be there.
             Some(Op::Read { .. }) => {
-                matches!(self.resource(at), Some(Resource::Row { .. } | Resource::Key(_)))
+                matches!(self.0.resource(at), Some(Resource::Row { .. } | Resource::Key(_)))
             }
             Some(Op::Rename { from: Resource::File(name), .. }) => !self.is_fresh_name(name),
-            Some(Op::Write { .. } | Op::Delete { .. } | Op::Rename { .. }) => match self.resource(at) {
+            Some(Op::Write { .. } | Op::Delete { .. } | Op::Rename { .. }) => match self.0.resource(at) {
                 Some(Resource::File(name)) => !self.is_fresh_name(name),
                 Some(Resource::Row { .. } | Resource::Key(_)) => true,
                 _ => false,
@@ -94,15 +94,20 @@ impl Entry<'_> {
     }
 
     /// Whether a name is drawn anew for each call, so that nobody else has it.
-    fn is_fresh_name(&self, name: &Term) -> bool {
+    fn is_fresh_name(self, name: &Term) -> bool {
         let drawn = |piece: &Piece| matches!(piece, Piece::Fresh(Fresh::Random));
-        self.pattern(name).0.iter().any(drawn)
-            || self.values_in(name).iter().any(|value| self.is_made_of_fresh(&[*value], Fresh::Random))
+        self.0.alias().pattern(name).0.iter().any(drawn)
+            || self
+                .0
+                .flow()
+                .values_in(name)
+                .iter()
+                .any(|value| self.0.flow().is_made_of_fresh(&[*value], Fresh::Random))
     }
 
     /// Whether its outcome is looked at, and one way leaves the loop while the other comes round.
-    fn is_judged_again(&self, head: At, at: At) -> bool {
-        let answer = match self.op(at) {
+    fn is_judged_again(self, head: At, at: At) -> bool {
+        let answer = match self.0.op(at) {
             Some(
                 Op::Write { outcome: Some(outcome), .. }
                 | Op::Delete { outcome: Some(outcome), .. }
@@ -111,11 +116,11 @@ impl Entry<'_> {
             Some(Op::External { into: Some(into), .. }) => *into,
             _ => return false,
         };
-        let is_request = matches!(self.op(at), Some(Op::External { .. }));
+        let is_request = matches!(self.0.op(at), Some(Op::External { .. }));
         self.inside(head).any(|check| {
-            let Some(Op::Check { on, then, otherwise, .. }) = self.op(check) else { return false };
+            let Some(Op::Check { on, then, otherwise, .. }) = self.0.op(check) else { return false };
             let asks = |value: &Value| {
-                self.depends_on(*value, answer)
+                self.0.flow().depends_on(*value, answer)
                     && (!is_request || self.says_whether_it_worked(*value, answer))
             };
             on.iter().any(asks)
@@ -124,7 +129,7 @@ impl Entry<'_> {
                     let throws = (if yes { then } else { otherwise }).last().is_some_and(is_throw);
                     // Giving up because of it is no success, even if somebody further out answers for that.
                     let gives_up = |at: At| match self.encloses(head, at) {
-                        true => self.steps.get(at).is_some_and(|step| is_throw(step.effect)),
+                        true => self.0.steps.get(at).is_some_and(|step| is_throw(step.effect)),
                         false => self.is_recovery(at) && !self.is_recovery(head),
                     };
                     let in_peace = self
@@ -140,10 +145,10 @@ impl Entry<'_> {
     }
 
     /// Waiting for a state to change is no retry; asking whether the request itself worked makes one.
-    fn says_whether_it_worked(&self, value: Value, answer: Value) -> bool {
-        match self.resolve(&Term::from(value)) {
+    fn says_whether_it_worked(self, value: Value, answer: Value) -> bool {
+        match self.0.alias().resolve(&Term::from(value)) {
             Term::Path(AccessPath { root: Root::Value(root), fields }) => {
-                let reported = matches!(fields.as_slice(), [Field::Name(field)] if self.lexicon().has(Topic::RequestWorked, field));
+                let reported = matches!(fields.as_slice(), [Field::Name(field)] if self.0.lexicon().has(Topic::RequestWorked, field));
                 root == answer && reported
             }
             _ => false,
@@ -151,8 +156,8 @@ impl Entry<'_> {
     }
 
     /// Whether what is tried here leaves the loop when it works and comes round when it fails.
-    fn comes_round(&self, head: At, attempt: At) -> bool {
-        let Some(Op::Try { catch: Some(catch), .. }) = self.op(attempt) else { return false };
+    fn comes_round(self, head: At, attempt: At) -> bool {
+        let Some(Op::Try { catch: Some(catch), .. }) = self.0.op(attempt) else { return false };
         // The attempt may itself stand in the catch of another.
         let tried = |at: At| self.tried(attempt).is_some_and(|body| body.contains(&at));
         let in_catch = |at: At| self.encloses(attempt, at) && self.is_recovery(at) && !tried(at);
@@ -169,44 +174,45 @@ impl Entry<'_> {
     }
 
     /// Whether a step is only taken once what was asked for says so: whoever looks until an editor is ready has not failed before.
-    fn waits_for_a_state(&self, head: At, attempt: At, at: At) -> bool {
+    fn waits_for_a_state(self, head: At, attempt: At, at: At) -> bool {
         let answers: Vec<Value> = self
             .inside(attempt)
-            .filter_map(|asked| match self.op(asked) {
+            .filter_map(|asked| match self.0.op(asked) {
                 Some(Op::Call { into, awaited: true, .. } | Op::External { into, .. }) => *into,
                 Some(Op::Read { into, .. }) => Some(*into),
                 _ => None,
             })
             .collect();
-        let is_of_answer = |value: &Value| answers.iter().any(|answer| self.depends_on(*value, *answer));
+        let is_of_answer =
+            |value: &Value| answers.iter().any(|answer| self.0.flow().depends_on(*value, *answer));
         let checks =
             || self.control_dependences(at).iter().copied().filter(|check| self.encloses(attempt, *check));
-        let asked = |check: At| match self.op(check) {
+        let asked = |check: At| match self.0.op(check) {
             Some(Op::Check { on, .. }) => on.as_slice(),
             _ => &[],
         };
         let asks_for_state = |check: At| {
             let Some(yes) = self.answer(check, at) else { return false };
-            let fails = |step: At| self.steps.get(step).is_some_and(|step| is_throw(step.effect));
+            let fails = |step: At| self.0.steps.get(step).is_some_and(|step| is_throw(step.effect));
             asked(check).iter().any(is_of_answer) && self.gets_to(self.branch(check, !yes), head, fails)
         };
         let is_of_success = |check: At| asked(check).iter().any(|value| self.tells_of_success(*value));
         !checks().any(is_of_success) && checks().any(asks_for_state)
     }
 
-    fn tells_of_success(&self, value: Value) -> bool {
-        let field = self.field_of(value);
-        let says = |topic: Topic, field: &str| self.lexicon().has(topic, field);
+    fn tells_of_success(self, value: Value) -> bool {
+        let field = self.0.alias().field_of(value);
+        let says = |topic: Topic, field: &str| self.0.lexicon().has(topic, field);
         field.is_some_and(|field| says(Topic::RequestWorked, &field) || says(Topic::WentWell, &field))
     }
 
     /// Whether a step leaves the loop on purpose and in peace.
-    fn leaves(&self, head: At, at: At) -> bool {
+    fn leaves(self, head: At, at: At) -> bool {
         let same_frame = || {
-            let frame = |at: At| self.here(at).map(|here| here.frame);
+            let frame = |at: At| self.flow_facts(at).map(|here| here.frame);
             frame(at) == frame(head)
         };
-        match self.op(at) {
+        match self.0.op(at) {
             Some(Op::Exit(Exit::Return(_))) => same_frame(),
             Some(Op::Exit(Exit::Break)) => self.loops(at).last() == Some(&head),
             _ => false,
@@ -214,18 +220,18 @@ impl Entry<'_> {
     }
 
     /// Whether something other than the attempt ends the loop: a counter, a clock.
-    fn gives_up(&self, head: At) -> bool {
-        let errors = self.errors();
+    fn gives_up(self, head: At) -> bool {
+        let errors = self.0.flow().errors();
         self.inside(head).any(|at| {
-            let ends = self.leaves(head, at) || matches!(self.op(at), Some(Op::Exit(Exit::Throw)));
+            let ends = self.leaves(head, at) || matches!(self.0.op(at), Some(Op::Exit(Exit::Throw)));
             let by = self.control_dependences(at).iter().rev().find(|check| self.encloses(head, **check));
-            let counts = by.is_some_and(|check| match self.op(*check) {
+            let counts = by.is_some_and(|check| match self.0.op(*check) {
                 Some(Op::Check { on, .. }) => {
-                    self.is_time(on)
-                        || self.condition_sources(*check).is_empty()
-                            && !on
-                                .iter()
-                                .any(|value| errors.keys().any(|error| self.depends_on(*value, *error)))
+                    self.0.flow().is_time(on)
+                        || self.0.flow().condition_sources(*check).is_empty()
+                            && !on.iter().any(|value| {
+                                errors.keys().any(|error| self.0.flow().depends_on(*value, *error))
+                            })
                 }
                 _ => false,
             });
@@ -233,45 +239,20 @@ impl Entry<'_> {
         })
     }
 
-    /// Whether the clock is among some values.
-    #[must_use]
-    pub fn is_time(&self, values: &[Value]) -> bool {
-        self.is_made_of_fresh(values, Fresh::Time)
-    }
-
-    /// Whether something that is made anew for each call is among some values, or what they were computed from.
-    #[must_use]
-    pub fn is_made_of_fresh(&self, values: &[Value], fresh: Fresh) -> bool {
-        let reported = |value: &Value| self.pattern(&Term::from(*value)).0.contains(&Piece::Fresh(fresh));
-        // A comparison may be made in a helper, which returns it to a helper. Nobody asks the clock by way of more values than this.
-        let mut behind = values.to_vec();
-        let mut next = 0;
-        while let Some(value) = behind.get(next).copied().filter(|_| next < 32) {
-            if reported(&value) {
-                return true;
-            }
-            let new: Vec<Value> =
-                self.inputs(value).iter().filter(|input| !behind.contains(input)).copied().collect();
-            behind.extend(new);
-            next += 1;
-        }
-        false
-    }
-
     /// Whether control gets from a step of an attempt to one outside without a failure that the attempt catches.
     #[must_use]
-    pub fn works_before(&self, attempt: At, from: At, to: At) -> bool {
+    pub fn works_before(self, attempt: At, from: At, to: At) -> bool {
         let tried = |at: At| self.tried(attempt).is_some_and(|body| body.contains(&at));
         let failed = |at: At| self.encloses(attempt, at) && self.is_recovery(at) && !tried(at);
         // Where nothing stands in the catch, a failure leaves no trace on the way.
         let tells =
-            matches!(self.op(attempt), Some(Op::Try { catch: Some(catch), .. }) if !catch.body.is_empty());
+            matches!(self.0.op(attempt), Some(Op::Try { catch: Some(catch), .. }) if !catch.body.is_empty());
         tells && !failed(to) && self.gets_to(self.after(from).collect(), to, failed)
     }
 
     /// Whether control gets from some steps to another without coming by some.
-    pub(super) fn gets_to(&self, from: Vec<At>, to: At, not_by: impl Fn(At) -> bool) -> bool {
-        let mut seen = vec![false; self.steps.len()];
+    pub(in crate::view) fn gets_to(self, from: Vec<At>, to: At, not_by: impl Fn(At) -> bool) -> bool {
+        let mut seen = vec![false; self.0.steps.len()];
         let mut pending = from;
         while let Some(at) = pending.pop() {
             if at == to {

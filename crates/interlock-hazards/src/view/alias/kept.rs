@@ -5,49 +5,48 @@ use interlock_model::{
     ir::{AccessPath, Field, Op, Resource, Root, Term, Value},
 };
 
-use super::{
-    View,
-    entry::{At, Entry, Runs},
-    flow::Definition,
-    kinds::Kinds,
-};
+use crate::view::{Alias, At, Entry, Kinds, Runs, View, flow::def_use::Definition};
 
-impl Entry<'_> {
+impl<'v, 'e> Alias<'v, 'e> {
     /// What a location is called last: its last field that has a name, or the variable that all share.
-    pub(crate) fn last_name(&self, path: &AccessPath) -> Option<String> {
+    pub(crate) fn last_name(self, path: &AccessPath) -> Option<String> {
         let named = path.fields.iter().rev().find_map(|field| match field {
             Field::Name(name) => Some(name.to_string()),
             Field::At(_) => None,
         });
-        let variable = || self.path_text(&AccessPath::of(path.root.clone()));
+        let variable = || self.0.path_text(&AccessPath::of(path.root.clone()));
         named.or_else(|| matches!(path.root, Root::Global(_)).then(variable))
     }
 
     /// Whether a step puts an object where that very object is already: it was taken from there, or put there before, and something was
     /// changed in it. That was done to what everybody has, as long as nobody else puts another one there.
     #[must_use]
-    pub fn puts_back_itself(&self, view: &View<'_>, at: At) -> bool {
-        let Some(Resource::Shared(location)) = self.resource(at) else { return false };
-        let is_inside = |before: At| match self.resource(before) {
+    pub fn puts_back_itself(self, view: &View<'_>, at: At) -> bool {
+        let Some(Resource::Shared(location)) = self.0.resource(at) else { return false };
+        let is_inside = |before: At| match self.0.resource(before) {
             Some(Resource::Shared(inner)) => inner.begins_with(location) && inner != location,
             _ => false,
         };
-        self.steps_of(Kinds::WRITE).take_while(|before| *before < at).any(is_inside)
+        self.0.steps_of(Kinds::WRITE).take_while(|before| *before < at).any(is_inside)
             && self.is_kept(at, |_, other| other == location)
             && !self.is_replaced_elsewhere(view, location)
     }
 
     /// Whether anybody puts something into places of this name but the steps of this entry that do, or takes something out of them.
-    fn is_replaced_elsewhere(&self, view: &View<'_>, location: &AccessPath) -> bool {
+    fn is_replaced_elsewhere(self, view: &View<'_>, location: &AccessPath) -> bool {
         let own: Vec<Span> = self
+            .0
             .steps_of(Kinds::WRITE)
-            .filter(|at| matches!(self.resource(*at), Some(Resource::Shared(path)) if path == location))
-            .map(|at| self.span(at))
+            .filter(|at| matches!(self.0.resource(*at), Some(Resource::Shared(path)) if path == location))
+            .map(|at| self.0.span(at))
             .collect();
         let called = |entry: &Entry<'_>, path: &AccessPath| {
-            entry.last_name(path).unwrap_or_else(|| entry.path_text(&AccessPath::of(path.root.clone())))
+            entry
+                .alias()
+                .last_name(path)
+                .unwrap_or_else(|| entry.path_text(&AccessPath::of(path.root.clone())))
         };
-        let name = called(self, location);
+        let name = called(self.0, location);
         let mut others = view.entries_with(Kinds::WRITE | Kinds::DELETE);
         others.any(|entry| {
             *entry.runs != Runs::StartUp
@@ -62,15 +61,15 @@ impl Entry<'_> {
         })
     }
 
-    /// Whether what a step puts somewhere is kept elsewhere since a look, before anybody else could come: all who look at the same time
+    /// Whether what a step puts somewhere is kept elsewhere since a read, before anybody else could come: all who look at the same time
     /// get the same.
     #[must_use]
-    pub fn puts_what_all_get(&self, read: At, at: At) -> bool {
-        let in_time = |kept: At| kept > read && !self.may_be_suspended(read, kept);
+    pub fn puts_what_all_get(self, read: At, at: At) -> bool {
+        let in_time = |kept: At| kept > read && !self.0.control().may_be_suspended(read, kept);
         // Who puts it there has first found that there was none.
         let was_missed = |kept: At, location: &AccessPath| {
-            let looked = |before: At| matches!(self.resource(before), Some(Resource::Shared(path)) if path == location);
-            self.steps_of(Kinds::READ).any(|before| read < before && before <= kept && looked(before))
+            let looked = |before: At| matches!(self.0.resource(before), Some(Resource::Shared(path)) if path == location);
+            self.0.steps_of(Kinds::READ).any(|before| read < before && before <= kept && looked(before))
         };
         self.is_kept(at, |kept, location| {
             in_time(kept) && self.is_shared(location) && was_missed(kept, location)
@@ -78,15 +77,15 @@ impl Entry<'_> {
     }
 
     /// Whether what a step puts somewhere is, on each way, an object that some step has taken from a place or put there.
-    fn is_kept(&self, at: At, holds: impl Fn(At, &AccessPath) -> bool) -> bool {
-        let Some(Op::Write { from, .. }) = self.op(at) else { return false };
+    fn is_kept(self, at: At, holds: impl Fn(At, &AccessPath) -> bool) -> bool {
+        let Some(Op::Write { from, .. }) = self.0.op(at) else { return false };
         let whole = |value: Value| match self.resolve(&value.into()) {
             Term::Path(AccessPath { root: Root::Value(root), fields }) if fields.is_empty() => root,
             _ => value,
         };
         let is_kept = |value: Value| {
-            self.steps_of(Kinds::READ | Kinds::WRITE).take_while(|before| *before < at).any(|before| {
-                let has_it = match self.op(before) {
+            self.0.steps_of(Kinds::READ | Kinds::WRITE).take_while(|before| *before < at).any(|before| {
+                let has_it = match self.0.op(before) {
                     Some(Op::Read { into, .. }) => *into == value,
                     Some(Op::Write { from, .. }) => {
                         matches!(from.as_slice(), [only] if whole(*only) == value)
@@ -94,11 +93,11 @@ impl Entry<'_> {
                     _ => false,
                 };
                 has_it
-                    && matches!(self.resource(before), Some(Resource::Shared(location)) if holds(before, location))
+                    && matches!(self.0.resource(before), Some(Resource::Shared(location)) if holds(before, location))
             })
         };
         match from.as_slice() {
-            [only] => match self.definition(whole(*only)) {
+            [only] => match self.0.flow().definition(whole(*only)) {
                 Definition::Either(branches) => branches.iter().all(|branch| is_kept(whole(*branch))),
                 _ => is_kept(whole(*only)),
             },

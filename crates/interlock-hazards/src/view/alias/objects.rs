@@ -1,4 +1,4 @@
-//! What a place is called in the whole program, whichever way a call comes to it.
+//! What a location is called in the whole program, whichever way a call comes to it.
 //!
 //! Start-up makes an object under the name of a variable of its own, and a handler knows the same object as something that it was given, or as
 //! `this`. What all of them agree on is whose field it is, as long as there is one object of the class.
@@ -10,7 +10,7 @@ use interlock_model::{
     ir::{AccessPath, Field, FunctionId, Name, Op, Origin, Program, Resource, Root, Term, Value},
 };
 
-use super::entry::{At, Entry};
+use crate::view::{At, Entry};
 
 /// The names of a place in the whole program. No other place has any of them.
 #[derive(Debug)]
@@ -56,7 +56,7 @@ pub(crate) struct Objects(HashSet<Class>);
 type Class = (FileId, Name);
 
 impl Objects {
-    pub(super) fn of(program: &Program) -> Self {
+    pub(in crate::view) fn of(program: &Program) -> Self {
         let class = |made: &FunctionId| match method(program, *made)? {
             (class, "constructor") => Some(class),
             _ => None,
@@ -83,15 +83,15 @@ impl Objects {
         (!names.is_empty()).then(|| Location { names: Names(names), is_object, name: entry.path_text(&path) })
     }
 
-    /// Whether something is computed from what is kept at a place, in a variable that functions took along.
+    /// Whether something is computed from what is kept at a place, in a variable that functions captured.
     pub(crate) fn is_made_of(entry: &Entry<'_>, at: At, values: &[Value], location: &Names) -> bool {
         let kept = |value: &Value| {
             let path = AccessPath::of(Root::Value(*value));
-            entry.origin(*value) == Some(Origin::Capture)
+            entry.flow().origin(*value) == Some(Origin::Capture)
                 && variable(entry, at, &path)
                     .is_some_and(|name| Names(vec![name]).depth_in(location).is_some())
         };
-        entry.backward_slice(values).iter().any(kept)
+        entry.flow().backward_slice(values).iter().any(kept)
     }
 
     /// The file that a step touches, if it is the same one for every call and every process.
@@ -109,7 +109,7 @@ impl Objects {
         methods(entry, at).map(|(_, object)| object).find(|object| object.root == Root::Value(value))
     }
 
-    /// What a place is called as a field of the only object of a class: of the innermost one that has it.
+    /// What a location is called as a field of the only object of a class: of the innermost one that has it.
     fn field(&self, entry: &Entry<'_>, at: At, path: &AccessPath) -> Option<String> {
         methods(entry, at).filter(|(_, object)| path.begins_with(object)).find_map(|(function, object)| {
             let (class, _) = method(entry.program, function)?;
@@ -118,7 +118,7 @@ impl Objects {
             }
             let ((FileId(file), name), rest) = (class, path.fields.get(object.fields.len()..)?);
             let inside = AccessPath { root: Root::This, fields: rest.iter().cloned().collect() };
-            Some(entry.location_text(&inside).replacen("this", &format!("{name}@{file}"), 1))
+            Some(entry.alias().location_text(&inside).replacen("this", &format!("{name}@{file}"), 1))
         })
     }
 }
@@ -127,7 +127,7 @@ impl Objects {
 fn variable(entry: &Entry<'_>, at: At, path: &AccessPath) -> Option<String> {
     let Root::Value(value) = path.root else { return None };
     let own = entry.program.function(entry.home(&[at]))?;
-    let (function, file) = match entry.origin(value)? {
+    let (function, file) = match entry.flow().origin(value)? {
         Origin::Capture => {
             let inner = entry.program.function(entry.function)?;
             (inner.name.rsplit_once('.')?.0, inner.span.file)
@@ -137,7 +137,7 @@ fn variable(entry: &Entry<'_>, at: At, path: &AccessPath) -> Option<String> {
     };
     let name = entry.name_of(value);
     let inside = AccessPath { root: Root::This, fields: path.fields.clone() };
-    Some(entry.location_text(&inside).replacen("this", &format!("{function}#{name}@{}", file.0), 1))
+    Some(entry.alias().location_text(&inside).replacen("this", &format!("{function}#{name}@{}", file.0), 1))
 }
 
 /// The methods that have a step inside, from the innermost on, with the objects that they are of.
@@ -149,7 +149,9 @@ fn methods(entry: &Entry<'_>, at: At) -> impl Iterator<Item = (FunctionId, Acces
         next = (number != 0).then_some(frame.parent);
         let object = match entry.op(frame.at) {
             _ if number == 0 => Some(AccessPath::of(Root::This)),
-            Some(Op::Inlined { receiver, .. }) => receiver.as_ref().map(|path| entry.resolve_path(path)),
+            Some(Op::Inlined { receiver, .. }) => {
+                receiver.as_ref().map(|path| entry.alias().resolve_path(path))
+            }
             _ => None,
         };
         Some(object.map(|object| (frame.function, object)))
@@ -172,7 +174,7 @@ fn up_to_key(path: &AccessPath) -> AccessPath {
 
 /// The name of a place that is called the same everywhere. Every class has a `this`, and many functions a `path`.
 fn seen(entry: &Entry<'_>, path: &AccessPath) -> Option<String> {
-    matches!(path.root, Root::Global(_)).then(|| entry.location_text(path))
+    matches!(path.root, Root::Global(_)).then(|| entry.alias().location_text(path))
 }
 
 /// A name of a file, with the names of what it is made of.

@@ -4,14 +4,11 @@ use std::{borrow::Cow, collections::HashMap};
 
 use interlock_model::ir::{AccessPath, Aspect, Block, Catch, Op, Origin, Resource, Root, Term, Value};
 
-use super::{
-    entry::{At, Entry, Runs},
-    sources::Sources,
-};
+use crate::view::{At, Entry, Flow, Runs, flow::sources::Sources};
 
 /// What a value is another name for.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) enum Definition<'e> {
+pub(in crate::view) enum Definition<'e> {
     /// Nothing that is known.
     #[default]
     Opaque,
@@ -29,7 +26,7 @@ pub(super) enum Definition<'e> {
 
 /// What a value was computed from, directly.
 #[derive(Debug, Clone, Default)]
-pub(super) enum Inputs<'e> {
+pub(in crate::view) enum Inputs<'e> {
     /// Nothing.
     #[default]
     None,
@@ -65,7 +62,7 @@ const MOST_SEEN: usize = 64;
 
 impl<'e> Entry<'e> {
     /// Notes what each value is another name for. Says how many steps there are.
-    pub(super) fn define(&mut self, body: &'e Block) -> usize {
+    pub(in crate::view) fn define(&mut self, body: &'e Block) -> usize {
         self.definitions = vec![Definition::Opaque; self.values.len()];
         self.inputs = vec![Inputs::None; self.values.len()];
         let mut stored: Vec<(Value, &'e AccessPath)> = vec![];
@@ -120,18 +117,8 @@ impl<'e> Entry<'e> {
         from.iter().all(|value| name(*value) == name(into))
     }
 
-    /// What a value was computed from, directly.
-    #[must_use]
-    pub fn inputs(&self, value: Value) -> &[Value] {
-        self.inputs.get(value.0 as usize).map_or(&[], Inputs::as_slice)
-    }
-
-    pub(super) fn definition(&self, value: Value) -> Definition<'e> {
-        self.definitions.get(value.0 as usize).copied().unwrap_or_default()
-    }
-
     /// Follows every value back to the reads that it depends on.
-    pub(super) fn trace(&mut self) {
+    pub(in crate::view) fn trace(&mut self) {
         let mut sources = Sources::new(self.values.len());
         let mut called: Vec<Value> = vec![];
         // Twice where a value depends on one that is computed further down: at the head of a loop.
@@ -183,27 +170,45 @@ impl<'e> Entry<'e> {
         self.sources = sources;
     }
 
+    /// The name that the source gives a value.
+    #[must_use]
+    pub fn name_of(&self, value: Value) -> &str {
+        self.values.get(value.0 as usize).map_or("", |info| &info.name)
+    }
+}
+
+impl<'v, 'e> Flow<'v, 'e> {
+    /// What a value was computed from, directly.
+    #[must_use]
+    pub fn inputs(self, value: Value) -> &'v [Value] {
+        self.0.inputs.get(value.0 as usize).map_or(&[], Inputs::as_slice)
+    }
+
+    pub(in crate::view) fn definition(self, value: Value) -> Definition<'e> {
+        self.0.definitions.get(value.0 as usize).copied().unwrap_or_default()
+    }
+
     /// The steps that a value depends on: reads, outcomes of writes, answers from outside. Sorted.
     #[must_use]
-    pub fn sources(&self, value: Value) -> &[At] {
-        self.sources.of(value)
+    pub fn sources(self, value: Value) -> &'v [At] {
+        self.0.sources.of(value)
     }
 
     /// The steps that some values depend on. Sorted.
     #[must_use]
-    pub fn sources_of(&self, values: &[Value]) -> Cow<'_, [At]> {
-        self.sources.united(values)
+    pub fn sources_of(self, values: &[Value]) -> Cow<'v, [At]> {
+        self.0.sources.united(values)
     }
 
     /// The steps that a check depends on. Sorted.
     #[must_use]
-    pub fn condition_sources(&self, check: At) -> &[At] {
-        self.branches_of(check).map_or(&[], |branches| self.sources.list(branches.asked))
+    pub fn condition_sources(self, check: At) -> &'v [At] {
+        self.0.control().branches_of(check).map_or(&[], |branches| self.0.sources.list(branches.asked))
     }
 
     /// Whether a value is computed from another, however far back.
     #[must_use]
-    pub fn depends_on(&self, value: Value, other: Value) -> bool {
+    pub fn depends_on(self, value: Value, other: Value) -> bool {
         if value == other {
             return true;
         }
@@ -225,7 +230,7 @@ impl<'e> Entry<'e> {
 
     /// Whether a value is computed from another in one way only. What was chosen by looking at the other has to do with it twice.
     #[must_use]
-    pub fn depends_once_on(&self, value: Value, other: Value) -> bool {
+    pub fn depends_once_on(self, value: Value, other: Value) -> bool {
         let mut value = value;
         for _ in 0..MOST_SEEN {
             if value == other {
@@ -242,7 +247,7 @@ impl<'e> Entry<'e> {
 
     /// Some values and what they are computed from, as far as that is worth looking at.
     #[must_use]
-    pub fn backward_slice(&self, values: &[Value]) -> Vec<Value> {
+    pub fn backward_slice(self, values: &[Value]) -> Vec<Value> {
         let mut seen = values.to_vec();
         let mut next = 0;
         while let Some(value) = seen.get(next).copied() {
@@ -257,27 +262,29 @@ impl<'e> Entry<'e> {
     }
 
     /// The steps on whose outcome it depended that a step runs, nearest check last: check and source.
-    pub fn controlling_reads(&self, at: At) -> impl Iterator<Item = (At, At)> {
-        self.control_dependences(at)
+    pub fn controlling_reads(self, at: At) -> impl Iterator<Item = (At, At)> {
+        self.0
+            .control()
+            .control_dependences(at)
             .iter()
-            .flat_map(|judge| self.checked_reads(*judge).map(|from| (*judge, from)))
+            .flat_map(move |judge| self.checked_reads(*judge).map(|from| (*judge, from)))
     }
 
     /// The steps whose outcome a check, or an attempt whose failure is caught, is about.
-    pub fn checked_reads(&self, judge: At) -> impl Iterator<Item = At> {
+    pub fn checked_reads(self, judge: At) -> impl Iterator<Item = At> {
         // Whether something is there can be asked by trying.
         let asks = move |at: &At| {
-            matches!(self.op(*at), Some(Op::Read { aspect: Aspect::Existence | Aspect::Metadata, .. }))
-                && self.catcher(*at) == Some(judge)
+            matches!(self.0.op(*at), Some(Op::Read { aspect: Aspect::Existence | Aspect::Metadata, .. }))
+                && self.0.control().catcher(*at) == Some(judge)
         };
-        let tried = self.tried(judge).cloned().unwrap_or_default().filter(asks);
+        let tried = self.0.control().tried(judge).cloned().unwrap_or_default().filter(asks);
         self.condition_sources(judge).iter().copied().chain(tried)
     }
 
     /// The steps that what a step writes depends on. Sorted.
     #[must_use]
-    pub fn data_dependences(&self, at: At) -> Cow<'_, [At]> {
-        match self.op(at) {
+    pub fn data_dependences(self, at: At) -> Cow<'v, [At]> {
+        match self.0.op(at) {
             Some(Op::Write { from, .. }) => self.sources_of(from),
             _ => Cow::Borrowed(&[]),
         }
@@ -285,10 +292,10 @@ impl<'e> Entry<'e> {
 
     /// Where a value ultimately comes from: through other names, back to what is no other name.
     #[must_use]
-    pub fn origin(&self, value: Value) -> Option<Origin> {
+    pub fn origin(self, value: Value) -> Option<Origin> {
         let mut value = value;
         for _ in 0..32 {
-            let info = self.values.get(value.0 as usize)?;
+            let info = self.0.values.get(value.0 as usize)?;
             if info.origin != Origin::Step {
                 return Some(info.origin);
             }
@@ -306,41 +313,35 @@ impl<'e> Entry<'e> {
 
     /// Whether a value is what somebody else hands over: an argument of the caller, or what whoever runs this calls it with.
     #[must_use]
-    pub fn is_handed_over(&self, value: Value) -> bool {
+    pub fn is_handed_over(self, value: Value) -> bool {
         let comes_from_nowhere = || {
             matches!(self.definition(value), Definition::Opaque)
                 && self.inputs(value).is_empty()
                 && self.sources(value).is_empty()
         };
         self.origin(value).is_some_and(Origin::is_argument)
-            || matches!(self.runs, Runs::Event) && comes_from_nowhere()
-    }
-
-    /// The name that the source gives a value.
-    #[must_use]
-    pub fn name_of(&self, value: Value) -> &str {
-        self.values.get(value.0 as usize).map_or("", |info| &info.name)
+            || matches!(self.0.runs, Runs::Event) && comes_from_nowhere()
     }
 
     /// Whether a value can only be one of a few.
     #[must_use]
-    pub fn is_bounded(&self, value: Value) -> bool {
-        self.values.get(value.0 as usize).is_some_and(|info| info.bounded)
+    pub fn is_bounded(self, value: Value) -> bool {
+        self.0.values.get(value.0 as usize).is_some_and(|info| info.bounded)
     }
 
     /// Every value that appears in a term.
     #[must_use]
-    pub fn values_in(&self, term: &Term) -> Vec<Value> {
+    pub fn values_in(self, term: &Term) -> Vec<Value> {
         term.mentioned()
     }
 
     /// The errors that catches around here are given.
     #[must_use]
-    pub fn errors(&self) -> HashMap<Value, At> {
-        let caught = |(at, step): (At, &super::Step<'e>)| match &step.effect.op {
+    pub fn errors(self) -> HashMap<Value, At> {
+        let caught = |(at, step): (At, &crate::view::Step<'e>)| match &step.effect.op {
             Op::Try { catch: Some(Catch { error: Some(error), .. }), .. } => Some((*error, at)),
             _ => None,
         };
-        self.steps.iter().enumerate().filter_map(caught).collect()
+        self.0.steps.iter().enumerate().filter_map(caught).collect()
     }
 }

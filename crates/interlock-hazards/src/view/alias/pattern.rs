@@ -1,0 +1,129 @@
+//! Which record a step changes, what a change is about, and which names of two entries can mean the same thing.
+
+use interlock_model::ir::{AccessPath, Field, Fresh, Name, Origin, Resource, Root, Term};
+
+use crate::view::{Alias, At, alias::resolve::is_some_entry, flow::def_use::Definition};
+
+/// A name in a form that can be compared between entries: what the caller chooses is open.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Pattern(pub Vec<Piece>);
+
+/// A piece of a [`Pattern`].
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Piece {
+    /// Text that stands in the source.
+    Text(Name),
+    /// Something that lives as long as the program, by its path.
+    Location(String),
+    /// What a call brings along.
+    Open,
+    /// What differs from use to use.
+    Fresh(Fresh),
+    /// The system's folder for temporary files.
+    TempDir,
+    /// Not understood.
+    Unknown,
+}
+
+impl Pattern {
+    /// Whether nothing in it is known.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.0.iter().all(|piece| matches!(piece, Piece::Open | Piece::Unknown))
+    }
+
+    /// Whether two names can mean the same thing: the fixed pieces are equal, and what calls choose stands in the same places.
+    #[must_use]
+    pub fn fits(&self, other: &Self) -> bool {
+        let unknown = |pattern: &Self| pattern.0.contains(&Piece::Unknown);
+        !unknown(self) && !unknown(other) && self == other
+    }
+}
+
+impl<'v, 'e> Alias<'v, 'e> {
+    /// A term as a pattern.
+    #[must_use]
+    pub fn pattern(self, term: &Term) -> Pattern {
+        let mut pieces = vec![];
+        self.pieces(&self.spell(term), &mut pieces);
+        // What a call chooses in several parts is still one choice.
+        pieces.dedup_by(|one, other| *one == Piece::Open && *other == Piece::Open);
+        Pattern(pieces)
+    }
+
+    fn pieces(self, term: &Term, into: &mut Vec<Piece>) {
+        match term {
+            Term::Literal(text) => into.push(Piece::Text(text.clone())),
+            Term::Join(parts) => parts.iter().for_each(|part| self.pieces(part, into)),
+            Term::Parent(path) => {
+                into.push(Piece::Text("..".into()));
+                self.pieces(path, into);
+            }
+            Term::Path(path) => {
+                // The item of a loop is one of what the loop goes over.
+                let whole = self.resolve_path(path);
+                let path = if is_some_entry(&whole) { &whole } else { path };
+                into.push(self.piece(path));
+            }
+            Term::Fresh(fresh) => into.push(Piece::Fresh(*fresh)),
+            Term::TempDir => into.push(Piece::TempDir),
+            Term::Any | Term::Unknown => into.push(Piece::Unknown),
+        }
+    }
+
+    fn piece(self, path: &AccessPath) -> Piece {
+        match &path.root {
+            Root::Value(value)
+                if self.0.flow().origin(*value) == Some(Origin::Step) && path.fields.is_empty() =>
+            {
+                match self.0.flow().definition(*value) {
+                    Definition::Opaque if self.0.flow().is_computed(*value) => Piece::Open,
+                    Definition::Opaque => Piece::Unknown,
+                    _ => Piece::Open,
+                }
+            }
+            Root::Value(_) => Piece::Open,
+            Root::This | Root::Global(_) => Piece::Location(self.location_text(path)),
+        }
+    }
+
+    /// What a location is called in the whole program: two files of a tree may both have a `notes`.
+    pub(crate) fn location_text(self, path: &AccessPath) -> String {
+        let mut text = match &path.root {
+            Root::Global(name) => name.to_string(),
+            _ => "this".into(),
+        };
+        for field in &path.fields {
+            match field {
+                Field::Name(name) => {
+                    text.push('.');
+                    text.push_str(name);
+                }
+                Field::At(Term::Literal(key)) => text.push_str(&format!("[{key}]")),
+                Field::At(_) => text.push_str("[]"),
+            }
+        }
+        text
+    }
+
+    /// Whether two steps change the same record, whichever columns of it. Rows of one table whose keys cannot be told apart count as
+    /// the same.
+    #[must_use]
+    pub fn same_record(self, one: At, other: At) -> bool {
+        match (self.0.resource(one), self.0.resource(other)) {
+            (
+                Some(Resource::Row { table, key, .. }),
+                Some(Resource::Row { table: other_table, key: other_key, .. }),
+            ) => {
+                let vague = |term: &Term| matches!(term, Term::Any | Term::Unknown);
+                table.names_the_same_as(other_table)
+                    && (key.names_the_same_as(other_key)
+                        || vague(key)
+                        || vague(other_key)
+                        || self.meets(one, other).is_some())
+            }
+            (Some(_), Some(_)) => self.overlap(one, other).is_some(),
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Branches and exception regions: what a check must have said for a step to run, and what catches its failure.
+
+use std::ops::Range;
+
+use interlock_model::ir::{Block, Op};
+
+use crate::view::{At, Control, Kinds, entry::Branches};
+
+impl<'v, 'e> Control<'v, 'e> {
+    /// The checks, and the attempts whose failure was caught, that decided that a step runs, nearest last.
+    #[must_use]
+    pub fn control_dependences(self, at: At) -> &'v [At] {
+        self.fact_list(|here| here.control_dependences, at)
+    }
+
+    /// What a check must have said for a step to run; `None` if both answers lead there.
+    #[must_use]
+    pub fn answer(self, check: At, at: At) -> Option<bool> {
+        let branches = self.branches_of(check)?;
+        match (branches.then.contains(&at), branches.otherwise.contains(&at)) {
+            (true, _) => Some(true),
+            (_, true) => Some(false),
+            _ if branches.then_ends && !branches.otherwise_ends => Some(false),
+            _ if branches.otherwise_ends && !branches.then_ends => Some(true),
+            _ => None,
+        }
+    }
+
+    pub(in crate::view) fn branches_of(self, check: At) -> Option<&'v Branches> {
+        let checks = self.0.kinds.is_one_of(check, Kinds::CHECK);
+        let number = checks.then(|| self.0.steps.get(check)).flatten()?.number;
+        self.0.branches.get(number as usize)
+    }
+
+    /// The steps of what is tried, where its failure is caught.
+    #[must_use]
+    pub fn tried(self, attempt: At) -> Option<&'v Range<At>> {
+        let tries = self.0.kinds.is_one_of(attempt, Kinds::TRY);
+        let step = tries.then(|| self.0.steps.get(attempt)).flatten()?;
+        matches!(step.effect.op, Op::Try { catch: Some(_), .. })
+            .then(|| self.0.attempts.get(step.number as usize))
+            .flatten()
+    }
+
+    /// The attempt that catches a failure of a step, if one does.
+    #[must_use]
+    pub fn catcher(self, at: At) -> Option<At> {
+        let around = |attempt: &At| self.tried(*attempt).is_some_and(|tried| tried.contains(&at));
+        (0..at).rev().find(around)
+    }
+
+    /// Whether a check does nothing on a yes but wait.
+    #[must_use]
+    pub fn only_waits(self, check: At) -> bool {
+        let Some(branches) = self.branches_of(check) else { return false };
+        let waits = |at: At| matches!(self.0.op(at), Some(Op::Suspend));
+        !branches.then.is_empty() && branches.then.clone().all(waits) && branches.otherwise.is_empty()
+    }
+
+    /// The loops around a step, outermost first.
+    #[must_use]
+    pub fn loops(self, at: At) -> &'v [At] {
+        self.fact_list(|here| here.loops, at)
+    }
+
+    /// Whether a step only runs when something has failed.
+    #[must_use]
+    pub fn is_recovery(self, at: At) -> bool {
+        self.flow_facts(at).is_some_and(|here| here.stretch.in_catch)
+    }
+
+    /// Whether a failure of the step is dealt with around it.
+    #[must_use]
+    pub fn is_caught(self, at: At) -> bool {
+        self.flow_facts(at).is_some_and(|here| here.stretch.is_caught)
+    }
+
+    /// Whether a failure of the second of two steps is dealt with around it. What catches whatever goes wrong from the first one on, and
+    /// asks nothing about it, only words it.
+    #[must_use]
+    pub fn is_dealt_with(self, first: At, second: At) -> bool {
+        let asks = |attempt: At| match self.0.op(attempt) {
+            Some(Op::Try { catch: Some(catch), .. }) => has_check(&catch.body),
+            _ => false,
+        };
+        self.is_caught(second)
+            && self.0.steps_of(Kinds::TRY).take_while(|attempt| *attempt < second).any(|attempt| {
+                let tried = self.tried(attempt).filter(|tried| tried.contains(&second));
+                tried.is_some_and(|tried| !tried.contains(&first) || asks(attempt))
+            })
+    }
+
+    /// Whether a step runs in every case.
+    #[must_use]
+    pub fn is_finally(self, at: At) -> bool {
+        self.flow_facts(at).is_some_and(|here| here.stretch.in_finally)
+    }
+
+    /// The spawn that started the step beside the call, if one did.
+    #[must_use]
+    pub fn detached(self, at: At) -> Option<At> {
+        self.flow_facts(at).and_then(|here| here.stretch.detached)
+    }
+}
+
+fn has_check(block: &Block) -> bool {
+    let asks = |op: &Op| matches!(op, Op::Check { on, .. } if !on.is_empty());
+    block.iter().any(|effect| asks(&effect.op) || effect.op.blocks().any(has_check))
+}
