@@ -12,19 +12,19 @@ use interlock_model::{
 
 use crate::{
     Issue, Outcome, Reason,
-    claim::{Gates, is_claimed},
     claims::{Claim, claim},
     decision::{needs, unless},
-    feed::data_dependences,
+    dependences::data_dependences,
     fields::{asks_presence, is_version, same_name, says_it_went_well},
+    gates::{Gates, is_claimed},
     keys::key_of,
     lexicon::Topic,
     rows::{adds_missing, adds_to, is_of_own_making, is_worked_off},
     view::{At, Entry, Kinds, Overlap, View},
 };
 
-/// How many steps one judgement can be about.
-const MOST_JUDGED: usize = 8;
+/// How many reads a check can go by and still be a question about each of them.
+const MOST_SOURCES: usize = 8;
 
 /// A read and a later act on the same thing, with a race window between them.
 pub(crate) struct CheckAct<'v, 'e> {
@@ -296,7 +296,7 @@ fn makes_room(entry: &Entry<'_>, act: At) -> bool {
 
 /// Whether a check judges what it depends on. Whether all went well depends on everything before, and says nothing of any of it.
 fn is_judgement(entry: &Entry<'_>, check: At) -> bool {
-    entry.flow().condition_sources(check).len() <= MOST_JUDGED
+    entry.flow().condition_sources(check).len() <= MOST_SOURCES
 }
 
 fn is_read(entry: &Entry<'_>, at: At) -> bool {

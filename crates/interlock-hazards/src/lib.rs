@@ -5,11 +5,11 @@
 
 mod all;
 mod check_act;
-mod claim;
 mod claims;
 mod decision;
-mod feed;
+mod dependences;
 mod fields;
+mod gates;
 mod hazard;
 mod issue;
 mod keys;

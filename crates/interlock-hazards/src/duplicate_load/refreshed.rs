@@ -20,8 +20,8 @@ use interlock_model::{
 
 use crate::{
     Issue, Reason,
-    claim::{Gates, is_claimed},
     decision::unless,
+    gates::{Gates, is_claimed},
     keys::key_of,
     lexicon::Topic,
     view::{At, Entry, Kinds, Overlap, View},

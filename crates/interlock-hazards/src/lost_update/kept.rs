@@ -25,8 +25,8 @@ use interlock_model::{
 
 use crate::{
     Issue, Outcome, Reason,
-    claim::Gates,
-    feed::{data_dependences, is_loaded_once},
+    dependences::{data_dependences, is_loaded_once},
+    gates::Gates,
     keys::key_of,
     view::{At, Entry, Kinds, Location, Names, Objects, Runs, View},
 };

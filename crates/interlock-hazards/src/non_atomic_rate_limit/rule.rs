@@ -23,9 +23,9 @@ use interlock_model::{
 use crate::{
     Issue, Reason,
     check_act::CheckAct,
-    claim::is_claimed,
     claims::{Claim, claimed},
     decision::{needs, unless},
+    gates::is_claimed,
     keys::key_of,
     lexicon::Topic,
     limits::{is_limit, is_named_so},

@@ -21,8 +21,8 @@ use interlock_model::{
 
 use crate::{
     Issue, Reason,
-    claim::is_claimed,
     decision::{needs, unless},
+    gates::is_claimed,
     lexicon::Topic,
     view::{At, Entry, Kinds, Runs, View},
 };

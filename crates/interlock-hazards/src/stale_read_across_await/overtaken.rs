@@ -22,8 +22,8 @@ use interlock_model::{
 
 use crate::{
     Issue, Reason,
-    claim::passes_once,
     decision::{needs, unless},
+    gates::passes_once,
     view::{At, Entry, Kinds, Piece, Runs},
 };
 

@@ -1,9 +1,9 @@
 //! `unprotected-multi-step`: its page is `doc.md`.
 
 mod bound;
-mod facts;
 mod mixed;
 mod probe;
+mod readers;
 mod remedy;
 mod replaced;
 mod rule;

@@ -14,7 +14,7 @@
 //! await db.run("INSERT INTO audit_log …");          // a log is no state
 //! ```
 //!
-//! It is about failures between two writes, not about reads that are out of date. What binds two changes is in `bound.rs`, whether anybody decides on them in `facts.rs`; rows
+//! It is about failures between two writes, not about reads that are out of date. What binds two changes is in `bound.rs`, whether anybody decides on them in `readers.rs`; rows
 //! that are taken away and put anew, undone effects and shared connections are beside it (`replaced.rs`, `undone.rs`, `mixed.rs`).
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -37,21 +37,21 @@ use crate::{
 use super::{
     HAZARD,
     bound::{Changes, are_bound_side_by_side, is_bound_to_its_own, is_taken_back},
-    facts::Facts,
     mixed::mixed,
+    readers::Readers,
     replaced::replaced,
     undone::undone,
 };
 
 /// Finds `unprotected-multi-step`.
 pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
-    let facts = Facts::of(view);
+    let readers = Readers::of(view);
     let mut found = vec![];
     for entry in view.entries_with(Kinds::WRITE | Kinds::DELETE).filter(|entry| *entry.runs != Runs::StartUp)
     {
         let changes: Vec<At> = entry
             .steps_of(Kinds::WRITE | Kinds::DELETE)
-            .filter(|at| entry.note(&HAZARD.id, &[*at], has_partner(entry, *at, &facts)).is_ok())
+            .filter(|at| entry.note(&HAZARD.id, &[*at], has_partner(entry, *at, &readers)).is_ok())
             .collect();
         // One change alone has no partner.
         let changes = if changes.len() > 1 { changes } else { vec![] };
@@ -90,9 +90,9 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
 }
 
 /// Whether a change can have another one that belongs to it.
-fn has_partner(entry: &Entry<'_>, at: At, facts: &Facts) -> Result<(), Reason> {
+fn has_partner(entry: &Entry<'_>, at: At, readers: &Readers) -> Result<(), Reason> {
     is_step(entry, at)?;
-    needs(facts.matters(entry, at), Reason::NobodyDecides)?;
+    needs(readers.matters(entry, at), Reason::NobodyDecides)?;
     unless(is_claim(entry, at), Reason::LockInDisguise)
 }
 

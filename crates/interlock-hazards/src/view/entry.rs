@@ -1,4 +1,4 @@
-//! One entry point, laid out flat.
+//! An entry point of the program, laid out flat.
 
 use std::{
     borrow::Cow,

@@ -7,7 +7,7 @@ use interlock_model::ir::{Op, Resource, Term, WriteMode};
 use crate::view::{At, Entry, Kinds, Pattern, Piece, View};
 
 /// What the whole program does to tables, keys and files: whether anybody decides on them.
-pub(super) struct Facts {
+pub(super) struct Readers {
     /// Tables whose rows somebody judges, changes or deletes.
     decided: BTreeSet<String>,
     /// Files that somebody reads.
@@ -15,11 +15,11 @@ pub(super) struct Facts {
     keys: BTreeSet<Pattern>,
 }
 
-impl Facts {
+impl Readers {
     pub(super) fn of(view: &View<'_>) -> Self {
-        let mut facts = Self { decided: BTreeSet::new(), read: BTreeSet::new(), keys: BTreeSet::new() };
+        let mut readers = Self { decided: BTreeSet::new(), read: BTreeSet::new(), keys: BTreeSet::new() };
         for entry in view.entries_with(Kinds::TOUCHES) {
-            facts.judged(entry);
+            readers.judged(entry);
             for at in entry.steps_of(Kinds::TOUCHES) {
                 match (entry.op(at), entry.resource(at)) {
                     (Some(Op::Write { mode, .. }), resource) => {
@@ -30,23 +30,23 @@ impl Facts {
                         if changes
                             && let Some(table) = resource.and_then(|resource| table_of(entry, resource))
                         {
-                            facts.decided.insert(table);
+                            readers.decided.insert(table);
                         }
                     }
                     (Some(Op::Delete { .. }), Some(resource)) => {
-                        facts.decided.extend(table_of(entry, resource))
+                        readers.decided.extend(table_of(entry, resource))
                     }
                     (Some(Op::Read { .. }), Some(Resource::File(path))) => {
-                        facts.read.insert(entry.alias().pattern(path));
+                        readers.read.insert(entry.alias().pattern(path));
                     }
                     (Some(Op::Read { .. }), Some(Resource::Key(key))) => {
-                        facts.keys.insert(by_member(entry.alias().pattern(key)));
+                        readers.keys.insert(by_member(entry.alias().pattern(key)));
                     }
                     _ => {}
                 }
             }
         }
-        facts
+        readers
     }
 
     /// What is checked or written decides, so the tables that it was read from are decided on.

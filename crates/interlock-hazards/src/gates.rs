@@ -5,7 +5,7 @@ use std::{collections::HashMap, rc::Rc};
 use interlock_model::ir::{Op, Resource, Value, WriteMode};
 
 use crate::{
-    feed::is_stored,
+    dependences::is_stored,
     view::{At, Entry, Kinds, Overlap, View},
 };
 

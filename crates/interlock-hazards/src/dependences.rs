@@ -3,7 +3,7 @@
 use interlock_model::ir::{AccessPath, Aspect, Op, Resource, WriteMode};
 
 use crate::{
-    claim::Gates,
+    gates::Gates,
     view::{At, Entry, Kinds},
 };
 
