@@ -5,7 +5,7 @@
 
 use interlock_model::ir::{Name, Program};
 
-use crate::{Layout, Module, Repaired, Request, Semantics, knowledge::Knowledge};
+use crate::{Layout, Module, Repaired, Request, Semantics, Tables, knowledge::Knowledge};
 
 /// A language: from the text of a file to a module.
 pub trait Frontend: Sync {
@@ -20,6 +20,9 @@ pub trait Frontend: Sync {
 
     /// What it knows of libraries, as the text of a TOML file.
     fn effects(&self) -> &'static str;
+
+    /// What it says in tables besides: how tools are registered, what the language offers, which words hint at what.
+    fn tables(&self) -> &'static Tables;
 
     /// How its programs run, as far as linking has to know.
     fn semantics(&self) -> &'static Semantics;

@@ -15,6 +15,7 @@ pub mod module;
 mod repair;
 mod resolve;
 mod semantics;
+mod tables;
 
 pub mod knowledge;
 
@@ -32,3 +33,4 @@ pub use module::Module;
 pub use repair::{Edit, Repair, Repaired, Request};
 pub use resolve::{Layout, Resolve, Resolved, Schema};
 pub use semantics::{Lookup, Semantics};
+pub use tables::Tables;

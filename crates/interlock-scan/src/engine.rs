@@ -102,8 +102,8 @@ impl<'e> Engine<'e> {
     ) -> Result<Self, EngineError> {
         let language = |frontend: &&'e dyn Frontend| {
             let language = frontend.name();
-            let mut knowledge = Knowledge::read_later(frontend.effects())
-                .map_err(|source| EngineError::Knowledge { language, source })?;
+            let mut knowledge =
+                Knowledge::of(*frontend).map_err(|source| EngineError::Knowledge { language, source })?;
             if let Some(models) = models {
                 knowledge.extend(models).map_err(EngineError::Models)?;
             }

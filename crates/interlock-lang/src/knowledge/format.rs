@@ -20,6 +20,10 @@ pub(super) struct File {
     pub(super) kind: BTreeMap<String, KindText>,
     /// Objects of which nothing is known.
     pub(super) unknown: UnknownText,
+    /// How tools are registered, what the language offers, which words hint at what: see [`Tables`](crate::Tables).
+    pub(super) tools: toml::Table,
+    pub(super) builtin: toml::Table,
+    pub(super) lexicon: toml::Table,
 }
 
 /// A library.

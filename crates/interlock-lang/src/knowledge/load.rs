@@ -43,6 +43,13 @@ impl Knowledge {
         for (name, kind) in file.kind {
             self.add_kind(&name, kind)?;
         }
+        let tables = [("tools", file.tools), ("builtin", file.builtin), ("lexicon", file.lexicon)];
+        let tables = tables.into_iter().filter(|(_, table)| !table.is_empty());
+        let tables: toml::Table = tables.map(|(name, table)| (name.to_owned(), table.into())).collect();
+        if !tables.is_empty() {
+            let extended = self.tables.extended(tables);
+            self.tables = extended.map_err(|error| InvalidKnowledge(error.to_string()))?;
+        }
         self.names.extend(file.unknown.names);
         self.members.extend(file.unknown.members);
         extend(&mut self.unknown, || "unknown.methods".to_owned(), file.unknown.methods)

@@ -32,7 +32,7 @@ mod tests;
 use interlock_model::ir::{AccessPath, Body};
 use rustc_hash::FxHashMap;
 
-use crate::{Call, Kind, Outcome};
+use crate::{Call, Frontend, Kind, Outcome, Tables};
 
 pub use sql::{Seen, tables_of};
 
@@ -49,6 +49,8 @@ pub struct Knowledge {
     members: FxHashMap<String, String>,
     /// Methods of objects of which nothing is known.
     unknown: table::Table,
+    /// What is no effect of a library; empty where no language has given any.
+    tables: Tables,
 }
 
 /// A library, as it was read.
@@ -76,6 +78,21 @@ impl Knowledge {
         let mut knowledge = Self::default();
         knowledge.load(text)?;
         Ok(knowledge)
+    }
+
+    /// What a language knows: the effects of libraries, read when somebody asks for them, and its other tables.
+    ///
+    /// # Errors
+    /// With what is wrong and in which entry, as far as it is read.
+    pub fn of(language: &dyn Frontend) -> Result<Self, InvalidKnowledge> {
+        let mut knowledge = Self { tables: language.tables().clone(), ..Self::default() };
+        knowledge.load_later(language.effects())?;
+        Ok(knowledge)
+    }
+
+    /// What is no effect of a library: how tools are registered, what the language offers, which words hint at what.
+    pub(crate) const fn tables(&self) -> &Tables {
+        &self.tables
     }
 
     /// The same of the file of a front end, which tests have read: what its calls do is only read when somebody asks for it.

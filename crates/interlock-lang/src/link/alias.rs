@@ -3,12 +3,15 @@
 use interlock_model::ir::{AccessPath, Field, FunctionId, Root, Term, Value};
 
 use super::{
-    builtins::{self, Does},
+    builtins,
     index::Definition,
     meaning::{Meaning, Meanings},
     target::Reached,
 };
-use crate::module::is_qualified;
+use crate::{
+    module::is_qualified,
+    tables::{Does, Gives},
+};
 
 impl Meanings<'_> {
     /// The shared place that a path leads to: `session.count` is `sessions[id].count` behind `const session = sessions.get(id)`.
@@ -42,10 +45,14 @@ impl Meanings<'_> {
                 if matches!(receiver.root, Root::Value(_)) && !self.is_state(at, &receiver) {
                     return None;
                 }
-                match &*method {
-                    "get" => Some(receiver.at(site.arguments.first().map_or(Term::Unknown, builtins::term))),
+                match self.builtins.does(&method)? {
+                    Does::Get => {
+                        Some(receiver.at(site.arguments.first().map_or(Term::Unknown, builtins::term)))
+                    }
                     // One entry, of which only the name that it was found under is known.
-                    "find" | "at" | "findLast" => Some(receiver.at(value)),
+                    Does::Look | Does::Each if self.builtins.gives(&method) == Some(Gives::Entry) => {
+                        Some(receiver.at(value))
+                    }
                     _ => None,
                 }
             }
@@ -169,18 +176,22 @@ impl Meanings<'_> {
                     // What a library hands out is the caller's own: a row, a document, the text of a file.
                     Reached::Export(library, path) => {
                         !library.is_empty()
-                            && builtins::name(library, path, &site.arguments).is_none()
-                            && !builtins::is_pure_library(library)
+                            && builtins::name(self.builtins, library, path, &site.arguments).is_none()
+                            && !self.builtins.is_pure_library(library)
                             && !matches!(self.result(*number), Meaning::Collection(_))
                             && self.outcome_of(*number, &reached).is_none()
                     }
                     Reached::Method(..) => self.outcome_of(*number, &reached).is_none(),
                     Reached::Collection(_, receiver, method) => {
-                        !matches!(builtins::does(method), Some(Does::Each | Does::Look) if !matches!(&**method, "find" | "at" | "findLast"))
-                            && self.is_state(at, receiver)
+                        let looks = matches!(
+                            self.builtins.does(method),
+                            Some(Does::Each | Does::Look | Does::Contains)
+                        );
+                        let gives_entry = self.builtins.gives(method) == Some(Gives::Entry);
+                        (!looks || gives_entry) && self.is_state(at, receiver)
                     }
                     Reached::Other(_, method, _) => {
-                        builtins::computes(method).is_none()
+                        self.builtins.computes(method).is_none()
                             && !matches!(self.result(*number), Meaning::Plain)
                             && self.outcome_of(*number, &reached).is_none()
                     }

@@ -13,7 +13,7 @@ use super::{
     rewrite::{Rewriter, Standing, fresh},
     target::Reached,
 };
-use crate::{Arg, Shape};
+use crate::{Arg, Shape, tables::Builtins};
 
 /// More functions than this in one object are not told apart by their key.
 const MOST_MEMBERS: usize = 48;
@@ -115,9 +115,9 @@ impl<'f> Rewriter<'_, 'f> {
                 Meaning::Function(function) if !self.is_passed_on(arg) => {
                     Argument::Closure { function, captures: self.captures(function).unwrap_or_default() }
                 }
-                _ => Argument::Term(named(arg)),
+                _ => Argument::Term(named(self.meanings.builtins, arg)),
             },
-            _ => Argument::Term(named(arg)),
+            _ => Argument::Term(named(self.meanings.builtins, arg)),
         }
     }
 
@@ -331,8 +331,8 @@ impl<'f> Rewriter<'_, 'f> {
 }
 
 /// What an argument is called, a text put together from its parts included.
-fn named(arg: &Arg) -> Term {
+fn named(builtins: &Builtins, arg: &Arg) -> Term {
     let mut term = builtins::term(arg);
-    fresh(&mut term);
+    fresh(builtins, &mut term);
     term
 }

@@ -6,7 +6,7 @@ use interlock_model::ir::{AccessPath, Field, FunctionId, Root, Term};
 
 use super::{
     index::place,
-    meaning::{Meaning, Meanings, collection},
+    meaning::{Meaning, Meanings},
 };
 use crate::{Kind, Lookup};
 
@@ -118,15 +118,11 @@ impl<'f> Meanings<'f> {
     }
 
     fn library_type(&self, library: &str, export: &str) -> Meaning<'f> {
-        if let Some(collection) = collection(library, export) {
+        if let Some(collection) = self.builtins.collection(library, export) {
             return Meaning::Collection(collection);
         }
         match (library, export) {
-            (
-                "",
-                "string" | "number" | "boolean" | "bigint" | "String" | "Number" | "Date" | "Buffer"
-                | "RegExp",
-            ) => Meaning::Plain,
+            ("", plain) if self.builtins.plain_types.contains(plain) => Meaning::Plain,
             ("", _) => match self.knowledge.kind(library, export) {
                 Some(kind) => Meaning::Kind(Rc::new(kind)),
                 None => Meaning::Unknown,

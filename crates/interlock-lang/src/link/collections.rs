@@ -5,11 +5,14 @@ use interlock_model::ir::{
 };
 
 use super::{
-    builtins::{self, Does},
-    meaning::{Collection, Meaning},
+    builtins,
+    meaning::Meaning,
     rewrite::{Rewriter, Standing},
 };
-use crate::Arg;
+use crate::{
+    Arg,
+    tables::{Collection, Does, Makes},
+};
 
 /// A method of a collection, or of something unknown whose method is called like one.
 pub(super) fn method<'f>(
@@ -20,7 +23,8 @@ pub(super) fn method<'f>(
     name: &str,
     out: &mut Block,
 ) {
-    let Some(does) = builtins::does(name) else { return };
+    let table = rewriter.meanings.builtins;
+    let Some(does) = table.does(name) else { return };
     let at = rewriter.id;
     let hands_over = standing.arguments.iter().any(|argument| matches!(argument, Argument::Closure { .. }));
     let keyed = matches!(does, Does::Get | Does::Has | Does::Set | Does::Add | Does::Delete | Does::Clear);
@@ -34,17 +38,14 @@ pub(super) fn method<'f>(
     let is_state = rewriter.meanings.is_state(at, receiver);
     let place = rewriter.meanings.alias(at, receiver);
     let mut steps = Steps { rewriter, standing, is_state, place, receiver };
-    let vague = kind.is_none() && builtins::is_also_of_text(name);
+    let vague = kind.is_none() && table.also_of_text.contains(name);
     if vague && (receiver.fields.is_empty() || !is_state) {
         steps.compute(out);
         return;
     }
     match does {
         Does::Get => steps.read(steps.entry(), Aspect::Content, out),
-        Does::Has => steps.read(steps.entry(), Aspect::Existence, out),
-        Does::Look if matches!(name, "includes" | "indexOf") => {
-            steps.read(steps.entry(), Aspect::Existence, out)
-        }
+        Does::Has | Does::Contains => steps.read(steps.entry(), Aspect::Existence, out),
         Does::Look => steps.read(steps.place.clone(), Aspect::Content, out),
         Does::Set => {
             let from = steps.values(1);
@@ -99,15 +100,15 @@ pub(super) fn function<'f>(
     path: &str,
     out: &mut Block,
 ) -> bool {
-    let arguments = &standing.site.arguments;
-    if let Some(term) = builtins::name(library, path, arguments) {
+    let (table, arguments) = (rewriter.meanings.builtins, &standing.site.arguments);
+    if let Some(term) = builtins::name(table, library, path, arguments) {
         if let Some(into) = standing.into {
             let from = rewriter.depends(standing.site, None);
             out.push(Effect { span: standing.span, op: Op::Derive { into, from, term } });
         }
         return true;
     }
-    if super::meaning::collection(library, path).is_some() && standing.site.construct {
+    if table.collection(library, path).is_some() && standing.site.construct {
         if let Some(into) = standing.into {
             out.push(Effect { span: standing.span, op: Op::New { into, lock: None } });
             // One that is made of something holds what that has said: `new Map(JSON.parse(text))`.
@@ -119,12 +120,9 @@ pub(super) fn function<'f>(
         }
         return true;
     }
-    if !library.is_empty() {
-        return false;
-    }
     let first = arguments.first().and_then(place_of);
-    match (path, first) {
-        ("Object.assign", Some(receiver)) => {
+    match (table.makes(library, path), first) {
+        (Some(Makes::Assigned), Some(receiver)) => {
             let is_state = rewriter.meanings.is_state(rewriter.id, receiver);
             let place = rewriter.meanings.alias(rewriter.id, receiver);
             let mut steps = Steps { rewriter, standing, is_state, place, receiver };
@@ -132,10 +130,7 @@ pub(super) fn function<'f>(
             steps.write(steps.place.clone(), from, WriteMode::Blind, out);
             true
         }
-        (
-            "Object.keys" | "Object.values" | "Object.entries" | "Array.from" | "Reflect.ownKeys",
-            Some(receiver),
-        ) => {
+        (Some(Makes::Keys | Makes::Values | Makes::Pairs | Makes::Copied), Some(receiver)) => {
             let is_state = rewriter.meanings.is_state(rewriter.id, receiver);
             let place = rewriter.meanings.alias(rewriter.id, receiver);
             let mut steps = Steps { rewriter, standing, is_state, place, receiver };
@@ -146,7 +141,7 @@ pub(super) fn function<'f>(
             }
             true
         }
-        ("JSON.stringify", _) => {
+        (Some(Makes::Text), _) => {
             written_out(rewriter, standing, out);
             true
         }

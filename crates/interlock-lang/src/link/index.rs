@@ -13,14 +13,16 @@ use super::flat::{Flat, number, stem};
 use crate::{
     Arg, Shape,
     module::{Site, split_global},
+    tables::{Builtins, Does},
 };
 
 /// How many callers of a function, assignments to a place and so on are remembered: enough to learn what something is.
 const REMEMBERED: usize = 8;
 
 /// Where everything is.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Index<'f> {
+    builtins: &'f Builtins,
     /// Functions by number.
     pub(super) heads: Vec<Head>,
     /// How the values of all functions come about, one function after another.
@@ -120,8 +122,35 @@ pub(super) struct CallAt {
 }
 
 impl<'f> Index<'f> {
-    pub(super) fn of(flat: &'f Flat, functions: &[Function]) -> Self {
-        let mut index = Self { calls: vec![CallAt::default(); flat.sites.len()], ..Self::default() };
+    fn empty(builtins: &'f Builtins) -> Self {
+        Self {
+            builtins,
+            heads: Default::default(),
+            definitions: Default::default(),
+            returns: Default::default(),
+            stems: Default::default(),
+            calls: Default::default(),
+            places: Default::default(),
+            at: Default::default(),
+            classes: Default::default(),
+            children: Default::default(),
+            implementors: Default::default(),
+            methods: Default::default(),
+            next: Default::default(),
+            assigned: Default::default(),
+            elements: Default::default(),
+            callers: Default::default(),
+            named: Default::default(),
+            called: Default::default(),
+            by_value: Default::default(),
+            handed: Default::default(),
+            captured: Default::default(),
+        }
+    }
+
+    pub(super) fn of(flat: &'f Flat, functions: &[Function], builtins: &'f Builtins) -> Self {
+        let mut index = Self::empty(builtins);
+        index.calls = vec![CallAt::default(); flat.sites.len()];
         index.heads.reserve_exact(functions.len());
         let places = flat.about.iter().filter(|about| about.bound.is_some()).count() + flat.variables.len();
         index.stems.reserve(places);
@@ -381,9 +410,9 @@ impl<'f> Index<'f> {
 
     /// Remembers which function a call reaches for sure, or what it puts into a collection.
     fn reaches(&mut self, flat: &'f Flat, number: u32, site: &'f Site, callee: &'f AccessPath) {
-        let element = match last_of(callee) {
-            Some("set") => site.arguments.get(1),
-            Some("push" | "add" | "unshift") => site.arguments.first(),
+        let element = match last_of(callee).and_then(|method| self.builtins.does(method)) {
+            Some(Does::Set) => site.arguments.get(1),
+            Some(Does::Push | Does::Add) => site.arguments.first(),
             _ => None,
         };
         if let Root::Global(name) = &callee.root

@@ -120,7 +120,7 @@ fn asks_for_object(meanings: &Meanings<'_>, applied: &Applied<'_>) -> bool {
     let callee = site.and_then(|site| meanings.flat.sites.get(site as usize)?.callee.as_ref());
     matches!(
         callee.and_then(|callee| callee.fields.last()),
-        Some(Field::Name(name)) if matches!(&**name, "idFromName" | "idFromString" | "newUniqueId")
+        Some(Field::Name(name)) if meanings.knowledge.tables().lexicon().identities.contains(&**name)
     )
 }
 

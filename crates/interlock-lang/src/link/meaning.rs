@@ -25,6 +25,7 @@ use super::{
 use crate::{
     Arg, Kind, Outcome, Semantics, Shape,
     knowledge::{Knowledge, Seen},
+    tables::{Builtins, Collection},
 };
 
 /// How deep one question may lead to others. Real programs need a dozen; what is deeper is given up.
@@ -74,21 +75,6 @@ pub(super) struct Bound {
     pub(super) name: Name,
 }
 
-/// A map, set or list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Collection {
-    /// Keys lead to entries.
-    Map,
-    /// Entries are their own keys.
-    Set,
-    /// Entries have an order.
-    List,
-    /// A map that lets go of entries when nobody holds their key.
-    Weak,
-    /// A map that holds so many at most, or for so long.
-    Limited,
-}
-
 /// A global: what a library or the language offers under its name, and whether the tree says anything about it.
 #[derive(Debug, Clone)]
 struct Global {
@@ -115,6 +101,7 @@ pub(super) struct Meanings<'f> {
     pub(super) names: &'f Names,
     pub(super) knowledge: &'f Knowledge,
     pub(super) semantics: &'f Semantics,
+    pub(super) builtins: &'f Builtins,
     /// What globals are, by themselves. They are found by where their name stands in memory, for a file shares its names; each name is
     /// kept, so that no other can come to stand there.
     globals: RefCell<FxHashMap<usize, (Name, Global)>>,
@@ -160,6 +147,7 @@ impl<'f> Meanings<'f> {
             names,
             knowledge,
             semantics,
+            builtins: knowledge.tables().builtin(),
             // A few for each file.
             globals: RefCell::new(FxHashMap::with_capacity_and_hasher(4 * flat.files.len(), FxBuildHasher)),
             places: Answers::new(index.places()),
@@ -248,7 +236,8 @@ impl<'f> Meanings<'f> {
                         place.push_str(name);
                     }
                     // What has members and is a method all the same is a getter.
-                    if let (Meaning::Function(getter), false) = (&meaning, is_of_function(name))
+                    if let (Meaning::Function(getter), false) =
+                        (&meaning, self.builtins.of_function.contains(&**name))
                         && place.as_deref().is_none_or(|place| matches!(self.place(place), Meaning::Unknown))
                     {
                         meaning = self.returned(*getter);
@@ -427,30 +416,10 @@ impl<'f> Meanings<'f> {
     }
 }
 
-/// Whether a member is one that functions have.
-fn is_of_function(name: &str) -> bool {
-    matches!(name, "call" | "apply" | "bind" | "name" | "length" | "prototype" | "toString")
-}
-
 /// What another function sees of it.
 pub(super) fn from_outside(meaning: Meaning<'_>) -> Meaning<'_> {
     match meaning {
         Meaning::Kind(kind) => Meaning::Kind(Rc::new(kind.from_outside())),
         other => other,
     }
-}
-
-/// The collections of the language, and the libraries' that are like them.
-pub(super) fn collection(library: &str, export: &str) -> Option<Collection> {
-    Some(match (library, export) {
-        ("", "Map" | "ReadonlyMap" | "Record" | "Object") => Collection::Map,
-        ("", "Set" | "ReadonlySet") => Collection::Set,
-        ("", "Array" | "ReadonlyArray") => Collection::List,
-        ("", "WeakMap" | "WeakSet") => Collection::Weak,
-        ("lru-cache" | "quick-lru" | "@isaacs/ttlcache" | "tiny-lru" | "lru_map" | "mnemonist", _) => {
-            Collection::Limited
-        }
-        ("node-cache" | "expiry-map" | "expiring-map", _) => Collection::Limited,
-        _ => return None,
-    })
 }

@@ -52,13 +52,14 @@ use rustc_hash::FxHashMap;
 use self::{
     flat::number,
     index::Index,
-    meaning::{Collection, Meaning, Meanings},
+    meaning::{Meaning, Meanings},
     names::Names,
 };
 use crate::{
     Frontend, Layout,
     knowledge::Knowledge,
     module::{Module, Variable},
+    tables::Collection,
     tools,
 };
 
@@ -80,12 +81,12 @@ pub(crate) fn link(
     functions.iter_mut().for_each(|function| semantics.describe(function));
     let packages = packages.iter().map(String::as_str).collect();
     let tools::Applied { servers, notes: unregistered } =
-        tools::apply(&mut flat, &mut functions, packages, &names);
+        tools::apply(&mut flat, &mut functions, packages, &names, knowledge, semantics);
     let mut notes = std::mem::take(&mut flat.notes);
     notes.extend(unregistered.into_iter().chain(broken).chain(lost(&names)));
     let hand_made = std::mem::take(&mut flat.hand_made);
 
-    let index = Index::of(&flat, &functions);
+    let index = Index::of(&flat, &functions, knowledge.tables().builtin());
     let meanings = Meanings::new(&flat, &index, &names, knowledge, semantics);
     let tables = tables::of(&meanings, &schemas);
     let _ = meanings.keys.set(tables::keys(&tables));

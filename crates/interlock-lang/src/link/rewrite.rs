@@ -11,14 +11,16 @@ use interlock_model::{
 
 use super::{
     alias::last_name,
-    builtins::{self, Does},
-    collections,
+    builtins, collections,
     index::{CallAt, Definition},
     library,
     meaning::{Meaning, Meanings},
     target::Reached,
 };
-use crate::module::Site;
+use crate::{
+    module::Site,
+    tables::{Builtins, Does},
+};
 
 /// Rewrites one function.
 pub(super) fn rewrite(meanings: &Meanings<'_>, id: FunctionId, function: &mut Function) {
@@ -130,7 +132,7 @@ impl<'f> Rewriter<'_, 'f> {
             Op::CountIn { group } | Op::CountOut { group } | Op::Drain { group } => Some(group),
             Op::Call { receiver, .. } => receiver.as_mut(),
             Op::Derive { term, .. } => {
-                fresh(term);
+                fresh(self.meanings.builtins, term);
                 self.read_imported(op);
                 return;
             }
@@ -259,7 +261,8 @@ impl<'f> Rewriter<'_, 'f> {
             Reached::Method(_, receiver, name) => self.other(&standing, Some(receiver), &name, false, out),
             // Whatever made a list, its methods run what they are handed at once.
             Reached::Other(Some(ref receiver), ref name, Meaning::Foreign)
-                if builtins::does(name) == Some(Does::Each) && hands_over_function(&standing.arguments) =>
+                if self.meanings.builtins.does(name) == Some(Does::Each)
+                    && hands_over_function(&standing.arguments) =>
             {
                 collections::each(self, &standing, receiver, name, out);
             }
@@ -319,8 +322,9 @@ impl<'f> Rewriter<'_, 'f> {
 
     /// A function of a library of which nothing is known.
     fn unknown_export(&mut self, standing: &Standing<'f>, library: &str, path: &str, out: &mut Block) {
+        let builtins = self.meanings.builtins;
         let is_pure =
-            if library.is_empty() { builtins::is_pure(path) } else { builtins::is_pure_library(library) };
+            if library.is_empty() { builtins.is_pure(path) } else { builtins.is_pure_library(library) };
         if is_pure && !hands_over_function(&standing.arguments) {
             self.compute(standing, None, out);
             return;
@@ -342,7 +346,7 @@ impl<'f> Rewriter<'_, 'f> {
         is_plain: bool,
         out: &mut Block,
     ) {
-        if let (Some(same), Some(receiver)) = (builtins::computes(name), &receiver) {
+        if let (Some(same), Some(receiver)) = (self.meanings.builtins.computes(name), &receiver) {
             let term = if same { Term::Path(receiver.clone()) } else { Term::Unknown };
             self.compute(standing, Some((receiver, term)), out);
             return;
@@ -404,15 +408,15 @@ fn defines(effect: &Effect, value: Value) -> bool {
 }
 
 /// Puts in what the language has a name for.
-pub(super) fn fresh(term: &mut Term) {
+pub(super) fn fresh(builtins: &Builtins, term: &mut Term) {
     match term {
         Term::Path(path) => {
-            if let Some(fresh) = builtins::fresh(path) {
+            if let Some(fresh) = builtins::fresh(builtins, path) {
                 *term = fresh;
             }
         }
-        Term::Join(parts) => parts.iter_mut().for_each(fresh),
-        Term::Parent(inner) => fresh(inner),
+        Term::Join(parts) => parts.iter_mut().for_each(|part| fresh(builtins, part)),
+        Term::Parent(inner) => fresh(builtins, inner),
         _ => {}
     }
 }

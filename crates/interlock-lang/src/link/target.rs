@@ -5,10 +5,14 @@ use std::rc::Rc;
 use interlock_model::ir::{AccessPath, Body, Field, FunctionId, Name, Root, Term, Value};
 
 use super::{
-    builtins, library,
-    meaning::{Bound, Collection, Meaning, Meanings, Steps, collection},
+    library,
+    meaning::{Bound, Meaning, Meanings, Steps},
 };
-use crate::{Arg, Kind, Outcome, Shape, module::Site};
+use crate::{
+    Arg, Kind, Outcome, Shape,
+    module::Site,
+    tables::{Collection, Gives},
+};
 
 /// What a call reaches.
 #[derive(Debug, Clone)]
@@ -37,113 +41,6 @@ pub(super) enum Reached<'f> {
 
 /// A method that more classes than this have, of one interface, is left open: following all of them says little about any.
 const MOST_CLASSES: usize = 3;
-
-/// Names of methods that so many things have that one class of the program having it says nothing.
-const COMMON: &[&str] = &[
-    "get",
-    "set",
-    "put",
-    "has",
-    "add",
-    "delete",
-    "clear",
-    "push",
-    "pop",
-    "shift",
-    "unshift",
-    "splice",
-    "slice",
-    "map",
-    "filter",
-    "forEach",
-    "find",
-    "findIndex",
-    "some",
-    "every",
-    "reduce",
-    "sort",
-    "reverse",
-    "join",
-    "concat",
-    "includes",
-    "indexOf",
-    "keys",
-    "values",
-    "entries",
-    "then",
-    "catch",
-    "finally",
-    "on",
-    "once",
-    "off",
-    "emit",
-    "send",
-    "close",
-    "open",
-    "end",
-    "write",
-    "read",
-    "call",
-    "apply",
-    "bind",
-    "toString",
-    "toJSON",
-    "valueOf",
-    "parse",
-    "stringify",
-    "test",
-    "match",
-    "replace",
-    "split",
-    "trim",
-    "log",
-    "info",
-    "warn",
-    "error",
-    "debug",
-    "constructor",
-    "next",
-    "return",
-    "throw",
-    "use",
-    "listen",
-    "connect",
-    "start",
-    "stop",
-    "run",
-    "exec",
-    "execute",
-    "query",
-    "create",
-    "update",
-    "remove",
-    "insert",
-    "save",
-    "load",
-    "init",
-    "dispose",
-    "destroy",
-    "handle",
-    "json",
-    "text",
-    "status",
-    "pipe",
-    "at",
-    "fill",
-    "flat",
-    "flatMap",
-    "resolve",
-    "reject",
-    "name",
-    "length",
-    "size",
-    "abort",
-    "cancel",
-    "subscribe",
-    "unsubscribe",
-    "request",
-    "fetch",
-];
 
 impl<'f> Meanings<'f> {
     /// What a call reaches.
@@ -224,7 +121,7 @@ impl<'f> Meanings<'f> {
                     .map(|(_, fields)| AccessPath { root: receiver.root.clone(), fields: fields.into() });
                 return Reached::Function(*function, this);
             }
-            Meaning::Collection(kind) if builtins::is_method(name) => {
+            Meaning::Collection(kind) if self.builtins.is_method(name) => {
                 return Reached::Collection(Some(*kind), receiver, name.clone());
             }
             Meaning::OneOf(classes) => {
@@ -262,10 +159,10 @@ impl<'f> Meanings<'f> {
             }
             _ => {}
         }
-        if builtins::is_method(name) {
+        if self.builtins.is_method(name) {
             return Reached::Collection(None, receiver, name.clone());
         }
-        if !COMMON.contains(&&**name)
+        if !self.knowledge.tables().lexicon().common_methods.contains(&**name)
             && let Some([function]) = self.index.methods.get(&**name).map(Vec::as_slice)
         {
             return Reached::Function(*function, Some(receiver));
@@ -301,11 +198,11 @@ impl<'f> Meanings<'f> {
             Reached::Function(function, _) => self.returned(*function),
             Reached::Class(class) => Meaning::Instance(*class),
             Reached::Export(library, path) => {
-                if let Some(collection) = collection(library, path) {
+                if let Some(collection) = self.builtins.collection(library, path) {
                     return Meaning::Collection(collection);
                 }
-                if let Some(argument) = builtins::passes_on(library, path) {
-                    let (argument, within) = (site.arguments.get(argument), FunctionId(site.within));
+                if self.builtins.passes_on(library, path) {
+                    let (argument, within) = (site.arguments.first(), FunctionId(site.within));
                     if let Some(Arg { term: Term::Path(path), shape: Shape::Opaque, .. }) = argument
                         && let bound @ Meaning::Bound(_) = self.bound(within, path)
                     {
@@ -317,8 +214,8 @@ impl<'f> Meanings<'f> {
                     Some(outcome) => {
                         outcome.kind.clone().map_or(Meaning::Unknown, |kind| Meaning::Kind(Rc::new(kind)))
                     }
-                    None if library.is_empty() => builtins::result(path),
-                    None if builtins::is_pure_library(library) => Meaning::Plain,
+                    None if library.is_empty() => self.result_of_builtin(path),
+                    None if self.builtins.is_pure_library(library) => Meaning::Plain,
                     None => Meaning::Foreign,
                 }
             }
@@ -334,15 +231,16 @@ impl<'f> Meanings<'f> {
                     None => Meaning::Unknown,
                 }
             }
-            Reached::Collection(kind, receiver, name) => match &**name {
-                "get" | "at" | "find" | "pop" | "shift" | "findLast" => {
+            Reached::Collection(kind, receiver, name) => match self.builtins.gives(name) {
+                Some(Gives::Entry) => {
                     let key = receiver.clone().at(Term::Unknown);
                     self.path(FunctionId(site.within), &key)
                 }
-                "set" | "add" => kind.map_or(Meaning::Unknown, Meaning::Collection),
-                "map" | "filter" | "slice" | "concat" | "sort" | "reverse" | "keys" | "values"
-                | "entries" | "flat" | "flatMap" | "splice" => Meaning::Collection(Collection::List),
-                _ => Meaning::Unknown,
+                Some(Gives::Itself) => kind.map_or(Meaning::Unknown, Meaning::Collection),
+                Some(Gives::Entries | Gives::Joined | Gives::Mapped | Gives::List) => {
+                    Meaning::Collection(Collection::List)
+                }
+                None => Meaning::Unknown,
             },
             Reached::Other(_, _, whole) => {
                 match (self.outcome_of(number, &reached).and_then(|outcome| outcome.kind.clone()), whole) {
@@ -356,6 +254,19 @@ impl<'f> Meanings<'f> {
                 returned.find(|meaning| !matches!(meaning, Meaning::Unknown)).unwrap_or(Meaning::Unknown)
             }
             Reached::Member(..) | Reached::Value(_) | Reached::Super => Meaning::Unknown,
+        }
+    }
+
+    /// What a function of the language returns.
+    fn result_of_builtin(&self, path: &str) -> Meaning<'f> {
+        if self.builtins.foreign.contains(path) {
+            Meaning::Foreign
+        } else if self.builtins.plain.contains(path) {
+            Meaning::Plain
+        } else if self.builtins.lists.contains(path) {
+            Meaning::Collection(Collection::List)
+        } else {
+            Meaning::Unknown
         }
     }
 

@@ -164,7 +164,7 @@ impl<'f> Meanings<'f> {
         let site = self.flat.sites.get(site as usize)?;
         let callee = site.callee.as_ref()?;
         let (Field::Name(method), rest) = callee.fields.split_last()? else { return None };
-        if !matches!(&**method, "forEach" | "map" | "filter" | "find" | "some" | "every" | "flatMap") {
+        if !self.builtins.hands_entry(method) {
             return None;
         }
         let list = AccessPath { root: callee.root.clone(), fields: rest.into() };

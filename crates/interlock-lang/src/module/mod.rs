@@ -105,44 +105,6 @@ pub struct Class {
     pub fields: Vec<(Name, AccessPath)>,
 }
 
-/// Whether a decorator is called like one that announces a method to clients.
-pub(crate) fn is_announcement(name: &str) -> bool {
-    announces_tool(name)
-        || matches!(
-            name,
-            "Resource"
-                | "ResourceTemplate"
-                | "ResourceDecorator"
-                | "McpResource"
-                | "MCPResource"
-                | "Prompt"
-                | "PromptDecorator"
-                | "McpPrompt"
-                | "MCPPrompt"
-        )
-}
-
-/// Whether that is a tool.
-pub(crate) fn announces_tool(name: &str) -> bool {
-    matches!(name, "Tool" | "McpTool" | "MCPTool" | "MCPToolWithParams" | "ToolDecorator")
-}
-
-/// What tools call the function that does the work.
-pub(crate) const WORK: [&str; 12] = [
-    "execute",
-    "handler",
-    "handle",
-    "run",
-    "call",
-    "callback",
-    "cb",
-    "invoke",
-    "fn",
-    "func",
-    "action",
-    "toolCallback",
-];
-
 /// Something that was assigned: `const pool = new Pool()`, `this.pool = pool`, `tools.create = { … }`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Variable {

@@ -5,9 +5,13 @@ use interlock_model::ir::{
 };
 
 use super::{Discovered, Dispatch, Handler, Input, Unit, input::Added};
-use crate::link::{
-    flat::{Flat, number},
-    names::Names,
+use crate::{
+    Semantics,
+    knowledge::Knowledge,
+    link::{
+        flat::{Flat, number},
+        names::Names,
+    },
 };
 
 /// What is left to say about a tree whose functions know their roles.
@@ -25,6 +29,8 @@ pub(crate) fn apply(
     functions: &mut Vec<Function>,
     packages: Vec<&str>,
     names: &Names,
+    knowledge: &Knowledge,
+    semantics: &Semantics,
 ) -> Applied {
     let unit = |(function, about)| Unit::of(function, about);
     let input = Input {
@@ -38,6 +44,8 @@ pub(crate) fn apply(
         members: &flat.members,
         packages,
         names,
+        tables: knowledge.tables(),
+        above: semantics.above,
     };
     let Discovered { handlers, added, sites, dispatches, origins, servers, notes } = super::discover(&input);
     drop(input);

@@ -2,7 +2,8 @@
 
 use interlock_model::ir::Root;
 
-use super::{env::Thing, found::Found, look::FUEL, register::is_mcp};
+use super::{env::Thing, found::Found, look::FUEL};
+use crate::tables::Registers;
 
 /// Makes the methods of such classes handlers.
 pub(super) fn tools(found: &mut Found<'_, '_>) {
@@ -11,22 +12,21 @@ pub(super) fn tools(found: &mut Found<'_, '_>) {
         let Some(base) = index.line(number).last().and_then(|class| class.bases.first()) else { continue };
         let Root::Global(base) = &base.root else { continue };
         let Some((library, base)) = base.rsplit_once("::") else { continue };
-        if index.is_file(library) || !is_mcp(library) {
+        if index.is_file(library) || !index.sdk().is_sdk(library) {
             continue;
         }
-        let work = |method: &str| index.class_at(number).and_then(|_| index.method(number, method));
-        match base {
-            "MCPTool" => {
-                let Some(function) = work("execute") else { continue };
+        let Some(known) = index.sdk().class.get(base) else { continue };
+        let Some(function) = index.method(number, &known.work) else { continue };
+        match known.registers {
+            Registers::Tool | Registers::Object => {
                 // A class between the base and the tools has no name of its own and is no tool.
                 if let Thing::Text(name) = index.name_in(&Thing::This(number)) {
-                    let tool = index.tool(name, &index.member(Thing::This(number), "annotations", FUEL));
+                    let annotations = &index.sdk().object.annotations;
+                    let tool = index.tool(name, &index.member(Thing::This(number), annotations, FUEL));
                     found.serve(function, tool);
                 }
             }
-            "MCPResource" => work("read").into_iter().for_each(|function| found.entry(function)),
-            "MCPPrompt" => work("generateMessages").into_iter().for_each(|function| found.entry(function)),
-            _ => {}
+            Registers::Request | Registers::Entry => found.entry(function),
         }
     }
 }

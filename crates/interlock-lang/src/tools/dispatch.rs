@@ -35,11 +35,9 @@ type Spot = (u32, Value, Vec<Name>);
 /// The handler of all calls of tools: `request.params.name` says which.
 pub(super) fn calls(found: &mut Found<'_, '_>, function: u32) {
     let Some(unit) = found.index.unit(function) else { return found.entry(function) };
-    let spot = unit
-        .function
-        .parameters
-        .first()
-        .map(|request| (function, *request, vec!["params".into(), "name".into()]));
+    let known = &found.index.sdk().dispatch;
+    let way = || vec![known.parameters.as_str().into(), known.name.as_str().into()];
+    let spot = unit.function.parameters.first().map(|request| (function, *request, way()));
     follow(found, function, spot.into_iter().collect());
 }
 
@@ -47,7 +45,7 @@ pub(super) fn calls(found: &mut Found<'_, '_>, function: u32) {
 pub(super) fn lists(found: &mut Found<'_, '_>, function: u32) {
     let index = found.index;
     let answer = index.returned(function, &At::plain(function).env, FUEL);
-    let tools = index.member(answer, "tools", FUEL);
+    let tools = index.member(answer, &index.sdk().dispatch.listed, FUEL);
     for tool in index.list(&tools, FUEL) {
         if let Thing::Text(name) = index.name_in(&tool) {
             found.listed.push(index.tool_in(name, &tool));
@@ -63,7 +61,7 @@ pub(super) fn by_hand(found: &mut Found<'_, '_>) {
         let mut spots = vec![];
         for effect in unit.function.effects() {
             let Op::Check { on, equal: Some(equal), .. } = &effect.op else { continue };
-            if &**equal == "tools/call" {
+            if **equal == *index.sdk().dispatch.method {
                 spots.extend(on.iter().filter_map(|method| beside(index, number, *method)));
             }
         }
@@ -75,7 +73,8 @@ pub(super) fn by_hand(found: &mut Found<'_, '_>) {
 
 /// Where the name of the tool is, beside the method of a request.
 fn beside(index: &Index<'_>, function: u32, method: Value) -> Option<Spot> {
-    let (params, name): (Name, Name) = ("params".into(), "name".into());
+    let known = &index.sdk().dispatch;
+    let (params, name): (Name, Name) = (known.parameters.as_str().into(), known.name.as_str().into());
     match index.definition(function, method)? {
         Definition::Path(AccessPath { root: Root::Value(request), fields }) => {
             let (_, before) = fields.split_last()?;

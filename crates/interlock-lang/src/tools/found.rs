@@ -150,7 +150,7 @@ impl<'x, 'i> Found<'x, 'i> {
                 vec![if env.is_empty() { function } else { self.wrapped.specialise(index, function, &env) }]
             }
             object @ (Thing::Object(..) | Thing::Instance(..)) => {
-                let parts = ["createTask", "getTask", "getTaskResult"];
+                let parts = &index.sdk().object.parts;
                 let tasks: Vec<Thing<'i>> =
                     parts.iter().map(|part| index.member(object.clone(), part, FUEL)).collect();
                 let mut functions: Vec<u32> = tasks.iter().filter_map(function_of).collect();

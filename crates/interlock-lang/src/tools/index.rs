@@ -18,6 +18,7 @@ use crate::{
     Arg, Shape,
     link::flat::stem,
     module::{Class, Site, Variable},
+    tables::{Builtins, Sdk},
 };
 
 /// How many callers of one function are looked at. A registration helper has one per tool.
@@ -163,7 +164,7 @@ impl<'i> Index<'i> {
                 index.functions_in(site.within, argument, Some((*number, at)));
             }
         }
-        let (mut names, nothing) = (Names::default(), AccessPath::this());
+        let (mut names, nothing) = (Names::new(input.tables), AccessPath::this());
         for (number, site) in (0_u32..).zip(input.sites) {
             let callee = site.callee.as_ref().unwrap_or(&nothing);
             let (is_foreign, is_known) =
@@ -469,6 +470,16 @@ impl<'i> Index<'i> {
         self.unit(function)?.function.owner.as_ref()
     }
 
+    /// How tools are registered.
+    pub(super) const fn sdk(&self) -> &'i Sdk {
+        self.input.tables.sdk()
+    }
+
+    /// What the language itself offers.
+    pub(super) const fn builtins(&self) -> &'i Builtins {
+        self.input.tables.builtin()
+    }
+
     /// Whether a name belongs to a file of the tree.
     pub(super) fn is_file(&self, file: &str) -> bool {
         self.files.contains(file)
@@ -535,7 +546,7 @@ impl<'i> Walk<'_, 'i> {
                 Op::Read { into, of: Resource::Shared(path), .. }
                 | Op::Derive { into, term: Term::Path(path), .. } => {
                     self.define_first(*into, Definition::Path(path));
-                    if origin::may_say(path) {
+                    if origin::may_say(self.index.sdk(), path) {
                         note(&mut self.index.personal, self.number);
                     }
                 }
@@ -553,7 +564,7 @@ impl<'i> Walk<'_, 'i> {
                 } if fields.is_empty() && !from.is_empty() => {
                     self.define_first(*variable, Definition::From(from));
                 }
-                Op::Check { equal: Some(word), .. } if &**word == "tools/call" => {
+                Op::Check { equal: Some(word), .. } if **word == *self.index.sdk().dispatch.method => {
                     note(&mut self.index.by_hand, self.number);
                 }
                 _ => {}

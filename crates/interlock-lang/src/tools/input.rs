@@ -4,7 +4,7 @@ use interlock_model::ir::{AccessPath, Function, FunctionId, Name, Note, Origin, 
 use rustc_hash::FxHashSet;
 
 use crate::{
-    Arg,
+    Arg, Tables,
     link::{flat::About, names::Names},
     module::{Class, Site, Variable},
 };
@@ -33,6 +33,10 @@ pub(crate) struct Input<'i> {
     pub(crate) packages: Vec<&'i str>,
     /// What files offer each other.
     pub(crate) names: &'i Names,
+    /// What the language says in tables, and the user.
+    pub(crate) tables: &'i Tables,
+    /// The global by which a method names what is above its class.
+    pub(crate) above: Option<&'i str>,
 }
 
 /// A function.

@@ -13,42 +13,6 @@ use super::{
 };
 use crate::module::{Site, split_global};
 
-/// Libraries that limit requests.
-const LIBRARIES: [&str; 14] = [
-    "express-rate-limit",
-    "express-slow-down",
-    "rate-limiter-flexible",
-    "@fastify/rate-limit",
-    "fastify-rate-limit",
-    "hono-rate-limiter",
-    "koa-ratelimit",
-    "@upstash/ratelimit",
-    "@nestjs/throttler",
-    "bottleneck",
-    "limiter",
-    "p-limit",
-    "p-queue",
-    "p-throttle",
-];
-
-/// What people call a limit that they build themselves.
-const WORDS: [&str; 14] = [
-    "limit",
-    "throttl",
-    "inflight",
-    "in_flight",
-    "permit",
-    "semaphore",
-    "quota",
-    "bucket",
-    "running",
-    "concurren",
-    "ratelimit",
-    "slots",
-    "active",
-    "allow",
-];
-
 /// The packages in which something limits callers.
 pub(super) fn packages<'i>(
     index: &Index<'i>,
@@ -89,21 +53,8 @@ fn is_library<'i>(index: &Index<'i>, site: &'i Site, says: Says) -> bool {
     };
     library.is_some_and(|name| {
         let library = split_global(&name).map_or(&*name, |(library, _)| library);
-        is_limiter(library)
+        index.sdk().limit.libraries.contains(library)
     })
-}
-
-/// Whether a library limits requests.
-pub(super) fn is_limiter(library: &str) -> bool {
-    LIBRARIES.contains(&library)
-}
-
-/// Whether a method is called like one that asks whether there is room for one more.
-pub(super) fn is_question(method: &str) -> bool {
-    matches!(
-        method,
-        "get" | "consume" | "acquire" | "tryAcquire" | "incr" | "eval" | "evalsha" | "take" | "limit"
-    )
 }
 
 /// A count, permit or bucket of each caller is looked up by who calls, and something is called a limit there.
@@ -115,11 +66,6 @@ fn is_gate<'i>(index: &Index<'i>, callers: &Callers, site: &'i Site) -> bool {
     by_caller && is_called_limit(index, site)
 }
 
-/// What tells callers apart: who they are, or where they call from.
-fn is_caller(name: &str) -> bool {
-    matches!(name, "caller" | "clientId" | "userId" | "sessionId" | "ip" | "remoteAddress")
-}
-
 /// Whether a value depends on who calls, in this function or in those that call it.
 fn says_who(index: &Index<'_>, callers: &Callers, function: u32, value: Value, depth: usize) -> bool {
     use super::index::{Caller, Definition};
@@ -127,6 +73,7 @@ fn says_who(index: &Index<'_>, callers: &Callers, function: u32, value: Value, d
     if callers.contains(&(FunctionId(function), value)) {
         return true;
     }
+    let is_caller = |name: &str| index.sdk().limit.callers.contains(name);
     let named = index.unit(function).and_then(|unit| unit.function.values.get(value.0 as usize));
     if named.is_some_and(|info| is_caller(&info.name)) {
         return true;
@@ -137,7 +84,9 @@ fn says_who(index: &Index<'_>, callers: &Callers, function: u32, value: Value, d
         Some(Definition::Path(path)) => match path.root {
             Root::Value(root) => {
                 let last = path.fields.last().and_then(super::place::name_of);
-                super::origin::said_by(path, true).is_some() || last.is_some_and(is_caller) || via(root)
+                super::origin::said_by(index.sdk(), path, true).is_some()
+                    || last.is_some_and(is_caller)
+                    || via(root)
             }
             _ => false,
         },
@@ -165,7 +114,7 @@ fn says_who(index: &Index<'_>, callers: &Callers, function: u32, value: Value, d
 fn is_called_limit(index: &Index<'_>, site: &Site) -> bool {
     let like = |name: &str| {
         let name = name.to_ascii_lowercase();
-        WORDS.iter().any(|word| name.contains(word))
+        index.sdk().limit.words.iter().any(|word| name.contains(&**word))
     };
     let path = site.callee.as_ref();
     let named = path.is_some_and(|path| {

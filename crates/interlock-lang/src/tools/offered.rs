@@ -13,20 +13,17 @@ use crate::{
     module::{Site, split_global},
 };
 
-/// What a server calls the tools that it is given.
-const TOOLS: &str = "tools";
-
 /// Whether a call has a library make something of MCP, and hands it tools.
 pub(super) fn is_given(index: &Index<'_>, site: &Site) -> bool {
     let of_mcp = match &site.callee {
         Some(AccessPath { root: Root::Global(name), fields }) if fields.is_empty() => {
             let own = split_global(name).is_some_and(|(library, _)| index.is_file(library));
-            !own && name.to_ascii_lowercase().contains("mcp")
+            !own && index.sdk().has_word(name)
         }
         _ => false,
     };
     let has_tools = |arg: &Arg| match &arg.shape {
-        Shape::Object(members) => members.iter().any(|(name, _)| &**name == TOOLS),
+        Shape::Object(members) => members.iter().any(|(name, _)| **name == *index.sdk().given.member),
         _ => false,
     };
     of_mcp && site.arguments.iter().any(has_tools)
@@ -37,7 +34,7 @@ pub(super) fn tools<'i>(found: &mut Found<'_, 'i>, number: u32, site: &'i Site) 
     let index = found.index;
     let at = At::plain(site.within);
     for given in &site.arguments {
-        let tools = index.member(index.look(given, &at, FUEL), TOOLS, FUEL);
+        let tools = index.member(index.look(given, &at, FUEL), &index.sdk().given.member, FUEL);
         for (key, thing) in index.elements(&tools, FUEL) {
             tool(found, number, key, &thing);
         }

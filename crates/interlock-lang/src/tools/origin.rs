@@ -6,10 +6,14 @@ use interlock_model::ir::{AccessPath, Function, FunctionId, Op, Origin, Resource
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Discovered, index::Index, place::name_of};
-use crate::link::flat::number;
+use crate::{
+    link::flat::number,
+    tables::{Sdk, Words},
+};
 
 /// Marks the values of all functions that are derived from what a request says about its caller or session.
 pub(super) fn mark(index: &Index<'_>, discovered: &mut Discovered) {
+    let sdk = index.sdk();
     let function = |number: &u32| Some((*number, index.unit(*number)?.function));
     let own = index.personal().iter().filter_map(function);
     let added = (number(index.input.units.len())..).zip(discovered.added.iter().map(|added| &added.function));
@@ -20,7 +24,8 @@ pub(super) fn mark(index: &Index<'_>, discovered: &mut Discovered) {
         // What comes from outside: parameters, what is captured, and their parts: `{ authInfo }`. The first parameter of a tool is
         // what the caller chose, whatever its fields are called.
         let alone = function.parameters.len() == 1;
-        let is_chosen = |first: &&Value| tools.contains(&number) && !(alone && is_request(function, **first));
+        let is_chosen =
+            |first: &&Value| tools.contains(&number) && !(alone && is_request(sdk, function, **first));
         let chosen = function.parameters.first().filter(is_chosen);
         let outside = function.parameters.iter().filter(|parameter| Some(*parameter) != chosen);
         let mut given: FxHashSet<Value> = outside.chain(&function.captures).copied().collect();
@@ -37,7 +42,8 @@ pub(super) fn mark(index: &Index<'_>, discovered: &mut Discovered) {
             }
             given.insert(*into);
             // A part of what says who calls says so too.
-            let said = said_by(path, is_request(function, root)).or_else(|| known.get(&root).copied());
+            let said =
+                said_by(sdk, path, is_request(sdk, function, root)).or_else(|| known.get(&root).copied());
             if let Some(origin) = said {
                 known.insert(*into, origin);
                 origins.push((FunctionId(number), *into, origin));
@@ -48,36 +54,31 @@ pub(super) fn mark(index: &Index<'_>, discovered: &mut Discovered) {
 }
 
 /// Whether a value is called like a request or what comes with one.
-fn is_request(function: &Function, value: Value) -> bool {
+fn is_request(sdk: &Sdk, function: &Function, value: Value) -> bool {
     let name = function.values.get(value.0 as usize).map_or("", |info| &info.name);
-    matches!(
-        name,
-        "req" | "request" | "extra" | "ctx" | "context" | "c" | "session" | "toolCtx" | "meta" | "auth"
-    )
+    sdk.request.names.contains(name)
 }
 
 /// Whether a path may say something about the request. Hardly any does, so this is asked before anything else is.
-pub(super) fn may_say(path: &AccessPath) -> bool {
-    let telling = |name: &str| matches!(name, "sessionId" | "session" | "authInfo" | "user" | "auth");
+pub(super) fn may_say(sdk: &Sdk, path: &AccessPath) -> bool {
+    let known = &sdk.request;
+    let telling =
+        |name: &str| known.session.contains(name) || known.caller.contains(name) || known.user.contains(name);
     matches!(path.root, Root::Value(_)) && path.fields.iter().filter_map(name_of).any(telling)
 }
 
 /// What the field names of a path say about the request. `user` says it only of what is known to be one.
-pub(super) fn said_by(path: &AccessPath, of_request: bool) -> Option<Origin> {
-    let names: Vec<&str> = path.fields.iter().filter_map(name_of).collect();
-    let position = |wanted: &[&str]| names.iter().position(|name| wanted.contains(name));
-    let session = position(&["sessionId", "session"]);
-    if position(&["authInfo"]).is_some()
-        || ((of_request || session.is_some()) && position(&["user", "auth"]).is_some())
-    {
+pub(super) fn said_by(sdk: &Sdk, path: &AccessPath, of_request: bool) -> Option<Origin> {
+    let known = &sdk.request;
+    let has = |wanted: &Words| path.fields.iter().filter_map(name_of).any(|name| wanted.contains(name));
+    let of_session = has(&known.session);
+    if has(&known.caller) || (of_request || of_session) && has(&known.user) {
         return Some(Origin::Caller);
     }
-    match (session, names.last()) {
-        // fastmcp hands what it has authenticated over as the session.
-        (Some(_), Some(&("userId" | "user_id" | "clientId" | "sub" | "email" | "tenantId"))) => {
-            Some(Origin::Caller)
-        }
-        (Some(_), _) => Some(Origin::Session),
-        (None, _) => None,
+    let last = path.fields.iter().rev().find_map(name_of);
+    match of_session {
+        true if last.is_some_and(|last| known.identity.contains(last)) => Some(Origin::Caller),
+        true => Some(Origin::Session),
+        false => None,
     }
 }

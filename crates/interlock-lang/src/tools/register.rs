@@ -15,29 +15,16 @@ use super::{
 };
 use crate::{
     Arg, Shape,
-    module::{Site, WORK, announces_tool, is_qualified, split_global},
+    module::{Site, is_qualified, split_global},
+    tables::{Call, Registers},
 };
-
-/// The libraries that MCP servers are built with.
-const LIBRARIES: [&str; 11] = [
-    "@modelcontextprotocol/",
-    "fastmcp",
-    "mcp-framework",
-    "@punkpeye/",
-    "mcp-use",
-    "mcp-handler",
-    "@vercel/mcp-adapter",
-    "agents/mcp",
-    "litemcp",
-    "@nitrostack/",
-    "tmcp",
-];
 
 /// Looks at every call of the tree that is called like a registration.
 pub(super) fn registrations<'i>(found: &mut Found<'_, 'i>) {
     let index = found.index;
     for (number, site) in index.calls_that(Says::REGISTERS) {
-        let Some((method, _)) = site.callee.as_ref().and_then(split) else {
+        let called = site.callee.as_ref().and_then(split).map(|(method, _)| method);
+        let Some(method) = called.or_else(|| own_registry(index, site)) else {
             if offered::is_given(index, site) {
                 offered::tools(found, number, site);
             } else {
@@ -45,20 +32,19 @@ pub(super) fn registrations<'i>(found: &mut Found<'_, 'i>) {
             }
             continue;
         };
+        let Some(call) = index.sdk().call.get(method) else { continue };
         let may_be_own = site.function.is_some() || !index.says(number).any(Says::NOBODY);
-        if site.construct || may_be_own && index.target(site).is_some() {
+        if !call.own
+            && (site.construct || may_be_own && index.target(site).is_some() || !is_server(index, site, call))
+        {
             continue;
         }
-        if !is_server(index, site, method) {
-            continue;
-        }
-        let arguments = &*site.arguments;
-        match method {
-            "registerTool" | "tool" | "registerToolTask" => tool(found, number, site),
-            "addTool" | "addTools" => tool_object(found, number, site),
-            "setRequestHandler" => request(found, site),
-            _ => {
-                if let Some(last) = arguments.last() {
+        match call.registers {
+            Registers::Tool => tool(found, number, site),
+            Registers::Object => tool_object(found, number, site),
+            Registers::Request => request(found, site),
+            Registers::Entry => {
+                if let Some(last) = site.arguments.last() {
                     entry(found, site, last);
                 }
             }
@@ -67,56 +53,31 @@ pub(super) fn registrations<'i>(found: &mut Found<'_, 'i>) {
     assigned_entries(found);
 }
 
-/// Whether a method is called like one that registers.
-pub(super) fn is_registration(method: &str) -> bool {
-    matches!(
-        method,
-        "registerTool"
-            | "tool"
-            | "registerToolTask"
-            | "addTool"
-            | "addTools"
-            | "setRequestHandler"
-            | "setNotificationHandler"
-            | "registerResource"
-            | "resource"
-            | "registerPrompt"
-            | "prompt"
-            | "addResource"
-            | "addResourceTemplate"
-            | "addPrompt"
-    )
+/// The name of a function that registers by itself, where a user has said that one does: `defineCommand({ … })`.
+fn own_registry<'i>(index: &Index<'i>, site: &'i Site) -> Option<&'i str> {
+    let Some(AccessPath { root: Root::Global(name), .. }) = &site.callee else { return None };
+    let own = split_global(name).map_or(&**name, |(_, own)| own);
+    index.sdk().call.get(own).filter(|call| call.own).map(|_| own)
 }
 
 /// Whether the object that registers is an MCP server, as far as that can be told. What is known to be something else is none; of
 /// what nothing is known the arguments have to look the part.
-fn is_server<'i>(index: &Index<'i>, site: &'i Site, method: &str) -> bool {
+fn is_server<'i>(index: &Index<'i>, site: &'i Site, call: &Call) -> bool {
     let Some(callee) = &site.callee else { return false };
     let at = At::plain(site.within);
     if let Some(known) = library_of(index, callee, &at) {
-        return is_mcp(&known) || known.to_ascii_lowercase().contains("mcp");
+        return index.sdk().may_be_sdk(&known);
     }
-    match method {
-        "setRequestHandler" | "setNotificationHandler" | "registerToolTask" | "addTools" => true,
-        "addTool" | "addResource" | "addResourceTemplate" | "addPrompt" => site.arguments.len() == 1,
-        "registerTool" => site.arguments.len() >= 2,
-        _ => {
-            site.arguments.len() >= 2
-                && site.arguments.first().is_some_and(|name| may_be_text(index, name, &at))
-        }
-    }
-}
-
-/// Whether a name is one of a library for MCP servers.
-pub(super) fn is_mcp(library: &str) -> bool {
-    LIBRARIES.iter().any(|known| library.starts_with(known))
+    let given = site.arguments.len();
+    let fits = if call.exactly { given == call.arguments } else { given >= call.arguments };
+    fits && (!call.named || site.arguments.first().is_some_and(|name| may_be_text(index, name, &at)))
 }
 
 /// The library that the object comes from whose method is called: by what it was made with, or by its declared type.
 pub(super) fn library_of<'i>(index: &Index<'i>, callee: &'i AccessPath, at: &At<'i>) -> Option<Name> {
     let (_, fields) = split(callee)?;
     // What a class overrides it still calls by the name of what it extends.
-    if matches!(&callee.root, Root::Global(name) if &**name == "super") {
+    if matches!(&callee.root, Root::Global(name) if Some(&**name) == index.input.above) {
         return extended(index, index.class(index.owner(at.function)?)?);
     }
     if let Some(library) = made_by(index, &index.receiver(fields, callee, at, FUEL)) {
@@ -309,19 +270,22 @@ fn announced<'i>(found: &mut Found<'_, 'i>, number: u32, site: &'i Site) {
     let (library, announces) = split_global(callee).unwrap_or_default();
     let object = described.first().map_or(Thing::Unknown, |object| index.look(object, &at, FUEL));
     // What goes by so general a name may announce something else. A tool says what it is for and what it takes.
-    let of_mcp = library.contains("mcp") || is_mcp(library) || announces.to_ascii_lowercase().contains("mcp");
-    let described = || matches!(&object, Thing::Object(members, _) if shape::describes(members));
+    let sdk = index.sdk();
+    let of_mcp = sdk.may_be_sdk(library) || sdk.has_word(announces);
+    let described = || matches!(&object, Thing::Object(members, _) if shape::describes(sdk, members));
     if !fields.is_empty() || !(of_mcp || described()) {
         return;
     }
-    if !announces_tool(announces) {
-        return entry(found, site, method);
+    match sdk.decorator.get(announces) {
+        None => return,
+        Some(Registers::Tool | Registers::Object) => {}
+        Some(Registers::Request | Registers::Entry) => return entry(found, site, method),
     }
     let named =
         index.text(object.clone(), FUEL).text().cloned().or_else(|| index.name_in(&object).text().cloned());
     // Of a class it is called like that, not like the method that every such class has.
     let own = || match found.name_of(function).rsplit_once('.') {
-        Some((class, name)) if WORK.contains(&name) => Some(class.into()),
+        Some((class, name)) if sdk.object.work.iter().any(|work| work == name) => Some(class.into()),
         Some((_, name)) => Some(name.into()),
         None => None,
     };
@@ -331,9 +295,9 @@ fn announced<'i>(found: &mut Found<'_, 'i>, number: u32, site: &'i Site) {
 
 /// What a tool is called whose class is all that is known of it.
 fn name_of_class(index: &Index<'_>, class: usize) -> Option<Name> {
-    let own =
-        ["toolName", "name"].map(|field| index.settle(index.member(Thing::Class(class), field, FUEL), FUEL));
-    let own = own.iter().find_map(Thing::text).cloned();
+    let names = index.sdk().object.class_name.iter();
+    let mut own = names.map(|field| index.settle(index.member(Thing::Class(class), field, FUEL), FUEL));
+    let own = own.find_map(|thing| thing.text().cloned());
     own.or_else(|| index.class_at(class)?.name.rsplit_once("::").map(|(_, name)| name.into()))
 }
 
@@ -374,13 +338,14 @@ fn request<'i>(found: &mut Found<'_, 'i>, site: &'i Site) {
     };
     let at = At::plain(site.within);
     let asked = asked_for(index, what, &at);
+    let known = &index.sdk().dispatch;
     match asked.as_deref() {
-        Some("CallToolRequestSchema" | "tools/call") => {
+        Some(asked) if known.calls.contains(asked) => {
             for function in found.functions(&index.look(handler, &at, FUEL)) {
                 dispatch::calls(found, function);
             }
         }
-        Some("ListToolsRequestSchema" | "tools/list") => {
+        Some(asked) if known.lists.contains(asked) => {
             for function in found.functions(&index.look(handler, &at, FUEL)) {
                 dispatch::lists(found, function);
                 found.entry(function);
@@ -412,7 +377,7 @@ fn entry<'i>(found: &mut Found<'_, 'i>, site: &'i Site, handler: &'i Arg) {
     for env in ways {
         let at = At { function: site.within, env };
         let thing = index.settle(index.look(handler, &at, FUEL), FUEL);
-        let load = index.member(thing.clone(), "load", FUEL);
+        let load = index.member(thing.clone(), &index.sdk().object.entry, FUEL);
         let thing = if matches!(load, Thing::Unknown) { thing } else { load };
         for function in found.functions(&thing) {
             found.entry(function);
@@ -425,7 +390,7 @@ fn assigned_entries(found: &mut Found<'_, '_>) {
     let index = found.index;
     for variable in index.input.variables {
         let last = variable.path.fields.last().and_then(super::place::name_of);
-        if !matches!(last, Some("oninitialized" | "fallbackRequestHandler" | "fallbackNotificationHandler")) {
+        if !last.is_some_and(|last| index.sdk().member.contains(last)) {
             continue;
         }
         if let Some(initial) = &variable.initial {

@@ -11,7 +11,10 @@ use super::{
     look::FUEL,
     place::name_of,
 };
-use crate::module::Site;
+use crate::{
+    module::Site,
+    tables::{Gives, Makes},
+};
 
 /// How many things of a list are looked at.
 const THINGS: usize = 1_000;
@@ -131,47 +134,47 @@ impl<'i> Index<'i> {
         let Some((method, receiver)) = split(callee) else { return Thing::Unknown };
         let first =
             |index: &Self| site.arguments.first().map_or(Thing::Unknown, |arg| index.look(arg, at, fuel));
-        let of_object =
-            matches!(&callee.root, Root::Global(name) if &**name == "Object") && callee.fields.len() == 1;
-        match method {
-            "freeze" | "seal" if of_object => first(self),
-            "values" if of_object => Thing::Many(Rc::new(
-                self.elements(&first(self), fuel).into_iter().map(|(_, thing)| thing).collect(),
-            )),
-            "entries" if of_object => {
+        let makes = match (&callee.root, receiver) {
+            (Root::Global(name), []) if self.is_foreign(&callee.root) => {
+                self.builtins().makes("", &[name, ".", method].concat())
+            }
+            _ => None,
+        };
+        match makes {
+            Some(Makes::First) => return first(self),
+            Some(Makes::Values) => return Thing::Many(Rc::new(self.list(&first(self), fuel))),
+            Some(Makes::Pairs) => {
                 let named = |(name, thing): (Option<Name>, Thing<'i>)| Some((name?, thing));
-                Thing::Entries(Rc::new(
-                    self.elements(&first(self), fuel).into_iter().filter_map(named).collect(),
-                ))
+                let pairs = self.elements(&first(self), fuel).into_iter().filter_map(named);
+                return Thing::Entries(Rc::new(pairs.collect()));
             }
-            "bind" => match self.receiver(receiver, callee, at, fuel) {
-                function @ Thing::Function(..) => function,
-                _ => Thing::Unknown,
-            },
-            "filter" | "slice" | "sort" | "reverse" | "flat" | "concat" | "toSorted" | "values" => {
-                let mut things = self.list(&self.receiver(receiver, callee, at, fuel), fuel);
-                if method == "concat" {
-                    for arg in &site.arguments {
-                        things.extend(self.list(&self.look(arg, at, fuel), fuel));
-                    }
-                }
-                if things.is_empty() { Thing::Unknown } else { Thing::Many(Rc::new(things)) }
-            }
-            "map" | "flatMap" => {
-                let Thing::Function(function, _) = first(self) else { return Thing::Unknown };
-                let things = self.list(&self.receiver(receiver, callee, at, fuel), fuel);
-                let item = self.unit(function).and_then(|unit| unit.function.parameters.first().copied());
-                let results: Vec<Thing<'i>> = things
-                    .into_iter()
-                    .map(|thing| {
-                        let bound = item.map(|item| (item, Bound::Thing(thing))).into_iter().collect();
-                        self.returned(function, &at.env.with(function, bound), fuel)
-                    })
-                    .collect();
-                if results.is_empty() { Thing::Unknown } else { Thing::Many(Rc::new(results)) }
-            }
-            _ => Thing::Unknown,
+            _ => {}
         }
+        let all = || self.list(&self.receiver(receiver, callee, at, fuel), fuel);
+        let things: Vec<Thing<'i>> = match self.builtins().gives(method) {
+            _ if method == "bind" => {
+                return match self.receiver(receiver, callee, at, fuel) {
+                    function @ Thing::Function(..) => function,
+                    _ => Thing::Unknown,
+                };
+            }
+            Some(Gives::Entries) => all(),
+            Some(Gives::Joined) => {
+                let more = site.arguments.iter().flat_map(|arg| self.list(&self.look(arg, at, fuel), fuel));
+                all().into_iter().chain(more).collect()
+            }
+            Some(Gives::Mapped) => {
+                let Thing::Function(function, _) = first(self) else { return Thing::Unknown };
+                let item = self.unit(function).and_then(|unit| unit.function.parameters.first().copied());
+                let mapped = |thing| {
+                    let bound = item.map(|item| (item, Bound::Thing(thing))).into_iter().collect();
+                    self.returned(function, &at.env.with(function, bound), fuel)
+                };
+                all().into_iter().map(mapped).collect()
+            }
+            Some(Gives::Entry | Gives::List | Gives::Itself) | None => return Thing::Unknown,
+        };
+        if things.is_empty() { Thing::Unknown } else { Thing::Many(Rc::new(things)) }
     }
 
     /// What the object is whose method is called, or the collection at the beginning of a path.

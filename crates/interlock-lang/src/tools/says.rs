@@ -4,8 +4,12 @@
 use interlock_model::ir::{AccessPath, Field, Name, Root};
 use rustc_hash::FxHashMap;
 
-use super::{limits, place::name_of, register, routes, serve};
-use crate::module::{is_announcement, split_global};
+use super::{place::name_of, serve};
+use crate::{
+    Tables,
+    module::split_global,
+    tables::{Does, Sdk},
+};
 
 /// What a call may be, as far as its names say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,14 +45,20 @@ impl Says {
 }
 
 /// What names say. They are found by where they stand in memory, so the tree must stay as it is meanwhile.
-#[derive(Debug, Default)]
-pub(super) struct Names {
+#[derive(Debug)]
+pub(super) struct Names<'t> {
+    tables: &'t Tables,
     /// What globals say in any case, and what they say where they are called themselves.
     roots: FxHashMap<usize, (Says, Says)>,
     methods: FxHashMap<usize, Says>,
 }
 
-impl Names {
+impl<'t> Names<'t> {
+    /// What names say by the tables of a language.
+    pub(super) fn new(tables: &'t Tables) -> Self {
+        Self { tables, roots: FxHashMap::default(), methods: FxHashMap::default() }
+    }
+
     /// What the names of a callee say.
     pub(super) fn of(
         &mut self,
@@ -56,10 +66,11 @@ impl Names {
         is_foreign: impl Fn(&Root) -> bool,
         is_known: impl Fn(&str) -> bool,
     ) -> Says {
-        let method = |name: &str| method(name).and(Says::NOBODY, !is_known(name));
+        let tables = self.tables;
+        let method = |name: &str| method(tables, name).and(Says::NOBODY, !is_known(name));
         let (by_root, alone) = match &callee.root {
             Root::Global(name) => *self.roots.entry(name.as_ptr().addr()).or_insert_with(|| {
-                let (always, alone) = root(name);
+                let (always, alone) = root(tables.sdk(), name);
                 (always.and(Says::FOREIGN, is_foreign(&callee.root)), alone)
             }),
             _ => (Says::NOTHING, Says::NOTHING),
@@ -76,28 +87,29 @@ impl Names {
 }
 
 /// What a global says in any case, and what it says where it is called itself: a function may begin a server as well as a method.
-fn root(name: &Name) -> (Says, Says) {
+fn root(sdk: &Sdk, name: &Name) -> (Says, Says) {
     let (library, own) = split_global(name).unwrap_or(("", name));
     let always = Says::NOTHING
-        .and(Says::LIMITS, limits::is_limiter(library))
-        .and(Says::ROUTES, name.ends_with("::createServer"));
-    let alone = Says::NOTHING
-        .and(Says::STARTS, serve::may_start(own))
-        .and(Says::REGISTERS, is_announcement(own) || may_take_tools(own));
+        .and(Says::LIMITS, sdk.limit.libraries.contains(library))
+        .and(Says::ROUTES, !library.is_empty() && own == sdk.route.server);
+    let registers = sdk.decorator.contains_key(own) || sdk.call.contains_key(own) || may_take_tools(sdk, own);
+    let alone =
+        Says::NOTHING.and(Says::STARTS, serve::begins(sdk, own).is_some()).and(Says::REGISTERS, registers);
     (always, alone)
 }
 
 /// Whether something is called like what makes a server of MCP.
-fn may_take_tools(own: &str) -> bool {
+fn may_take_tools(sdk: &Sdk, own: &str) -> bool {
     let own = own.to_ascii_lowercase();
-    own.contains("mcp") && own.contains("server")
+    !sdk.given.maker.is_empty() && sdk.given.maker.iter().all(|word| own.contains(&**word))
 }
 
-fn method(name: &str) -> Says {
+fn method(tables: &Tables, name: &str) -> Says {
+    let (sdk, does) = (tables.sdk(), tables.builtin().does(name));
     Says::NOTHING
-        .and(Says::REGISTERS, register::is_registration(name))
-        .and(Says::ROUTES, routes::is_method(name))
-        .and(Says::STARTS, serve::may_start(name))
-        .and(Says::ASKS, limits::is_question(name))
-        .and(Says::KEEPS, matches!(name, "set" | "push" | "add" | "unshift"))
+        .and(Says::REGISTERS, sdk.call.contains_key(name))
+        .and(Says::ROUTES, sdk.route.methods.contains(name) || name == sdk.route.server)
+        .and(Says::STARTS, serve::begins(sdk, name).is_some())
+        .and(Says::ASKS, sdk.limit.questions.contains(name))
+        .and(Says::KEEPS, matches!(does, Some(Does::Set | Does::Push | Does::Add)))
 }

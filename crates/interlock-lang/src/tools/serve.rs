@@ -14,11 +14,14 @@ use super::{
     index::Index,
     limits,
     look::FUEL,
-    register::{is_mcp, library_of},
+    register::library_of,
     results::split,
     says::Says,
 };
-use crate::module::{Site, split_global};
+use crate::{
+    module::{Site, split_global},
+    tables::{Begins, Sdk},
+};
 
 /// Finds the servers: one for each file that offers MCP over standard streams, and one for each that does so over HTTP.
 pub(super) fn servers(index: &Index<'_>, discovered: &Discovered) -> Vec<Server> {
@@ -137,54 +140,28 @@ fn start<'i>(index: &Index<'i>, site: &'i Site) -> Option<(Transport, What)> {
             _ => return None,
         },
     };
-    if site.construct {
-        return match last {
-            "StdioServerTransport" => Some((Transport::Stdio, What::Serves)),
-            "MCPServer" if framework(index, site, &at) => {
-                Some((framework_transport(index, site, &at), What::Serves))
-            }
-            _ if is_http_transport(last) => Some((Transport::Http, What::Serves)),
-            _ => None,
-        };
-    }
-    match last {
-        "serveStdio" => Some((Transport::Stdio, What::Serves)),
-        "createMcpHandler" | "createMcpExpressApp" | "createMcpHonoApp" | "experimental_createMcpHandler" => {
-            Some((Transport::Http, What::Serves))
-        }
-        "start" => fast(index, site, &at).map(|transport| (transport, What::Serves)),
-        "listen" | "serve" if listens(index, site, &at) => Some((Transport::Http, What::Listens)),
-        _ => None,
+    let begins = begins(index.sdk(), last).filter(|begins| begins.is_class() == site.construct)?;
+    match begins {
+        Begins::Framework if !framework(index, site, &at) => None,
+        Begins::Framework => Some((framework_transport(index, site, &at), What::Serves)),
+        Begins::Start => fast(index, site, &at).map(|transport| (transport, What::Serves)),
+        Begins::Listen => listens(index, site, &at).then_some((Transport::Http, What::Listens)),
+        other => other.transport().map(|transport| (transport, What::Serves)),
     }
 }
 
-/// Whether a class or function is called like one that begins a server.
-pub(super) fn may_start(name: &str) -> bool {
-    matches!(
-        name,
-        "StdioServerTransport"
-            | "MCPServer"
-            | "serveStdio"
-            | "createMcpHandler"
-            | "createMcpExpressApp"
-            | "createMcpHonoApp"
-            | "experimental_createMcpHandler"
-            | "start"
-            | "listen"
-            | "serve"
-    ) || is_http_transport(name)
-}
-
-fn is_http_transport(class: &str) -> bool {
-    class.ends_with("HTTPServerTransport")
-        || class.ends_with("HttpServerTransport")
-        || matches!(class, "SSEServerTransport" | "StreamableHTTPTransport" | "HttpStreamTransport")
+/// What something of a name begins, if it begins a server.
+pub(super) fn begins(sdk: &Sdk, name: &str) -> Option<Begins> {
+    let ends_so = |(known, begins): (&String, &Begins)| {
+        known.strip_prefix('*').filter(|end| name.ends_with(end)).map(|_| *begins)
+    };
+    sdk.server.get(name).copied().or_else(|| sdk.server.iter().find_map(ends_so))
 }
 
 /// Whether a call makes the server of mcp-framework.
 fn framework<'i>(index: &Index<'i>, site: &'i Site, at: &At<'i>) -> bool {
     let callee = site.callee.as_ref().map(|callee| index.path(callee, at, FUEL));
-    matches!(callee, Some(Thing::Library(name)) if is_mcp(&name))
+    matches!(callee, Some(Thing::Library(name)) if index.sdk().is_sdk(&name))
 }
 
 /// `new MCPServer({ transport: { type: "http-stream" } })`; standard streams unless said otherwise.
@@ -215,7 +192,7 @@ fn listens<'i>(index: &Index<'i>, site: &'i Site, at: &At<'i>) -> bool {
     let Some(callee) = &site.callee else { return false };
     match index.path(callee, at, FUEL) {
         Thing::Library(name) => {
-            return name.starts_with("@hono/node-server") || matches!(&*name, "Bun.serve" | "Deno.serve");
+            return index.sdk().route.listeners.iter().any(|known| name.starts_with(&**known));
         }
         Thing::Function(..) => return false,
         _ => {}

@@ -11,22 +11,15 @@ use super::{
     index::Index,
     look::FUEL,
     place::name_of,
-    tool::DESCRIPTIONS,
     vary,
 };
-use crate::{Arg, Shape, module::WORK};
+use crate::{Arg, Shape, tables::Sdk};
 
 /// How many tools are found so.
 const MOST: usize = 2_000;
 
 /// How deep an object stands in others.
 const DEEPEST: usize = 4;
-
-/// What says what a tool is for.
-const SAYS: [&str; 1] = ["description"];
-
-/// What says what a tool is given.
-const TAKES: [&str; 4] = ["inputSchema", "input_schema", "schema", "parameters"];
 
 type Members<'i> = &'i [(Name, Arg)];
 
@@ -70,18 +63,20 @@ impl<'a> Look<'a> {
 /// Registers whatever the tree describes as a tool, and somebody has not registered yet.
 pub(super) fn all_tools(found: &mut Found<'_, '_>, number: u32) {
     let index = found.index;
-    let work = |members: Members<'_>| members.iter().any(|(name, _)| WORK.contains(&&**name));
+    let sdk = index.sdk();
+    let known = &sdk.object;
+    let work = |members: Members<'_>| members.iter().any(|(name, _)| has_name(&known.work, name));
     let told = |members: Members<'_>| {
-        let inner = members.iter().filter(|(name, _)| DESCRIPTIONS.contains(&&**name));
-        describes(members)
+        let inner = members.iter().filter(|(name, _)| has_name(&known.inside, name));
+        describes(sdk, members)
             || inner.into_iter().any(|(_, arg)| matches!(arg.shape, Shape::Opaque | Shape::Object(_)))
     };
     for (members, within) in objects(index, |members| work(members) && told(members)) {
         let object = Thing::Object(members, At::plain(within));
         let inner =
-            || DESCRIPTIONS.iter().map(|field| index.settle(index.member(object.clone(), field, FUEL), FUEL));
-        if !describes(members)
-            && !inner().any(|thing| matches!(thing, Thing::Object(members, _) if describes(members)))
+            || known.inside.iter().map(|field| index.settle(index.member(object.clone(), field, FUEL), FUEL));
+        if !describes(sdk, members)
+            && !inner().any(|thing| matches!(thing, Thing::Object(members, _) if describes(sdk, members)))
         {
             continue;
         }
@@ -91,14 +86,14 @@ pub(super) fn all_tools(found: &mut Found<'_, '_>, number: u32) {
         found.handler(number, &work, Some(name), |name| index.tool_in(name, &object));
     }
     for class in 0..index.input.classes.len() {
-        let has = |names: &[&str]| names.iter().any(|name| index.defines(class, name));
+        let has = |names: &[String]| names.iter().any(|name| index.defines(class, name));
         // A schema that is written out in a field leaves no trace, but the class says what it is.
-        let is_tool = || index.class_at(class).is_some_and(|class| class.name.ends_with("Tool"));
-        if !has(&SAYS) || !(has(&TAKES) || is_tool()) || !index.descendants(class).is_empty() {
+        let is_tool = || index.class_at(class).is_some_and(|class| class.name.ends_with(&*known.suffix));
+        if !has(&known.purpose) || !(has(&known.takes) || is_tool()) || !index.descendants(class).is_empty() {
             continue;
         }
         let object = Thing::This(class);
-        let work = WORK.iter().find_map(|work| index.method(class, work));
+        let work = known.work.iter().find_map(|work| index.method(class, work));
         if let (Thing::Text(name), Some(work)) = (index.name_in(&object), work) {
             found.serve(work, index.tool_in(name.clone(), &object));
             vary::inherited(found, work, class, &name);
@@ -107,9 +102,13 @@ pub(super) fn all_tools(found: &mut Found<'_, '_>, number: u32) {
 }
 
 /// Whether something says what it is for and what it is given.
-pub(super) fn describes(members: Members<'_>) -> bool {
-    let has = |names: &[&str]| members.iter().any(|(name, _)| names.contains(&&**name));
-    has(&SAYS) && has(&TAKES)
+pub(super) fn describes(sdk: &Sdk, members: Members<'_>) -> bool {
+    let has = |names: &[String]| members.iter().any(|(name, _)| has_name(names, name));
+    has(&sdk.object.purpose) && has(&sdk.object.takes)
+}
+
+fn has_name(names: &[String], name: &str) -> bool {
+    names.iter().any(|known| known == name)
 }
 
 /// The objects of the tree that look in some way, and where they are written.

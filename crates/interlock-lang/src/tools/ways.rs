@@ -14,7 +14,11 @@ use super::{
     place::name_of,
     results::split,
 };
-use crate::{Arg, module::Variable};
+use crate::{
+    Arg,
+    module::Variable,
+    tables::{Does, Gives},
+};
 
 /// A value that is one of several things.
 #[derive(Debug, Clone, Copy)]
@@ -102,7 +106,9 @@ impl<'i> Index<'i> {
                 let site = self.site(number)?;
                 let callee = site.callee.as_ref()?;
                 let (method, receiver) = split(callee)?;
-                matches!(method, "find" | "get").then_some(Choice::Among(callee, receiver))
+                let is_entry = matches!(self.builtins().does(method), Some(Does::Get | Does::Each))
+                    && self.builtins().gives(method) == Some(Gives::Entry);
+                is_entry.then_some(Choice::Among(callee, receiver))
             }
             Definition::Path(path) => {
                 let (last, before) = path.fields.split_last()?;
@@ -181,7 +187,7 @@ impl<'i> Index<'i> {
         let site = self.site(number)?;
         let callee = site.callee.as_ref()?;
         let (method, receiver) = split(callee)?;
-        if argument != 0 || !matches!(method, "forEach" | "map" | "flatMap" | "filter" | "some" | "every") {
+        if argument != 0 || !self.builtins().hands_entry(method) {
             return None;
         }
         Some(self.receiver(receiver, callee, &At { function: site.within, env: env.clone() }, FUEL))
@@ -232,7 +238,7 @@ impl<'i> Index<'i> {
             for env in self.ways(site.within, ask) {
                 let at = At { function: site.within, env };
                 let mut things = site.arguments.iter().map(|arg| self.look(arg, &at, FUEL));
-                if method == Some("set") {
+                if method.and_then(|method| self.builtins().does(method)) == Some(Does::Set) {
                     if let (Some(key), Some(thing)) = (things.next(), things.next()) {
                         found.push((self.settle(key, FUEL).text().cloned(), thing));
                     }

@@ -16,9 +16,20 @@ pub(crate) mod lower;
 
 mod resolve;
 
+use std::sync::LazyLock;
+
 use interlock_model::ir::Interleaving;
 
-use crate::{Frontend, Language, Layout, Lookup, Module, Repaired, Request, Semantics, Source};
+use crate::{Frontend, Language, Layout, Lookup, Module, Repaired, Request, Semantics, Source, Tables};
+
+/// The tables of the language, read once. That they can be read is tested.
+pub(crate) fn tables() -> &'static Tables {
+    static TABLES: LazyLock<Tables> = LazyLock::new(|| Tables::parse(TABLE_TEXTS).unwrap_or_default());
+    &TABLES
+}
+
+const TABLE_TEXTS: &[&str] =
+    &[include_str!("sdk.toml"), include_str!("builtins.toml"), include_str!("lexicon.toml")];
 
 /// TypeScript and JavaScript.
 #[derive(Debug)]
@@ -49,6 +60,10 @@ impl Frontend for TypeScript {
 
     fn effects(&self) -> &'static str {
         include_str!("effects.toml")
+    }
+
+    fn tables(&self) -> &'static Tables {
+        tables()
     }
 
     fn semantics(&self) -> &'static Semantics {
@@ -99,7 +114,7 @@ mod tests {
             .iter()
             .map(|(path, text)| ((*path).into(), language.module(&Source { path, text })))
             .collect();
-        let knowledge = Knowledge::parse(language.effects()).unwrap();
+        let knowledge = Knowledge::of(*language).unwrap();
         let program = link(*language, Package { modules, settings: vec![], knowledge: &knowledge });
         expect_test::expect![[r#"
             a.mts
@@ -114,6 +129,11 @@ mod tests {
             2       return writeFile
         "#]]
         .assert_eq(&program.to_string());
+    }
+
+    #[test]
+    fn the_tables_can_be_read() {
+        Tables::parse(TABLE_TEXTS).unwrap();
     }
 
     #[test]

@@ -13,7 +13,8 @@
 //! lost-update = 20
 //! ```
 //!
-//! The tables `library`, `kind` and `unknown` are the user's own models of libraries, in the form that the front ends' effects have.
+//! The tables `library`, `kind` and `unknown` are the user's own models of libraries, in the form that the front ends' effects have;
+//! `tools`, `builtin` and `lexicon` add to the other tables of a language.
 
 mod parse;
 mod place;

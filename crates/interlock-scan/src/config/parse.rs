@@ -17,8 +17,8 @@ type Wrong = (usize, String);
 
 /// The keys that are ours.
 const KEYS: &[&str] = &["ignore", "min_severity", "min_confidence", "severity", "deductions"];
-/// The tables that are models of libraries, in the form that the front ends' own effects have.
-const MODELS: &[&str] = &["library", "kind", "unknown"];
+/// The tables that are models of libraries, or add to what a language knows, in the form that the front ends' own have.
+const MODELS: &[&str] = &["library", "kind", "unknown", "tools", "builtin", "lexicon"];
 
 /// Reads a configuration.
 pub(super) fn parse(text: &str) -> Result<Config, Wrong> {

@@ -3,7 +3,7 @@
 use std::fs;
 
 use expect_test::expect;
-use interlock_lang::{Frontend, Layout, Module, Repaired, Request, Semantics, Source, typescript};
+use interlock_lang::{Frontend, Layout, Module, Repaired, Request, Semantics, Source, Tables, typescript};
 use interlock_model::{FileId, HazardId, Span};
 
 use super::{ApplyError, Fix, Spot, plan};
@@ -32,6 +32,10 @@ impl Frontend for Language {
 
     fn module(&self, _: &Source<'_>) -> Module {
         Module::default()
+    }
+
+    fn tables(&self) -> &'static Tables {
+        typescript::LANGUAGE.tables()
     }
 
     fn semantics(&self) -> &'static Semantics {

@@ -12,7 +12,7 @@ use std::{
 };
 
 use interlock_hazards::{Issue, find};
-use interlock_lang::{Frontend, Layout, Module, Semantics, Source, module::Lowered, typescript};
+use interlock_lang::{Frontend, Layout, Module, Semantics, Source, Tables, module::Lowered, typescript};
 use interlock_model::{
     Confidence, FileId, Reach, Span,
     ir::{Function, FunctionBuilder, FunctionId, Program},
@@ -51,6 +51,10 @@ impl Frontend for Toy {
         let only = FunctionBuilder::new("only").handles("a").body([], |_, []| ());
         let functions = std::iter::once(only).chain(source.text.lines().zip(1..).filter_map(found));
         Module { functions: functions.map(Lowered::from).collect(), ..Module::default() }
+    }
+
+    fn tables(&self) -> &'static Tables {
+        typescript::LANGUAGE.tables()
     }
 
     fn semantics(&self) -> &'static Semantics {

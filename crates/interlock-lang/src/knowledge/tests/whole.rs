@@ -151,7 +151,7 @@ fn what_is_wrong_is_named() {
           |
         1 | [libary.a]
           |  ^^^^^^
-        unknown field `libary`, expected one of `library`, `kind`, `unknown`
+        unknown field `libary`, expected one of `library`, `kind`, `unknown`, `tools`, `builtin`, `lexicon`
     "#]],
     );
     check(

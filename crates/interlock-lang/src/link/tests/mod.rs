@@ -35,7 +35,7 @@ fn linked(tree: &str) -> Program {
         .partition(|(path, _)| [".json", ".prisma", ".sql"].iter().any(|end| path.ends_with(end)));
     let modules = sources.iter().map(|(path, text)| lower(&Source { path, text })).collect();
     static KNOWLEDGE: OnceLock<Knowledge> = OnceLock::new();
-    let knowledge = KNOWLEDGE.get_or_init(|| Knowledge::parse(LANGUAGE.effects()).unwrap());
+    let knowledge = KNOWLEDGE.get_or_init(|| Knowledge::of(LANGUAGE).unwrap());
     super::link(LANGUAGE, modules, &settings, knowledge)
 }
 

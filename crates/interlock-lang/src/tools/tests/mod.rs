@@ -5,6 +5,7 @@ mod looked_up;
 mod looped;
 mod named;
 mod served;
+mod told;
 mod wrapped;
 
 use std::fmt::Write as _;
@@ -21,6 +22,11 @@ use crate::{
 
 /// A tree: file names start with `//- `. What ends in `.json` is a setting.
 fn linked(tree: &str) -> Program {
+    linked_with("", tree)
+}
+
+/// The same, with tables that a user adds.
+fn linked_with(tables: &str, tree: &str) -> Program {
     let mut files: Vec<(String, String)> = vec![];
     for line in tree.lines() {
         match (line.trim_start().strip_prefix("//- "), files.last_mut()) {
@@ -33,13 +39,17 @@ fn linked(tree: &str) -> Program {
     let (settings, sources): (Vec<_>, Vec<_>) =
         files.into_iter().partition(|(path, _)| path.ends_with(".json"));
     let modules = sources.iter().map(|(path, text)| lower(&Source { path, text })).collect();
-    let knowledge = Knowledge::parse(LANGUAGE.effects()).unwrap();
+    let mut knowledge = Knowledge::of(LANGUAGE).unwrap();
+    knowledge.extend(tables).unwrap();
     link(LANGUAGE, modules, &settings, &knowledge)
 }
 
 /// What was found: handlers with their tools, entries that are no tools, values that say who calls, servers, notes.
 fn check(tree: &str, expected: &Expect) {
-    let program = linked(tree);
+    check_program(&linked(tree), expected);
+}
+
+fn check_program(program: &Program, expected: &Expect) {
     let mut text = String::new();
     let place = |span: interlock_model::Span| {
         let file = program.files.get(span.file.0 as usize).map_or("?", |file| file);

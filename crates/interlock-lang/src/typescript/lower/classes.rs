@@ -13,10 +13,7 @@ use super::{
     functions::{Body, Written},
     val::Val,
 };
-use crate::{
-    Shape,
-    module::{self, WORK},
-};
+use crate::{Shape, module};
 
 impl<'a> Lowerer<'a> {
     pub(super) fn class_expression(&mut self, class: &Class<'a>) -> Val {
@@ -76,8 +73,8 @@ impl<'a> Lowerer<'a> {
             }
         }
         // What announces a class announces the method of it that does the work.
-        let called = |work: &&str| lowered.methods.iter().find(|(name, _)| &**name == *work);
-        if let Some((_, id)) = WORK.iter().find_map(called) {
+        let called = |work: &String| lowered.methods.iter().find(|(name, _)| **name == **work);
+        if let Some((_, id)) = super::super::tables().sdk().object.work.iter().find_map(called) {
             self.announcements(&class.decorators, *id);
         }
         self.constructor(class, constructor, written, &name, &short, &mut lowered);

@@ -6,13 +6,7 @@ use oxc_ast::ast::{
     UnaryOperator,
 };
 
-use super::{bind::meaning_of, calls::Use, context::Lowerer, val::Val};
-
-/// What loggers call their levels.
-const LEVELS: [&str; 16] = [
-    "log", "info", "warn", "error", "debug", "trace", "warning", "verbose", "fatal", "success", "notice",
-    "silly", "critical", "print", "message", "dir",
-];
+use super::{super::tables, bind::meaning_of, calls::Use, context::Lowerer, val::Val};
 
 impl<'a> Lowerer<'a> {
     /// A message that goes to a log, with nobody waiting for it.
@@ -63,7 +57,7 @@ fn is_console(callee: &Expression<'_>) -> bool {
 }
 
 fn is_level(name: &str) -> bool {
-    LEVELS.iter().any(|level| level.eq_ignore_ascii_case(name))
+    tables().lexicon().log_levels.iter().any(|level| level.eq_ignore_ascii_case(name))
 }
 
 /// Whether something goes by the name of a logger: `log`, `appLogger`, `mcpLog`, `logWrapper`; not a `login` or a `catalog`.

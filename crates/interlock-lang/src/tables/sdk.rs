@@ -1,0 +1,251 @@
+//! How SDKs, frameworks and home-grown registries announce what clients can call: the table `tools`.
+
+use interlock_model::ir::Transport;
+use rustc_hash::FxHashMap;
+use serde::Deserialize;
+
+use super::Words;
+
+/// How tools are announced.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Sdk {
+    /// How the names of libraries begin that servers are built with.
+    pub(crate) libraries: Vec<String>,
+    /// A word in the name of any other library that servers are built with.
+    pub(crate) library_words: Vec<String>,
+    /// Calls that register, by the name of the method or function.
+    pub(crate) call: FxHashMap<String, Call>,
+    /// Decorators, by name.
+    pub(crate) decorator: FxHashMap<String, Registers>,
+    /// Classes that tools extend, by name.
+    pub(crate) class: FxHashMap<String, Class>,
+    /// Members that a handler is assigned to: `server.oninitialized = …`.
+    pub(crate) member: Words,
+    /// A file per tool.
+    pub(crate) file: File,
+    /// Tools that a server is given where it is made.
+    pub(crate) given: Given,
+    /// What a tool looks like that is written out as an object or a class.
+    pub(crate) object: Object,
+    /// Handlers of all tools, which tell them apart themselves.
+    pub(crate) dispatch: Dispatch,
+    /// What begins a server.
+    pub(crate) server: FxHashMap<String, Begins>,
+    /// Routes of web frameworks.
+    pub(crate) route: Route,
+    /// What a request says of who has sent it.
+    pub(crate) request: Request,
+    /// What bounds each caller.
+    pub(crate) limit: Limit,
+}
+
+/// What is registered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Registers {
+    /// A tool: its name first, what does the work last, descriptions between them.
+    Tool,
+    /// Tools as objects that say themselves what they are called.
+    Object,
+    /// The handler of a kind of request.
+    Request,
+    /// Something that clients reach and that is no tool.
+    Entry,
+}
+
+/// A call that registers.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Call {
+    /// What.
+    pub(crate) registers: Registers,
+    /// With how many arguments at least, where nothing is known of the object that registers.
+    #[serde(default)]
+    pub(crate) arguments: usize,
+    /// Whether it has exactly so many.
+    #[serde(default)]
+    pub(crate) exactly: bool,
+    /// Whether the first of them must look like a name, where nothing is known of the object.
+    #[serde(default)]
+    pub(crate) named: bool,
+    /// Whether it is believed though the function that is called is the tree's own, and would be followed.
+    #[serde(default)]
+    pub(crate) own: bool,
+}
+
+/// A class that tools extend.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Class {
+    pub(crate) registers: Registers,
+    /// The method that does the work.
+    pub(crate) work: String,
+}
+
+/// A file per tool: what its exports are called.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct File {
+    /// The folders that such files lie in, however deep.
+    pub(crate) folders: Words,
+    /// The export that describes the tool.
+    pub(crate) metadata: String,
+    /// The export that does the work.
+    pub(crate) work: String,
+}
+
+/// Tools that a server is given where it is made.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Given {
+    /// The member that has them.
+    pub(crate) member: String,
+    /// The words that are all in the name of what makes a server.
+    pub(crate) maker: Vec<String>,
+}
+
+/// What a tool looks like that is written out.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Object {
+    /// What says what it is called.
+    pub(crate) name: Vec<String>,
+    /// The same for a class of which nothing else is known.
+    pub(crate) class_name: Vec<String>,
+    /// What does the work, the likeliest first.
+    pub(crate) work: Vec<String>,
+    /// Functions that do the work together.
+    pub(crate) parts: Vec<String>,
+    /// What says what it is for.
+    pub(crate) purpose: Vec<String>,
+    /// What says what it takes.
+    pub(crate) takes: Vec<String>,
+    /// Members that have its description inside.
+    pub(crate) inside: Vec<String>,
+    /// How the names of classes end that are tools.
+    pub(crate) suffix: String,
+    /// The member with hints, besides the object itself.
+    pub(crate) annotations: String,
+    /// The hint that it changes nothing.
+    pub(crate) read_only: String,
+    /// The hint that doing it twice is like doing it once.
+    pub(crate) idempotent: String,
+    /// What an entry that is an object calls its function.
+    pub(crate) entry: String,
+}
+
+/// Handlers of all tools.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Dispatch {
+    /// What a request handler for calls of tools is registered with.
+    pub(crate) calls: Words,
+    /// The same for the list of tools.
+    pub(crate) lists: Words,
+    /// What a handler written by hand compares the method of a request with.
+    pub(crate) method: String,
+    /// The member of a request that has its parameters, and the parameter that has the name of the tool.
+    pub(crate) parameters: String,
+    pub(crate) name: String,
+    /// The member of the answer that lists the tools.
+    pub(crate) listed: String,
+}
+
+/// What begins a server: a function or method, or a class that is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Begins {
+    /// A class for standard streams.
+    StdioTransport,
+    /// A class for HTTP.
+    HttpTransport,
+    /// A class of one of the libraries, whose options say which.
+    Framework,
+    /// A function for standard streams.
+    ServeStdio,
+    /// A function for HTTP.
+    ServeHttp,
+    /// A method of a server whose options say which.
+    Start,
+    /// A method or function that listens to a port.
+    Listen,
+}
+
+/// Routes of web frameworks.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Route {
+    /// The frameworks.
+    pub(crate) libraries: Words,
+    /// The methods that add a route.
+    pub(crate) methods: Words,
+    /// The function that makes a server of one handler.
+    pub(crate) server: String,
+    /// Functions that listen, as they are called in full, or how a library begins whose functions do.
+    pub(crate) listeners: Vec<String>,
+}
+
+/// What a request says of who has sent it.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Request {
+    /// What a request, or what comes with one, is called.
+    pub(crate) names: Words,
+    /// Fields that say who calls, of whatever.
+    pub(crate) caller: Words,
+    /// Fields that say so of a request or a session.
+    pub(crate) user: Words,
+    /// Fields that say in which session.
+    pub(crate) session: Words,
+    /// Fields of a session that say who calls.
+    pub(crate) identity: Words,
+}
+
+/// What bounds each caller.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Limit {
+    /// Libraries that do.
+    pub(crate) libraries: Words,
+    /// Methods that ask whether there is room for one more.
+    pub(crate) questions: Words,
+    /// Words in the names of limits that people build themselves.
+    pub(crate) words: Vec<String>,
+    /// What tells callers apart.
+    pub(crate) callers: Words,
+}
+
+impl Sdk {
+    /// Whether a library is one that servers are built with.
+    pub(crate) fn is_sdk(&self, library: &str) -> bool {
+        self.libraries.iter().any(|known| library.starts_with(&**known))
+    }
+
+    /// Whether it is, or is called like one.
+    pub(crate) fn may_be_sdk(&self, library: &str) -> bool {
+        self.is_sdk(library) || self.has_word(library)
+    }
+
+    /// Whether a name has a word in it that tells of servers.
+    pub(crate) fn has_word(&self, name: &str) -> bool {
+        let name = name.to_ascii_lowercase();
+        self.library_words.iter().any(|word| name.contains(&**word))
+    }
+}
+
+impl Begins {
+    /// How clients reach what is begun so, where that does not depend on options.
+    pub(crate) const fn transport(self) -> Option<Transport> {
+        match self {
+            Self::StdioTransport | Self::ServeStdio => Some(Transport::Stdio),
+            Self::HttpTransport | Self::ServeHttp | Self::Listen => Some(Transport::Http),
+            Self::Framework | Self::Start => None,
+        }
+    }
+
+    /// Whether it is a class that is made, and no function.
+    pub(crate) const fn is_class(self) -> bool {
+        matches!(self, Self::StdioTransport | Self::HttpTransport | Self::Framework)
+    }
+}
