@@ -1,4 +1,4 @@
-//! What feeds an act: what it writes, followed back to what was read.
+//! Data dependences of an act, across a rename and across memory: what it writes, followed back to what was read.
 
 use interlock_model::ir::{AccessPath, Aspect, Op, Resource, WriteMode};
 

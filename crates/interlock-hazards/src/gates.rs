@@ -1,4 +1,4 @@
-//! What makes a read no longer count: the call has claimed the thing since, has asked again, or is the only one that gets this far.
+//! Gates: why a stale read does not matter. The call has claimed the thing since, has checked again, or is the only one that gets this far.
 
 use std::{collections::HashMap, rc::Rc};
 
@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// Whether the call made the thing its own before the race window: by a write right behind the read, or by one that only succeeds if the
-/// look is still true and whose outcome decided that the act runs.
+/// read is still true and whose outcome decided that the act runs.
 pub(crate) fn is_claimed(view: &View<'_>, entry: &Entry<'_>, read: At, act: At) -> bool {
     let detached = entry.control().detached(act).is_some();
     let between = |at: &At| *at > read && *at != act && (*at < act || is_outside(entry, *at, act));

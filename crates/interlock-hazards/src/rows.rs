@@ -1,4 +1,4 @@
-//! Rows that are added, or that this call has made itself.
+//! Inserts, and rows that only this call knows.
 
 use interlock_model::ir::{Aspect, Fresh, Name, Op, Resource, Root, Term, Value, WriteMode};
 

@@ -35,7 +35,7 @@ use super::HAZARD;
 struct Early {
     /// The read that decides whether to set up.
     read: At,
-    /// What makes the next look pass.
+    /// What makes the next read pass.
     shown: At,
     /// What is set last.
     last: At,

@@ -1,4 +1,4 @@
-//! Whether something binds two changes, or lets one of them go without the other.
+//! What binds two changes, or makes one of them best-effort, so that it may go without the other.
 
 use std::collections::{BTreeMap, BTreeSet};
 

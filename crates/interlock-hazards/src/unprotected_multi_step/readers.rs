@@ -1,4 +1,4 @@
-//! What the whole program does with tables, keys and files, so that one can tell whether half of a change matters to anybody.
+//! Who decides on tables, keys and files in the whole program, so that one can tell whether half of a change matters to anybody.
 
 use std::{borrow::Cow, collections::BTreeSet};
 

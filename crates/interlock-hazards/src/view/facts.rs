@@ -1,4 +1,4 @@
-//! What every entry asks of the whole program, found once: a tree may have as many locks and limits as entries.
+//! Whole-program facts that every entry asks for, found once: a tree may have as many locks and limits as entries.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,4 +1,4 @@
-//! Where to point: the place in the function that holds a whole story together.
+//! Source positions: where to point in the function that holds a whole story together.
 
 use interlock_model::{
     Span,

@@ -1,4 +1,4 @@
-//! The whole program as rules see it, and who can come in between two steps of a call.
+//! The whole program as rules see it, and interference: who can come into the race window between two steps of a call.
 
 use std::{
     collections::{HashMap, HashSet},

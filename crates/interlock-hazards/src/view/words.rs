@@ -1,4 +1,4 @@
-//! Things in words, for messages and witnesses.
+//! Resources, terms and paths in words, for messages and witnesses.
 
 use interlock_model::ir::{AccessPath, Field, Fresh, Resource, Root, Term};
 

@@ -1,4 +1,4 @@
-//! Objects that are kept in a place already: whoever puts one there again changes nothing.
+//! Object identity: an object that is already where it is put, so that whoever puts it there again changes nothing.
 
 use interlock_model::{
     Span,

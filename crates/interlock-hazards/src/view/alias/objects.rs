@@ -1,4 +1,4 @@
-//! What a location is called in the whole program, whichever way a call comes to it.
+//! Locations of the whole program: what a variable or field is called, whichever path a call takes to it.
 //!
 //! Start-up makes an object under the name of a variable of its own, and a handler knows the same object as something that it was given, or as
 //! `this`. What all of them agree on is whose field it is, as long as there is one object of the class.

@@ -1,4 +1,4 @@
-//! Which record a step changes, what a change is about, and which names of two entries can mean the same thing.
+//! Name patterns that can be compared between entries, and whether two steps change the same record.
 
 use interlock_model::ir::{AccessPath, Field, Fresh, Name, Origin, Resource, Root, Term};
 

@@ -1,4 +1,4 @@
-//! What things are called in one entry: other names resolved, so that two steps that touch the same thing say so.
+//! Resolution of names to access paths within one entry, and whether two resources overlap.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! What control gets to from a step, kept for the steps that were asked for last: rules ask about the same few in turn.
+//! Sets of reachable steps, kept for the steps that were asked for last: rules ask about the same few in turn.
 
 use std::{
     collections::VecDeque,

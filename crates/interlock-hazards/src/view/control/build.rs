@@ -1,4 +1,4 @@
-//! From nested blocks to flat steps: one walk that numbers the steps, draws the edges and notes what holds at each.
+//! Construction of the control-flow graph: one walk over nested blocks that numbers the steps, draws the edges and notes what holds at each.
 
 use std::sync::{Arc, OnceLock};
 

@@ -1,4 +1,4 @@
-//! The loose ends of a walk through blocks.
+//! Edges under construction: the steps whose control goes to whatever comes next.
 
 use crate::view::At;
 

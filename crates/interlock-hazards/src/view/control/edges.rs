@@ -1,4 +1,4 @@
-//! Where control may go from a step.
+//! Control-flow edges.
 
 use crate::view::{At, Control};
 

@@ -1,4 +1,4 @@
-//! What holds at a step. Most steps share it with the one before, and what they share is kept once.
+//! Flow facts: what holds at a step. Most steps share it with the one before, and what they share is kept once.
 
 use std::ops::Deref;
 

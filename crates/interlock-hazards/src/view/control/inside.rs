@@ -1,4 +1,4 @@
-//! What stands inside what, and where control goes once something has been settled.
+//! Nesting, exits and continuations: what stands inside what, and where control goes once something has been settled.
 
 use interlock_model::ir::{Exit, Op};
 

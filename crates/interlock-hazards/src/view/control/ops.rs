@@ -1,4 +1,4 @@
-//! What steps and blocks do by themselves, wherever they stand.
+//! Transfer of single operations: what steps and blocks do by themselves, wherever they stand.
 
 use interlock_model::ir::{Block, Exit, Op, Resource};
 

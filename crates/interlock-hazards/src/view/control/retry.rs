@@ -1,4 +1,4 @@
-//! Loops that do something again because it failed or lost.
+//! Retry loops: something is done again because it failed or lost.
 
 use interlock_model::ir::{
     AccessPath, Argument, Bound, Effect, Exit, Field, Fresh, Op, Resource, Root, Term, Value,

@@ -1,4 +1,4 @@
-//! Where values come from: what each is another name for, and which reads it depends on.
+//! Intraprocedural def-use chains over the effect IR: what each value is another name for, and which reads it depends on.
 
 use std::{borrow::Cow, collections::HashMap};
 

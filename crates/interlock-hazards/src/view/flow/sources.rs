@@ -1,4 +1,4 @@
-//! The steps that values depend on.
+//! Reaching reads: the sets of steps that values depend on, shared where they are equal.
 
 use std::{borrow::Cow, ops::Range};
 

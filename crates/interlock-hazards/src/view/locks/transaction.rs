@@ -1,4 +1,4 @@
-//! Which connection a statement goes over, and what the transaction on it keeps true.
+//! Transactions: which connection a statement goes over, and what the transaction on it keeps true.
 
 use interlock_model::{
     Span,

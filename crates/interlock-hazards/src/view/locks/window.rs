@@ -1,4 +1,4 @@
-//! What lies between two steps.
+//! Race windows: what lies between a step and a later one of the same call.
 
 use interlock_model::ir::{Lock, LockKind, Op, Scope};
 
