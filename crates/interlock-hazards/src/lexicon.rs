@@ -1,7 +1,7 @@
 //! The lexicon: lists of words by which rules read names, as data.
 //!
-//! `lexicon.toml` has the lists, and says of each how it is compared. A project adds words of its own with [`Lexicon::extend`]; what it cannot
-//! do is take any away. What the syntax of a language says is not here but in that language's tables.
+//! `lexicon.toml` has the lists, and says of each how it is compared. A project adds words of its own (`Program::words`); what it cannot do is
+//! take any away. What the syntax of a language says is not here but in that language's tables.
 
 use std::{collections::BTreeMap, sync::LazyLock};
 
@@ -67,6 +67,19 @@ impl Lexicon {
     #[must_use]
     pub fn built_in() -> &'static Self {
         &BUILT_IN
+    }
+
+    /// The built-in lists with the words that a project adds; `None` where it adds none. What has no list is left out: whoever reads the
+    /// project's settings has said so.
+    pub(crate) fn extended(words: &BTreeMap<Name, Vec<Name>>) -> Option<Self> {
+        if words.is_empty() {
+            return None;
+        }
+        let mut lexicon = Self::built_in().clone();
+        for (topic, words) in words {
+            let _ = lexicon.extend(topic, words.iter().cloned());
+        }
+        Some(lexicon)
     }
 
     /// Adds words to the list of a topic, by its name in `lexicon.toml`.

@@ -59,14 +59,8 @@ impl Facts {
             worthless: Locations::new(hand_made().filter(|made| !made.exclusive).map(|made| &made.path)),
             limited: Locations::new(program.limited.iter().map(|limited| &limited.path)),
             decisions: Recorder::default(),
-            lexicon: None,
+            lexicon: Lexicon::extended(&program.words),
         }
-    }
-
-    /// The same with words of a project's own.
-    #[must_use]
-    pub fn with_lexicon(self, lexicon: Lexicon) -> Self {
-        Self { lexicon: Some(lexicon), ..self }
     }
 
     /// The same, for entries whose rules are to say what they decide: see [`View::explain`](super::View::explain).

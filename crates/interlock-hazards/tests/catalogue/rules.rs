@@ -222,3 +222,26 @@ fn an_unknown_call_under_a_lock_can_fail() {
     )]);
     assert_eq!(lines("lock-not-released", &held), [2]);
 }
+
+#[test]
+fn a_word_that_a_project_adds_counts_like_those_of_the_lexicon() {
+    let counted = |words: &[(&str, &str)]| {
+        let count = || Resource::Shared(this("tally"));
+        let mut program = program([FunctionBuilder::new("Ask")
+            .span(Span::on_line(FileId(0), 1))
+            .handles("ask")
+            .body([], |b, []| {
+                let seen = b.line(2).read("seen", count());
+                b.line(3).check([seen], |b| b.throw(), |_| {});
+                b.line(4).suspend();
+                let next = b.line(5).derive("next", [seen]);
+                b.line(6).write(count(), [next], WriteMode::Blind);
+            })]);
+        let add = |(topic, word): &(&str, &str)| ((*topic).into(), vec![(*word).into()]);
+        program.words = words.iter().map(add).collect();
+        lines("non-atomic-rate-limit", &program)
+    };
+    assert_eq!(counted(&[]), NOTHING, "nothing says that a tally is a limit");
+    assert_eq!(counted(&[("limit", "tally")]), [2]);
+    assert_eq!(counted(&[("no-such-list", "tally")]), NOTHING);
+}

@@ -41,7 +41,7 @@ mod tables;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use interlock_model::{
     FileId, Span,
@@ -110,6 +110,7 @@ pub(crate) fn link(
         called_often: HashSet::default(),
         notes: bounded(notes),
         unresolved: vec![],
+        words: BTreeMap::new(),
     }
 }
 

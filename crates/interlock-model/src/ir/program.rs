@@ -1,6 +1,9 @@
 //! Everything that was lowered from one tree.
 
-use std::{collections::HashSet, sync::Arc};
+use std::{
+    collections::{BTreeMap, HashSet},
+    sync::Arc,
+};
 
 use serde::{Deserialize, Serialize};
 
@@ -29,6 +32,8 @@ pub struct Program {
     pub notes: Vec<Note>,
     /// The calls that lead nowhere, or not everywhere, in the order of the functions: where the analysis lost its way.
     pub unresolved: Vec<Unresolved>,
+    /// Words that a project adds to what rules read names by, under the names of the lists: never from a front end.
+    pub words: BTreeMap<Name, Vec<Name>>,
 }
 
 /// A call of which it is not known what it does, or not all of it.
