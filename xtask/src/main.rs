@@ -11,11 +11,14 @@ mod conformance;
 mod corpus;
 mod generate;
 mod new;
+mod reach;
 mod soak;
 mod test;
 mod tidy;
 
+mod checkout;
 mod columns;
+mod report;
 mod root;
 mod run;
 mod servers;
@@ -70,6 +73,8 @@ enum Command {
     },
     /// Scan real repositories and compare with what somebody has written down about them
     Corpus(corpus::Corpus),
+    /// Put a known race into every tool of real servers, or take a lock away, and count what a scan reports
+    Reach(reach::Reach),
     /// Run the official conformance suite on servers, directly and through the guard, and compare
     Conformance(conformance::Conformance),
     /// Break the stores in every way for minutes, and say what was injected and what held
@@ -101,6 +106,7 @@ fn dispatch(cli: Cli) -> anyhow::Result<()> {
         Command::New { what } => new::run(&root, &what),
         Command::Bench { name, on } => bench::run(&root, name.as_deref(), &on),
         Command::Corpus(corpus) => corpus::run(&root, &corpus),
+        Command::Reach(reach) => reach::run(&root, &reach),
         Command::Conformance(conformance) => conformance::run(&root, &conformance),
         Command::Soak(soak) => soak::run(&root, &soak),
     }

@@ -3,10 +3,10 @@
 use anyhow::Result;
 
 use super::{
-    checkout,
     facts::{Expected, Fact, Lines},
-    scans::{Finding, Scans},
+    scans::Scans,
 };
+use crate::{checkout, report::Finding};
 
 /// How far from a line a finding may stand and still be about it.
 const NEAR: u32 = 3;
@@ -89,7 +89,8 @@ mod tests {
 
     fn found() -> Vec<Finding> {
         let places = [("a.ts", 10), ("b.ts", 40)].map(|(file, line)| (file.to_owned(), line));
-        vec![Finding { hazard: "lost-update".to_owned(), places: places.to_vec() }]
+        let (hazard, confidence) = ("lost-update".to_owned(), "high".to_owned());
+        vec![Finding { hazard, confidence, tools: Vec::new(), places: places.to_vec() }]
     }
 
     #[test]

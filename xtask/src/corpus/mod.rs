@@ -3,7 +3,6 @@
 //! Labels name lines of one commit that must or must not be reported; pairs name a fix, with the lines before it. A checkout may be a
 //! working copy or a bare repository: the commits are taken out of it into a temporary folder.
 
-mod checkout;
 mod facts;
 mod judge;
 mod scans;
@@ -18,10 +17,9 @@ use self::{
     scans::Scans,
 };
 use crate::{
-    bench::release_program,
     columns::{Side, columns},
+    report,
     root::Root,
-    run::cargo,
 };
 
 /// What the command line says.
@@ -61,13 +59,7 @@ pub(crate) fn run(root: &Root, corpus: &Corpus) -> Result<()> {
         !facts.is_empty(),
         "there is nothing to compare: give --labels and --pairs, and --lang if need be"
     );
-    let program = match &corpus.program {
-        Some(program) => program.clone(),
-        None => {
-            cargo(root, &["build", "--release", "--locked", "--package", "interlock"])?;
-            release_program(root, "interlock")?.into()
-        }
-    };
+    let program = report::program(root, corpus.program.as_deref())?;
     let mut scans = Scans::new(&corpus.folder, program)?;
     let rows = facts.iter().map(|fact| judge(fact, &mut scans)).collect::<Result<Vec<Row>>>()?;
     print!("{}", table(&rows));

@@ -3,22 +3,15 @@
 use std::{
     collections::HashMap,
     path::{self, Path, PathBuf},
-    process::Command,
     rc::Rc,
 };
 
 use anyhow::{Context, Result, ensure};
-use serde_json::Value;
 
-use super::checkout;
-
-/// A finding, as far as it is compared.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Finding {
-    pub(super) hazard: String,
-    /// The line of the finding first, then those of its witness.
-    pub(super) places: Vec<(String, u32)>,
-}
+use crate::{
+    checkout,
+    report::{self, Finding},
+};
 
 /// Where checkouts are, and what was found in them.
 pub(super) struct Scans {
@@ -53,34 +46,9 @@ impl Scans {
         let _ = std::fs::remove_dir_all(&into);
         std::fs::create_dir_all(&into)?;
         checkout::take_out(checkout, commit, &into)?;
-        let findings = Rc::new(self.scan(&into)?);
+        let findings = Rc::new(report::scan(&self.program, &into)?.findings);
         std::fs::remove_dir_all(&into)?;
         self.done.insert(key, Rc::clone(&findings));
         Ok(findings)
     }
-
-    fn scan(&self, folder: &Path) -> Result<Vec<Finding>> {
-        let output = Command::new(&self.program).args(["scan", "--format", "json"]).arg(folder).output();
-        let output = output.with_context(|| format!("{} could not be started", self.program.display()))?;
-        ensure!(
-            matches!(output.status.code(), Some(0 | 1 | 3)),
-            "the scan failed ({}): {}",
-            output.status,
-            String::from_utf8_lossy(&output.stderr).trim()
-        );
-        let report: Value = serde_json::from_slice(&output.stdout).context("the scan printed no JSON")?;
-        findings(&report).context("the scan printed JSON of another form")
-    }
-}
-
-fn findings(report: &Value) -> Option<Vec<Finding>> {
-    let place = |value: &Value| {
-        Some((value.get("file")?.as_str()?.to_owned(), u32::try_from(value.get("line")?.as_u64()?).ok()?))
-    };
-    let finding = |value: &Value| {
-        let witness = value.get("witness")?.as_array()?.iter().map(place);
-        let places = std::iter::once(place(value)).chain(witness).collect::<Option<Vec<_>>>()?;
-        Some(Finding { hazard: value.get("hazard")?.as_str()?.to_owned(), places })
-    };
-    report.get("findings")?.as_array()?.iter().map(finding).collect()
 }

@@ -8,7 +8,7 @@ use std::{
 use anyhow::{Context, Result, ensure};
 
 /// Finds the checkout of `owner/name` under a folder.
-pub(super) fn find(folder: &Path, repository: &str) -> Option<PathBuf> {
+pub(crate) fn find(folder: &Path, repository: &str) -> Option<PathBuf> {
     let name = repository.rsplit('/').next().unwrap_or(repository);
     let names =
         [repository.replace('/', "+"), repository.to_owned(), repository.replace('/', "-"), name.to_owned()];
@@ -19,12 +19,13 @@ pub(super) fn find(folder: &Path, repository: &str) -> Option<PathBuf> {
     places.into_iter().find(|place| is_repository(place))
 }
 
-fn is_repository(place: &Path) -> bool {
+/// Whether a folder is a working copy or a bare repository.
+pub(crate) fn is_repository(place: &Path) -> bool {
     place.join(".git").exists() || place.join("HEAD").is_file() && place.join("objects").is_dir()
 }
 
 /// Writes the files of a commit into an empty folder.
-pub(super) fn take_out(repository: &Path, commit: &str, into: &Path) -> Result<()> {
+pub(crate) fn take_out(repository: &Path, commit: &str, into: &Path) -> Result<()> {
     let index = into.with_extension("index");
     let git = |arguments: &[&str]| {
         let mut git = git(repository, arguments);
@@ -46,7 +47,7 @@ pub(super) fn take_out(repository: &Path, commit: &str, into: &Path) -> Result<(
 }
 
 /// Where a stretch of lines of one commit is in another.
-pub(super) fn moved(
+pub(crate) fn moved(
     repository: &Path,
     (from, to): (&str, &str),
     file: &str,

@@ -1,0 +1,141 @@
+//! `cargo xtask reach`: how much of a real server a scan sees, measured without a judgement of its races.
+//!
+//! For every tool of a list, a known race is put into the function that does the tool's work, in a copy of the checkout; one scan then
+//! answers for all tools of a server. With `--unlock` something that protects today is taken away instead, and the finding must come.
+
+mod copies;
+mod lists;
+mod outcome;
+mod probe;
+mod removals;
+mod table;
+mod text;
+mod tools;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, ensure};
+use serde_json::json;
+
+use self::{copies::Sources, outcome::Outcome, table::Row};
+use crate::{report, root::Root, target_folder};
+
+/// Where the lists are, below the root.
+const LISTS: &str = "xtask/data/reach";
+
+/// What the command line says.
+#[derive(clap::Args)]
+pub(crate) struct Reach {
+    /// Checkouts, or folders of checkouts: `owner+name`, `owner/name` or `name`, each a repository or a plain folder that is taken as it is
+    #[arg(required = true)]
+    folders: Vec<PathBuf>,
+    /// Take away what protects today, and expect the finding
+    #[arg(long)]
+    unlock: bool,
+    /// Only servers whose repository has this in its name
+    #[arg(long, value_name = "WORDS")]
+    only: Option<String>,
+    /// Print JSON instead of tables
+    #[arg(long)]
+    json: bool,
+    /// The folder of the lists; by default the one of this repository
+    #[arg(long, value_name = "FOLDER")]
+    lists: Option<PathBuf>,
+    /// The program to run; by default it is built in release mode
+    #[arg(long, value_name = "FILE")]
+    program: Option<PathBuf>,
+}
+
+/// Measures, and prints what came out.
+pub(crate) fn run(root: &Root, reach: &Reach) -> Result<()> {
+    let lists = reach.lists.clone().unwrap_or_else(|| root.join(LISTS));
+    let folders = reach.folders.iter().map(|folder| {
+        folder.canonicalize().with_context(|| format!("there is no folder {}", folder.display()))
+    });
+    let folders = folders.collect::<Result<Vec<_>>>()?;
+    let program = report::program(root, reach.program.as_deref())?;
+    let work = target_folder::of(root)?.join(format!("reach-{}", std::process::id()));
+    let setting = Setting { folders, program, work, only: reach.only.as_deref() };
+    let printed = if reach.unlock {
+        unlock(&setting, &lists, reach.json)
+    } else {
+        probe_servers(&setting, &lists, reach.json)
+    };
+    print!("{}", printed?);
+    Ok(())
+}
+
+/// What both kinds of measurement need.
+struct Setting<'a> {
+    folders: Vec<PathBuf>,
+    program: PathBuf,
+    /// A folder on the target folder's disk for the copies, one at a time.
+    work: PathBuf,
+    only: Option<&'a str>,
+}
+
+impl Setting<'_> {
+    /// The sources of a server, unless it is not asked for; that there are none is said aloud.
+    fn sources(&self, repository: &str) -> Option<Sources> {
+        if self.only.is_some_and(|words| !repository.contains(words)) {
+            return None;
+        }
+        let sources = copies::find(&self.folders, repository);
+        if sources.is_none() {
+            eprintln!("{repository}: there is no checkout of it in the folders given; it is not counted");
+        }
+        sources
+    }
+
+    /// Measures one server after the other.
+    fn each<T, R>(
+        &self,
+        of: &[T],
+        repository: fn(&T) -> &str,
+        mut measure: impl FnMut(&T, &Sources) -> Result<R>,
+    ) -> Result<Vec<R>> {
+        let mut results = Vec::new();
+        for one in of {
+            let Some(sources) = self.sources(repository(one)) else { continue };
+            results.push(
+                measure(one, &sources).with_context(|| format!("failed to measure {}", repository(one)))?,
+            );
+        }
+        ensure!(!results.is_empty(), "no list is about what the folders hold");
+        Ok(results)
+    }
+}
+
+fn probe_servers(setting: &Setting<'_>, lists: &Path, json: bool) -> Result<String> {
+    let servers = lists::read_servers(lists)?;
+    let rows: Vec<Row> = setting.each(
+        &servers,
+        |server| &server.origin.repo,
+        |server, sources| {
+            let probed = tools::probe_tools(&setting.program, sources, server, &setting.work)?;
+            Ok((server.origin.repo.clone(), probed))
+        },
+    )?;
+    if !json {
+        return Ok(table::of_tools(&rows));
+    }
+    let probed = || rows.iter().flat_map(|(_, probed)| probed);
+    let count = |outcome: Outcome| probed().filter(|probed| probed.outcome == outcome).count();
+    let [named, reached, low_only, missed] = Outcome::ALL.map(count);
+    let servers: Vec<_> = rows.iter().map(|(repo, tools)| json!({ "repo": repo, "tools": tools })).collect();
+    let sum = json!({
+        "tools": probed().count(), "named": named, "reached": reached, "low-only": low_only, "missed": missed,
+    });
+    Ok(format!("{:#}\n", json!({ "sum": sum, "servers": servers })))
+}
+
+fn unlock(setting: &Setting<'_>, lists: &Path, json: bool) -> Result<String> {
+    let removals = lists::read_removals(lists)?;
+    let mut before = removals::Before::default();
+    let removed = setting.each(
+        &removals,
+        |removal| &removal.repo,
+        |removal, sources| removals::remove(&setting.program, sources, removal, &setting.work, &mut before),
+    )?;
+    Ok(if json { format!("{:#}\n", json!({ "removals": removed })) } else { table::of_removals(&removed) })
+}
