@@ -14,9 +14,9 @@ use interlock_model::{
 use super::{
     Alias, Control, Facts, Flow, Locks,
     control::{
-        ahead::{Bits, Known},
         edges::Edges,
         flow_facts::{FlowFacts, Lists},
+        reachable::{Bits, Known},
     },
     flow::{
         def_use::{Definition, Inputs},

@@ -8,6 +8,7 @@
 mod alias;
 mod beside;
 mod control;
+mod describe;
 mod entry;
 mod facts;
 mod flow;
@@ -15,7 +16,6 @@ mod kinds;
 mod locks;
 mod position;
 mod reach;
-mod words;
 
 pub(crate) use alias::objects::{Location, Names, Objects};
 pub use alias::{

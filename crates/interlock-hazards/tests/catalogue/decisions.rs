@@ -10,7 +10,7 @@ use interlock_model::{
     FileId, Span,
     ir::{
         AccessPath, Aspect, Body, Function, FunctionBuilder, FunctionId, Hold, Lock, Program, Resource, Root,
-        WriteMode,
+        Server, Transport, WriteMode,
     },
 };
 
@@ -101,6 +101,57 @@ fn a_write_that_nothing_was_read_for_says_so() {
         |decision: &&Decision| decision.hazard.is_none() && decision.spans == [Span::on_line(FileId(0), 4)];
     let reasons: Vec<Outcome> = all.iter().filter(of_write).map(|decision| decision.outcome).collect();
     assert_eq!(reasons, [Outcome::Silent(Reason::NothingReadBefore)]);
+}
+
+/// What one rule decided, in the order of the source.
+fn outcomes(hazard: &str, program: &Program) -> Vec<(u32, Outcome)> {
+    let all = decisions(program, Facts::explaining(program)).into_iter();
+    let own = all.filter(|decision| decision.hazard.as_ref().is_some_and(|id| id.as_str() == hazard));
+    own.map(|decision| (decision.spans.first().map_or(0, |span| span.line), decision.outcome)).collect()
+}
+
+#[test]
+fn a_lock_that_is_given_back_on_every_path_says_so() {
+    let lock = Lock::in_process(AccessPath::of(Root::Global("server.ts::mutex".into())));
+    let held = |fails: bool| {
+        let mut program = Program::default();
+        let file = program.add_file("server.ts");
+        program.add_function(
+            FunctionBuilder::new("count").span(Span::on_line(file, 1)).handles("count").body([], |b, []| {
+                b.line(2).acquire(&lock, Hold::Exclusive);
+                b.line(3).write(counter(), [], WriteMode::Blind);
+                if fails {
+                    b.line(4).suspend();
+                }
+                b.line(5).release(&lock);
+            }),
+        );
+        outcomes("lock-not-released", &program)
+    };
+    assert_eq!(held(true), [(2, Outcome::Reported)]);
+    assert_eq!(held(false), [(2, Outcome::Silent(Reason::AlwaysReleased))]);
+}
+
+#[test]
+fn a_server_that_is_not_reported_has_a_reason_as_well() {
+    let mut program = counting(|_| {});
+    let server = |line: u32, transport: Transport, limited: bool| Server {
+        span: Span::on_line(FileId(0), line),
+        transport,
+        handlers: [FunctionId(0)].into(),
+        limited,
+    };
+    program.servers = vec![
+        server(10, Transport::Http, false),
+        server(11, Transport::Http, true),
+        server(12, Transport::Stdio, false),
+    ];
+    let expected = [
+        (10, Outcome::Reported),
+        (11, Outcome::Silent(Reason::LimitsCallers)),
+        (12, Outcome::Silent(Reason::OneClient)),
+    ];
+    assert_eq!(outcomes("no-caller-limit", &program), expected);
 }
 
 #[test]

@@ -4,7 +4,7 @@
 //! other calls see a location ([`Alias::is_shared`]), and a name in a form that can be compared between entries ([`Alias::pattern`]).
 
 pub(in crate::view) mod alike;
-pub(in crate::view) mod kept;
+pub(in crate::view) mod identity;
 pub(in crate::view) mod objects;
 pub(in crate::view) mod own_id;
 pub(in crate::view) mod pattern;

@@ -7,7 +7,7 @@ use interlock_model::ir::{
 };
 
 use crate::view::{
-    Alias, At, Entry, Kinds, control::ops::touched, flow::def_use::Definition, words::numbers_of,
+    Alias, At, Entry, Kinds, control::ops::touched, describe::numbers_of, flow::def_use::Definition,
 };
 
 /// How deep other names are followed.

@@ -12,11 +12,11 @@ use interlock_model::{
 use crate::view::{
     At, Entry, Facts, Kinds, Runs, Step,
     control::{
-        ahead::{Bits, Known},
         dangling::Dangling,
         edges::{Edges, Next},
         flow_facts::{FlowFacts, List, Lists, Now, Stretch},
         ops::{is_quiet, may_fail, pauses, returns},
+        reachable::{Bits, Known},
     },
     entry::{Branches, Frame},
     flow::sources::{ListNumber, Sources},

@@ -4,18 +4,18 @@
 //! depends on ([`Control::control_dependences`]) and what they must have said ([`Control::answer`]), whether control gets from one step to
 //! another ([`Control::leads_to`]), how it can leave ([`Control::exits`]), and which loops are retries ([`Control::retry`]).
 
-pub(in crate::view) mod ahead;
 pub(in crate::view) mod branches;
 pub(in crate::view) mod build;
 pub(in crate::view) mod dangling;
 pub(in crate::view) mod edges;
 pub(in crate::view) mod flow_facts;
-pub(in crate::view) mod inside;
+pub(in crate::view) mod nesting;
 pub(in crate::view) mod ops;
 pub(in crate::view) mod reachability;
+pub(in crate::view) mod reachable;
 pub(in crate::view) mod retry;
 
-pub use inside::Escape;
+pub use nesting::Escape;
 pub use retry::Retry;
 
 use super::Entry;

@@ -7,8 +7,8 @@ use interlock_model::ir::Op;
 use crate::view::{
     At, Control, Escape,
     control::{
-        ahead::{Ahead, Bits, Search},
         edges::Next,
+        reachable::{Ahead, Bits, Search},
     },
 };
 
