@@ -80,6 +80,8 @@ reasons! {
     JudgesContent: "what the file says decides as well, which is told of that read",
     NobodyRemoves: "nobody here removes the file, so it cannot come back",
     NobodyWrites: "nobody here puts anything new there",
+    NotChecked: "nothing is decided by what was asked before the act",
+    Unguessable: "nobody can have put a link under a name that nobody knows before",
     ComparedOnceOpen: "what was opened is compared with what was checked before anything comes of it",
     ComparedWithOwn: "what the file says is compared with something of this call's own",
     Immutable: "what was checked of the record never changes while it is there",
@@ -119,6 +121,7 @@ reasons! {
     Fenced: "a fence refuses whoever comes too late",
     NoHarmLate: "nothing that takes long and then does harm runs under it",
     EndsByItself: "it ends by itself when its time is over",
+    JudgedWhereMade: "the lock is built in this tree, and is judged where that is done",
     OwnLock: "no other call sees the lock, so it is nobody's to wait for",
     ReleasedElsewhere: "it is given back somewhere else, by whoever is in charge of it",
     AlwaysReleased: "it is given back on every path, failures included",
@@ -153,6 +156,8 @@ reasons! {
     OwnConnection: "the connection is not one that all calls share",
     NothingSentBefore: "nothing has been sent before that cannot be taken back",
     Versioned: "the table shows a version, or the time of its last change",
+    PartOfPair: "the write is the act of a check-act pair, and is judged as that",
+    ComputedFromTable: "what is written was computed from the same table, and is judged as an update",
     NotFromCaller: "what is written does not come from the caller",
 
     // Servers.

@@ -241,16 +241,20 @@ fn followed_links(entry: &Entry<'_>) -> Vec<Issue> {
     if reads.is_empty() {
         return issues;
     }
-    for act in entry.all(Kinds::READ | Kinds::WRITE, follows_links).filter(|act| !is_unguessable(entry, *act))
-    {
+    for act in entry.all(Kinds::READ | Kinds::WRITE, follows_links) {
         // The nearest read is the one that was meant for this act.
         let read = reads
             .iter()
             .copied()
-            .filter(|read| *read < act && leads_to_it(entry, *read, act) && is_judged(entry, *read, act))
+            .filter(|read| *read < act && leads_to_it(entry, *read, act))
+            .filter(|read| {
+                let judged = needs(is_judged(entry, *read, act), Reason::NotChecked);
+                entry.note(&HAZARD.id, &[*read, act], judged).is_ok()
+            })
             .max();
         let Some(read) = read else { continue };
         let swapped = match entry.locks().race_window(read, act) {
+            _ if is_unguessable(entry, act) => Err(Reason::Unguessable),
             None => Err(Reason::NotAfter),
             Some(window) if window.is_locked_across_processes() => Err(Reason::HeldLock),
             Some(_) if is_compared(entry, read, act) => Err(Reason::ComparedOnceOpen),

@@ -44,7 +44,7 @@ fn judge(entry: &Entry<'_>, at: At) -> Result<Issue, Reason> {
     // A lease that nobody renews ends by itself, a lock of this call alone stops nobody, and a hand-made one is judged where it is made.
     unless(lock.lease.is_some_and(|lease| !lease.renewed), Reason::EndsByItself)?;
     unless(entry.alias().is_made_here(&lock.object), Reason::OwnLock)?;
-    unless(entry.locks().is_hand_made(&lock.object), Reason::ReportedElsewhere)?;
+    unless(entry.locks().is_hand_made(&lock.object), Reason::JudgedWhereMade)?;
     let releases: Vec<At> = entry
         .all(
             Kinds::RELEASE,

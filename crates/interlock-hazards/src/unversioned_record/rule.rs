@@ -52,7 +52,7 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
             let judge = || {
                 unless(versioned(&table), Reason::Versioned)?;
                 let is_part = reported.contains(&(std::ptr::from_ref(entry).cast(), at));
-                unless(is_part, Reason::ReportedElsewhere)?;
+                unless(is_part, Reason::PartOfPair)?;
                 overwrites(entry, at)?;
                 unless(is_in_cache(entry, at), Reason::KeepsCache)
             };
@@ -134,7 +134,7 @@ fn overwrites(entry: &Entry<'_>, at: At) -> Result<(), Reason> {
     let own =
         |source: &At| entry.resource(*source).is_some() && table_of(entry, *source) == table_of(entry, at);
     needs(from.iter().any(sent), Reason::NotFromCaller)?;
-    unless(entry.flow().data_dependences(at).iter().any(own), Reason::ReportedElsewhere)
+    unless(entry.flow().data_dependences(at).iter().any(own), Reason::ComputedFromTable)
 }
 
 fn comes_from_the_caller(entry: &Entry<'_>, value: Value) -> bool {
