@@ -4,6 +4,7 @@
 //! one is a folder and a line here; `cargo xtask new hazard NAME` writes both, and `cargo xtask gen` the list in [`ALL`].
 
 mod all;
+mod candidates;
 mod check_act;
 mod claims;
 mod decision;

@@ -10,10 +10,7 @@ use interlock_model::{
     ir::{FunctionId, Lock, Program, Resource, Scope, Term, Transport, Value},
 };
 
-use crate::{
-    Lexicon, Reason,
-    check_act::{self, Pair},
-};
+use crate::{Lexicon, Reason, candidates, check_act::Pair};
 
 use super::{
     Expanded, Facts, Kinds, Objects, RaceWindow, beside,
@@ -82,7 +79,7 @@ impl<'e> View<'e> {
         let (Some(known), Some(entry)) = (self.check_act_pairs.get(index), self.entries.get(index)) else {
             return &[];
         };
-        known.get_or_init(|| check_act::of_entry(self, index, entry))
+        known.get_or_init(|| candidates::of_entry(self, index, entry))
     }
 
     /// What places are called in the whole program.

@@ -1,0 +1,271 @@
+//! Candidates for check-act pairs: for each act of an entry the reads that may be out of date by then, and why the others are not.
+//!
+//! A read counts where a check on it decides over the act (control dependence) or where it flows into what is written (data dependence). What is
+//! no race for any rule is left out here, with its reason; what a race means is said by the rules (`claims.rs`).
+
+use interlock_model::{
+    Reach,
+    ir::{Aspect, Op, Resource, Root, Term, Value, WriteMode},
+};
+
+use crate::{
+    Outcome, Reason,
+    check_act::{CheckAct, Pair},
+    claims::claim,
+    decision::{needs, unless},
+    dependences::data_dependences,
+    gates::{Gates, is_claimed},
+    lexicon::Topic,
+    rows::{adds_missing, adds_to, is_of_own_making, is_worked_off},
+    view::{At, Entry, Kinds, Overlap, View},
+};
+
+/// How many reads a check can go by and still be a question about each of them.
+const MOST_SOURCES: usize = 8;
+
+/// The check-act pairs of one entry; none if it never runs beside itself.
+pub(crate) fn of_entry(view: &View<'_>, index: usize, entry: &Entry<'_>) -> Vec<Pair> {
+    let mut found = vec![];
+    if !entry.runs_beside_itself() {
+        if entry.explains() {
+            entry.steps_of(Kinds::CHANGES).for_each(|act| silent(entry, &[act], Reason::BeforeCalls));
+        }
+        return found;
+    }
+    let mut gates = Gates::default();
+    for act in entry.steps_of(Kinds::CHANGES) {
+        match Candidates::of(view, entry, act, &mut gates) {
+            Ok(candidates) => candidates.race(view, entry, &mut gates, |read, reach, overlap| {
+                let check = candidates.checks.iter().rev().find(|(_, from)| *from == read);
+                let mut pair = Pair {
+                    entry: index,
+                    read,
+                    act,
+                    check: check.map(|(check, _)| *check),
+                    data_dependent: candidates.data.contains(&read),
+                    data_dependent_at_all: !candidates.data.is_empty(),
+                    overlap,
+                    reach,
+                    claim: None,
+                };
+                pair.claim = claim(view, &CheckAct { entry, pair });
+                found.push(pair);
+            }),
+            Err(reason) => silent(entry, &[act], reason),
+        }
+    }
+    found
+}
+
+/// Notes why some steps make no pair, for all the rules that share pairs.
+fn silent(entry: &Entry<'_>, steps: &[At], reason: Reason) {
+    entry.decide(None, steps, Outcome::Silent(reason));
+}
+
+/// The reads that may be out of date at an act.
+struct Candidates {
+    act: At,
+    /// Checks that decide over the act, each with a read of the same thing that it goes by.
+    checks: Vec<(At, At)>,
+    /// Reads of the same thing that flow into what is written.
+    data: Vec<At>,
+}
+
+impl Candidates {
+    fn of(view: &View<'_>, entry: &Entry<'_>, act: At, gates: &mut Gates) -> Result<Self, Reason> {
+        takes_effect(entry, act)?;
+        unless(entry.alias().puts_back_itself(view, act), Reason::PutsBackItself)?;
+        let (judgements, digests): (Vec<At>, Vec<At>) =
+            entry.control().control_dependences(act).iter().partition(|check| is_judgement(entry, **check));
+        digests.iter().for_each(|check| silent(entry, &[*check, act], Reason::TooManySources));
+        let checks: Vec<(At, At)> = judgements
+            .into_iter()
+            .flat_map(|check| entry.flow().checked_reads(check).map(move |read| (check, read)))
+            .filter(|(_, read)| {
+                is_read(entry, *read) && sees(entry, *read, act) && meets(entry, *read, act).is_some()
+            })
+            .collect();
+        let mut data = data_dependences(entry, act, gates);
+        data.retain(|read| {
+            is_content(entry, *read)
+                && sees(entry, *read, act)
+                && (entry.alias().overlap(*read, act).is_some() || adds_to(entry, *read, act))
+        });
+        needs(!checks.is_empty() || !data.is_empty(), Reason::NothingReadBefore)?;
+        // A check that is repeated behind the race window, or a claim before it, is not out of date.
+        let closed = |read: At| {
+            let reason = view.interference(entry, read, act).err()?;
+            entry.control().comes_before(read, act).then_some(reason)
+        };
+        if let Some((read, reason)) = checks.iter().find_map(|(_, read)| Some((*read, closed(*read)?))) {
+            silent(entry, &[read, act], reason);
+            let mut others = checks.iter().map(|(_, other)| other).chain(&data);
+            let is_alone = others.all(|other| *other == read);
+            return Err(if is_alone { Reason::OutOfScope } else { Reason::CheckedAgain });
+        }
+        // What is put in place of what is there at that moment drops nothing, whatever else it was computed from.
+        if data.iter().any(|read| is_current(view, entry, *read, act)) {
+            data.retain(|read| {
+                let outdated = view.reach(entry, *read, act).is_some();
+                if outdated {
+                    silent(entry, &[*read, act], Reason::ReplacesCurrent);
+                }
+                !outdated
+            });
+        }
+        Ok(Self { act, checks, data })
+    }
+
+    /// Hands on each read that races with the act.
+    fn race(
+        &self,
+        view: &View<'_>,
+        entry: &Entry<'_>,
+        gates: &mut Gates,
+        mut found: impl FnMut(At, Reach, Overlap),
+    ) {
+        let mut reads: Vec<At> =
+            self.checks.iter().map(|(_, read)| *read).chain(self.data.iter().copied()).collect();
+        reads.sort_unstable();
+        reads.dedup();
+        for read in reads {
+            match self.races(view, entry, gates, read) {
+                Ok((reach, overlap)) => found(read, reach, overlap),
+                Err(reason) => silent(entry, &[read, self.act], reason),
+            }
+        }
+    }
+
+    /// Who can come between a read and the act, or why nobody who does makes it a race.
+    fn races(
+        &self,
+        view: &View<'_>,
+        entry: &Entry<'_>,
+        gates: &mut Gates,
+        read: At,
+    ) -> Result<(Reach, Overlap), Reason> {
+        let act = self.act;
+        let reach = view.interference(entry, read, act)?;
+        let overlap = meets(entry, read, act).ok_or(Reason::OutOfScope)?;
+        unless(exclude_each_other(entry, read, act), Reason::ExclusiveBranches)?;
+        unless(is_of_own_making(entry, read, act), Reason::OwnRecord)?;
+        unless(is_worked_off(entry, read, act, &self.checks), Reason::WorkList)?;
+        unless(is_claimed(view, entry, read, act), Reason::ClaimedFirst)?;
+        let flows = self.data.contains(&read);
+        unless(!flows && gates.asked_later(entry, read, act), Reason::CheckedLater)?;
+        let reach = match (reach, gates.single_flight(entry, read, act)) {
+            (Reach::InProcess, true) => return Err(Reason::SingleFlight),
+            (Reach::Both, true) => Reach::CrossProcess,
+            (reach, _) => reach,
+        };
+        Ok((reach, overlap))
+    }
+}
+
+/// Whether a read is only taken where a switch of the caller says no, and the act only where it says yes, or the other way round:
+/// `if (!overwrite && exists(path)) return`, and `if (overwrite) rename(…)`. So it is with what says whether something is there.
+fn exclude_each_other(entry: &Entry<'_>, read: At, act: At) -> bool {
+    let switch = |check: At| match entry.op(check) {
+        Some(Op::Check { on, equal: None, .. }) => match on.as_slice() {
+            [only] => {
+                let said = entry.alias().resolve(&(*only).into());
+                let is_path = matches!(said, Term::Path(_));
+                let switched = || is_switch(entry, *only) && entry.flow().sources(*only).is_empty();
+                (is_path && (says_existence(entry, *only, &said) || switched())).then_some(said)
+            }
+            _ => None,
+        },
+        _ => None,
+    };
+    entry.control().control_dependences(read).iter().any(|one| {
+        let Some((said, answer)) = switch(*one).zip(entry.control().answer(*one, read)) else { return false };
+        let other_way = |other: &At| {
+            entry.control().answer(*other, act) == Some(!answer) && switch(*other).as_ref() == Some(&said)
+        };
+        entry.control().control_dependences(act).iter().any(other_way)
+    })
+}
+
+/// Whether a value is the answer to whether something is there, as it was given.
+fn says_existence(entry: &Entry<'_>, value: Value, said: &Term) -> bool {
+    let is_answer = |at: &At| match entry.op(*at) {
+        Some(Op::Read { aspect: Aspect::Existence, into, .. }) => *said == Term::from(*into),
+        _ => false,
+    };
+    entry.flow().sources(value).iter().any(is_answer)
+}
+
+/// Whether a value is called like something that is only on or off, so that two checks of it are the same.
+fn is_switch(entry: &Entry<'_>, value: Value) -> bool {
+    let named = |name: &str| entry.lexicon().has_word_of(Topic::Switch, name);
+    named(entry.name_of(value)) || entry.alias().field_of(value).is_some_and(|field| named(&field))
+}
+
+/// In how far an act touches what a read has seen.
+fn meets(entry: &Entry<'_>, read: At, act: At) -> Option<Overlap> {
+    let adds = || adds_to(entry, read, act) || adds_missing(entry, read, act);
+    entry.alias().meets(read, act).or_else(|| adds().then_some(Overlap::Maybe))
+}
+
+/// Whether a read of memory is the last word on all that an act replaces: nobody else has a turn between the two, and what is looked
+/// at is not a copy that was taken before.
+fn is_current(view: &View<'_>, entry: &Entry<'_>, read: At, act: At) -> bool {
+    let (Some(Op::Read { of: Resource::Shared(location), .. }), Some(Resource::Shared(put))) =
+        (entry.op(read), entry.resource(act))
+    else {
+        return false;
+    };
+    let is_copy = matches!(location.root, Root::Value(value) if !entry.flow().sources(value).is_empty());
+    let whole = matches!(entry.resource(read), Some(Resource::Shared(seen)) if seen.names_the_same_as(put));
+    whole && !is_copy && view.reach(entry, read, act).is_none() && entry.control().comes_before(read, act)
+}
+
+/// Whether an act takes effect on what others may have changed.
+fn takes_effect(entry: &Entry<'_>, act: At) -> Result<(), Reason> {
+    match entry.op(act) {
+        Some(Op::Write { mode, .. }) => unless(
+            matches!(mode, WriteMode::Ensure | WriteMode::Expiry | WriteMode::Append | WriteMode::Pieces),
+            Reason::OnlyAdds,
+        ),
+        Some(Op::Delete { .. }) => unless(makes_room(entry, act), Reason::MakesRoom),
+        Some(Op::Rename { .. }) => Ok(()),
+        _ => Err(Reason::OutOfScope),
+    }
+}
+
+/// Whether a file is removed only for another one to be put in its place, where a rename alone does not replace what is there.
+fn makes_room(entry: &Entry<'_>, act: At) -> bool {
+    let replaced = |rename: At| {
+        rename > act
+            && entry.frame_of(rename) == entry.frame_of(act)
+            && entry.alias().overlap(act, rename) == Some(Overlap::Sure)
+            && entry.control().leads_to(act, rename).is_some()
+            && entry
+                .control()
+                .control_dependences(rename)
+                .iter()
+                .all(|judge| entry.control().control_dependences(act).contains(judge))
+    };
+    matches!(entry.resource(act), Some(Resource::File(_))) && entry.steps_of(Kinds::RENAME).any(replaced)
+}
+
+/// Whether a check judges what it depends on. Whether all went well depends on everything before, and says nothing of any of it.
+fn is_judgement(entry: &Entry<'_>, check: At) -> bool {
+    entry.flow().condition_sources(check).len() <= MOST_SOURCES
+}
+
+fn is_read(entry: &Entry<'_>, at: At) -> bool {
+    matches!(entry.op(at), Some(Op::Read { .. }))
+}
+
+fn is_content(entry: &Entry<'_>, at: At) -> bool {
+    matches!(entry.op(at), Some(Op::Read { aspect: Aspect::Content | Aspect::Total, .. }))
+}
+
+/// Whether a read of memory saw what the act puts in place, not only the thing that it is a part of.
+fn sees(entry: &Entry<'_>, read: At, act: At) -> bool {
+    match (entry.resource(read), entry.resource(act)) {
+        (Some(Resource::Shared(seen)), Some(Resource::Shared(put))) => seen.fields.len() >= put.fields.len(),
+        _ => true,
+    }
+}
