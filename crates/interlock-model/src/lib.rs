@@ -18,6 +18,7 @@ pub mod ir;
 mod finding;
 
 mod history;
+mod isolation;
 mod plan;
 mod proof;
 pub mod reference;
@@ -32,6 +33,7 @@ mod report;
 pub use finding::{Finding, Fingerprint, Lane, Location, Proof, Witness, WitnessStep};
 pub use hazard::{HazardId, InvalidHazardId};
 pub use history::{Answer, CallRecord, History, IoTick, Moment, TickKind};
+pub use isolation::{Folders, Isolation, Refusal};
 pub use plan::{CallSet, Delivery, Fault, Oracle, Perturbation, PlannedCall, Schedule};
 pub use policy::{
     IdempotencyKey, InvalidKey, InvalidRate, KeyPart, KeyTemplate, Mode, Per, Rate, ToolPolicy,

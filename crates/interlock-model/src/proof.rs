@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::{CallSet, Explored, History, Schedule, Verdict};
+use crate::{CallSet, Explored, History, Isolation, Schedule, Verdict};
 
 /// All that `prove` has to say about a server.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,6 +15,8 @@ pub struct ProofReport {
     pub verdict: Verdict,
     /// Why the verdict is not that of the sets: only readers could be called.
     pub reason: Option<String>,
+    /// How the server was kept apart, and what changed outside all the same.
+    pub isolation: Isolation,
     /// One entry for each set of calls, in the order they were tried.
     pub sets: Vec<SetReport>,
     /// All together.

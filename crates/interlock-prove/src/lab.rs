@@ -11,20 +11,27 @@ use std::{
 
 use interlock_model::{Answer, CallRecord, CallSet, Fault, History, IoTick, PlannedCall, Schedule};
 use serde_json::Value;
+use tempfile::TempDir;
 
 use crate::{
     clock::Instant,
     connect::Exchange,
-    perturb::{self, Observed, Perturb},
-    target::{Hold, Instance, Patience, Pool, Target},
+    isolate::{Resolved, resolve},
+    perturb::{self, Observed},
+    plan::restraint::Restraint,
+    request::{Progress, Request},
+    target::{Hold, Instance, Patience, Pool, Target, Terms, unfill_answer},
     trouble::Trouble,
 };
 
 /// Makes runs, and counts the calls.
 pub(crate) struct Lab {
     pub(crate) target: Arc<Target>,
+    pub(crate) restraint: Arc<Restraint>,
     pool: Pool,
     calls: AtomicU64,
+    /// What was fetched for the server.
+    _stage: Option<TempDir>,
 }
 
 /// What one run came to, as it was.
@@ -57,15 +64,22 @@ pub(crate) struct Pauses {
 pub(crate) const NOT_MADE: &str = "not made in this order";
 
 impl Lab {
-    pub(crate) fn new(
-        target: Target,
-        holds: Vec<Arc<dyn Perturb>>,
-        patience: Patience,
+    /// Finds what the command names, before the server stands elsewhere; `ahead` is how many instances are kept ready.
+    pub(crate) async fn new(
+        request: &Request,
         ahead: usize,
-    ) -> Self {
+        progress: &dyn Progress,
+    ) -> Result<Self, Trouble> {
+        let Resolved { target, stage } = resolve(&request.target, &request.isolation, progress).await?;
         let target = Arc::new(target);
-        let pool = Pool::new(Arc::clone(&target), holds, patience, ahead);
-        Self { target, pool, calls: AtomicU64::new(0) }
+        let terms = Terms {
+            isolation: Arc::clone(&request.isolation),
+            restraint: Arc::clone(&request.restraint),
+            patience: request.patience,
+        };
+        let pool = Pool::new(Arc::clone(&target), request.perturbations.clone(), terms, ahead);
+        let restraint = Arc::clone(&request.restraint);
+        Ok(Self { target, restraint, pool, calls: AtomicU64::new(0), _stage: stage })
     }
 
     /// Calls that were sent so far.
@@ -76,7 +90,9 @@ impl Lab {
     /// The tools of the server.
     pub(crate) async fn tools(&self) -> Result<Vec<Value>, Trouble> {
         let mut instance = self.pool.take(Hold::Free).await?;
-        instance.connection.tools(Patience::default().answer).await
+        let tools = instance.connection.tools(Patience::default().answer).await?;
+        self.restraint.know_tools(&tools);
+        Ok(tools)
     }
 
     /// The ways in which requests can be delivered.
@@ -98,7 +114,7 @@ impl Lab {
             }
             let exchange = self.call(&mut instance, call).await?;
             instance.note(&exchange);
-            answers.push(exchange.answer(begin));
+            answers.push(unfill_answer(exchange.answer(begin), instance.folder()));
         }
         instance.kill().await;
         Ok(answers)

@@ -1,12 +1,13 @@
 //! Prove: the same calls one after another and together, on the live server; what only happens together is a race.
 //!
-//! Reading order: a [`Target`] is started as often as needed; `connect` speaks with one instance; `lab` makes a run of a set of
+//! Reading order: a [`Target`] is started as often as needed, kept apart by [`isolate`]; `connect` speaks with one instance; `lab` makes a run of a set of
 //! calls, in an order or together; `serial` collects what every order comes to, and `mask` takes out what varies anyway; `judge`
 //! holds a run against that; `explore` decides what to try next, and looks again before it calls anything broken.
 
 pub mod clock;
 mod connect;
 mod explore;
+pub mod isolate;
 mod judge;
 mod lab;
 pub mod launch;

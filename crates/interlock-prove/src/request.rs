@@ -5,8 +5,9 @@ use std::{sync::Arc, time::Duration};
 use interlock_model::{CallSet, Fingerprint, ProofReport};
 
 use crate::{
+    isolate::Isolation,
     perturb::Perturb,
-    plan::from::Found,
+    plan::{from::Found, restraint::Restraint},
     target::{Patience, Target},
 };
 
@@ -17,6 +18,10 @@ pub struct Request {
     pub target: Target,
     /// What to call.
     pub ask: Ask,
+    /// How it is kept apart.
+    pub isolation: Arc<Isolation>,
+    /// Which calls are not made. It knows afterwards what the server was told, however the proof ended.
+    pub restraint: Arc<Restraint>,
     /// What may be done to the server meanwhile: usually [`perturb::all`](crate::perturb::all).
     pub perturbations: Vec<Arc<dyn Perturb>>,
     /// How long to look, and how many calls to make.
@@ -42,16 +47,11 @@ pub enum Ask {
     /// These. A set without reads gets those that show what its calls change, if there are any.
     Sets(Vec<CallSet>),
     /// Whatever the hazards' probes pick, once it is known what the tools do.
-    Survey {
-        /// Whether tools may be called that look as if they could destroy something beyond the scratch folder.
-        allow_destructive: bool,
-    },
+    Survey,
     /// What a scan has found.
     Findings {
         /// The findings.
         findings: Vec<Found>,
-        /// As for a survey.
-        allow_destructive: bool,
     },
 }
 

@@ -8,6 +8,15 @@ pub enum Trouble {
     /// It could not be started.
     #[error("`{0}` could not be started: {1}")]
     Start(String, std::io::Error),
+    /// What the command starts is not known before it is started.
+    #[error("{0}")]
+    Unclear(String),
+    /// A launcher's package could not be installed.
+    #[error("the server could not be fetched: `{0}` failed: {1}")]
+    NotFetched(String, String),
+    /// A call that might harm something outside of the scratch folder.
+    #[error("`{0}` is not called: {1}")]
+    Withheld(String, String),
     /// The process has ended, or closed its output.
     #[error("the server ended{0}")]
     Ended(String),

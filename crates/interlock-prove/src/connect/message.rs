@@ -1,5 +1,7 @@
 //! JSON-RPC messages, as far as prove has to understand them.
 
+use std::{os::unix::ffi::OsStrExt, path::Path};
+
 use serde_json::{Value, json};
 
 /// A request of ours.
@@ -114,11 +116,14 @@ pub(crate) fn sort(mut message: Value) -> Incoming {
     }
 }
 
-/// What we say to a server that asks us something: yes to a ping, no to everything else.
-pub(crate) fn response_to(id: &Value, method: &str) -> Value {
+/// What we say to a server that asks us something: yes to a ping, the folder that is its own, no to everything else.
+pub(crate) fn response_to(id: &Value, method: &str, root: Option<&str>) -> Value {
     match method {
         "ping" => json!({ "jsonrpc": "2.0", "id": id, "result": {} }),
-        "roots/list" => json!({ "jsonrpc": "2.0", "id": id, "result": { "roots": [] } }),
+        "roots/list" => {
+            let roots: Vec<Value> = root.map(|uri| json!({ "uri": uri, "name": "scratch" })).into_iter().collect();
+            json!({ "jsonrpc": "2.0", "id": id, "result": { "roots": roots } })
+        }
         _ => json!({
             "jsonrpc": "2.0", "id": id,
             "error": { "code": -32601, "message": "this client does not do that" },
@@ -126,9 +131,26 @@ pub(crate) fn response_to(id: &Value, method: &str) -> Value {
     }
 }
 
+/// A folder as a URL.
+pub(crate) fn url_of(folder: &Path) -> String {
+    let mut url = "file://".to_owned();
+    for byte in folder.as_os_str().as_bytes() {
+        match char::from(*byte) {
+            c if c.is_ascii_alphanumeric() || "/-._~".contains(c) => url.push(c),
+            _ => url += &format!("%{byte:02X}"),
+        }
+    }
+    url
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_folder_is_named_as_a_url() {
+        assert_eq!(url_of(Path::new("/a b/ü")), "file:///a%20b/%C3%BC");
+    }
 
     #[test]
     fn what_is_no_message_is_shown_by_its_beginning_and_harmless() {

@@ -11,6 +11,8 @@ use crate::trouble::Trouble;
 const HANDSHAKE: &str = "2025-11-25";
 /// The first that does not.
 const STATELESS: &str = "2026-07-28";
+/// How long a ping is waited for.
+const SETTLED_WITHIN: Duration = Duration::from_millis(500);
 /// Lower ids are used up by [`agree`].
 pub(super) const FIRST_FREE_ID: i64 = 1000;
 
@@ -25,13 +27,19 @@ pub(super) enum Style {
 
 /// Tries the handshake, which almost every server knows, and then the style without one.
 pub(super) async fn agree(wire: &mut Wire, patience: Duration) -> Result<Style, Trouble> {
-    let params = json!({ "protocolVersion": HANDSHAKE, "capabilities": {}, "clientInfo": client() });
+    // A server that we start has a folder of its own, and may ask for it.
+    let has_root = matches!(wire, Wire::Stdio(_));
+    let capabilities = if has_root { json!({ "roots": {} }) } else { json!({}) };
+    let params = json!({ "protocolVersion": HANDSHAKE, "capabilities": capabilities, "clientInfo": client() });
     let hello = Request { id: 1, method: "initialize".into(), params };
     let refusal = match wire.ask(&hello, patience).await {
         Ok((_, Reply::Result(result))) => {
             let version = result.get("protocolVersion").and_then(Value::as_str).unwrap_or(HANDSHAKE);
             wire.speak(version);
             wire.tell("notifications/initialized", patience).await?;
+            if has_root {
+                settle(wire, patience).await?;
+            }
             return Ok(Style::Handshake);
         }
         Ok((_, error)) => error.text(),
@@ -45,6 +53,16 @@ pub(super) async fn agree(wire: &mut Wire, patience: Duration) -> Result<Style, 
         Ok((_, Reply::Error(_))) | Err(Trouble::Status(..)) => {
             Err(Trouble::Refused("initialize".into(), refusal))
         }
+        Err(trouble) => Err(trouble),
+    }
+}
+
+/// Waits until the server has dealt with the end of the handshake: many ask for the client's folders then, and the first call must not
+/// overtake the answer. Messages are dealt with in turn, so a ping behind it shows that. One who does not answer it is not waited for.
+async fn settle(wire: &mut Wire, patience: Duration) -> Result<(), Trouble> {
+    let ping = Request { id: 3, method: "ping".into(), params: json!({}) };
+    match wire.ask(&ping, patience.min(SETTLED_WITHIN)).await {
+        Ok(_) | Err(Trouble::Silent(_)) => Ok(()),
         Err(trouble) => Err(trouble),
     }
 }

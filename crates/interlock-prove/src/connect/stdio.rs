@@ -1,6 +1,6 @@
 //! A server on pipes: one message a line.
 
-use std::{collections::BTreeSet, time::Duration};
+use std::{collections::BTreeSet, path::Path, time::Duration};
 
 use interlock_model::Moment;
 use serde_json::{Value, json};
@@ -27,6 +27,8 @@ pub(crate) struct Stdio {
     /// The first line that was no message.
     junk: Option<String>,
     oddities: Vec<String>,
+    /// The folder that the client has open, as a URL.
+    root: String,
 }
 
 enum Line {
@@ -40,10 +42,11 @@ const WAITING: usize = 1024;
 const MOST_ODDITIES: usize = 8;
 
 impl Stdio {
-    pub(crate) fn new(input: ChildStdin, output: ChildStdout) -> Self {
+    pub(crate) fn new(input: ChildStdin, output: ChildStdout, root: &Path) -> Self {
         let (sender, lines) = mpsc::channel(WAITING);
         tokio::spawn(read_lines(output, sender));
-        Self { input: Some(input), lines, answered: BTreeSet::new(), junk: None, oddities: Vec::new() }
+        let root = message::url_of(root);
+        Self { input: Some(input), lines, answered: BTreeSet::new(), junk: None, oddities: Vec::new(), root }
     }
 
     pub(super) fn oddities(&self) -> &[String] {
@@ -168,7 +171,8 @@ impl Stdio {
                 }
                 (_, Incoming::Question(id, method)) => {
                     // If it cannot be written the end of the output will say so.
-                    let _ = self.write(&line(&message::response_to(&id, &method))).await;
+                    let response = message::response_to(&id, &method, Some(&self.root));
+                    let _ = self.write(&line(&response)).await;
                 }
                 (_, Incoming::Junk(line)) => {
                     // Only the first: what a server prints it may print all the time, and each time it is another line.

@@ -1,6 +1,6 @@
 //! From what was asked to the sets that are tried.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, path::Path};
 
 use async_trait::async_trait;
 use interlock_model::{Answer, CallSet, PlannedCall};
@@ -13,6 +13,7 @@ use crate::{
         from::{self, Found},
         listing::Listing,
         pick,
+        restraint::Withheld,
         survey::{Bounds, Runner, Survey, survey},
     },
     request::{Ask, Progress},
@@ -47,6 +48,10 @@ impl Runner for Lab {
     async fn serial(&self, calls: &[PlannedCall]) -> Result<Vec<Answer>, String> {
         self.in_turn(calls).await.map_err(|trouble| trouble.to_string())
     }
+
+    fn withholds(&self, call: &PlannedCall) -> Option<Withheld> {
+        self.restraint.withholds(call, Path::new("{scratch}"))
+    }
 }
 
 /// The sets to try. What is not called is noted.
@@ -60,6 +65,8 @@ pub(super) async fn choose(
     match ask {
         Ask::Sets(sets) => {
             progress.doing("asking for the tools");
+            let named = |set: &'_ CallSet| [set.setup.clone(), set.calls.clone(), set.reads.clone()].concat();
+            lab.restraint.know_by_hand(&sets.iter().flat_map(named).collect::<Vec<_>>());
             // A server that does not list its tools may have them all the same.
             if let Ok(tools) = lab.tools().await {
                 are_there(&sets, &tools)?;
@@ -80,15 +87,15 @@ pub(super) async fn choose(
             }
             Ok(Choice { sets: chosen, no_writer: None })
         }
-        Ask::Survey { allow_destructive } => {
-            let found = look(lab, Bounds { allow_destructive, ..bounds }, progress, notes).await?;
+        Ask::Survey => {
+            let found = look(lab, bounds, progress, notes).await?;
             let sets = pick::pick(&found.surface).into_iter();
             let sets = sets.map(|set| Chosen { set, by_hand: false, findings: Vec::new() }).collect();
             Ok(Choice { sets, no_writer: no_writer(&found) })
         }
-        Ask::Findings { findings, allow_destructive } => {
+        Ask::Findings { findings } => {
             // That a scan names a tool is no leave to call it if it looks destructive: a scan reads code, and nobody has asked for the call.
-            let found = look(lab, Bounds { allow_destructive, ..bounds }, progress, notes).await?;
+            let found = look(lab, bounds, progress, notes).await?;
             let from = from::sets(&findings, &found.surface, &found.left_alone);
             notes.extend(
                 from.left_out.into_iter().map(|(finding, why)| format!("finding {}: {why}", finding.0)),
@@ -165,7 +172,7 @@ async fn reads_of(set: &CallSet, lab: &Lab, bounds: &Bounds) -> Result<Vec<Plann
         Listing::read(tool).is_some_and(|tool| named.contains(&tool.name) || tool.looks_like_reader())
     };
     let tools: Vec<Value> = lab.tools().await?.into_iter().filter(concerned).collect();
-    let found = survey(&tools, lab, &Bounds { named: named.clone(), ..bounds.clone() }).await;
+    let found = survey(&tools, lab, bounds).await;
     if let Some(reader) = found.left_behind {
         return Err(Trouble::NotFresh(reader));
     }

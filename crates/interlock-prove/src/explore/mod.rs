@@ -40,12 +40,7 @@ pub async fn prove(request: Request, progress: &dyn Progress) -> Result<Proved, 
     let begin = Instant::now();
     let target = request.target.name();
     let side_by_side = request.beside();
-    let lab = Lab::new(
-        request.target.clone(),
-        request.perturbations.clone(),
-        request.patience,
-        request.side_by_side,
-    );
+    let lab = Lab::new(&request, request.side_by_side, progress).await?;
     progress.doing("starting the server");
     let deliveries = lab.deliveries().await?;
     let mut notes = Vec::new();
@@ -65,7 +60,7 @@ pub async fn prove(request: Request, progress: &dyn Progress) -> Result<Proved, 
         notes.push("no calls were found that could meet; name some with --call".into());
     }
     let setting = Setting { lab: &lab, budget: request.budget, begin, side_by_side, progress };
-    let ladder = Ladder::new(&request.target, &request.perturbations, &deliveries, &mut notes);
+    let ladder = Ladder::new(&lab.target, &request.perturbations, &deliveries, &mut notes);
     let mut cases: Vec<Case> = Vec::new();
     for chosen in sets {
         match unsuitable(&chosen.set, &request.target) {
@@ -135,7 +130,9 @@ pub async fn prove(request: Request, progress: &dyn Progress) -> Result<Proved, 
         explored.techniques.extend(set.explored.techniques.iter().cloned());
         explored.exhausted &= set.explored.exhausted;
     }
-    let report = ProofReport { target, verdict, reason, sets, explored, took: begin.elapsed(), notes };
+    let isolation = request.restraint.isolation().clone();
+    let took = begin.elapsed();
+    let report = ProofReport { target, verdict, reason, isolation, sets, explored, took, notes };
     Ok(Proved { report, findings })
 }
 

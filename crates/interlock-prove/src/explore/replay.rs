@@ -23,7 +23,13 @@ pub async fn replay(
     let begin = Instant::now();
     let target = request.target.name();
     let side_by_side = request.beside();
-    let lab = Lab::new(request.target, request.perturbations, request.patience, side_by_side);
+    let lab = Lab::new(&request, side_by_side, progress).await?;
+    // A file is not a person: what it names is called as if nobody had, unless nothing can come of it or somebody gives leave.
+    if request.restraint.isolation().is_complete() || request.restraint.allows_destructive() {
+        request.restraint.know_by_hand([&set.setup, &set.calls, &set.reads].into_iter().flatten());
+    }
+    // Which tools only read is known from their list.
+    let _ = lab.tools().await;
     let setting = Setting { lab: &lab, budget: request.budget, begin, side_by_side, progress };
     let mut case = Case::new(Chosen::by_hand(set), Ladder::none());
     progress.doing(&format!("{}: one after another", case.set.name));
@@ -85,5 +91,7 @@ pub async fn replay(
     };
     let set = SetReport { set: case.set, verdict, reason, explored: case.explored, evidence };
     let explored = set.explored.clone();
-    Ok(ProofReport { target, verdict, reason: None, sets: vec![set], explored, took: begin.elapsed(), notes })
+    let isolation = request.restraint.isolation().clone();
+    let (sets, took) = (vec![set], begin.elapsed());
+    Ok(ProofReport { target, verdict, reason: None, isolation, sets, explored, took, notes })
 }

@@ -11,6 +11,7 @@ use async_trait::async_trait;
 use interlock_model::{Perturbation, TickKind};
 
 pub use self::program::Inherited;
+pub(crate) use self::program::find_program;
 use self::{node::Node, python::PythonSwitches, slow_files::SlowFiles};
 use crate::{clock::Instant, launch::Launch};
 

@@ -18,6 +18,8 @@ pub struct Listing {
     pub destructive: Option<bool>,
     /// `idempotentHint`.
     pub idempotent: Option<bool>,
+    /// `openWorldHint`; where it is absent nothing is said, whatever the protocol's default.
+    pub open_world: Option<bool>,
 }
 
 /// Words that tools are named with that only look: verbs, and what is looked at where the verb is left out (`notes_status`).
@@ -151,6 +153,7 @@ impl Listing {
             read_only: hint("readOnlyHint"),
             destructive: hint("destructiveHint"),
             idempotent: hint("idempotentHint"),
+            open_world: hint("openWorldHint"),
         })
     }
 

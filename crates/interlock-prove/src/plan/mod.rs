@@ -9,6 +9,7 @@ pub mod from;
 pub mod invariant;
 pub mod listing;
 pub mod pick;
+pub mod restraint;
 pub mod spec;
 pub mod survey;
 mod value;

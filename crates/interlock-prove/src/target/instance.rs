@@ -9,11 +9,20 @@ use tokio::process::Command;
 use super::{Patience, Scratch, Target, fill, process::Process, scratch::fill_value};
 use crate::{
     connect::{Connection, Exchange, Http, Request, Wire},
+    isolate::Isolation,
     launch::Launch,
     perturb::{Leash, Perturb},
-    plan::plain,
+    plan::{plain, restraint::Restraint},
     trouble::Trouble,
 };
+
+/// On what terms instances are started and called.
+#[derive(Clone)]
+pub(crate) struct Terms {
+    pub(crate) isolation: Arc<Isolation>,
+    pub(crate) restraint: Arc<Restraint>,
+    pub(crate) patience: Patience,
+}
 
 pub(crate) struct Instance {
     pub(crate) connection: Connection,
@@ -21,9 +30,11 @@ pub(crate) struct Instance {
     // Dropped after the process, so that nothing writes into a folder that is being removed.
     process: Option<Process>,
     scratch: Arc<Scratch>,
-    patience: Patience,
+    terms: Terms,
     /// What the set-up calls said, which later calls may refer to.
     said: Vec<Value>,
+    /// Whether a tool was called that may change something. Until then all that is read was there before.
+    touched: bool,
 }
 
 impl Instance {
@@ -31,35 +42,35 @@ impl Instance {
     pub(crate) async fn start(
         target: &Target,
         hold: Option<&dyn Perturb>,
-        patience: Patience,
+        terms: &Terms,
     ) -> Result<Self, Trouble> {
         let scratch = Arc::new(Scratch::new()?);
         if let Target::Url { reset, .. } = target {
-            put_back(reset, patience.start).await?;
+            put_back(reset, terms.patience.start).await?;
         }
-        Self::on(target, scratch, hold, patience).await
+        Self::on(target, scratch, hold, terms).await
     }
 
     /// Starts the command again on the folder of an earlier instance.
     pub(crate) async fn again(self, target: &Target) -> Result<Self, Trouble> {
-        let Self { scratch, patience, process, said, .. } = self;
+        let Self { scratch, terms, process, said, touched, .. } = self;
         drop(process);
-        Ok(Self { said, ..Self::on(target, scratch, None, patience).await? })
+        Ok(Self { said, touched, ..Self::on(target, scratch, None, &terms).await? })
     }
 
     async fn on(
         target: &Target,
         scratch: Arc<Scratch>,
         hold: Option<&dyn Perturb>,
-        patience: Patience,
+        terms: &Terms,
     ) -> Result<Self, Trouble> {
         let (wire, process, leash) = match target {
             Target::Command { .. } => {
                 let mut launch = launch(target, &scratch.server);
-                let temporary = || scratch.temporary.clone().into();
-                launch.environment.entry("TMPDIR".into()).or_insert_with(temporary);
+                terms.isolation.move_in(&mut launch, &scratch);
                 let leash = hold.map(|hold| hold.attach(&mut launch, &scratch.ours)).transpose()?;
-                let (process, stdio) = Process::start(&launch)?;
+                let wrapped = terms.isolation.wrapped(&launch, &scratch.root);
+                let (process, stdio) = Process::start(&launch, wrapped, &scratch.server)?;
                 (Wire::Stdio(stdio), Some(process), leash)
             }
             Target::Url { address, headers, .. } => {
@@ -67,8 +78,11 @@ impl Instance {
             }
         };
         let mut process = process;
-        match Connection::open(wire, patience.start).await {
-            Ok(connection) => Ok(Self { connection, leash, process, scratch, patience, said: Vec::new() }),
+        match Connection::open(wire, terms.patience.start).await {
+            Ok(connection) => {
+                let terms = terms.clone();
+                Ok(Self { connection, leash, process, scratch, terms, said: Vec::new(), touched: false })
+            }
             Err(trouble) => Err(explain(trouble, process.as_mut()).await),
         }
     }
@@ -81,8 +95,13 @@ impl Instance {
     /// One call, waited for.
     pub(crate) async fn call(&mut self, call: &PlannedCall) -> Result<Exchange, Trouble> {
         let call = self.filled(call)?;
-        match self.connection.call(&call, self.patience.answer).await {
-            Ok(exchange) => Ok(exchange),
+        match self.connection.call(&call, self.terms.patience.answer).await {
+            Ok(exchange) => {
+                if let Ok((_, reply)) = &exchange.answer {
+                    self.terms.restraint.learn(&plain(reply.value()), !self.touched);
+                }
+                Ok(exchange)
+            }
             Err(trouble) => Err(explain(trouble, self.process.as_mut()).await),
         }
     }
@@ -106,7 +125,11 @@ impl Instance {
 
     /// Gets requests ready.
     pub(crate) fn prepare(&mut self, calls: &[PlannedCall]) -> Result<Vec<Request>, Trouble> {
-        let calls = calls.iter().map(|call| self.filled(call)).collect::<Result<Vec<_>, _>>()?;
+        let mut filled = Vec::new();
+        for call in calls {
+            filled.push(self.filled(call)?);
+        }
+        let calls = filled;
         Ok(calls.iter().map(|call| self.connection.prepare(call)).collect())
     }
 
@@ -117,7 +140,7 @@ impl Instance {
         schedule: &Schedule,
         patience: Option<Duration>,
     ) -> Result<Vec<Exchange>, Trouble> {
-        let patience = patience.unwrap_or(self.patience.answer);
+        let patience = patience.unwrap_or(self.terms.patience.answer);
         match self.connection.together(requests, schedule, patience).await {
             Ok(exchanges) => Ok(exchanges),
             Err(trouble) => Err(explain(trouble, self.process.as_mut()).await),
@@ -134,9 +157,10 @@ impl Instance {
     /// Leaves as a client does, collects what is still said, and waits for the process to end.
     pub(crate) async fn close(&mut self, requests: &[Request], exchanges: &mut [Exchange]) {
         self.connection.leave();
-        self.connection.late(requests, exchanges, self.patience.answer).await;
+        let patience = self.terms.patience.answer;
+        self.connection.late(requests, exchanges, patience).await;
         if let Some(process) = &mut self.process {
-            process.wait(self.patience.answer).await;
+            process.wait(patience).await;
         }
     }
 
@@ -148,15 +172,22 @@ impl Instance {
         }
     }
 
-    fn filled(&self, call: &PlannedCall) -> Result<PlannedCall, Trouble> {
+    /// A call as it is sent. All that is sent comes by here, and is judged by what it says then.
+    fn filled(&mut self, planned: &PlannedCall) -> Result<PlannedCall, Trouble> {
         let folder = self.folder();
-        let call =
-            call.filled(&self.said).map_err(|error| Trouble::SetUp(call.tool.clone(), error.to_string()))?;
-        Ok(PlannedCall {
+        let call = planned
+            .filled(&self.said)
+            .map_err(|error| Trouble::SetUp(planned.tool.clone(), error.to_string()))?;
+        let call = PlannedCall {
             arguments: fill_value(&call.arguments, folder),
             meta: fill_value(&call.meta, folder),
             tool: call.tool,
-        })
+        };
+        let restraint = &self.terms.restraint;
+        let may = restraint.let_go(planned, &call, folder);
+        may.map_err(|why| Trouble::Withheld(call.tool.clone(), why))?;
+        self.touched |= restraint.may_change(&call.tool);
+        Ok(call)
     }
 }
 

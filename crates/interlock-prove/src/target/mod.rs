@@ -9,9 +9,9 @@ use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
 pub use self::scratch::fill;
 pub(crate) use self::{
-    instance::Instance,
+    instance::{Instance, Terms},
     pool::{Hold, Pool},
-    scratch::Scratch,
+    scratch::{Scratch, unfill_answer},
 };
 use crate::{connect::Address, launch::Launch};
 
@@ -65,10 +65,9 @@ impl Target {
         }
     }
 
-    /// Whether it is started by something that fetches what it does not have yet.
+    /// Whether it is started by something that fetches what it does not have yet. Launchers of packages have done so before.
     fn may_have_to_be_fetched(&self) -> bool {
-        const RUNNERS: &[&str] =
-            &["npx", "npm", "pnpm", "pnpx", "yarn", "bunx", "deno", "uvx", "uv", "pipx", "docker", "podman"];
+        const RUNNERS: &[&str] = &["docker", "podman", "nerdctl", "deno", "bun"];
         let Self::Command { command, .. } = self else { return false };
         let name = command.first().and_then(|program| std::path::Path::new(program).file_name());
         name.is_some_and(|name| RUNNERS.iter().any(|runner| name == *runner))

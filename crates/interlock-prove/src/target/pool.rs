@@ -11,7 +11,7 @@ use std::{
 
 use tokio::task::JoinHandle;
 
-use super::{Instance, Patience, Target};
+use super::{Instance, Target, Terms};
 use crate::{perturb::Perturb, trouble::Trouble};
 
 /// Which hold an instance is started with.
@@ -35,7 +35,7 @@ type Starting = JoinHandle<Result<Instance, Trouble>>;
 pub(crate) struct Pool {
     target: Arc<Target>,
     holds: Vec<Arc<dyn Perturb>>,
-    patience: Patience,
+    terms: Terms,
     /// How many are kept ready of a kind that was asked for.
     ahead: usize,
     /// Whether an instance has come up. Until then there is only one at a time: a runner such as npx may have to fetch the server first, several
@@ -48,12 +48,12 @@ impl Pool {
     pub(crate) fn new(
         target: Arc<Target>,
         holds: Vec<Arc<dyn Perturb>>,
-        patience: Patience,
+        terms: Terms,
         ahead: usize,
     ) -> Self {
         // There is only one of a server that somebody else runs.
         let ahead = if target.networked() { 0 } else { ahead };
-        Self { target, holds, patience, ahead, warm: AtomicBool::new(false), waiting: Mutex::default() }
+        Self { target, holds, terms, ahead, warm: AtomicBool::new(false), waiting: Mutex::default() }
     }
 
     /// An instance that nobody has used. One that is slow to start says nothing about races, so it is tried again.
@@ -89,15 +89,15 @@ impl Pool {
     }
 
     fn begin(&self, hold: Hold) -> Starting {
-        let (target, mut patience) = (Arc::clone(&self.target), self.patience);
+        let (target, mut terms) = (Arc::clone(&self.target), self.terms.clone());
         if !self.is_warm() && target.may_have_to_be_fetched() {
-            patience.start = patience.start.max(FETCHED_WITHIN);
+            terms.patience.start = terms.patience.start.max(FETCHED_WITHIN);
         }
         let hold = match hold {
             Hold::Free => None,
             Hold::Held(index) => self.holds.get(index).cloned(),
         };
-        tokio::spawn(async move { Instance::start(&target, hold.as_deref(), patience).await })
+        tokio::spawn(async move { Instance::start(&target, hold.as_deref(), &terms).await })
     }
 
     /// The place of the one with this name.

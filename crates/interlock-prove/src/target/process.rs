@@ -1,6 +1,8 @@
 //! A server's process, with all that it starts: gone, and reaped, when we are done with it.
 
 use std::{
+    ffi::OsString,
+    path::Path,
     process::Stdio as Pipe,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
@@ -12,7 +14,7 @@ use tokio::{
     process::{Child, Command},
 };
 
-use crate::{connect::Stdio, launch::Launch, trouble::Trouble};
+use crate::{connect::Stdio, isolate::PRELOAD, launch::Launch, trouble::Trouble};
 
 pub(crate) struct Process {
     child: Child,
@@ -26,11 +28,25 @@ const KEPT: usize = 2000;
 const GONE_WITHIN_MS: u32 = 2000;
 
 impl Process {
-    pub(crate) fn start(launch: &Launch) -> Result<(Self, Stdio), Trouble> {
-        let mut command = Command::new(&launch.program);
+    /// Starts it; `wrapped` is the command that becomes it, if it is confined, and `root` the folder that it is told is the client's.
+    pub(crate) fn start(
+        launch: &Launch,
+        wrapped: Option<Vec<OsString>>,
+        root: &Path,
+    ) -> Result<(Self, Stdio), Trouble> {
+        let mut command = match wrapped.as_deref().and_then(<[OsString]>::split_first) {
+            Some((program, words)) => {
+                let mut command = Command::new(program);
+                command.args(words).envs(launch.environment.iter().filter(|(name, _)| *name != PRELOAD));
+                command
+            }
+            None => {
+                let mut command = Command::new(&launch.program);
+                command.args(&launch.arguments).envs(&launch.environment);
+                command
+            }
+        };
         command
-            .args(&launch.arguments)
-            .envs(&launch.environment)
             .current_dir(&launch.directory)
             .stdin(Pipe::piped())
             .stdout(Pipe::piped())
@@ -48,7 +64,7 @@ impl Process {
         let process = Self { child, group, complaints };
         let mut process = process;
         match (process.child.stdin.take(), process.child.stdout.take()) {
-            (Some(input), Some(output)) => Ok((process, Stdio::new(input, output))),
+            (Some(input), Some(output)) => Ok((process, Stdio::new(input, output, root))),
             _ => Err(Trouble::Ended(String::new())),
         }
     }

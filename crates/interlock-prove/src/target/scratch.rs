@@ -2,9 +2,11 @@
 
 use std::{
     io,
+    os::unix::fs::DirBuilderExt,
     path::{Path, PathBuf},
 };
 
+use interlock_model::Answer;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -12,10 +14,14 @@ use tempfile::TempDir;
 /// it itself. All are gone when it is dropped.
 #[derive(Debug)]
 pub(crate) struct Scratch {
-    _root: TempDir,
+    _removed: TempDir,
+    /// All of it, as the kernel names it.
+    pub(crate) root: PathBuf,
     pub(crate) server: PathBuf,
     pub(crate) ours: PathBuf,
     pub(crate) temporary: PathBuf,
+    /// For sockets of a session; nobody else may enter.
+    pub(crate) runtime: PathBuf,
 }
 
 impl Scratch {
@@ -23,11 +29,13 @@ impl Scratch {
         let root = TempDir::with_prefix("interlock-prove-")?;
         // Servers compare paths with what the system tells them, in which links are resolved.
         let path = root.path().canonicalize()?;
-        let [server, ours, temporary] = ["scratch", "ours", "tmp"].map(|name| path.join(name));
+        let [server, ours, temporary, runtime] =
+            ["scratch", "ours", "tmp", "run"].map(|name| path.join(name));
         for folder in [&server, &ours, &temporary] {
             std::fs::create_dir(folder)?;
         }
-        Ok(Self { _root: root, server, ours, temporary })
+        std::fs::DirBuilder::new().mode(0o700).create(&runtime)?;
+        Ok(Self { _removed: root, root: path, server, ours, temporary, runtime })
     }
 }
 
@@ -35,6 +43,27 @@ impl Scratch {
 #[must_use]
 pub fn fill(text: &str, scratch: &Path) -> String {
     text.replace("{scratch}", &scratch.to_string_lossy())
+}
+
+/// An answer of an instance with `{scratch}` in place of its folder, so that the next instance can be told what it says.
+pub(crate) fn unfill_answer(answer: Answer, scratch: &Path) -> Answer {
+    let unfilled = |value: &Value| unfill(value, &scratch.to_string_lossy());
+    match answer {
+        Answer::Result { at, value } => Answer::Result { at, value: unfilled(&value) },
+        Answer::Error { at, value } => Answer::Error { at, value: unfilled(&value) },
+        missing @ Answer::Missing { .. } => missing,
+    }
+}
+
+fn unfill(value: &Value, scratch: &str) -> Value {
+    match value {
+        Value::String(text) if text.contains(scratch) => Value::String(text.replace(scratch, "{scratch}")),
+        Value::Array(items) => items.iter().map(|item| unfill(item, scratch)).collect(),
+        Value::Object(fields) => {
+            fields.iter().map(|(key, field)| (key.replace(scratch, "{scratch}"), unfill(field, scratch))).collect()
+        }
+        other => other.clone(),
+    }
 }
 
 /// The same, in every text of a value.

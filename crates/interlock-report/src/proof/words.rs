@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use interlock_model::{
-    Answer, CallSet, Delivery, Explored, LegalOutcome, Outcome, Perturbation, ProofReport, Schedule, Seen,
+    Answer, CallSet, Delivery, Explored, Isolation, LegalOutcome, Outcome, Perturbation, ProofReport, Schedule, Seen,
     Verdict,
 };
 
@@ -40,6 +40,13 @@ pub(super) fn time(time: Duration) -> String {
         9_995_000..60_000_000 => format!("{seconds:.1} s"),
         _ => format!("{} min {} s", time.as_secs() / 60, time.as_secs() % 60),
     }
+}
+
+/// What is said first: what changed outside of the server's folder, and what the kernel did not refuse it; and whether it must not be
+/// overlooked.
+pub(super) fn isolation(isolation: &Isolation) -> Vec<(bool, String)> {
+    let changed = isolation.changed.iter().map(|what| (true, format!("CHANGED OUTSIDE: {what}")));
+    changed.chain(isolation.said.iter().map(|said| (false, said.clone()))).collect()
 }
 
 /// How much was tried: `48 calls, 12 trials (one-write), 20 schedules in 412 ms: all there are`.

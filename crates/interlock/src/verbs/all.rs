@@ -5,6 +5,7 @@ use super::Verb;
 /// Every verb, in the order of the modules.
 pub(super) static ALL: &[Verb] = &[
     super::completions::VERB,
+    super::confine::VERB,
     super::explain::VERB,
     super::guard::VERB,
     super::ledger::VERB,

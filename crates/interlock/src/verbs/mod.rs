@@ -4,6 +4,7 @@ mod all;
 
 // verbs: begin
 mod completions;
+mod confine;
 mod explain;
 mod guard;
 mod ledger;

@@ -1,6 +1,8 @@
 //! `interlock prove`: whether calls get in each other's way, shown on the live server.
 
 #[cfg(target_os = "linux")]
+mod apart;
+#[cfg(target_os = "linux")]
 mod progress;
 #[cfg(target_os = "linux")]
 mod run;
@@ -29,8 +31,9 @@ pub(super) const VERB: Verb = Verb { command, run };
                   interlock prove --url http://127.0.0.1:8080/mcp --reset ./reset.sh\n  \
                   interlock prove --replay interlock-replay.json\n\n\
                   The same calls run one after another, in every order, on fresh instances of the server; then together. What comes of \
-                  it together and in no order is a race. `{scratch}` is a fresh, empty folder for each instance. The server is started \
-                  and called for real: keep it away from data that matters."
+                  it together and in no order is a race. `{scratch}` is a fresh, empty folder for each instance, \
+                  and the server's current folder and home; the kernel refuses it to write elsewhere and to use the network, where it \
+                  can, and the report says first where it cannot."
 )]
 struct Prove {
     /// Sets of calls to try, in a file
@@ -63,9 +66,21 @@ struct Prove {
     /// Go on after the first race, to the other sets of calls
     #[arg(long)]
     all: bool,
-    /// Also call tools that look as if they could destroy something beyond the scratch folder
+    /// Also call tools that look as if they could destroy something or reach out, where the kernel does not refuse it
     #[arg(long)]
     allow_destructive: bool,
+    /// Run the server in the current folder with your home, and let it write there
+    #[arg(long, conflicts_with = "url")]
+    in_place: bool,
+    /// With --in-place: do not ask
+    #[arg(long, requires = "in_place")]
+    yes: bool,
+    /// Let the server have the network, and the services and sockets of this machine
+    #[arg(long, conflicts_with = "url")]
+    network: bool,
+    /// Do as if the kernel did not have these: landlock, mounts, network, connections
+    #[arg(long, hide = true, value_name = "LAYER", value_delimiter = ',')]
+    kernel_without: Vec<String>,
     /// The form of the output
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,

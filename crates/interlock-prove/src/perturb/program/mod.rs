@@ -77,6 +77,11 @@ fn name_of(file: &Path) -> &str {
     file.file_name().and_then(OsStr::to_str).unwrap_or_default()
 }
 
+/// The file that a name would start, if there is one.
+pub(crate) fn find_program(named: &OsStr, path: Option<&OsStr>, directory: &Path) -> Option<PathBuf> {
+    find(named, path.unwrap_or(OsStr::new(USUAL)), directory).filter(|file| file.is_file())
+}
+
 /// A name with a slash is a path; one without is looked for.
 fn find(named: &OsStr, path: &OsStr, directory: &Path) -> Option<PathBuf> {
     if Path::new(named).components().count() > 1 || Path::new(named).is_absolute() {

@@ -11,7 +11,7 @@ mod setup;
 mod write;
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeMap,
     sync::atomic::{AtomicUsize, Ordering::SeqCst},
     time::{Duration, Instant},
 };
@@ -23,8 +23,9 @@ use serde_json::Value;
 
 use self::write::Known;
 use super::{
-    arguments::{Pool, Role, Sampler, things},
+    arguments::{Pool, Sampler, things},
     listing::Listing,
+    restraint::Withheld,
 };
 
 /// Runs calls one after another on one fresh instance; a call may refer to the answers of those before it.
@@ -32,6 +33,9 @@ use super::{
 pub trait Runner: Send + Sync {
     /// The answers, one for each call; or why there are none, in words.
     async fn serial(&self, calls: &[PlannedCall]) -> Result<Vec<Answer>, String>;
+
+    /// Why a call would not be made, if so: it might do harm.
+    fn withholds(&self, call: &PlannedCall) -> Option<Withheld>;
 }
 
 /// What a survey may do.
@@ -41,10 +45,6 @@ pub struct Bounds {
     pub calls: usize,
     /// How long it may take; a run that has begun is finished.
     pub time: Duration,
-    /// Whether tools that look destructive may be called.
-    pub allow_destructive: bool,
-    /// Tools that may be called because somebody named them.
-    pub named: BTreeSet<String>,
     /// Whether the server is reached over a network.
     pub networked: bool,
     /// How many instances run beside each other.
@@ -57,8 +57,6 @@ impl Default for Bounds {
         Self {
             calls: 666,
             time: Duration::from_secs(20),
-            allow_destructive: false,
-            named: BTreeSet::new(),
             networked: false,
             side_by_side: 2,
         }
@@ -85,7 +83,7 @@ pub struct Survey {
 /// Finds out what the tools of a `tools/list` answer do.
 pub async fn survey(tools: &[Value], runner: &dyn Runner, bounds: &Bounds) -> Survey {
     let mut notes = Vec::new();
-    let (samplers, left_alone) = usable(tools, bounds, &mut notes);
+    let (samplers, left_alone) = usable(tools, runner, &mut notes);
     let meter = Meter { runner, left: bounds.calls.into(), end: Instant::now() + bounds.time };
     let (readers, others): (Vec<&Sampler>, Vec<&Sampler>) =
         samplers.iter().partition(|sampler| sampler.tool().looks_like_reader());
@@ -137,15 +135,19 @@ pub async fn survey(tools: &[Value], runner: &dyn Runner, bounds: &Bounds) -> Su
 }
 
 /// The tools that can be called and may be; and the names of those that may not.
-fn usable(tools: &[Value], bounds: &Bounds, notes: &mut Vec<String>) -> (Vec<Sampler>, Vec<String>) {
+fn usable(
+    tools: &[Value],
+    runner: &dyn Runner,
+    notes: &mut Vec<String>,
+) -> (Vec<Sampler>, Vec<String>) {
     let (mut usable, mut left_alone) = (Vec::new(), Vec::new());
     for listing in tools.iter().filter_map(Listing::read) {
         let name = listing.name.clone();
         match Sampler::new(listing) {
             Err(why) => notes.push(format!("`{name}` is not called: {why}")),
-            Ok(sampler) => match forbidden(&sampler, bounds) {
+            Ok(sampler) => match needs_leave(&sampler, runner) {
                 Some(why) => {
-                    notes.push(format!("`{name}` is not called: {why}; --allow-destructive calls it"));
+                    notes.push(format!("`{name}` is not called: {why}"));
                     left_alone.push(name);
                 }
                 None => usable.push(sampler),
@@ -155,31 +157,11 @@ fn usable(tools: &[Value], bounds: &Bounds, notes: &mut Vec<String>) -> (Vec<Sam
     (usable, left_alone)
 }
 
-/// Why a tool is not called unless somebody says so: what it does may not stay in the scratch folder.
-fn forbidden(sampler: &Sampler, bounds: &Bounds) -> Option<String> {
-    let tool = sampler.tool();
-    if bounds.allow_destructive || bounds.named.contains(&tool.name) || tool.read_only == Some(true) {
-        return None;
-    }
-    if let Some(word) = tool.reaches_out() {
-        return Some(format!("the word `{word}` sounds as if it reached beyond the server"));
-    }
-    let why = match tool.undoes() {
-        Some(word) => format!("the word `{word}` sounds destructive"),
-        None if tool.destructive == Some(true) => "it says of itself that it may destroy".to_owned(),
-        None => return None,
-    };
-    (!stays_in_scratch(sampler)).then_some(why)
-}
-
-/// Whether all that it is told is a path, and the paths are ours.
-fn stays_in_scratch(sampler: &Sampler) -> bool {
-    let Some(arguments) = sampler.sample(&Default::default(), &Pool::default()) else { return false };
-    let named = things(&arguments);
-    let paths: Vec<&(_, Value)> =
-        named.iter().filter(|(named, _)| matches!(named.role, Role::Path | Role::Folder)).collect();
-    let ours = |value: &Value| value.as_str().is_some_and(|path| path.starts_with("{scratch}/"));
-    !paths.is_empty() && paths.len() == named.len() && paths.iter().all(|(_, value)| ours(value))
+/// Why a tool is not called at all unless somebody says so, as its plainest call shows. The others are judged each by itself.
+fn needs_leave(sampler: &Sampler, runner: &dyn Runner) -> Option<String> {
+    let arguments = sampler.sample(&Default::default(), &Pool::default()).unwrap_or_default();
+    let withheld = runner.withholds(&PlannedCall::new(&sampler.tool().name, arguments))?;
+    withheld.needs_leave.then_some(withheld.why)
 }
 
 /// Counts the calls.
@@ -192,6 +174,11 @@ pub(super) struct Meter<'r> {
 impl Meter<'_> {
     fn left(&self) -> usize {
         self.left.load(SeqCst)
+    }
+
+    /// Why a call is not made, if so.
+    fn withholds(&self, call: &PlannedCall) -> Option<String> {
+        self.runner.withholds(call).map(|withheld| withheld.why)
     }
 
     /// Runs calls, if they may still be made.

@@ -27,7 +27,8 @@ impl Known {
         let pool = if start.setup.is_empty() { &seen.pool } else { &start.pool };
         let made = |want: Want| {
             let call = PlannedCall::new(&sampler.tool().name, sampler.sample(&want, pool)?);
-            Some(referring(&call, &start.setup, &start.pool)).filter(|call| *call != start.call)
+            let call = referring(&call, &start.setup, &start.pool);
+            (call != start.call && meter.withholds(&call).is_none()).then_some(call)
         };
         let want = |variant, thing| Want { variant, thing, ..start.want.clone() };
         let next = start.want.variant + 1;

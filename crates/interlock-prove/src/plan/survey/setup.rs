@@ -78,6 +78,9 @@ async fn with(sampler: &Sampler, setup: Vec<PlannedCall>, meter: &Meter<'_>) -> 
         };
         tried.push(arguments.clone());
         let call = referring(&PlannedCall::new(&sampler.tool().name, arguments), &setup, &pool);
+        if meter.withholds(&call).is_some() {
+            continue;
+        }
         let mut run = setup.clone();
         run.push(call.clone());
         let Ok(answers) = meter.run(&run).await else { continue };

@@ -1,17 +1,19 @@
 //! A survey of servers that are written out here: real state, one fresh copy for each run.
 
-use std::{collections::BTreeMap, sync::Mutex, time::Duration};
+use std::{collections::BTreeMap, path::Path, sync::Mutex, time::Duration};
 
 use expect_test::{Expect, expect};
 use serde_json::json;
 
 use super::*;
+use crate::plan::restraint::Restraint;
 
 /// A server as a function on its state.
 struct Fake<S: Clone + Send + Sync> {
     fresh: S,
     call: fn(&mut S, &str, &Value) -> Result<Value, String>,
     runs: Mutex<usize>,
+    restraint: Restraint,
 }
 
 #[async_trait]
@@ -35,6 +37,10 @@ impl<S: Clone + Send + Sync> Runner for Fake<S> {
         }
         Ok(answers)
     }
+
+    fn withholds(&self, call: &PlannedCall) -> Option<Withheld> {
+        self.restraint.withholds(call, Path::new("/nowhere"))
+    }
 }
 
 fn tool(name: &str, properties: Value, hints: Value) -> Value {
@@ -48,7 +54,19 @@ async fn surveyed<S: Clone + Send + Sync>(
     call: fn(&mut S, &str, &Value) -> Result<Value, String>,
     bounds: &Bounds,
 ) -> Survey {
-    survey(tools, &Fake { fresh, call, runs: Mutex::default() }, bounds).await
+    surveyed_with_leave(fresh, tools, call, bounds, false).await
+}
+
+async fn surveyed_with_leave<S: Clone + Send + Sync>(
+    fresh: S,
+    tools: &[Value],
+    call: fn(&mut S, &str, &Value) -> Result<Value, String>,
+    bounds: &Bounds,
+    allow_destructive: bool,
+) -> Survey {
+    let restraint = Restraint::new(Default::default(), allow_destructive);
+    restraint.know_tools(tools);
+    survey(tools, &Fake { fresh, call, runs: Mutex::default(), restraint }, bounds).await
 }
 
 fn check(survey: &Survey, expected: Expect) {
@@ -213,8 +231,7 @@ async fn a_counter_without_a_reader_is_known_by_its_answers_and_the_amount_that_
             json!({"destructiveHint": true}),
         ),
     ];
-    let bounds = Bounds { named: ["spend".to_owned()].into(), ..Bounds::default() };
-    let survey = surveyed(
+    let survey = surveyed_with_leave(
         (0, 100),
         &tools,
         |(counter, balance), name, arguments| match name {
@@ -232,7 +249,8 @@ async fn a_counter_without_a_reader_is_known_by_its_answers_and_the_amount_that_
                 }
             },
         },
-        &bounds,
+        &Bounds::default(),
+        true,
     )
     .await;
     check(
@@ -278,6 +296,10 @@ async fn a_survey_keeps_to_its_calls_and_survives_a_server_that_does_not() {
     impl Runner for Dead {
         async fn serial(&self, _: &[PlannedCall]) -> Result<Vec<Answer>, String> {
             Err("the process ended".into())
+        }
+
+        fn withholds(&self, _: &PlannedCall) -> Option<Withheld> {
+            None
         }
     }
     let tools: Vec<Value> = (0..50).map(|at| tool(&format!("add_{at}"), json!({}), json!({}))).collect();

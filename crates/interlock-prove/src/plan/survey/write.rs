@@ -87,6 +87,10 @@ async fn begin(sampler: &Sampler, seen: &Seen<'_>, meter: &Meter<'_>) -> Result<
     let starts =
         if seen.known.contains_key(&sampler.tool().name) { Vec::new() } else { starts(sampler, seen) };
     for (at, start) in starts.into_iter().enumerate() {
+        if let Some(withheld) = meter.withholds(&start.call) {
+            why = why.or(Some(withheld));
+            continue;
+        }
         // The first is likely to work and is watched at once; of the others it is seen first whether they do.
         if at > 0 {
             let answers = meter.run(std::slice::from_ref(&start.call)).await?;
@@ -108,7 +112,7 @@ async fn begin(sampler: &Sampler, seen: &Seen<'_>, meter: &Meter<'_>) -> Result<
         }
     }
     Err(match why {
-        Some(why) => format!("every call that we know to make is refused: {why}"),
+        Some(why) => format!("every call that we know to make is refused or withheld: {why}"),
         None => "no arguments that its schema allows could be made".into(),
     })
 }

@@ -54,16 +54,26 @@ fn head(out: &mut String, report: &ProofReport) {
 <header><p class="brand">Interlock · proof</p>
 <h1>{} {said}</h1>
 <p class="target"><code>{}</code></p>
-<p class="quiet">tried {}; it took {}</p></header>
+{}<p class="quiet">tried {}; it took {}</p></header>
 "#,
         report.verdict,
         markup::short(&report.target, 80),
         svg::STYLE,
         badge(report.verdict),
         markup::text(&report.target),
+        isolation(report),
         markup::text(&words::explored(&report.explored)),
         words::time(report.took),
     );
+}
+
+/// What changed outside, and what was not refused.
+fn isolation(report: &ProofReport) -> String {
+    let line = |(is_loud, said): (bool, String)| {
+        let class = if is_loud { "outside loud" } else { "outside" };
+        format!("<p class=\"{class}\">{}</p>\n", markup::text(&said))
+    };
+    words::isolation(&report.isolation).into_iter().map(line).collect()
 }
 
 /// A verdict that is told by its sign and its word as well as by its colour.

@@ -18,10 +18,21 @@ pub(super) struct Report {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
     target: String,
+    #[serde(default)]
+    isolation: Isolation,
     took_ns: u64,
     explored: Explored,
     sets: Vec<Tried>,
     notes: Vec<String>,
+}
+
+#[derive(Serialize, Deserialize, Default)]
+struct Isolation {
+    folders: String,
+    files: String,
+    network: String,
+    said: Vec<String>,
+    changed_outside: Vec<String>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -101,6 +112,7 @@ impl From<&ProofReport> for Report {
             verdict: Verdict(report.verdict),
             reason: report.reason.clone(),
             target: report.target.clone(),
+            isolation: (&report.isolation).into(),
             took_ns: nanos(report.took),
             explored: (&report.explored).into(),
             sets: report.sets.iter().map(Tried::from).collect(),
@@ -115,10 +127,36 @@ impl From<Report> for ProofReport {
             target: report.target,
             verdict: report.verdict.0,
             reason: report.reason,
+            isolation: report.isolation.into(),
             sets: report.sets.into_iter().map(Into::into).collect(),
             explored: report.explored.into(),
             took: Duration::from_nanos(report.took_ns),
             notes: report.notes,
+        }
+    }
+}
+
+impl From<&interlock_model::Isolation> for Isolation {
+    fn from(isolation: &interlock_model::Isolation) -> Self {
+        Self {
+            folders: isolation.folders.to_string(),
+            files: isolation.files.to_string(),
+            network: isolation.network.to_string(),
+            said: isolation.said.clone(),
+            changed_outside: isolation.changed.clone(),
+        }
+    }
+}
+
+/// A word that is not known is taken for the one that promises least.
+impl From<Isolation> for interlock_model::Isolation {
+    fn from(isolation: Isolation) -> Self {
+        Self {
+            folders: isolation.folders.parse().unwrap_or_default(),
+            files: isolation.files.parse().unwrap_or_default(),
+            network: isolation.network.parse().unwrap_or_default(),
+            said: isolation.said,
+            changed: isolation.changed_outside,
         }
     }
 }

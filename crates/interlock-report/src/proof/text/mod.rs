@@ -31,6 +31,12 @@ pub fn write(report: &ProofReport, remedies: &Remedies<'_>, look: Look) -> Strin
     let _ = writeln!(out, "{}", ink.verdict(&headline, report.verdict));
     let indent = " ".repeat(2);
     let _ = writeln!(out, "{indent}{}", clean::cut(&clean::line(&report.target), look.width - indent.len()));
+    for (is_loud, said) in words::isolation(&report.isolation) {
+        let said = format!("{indent}{}", clean::line(&said));
+        let said = textwrap::fill(&said, wrap::options(look.width).subsequent_indent("    "));
+        let said = if is_loud { ink.verdict(&said, Verdict::Broken) } else { said };
+        let _ = writeln!(out, "{said}");
+    }
     for (index, set) in worst_first(report).enumerate() {
         if index == 0 {
             out.push('\n');

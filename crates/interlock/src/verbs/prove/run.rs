@@ -13,7 +13,7 @@ use interlock_prove::{
 use interlock_report::{proof, text};
 use interlock_scan::replace;
 
-use super::{Format, Prove, progress::Line, save, target};
+use super::{Format, Prove, apart::Apart, progress::Line, save, target};
 use crate::{console::Console, ending::Ending, exit::Exit};
 
 /// How wide text is in a file.
@@ -26,11 +26,14 @@ pub(super) fn run(options: &Prove, console: &mut Console) -> Result<Exit> {
     let target = target::target(options, saved.as_ref().map(|saved| &saved.target))?;
     let scanned = options.from.as_deref().map(save::scan).transpose()?;
     let ask = if saved.is_some() { Ask::Sets(Vec::new()) } else { ask(options, scanned.as_ref())? };
+    let apart = Apart::new(options, &target, console)?;
     let perturbations: Vec<Arc<dyn Perturb>> = perturb::all(&target::inherited());
     let usual = if saved.is_some() { REPLAYS } else { Budget::default().trials };
     let request = Request {
         target: target.clone(),
         ask,
+        isolation: Arc::clone(&apart.isolation),
+        restraint: Arc::clone(&apart.restraint),
         perturbations,
         budget: Budget {
             time: options.budget,
@@ -63,19 +66,33 @@ pub(super) fn run(options: &Prove, console: &mut Console) -> Result<Exit> {
     })?;
     drop(runtime);
     drop(line);
-    let Some(outcome) = outcome else { bail!("interrupted; every server that was started is ended") };
+    let changes = apart.changes();
+    let Some(outcome) = outcome else {
+        apart.complain_of(&changes, console);
+        bail!("interrupted; every server that was started is ended")
+    };
     let Proved { mut report, findings } = match outcome {
         Ok(proved) => proved,
         Err(trouble) => {
+            for line in &apart.restraint.isolation().said {
+                console.remark(line);
+            }
             console.remark(&format!("unknown: {trouble}"));
-            return Ok(Exit::Nothing);
+            apart.complain_of(&changes, console);
+            return Ok(if changes.of_server.is_empty() { Exit::Nothing } else { Exit::Failed });
         }
     };
+    report.notes.extend(changes.notes.iter().cloned());
+    report.isolation.changed.clone_from(&changes.of_server);
     save::write(options, &target, &mut report)?;
     if let (Some(scan), Some(path)) = (scanned, &options.merge) {
         save::merge(scan, &report, &findings, path)?;
     }
     output(options, &report, console)?;
+    if !report.isolation.changed.is_empty() {
+        apart.complain_of(&changes, console);
+        return Ok(Exit::Failed);
+    }
     Ok(match report.verdict {
         Verdict::Held => Exit::Clean,
         Verdict::Latent | Verdict::Broken => Exit::Found,
@@ -90,7 +107,6 @@ fn ask(options: &Prove, scanned: Option<&Report>) -> Result<Ask> {
             plan::file::sets(&text).with_context(|| format!("{} is no plan", path.display()))?,
         ));
     }
-    let allow_destructive = options.allow_destructive;
     if let Some(report) = scanned {
         let found = |finding: &Finding| Found {
             hazard: finding.hazard.clone(),
@@ -98,13 +114,10 @@ fn ask(options: &Prove, scanned: Option<&Report>) -> Result<Ask> {
             reach: finding.reach,
             fingerprint: finding.fingerprint.clone(),
         };
-        return Ok(Ask::Findings {
-            findings: report.findings.iter().map(found).collect(),
-            allow_destructive,
-        });
+        return Ok(Ask::Findings { findings: report.findings.iter().map(found).collect() });
     }
     if options.calls.is_empty() {
-        return Ok(Ask::Survey { allow_destructive });
+        return Ok(Ask::Survey);
     }
     let read =
         |texts: &[String]| texts.iter().map(|text| plan::spec::call(text)).collect::<Result<Vec<_>, _>>();

@@ -1,0 +1,104 @@
+//! How the server is kept apart: what the kernel can refuse here, what somebody wants to give it all the same, and what changed.
+#![expect(clippy::disallowed_methods, reason = "the binary is where the environment is read and people are asked")]
+
+use std::{
+    env,
+    io::{self, IsTerminal},
+    path::PathBuf,
+    sync::Arc,
+};
+
+use anyhow::{Context, Result, bail};
+use interlock_model::{Folders, Refusal};
+use interlock_prove::{
+    Target,
+    isolate::{
+        Isolation, Kernel, Leave,
+        watch::{Changes, Watch},
+    },
+    plan::restraint::Restraint,
+};
+
+use super::{Prove, target};
+use crate::console::Console;
+
+/// All that a proof needs to know of it.
+pub(super) struct Apart {
+    pub(super) isolation: Arc<Isolation>,
+    pub(super) restraint: Arc<Restraint>,
+    /// Only where the kernel does not refuse all of it.
+    watch: Option<Watch>,
+}
+
+impl Apart {
+    pub(super) fn new(options: &Prove, target: &Target, console: &mut Console) -> Result<Self> {
+        let Target::Command { command, directory, .. } = target else {
+            let said = "not isolated: somebody else runs the server, and what it does the kernel refuses it nothing of";
+            let told = interlock_model::Isolation { said: vec![said.into()], ..Default::default() };
+            return Ok(Self {
+                isolation: Arc::default(),
+                restraint: Arc::new(Restraint::new(told, options.allow_destructive)),
+                watch: None,
+            });
+        };
+        let home = env::home_dir().filter(|home| home.is_absolute() && home.is_dir());
+        if options.in_place {
+            ask(options, directory, home.as_ref(), console)?;
+        }
+        let program = env::current_exe().context("where this program is cannot be told")?;
+        let helper = vec![program.into_os_string(), "confine".into()];
+        let isolation = Isolation {
+            kernel: Kernel::of_this_machine(&helper).without(&options.kernel_without),
+            helper,
+            leave: Leave { in_place: options.in_place, network: options.network },
+            inherited: target::inherited(),
+            home: home.clone(),
+        };
+        let told = isolation.told(command.first().map(String::as_str).unwrap_or_default());
+        let watched = told.files != Refusal::Refused && told.folders != Folders::Elsewhere;
+        let watch = watched.then(|| Watch::begin(directory, home.as_deref(), &written(options)));
+        let restraint = Restraint::new(told, options.allow_destructive);
+        Ok(Self { isolation: Arc::new(isolation), restraint: Arc::new(restraint), watch })
+    }
+
+    /// What changed in the user's folders since.
+    pub(super) fn changes(&self) -> Changes {
+        self.watch.as_ref().map(|watch| watch.end(&self.restraint.handed())).unwrap_or_default()
+    }
+
+    /// Says what the server did that it should not have.
+    pub(super) fn complain_of(&self, changes: &Changes, console: &mut Console) {
+        if changes.of_server.is_empty() {
+            return;
+        }
+        let lines = changes.of_server.join("\n  ");
+        console.complain(&anyhow::anyhow!("the server changed what is not its own while it was proved:\n  {lines}"));
+    }
+}
+
+/// The files that this program writes itself.
+fn written(options: &Prove) -> Vec<PathBuf> {
+    let named = [Some(&options.save), options.output.as_ref(), options.merge.as_ref()];
+    named.into_iter().flatten().cloned().collect()
+}
+
+/// Says what it means to run in place, and asks.
+fn ask(options: &Prove, directory: &std::path::Path, home: Option<&PathBuf>, console: &mut Console) -> Result<()> {
+    let home = home.map(|home| format!(" and {}", home.display())).unwrap_or_default();
+    let means = format!(
+        "--in-place: the server is called with made-up data, dozens of times, in {}{home}; it can write and delete there, and nothing takes \
+         that back",
+        directory.display()
+    );
+    if options.yes {
+        console.remark(&means);
+        return Ok(());
+    }
+    if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+        bail!("{means}; nobody can be asked here: add --yes if that is meant");
+    }
+    console.remark(&format!("{means}. Go on? [y/N]"));
+    let mut answer = String::new();
+    io::stdin().read_line(&mut answer)?;
+    if matches!(answer.trim(), "y" | "Y" | "yes") { Ok(()) } else { bail!("not started") }
+}
