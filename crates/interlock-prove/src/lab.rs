@@ -20,7 +20,7 @@ use crate::{
     perturb::{self, Observed},
     plan::restraint::Restraint,
     request::{Progress, Request},
-    target::{Hold, Instance, Patience, Pool, Target, Terms, unfill_answer},
+    target::{Hold, Instance, Patience, Pool, Target, Terms, orphans, unfill_answer},
     trouble::Trouble,
 };
 
@@ -63,6 +63,13 @@ pub(crate) struct Pauses {
 /// The reason of a call that was not made.
 pub(crate) const NOT_MADE: &str = "not made in this order";
 
+impl Drop for Lab {
+    fn drop(&mut self) {
+        self.pool.end();
+        orphans::end_confined();
+    }
+}
+
 impl Lab {
     /// Finds what the command names, before the server stands elsewhere; `ahead` is how many instances are kept ready.
     pub(crate) async fn new(
@@ -71,6 +78,7 @@ impl Lab {
         progress: &dyn Progress,
     ) -> Result<Self, Trouble> {
         let Resolved { target, stage } = resolve(&request.target, &request.isolation, progress).await?;
+        orphans::adopt();
         let target = Arc::new(target);
         let terms = Terms {
             isolation: Arc::clone(&request.isolation),

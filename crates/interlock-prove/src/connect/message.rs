@@ -121,7 +121,8 @@ pub(crate) fn response_to(id: &Value, method: &str, root: Option<&str>) -> Value
     match method {
         "ping" => json!({ "jsonrpc": "2.0", "id": id, "result": {} }),
         "roots/list" => {
-            let roots: Vec<Value> = root.map(|uri| json!({ "uri": uri, "name": "scratch" })).into_iter().collect();
+            let roots: Vec<Value> =
+                root.map(|uri| json!({ "uri": uri, "name": "scratch" })).into_iter().collect();
             json!({ "jsonrpc": "2.0", "id": id, "result": { "roots": roots } })
         }
         _ => json!({

@@ -30,7 +30,8 @@ pub(super) async fn agree(wire: &mut Wire, patience: Duration) -> Result<Style, 
     // A server that we start has a folder of its own, and may ask for it.
     let has_root = matches!(wire, Wire::Stdio(_));
     let capabilities = if has_root { json!({ "roots": {} }) } else { json!({}) };
-    let params = json!({ "protocolVersion": HANDSHAKE, "capabilities": capabilities, "clientInfo": client() });
+    let params =
+        json!({ "protocolVersion": HANDSHAKE, "capabilities": capabilities, "clientInfo": client() });
     let hello = Request { id: 1, method: "initialize".into(), params };
     let refusal = match wire.ask(&hello, patience).await {
         Ok((_, Reply::Result(result))) => {

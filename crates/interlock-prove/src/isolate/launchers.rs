@@ -34,7 +34,10 @@ struct Wanted {
 }
 
 /// Puts the installed program in place of a launcher, and says where it was installed.
-pub(super) async fn fetch(given: &mut Given<'_>, progress: &dyn Progress) -> Result<Option<TempDir>, Trouble> {
+pub(super) async fn fetch(
+    given: &mut Given<'_>,
+    progress: &dyn Progress,
+) -> Result<Option<TempDir>, Trouble> {
     let program = given.program().to_owned();
     let words: Vec<String> = given.command.iter().skip(1).cloned().collect();
     let behind = |count: usize| words.get(count..).unwrap_or_default();
@@ -78,7 +81,8 @@ pub(super) async fn installed_by(
     let child = command.spawn().map_err(|error| failed(error.to_string()))?;
     let _group = Group(child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw));
     let output = tokio::time::timeout(FETCHED_WITHIN, child.wait_with_output()).await;
-    let output = output.map_err(|_| failed(format!("it took more than {} s", FETCHED_WITHIN.as_secs())))??;
+    let output =
+        output.map_err(|_| failed(format!("it took more than {} s", FETCHED_WITHIN.as_secs())))??;
     if output.status.success() {
         return Ok(());
     }

@@ -135,7 +135,11 @@ pub(crate) const PRELOAD: &str = "LD_PRELOAD";
 /// The layers as the hidden verb takes them.
 fn options(layers: Layers) -> impl Iterator<Item = OsString> {
     let Layers { landlock, mounts, network, connections } = layers;
-    let named =
-        [(landlock, "--landlock"), (mounts, "--mounts"), (network, "--no-network"), (connections, "--no-connections")];
+    let named = [
+        (landlock, "--landlock"),
+        (mounts, "--mounts"),
+        (network, "--no-network"),
+        (connections, "--no-connections"),
+    ];
     named.into_iter().filter(|(wanted, _)| *wanted).map(|(_, option)| option.into())
 }

@@ -112,13 +112,19 @@ impl Given<'_> {
         if let Some((option, value)) = word.split_once('=').filter(|_| word.starts_with('-')) {
             return format!("{option}={}", self.absolute(value));
         }
-        let found = self.existing(word).filter(|path| is_path(word) || path.is_file());
+        // The folder that it stands in is the server's own now.
+        let is_here = Path::new(word).components().all(|part| part == std::path::Component::CurDir);
+        let found = self.existing(word).filter(|path| !is_here && (is_path(word) || path.is_file()));
         found.map_or_else(|| word.to_owned(), |path| text(&path))
     }
 
     /// What is there under a relative name.
     fn existing(&self, word: &str) -> Option<PathBuf> {
-        if word.is_empty() || word.starts_with('-') || word.contains("{scratch}") || Path::new(word).is_absolute() {
+        if word.is_empty()
+            || word.starts_with('-')
+            || word.contains("{scratch}")
+            || Path::new(word).is_absolute()
+        {
             return None;
         }
         Some(self.joined(word)).filter(|path| path.exists())
@@ -179,8 +185,10 @@ impl Given<'_> {
 }
 
 /// Programs whose first word that is no option is a script, or a folder with one.
-const INTERPRETERS: &[&str] =
-    &["node", "nodejs", "tsx", "ts-node", "bun", "deno", "sh", "bash", "dash", "zsh", "ruby", "perl", "php", "java"];
+const INTERPRETERS: &[&str] = &[
+    "node", "nodejs", "tsx", "ts-node", "bun", "deno", "sh", "bash", "dash", "zsh", "ruby", "perl", "php",
+    "java",
+];
 
 /// Options of Node behind which a package may be named.
 const LOADED_FIRST: &[&str] = &["--import", "--require", "-r", "--loader", "--experimental-loader"];

@@ -26,8 +26,14 @@ const OF_HOME: &[(&str, &str)] = &[
 
 /// Folders that people keep things in. Only where they are named: then the home alone would not move them.
 const OF_PEOPLE: &[&str] = &[
-    "XDG_DESKTOP_DIR", "XDG_DOCUMENTS_DIR", "XDG_DOWNLOAD_DIR", "XDG_MUSIC_DIR", "XDG_PICTURES_DIR",
-    "XDG_PUBLICSHARE_DIR", "XDG_TEMPLATES_DIR", "XDG_VIDEOS_DIR",
+    "XDG_DESKTOP_DIR",
+    "XDG_DOCUMENTS_DIR",
+    "XDG_DOWNLOAD_DIR",
+    "XDG_MUSIC_DIR",
+    "XDG_PICTURES_DIR",
+    "XDG_PUBLICSHARE_DIR",
+    "XDG_TEMPLATES_DIR",
+    "XDG_VIDEOS_DIR",
 ];
 
 /// Where tools look for what is installed, unless a variable says so: below the home, which is another now.
@@ -94,9 +100,23 @@ impl Given<'_> {
 /// What follows from the home, so that a look at it can leave these out: caches of those who fetch and build.
 pub(super) fn is_cache(below_home: &Path) -> bool {
     const CACHES: &[&str] = &[
-        ".cache", ".npm", ".cargo/registry", ".cargo/git", ".cargo/.global-cache", ".cargo/.package-cache", ".deno",
-        ".bun/install/cache", ".local/share/uv", ".local/share/pipx", ".local/pipx", ".local/share/pnpm", ".pnpm-store",
-        ".yarn", "go/pkg", ".rustup/tmp", "Library/Caches",
+        ".cache",
+        ".npm",
+        ".cargo/registry",
+        ".cargo/git",
+        ".cargo/.global-cache",
+        ".cargo/.package-cache",
+        ".deno",
+        ".bun/install/cache",
+        ".local/share/uv",
+        ".local/share/pipx",
+        ".local/pipx",
+        ".local/share/pnpm",
+        ".pnpm-store",
+        ".yarn",
+        "go/pkg",
+        ".rustup/tmp",
+        "Library/Caches",
     ];
     CACHES.iter().any(|cache| below_home.starts_with(cache))
 }

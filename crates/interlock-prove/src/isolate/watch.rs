@@ -78,7 +78,8 @@ impl Watch {
     #[must_use]
     pub fn end(&self, handed: &BTreeSet<String>) -> Changes {
         let mut changes = Changes::default();
-        let telling: Vec<&str> = handed.iter().map(String::as_str).filter(|text| text.len() >= TELLING).collect();
+        let telling: Vec<&str> =
+            handed.iter().map(String::as_str).filter(|text| text.len() >= TELLING).collect();
         let current = self.places.first().map(|place| place.folder.clone()).unwrap_or_default();
         for place in &self.places {
             let now = Place::look(&place.folder, place.is_home);
@@ -98,7 +99,9 @@ impl Watch {
                 if !place.is_home || bears_trace(&path, &telling) {
                     changes.of_server.push(line);
                 } else {
-                    changes.notes.push(format!("{line}, perhaps by another program: it is in your home folder"));
+                    changes
+                        .notes
+                        .push(format!("{line}, perhaps by another program: it is in your home folder"));
                 }
             }
         }
@@ -185,7 +188,12 @@ fn differences(before: &Place, now: &Place) -> Vec<(PathBuf, &'static str)> {
         }
     }
     if !before.cut {
-        found.extend(now.seen.keys().filter(|path| !before.seen.contains_key(*path)).map(|path| (path.clone(), "is new")));
+        found.extend(
+            now.seen
+                .keys()
+                .filter(|path| !before.seen.contains_key(*path))
+                .map(|path| (path.clone(), "is new")),
+        );
     }
     // Of a whole folder that came or went, itself is enough.
     let mut outermost: Vec<(PathBuf, &'static str)> = Vec::new();
@@ -201,7 +209,10 @@ fn differences(before: &Place, now: &Place) -> Vec<(PathBuf, &'static str)> {
 /// Whether a path, or the file there, holds something that the server was told.
 fn bears_trace(path: &Path, telling: &[&str]) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    if telling.iter().any(|text| Path::new(text).file_name().is_some_and(|told| *told.to_string_lossy() == *name)) {
+    if telling
+        .iter()
+        .any(|text| Path::new(text).file_name().is_some_and(|told| *told.to_string_lossy() == *name))
+    {
         return true;
     }
     let mut text = Vec::new();

@@ -8,8 +8,19 @@ use super::Isolation;
 
 /// Programs that have somebody else run the server: what is refused to them is not refused to it.
 const ELSEWHERE: &[&str] = &[
-    "docker", "podman", "nerdctl", "kubectl", "ssh", "systemd-run", "machinectl", "flatpak-spawn", "toolbox",
-    "distrobox", "lxc", "at", "batch",
+    "docker",
+    "podman",
+    "nerdctl",
+    "kubectl",
+    "ssh",
+    "systemd-run",
+    "machinectl",
+    "flatpak-spawn",
+    "toolbox",
+    "distrobox",
+    "lxc",
+    "at",
+    "batch",
 ];
 
 /// Whether a program has its server run by somebody else.
@@ -30,7 +41,8 @@ pub(super) fn said(isolation: &Isolation, told: &Told, program: &str) -> Vec<Str
     let kernel = &isolation.kernel;
     if isolation.leave.in_place {
         said.push(
-            "in place: the server runs in your current folder with your home, and can write and delete there".into(),
+            "in place: the server runs in your current folder with your home, and can write and delete there"
+                .into(),
         );
     }
     let why = |layer: &Result<(), String>| layer.as_ref().err().cloned().unwrap_or_default();
@@ -54,7 +66,8 @@ pub(super) fn said(isolation: &Isolation, told: &Told, program: &str) -> Vec<Str
     match told.network {
         Refusal::Refused => {}
         _ if isolation.leave.network => said.push(
-            "the server has the network (--network), and with it every service and socket of this machine".into(),
+            "the server has the network (--network), and with it every service and socket of this machine"
+                .into(),
         ),
         Refusal::Partly => said.push(format!(
             "of the network only TCP connections are refused, not UDP or sockets with a path: {}",

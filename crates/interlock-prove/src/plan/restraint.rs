@@ -117,7 +117,12 @@ impl Restraint {
     }
 
     /// The same for a call that is filled in, under the call that it was made of; what is handed over is noted.
-    pub(crate) fn let_go(&self, planned: &PlannedCall, filled: &PlannedCall, scratch: &Path) -> Result<(), String> {
+    pub(crate) fn let_go(
+        &self,
+        planned: &PlannedCall,
+        filled: &PlannedCall,
+        scratch: &Path,
+    ) -> Result<(), String> {
         let mut known = self.known();
         if !known.by_hand.contains(planned) {
             let unlisted = Listing { name: filled.tool.clone(), ..Listing::default() };
@@ -178,7 +183,9 @@ impl Restraint {
             }
             let destroys = match tool.undoes() {
                 Some(word) => Some(format!("the word `{word}` sounds destructive")),
-                None if tool.destructive == Some(true) => Some("it says of itself that it may destroy".into()),
+                None if tool.destructive == Some(true) => {
+                    Some("it says of itself that it may destroy".into())
+                }
                 None => None,
             };
             if let Some(why) = destroys.filter(|_| !self.stays_inside(arguments, scratch)) {
@@ -268,7 +275,9 @@ fn climbs(path: &Path) -> bool {
 }
 
 fn is_url(text: &str) -> bool {
-    text.split_once("://").is_some_and(|(scheme, _)| !scheme.is_empty() && scheme.chars().all(|c| c.is_ascii_alphanumeric() || c == '+'))
+    text.split_once("://").is_some_and(|(scheme, _)| {
+        !scheme.is_empty() && scheme.chars().all(|c| c.is_ascii_alphanumeric() || c == '+')
+    })
 }
 
 /// A text or number in a value.
@@ -300,7 +309,11 @@ impl Leaf<'_> {
         let by_role = self.named.as_ref().is_none_or(|named| {
             named.role.names_a_thing() || matches!(named.role, Role::Url | Role::Email | Role::Version)
         });
-        by_role || self.value.as_str().is_some_and(|text| text.contains(['/', '.', '@', ':']) && !text.contains(' '))
+        by_role
+            || self
+                .value
+                .as_str()
+                .is_some_and(|text| text.contains(['/', '.', '@', ':']) && !text.contains(' '))
     }
 }
 

@@ -70,7 +70,7 @@ impl Instance {
                 terms.isolation.move_in(&mut launch, &scratch);
                 let leash = hold.map(|hold| hold.attach(&mut launch, &scratch.ours)).transpose()?;
                 let wrapped = terms.isolation.wrapped(&launch, &scratch.root);
-                let (process, stdio) = Process::start(&launch, wrapped, &scratch.server)?;
+                let (process, stdio) = Process::start(&launch, wrapped, &scratch)?;
                 (Wire::Stdio(stdio), Some(process), leash)
             }
             Target::Url { address, headers, .. } => {

@@ -1,6 +1,7 @@
 //! What is proved: a command that we start as often as we like, or a server that somebody runs and can put back.
 
 mod instance;
+pub(crate) mod orphans;
 mod pool;
 mod process;
 mod scratch;

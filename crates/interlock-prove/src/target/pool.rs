@@ -45,12 +45,7 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    pub(crate) fn new(
-        target: Arc<Target>,
-        holds: Vec<Arc<dyn Perturb>>,
-        terms: Terms,
-        ahead: usize,
-    ) -> Self {
+    pub(crate) fn new(target: Arc<Target>, holds: Vec<Arc<dyn Perturb>>, terms: Terms, ahead: usize) -> Self {
         // There is only one of a server that somebody else runs.
         let ahead = if target.networked() { 0 } else { ahead };
         Self { target, holds, terms, ahead, warm: AtomicBool::new(false), waiting: Mutex::default() }
@@ -100,6 +95,12 @@ impl Pool {
         tokio::spawn(async move { Instance::start(&target, hold.as_deref(), &terms).await })
     }
 
+    /// Gives up those that nobody has taken.
+    pub(crate) fn end(&mut self) {
+        let waiting = std::mem::take(self.waiting.get_mut().unwrap_or_else(PoisonError::into_inner));
+        waiting.into_values().flatten().for_each(|task| task.abort());
+    }
+
     /// The place of the one with this name.
     pub(crate) fn hold(&self, name: &str) -> Hold {
         self.holds.iter().position(|kind| kind.name() == name).map_or(Hold::Free, Hold::Held)
@@ -108,7 +109,6 @@ impl Pool {
 
 impl Drop for Pool {
     fn drop(&mut self) {
-        let waiting = std::mem::take(self.waiting.get_mut().unwrap_or_else(PoisonError::into_inner));
-        waiting.into_values().flatten().for_each(|task| task.abort());
+        self.end();
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{
     ffi::OsString,
-    path::Path,
+    path::PathBuf,
     process::Stdio as Pipe,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
@@ -14,12 +14,15 @@ use tokio::{
     process::{Child, Command},
 };
 
+use super::{Scratch, orphans};
 use crate::{connect::Stdio, isolate::PRELOAD, launch::Launch, trouble::Trouble};
 
 pub(crate) struct Process {
     child: Child,
     group: Option<Pid>,
     complaints: Arc<Mutex<Vec<u8>>>,
+    /// The instance's folder, by which what it leaves behind is known.
+    root: PathBuf,
 }
 
 /// Of what a server says on its error output, so much is kept for the reason of a verdict.
@@ -28,11 +31,11 @@ const KEPT: usize = 2000;
 const GONE_WITHIN_MS: u32 = 2000;
 
 impl Process {
-    /// Starts it; `wrapped` is the command that becomes it, if it is confined, and `root` the folder that it is told is the client's.
+    /// Starts it; `wrapped` is the command that becomes it, if it is confined.
     pub(crate) fn start(
         launch: &Launch,
         wrapped: Option<Vec<OsString>>,
-        root: &Path,
+        scratch: &Scratch,
     ) -> Result<(Self, Stdio), Trouble> {
         let mut command = match wrapped.as_deref().and_then(<[OsString]>::split_first) {
             Some((program, words)) => {
@@ -61,10 +64,10 @@ impl Process {
         if let Some(errors) = child.stderr.take() {
             tokio::spawn(listen(errors, Arc::clone(&complaints)));
         }
-        let process = Self { child, group, complaints };
+        let process = Self { child, group, complaints, root: scratch.root.clone() };
         let mut process = process;
         match (process.child.stdin.take(), process.child.stdout.take()) {
-            (Some(input), Some(output)) => Ok((process, Stdio::new(input, output, root))),
+            (Some(input), Some(output)) => Ok((process, Stdio::new(input, output, &scratch.server))),
             _ => Err(Trouble::Ended(String::new())),
         }
     }
@@ -74,6 +77,7 @@ impl Process {
         self.signal(Signal::KILL);
         let _ = self.child.wait().await;
         self.group = None;
+        orphans::end_those_of(&self.root);
     }
 
     /// Waits for it to end by itself, for so long; then ends it.
@@ -114,10 +118,11 @@ impl Drop for Process {
         // is gone in a moment; one that the kernel holds on to is not worth more.
         for _ in 0..GONE_WITHIN_MS {
             if !matches!(self.child.try_wait(), Ok(None)) {
-                return;
+                break;
             }
             std::thread::sleep(Duration::from_millis(1));
         }
+        orphans::end_those_of(&self.root);
     }
 }
 

@@ -59,9 +59,10 @@ fn unfill(value: &Value, scratch: &str) -> Value {
     match value {
         Value::String(text) if text.contains(scratch) => Value::String(text.replace(scratch, "{scratch}")),
         Value::Array(items) => items.iter().map(|item| unfill(item, scratch)).collect(),
-        Value::Object(fields) => {
-            fields.iter().map(|(key, field)| (key.replace(scratch, "{scratch}"), unfill(field, scratch))).collect()
-        }
+        Value::Object(fields) => fields
+            .iter()
+            .map(|(key, field)| (key.replace(scratch, "{scratch}"), unfill(field, scratch)))
+            .collect(),
         other => other.clone(),
     }
 }

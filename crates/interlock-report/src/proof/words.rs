@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use interlock_model::{
-    Answer, CallSet, Delivery, Explored, Isolation, LegalOutcome, Outcome, Perturbation, ProofReport, Schedule, Seen,
-    Verdict,
+    Answer, CallSet, Delivery, Explored, Isolation, LegalOutcome, Outcome, Perturbation, ProofReport,
+    Schedule, Seen, Verdict,
 };
 
 use crate::summary::counted;

@@ -5,6 +5,7 @@ beyond that folder is in `escape`, which a proof calls by name.
 """
 
 import ctypes
+import itertools
 import json
 import os
 import pathlib
@@ -15,6 +16,7 @@ import urllib.parse
 
 folder = pathlib.Path(os.path.expanduser(sys.argv[1] if len(sys.argv) > 1 else "."))
 hints = "--no-hints" not in sys.argv
+numbers = itertools.count()
 if "--from-roots" in sys.argv:
     folder = None
 
@@ -46,14 +48,22 @@ def set_attribute(path):
         raise OSError(ctypes.get_errno(), "setxattr")
 
 
+def summary(attempts):
+    """What was tried, and what of it was possible. A test sees it in the words of a server that ends."""
+    possible = sorted(name for name, came in attempts.items() if came.startswith("done"))
+    failed = sorted(f"{name}: {came}" for name, came in attempts.items() if came.startswith("failed"))
+    return {"tried": len(attempts), "possible": possible, "failed": failed, "came": attempts}
+
+
 def escapes(outside):
     """Everything that a server could do to somebody else's folder, and its child likewise."""
     file, other = os.path.join(outside, "alpha.txt"), os.path.join(outside, "beta.md")
-    new = os.path.join(outside, "new")
+    unique = f"{os.getpid()}-{next(numbers)}"
+    new = os.path.join(outside, f"new-{unique}")
 
     def through_a_link():
-        os.symlink(file, "link")
-        return open("link", "w").close()
+        os.symlink(file, f"link-{unique}")
+        return open(f"link-{unique}", "w").close()
 
     def through_own_root():
         return open("/proc/self/root" + file, "w").close()
@@ -73,7 +83,7 @@ def escapes(outside):
             raise OSError(ctypes.get_errno(), "mount")
         return open(file, "w").close()
 
-    return {
+    return summary({
         "write": attempt(lambda: open(file, "w").close()),
         "append": attempt(lambda: open(file, "a").close()),
         "truncate": attempt(lambda: os.truncate(file, 0)),
@@ -81,9 +91,9 @@ def escapes(outside):
         "mkdir": attempt(lambda: os.mkdir(new)),
         "symlink": attempt(lambda: os.symlink("x", new)),
         "link": attempt(lambda: os.link(file, new)),
-        "link here": attempt(lambda: os.link(file, "hard")),
+        "link here": attempt(lambda: os.link(file, f"hard-{unique}")),
         "rename": attempt(lambda: os.rename(file, new)),
-        "rename here": attempt(lambda: os.rename(file, "mine")),
+        "rename here": attempt(lambda: os.rename(file, f"mine-{unique}")),
         "exchange": attempt(lambda: os.replace(other, file)),
         "unlink": attempt(lambda: os.unlink(file)),
         "chmod": attempt(lambda: os.chmod(file, 0o777)),
@@ -96,7 +106,7 @@ def escapes(outside):
         "by a child": attempt(by_a_child),
         "by mounting": attempt(by_mounting),
         "rmdir": attempt(lambda: os.rmdir(os.path.join(outside, "empty"))),
-    }
+    })
 
 
 def call(name, told):
@@ -119,19 +129,22 @@ def call(name, told):
     if name == "get_surroundings":
         names = ("HOME", "USERPROFILE", "TMPDIR", "TMP", "TEMP", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME")
         names += ("XDG_CACHE_HOME", "XDG_RUNTIME_DIR")
-        return {"folder": os.getcwd(), "roots": roots, **{name: os.environ.get(name) for name in names}}
+        instance = os.path.dirname(os.getcwd())
+        elsewhere = [name for name in names if not os.environ.get(name, "").startswith(instance + "/")]
+        own = roots == [pathlib.Path.cwd().as_uri()]
+        return {"elsewhere": elsewhere, "empty": os.listdir() == [], "root is folder": own}
     if name == "escape":
         return escapes(told["outside"])
     if name == "reach":
-        return {
+        return summary({
             "tcp": attempt(lambda: connect(socket.AF_INET, ("127.0.0.1", told["port"]))),
             "unix": attempt(lambda: connect(socket.AF_UNIX, told["socket"])),
             "abstract": attempt(lambda: connect(socket.AF_UNIX, "\0" + told["abstract"])),
             "signal": attempt(lambda: os.kill(told["process"], 0)),
             "own": attempt(own_loopback),
-        }
+        })
     if name == "start_daemon":
-        command = ["setsid", "sh", "-c", "sleep 300 & exec sleep 301"]
+        command = ["env", "-i", "setsid", "sh", "-c", f"sleep {told['seconds']}1 & exec sleep {told['seconds']}2"]
         subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         return {"started": True}
     raise ValueError(f"no tool {name}")
@@ -171,7 +184,7 @@ if "--all" in sys.argv:
     TOOLS += [
         tool("escape", ["outside"]),
         tool("reach", ["port", "socket", "abstract", "process"]),
-        tool("start_daemon", []),
+        tool("start_daemon", ["seconds"]),
     ]
 roots = None
 supports_roots = False

@@ -2,6 +2,7 @@
 //!
 //! Each run has a folder for temporary files of its own, so that what is left behind can be seen.
 
+mod apart;
 mod ending;
 mod http2;
 mod naming;

@@ -14,8 +14,16 @@ use landlock::{
 const NEEDED: ABI = ABI::V3;
 
 /// Devices that hold nothing, and terminals.
-const DEVICES: &[&str] =
-    &["/dev/full", "/dev/null", "/dev/ptmx", "/dev/pts", "/dev/random", "/dev/tty", "/dev/urandom", "/dev/zero"];
+const DEVICES: &[&str] = &[
+    "/dev/full",
+    "/dev/null",
+    "/dev/ptmx",
+    "/dev/pts",
+    "/dev/random",
+    "/dev/tty",
+    "/dev/urandom",
+    "/dev/zero",
+];
 
 /// Shared memory; where mounts are ours it is a folder of our own.
 pub(super) const SHARED_MEMORY: &str = "/dev/shm";
@@ -31,7 +39,8 @@ pub(super) fn refuse_writes(writable: &[PathBuf], own_memory: bool) -> io::Resul
             .scope(Scope::from_all(ABI::V6))?
             .create()?;
         let shared = own_memory.then_some(Path::new(SHARED_MEMORY));
-        let allowed = writable.iter().map(PathBuf::as_path).chain(DEVICES.iter().map(Path::new)).chain(shared);
+        let allowed =
+            writable.iter().map(PathBuf::as_path).chain(DEVICES.iter().map(Path::new)).chain(shared);
         let mut ruleset = ruleset;
         for path in allowed {
             // A device that this machine does not have needs no rule.
@@ -60,5 +69,7 @@ pub(super) fn refuse_connections() -> io::Result<()> {
             .create()?
             .restrict_self()
     };
-    refused().map(|_| ()).map_err(|error| io::Error::other(format!("Landlock does not refuse to connect: {error}")))
+    refused()
+        .map(|_| ())
+        .map_err(|error| io::Error::other(format!("Landlock does not refuse to connect: {error}")))
 }

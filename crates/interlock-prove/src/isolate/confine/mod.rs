@@ -72,6 +72,7 @@ pub fn restrict(orders: &Orders) -> io::Result<()> {
             unshare(CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWNS)
                 .map_err(named("a second namespace"))?;
             owner.stay()?;
+            mounts::make_processes_read_only()?;
         }
     }
     if landlock {

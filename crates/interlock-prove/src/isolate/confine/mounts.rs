@@ -10,7 +10,8 @@ use std::{
 use rustix::{
     io::Errno,
     mount::{
-        MountFlags, MountPropagationFlags, mount, mount_bind, mount_bind_recursive, mount_change, mount_remount,
+        MountFlags, MountPropagationFlags, mount, mount_bind, mount_bind_recursive, mount_change,
+        mount_remount,
     },
 };
 
@@ -22,7 +23,10 @@ const LISTED: &str = "/proc/self/mountinfo";
 /// Devices that hold nothing. All others cannot be opened: a read-only mount does not keep anybody from writing to a disk.
 const DEVICES: &[&str] = &["/dev/full", "/dev/null", "/dev/random", "/dev/tty", "/dev/urandom", "/dev/zero"];
 
-/// File systems that make their files up. Theirs are devices only where somebody asks for a terminal.
+/// Where processes are listed.
+const PROCESSES: &str = "/proc";
+
+/// Terminals are devices, and are made as they are asked for.
 const TERMINALS: &str = "/dev/pts";
 
 /// One line of the list.
@@ -49,15 +53,22 @@ pub(super) fn make_read_only(writable: &[PathBuf]) -> io::Result<()> {
         mount("tmpfs", SHARED_MEMORY, "tmpfs", flags, None).map_err(named("shared memory of its own"))?;
         kept.push(PathBuf::from(SHARED_MEMORY));
     }
+    remount(|at| at != Path::new(PROCESSES) && !is_below(at, &kept))
+}
+
+/// The same for the list of processes, which has to be written until a process is itself in its namespace.
+pub(super) fn make_processes_read_only() -> io::Result<()> {
+    remount(|at| at == Path::new(PROCESSES))
+}
+
+/// Makes mounts read-only.
+fn remount(wanted: impl Fn(&Path) -> bool) -> io::Result<()> {
     let listed = fs::read(LISTED)?;
-    for Mounted { at, flags } in read(&listed) {
-        if is_below(&at, &kept) {
-            continue;
-        }
+    for Mounted { at, flags } in read(&listed).into_iter().filter(|mounted| wanted(&mounted.at)) {
         // What a mount does not allow already may not be allowed again, so its own flags are repeated.
-        let mut wanted = flags | MountFlags::BIND | MountFlags::RDONLY | MountFlags::NOSUID;
-        wanted.set(MountFlags::NODEV, at != Path::new(TERMINALS) || flags.contains(MountFlags::NODEV));
-        match mount_remount(&at, wanted, "") {
+        let mut flags_now = flags | MountFlags::BIND | MountFlags::RDONLY | MountFlags::NOSUID;
+        flags_now.set(MountFlags::NODEV, at != Path::new(TERMINALS) || flags.contains(MountFlags::NODEV));
+        match mount_remount(&at, flags_now, "") {
             Ok(()) => {}
             // Covered by another mount, or in a folder that this user cannot enter: out of the server's reach too.
             Err(Errno::NOENT | Errno::ACCESS | Errno::INVAL) if !is_open(&at) => {}

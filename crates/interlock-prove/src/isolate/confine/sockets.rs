@@ -23,7 +23,12 @@ const COVER: &str = "/dev/null";
 pub(super) fn of_others(own: &[PathBuf]) -> io::Result<Vec<PathBuf>> {
     let listed = fs::read_to_string(LISTED)?;
     // Seven columns, then the path, which may have spaces in it.
-    let path = |line: &str| line.split_whitespace().nth(7).and_then(|path| line.find(path)).map(|at| line.split_at(at).1.to_owned());
+    let path = |line: &str| {
+        line.split_whitespace()
+            .nth(7)
+            .and_then(|path| line.find(path))
+            .map(|at| line.split_at(at).1.to_owned())
+    };
     let paths: BTreeSet<PathBuf> = listed.lines().filter_map(path).map(PathBuf::from).collect();
     let is_socket = |path: &Path| path.metadata().is_ok_and(|about| about.file_type().is_socket());
     Ok(paths

@@ -16,7 +16,8 @@ use crate::{
 };
 
 /// Options that say nothing about what is started.
-const IDLE: &[&str] = &["-y", "--yes", "-q", "--quiet", "--silent", "-s", "--no", "--no-install", "--bun", "--prefer-offline"];
+const IDLE: &[&str] =
+    &["-y", "--yes", "-q", "--quiet", "--silent", "-s", "--no", "--no-install", "--bun", "--prefer-offline"];
 
 /// Installs what is wanted, unless the project has it, and puts its program in place.
 pub(super) async fn fetch(
@@ -38,13 +39,13 @@ pub(super) async fn fetch(
     if settings.is_file() {
         fs::copy(settings, folder.join(".npmrc"))?;
     }
-    let mut install: Vec<String> = ["install", "--no-audit", "--no-fund", "--loglevel=error", "--prefix"]
-        .map(str::to_owned)
-        .into();
+    let mut install: Vec<String> =
+        ["install", "--no-audit", "--no-fund", "--loglevel=error", "--prefix"].map(str::to_owned).into();
     install.push(text(&folder));
     install.extend(wanted.options.iter().cloned());
     // A folder or an archive is named as seen from the user's folder.
-    let local = |spec: &String| if spec.starts_with('.') { text(&given.directory.join(spec)) } else { spec.clone() };
+    let local =
+        |spec: &String| if spec.starts_with('.') { text(&given.directory.join(spec)) } else { spec.clone() };
     install.extend(wanted.packages.iter().map(local));
     installed_by("npm", &install, &[], &folder).await?;
     let program = match &wanted.program {
@@ -75,7 +76,9 @@ fn wanted(words: &[String]) -> Result<Wanted, String> {
                 wanted.packages.extend(option.strip_prefix("--package=").map(str::to_owned));
             }
             option if option.starts_with("--") && option.contains('=') => wanted.options.push(word.clone()),
-            option if option.starts_with('-') => return Err(format!("its option `{option}` is not known here")),
+            option if option.starts_with('-') => {
+                return Err(format!("its option `{option}` is not known here"));
+            }
             _ => {
                 if wanted.packages.is_empty() {
                     wanted.packages.push(word.clone());
@@ -152,7 +155,10 @@ mod tests {
 
     #[test]
     fn what_behind_npx_is_the_package_and_what_its_arguments() {
-        assert_eq!(read_words("-y @a/b@1.2 --x {scratch}"), Ok(told(&["@a/b@1.2"], None, &["--x", "{scratch}"])));
+        assert_eq!(
+            read_words("-y @a/b@1.2 --x {scratch}"),
+            Ok(told(&["@a/b@1.2"], None, &["--x", "{scratch}"]))
+        );
         assert_eq!(read_words("--package=@a/b -- run -y"), Ok(told(&["@a/b"], Some("run"), &["-y"])));
         assert_eq!(read_words("-p a -p b serve"), Ok(told(&["a", "b"], Some("serve"), &[])));
         for unclear in ["", "-y", "-c x", "--frob a", "-p a -p b"] {

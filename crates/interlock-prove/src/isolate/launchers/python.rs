@@ -14,8 +14,17 @@ use crate::{
 /// Options that say nothing about what is started.
 const IDLE: &[&str] = &["-q", "--quiet", "--isolated", "--refresh", "--no-progress", "--"];
 /// Options of `uvx` that `uv tool install` knows too, with a value behind them.
-const OF_UV: &[&str] =
-    &["--with", "-w", "--python", "-p", "--index", "--index-url", "--default-index", "--extra-index-url", "--constraints"];
+const OF_UV: &[&str] = &[
+    "--with",
+    "-w",
+    "--python",
+    "-p",
+    "--index",
+    "--index-url",
+    "--default-index",
+    "--extra-index-url",
+    "--constraints",
+];
 /// The same for `pipx`.
 const OF_PIPX: &[&str] = &["--python", "--index-url", "-i", "--pip-args"];
 
@@ -85,7 +94,9 @@ fn wanted(words: &[String], from: &str, known: &[&str]) -> Result<Wanted, String
                 options.extend(words.next().cloned());
             }
             option if option.starts_with("--") && option.contains('=') => options.push(word.clone()),
-            option if option.starts_with('-') => return Err(format!("its option `{option}` is not known here")),
+            option if option.starts_with('-') => {
+                return Err(format!("its option `{option}` is not known here"));
+            }
             name => {
                 // `server@1.2` is a version, `server@latest` none.
                 let (name, version) = match name.split_once('@') {
@@ -118,7 +129,12 @@ mod tests {
         let read = |line: &str| {
             let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
             wanted(&words, "--from", OF_UV).map(|wanted| {
-                (wanted.packages.join(" "), wanted.program.unwrap_or_default(), wanted.options.join(" "), wanted.arguments.join(" "))
+                (
+                    wanted.packages.join(" "),
+                    wanted.program.unwrap_or_default(),
+                    wanted.options.join(" "),
+                    wanted.arguments.join(" "),
+                )
             })
         };
         let told = |package: &str, program: &str, options: &str, arguments: &str| {

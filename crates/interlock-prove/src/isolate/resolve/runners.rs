@@ -23,7 +23,8 @@ const OTHERS: &[(&str, &[&str])] = &[
 ];
 
 /// What a shell would do more than start a program with words.
-const SHELL: &[char] = &['&', '|', ';', '<', '>', '$', '`', '(', ')', '*', '?', '~', '"', '\'', '\\', '{', '}', '='];
+const SHELL: &[char] =
+    &['&', '|', ';', '<', '>', '$', '`', '(', ')', '*', '?', '~', '"', '\'', '\\', '{', '}', '='];
 
 /// Puts what a runner would run in its place.
 pub(super) async fn unfold(given: &mut Given<'_>) -> Result<(), Trouble> {
@@ -46,7 +47,10 @@ pub(super) async fn unfold(given: &mut Given<'_>) -> Result<(), Trouble> {
             let known = OTHERS.iter().find(|(runner, _)| *runner == name);
             match known {
                 Some((_, verbs)) if verbs.is_empty() || first.is_some_and(|verb| verbs.contains(&verb)) => {
-                    Err(unclear(&given.command, "it works in the current folder, and the server gets one of its own"))
+                    Err(unclear(
+                        &given.command,
+                        "it works in the current folder, and the server gets one of its own",
+                    ))
                 }
                 _ => Ok(()),
             }
@@ -67,7 +71,8 @@ fn script(given: &mut Given<'_>, name: &str, more: &[String]) -> Result<(), Trou
         return Err(unclear(&given.command, "its script needs a shell in that folder"));
     }
     let mut words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
-    let more = if more.first().is_some_and(|word| word == "--") { more.get(1..).unwrap_or_default() } else { more };
+    let more =
+        if more.first().is_some_and(|word| word == "--") { more.get(1..).unwrap_or_default() } else { more };
     words.extend(more.iter().cloned());
     // A package runner finds the programs of its packages first.
     let own = words.first().map(|program| folder.join("node_modules/.bin").join(program));

@@ -41,7 +41,11 @@ fn check(restraint: &Restraint, tool: &str, arguments: Value, withheld: Option<&
 #[test]
 fn what_was_there_before_is_never_handed_to_who_may_change_it_unless_the_kernel_refuses_all_else() {
     for allowed in [false, true] {
-        for isolation in [moved(Refusal::Open, Refusal::Refused), moved(Refusal::Partly, Refusal::Refused), moved(Refusal::Refused, Refusal::Open)] {
+        for isolation in [
+            moved(Refusal::Open, Refusal::Refused),
+            moved(Refusal::Partly, Refusal::Refused),
+            moved(Refusal::Refused, Refusal::Open),
+        ] {
             let restraint = restraint(isolation, allowed);
             check(&restraint, "write_file", json!({"name": "alpha.txt"}), Some("there before"));
             check(&restraint, "write_file", json!({"edits": [{"name": "alpha.txt"}]}), Some("there before"));
@@ -81,7 +85,12 @@ fn what_destroys_or_reaches_out_needs_leave_unless_there_is_nothing_to_harm() {
     check(&restraint(open(), false), "delete_file", json!({"name": "file-a"}), Some("--allow-destructive"));
     check(&restraint(open(), false), "delete_quietly", json!({"name": "a"}), Some("--allow-destructive"));
     check(&restraint(open(), false), "delete_file", json!({"path": "{scratch}/a.txt"}), None);
-    check(&restraint(open(), false), "delete_file", json!({"path": "{scratch}/a.txt", "name": "b"}), Some("--allow"));
+    check(
+        &restraint(open(), false),
+        "delete_file",
+        json!({"path": "{scratch}/a.txt", "name": "b"}),
+        Some("--allow"),
+    );
     check(&restraint(open(), true), "delete_file", json!({"name": "file-a"}), None);
     check(&restraint(open(), true), "send_mail", json!({}), None);
     check(&restraint(complete(), false), "send_mail", json!({}), None);

@@ -54,12 +54,7 @@ pub struct Bounds {
 impl Default for Bounds {
     fn default() -> Self {
         // A third of what a proof may spend by default.
-        Self {
-            calls: 666,
-            time: Duration::from_secs(20),
-            networked: false,
-            side_by_side: 2,
-        }
+        Self { calls: 666, time: Duration::from_secs(20), networked: false, side_by_side: 2 }
     }
 }
 
@@ -135,11 +130,7 @@ pub async fn survey(tools: &[Value], runner: &dyn Runner, bounds: &Bounds) -> Su
 }
 
 /// The tools that can be called and may be; and the names of those that may not.
-fn usable(
-    tools: &[Value],
-    runner: &dyn Runner,
-    notes: &mut Vec<String>,
-) -> (Vec<Sampler>, Vec<String>) {
+fn usable(tools: &[Value], runner: &dyn Runner, notes: &mut Vec<String>) -> (Vec<Sampler>, Vec<String>) {
     let (mut usable, mut left_alone) = (Vec::new(), Vec::new());
     for listing in tools.iter().filter_map(Listing::read) {
         let name = listing.name.clone();

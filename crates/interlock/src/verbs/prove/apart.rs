@@ -1,5 +1,8 @@
 //! How the server is kept apart: what the kernel can refuse here, what somebody wants to give it all the same, and what changed.
-#![expect(clippy::disallowed_methods, reason = "the binary is where the environment is read and people are asked")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the binary is where the environment is read and people are asked"
+)]
 
 use std::{
     env,
@@ -72,7 +75,9 @@ impl Apart {
             return;
         }
         let lines = changes.of_server.join("\n  ");
-        console.complain(&anyhow::anyhow!("the server changed what is not its own while it was proved:\n  {lines}"));
+        console.complain(&anyhow::anyhow!(
+            "the server changed what is not its own while it was proved:\n  {lines}"
+        ));
     }
 }
 
@@ -83,7 +88,12 @@ fn written(options: &Prove) -> Vec<PathBuf> {
 }
 
 /// Says what it means to run in place, and asks.
-fn ask(options: &Prove, directory: &std::path::Path, home: Option<&PathBuf>, console: &mut Console) -> Result<()> {
+fn ask(
+    options: &Prove,
+    directory: &std::path::Path,
+    home: Option<&PathBuf>,
+    console: &mut Console,
+) -> Result<()> {
     let home = home.map(|home| format!(" and {}", home.display())).unwrap_or_default();
     let means = format!(
         "--in-place: the server is called with made-up data, dozens of times, in {}{home}; it can write and delete there, and nothing takes \
