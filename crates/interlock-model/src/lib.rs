@@ -8,6 +8,7 @@
 //! into a [`Finding`] with a [`Witness`]; calls on the live server leave a [`History`] that is judged to a [`Verdict`]; and a
 //! [`Remedy`] says which [`ToolPolicy`] or which library primitive stops it.
 
+mod confinement;
 mod hazard;
 mod severity;
 
@@ -18,7 +19,6 @@ pub mod ir;
 mod finding;
 
 mod history;
-mod isolation;
 mod plan;
 mod proof;
 pub mod reference;
@@ -30,10 +30,10 @@ mod remedy;
 
 mod report;
 
+pub use confinement::{Confinement, Folders, Refusal};
 pub use finding::{Finding, Fingerprint, Lane, Location, Proof, Witness, WitnessStep};
 pub use hazard::{HazardId, InvalidHazardId};
 pub use history::{Answer, CallRecord, History, IoTick, Moment, TickKind};
-pub use isolation::{Folders, Isolation, Refusal};
 pub use plan::{CallSet, Delivery, Fault, Oracle, Perturbation, PlannedCall, Schedule};
 pub use policy::{
     IdempotencyKey, InvalidKey, InvalidRate, KeyPart, KeyTemplate, Mode, Per, Rate, ToolPolicy,

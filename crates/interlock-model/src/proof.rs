@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::{CallSet, Explored, History, Isolation, Schedule, Verdict};
+use crate::{CallSet, Confinement, Explored, History, Schedule, Verdict};
 
 /// All that `prove` has to say about a server.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,7 +16,7 @@ pub struct ProofReport {
     /// Why the verdict is not that of the sets: only readers could be called.
     pub reason: Option<String>,
     /// How the server was kept apart, and what changed outside all the same.
-    pub isolation: Isolation,
+    pub isolation: Confinement,
     /// One entry for each set of calls, in the order they were tried.
     pub sets: Vec<SetReport>,
     /// All together.

@@ -37,10 +37,11 @@ const ROUNDS: &[u32] = &[2, 6, u32::MAX];
 
 /// Proves, or says what was explored. An error means that nothing at all could be done.
 pub async fn prove(request: Request, progress: &dyn Progress) -> Result<Proved, Trouble> {
-    let begin = Instant::now();
     let target = request.target.name();
     let side_by_side = request.beside();
     let lab = Lab::new(&request, request.side_by_side, progress).await?;
+    // What has to be fetched is fetched by now, and is no part of what the proof may take.
+    let begin = Instant::now();
     progress.doing("starting the server");
     let deliveries = lab.deliveries().await?;
     let mut notes = Vec::new();

@@ -20,10 +20,10 @@ pub async fn replay(
     schedule: Schedule,
     progress: &dyn Progress,
 ) -> Result<ProofReport, Trouble> {
-    let begin = Instant::now();
     let target = request.target.name();
     let side_by_side = request.beside();
     let lab = Lab::new(&request, side_by_side, progress).await?;
+    let begin = Instant::now();
     // A file is not a person: what it names is called as if nobody had, unless nothing can come of it or somebody gives leave.
     if request.restraint.isolation().is_complete() || request.restraint.allows_destructive() {
         request.restraint.know_by_hand([&set.setup, &set.calls, &set.reads].into_iter().flatten());

@@ -18,7 +18,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use interlock_model::{Folders, Isolation as Told, Refusal};
+use interlock_model::{Confinement, Folders, Refusal};
 
 pub use self::kernel::Kernel;
 pub(crate) use self::resolve::{Resolved, resolve};
@@ -77,9 +77,9 @@ impl Isolation {
 
     /// What is true of a server that is started by this program, for the report.
     #[must_use]
-    pub fn told(&self, program: &str) -> Told {
+    pub fn told(&self, program: &str) -> Confinement {
         let layers = self.layers();
-        let mut told = Told {
+        let mut told = Confinement {
             folders: if self.leave.in_place { Folders::InPlace } else { Folders::Moved },
             files: match (layers.landlock, layers.mounts) {
                 _ if self.leave.in_place => Refusal::Open,
@@ -92,7 +92,7 @@ impl Isolation {
                 (false, true) => Refusal::Partly,
                 (false, false) => Refusal::Open,
             },
-            ..Told::default()
+            ..Confinement::default()
         };
         if words::runs_elsewhere(program) {
             (told.files, told.network) = (Refusal::Open, Refusal::Open);

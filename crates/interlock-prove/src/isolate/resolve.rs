@@ -97,7 +97,7 @@ impl Given<'_> {
                 made.push(self.resolved_by_node(&word).await.unwrap_or_else(|| word.clone()));
             } else if script_is_next && !word.starts_with('-') {
                 let found = self.existing(&word).map(|path| text(&path));
-                script_is_next &= found.is_none();
+                script_is_next = false;
                 made.push(found.unwrap_or_else(|| word.clone()));
             } else {
                 made.push(self.absolute(&word));

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use interlock_model::{Isolation as Told, Refusal};
+use interlock_model::{Confinement, Refusal};
 
 use super::Isolation;
 
@@ -30,7 +30,7 @@ pub(super) fn runs_elsewhere(program: &str) -> bool {
 }
 
 /// A sentence for each thing that the kernel does not refuse.
-pub(super) fn said(isolation: &Isolation, told: &Told, program: &str) -> Vec<String> {
+pub(super) fn said(isolation: &Isolation, told: &Confinement, program: &str) -> Vec<String> {
     let mut said = Vec::new();
     if runs_elsewhere(program) {
         said.push(format!(

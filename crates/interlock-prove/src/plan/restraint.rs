@@ -17,7 +17,7 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use interlock_model::{Folders, Isolation, PlannedCall};
+use interlock_model::{Confinement, Folders, PlannedCall};
 use serde_json::Value;
 
 use super::{
@@ -35,7 +35,7 @@ const DEEPEST: usize = 64;
 /// What a server's isolation and its user allow to be called.
 #[derive(Debug, Default)]
 pub struct Restraint {
-    isolation: Isolation,
+    isolation: Confinement,
     /// Whether tools may be called that look as if they could destroy something or reach out.
     allow_destructive: bool,
     known: Mutex<Known>,
@@ -73,13 +73,13 @@ struct Known {
 impl Restraint {
     /// For a server that is isolated like this.
     #[must_use]
-    pub fn new(isolation: Isolation, allow_destructive: bool) -> Self {
+    pub fn new(isolation: Confinement, allow_destructive: bool) -> Self {
         Self { isolation, allow_destructive, known: Mutex::default() }
     }
 
     /// How the server is kept apart.
     #[must_use]
-    pub fn isolation(&self) -> &Isolation {
+    pub fn isolation(&self) -> &Confinement {
         &self.isolation
     }
 
@@ -232,8 +232,11 @@ impl Restraint {
             return false;
         }
         let path = Path::new(path);
-        if path.starts_with("~") {
-            return self.isolation.folders != Folders::Moved;
+        if let Ok(below) = path.strip_prefix("~") {
+            return self.isolation.folders != Folders::Moved || climbs(below);
+        }
+        if path.starts_with("{scratch}") {
+            return true;
         }
         if path.is_absolute() {
             // A route or a pointer begins like a path. One that leads somewhere does so from a folder that is there.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use interlock_model::{
-    Answer, CallSet, Delivery, Explored, Isolation, LegalOutcome, Outcome, Perturbation, ProofReport,
+    Answer, CallSet, Confinement, Delivery, Explored, LegalOutcome, Outcome, Perturbation, ProofReport,
     Schedule, Seen, Verdict,
 };
 
@@ -44,7 +44,7 @@ pub(super) fn time(time: Duration) -> String {
 
 /// What is said first: what changed outside of the server's folder, and what the kernel did not refuse it; and whether it must not be
 /// overlooked.
-pub(super) fn isolation(isolation: &Isolation) -> Vec<(bool, String)> {
+pub(super) fn isolation(isolation: &Confinement) -> Vec<(bool, String)> {
     let changed = isolation.changed.iter().map(|what| (true, format!("CHANGED OUTSIDE: {what}")));
     changed.chain(isolation.said.iter().map(|said| (false, said.clone()))).collect()
 }

@@ -1,3 +1,5 @@
+//! Calls that are withheld and calls that are made, under every kind of isolation.
+
 use interlock_model::Refusal;
 use serde_json::json;
 
@@ -5,15 +7,15 @@ use super::*;
 
 const SCRATCH: &str = "/tmp/interlock-prove-x/scratch";
 
-fn moved(files: Refusal, network: Refusal) -> Isolation {
-    Isolation { folders: Folders::Moved, files, network, ..Isolation::default() }
+fn moved(files: Refusal, network: Refusal) -> Confinement {
+    Confinement { folders: Folders::Moved, files, network, ..Confinement::default() }
 }
 
-fn complete() -> Isolation {
+fn complete() -> Confinement {
     moved(Refusal::Refused, Refusal::Refused)
 }
 
-fn restraint(isolation: Isolation, allow_destructive: bool) -> Restraint {
+fn restraint(isolation: Confinement, allow_destructive: bool) -> Restraint {
     let restraint = Restraint::new(isolation, allow_destructive);
     restraint.know_tools(&[
         json!({"name": "list_files", "annotations": {"readOnlyHint": true}}),
@@ -63,7 +65,9 @@ fn what_was_there_before_is_never_handed_to_who_may_change_it_unless_the_kernel_
 fn a_path_that_leads_out_is_withheld_whatever_the_kernel_does() {
     for isolation in [complete(), moved(Refusal::Open, Refusal::Open)] {
         let restraint = restraint(isolation, true);
-        for path in ["/etc/passwd", "/", "../x", "a/../../x", "{scratch}/../x", "file:///etc/passwd"] {
+        for path in
+            ["/etc/passwd", "/", "../x", "a/../../x", "{scratch}/../x", "~/../x", "file:///etc/passwd"]
+        {
             check(&restraint, "write_file", json!({"path": path}), Some("outside"));
             check(&restraint, "write_file", json!({"text": path}), Some("outside"));
             check(&restraint, "list_files", json!({"path": path}), None);
@@ -73,7 +77,7 @@ fn a_path_that_leads_out_is_withheld_whatever_the_kernel_does() {
             check(&restraint, "write_file", json!({"path": path}), None);
         }
     }
-    let in_place = Isolation { folders: Folders::InPlace, ..moved(Refusal::Open, Refusal::Refused) };
+    let in_place = Confinement { folders: Folders::InPlace, ..moved(Refusal::Open, Refusal::Refused) };
     check(&restraint(in_place, true), "write_file", json!({"path": "~/a.txt"}), Some("outside"));
 }
 
@@ -124,7 +128,7 @@ fn where_a_reference_leads_is_judged_when_it_is_filled_in() {
 
 #[test]
 fn a_server_that_is_put_back_by_a_command_may_be_told_its_own_names_with_leave() {
-    let elsewhere = || Isolation::default();
+    let elsewhere = || Confinement::default();
     check(&restraint(elsewhere(), false), "write_file", json!({"name": "alpha.txt"}), Some("there before"));
     check(&restraint(elsewhere(), true), "write_file", json!({"name": "alpha.txt"}), None);
 }

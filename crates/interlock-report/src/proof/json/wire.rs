@@ -136,8 +136,8 @@ impl From<Report> for ProofReport {
     }
 }
 
-impl From<&interlock_model::Isolation> for Isolation {
-    fn from(isolation: &interlock_model::Isolation) -> Self {
+impl From<&interlock_model::Confinement> for Isolation {
+    fn from(isolation: &interlock_model::Confinement) -> Self {
         Self {
             folders: isolation.folders.to_string(),
             files: isolation.files.to_string(),
@@ -149,7 +149,7 @@ impl From<&interlock_model::Isolation> for Isolation {
 }
 
 /// A word that is not known is taken for the one that promises least.
-impl From<Isolation> for interlock_model::Isolation {
+impl From<Isolation> for interlock_model::Confinement {
     fn from(isolation: Isolation) -> Self {
         Self {
             folders: isolation.folders.parse().unwrap_or_default(),

@@ -141,7 +141,7 @@ fn report(verdict: Verdict, sets: Vec<SetReport>, notes: &[&str]) -> ProofReport
         target: "node dist/index.js".into(),
         verdict,
         reason: None,
-        isolation: interlock_model::Isolation::default(),
+        isolation: interlock_model::Confinement::default(),
         explored: explored(
             sets.iter().map(|set| set.explored.calls).sum(),
             sets.iter().map(|set| set.explored.trials).sum(),

@@ -6,6 +6,7 @@
 
 use std::{
     env,
+    ffi::OsString,
     io::{self, IsTerminal},
     path::PathBuf,
     sync::Arc,
@@ -34,34 +35,28 @@ pub(super) struct Apart {
 }
 
 impl Apart {
-    pub(super) fn new(options: &Prove, target: &Target, console: &mut Console) -> Result<Self> {
+    pub(super) fn new(options: &Prove, target: &Target, helper: Vec<OsString>, kernel: Kernel) -> Self {
         let Target::Command { command, directory, .. } = target else {
-            let said = "not isolated: somebody else runs the server, and what it does the kernel refuses it nothing of";
-            let told = interlock_model::Isolation { said: vec![said.into()], ..Default::default() };
-            return Ok(Self {
+            let said = "not isolated: somebody else runs the server, and the kernel refuses it nothing on our behalf";
+            let told = interlock_model::Confinement { said: vec![said.into()], ..Default::default() };
+            return Self {
                 isolation: Arc::default(),
                 restraint: Arc::new(Restraint::new(told, options.allow_destructive)),
                 watch: None,
-            });
+            };
         };
-        let home = env::home_dir().filter(|home| home.is_absolute() && home.is_dir());
-        if options.in_place {
-            ask(options, directory, home.as_ref(), console)?;
-        }
-        let program = env::current_exe().context("where this program is cannot be told")?;
-        let helper = vec![program.into_os_string(), "confine".into()];
         let isolation = Isolation {
-            kernel: Kernel::of_this_machine(&helper).without(&options.kernel_without),
+            kernel: kernel.without(&options.kernel_without),
             helper,
             leave: Leave { in_place: options.in_place, network: options.network },
             inherited: target::inherited(),
-            home: home.clone(),
+            home: home(),
         };
         let told = isolation.told(command.first().map(String::as_str).unwrap_or_default());
         let watched = told.files != Refusal::Refused && told.folders != Folders::Elsewhere;
-        let watch = watched.then(|| Watch::begin(directory, home.as_deref(), &written(options)));
+        let watch = watched.then(|| Watch::begin(directory, isolation.home.as_deref(), &written(options)));
         let restraint = Restraint::new(told, options.allow_destructive);
-        Ok(Self { isolation: Arc::new(isolation), restraint: Arc::new(restraint), watch })
+        Self { isolation: Arc::new(isolation), restraint: Arc::new(restraint), watch }
     }
 
     /// What changed in the user's folders since.
@@ -87,14 +82,32 @@ fn written(options: &Prove) -> Vec<PathBuf> {
     named.into_iter().flatten().cloned().collect()
 }
 
+/// How this program is started so that it becomes a server that is confined.
+pub(super) fn helper() -> Result<Vec<OsString>> {
+    let program = env::current_exe().context("where this program is cannot be told")?;
+    Ok(vec![program.into_os_string(), "confine".into()])
+}
+
+/// Finds out what the kernel can refuse; of a server that somebody else runs nothing.
+pub(super) async fn probe(helper: Vec<OsString>, target: &Target) -> Kernel {
+    if matches!(target, Target::Url { .. }) {
+        return Kernel::default();
+    }
+    let probed = tokio::task::spawn_blocking(move || Kernel::of_this_machine(&helper));
+    probed.await.unwrap_or_default()
+}
+
+fn home() -> Option<PathBuf> {
+    env::home_dir().filter(|home| home.is_absolute() && home.is_dir())
+}
+
 /// Says what it means to run in place, and asks.
-fn ask(
-    options: &Prove,
-    directory: &std::path::Path,
-    home: Option<&PathBuf>,
-    console: &mut Console,
-) -> Result<()> {
-    let home = home.map(|home| format!(" and {}", home.display())).unwrap_or_default();
+pub(super) fn ask(options: &Prove, target: &Target, console: &mut Console) -> Result<()> {
+    let Target::Command { directory, .. } = target else { return Ok(()) };
+    if !options.in_place {
+        return Ok(());
+    }
+    let home = home().map(|home| format!(" and {}", home.display())).unwrap_or_default();
     let means = format!(
         "--in-place: the server is called with made-up data, dozens of times, in {}{home}; it can write and delete there, and nothing takes \
          that back",

@@ -13,7 +13,12 @@ use interlock_prove::{
 use interlock_report::{proof, text};
 use interlock_scan::replace;
 
-use super::{Format, Prove, apart::Apart, progress::Line, save, target};
+use super::{
+    Format, Prove,
+    apart::{self, Apart},
+    progress::Line,
+    save, target,
+};
 use crate::{console::Console, ending::Ending, exit::Exit};
 
 /// How wide text is in a file.
@@ -26,7 +31,23 @@ pub(super) fn run(options: &Prove, console: &mut Console) -> Result<Exit> {
     let target = target::target(options, saved.as_ref().map(|saved| &saved.target))?;
     let scanned = options.from.as_deref().map(save::scan).transpose()?;
     let ask = if saved.is_some() { Ask::Sets(Vec::new()) } else { ask(options, scanned.as_ref())? };
-    let apart = Apart::new(options, &target, console)?;
+    apart::ask(options, &target, console)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    // Before anything is started or any folder made. Whoever is dropped ends its children and removes its folders, so an interrupt is only
+    // a matter of stopping.
+    let mut ending = runtime.block_on(async { Ending::with_terminal() })?;
+    let helper = apart::helper()?;
+    let kernel = runtime.block_on(async {
+        tokio::select! {
+            kernel = apart::probe(helper.clone(), &target) => Some(kernel),
+            () = ending.asked() => None,
+        }
+    });
+    let Some(kernel) = kernel else {
+        drop(runtime);
+        bail!("interrupted; nothing was started yet")
+    };
+    let apart = Apart::new(options, &target, helper, kernel);
     let perturbations: Vec<Arc<dyn Perturb>> = perturb::all(&target::inherited());
     let usual = if saved.is_some() { REPLAYS } else { Budget::default().trials };
     let request = Request {
@@ -46,12 +67,9 @@ pub(super) fn run(options: &Prove, console: &mut Console) -> Result<Exit> {
         all: options.all || options.from.is_some(),
         side_by_side: std::thread::available_parallelism().map_or(2, usize::from).clamp(1, 4),
     };
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let line = Line::new(console.errors_are_seen() && !options.no_progress);
     let outcome = runtime.block_on(async {
-        let mut ending = Ending::with_terminal()?;
-        // Whoever is dropped ends its children and removes its folders, so an interrupt is only a matter of stopping.
-        anyhow::Ok(tokio::select! {
+        tokio::select! {
             report = async {
                 match saved {
                     Some(saved) => {
@@ -62,8 +80,8 @@ pub(super) fn run(options: &Prove, console: &mut Console) -> Result<Exit> {
                 }
             } => Some(report),
             () = ending.asked() => None,
-        })
-    })?;
+        }
+    });
     drop(runtime);
     drop(line);
     let changes = apart.changes();

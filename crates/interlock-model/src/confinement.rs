@@ -4,9 +4,9 @@ use std::{fmt, str::FromStr};
 
 use crate::severity::named;
 
-/// What is known of a server's isolation.
+/// How a server is confined.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Isolation {
+pub struct Confinement {
     /// Where it ran.
     pub folders: Folders,
     /// Whether it can change files outside of its own folder.
@@ -19,7 +19,7 @@ pub struct Isolation {
     pub changed: Vec<String>,
 }
 
-impl Isolation {
+impl Confinement {
     /// Whether nothing outside of its folder can be harmed by the server: the kernel refuses it, it is not merely unlikely.
     #[must_use]
     pub fn is_complete(&self) -> bool {
@@ -60,6 +60,6 @@ mod tests {
 
     #[test]
     fn a_server_that_nothing_is_known_of_is_not_held_to_be_harmless() {
-        assert!(!Isolation::default().is_complete());
+        assert!(!Confinement::default().is_complete());
     }
 }
