@@ -51,7 +51,6 @@ pub async fn prove(request: Request, progress: &dyn Progress) -> Result<Proved, 
         time: request.budget.time / 3,
         networked: request.target.networked(),
         side_by_side,
-        ..Bounds::default()
     };
     let left = request.budget.time.saturating_sub(begin.elapsed());
     let chosen = choose::choose(request.ask, &lab, bounds, progress, &mut notes);
