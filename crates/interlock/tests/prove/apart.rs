@@ -138,8 +138,11 @@ impl Said {
 
     /// Why a tool was not called.
     fn why_not(&self, tool: &str) -> Option<&str> {
-        let notes =
-            self.report["notes"].as_array().unwrap_or_else(|| panic!("{} {}", self.stdout, self.stderr));
+        let notes = self
+            .report
+            .get("notes")
+            .and_then(Value::as_array)
+            .unwrap_or_else(|| panic!("{} {}", self.stdout, self.stderr));
         notes
             .iter()
             .filter_map(Value::as_str)
@@ -398,10 +401,8 @@ fn what_a_launcher_would_fetch_is_installed_before_and_into_none_of_the_users_fo
     assert!(left.is_empty(), "{left:?}");
 }
 
+/// Where the shell finds a program.
 fn which(name: &str) -> PathBuf {
-    let path = std::env::var_os("PATH").expect("a path");
-    std::env::split_paths(&path)
-        .map(|folder| folder.join(name))
-        .find(|file| file.is_file())
-        .expect("it is installed")
+    let found = Command::new("sh").arg("-c").arg(format!("command -v {name}")).output().expect("a shell");
+    PathBuf::from(String::from_utf8(found.stdout).expect("a path").trim())
 }
