@@ -5,7 +5,8 @@ use interlock_report::proof::{html, svg};
 use roxmltree::{Document, Node, ParsingOptions};
 
 use super::sample::{
-    broken, busy, held, hostile, killed, lost_entity, micros, mixed, nothing, remedies, uneven, unknown,
+    broken, busy, held, hostile, killed, loose, lost_entity, micros, mixed, nothing, remedies, uneven,
+    unknown,
 };
 
 fn only(set: SetReport) -> ProofReport {
@@ -35,6 +36,20 @@ fn class<'d>(document: &'d Document<'d>, name: &'static str) -> impl Iterator<It
 /// All text below a node.
 fn words(node: Node<'_, '_>) -> String {
     node.descendants().filter(Node::is_text).filter_map(|text| text.text()).collect()
+}
+
+#[test]
+fn what_the_kernel_did_not_refuse_and_what_changed_stands_in_the_head() {
+    with(&html::write(&loose(), &remedies), |document| {
+        let said: Vec<String> = class(document, "outside").map(words).collect();
+        assert_eq!(
+            said,
+            ["CHANGED OUTSIDE: /home/ada/notes.txt is gone", "your files are not protected by the kernel"]
+        );
+        assert!(
+            class(document, "outside").all(|line| line.ancestors().any(|node| node.has_tag_name("header")))
+        );
+    });
 }
 
 fn evidence(set: &SetReport) -> &Evidence {

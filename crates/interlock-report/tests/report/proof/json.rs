@@ -3,7 +3,16 @@
 use expect_test::expect;
 use interlock_report::proof::{self, json};
 
-use super::sample::{broken, busy, held, hostile, lost_entity, mixed, nothing, uneven, unknown};
+use super::sample::{broken, busy, held, hostile, loose, lost_entity, mixed, nothing, uneven, unknown};
+
+#[test]
+fn how_a_server_was_kept_apart_is_read_back() {
+    let report = loose();
+    let text = json::write(&report);
+    let (before_sets, _) = text.split_once("\"sets\"").expect("sets");
+    assert!(before_sets.contains(r#""files": "open""#) && before_sets.contains("is gone"), "{before_sets}");
+    assert_eq!(json::read(&text).expect("it is read").isolation, report.isolation);
+}
 
 #[test]
 fn a_report_says_everything() {
@@ -12,6 +21,13 @@ fn a_report_says_everything() {
           "version": 1,
           "verdict": "broken",
           "target": "node dist/index.js",
+          "isolation": {
+            "folders": "elsewhere",
+            "files": "open",
+            "network": "open",
+            "said": [],
+            "changed_outside": []
+          },
           "took_ns": 1840000000,
           "explored": {
             "calls": 276,

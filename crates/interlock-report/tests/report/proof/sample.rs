@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use interlock_model::{
-    Answer, CallRecord, CallSet, Evidence, Explored, Fault, HazardId, History, IoTick, LegalOutcome, Outcome,
-    PlannedCall, ProofReport, Schedule, Seen, SetReport, StaleWindow, TickKind, Verdict,
+    Answer, CallRecord, CallSet, Confinement, Evidence, Explored, Fault, Folders, HazardId, History, IoTick,
+    LegalOutcome, Outcome, PlannedCall, ProofReport, Refusal, Schedule, Seen, SetReport, StaleWindow,
+    TickKind, Verdict,
 };
 use serde_json::{Value, json};
 
@@ -141,7 +142,7 @@ fn report(verdict: Verdict, sets: Vec<SetReport>, notes: &[&str]) -> ProofReport
         target: "node dist/index.js".into(),
         verdict,
         reason: None,
-        isolation: interlock_model::Confinement::default(),
+        isolation: Confinement::default(),
         explored: explored(
             sets.iter().map(|set| set.explored.calls).sum(),
             sets.iter().map(|set| set.explored.trials).sum(),
@@ -271,11 +272,28 @@ pub(super) fn hostile() -> ProofReport {
         target: EVIL.into(),
         verdict: Verdict::Broken,
         reason: Some(EVIL.into()),
+        isolation: Confinement {
+            said: vec![EVIL.into()],
+            changed: vec![EVIL.into()],
+            ..Confinement::default()
+        },
         sets: vec![set],
         explored: explored(u64::MAX, u64::MAX, &[EVIL], u64::MAX),
         took: Duration::MAX,
         notes: vec![EVIL.into()],
     }
+}
+
+/// One that held and was not kept from writing elsewhere, which it did.
+pub(super) fn loose() -> ProofReport {
+    let isolation = Confinement {
+        folders: Folders::Moved,
+        files: Refusal::Open,
+        network: Refusal::Refused,
+        said: vec!["your files are not protected by the kernel".into()],
+        changed: vec!["/home/ada/notes.txt is gone".into()],
+    };
+    ProofReport { isolation, ..held() }
 }
 
 /// A transfer that a crash cuts in two: the money has left one account and not reached the other.

@@ -5,7 +5,7 @@ use interlock_model::{ProofReport, SetReport};
 use interlock_report::{proof::text::write, text::Look};
 
 use super::sample::{
-    broken, busy, held, hostile, lost_entity, mixed, nothing, only_read, remedies, uneven, unknown,
+    broken, busy, held, hostile, loose, lost_entity, mixed, nothing, only_read, remedies, uneven, unknown,
 };
 
 const PLAIN: Look = Look { colour: false, width: 100 };
@@ -16,6 +16,21 @@ fn check(report: &ProofReport, look: Look, expect: Expect) {
 
 fn only(set: SetReport) -> ProofReport {
     ProofReport { verdict: set.verdict, sets: vec![set], ..broken() }
+}
+
+#[test]
+fn what_the_kernel_did_not_refuse_and_what_changed_stands_in_the_first_lines() {
+    let said = write(&loose(), &remedies, PLAIN);
+    let first: Vec<&str> = said.lines().skip(1).take(3).map(str::trim).collect();
+    assert_eq!(
+        first,
+        [
+            "node dist/index.js",
+            "CHANGED OUTSIDE: /home/ada/notes.txt is gone",
+            "your files are not protected by the kernel"
+        ],
+        "{said}"
+    );
 }
 
 #[test]
