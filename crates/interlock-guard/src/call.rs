@@ -58,6 +58,9 @@ pub enum Answer {
         /// The error, as JSON text.
         error: Bytes,
     },
+    /// Its caller cancelled it, and its server was told and has not said since that it ended: servers made with the official SDKs say nothing
+    /// more of a call that was cancelled, or that it was, while it may go on.
+    Cancelled,
     /// It will not answer any more: its process is gone, its connection broke.
     Lost {
         /// Why, for people.

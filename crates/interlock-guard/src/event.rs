@@ -4,7 +4,10 @@ use std::{sync::Arc, time::Duration};
 
 use interlock_sync::store::{Fence, OpId};
 
-use crate::{call::ToolCall, traceparent::Traceparent};
+use crate::{
+    call::{Caller, ToolCall},
+    traceparent::Traceparent,
+};
 
 /// Somebody who is told what happens. Called on the way of a call, so it must not wait.
 pub trait Watch: Send + Sync + 'static {
@@ -60,6 +63,17 @@ pub enum Event<'a> {
         ending: Ending<'a>,
         /// How long the upstream took.
         took: Duration,
+    },
+    /// A message of a client that is no tool call and could make a server act was passed on, or refused.
+    Message {
+        /// Who sent it.
+        caller: &'a Caller,
+        /// What it asks for.
+        method: &'a str,
+        /// The resource, prompt, tool or task that it names, if it does.
+        about: Option<&'a str>,
+        /// Why it was refused, in a word; `None` if it was passed on.
+        refused: Option<&'a str>,
     },
     /// An upstream changed its state.
     Upstream {
@@ -125,6 +139,8 @@ pub enum Ending<'a> {
     Answered,
     /// With a result that says it is an error, or with a JSON-RPC error.
     Failed,
+    /// Its caller cancelled it, its server was told and did not answer, and nothing was at stake that a rule speaks of.
+    Cancelled,
     /// Nobody knows.
     Unknown {
         /// Why.

@@ -14,4 +14,4 @@ pub mod redis;
 pub mod sqlite;
 // backends: end
 
-pub use open::{Backend, OpenError, Options, open};
+pub use open::{Backend, OpenError, Options, caveats, open};

@@ -17,7 +17,12 @@ pub struct Backend {
     pub example: &'static str,
     /// Opens it.
     pub(crate) open: fn(&str, &Options) -> Opening,
+    /// Asks what its settings do not let it promise, where that differs from one server to another.
+    pub(crate) caveats: Option<fn(&str, &Options) -> Caveats>,
 }
+
+/// What a store cannot promise, on its way: sentences for people.
+pub(crate) type Caveats = Pin<Box<dyn Future<Output = Vec<String>> + Send>>;
 
 /// A store on its way.
 pub(crate) type Opening = Pin<Box<dyn Future<Output = Result<Arc<dyn Store>, OpenError>> + Send>>;
@@ -89,13 +94,25 @@ pub async fn open(url: &str, options: &Options) -> Result<Arc<dyn Store>, OpenEr
     if !(1..=63).contains(&options.namespace.len()) || !options.namespace.chars().all(valid) {
         return Err(OpenError::Namespace(options.namespace.clone()));
     }
-    let scheme = url.split_once(':').map_or("", |(scheme, _)| scheme);
-    let backend = ALL.iter().find(|backend| backend.schemes.contains(&scheme));
-    let backend = backend.ok_or_else(|| OpenError::UnknownScheme {
+    let backend = backend_of(url).ok_or_else(|| OpenError::UnknownScheme {
         url: without_secrets(url),
         known: ALL.iter().map(|backend| backend.example).collect::<Vec<_>>().join(", "),
     })?;
     (backend.open)(url, options).await
+}
+
+/// What the store that a URL names cannot promise by the settings of its server, as sentences for people; none if it keeps what it has
+/// acknowledged. That nothing could be found out is one of them.
+pub async fn caveats(url: &str, options: &Options) -> Vec<String> {
+    match backend_of(url).and_then(|backend| backend.caveats) {
+        Some(caveats) => caveats(url, options).await,
+        None => Vec::new(),
+    }
+}
+
+fn backend_of(url: &str) -> Option<&'static Backend> {
+    let scheme = url.split_once(':').map_or("", |(scheme, _)| scheme);
+    ALL.iter().find(|backend| backend.schemes.contains(&scheme))
 }
 
 /// The URL without its password, for messages.

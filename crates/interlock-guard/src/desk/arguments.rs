@@ -6,10 +6,9 @@ use interlock_model::{KeyPart, KeyTemplate};
 use interlock_sync::{spell, store::Fingerprint};
 use serde_json::{Map, Value, value::RawValue};
 
-use crate::message::Scanner;
+use crate::message::{Scanner, is_alike};
 
-/// The members of a JSON object of which only the first level was read: names, and values as they are written. A name that is there twice
-/// means the last one, as for most readers.
+/// The members of a JSON object of which only the first level was read: names, and values as they are written.
 type Members<'a> = Vec<(Cow<'a, [u8]>, &'a [u8])>;
 
 /// A JSON object as text, read when the first question comes.
@@ -23,7 +22,7 @@ pub(super) struct Object<'a> {
 pub(super) enum Unfilled {
     /// There is no such argument, or it is null.
     Missing(String),
-    /// It is a list or an object, or an empty text.
+    /// It is a list or an object, or an empty text; or it is there twice, and servers differ in which one counts.
     Unusable(String),
 }
 
@@ -34,31 +33,34 @@ impl<'a> Object<'a> {
     }
 
     /// The value at a path, as far as it is there and not null.
-    pub(super) fn at(&mut self, path: &[String]) -> Option<Value> {
+    pub(super) fn at(&mut self, path: &[String]) -> Result<Option<Value>, Unfilled> {
         // What names a thing is short; a list or an object names nothing, so it is not read.
-        match self.raw_at(path)? {
-            [b'{', ..] => Some(Value::Object(Map::new())),
-            [b'[', ..] => Some(Value::Array(Vec::new())),
-            raw => serde_json::from_slice(raw).ok().filter(|value: &Value| !value.is_null()),
-        }
+        Ok(match self.raw_at(path)? {
+            None => None,
+            Some([b'{', ..]) => Some(Value::Object(Map::new())),
+            Some([b'[', ..]) => Some(Value::Array(Vec::new())),
+            Some(raw) => serde_json::from_slice(raw).ok().filter(|value: &Value| !value.is_null()),
+        })
     }
 
     /// The value at a path as it is written.
-    fn raw_at(&mut self, path: &[String]) -> Option<&'a [u8]> {
-        let (first, inner) = path.split_first()?;
+    fn raw_at(&mut self, path: &[String]) -> Result<Option<&'a [u8]>, Unfilled> {
+        let Some((first, inner)) = path.split_first() else { return Ok(None) };
+        let twice = |_: Twice| Unfilled::Unusable(path.join("."));
         let text = self.text;
         let members = self.members.get_or_insert_with(|| members(text));
-        let mut found = named(members, first)?;
+        let mut found = named(members, first).map_err(twice)?;
         for name in inner {
-            found = named(&self::members(found), name)?;
+            let Some(outer) = found else { return Ok(None) };
+            found = named(&self::members(outer), name).map_err(twice)?;
         }
-        Some(found)
+        Ok(found)
     }
 
     /// The text of the value at a path by which it is told apart; `None` if it is not there.
     pub(super) fn text_at(&mut self, path: &[String]) -> Result<Option<Cow<'a, str>>, Unfilled> {
         // Most are strings that say what is written.
-        if let Some([b'"', text @ .., b'"']) = self.raw_at(path)
+        if let Some([b'"', text @ .., b'"']) = self.raw_at(path)?
             && !text.is_empty()
             && !text.contains(&b'\\')
             && let Ok(text) = std::str::from_utf8(text)
@@ -66,7 +68,7 @@ impl<'a> Object<'a> {
             return Ok(Some(Cow::Borrowed(text)));
         }
         let unusable = || Unfilled::Unusable(path.join("."));
-        let value = self.at(path);
+        let value = self.at(path)?;
         value.map(|value| spell::scalar(&value).map(Cow::Owned).ok_or_else(unusable)).transpose()
     }
 
@@ -105,8 +107,18 @@ fn members(text: &[u8]) -> Members<'_> {
     members
 }
 
-fn named<'a>(members: &Members<'a>, name: &str) -> Option<&'a [u8]> {
-    members.iter().rev().find(|(known, _)| **known == *name.as_bytes()).map(|(_, value)| *value)
+/// A name that is there more than once.
+struct Twice;
+
+/// The member of a name. Most servers take the last of two, some the first, and those written in Go take one whose name differs in case alone:
+/// a call must not be able to lock one thing and to work on another.
+fn named<'a>(members: &Members<'a>, name: &str) -> Result<Option<&'a [u8]>, Twice> {
+    let mut alike = members.iter().filter(|(known, _)| is_alike(known, name.as_bytes()));
+    match (alike.next(), alike.next()) {
+        (Some((known, value)), None) => Ok((**known == *name.as_bytes()).then_some(*value)),
+        (None, _) => Ok(None),
+        (Some(_), Some(_)) => Err(Twice),
+    }
 }
 
 /// What a call says: the tool and its arguments, in whatever order they came. Arguments that are nested too deeply to be read count as
@@ -138,9 +150,17 @@ mod tests {
         check("order:{args.orderId}", r#"{"x": [{"orderId": 1}], "orderId": "o-1"}"#, Ok("order:o-1"));
         check("{args.a.b}/{args.c}", r#"{"a": {"b": true}, "c": 7}"#, Ok("true/7"));
         check("{args.é}", r#"{"\u00e9": "\u00e4"}"#, Ok("ä"));
-        check("{args.id}", r#"{"id": 1, "id": 2}"#, Ok("2"));
         check("{args.id}", r#"{"id": "a\"b"}"#, Ok("a\"b"));
-        check("{args.a.b}", r#"{"a": {"b": 1, "\u0062": 2}}"#, Ok("2"));
+    }
+
+    #[test]
+    fn what_is_there_twice_says_nothing_as_servers_differ_in_which_one_counts() {
+        let unusable = |name: &str| Err(Unfilled::Unusable(name.into()));
+        check("{args.id}", r#"{"id": 1, "id": 2}"#, unusable("id"));
+        check("{args.id}", r#"{"id": 1, "ID": 2}"#, unusable("id"));
+        check("{args.a.b}", r#"{"a": {"b": 1, "\u0062": 2}}"#, unusable("a.b"));
+        check("{args.id}", r#"{"id": 1, "x": 2, "x": 3}"#, Ok("1"));
+        check("{args.id}", r#"{"ID": 1}"#, Err(Unfilled::Missing("id".into())));
     }
 
     #[test]

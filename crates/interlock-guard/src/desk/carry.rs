@@ -14,7 +14,7 @@ use interlock_sync::{adapt::Reason, gate::OwnedInside, store::OpId};
 use tokio::{sync::oneshot, time::Instant};
 
 use super::{
-    Carried, Desk, Stamp,
+    Carried, Desk, OnCancel, Stamp,
     hold::Running,
     plan::Plan,
     refusal::Why,
@@ -24,7 +24,7 @@ use super::{
 use crate::{
     call::{Answer, ToolCall},
     event::{Decision, Event},
-    policy::ToolRules,
+    policy::{Cancel, ToolRules},
 };
 
 const LEAST_GRACE: Duration = Duration::from_secs(1);
@@ -101,6 +101,7 @@ impl Visit {
         let seen = self.desk.observe(&self.call, self.id, &self.rules, self.came).await;
         let fence = plan.as_ref().and_then(Plan::fence);
         let traceparent = self.desk.watch.traceparent(self.id, &self.call);
+        let on_cancel = on_cancel(&self.rules, plan.as_ref());
         let started = Instant::now();
         let mut running = Running {
             desk: &self.desk,
@@ -114,7 +115,7 @@ impl Visit {
             until: started + ttl(&self.rules),
             inside: Some(inside),
         };
-        let answer = pin!(async move { forward(Stamp { fence, traceparent }).await });
+        let answer = pin!(async move { forward(Stamp { fence, traceparent, on_cancel }).await });
         running.run(answer).await;
         running.inside = None;
         // Whoever waits for the answer goes first; what is left of the call is cleared away afterwards.
@@ -197,6 +198,20 @@ impl Visit {
     fn decide(&self, decision: Decision<'_>, keys: &[String]) {
         let waited = self.came.elapsed();
         self.desk.watch.note(&Event::Decided { id: self.id, call: &self.call, decision, keys, waited });
+    }
+}
+
+/// What becomes of a cancel, if the rules do not say it. A cancel does not end a call: servers made with the official SDKs do not answer one that
+/// was cancelled, or answer while it goes on. So one that others wait for is not cancelled, and its own answer says when it has ended.
+fn on_cancel(rules: &ToolRules, plan: Option<&Plan>) -> OnCancel {
+    let is_held = match rules.cancel {
+        Some(cancel) => cancel == Cancel::Hold,
+        None => plan.is_some_and(|plan| plan.is_awaited(rules)),
+    };
+    match plan {
+        _ if is_held => OnCancel::Held,
+        Some(_) => OnCancel::PassedOn(grace(rules)),
+        None => OnCancel::PassedOn(Duration::ZERO),
     }
 }
 

@@ -42,6 +42,7 @@ use crate::{
 const KEPT_BACK: Duration = Duration::from_secs(1);
 
 /// What is noted of a call whose lease had run out when it ended: something kept it from being prolonged.
+const CANCELLED: &str = "it was cancelled, and its server did not say that it ended";
 const RAN_OUT: &str = "the lease of a call had run out before it ended, so another may have run beside it";
 
 /// How often a task is asked for if its server does not say, and at most.
@@ -198,6 +199,10 @@ impl Running<'_> {
         }
         let ending = match (came, answer) {
             (Came::Unknown, Answer::Lost { reason, .. }) => Ending::Unknown { reason },
+            (Came::Unknown, Answer::Cancelled) if self.plan.as_ref().is_some_and(|plan| plan.is_awaited(self.rules)) => {
+                Ending::Unknown { reason: CANCELLED }
+            }
+            (Came::Unknown, Answer::Cancelled) => Ending::Cancelled,
             (Came::Unknown, _) => Ending::Unknown { reason: "the task was lost" },
             (Came::Well, _) | (Came::Nothing, Answer::Asks { .. }) => Ending::Answered,
             _ => Ending::Failed,
@@ -226,6 +231,11 @@ fn carried(answer: &Answer, call: &ToolCall, plan: Option<&Plan>) -> Carried {
         Answer::Lost { reason, may_have_run } => {
             let has_key = plan.is_some_and(Plan::has_key);
             let why = Why::Lost { reason: reason.clone(), may_have_run: *may_have_run, has_key };
+            Carried::Said(why.said_of(&call.tool))
+        }
+        Answer::Cancelled => {
+            let has_key = plan.is_some_and(Plan::has_key);
+            let why = Why::Lost { reason: CANCELLED.into(), may_have_run: true, has_key };
             Carried::Said(why.said_of(&call.tool))
         }
         answer => Carried::Answer(answer.clone()),

@@ -81,6 +81,17 @@ pub struct Stamp {
     pub fence: Option<Fence>,
     /// The trace context for `_meta` in place of the call's own, if somebody records the call.
     pub traceparent: Option<Traceparent>,
+    /// What becomes of a cancel by its caller.
+    pub on_cancel: OnCancel,
+}
+
+/// What becomes of a cancel of a call that was let through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OnCancel {
+    /// Its server does not hear of it: what the call holds is given back with the server's own answer.
+    Held,
+    /// Its server is told. Unless a result comes, the call is given up after this time.
+    PassedOn(Duration),
 }
 
 /// What the caller gets.

@@ -223,6 +223,14 @@ impl Plan {
         self.settlement.fence.filter(|_| has_any)
     }
 
+    /// Whether it matters to others that the call has really ended: it has locks or a key, or changes what they have read.
+    pub(super) fn is_awaited(&self, rules: &ToolRules) -> bool {
+        let Settlement { locks, changes, .. } = &self.settlement;
+        // Facts are noted in either mode; where the rule only observes, nothing is made of them.
+        let counts = rules.changes.as_ref().is_some_and(|ruled| ruled.mode == Mode::Enforce);
+        !locks.is_empty() || self.has_key() || (counts && !changes.is_empty())
+    }
+
     pub(super) fn has_key(&self) -> bool {
         self.settlement.once.is_some()
     }
@@ -257,9 +265,9 @@ fn once(
         }
         IdempotencyKey::Meta if call.meta.is_empty() => None,
         IdempotencyKey::Meta => match Object::new(&call.meta).at(&[IDEMPOTENCY_KEY.to_owned()]) {
-            None => None,
-            Some(Value::String(said)) if !said.is_empty() => Some(said),
-            Some(_) => return Err(unusable()),
+            Ok(None) => None,
+            Ok(Some(Value::String(said))) if !said.is_empty() => Some(said),
+            Ok(Some(_)) | Err(_) => return Err(unusable()),
         },
     };
     Ok(said.map(|said| Once {

@@ -43,7 +43,7 @@ impl Came {
             Answer::Asks { .. } => Self::Nothing,
             Answer::Error { error } if is_not_understood(error) => Self::Nothing,
             Answer::Error { .. } => Self::Badly,
-            Answer::Lost { may_have_run: true, .. } => Self::Unknown,
+            Answer::Lost { may_have_run: true, .. } | Answer::Cancelled => Self::Unknown,
             Answer::Lost { may_have_run: false, .. } => Self::Nothing,
         }
     }
@@ -62,7 +62,7 @@ fn kept(answer: &Answer) -> Vec<u8> {
     let (kind, text) = match answer {
         Answer::Result { result, .. } | Answer::Asks { result } => (RESULT, result),
         Answer::Error { error } => (ERROR, error),
-        Answer::Lost { .. } => return vec![TOO_LARGE],
+        Answer::Lost { .. } | Answer::Cancelled => return vec![TOO_LARGE],
     };
     if text.len() > LARGEST {
         return vec![TOO_LARGE];

@@ -10,20 +10,39 @@ pub use self::{
 
 use bytes::{BufMut, Bytes, BytesMut};
 
-use crate::session::Said;
+use crate::{
+    message::{Code, failure},
+    session::{Step, Unheard},
+};
 
-/// The answers of a batch as one message; `None` if there are none.
-fn together(said: Vec<Said>) -> Option<Bytes> {
-    let mut bytes = BytesMut::new();
-    for said in said {
-        if let Some(answer) = said.bytes() {
+/// The messages of a batch, taken in one by one and answered together.
+#[derive(Default)]
+struct Steps {
+    /// Its requests.
+    taken: Vec<Step>,
+    /// What is said to those that are neither requests nor may be heeded.
+    refused: Vec<Bytes>,
+}
+
+impl Steps {
+    fn refuse(&mut self, unheard: Unheard) {
+        if !unheard.is_notification {
+            self.refused.push(failure(None, Code::INVALID_REQUEST, unheard.why));
+        }
+    }
+
+    /// The answers as one message; `None` if there are none.
+    async fn finish(self) -> Option<Bytes> {
+        let said = futures_util::future::join_all(self.taken.into_iter().map(Step::finish)).await;
+        let mut bytes = BytesMut::new();
+        for answer in said.into_iter().filter_map(crate::session::Said::bytes).chain(self.refused) {
             bytes.put_u8(if bytes.is_empty() { b'[' } else { b',' });
             bytes.put_slice(&answer);
         }
+        if bytes.is_empty() {
+            return None;
+        }
+        bytes.put_u8(b']');
+        Some(bytes.freeze())
     }
-    if bytes.is_empty() {
-        return None;
-    }
-    bytes.put_u8(b']');
-    Some(bytes.freeze())
 }

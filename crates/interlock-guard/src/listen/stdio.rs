@@ -8,9 +8,10 @@ use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore, mpsc},
 };
 
+use super::Steps;
 use crate::{
     call::Caller,
-    message::{Incoming, Kind, Message, failure, one_line},
+    message::{Code, Incoming, Kind, Message, failure, one_line},
     session::{Engine, Outbox, Session, Style, Who, revision},
     upstream::Lines,
 };
@@ -79,7 +80,7 @@ where
                         batch(&session, messages, &out, &room).await;
                     } else {
                         let why = "batches exist in the revision 2025-03-26 only";
-                        let _ = out.put(failure(None, crate::message::Code::INVALID_REQUEST, why)).await;
+                        let _ = out.put(failure(None, Code::INVALID_REQUEST, why)).await;
                     }
                 }
                 Err(fault) => {
@@ -125,7 +126,12 @@ fn who() -> Who {
 
 async fn one(session: &Arc<Session>, message: Message, out: &Arc<Outbox>, room: &Room) {
     if message.kind() != Kind::Request {
-        return session.tell(&message).await;
+        if let Err(unheard) = session.tell(&session.caller, &message).await
+            && !unheard.is_notification
+        {
+            let _ = out.put(failure(None, Code::INVALID_REQUEST, unheard.why)).await;
+        }
+        return;
     }
     let Some(place) = room.enter(message.bytes().len()).await else { return };
     let step = session.take(who(), message, Arc::clone(out)).await;
@@ -142,21 +148,17 @@ async fn one(session: &Arc<Session>, message: Message, out: &Arc<Outbox>, room: 
 async fn batch(session: &Arc<Session>, messages: Vec<Message>, out: &Arc<Outbox>, room: &Room) {
     let length = messages.iter().map(|message| message.bytes().len()).sum();
     let Some(place) = room.enter(length).await else { return };
-    let mut steps = Vec::new();
+    let mut steps = Steps::default();
     for message in messages {
         if message.kind() == Kind::Request {
-            steps.push(session.take(who(), message, Arc::clone(out)).await);
-        } else {
-            session.tell(&message).await;
+            steps.taken.push(session.take(who(), message, Arc::clone(out)).await);
+        } else if let Err(unheard) = session.tell(&session.caller, &message).await {
+            steps.refuse(unheard);
         }
-    }
-    if steps.is_empty() {
-        return;
     }
     let out = Arc::clone(out);
     tokio::spawn(async move {
-        let said = futures_util::future::join_all(steps.into_iter().map(crate::session::Step::finish)).await;
-        if let Some(bytes) = super::together(said) {
+        if let Some(bytes) = steps.finish().await {
             let _ = out.put(bytes).await;
         }
         drop(place);

@@ -132,9 +132,10 @@ impl Message {
                     };
                     return fill(slot, span, &text);
                 }
-                _ => {
-                    scanner.value()?;
-                    return Ok(());
+                b"jsonrpc" => return scanner.value().map(drop),
+                name => {
+                    refuse_alike(name, &ENVELOPE)?;
+                    return scanner.value().map(drop);
                 }
             };
             let span = scanner.value()?;
@@ -149,7 +150,7 @@ impl Message {
             _ => return Err(Fault::Shape("a message has a method, or an id and an outcome")),
         };
         let message = Self { bytes: bytes.clone(), kind, id, method, params, result, error, parts };
-        if method.is_some_and(|span| message.raw(span).first() != Some(&b'"')) {
+        if method.is_some_and(|span| message.text(span).is_none()) {
             return Err(Fault::Shape("the method is a string"));
         }
         if kind == Kind::Request && message.id_key().is_none() {
@@ -210,12 +211,12 @@ impl Message {
         slice(&self.bytes, span)
     }
 
-    /// What a string says; `None` if the part is no string.
+    /// What a string says; `None` if the part is no string, or one that has no text.
     pub(crate) fn text(&self, span: Span) -> Option<Cow<'_, str>> {
         let raw = self.bytes.get(wide(span.start)..wide(span.end))?;
         let inner = raw.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
         if inner.contains(&b'\\') {
-            return Some(Cow::Owned(unescaped(inner)));
+            return unescaped(inner).map(Cow::Owned);
         }
         std::str::from_utf8(inner).ok().map(Cow::Borrowed)
     }
@@ -257,9 +258,11 @@ impl Parts {
                     };
                     return fill(&mut self.meta, span, &text);
                 }
-                _ => {
-                    scanner.value()?;
-                    return Ok(());
+                (name, _) => {
+                    if is_params {
+                        refuse_alike(name, &PARAMS)?;
+                    }
+                    return scanner.value().map(drop);
                 }
             };
             let span = scanner.value()?;
@@ -287,6 +290,31 @@ impl Parts {
             fill(slot, span, &text)
         })
     }
+}
+
+/// The members of a message by which it is decided what it is and where it goes.
+const ENVELOPE: [&[u8]; 6] = [b"jsonrpc", b"id", b"method", b"params", b"result", b"error"];
+/// Those of `params` by which it is decided over a request.
+const PARAMS: [&[u8]; 6] = [b"name", b"arguments", b"uri", b"taskId", b"requestId", b"_meta"];
+
+/// Refuses a member that only some readers tell from one that decides: Go's takes names without regard to case, and then the last one counts.
+fn refuse_alike(name: &[u8], decisive: &[&[u8]]) -> Result<(), Fault> {
+    match decisive.iter().any(|known| is_alike(name, known)) {
+        true => Err(Fault::Alike(String::from_utf8_lossy(name).into_owned())),
+        false => Ok(()),
+    }
+}
+
+/// Whether two names are the same but for case. Two letters outside of ASCII fold into it: the long s and the sign of the kelvin.
+pub(crate) fn is_alike(name: &[u8], other: &[u8]) -> bool {
+    if name.is_ascii() {
+        return name.eq_ignore_ascii_case(other);
+    }
+    let folded = |text: &[u8]| {
+        let plain = String::from_utf8_lossy(text).replace('\u{17f}', "s").replace('\u{212a}', "k");
+        plain.to_ascii_lowercase()
+    };
+    folded(name) == folded(other)
 }
 
 fn fill(slot: &mut Option<Span>, span: Span, name: &[u8]) -> Result<(), Fault> {

@@ -20,6 +20,9 @@ pub enum Fault {
     /// A key that decides where a message goes is there twice, and readers differ in which one counts.
     #[error("the member {0:?} appears twice")]
     Twice(String),
+    /// A key differs from such a one only in upper and lower case, and some readers do not tell them apart.
+    #[error("the member {0:?} differs from one of the protocol only in upper and lower case")]
+    Alike(String),
     /// It is JSON, but no JSON-RPC message.
     #[error("{0}")]
     Shape(&'static str),
@@ -30,7 +33,7 @@ impl Fault {
     pub(crate) fn code(&self) -> Code {
         match self {
             Self::Syntax(_) | Self::Encoding | Self::Depth(_) => Code::PARSE,
-            Self::Length(_) | Self::Twice(_) | Self::Shape(_) => Code::INVALID_REQUEST,
+            Self::Length(_) | Self::Twice(_) | Self::Alike(_) | Self::Shape(_) => Code::INVALID_REQUEST,
         }
     }
 }

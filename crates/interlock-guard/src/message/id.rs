@@ -20,7 +20,9 @@ impl Id {
             b'"' => {
                 let inner = raw.slice(1..raw.len().checked_sub(1)?);
                 let is_escaped = inner.contains(&b'\\');
-                Some(Self::Text(if is_escaped { unescaped(&inner).into() } else { inner }))
+                // One that has no text is told apart by how it is written.
+                let text = if is_escaped { unescaped(&inner).map(Bytes::from) } else { None };
+                Some(Self::Text(text.unwrap_or(inner)))
             }
             b'-' | b'0'..=b'9' if !raw.iter().any(|byte| matches!(byte, b'.' | b'e' | b'E')) => {
                 Some(Self::Integer(raw.clone()))

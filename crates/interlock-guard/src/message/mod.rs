@@ -13,7 +13,7 @@ mod splice;
 pub use self::fault::Fault;
 pub(crate) use self::{
     compose::{Code, answer, answer_error, failure, quoted},
-    envelope::{Incoming, Kind, Message},
+    envelope::{Incoming, Kind, Message, is_alike},
     id::Id,
     scan::{Scanner, Span},
     splice::{Edit, one_line, splice},

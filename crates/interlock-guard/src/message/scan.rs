@@ -261,18 +261,18 @@ impl<'a> Key<'a> {
         if !self.is_escaped {
             return Cow::Borrowed(self.raw);
         }
-        Cow::Owned(unescaped(self.raw).into_bytes())
+        // Half of a surrogate pair has no text. It is not equal to anything that the guard looks for.
+        Cow::Owned(unescaped(self.raw).unwrap_or_else(|| "\u{fffd}".to_owned()).into_bytes())
     }
 }
 
-/// What a string says, from what is between its quotes.
-pub(super) fn unescaped(raw: &[u8]) -> String {
+/// What a string says, from what is between its quotes; `None` if it says nothing, as half of a surrogate pair does.
+pub(super) fn unescaped(raw: &[u8]) -> Option<String> {
     let mut quoted = Vec::with_capacity(raw.len() + 2);
     quoted.push(b'"');
     quoted.extend_from_slice(raw);
     quoted.push(b'"');
-    // Half of a surrogate pair has no text. It is not equal to anything that the guard looks for.
-    serde_json::from_slice(&quoted).unwrap_or_else(|_| "\u{fffd}".to_owned())
+    serde_json::from_slice(&quoted).ok()
 }
 
 fn push(objects: u128, depth: u32, is_object: bool) -> Result<(u128, u32), Fault> {

@@ -21,7 +21,7 @@ use super::{
     trace::Span,
 };
 use crate::{
-    call::ToolCall,
+    call::{Caller, ToolCall},
     event::{Decision, Ending, Event, UpstreamState, Watch},
     traceparent::Traceparent,
 };
@@ -48,6 +48,14 @@ impl Watch for Ops {
                     audit.note(event, here.as_ref());
                 }
                 self.record_ended(id, call, ending, took, here);
+            }
+            Event::Message { caller, method, refused, .. } => {
+                if let Some(reason) = refused {
+                    self.refused_message(caller, method, reason);
+                }
+                if let Some(audit) = &self.audit {
+                    audit.note(event, None);
+                }
             }
             Event::Upstream { name, state, reason } => self.upstream(name, state, reason),
             Event::Store { error } => {
@@ -225,12 +233,26 @@ impl Ops {
         }
     }
 
+    fn refused_message(&self, caller: &Caller, method: &str, reason: &str) {
+        self.tally.refused_messages.fetch_add(1, Relaxed);
+        if let Some(log) = &self.log {
+            let fields = [
+                ("decision", "refused"),
+                ("reason", reason),
+                ("method", method),
+                ("caller", caller.as_str()),
+            ];
+            log.say_seldom(Level::Warn, "message", reason, Instant::now(), &fields);
+        }
+    }
+
     fn ended(&self, call: &ToolCall, ending: Ending<'_>, took: Duration, here: Option<&Here>) {
         let row = here.map_or_else(|| self.tally.tools.of(&call.tool), |here| Arc::clone(&here.row));
         row.durations.add(took);
         let count = match ending {
             Ending::Answered => &row.answered,
             Ending::Failed => &row.failed,
+            Ending::Cancelled => &row.cancelled,
             Ending::Unknown { .. } => &row.unknown,
         };
         count.fetch_add(1, Relaxed);
@@ -291,6 +313,7 @@ impl Ops {
             let (ending, error, reason) = match ending {
                 Ending::Answered => ("answered", None, None),
                 Ending::Failed => ("failed", Some("tool_error"), None),
+                Ending::Cancelled => ("cancelled", Some("cancelled"), None),
                 Ending::Unknown { reason } => ("unknown", Some("unknown_outcome"), Some(clip(reason).into())),
             };
             let (keys, fence, is_observed) = match here {

@@ -31,7 +31,7 @@ pub use self::{
     live::{Live, Reloaded},
     pattern::{EmptyPattern, Pattern},
     problem::{Broken, Problem, Weight},
-    rule::{InvalidRule, Rule},
+    rule::{Cancel, InvalidRule, Rule},
     rules::{Ruled, Rules, ToolRules},
     substitute::Environment,
     suggest::suggest,

@@ -43,6 +43,17 @@ pub struct Rule {
     pub timeout: Option<Duration>,
     /// How long a call waits for its turn.
     pub wait: Option<Duration>,
+    /// What becomes of a cancel by the caller.
+    pub cancel: Option<Cancel>,
+}
+
+/// What becomes of a cancel by the caller while the call runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cancel {
+    /// The server does not hear of it, and what the call holds is held until the server answers.
+    Hold,
+    /// The server is told, and what the call holds is held until a result comes, or for a grace.
+    Pass,
 }
 
 /// Why a policy, as data, makes no rule.
@@ -80,6 +91,7 @@ impl Rule {
             idempotency: None,
             timeout: None,
             wait: None,
+            cancel: None,
         }
     }
 
@@ -109,6 +121,7 @@ impl Rule {
             ("idempotency", self.idempotency.is_some()),
             ("timeout", self.timeout.is_some()),
             ("wait", self.wait.is_some()),
+            ("cancel", self.cancel.is_some()),
             ("deny", self.deny.is_some()),
         ];
         said.into_iter().filter(|(_, is_said)| *is_said).map(|(name, _)| name).collect()

@@ -9,7 +9,7 @@ use interlock_sync::store::Quota;
 
 use super::{
     config::{Config, Defaults, StoreAway},
-    rule::{Rule, name_all},
+    rule::{Cancel, Rule, name_all},
 };
 
 /// All rules in force. A reload replaces them whole, as one generation: whoever asks gets all of the old or all of the new.
@@ -45,6 +45,8 @@ pub struct ToolRules {
     pub grace: Duration,
     /// How long a call waits for its turn.
     pub wait: Duration,
+    /// What becomes of a cancel by the caller, where a rule says so.
+    pub cancel: Option<Cancel>,
     /// How many calls may stand in one line.
     pub queue: usize,
     /// How long endings, versions and views are remembered.
@@ -181,6 +183,7 @@ pub(super) fn resolve(
         timeout: defaults.timeout,
         grace: defaults.grace,
         wait: defaults.wait,
+        cancel: None,
         queue: defaults.queue,
         keep: defaults.keep,
         passes_without_store: false,
@@ -202,6 +205,7 @@ pub(super) fn resolve(
         by.set(&mut out.idempotency, rule.idempotency.clone());
         out.timeout = rule.timeout.unwrap_or(out.timeout);
         out.wait = rule.wait.unwrap_or(out.wait);
+        out.cancel = rule.cancel.or(out.cancel);
     }
     out.passes_without_store = defaults.store_away == StoreAway::Pass || only_reads(&out, is_read_only);
     out

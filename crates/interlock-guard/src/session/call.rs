@@ -9,7 +9,7 @@ use bytes::Bytes;
 use http::{HeaderName, HeaderValue};
 
 use super::{
-    cancel::cancelled,
+    cancel::{cancelled, outcome},
     client::{Session, Style},
     flights::{Flight, NoPlace, Place},
     greeting::{Bridge, completed},
@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     call::{Answer, Caller, ToolCall},
-    desk::Carried,
+    desk::{Carried, OnCancel},
     message::{Code, Edit, Message, answer, failure, splice},
     traceparent::Traceparent,
     upstream::{Begun, Link, Lost, Parcel, Reply, STATED, disagreement},
@@ -87,6 +87,9 @@ impl Session {
     }
 
     async fn work(&self, who: Who, message: &Message, place: &Place, out: Arc<Outbox>) -> Work {
+        if let Some(said) = self.refuse_request(&who.caller, message) {
+            return Work::Said(said);
+        }
         if (self.style == Style::Stateless || self.is_merged())
             && let Some(said) = removed(message)
         {
@@ -140,7 +143,7 @@ impl Session {
             ..Parcel::new(message.clone())
         });
         let number = link.pending.number();
-        place.flight.leaves(&link, number);
+        place.flight.leaves(&link, number, true);
         let begun = link.begin(parcel, number, Some(out)).await;
         let teaches = message.method() == "tools/list";
         Work::Passing { link, number, begun, teaches, bridge }
@@ -219,16 +222,16 @@ impl Session {
             parcel.fence = stamp.fence;
             parcel.traceparent = stamp.traceparent.or(carried);
             let number = link.pending.number();
-            flight.leaves(&link, number);
+            flight.leaves(&link, number, stamp.on_cancel != OnCancel::Held);
             let begun = link.begin(parcel, number, Some(out)).await;
-            let reply = pin!(link.finish(begun));
-            match engine.answered(&link, number, reply).await {
-                Reply::Answer(answer) => {
+            match outcome(&engine, &flight, &link, (number, begun), stamp.on_cancel).await {
+                None => Answer::Cancelled,
+                Some(Reply::Answer(answer)) => {
                     let said = judged(&link, &answer, is_stateless);
                     let _ = kept.set(answer);
                     said
                 }
-                Reply::Lost(Lost { reason, may_have_run, .. }) => Answer::Lost { reason, may_have_run },
+                Some(Reply::Lost(Lost { reason, may_have_run, .. })) => Answer::Lost { reason, may_have_run },
             }
         };
         let left = Left::new(self, &place.flight);
@@ -281,8 +284,7 @@ impl Step {
     }
 }
 
-/// A request that was sent. If its client goes before the answer, and has no other way to say so, a server on a pipe is told. What the call
-/// holds stays held until the server has answered.
+/// A request that was sent. If its client goes before the answer, and has no other way to say so, it has cancelled it.
 struct Left<'a>(Option<&'a Flight>);
 
 impl<'a> Left<'a> {
@@ -297,7 +299,7 @@ impl<'a> Left<'a> {
 
 impl Drop for Left<'_> {
     fn drop(&mut self) {
-        if let Some((link, number)) = self.0.and_then(Flight::left)
+        if let Some((link, number)) = self.0.and_then(Flight::abandon)
             && link.process().is_some()
         {
             link.tell_soon(cancelled(number));
@@ -388,6 +390,8 @@ fn written(request: &Message, carried: Carried, whole: Option<&Message>, bridge:
             Some(whole),
         ) => returned(request, whole, bridge),
         (Carried::Answer(Answer::Error { error }), None) => refused(request, &error),
+        // Whoever cancelled does not read.
+        (Carried::Answer(Answer::Cancelled), _) => Said::Nothing,
         (Carried::Answer(Answer::Lost { reason, may_have_run }), _) => {
             unavailable(request, &Lost { may_have_run, ..Lost::before(reason) })
         }

@@ -18,8 +18,20 @@ pub(super) struct Flights(Mutex<HashMap<Id, Arc<Flight>, RandomState>>);
 #[derive(Debug, Default)]
 pub(crate) struct Flight {
     /// Where it went and what it is called there, once it left.
-    left: Mutex<Option<(Arc<Link>, u64)>>,
+    left: Mutex<Option<Left>>,
+    /// Its client does not wait any more.
     cancelled: Notify,
+    /// Its server was told so.
+    told: Notify,
+}
+
+/// A request that was sent.
+#[derive(Debug)]
+struct Left {
+    link: Arc<Link>,
+    number: u64,
+    /// Whether its server hears that nobody waits for it any more.
+    is_cancellable: bool,
 }
 
 /// A place among the flights, given up when it is dropped.
@@ -58,11 +70,11 @@ impl Flights {
         }
     }
 
-    /// Cancels a flight: its client does not wait any more. Says where it went, if it had left.
-    pub(super) fn cancel(&self, id: &Id) -> Option<(Arc<Link>, u64)> {
+    /// Cancels a flight: its client does not wait any more.
+    pub(super) fn cancel(&self, id: &Id) -> Option<Arc<Flight>> {
         let flight = self.flights().get(id).cloned()?;
         flight.cancelled.notify_one();
-        flight.left()
+        Some(flight)
     }
 
     /// Whether there are none.
@@ -77,13 +89,27 @@ impl Flights {
 
 impl Flight {
     /// Notes that it left.
-    pub(crate) fn leaves(&self, link: &Arc<Link>, number: u64) {
-        *self.left.lock().unwrap_or_else(PoisonError::into_inner) = Some((Arc::clone(link), number));
+    pub(crate) fn leaves(&self, link: &Arc<Link>, number: u64, is_cancellable: bool) {
+        let left = Left { link: Arc::clone(link), number, is_cancellable };
+        *self.left.lock().unwrap_or_else(PoisonError::into_inner) = Some(left);
     }
 
-    /// Where it went and what it is called there, once it left.
-    pub(crate) fn left(&self) -> Option<(Arc<Link>, u64)> {
-        self.left.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    /// Whom to tell that nobody waits for it any more, and what it is called there. What the server says of it besides goes to nobody from
+    /// now on.
+    pub(crate) fn abandon(&self) -> Option<(Arc<Link>, u64)> {
+        let left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        let Left { link, number, is_cancellable } = left.as_ref()?;
+        link.pending.hush(*number);
+        if !*is_cancellable {
+            return None;
+        }
+        self.told.notify_one();
+        Some((Arc::clone(link), *number))
+    }
+
+    /// Waits until its server was told that nobody waits for it.
+    pub(crate) async fn told(&self) {
+        self.told.notified().await;
     }
 
     /// Waits until the client has cancelled it.

@@ -8,6 +8,7 @@ mod call;
 mod cancel;
 mod client;
 mod engine;
+mod entry;
 mod flights;
 mod greeting;
 mod merge;
@@ -23,5 +24,6 @@ pub use self::engine::Engine;
 pub(crate) use self::{
     call::{Said, Step, Who},
     client::{Session, Style},
+    entry::Unheard,
     outbox::{Outbox, Reader},
 };

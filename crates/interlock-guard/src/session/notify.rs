@@ -4,9 +4,11 @@ use std::sync::{Arc, PoisonError};
 
 use super::{
     client::{Session, Style},
+    entry::Unheard,
     outbox::Outbox,
 };
 use crate::{
+    call::Caller,
     message::{Edit, Id, Kind, Message, splice},
     upstream::{Hear, Link},
 };
@@ -15,29 +17,28 @@ use crate::{
 const MOST_SUBSCRIBED: usize = 10_000;
 
 impl Session {
-    /// Passes on a notification or an answer of the client.
-    pub(crate) async fn tell(&self, message: &Message) {
+    /// Passes on a notification or an answer of the client, unless it may not be.
+    pub(crate) async fn tell(&self, caller: &Caller, message: &Message) -> Result<(), Unheard> {
         if message.kind() == Kind::Response {
             if let Some((link, bytes)) = self.asks.answered(message) {
                 let _ = link.tell(bytes).await;
             }
-            return;
+            return Ok(());
         }
+        self.admit_notification(caller, message)?;
         let method = message.method();
         if method == "notifications/cancelled" {
-            return self.cancel(message).await;
+            self.cancel(message).await;
+            return Ok(());
         }
-        for link in self.links() {
-            // A server that several share got its greeting from the guard, and knows of no roots.
-            let is_own_matter =
-                matches!(&*method, "notifications/initialized" | "notifications/roots/list_changed");
-            if link.is_owned() || !is_own_matter {
-                let _ = link.tell(message.bytes().clone()).await;
-            }
+        // A server that several share got its greeting from the guard, knows of no roots, and asks nobody anything.
+        for link in self.links().iter().filter(|link| link.is_owned()) {
+            let _ = link.tell(message.bytes().clone()).await;
         }
         if method == "notifications/initialized" && self.style == Style::Alone {
             self.listen();
         }
+        Ok(())
     }
 
     /// Takes note of what an answer says besides.
@@ -77,7 +78,10 @@ impl Session {
     async fn cancel(&self, message: &Message) {
         let Some(at) = message.parts().request_id else { return };
         let Some(id) = Id::read(&message.raw(at)) else { return };
-        if let Some((link, number)) = self.flights.cancel(&id) {
+        let Some(flight) = self.flights.cancel(&id) else { return };
+        if let Some((link, number)) = flight.abandon()
+            && !link.cancels_by_closing()
+        {
             let bytes = splice(message.bytes(), &mut [Edit::new(at, number.to_string().into_bytes())]);
             let _ = link.tell(bytes).await;
         }

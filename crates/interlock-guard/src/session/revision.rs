@@ -35,6 +35,39 @@ pub(crate) fn is_removed(method: &str) -> bool {
     )
 }
 
+/// Whether a method is one of those that want no answer.
+pub(crate) fn is_notification(method: &str) -> bool {
+    method.starts_with("notifications/")
+}
+
+/// Whether clients of a revision send a notification. What comes after the newest revision that is known here is judged by that one.
+pub(crate) fn has_notification(version: &str, method: &str) -> bool {
+    match method {
+        "notifications/cancelled" => true,
+        "notifications/initialized" | "notifications/progress" | "notifications/roots/list_changed" => {
+            !is_stateless(version.as_bytes())
+        }
+        "notifications/tasks/status" => version >= HANDSHAKE && !is_stateless(version.as_bytes()),
+        _ => false,
+    }
+}
+
+/// Whether a request greets, lists or listens, and makes a server do nothing else.
+pub(crate) fn only_lists(method: &str) -> bool {
+    matches!(
+        method,
+        "initialize"
+            | "ping"
+            | "server/discover"
+            | "tools/list"
+            | "prompts/list"
+            | "resources/list"
+            | "resources/templates/list"
+            | "tasks/list"
+            | "subscriptions/listen"
+    )
+}
+
 /// What a method is named by.
 pub(crate) fn named_by(method: &str) -> Option<Named> {
     match method {

@@ -190,6 +190,11 @@ impl Link {
         }
     }
 
+    /// Whether a request is cancelled by closing the stream on which its answer would come.
+    pub(crate) fn cancels_by_closing(&self) -> bool {
+        self.http().is_some() && self.is_stateless()
+    }
+
     /// Whether no answer will come any more.
     pub(crate) fn is_over(&self) -> bool {
         self.pending.is_over()

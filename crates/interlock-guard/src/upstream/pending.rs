@@ -109,6 +109,13 @@ impl Pending {
         self.table().calls.get(&number).map(|waiting| waiting.about.clone())
     }
 
+    /// Lets nobody hear what the upstream says about a request before it answers.
+    pub(crate) fn hush(&self, number: u64) {
+        if let Some(waiting) = self.table().calls.get_mut(&number) {
+            waiting.about.out = None;
+        }
+    }
+
     /// The one request that asked for log messages, if it is the only one: else nobody can say whose they are.
     pub(crate) fn only_logger(&self) -> Option<About> {
         let table = self.table();

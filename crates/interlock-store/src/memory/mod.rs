@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// The entry in the list of backends.
-pub const BACKEND: Backend = Backend { schemes: &["memory"], example: "memory:", open };
+pub const BACKEND: Backend = Backend { schemes: &["memory"], example: "memory:", open, caveats: None };
 
 fn open(url: &str, options: &Options) -> Opening {
     let opened = if url == "memory:" {

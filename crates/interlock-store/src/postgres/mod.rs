@@ -42,7 +42,7 @@ use crate::{
 
 /// The entry in the list of backends.
 pub const BACKEND: Backend =
-    Backend { schemes: &["postgres", "postgresql"], example: "postgres://…", open };
+    Backend { schemes: &["postgres", "postgresql"], example: "postgres://…", open, caveats: None };
 
 fn open(url: &str, options: &Options) -> Opening {
     let (url, options) = (url.to_owned(), options.clone());

@@ -63,6 +63,9 @@
 //! - A replica answers reads with old data. So a replica is refused when connecting; one that is demoted later refuses writes, but may
 //!   answer reads until the connection ends (Sentinel ends them).
 //!
+//! What of this holds for a server is found out by `INFO persistence`, and said by [`caveats`](crate::caveats): whether there is an append-only file,
+//! or that the account may not ask.
+//!
 //! Money belongs in PostgreSQL, or behind `appendfsync always` without automatic failover.
 //!
 //! A server that evicts keys when its memory is full would forget leases, op-ids and records silently. So a server with `maxmemory` and
@@ -70,6 +73,7 @@
 //!
 //! [`StoreError::InDoubt`]: interlock_sync::store::StoreError::InDoubt
 
+mod durability;
 mod open;
 
 mod admissions;

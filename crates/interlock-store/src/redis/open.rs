@@ -5,14 +5,14 @@ use std::{collections::HashMap, sync::Arc};
 use interlock_sync::store::StoreError;
 use redis::{ErrorKind, RedisError, ServerErrorKind};
 
-use super::{keys::Keys, link::Link, scripts::Scripts, store::RedisStore};
+use super::{durability::caveats, keys::Keys, link::Link, scripts::Scripts, store::RedisStore};
 use crate::{
     Backend, OpenError, Options,
     open::{Opening, without_secrets},
 };
 
 /// The entry in the list of backends. `rediss` is known only to say what to do instead.
-pub const BACKEND: Backend = Backend { schemes: &["redis", "rediss"], example: "redis://…", open };
+pub const BACKEND: Backend = Backend { schemes: &["redis", "rediss"], example: "redis://…", open, caveats: Some(caveats) };
 
 const NO_TLS: &str = "TLS to Redis is not built in: use `redis://` inside a private network, or through a tunnel such as \
                       stunnel";

@@ -36,7 +36,7 @@ use self::{place::Place, store::SqliteStore};
 use crate::{Backend, OpenError, Options, open::Opening};
 
 /// The entry in the list of backends.
-pub const BACKEND: Backend = Backend { schemes: &["sqlite"], example: "sqlite:PATH", open };
+pub const BACKEND: Backend = Backend { schemes: &["sqlite"], example: "sqlite:PATH", open, caveats: None };
 
 fn open(url: &str, options: &Options) -> Opening {
     let (url, options) = (url.to_owned(), options.clone());

@@ -76,7 +76,8 @@ async fn over_http_without_a_handshake_the_stream_of_the_call_is_closed() {
 #[tokio::test(flavor = "multi_thread")]
 async fn who_closes_the_stream_of_a_call_without_a_handshake_cancels_it_at_a_process_too() {
     let effects = Effects::new();
-    let guard = effects.line().guarded(&["--listen", "127.0.0.1:0", "--lock", "do=call:{args.name}"]).serve();
+    let policy = "[[tool]]\nmatch = \"do\"\nlock = \"call:{args.name}\"\ncancel = \"pass\"\n";
+    let guard = effects.configured(policy).serve();
     let meta = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientInfo": { "name": "raw", "version": "1" },

@@ -8,6 +8,7 @@ pub(crate) struct Raw {
     http: reqwest::Client,
     url: String,
     session: Option<String>,
+    version: &'static str,
 }
 
 /// What came back.
@@ -21,14 +22,19 @@ impl Raw {
     /// A stranger: no handshake yet.
     pub(crate) fn new(url: &str) -> Self {
         let http = reqwest::Client::builder().no_proxy().build().expect("a client can be made");
-        Self { http, url: url.to_owned(), session: None }
+        Self { http, url: url.to_owned(), session: None, version: "2025-11-25" }
     }
 
     /// A client that has shaken hands.
     pub(crate) async fn connected(url: &str) -> Self {
-        let mut raw = Self::new(url);
+        Self::speaking(url, "2025-11-25").await
+    }
+
+    /// The same in another revision.
+    pub(crate) async fn speaking(url: &str, version: &'static str) -> Self {
+        let mut raw = Self { version, ..Self::new(url) };
         let info = json!({ "name": "raw", "version": "1" });
-        let params = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": info });
+        let params = json!({ "protocolVersion": version, "capabilities": {}, "clientInfo": info });
         let hello = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params });
         let answer = raw.request(hello.to_string()).send().await.expect("it answers");
         assert!(answer.status().is_success(), "{answer:?}");
@@ -49,7 +55,7 @@ impl Raw {
             .body(body);
         match &self.session {
             Some(session) => {
-                request.header("mcp-session-id", session).header("mcp-protocol-version", "2025-11-25")
+                request.header("mcp-session-id", session).header("mcp-protocol-version", self.version)
             }
             None => request,
         }
@@ -57,7 +63,12 @@ impl Raw {
 
     /// Posts, and reads all that comes.
     pub(crate) async fn post(&self, body: impl Into<reqwest::Body>) -> Result<Came, reqwest::Error> {
-        let answer = self.request(body).send().await?;
+        Self::read(self.request(body)).await
+    }
+
+    /// Sends a request, and reads all that comes.
+    pub(crate) async fn read(request: reqwest::RequestBuilder) -> Result<Came, reqwest::Error> {
+        let answer = request.send().await?;
         let status = answer.status().as_u16();
         Ok(Came { status, body: answer.text().await? })
     }

@@ -62,6 +62,7 @@ impl Watch for Notes {
             Event::Ended { call, ending, .. } => match ending {
                 Ending::Answered => format!("{} answered", call.tool),
                 Ending::Failed => format!("{} failed", call.tool),
+                Ending::Cancelled => format!("{} cancelled", call.tool),
                 Ending::Unknown { reason } => format!("{} unknown: {reason}", call.tool),
             },
             Event::Store { error } => format!("store: {error}"),
@@ -178,6 +179,7 @@ fn rules() -> ToolRules {
         timeout: SECOND * 60,
         grace: SECOND * 10,
         wait: SECOND * 30,
+        cancel: None,
         queue: 100_000,
         keep: SECOND * 3600,
         passes_without_store: false,
@@ -249,7 +251,7 @@ fn said(carried: &Carried) -> String {
     match carried {
         Carried::Answer(Answer::Result { result, .. } | Answer::Asks { result }) => text(result),
         Carried::Answer(Answer::Error { error }) => format!("error {}", String::from_utf8_lossy(error)),
-        Carried::Answer(Answer::Lost { .. }) => panic!("the caller is told in words"),
+        Carried::Answer(Answer::Lost { .. } | Answer::Cancelled) => panic!("the caller is told in words"),
         Carried::Said(result) => text(result),
         Carried::Again(result) => format!("again: {}", text(result)),
     }

@@ -15,7 +15,8 @@ use crate::{
     call::Caller,
     headers,
     message::{Code, Incoming, Kind, Message},
-    session::{Outbox, Said, Session, Step, Style, Who, revision},
+    listen::Steps,
+    session::{Outbox, Said, Session, Style, Who, revision},
     traceparent,
 };
 
@@ -61,8 +62,7 @@ pub(super) async fn answer(
 async fn stateless(desk: &Arc<Desk>, parts: &Parts, message: Message, caller: Caller) -> Response<Body> {
     let session = desk.engine.stateless();
     if message.kind() != Kind::Request {
-        session.tell(&message).await;
-        return bare(StatusCode::ACCEPTED);
+        return told(&session, &caller, &message).await;
     }
     if let Err(refusal) = check::repeats(&parts.headers, &message) {
         return *refusal;
@@ -121,8 +121,7 @@ async fn in_session(desk: &Arc<Desk>, parts: &Parts, message: Message, caller: C
         return refused(StatusCode::BAD_REQUEST, None, Code::INVALID_REQUEST, why);
     }
     if message.kind() != Kind::Request {
-        session.tell(&message).await;
-        return bare(StatusCode::ACCEPTED);
+        return told(&session, &caller, &message).await;
     }
     let out = Arc::<Outbox>::default();
     let reader = out.reader(None);
@@ -162,6 +161,14 @@ async fn in_session(desk: &Arc<Desk>, parts: &Parts, message: Message, caller: C
     whole(said, false)
 }
 
+/// What comes of a message that wants no answer.
+async fn told(session: &Session, caller: &Caller, message: &Message) -> Response<Body> {
+    match session.tell(caller, message).await {
+        Ok(()) => bare(StatusCode::ACCEPTED),
+        Err(unheard) => refused(StatusCode::BAD_REQUEST, None, Code::INVALID_REQUEST, unheard.why),
+    }
+}
+
 /// For a call that takes long, a client of a revision that knows how gets an id under which it can come back.
 async fn prime(session: &Session, out: &Outbox) {
     if !session.comes_back() {
@@ -180,16 +187,15 @@ async fn batch(desk: &Arc<Desk>, parts: &Parts, messages: Vec<Message>, caller: 
         let why = "batches exist in the revision 2025-03-26 only";
         return refused(StatusCode::BAD_REQUEST, None, Code::INVALID_REQUEST, why);
     }
-    let mut steps = Vec::new();
+    let mut steps = Steps::default();
     for message in messages {
         if message.kind() == Kind::Request {
-            steps.push(session.take(who(&session, parts), message, Arc::default()).await);
-        } else {
-            session.tell(&message).await;
+            steps.taken.push(session.take(who(&session, parts), message, Arc::default()).await);
+        } else if let Err(unheard) = session.tell(caller, &message).await {
+            steps.refuse(unheard);
         }
     }
-    let said = futures_util::future::join_all(steps.into_iter().map(Step::finish)).await;
-    match crate::listen::together(said) {
+    match steps.finish().await {
         Some(bytes) => json(StatusCode::OK, bytes),
         None => bare(StatusCode::ACCEPTED),
     }

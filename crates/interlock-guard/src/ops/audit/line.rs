@@ -30,7 +30,7 @@ pub(super) fn with(
     arguments: Option<usize>,
     show: impl FnOnce(&[u8]),
 ) {
-    if !matches!(event, Event::Decided { .. } | Event::Ended { .. }) {
+    if !matches!(event, Event::Decided { .. } | Event::Ended { .. } | Event::Message { .. }) {
         return;
     }
     LINE.with_borrow_mut(|out| {
@@ -81,6 +81,7 @@ fn write(
             let (name, reason) = match *ending {
                 Ending::Answered => ("answered", None),
                 Ending::Failed => ("failed", None),
+                Ending::Cancelled => ("cancelled", None),
                 Ending::Unknown { reason } => ("unknown", Some(reason)),
             };
             text(out, "ending", name);
@@ -99,17 +100,34 @@ fn write(
             out.extend_from_slice(b",\"took_ms\":");
             push_millis(out, *took);
         }
+        Event::Message { caller, method, about, refused } => {
+            begin(out, "message", now);
+            text(out, "caller", caller.as_str());
+            text(out, "method", method);
+            if let Some(about) = about {
+                text(out, "about", about);
+            }
+            text(out, "decision", if refused.is_some() { "refused" } else { "passed" });
+            if let Some(reason) = refused {
+                text(out, "reason", reason);
+            }
+        }
         _ => return,
     }
     out.extend_from_slice(b"}\n");
 }
 
-fn start(out: &mut Vec<u8>, event: &str, id: OpId, call: &ToolCall, now: SystemTime) {
+fn begin(out: &mut Vec<u8>, event: &str, now: SystemTime) {
     out.extend_from_slice(b"{\"time\":\"");
     push_time(out, now);
     out.extend_from_slice(b"\",\"event\":\"");
     out.extend_from_slice(event.as_bytes());
-    out.extend_from_slice(b"\",\"call\":\"");
+    out.push(b'"');
+}
+
+fn start(out: &mut Vec<u8>, event: &str, id: OpId, call: &ToolCall, now: SystemTime) {
+    begin(out, event, now);
+    out.extend_from_slice(b",\"call\":\"");
     for shift in (0..32).rev() {
         let digit = (id.0 >> (shift * 4) & 0xf) as u8;
         out.push(if digit < 10 { b'0' + digit } else { b'a' + digit - 10 });

@@ -34,7 +34,7 @@ impl Audit {
         Ok(Self { lines, arguments: options.arguments })
     }
 
-    /// Writes an event down, if it is one of a call. `here` is what was known of the call.
+    /// Writes an event down, if it is one of a call or of a message. `here` is what was known of the call.
     pub(super) fn note(&self, event: &Event<'_>, here: Option<&Here>) {
         line::with(event, here, SystemTime::now(), self.arguments, |line| self.lines.push(line));
     }

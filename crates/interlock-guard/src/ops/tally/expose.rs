@@ -36,6 +36,12 @@ pub(in crate::ops) fn expose(
     let read = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
     for (name, kind, help, value) in [
         (
+            "messages_refused_total",
+            "counter",
+            "Messages other than tool calls that were refused.",
+            read(&tally.refused_messages),
+        ),
+        (
             "store_errors_total",
             "counter",
             "How often the store could not be asked.",
@@ -93,7 +99,12 @@ fn calls(page: &mut Page, tally: &Tally) {
     page.family("call_endings_total", "counter", "Calls that were let through and have ended.");
     for (name, tool) in &tools {
         for (ending, count) in
-            [("answered", &tool.answered), ("failed", &tool.failed), ("unknown", &tool.unknown)]
+            [
+                ("answered", &tool.answered),
+                ("failed", &tool.failed),
+                ("cancelled", &tool.cancelled),
+                ("unknown", &tool.unknown),
+            ]
         {
             let count = count.load(Ordering::Relaxed);
             if count > 0 {

@@ -27,6 +27,8 @@ pub(super) struct Tally {
     pub(super) reasons: Reasons,
     /// By upstream.
     pub(super) upstreams: Upstreams,
+    /// Messages that are no tool calls and were refused.
+    pub(super) refused_messages: AtomicU64,
     /// How often the store could not be asked.
     pub(super) store_errors: AtomicU64,
     /// The number of the policy.

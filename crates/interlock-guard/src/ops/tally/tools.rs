@@ -47,6 +47,8 @@ pub(in crate::ops) struct Tool {
     pub(in crate::ops) answered: AtomicU64,
     /// Calls that ended with an error.
     pub(in crate::ops) failed: AtomicU64,
+    /// Calls that were cancelled, held nothing, and were not answered.
+    pub(in crate::ops) cancelled: AtomicU64,
     /// Calls of which nobody knows how they ended.
     pub(in crate::ops) unknown: AtomicU64,
     /// Calls that run now.

@@ -19,6 +19,12 @@ impl Checker<'_> {
         if is_open && config.identity.verifies() && listen.tls.is_none() {
             self.warn(None, "tokens and keys travel in the clear: add `[listen.tls]`, unless something in front of the guard does TLS");
         }
+        if config.admin.is_some_and(|address| !address.ip().is_loopback()) {
+            self.warn(
+                None,
+                "whoever reaches `[admin] listen` sees callers, tools and keys, because it has no login: listen on 127.0.0.1, unless only your own people and collectors reach it",
+            );
+        }
         let counts = config
             .rules
             .iter()

@@ -233,6 +233,15 @@ pub(super) enum SharingText {
     PerSession,
 }
 
+/// What becomes of a cancel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+pub(super) enum CancelText {
+    Hold,
+    Pass,
+}
+
 /// A rule for the tools of some patterns. Later rules add to and override earlier ones, key by key.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -262,6 +271,9 @@ pub(super) struct ToolTable {
     pub(super) timeout: Option<At<Time>>,
     /// How long a call waits for its turn: "10s".
     pub(super) wait: Option<At<Time>>,
+    /// Whether the server hears of a caller's cancel ("pass"), or what the call holds is held until the server answers ("hold"). Default: "hold"
+    /// for calls that have a lock or an idempotency key, or change something; "pass" for others.
+    pub(super) cancel: Option<CancelText>,
     /// Whether it may not be called at all.
     pub(super) deny: Option<bool>,
     /// Whether what this rule says is carried out ("enforce") or only written down ("observe").

@@ -8,9 +8,9 @@ use super::{
     super::{
         pattern::Pattern,
         problem::nearest,
-        rule::{Rule, quota},
+        rule::{Cancel, Rule, quota},
     },
-    file::ToolTable,
+    file::{CancelText, ToolTable},
     read::{Reader, mode_of},
     value::{At, Count},
 };
@@ -51,6 +51,10 @@ impl Reader<'_> {
             idempotency: self.idempotency(table),
             timeout: self.positive(table.timeout.as_ref()),
             wait: self.time(table.wait.as_ref()),
+            cancel: table.cancel.map(|cancel| match cancel {
+                CancelText::Hold => Cancel::Hold,
+                CancelText::Pass => Cancel::Pass,
+            }),
             ..Rule::of(patterns)
         };
         Some(rule).filter(|rule| !rule.patterns.is_empty())

@@ -32,19 +32,7 @@ impl Plan {
             Some(live) => (*live.config()).clone(),
             None => bare(options)?,
         };
-        config.mode = mode.unwrap_or(config.mode);
-        if let Some(state) = &options.state {
-            config.state.clone_from(state);
-        }
-        if options.listen.is_some() {
-            config.listen.address = options.listen;
-        }
-        if options.admin.is_some() {
-            config.admin = options.admin;
-        }
-        if let Some(grace) = options.grace {
-            config.defaults.close = std::time::Duration::from_millis(grace);
-        }
+        override_with(options, &mut config);
         let rules = match &live {
             Some(live) => Arc::clone(live.rules()),
             None => Arc::new(Rules::of_config(&config)),
@@ -60,6 +48,19 @@ impl Plan {
     /// Reads it again if it says something else than before.
     pub(super) fn reload_if_changed(&self) -> Option<Result<Reloaded, Broken>> {
         self.live.as_ref()?.reload_if_changed()
+    }
+}
+
+/// What the command line says counts more than the file.
+pub(super) fn override_with(options: &Guard, config: &mut Config) {
+    config.mode = options.mode.map_or(config.mode, Mode::from);
+    if let Some(state) = &options.state {
+        config.state.clone_from(state);
+    }
+    config.listen.address = options.listen.or(config.listen.address);
+    config.admin = options.admin.or(config.admin);
+    if let Some(grace) = options.grace {
+        config.defaults.close = std::time::Duration::from_millis(grace);
     }
 }
 

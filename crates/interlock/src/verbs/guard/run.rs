@@ -7,7 +7,7 @@ use interlock_guard::policy::{self, Config, Weight};
 
 use super::{
     Guard, LogForm,
-    plan::{Plan, environment, told},
+    plan::{Plan, environment, override_with, told},
     serve,
 };
 use crate::{console::Console, exit::Exit};
@@ -24,7 +24,7 @@ pub(super) fn run(options: &Guard, console: &mut Console) -> Result<Exit> {
         return super::suggest::run(options, console);
     }
     if let (true, Some(path)) = (options.check, &options.config) {
-        return check(path, console);
+        return check(path, options, console);
     }
     let outcome = Plan::of(options).and_then(|plan| serve::run(&plan, options, console));
     match outcome {
@@ -39,10 +39,13 @@ pub(super) fn run(options: &Guard, console: &mut Console) -> Result<Exit> {
     }
 }
 
-/// Says what is wrong with a configuration: 2 if it cannot be used, 1 if something in it surprises.
-fn check(path: &Path, console: &mut Console) -> Result<Exit> {
+/// Says what is wrong with a configuration, and with what the command line adds to it: 2 if it cannot be used, 1 if something in it surprises.
+fn check(path: &Path, options: &Guard, console: &mut Console) -> Result<Exit> {
     let problems = match Config::load(path, &environment()) {
-        Ok(config) => policy::check(&config, None),
+        Ok(mut config) => {
+            override_with(options, &mut config);
+            policy::check(&config, None)
+        }
         Err(broken) => broken.problems,
     };
     for problem in &problems {

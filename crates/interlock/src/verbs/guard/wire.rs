@@ -3,6 +3,7 @@
 
 use std::{
     io::{Write, stderr},
+    net::SocketAddr,
     sync::Arc,
     time::Duration,
 };
@@ -50,6 +51,9 @@ impl Wired {
         store.now().await.context("failed to reach the state")?;
         let ops = Ops::open(operations(config, Arc::clone(&store), options.log)).context("failed to")?;
         let watch = ops.watch();
+        for words in interlock_store::caveats(&config.state, &Options::default()).await {
+            watch.note(&Event::Notice { about: "state", words: &words });
+        }
         let desk = Desk::new(store, Arc::clone(&plan.rules), Arc::clone(&watch)).on_terms(terms(config));
         let desk = Arc::new(desk);
         let (mut lanes, mut listener, mut entrance) = (Lanes::default(), None, None);
@@ -62,7 +66,10 @@ impl Wired {
         let admin = match config.admin {
             Some(address) => {
                 let listener = TcpListener::bind(address).await;
-                Some(listener.with_context(|| format!("failed to listen on {address} for operators"))?)
+                let listener =
+                    listener.with_context(|| format!("failed to listen on {address} for operators"))?;
+                warn_if_open(listener.local_addr()?, &watch);
+                Some(listener)
             }
             None => None,
         };
@@ -178,6 +185,16 @@ impl Wired {
             (left, Phase::Now) => bail!("ended by a second signal, with {left} calls still running"),
             (left, _) => bail!("{left} calls did not finish in time and were cancelled"),
         }
+    }
+}
+
+/// The admin listener has no login, so whoever reaches it reads all it has.
+fn warn_if_open(at: SocketAddr, watch: &Arc<dyn Watch>) {
+    if !at.ip().is_loopback() {
+        let words = format!(
+            "everybody who reaches {at} sees the names of callers, tools and keys: the admin listener has no login"
+        );
+        watch.note(&Event::Notice { about: "admin", words: &words });
     }
 }
 

@@ -1,0 +1,87 @@
+//! What the guard cannot promise is said when it starts: a store that forgets, an address that others reach.
+
+use std::{
+    io::{Read, Write},
+    net::TcpStream,
+    process::Command,
+};
+
+use interlock_testkit::service::{Redis, Setup};
+
+use crate::{
+    effects::Effects,
+    kit::{INTERLOCK, until},
+};
+
+/// What a guard with these options says at its start, once it has said it.
+async fn said_at_start(options: &[&str], words: &str) -> String {
+    let effects = Effects::new();
+    let log = effects.file("log");
+    let all = [&["--listen", "127.0.0.1:0"], options].concat();
+    let guard = effects.line().guarded(&all).logging_to(&log).serve();
+    let read = || std::fs::read_to_string(&log).unwrap_or_default();
+    // It logs that the server is up after all that it has to say before.
+    until("it has said it", || read().contains("state=up") || read().contains(words)).await;
+    drop(guard);
+    read()
+}
+
+/// A command to Redis that answers with a word.
+fn tell(redis: &Redis, command: &str) {
+    let mut stream = TcpStream::connect(redis.address()).expect("it listens");
+    write!(stream, "{command}\r\n").expect("it reads");
+    let mut answer = [0; 5];
+    stream.read_exact(&mut answer).expect("it answers");
+    assert_eq!(&answer, b"+OK\r\n", "{command}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_redis_that_forgets_is_told_and_one_that_does_not_is_not() {
+    let forgets = "writes no append-only file";
+    let redis = Redis::start().expect("Redis starts");
+    let said = said_at_start(&["--state", &redis.url()], forgets).await;
+    assert!(said.contains(forgets) && said.contains("may run twice"), "{said}");
+    let durable = Redis::start_as(Setup { durable: true, ..Setup::default() }).expect("Redis starts");
+    let said = said_at_start(&["--state", &durable.url()], forgets).await;
+    assert!(!said.contains("append-only"), "{said}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn that_it_could_not_be_found_out_is_told_too() {
+    let redis = Redis::start_as(Setup { durable: true, ..Setup::default() }).expect("Redis starts");
+    tell(&redis, "ACL SETUSER guard on >secret ~* &* +@all -info -config");
+    let url = redis.url().replace("redis://", "redis://guard:secret@");
+    let unknown = "could not be found out";
+    let said = said_at_start(&["--state", &url], unknown).await;
+    assert!(said.contains(unknown) && !said.contains("secret"), "{said}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_admin_listener_that_others_reach_is_told() {
+    let open = "the admin listener has no login";
+    let said = said_at_start(&["--admin", "0.0.0.0:0"], open).await;
+    assert!(said.contains(open), "{said}");
+    let said = said_at_start(&["--admin", "127.0.0.1:0"], open).await;
+    assert!(!said.contains(open), "{said}");
+}
+
+#[test]
+fn checking_says_it_of_the_file_and_of_the_command_line() {
+    let effects = Effects::new();
+    let path = effects.file("guard.toml").display().to_string();
+    let check = |policy: &str, options: &[&str]| {
+        effects.write_policy(policy);
+        let output = Command::new(INTERLOCK).args(["guard", "--check", "--config", &path]).args(options).output();
+        let output = output.expect("the program starts");
+        (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    assert_eq!(check("[admin]\nlisten = \"127.0.0.1:9090\"\n", &[]).0, Some(0));
+    for (policy, options) in
+        [("[admin]\nlisten = \"0.0.0.0:9090\"\n", &[][..]), ("", &["--admin", "0.0.0.0:9090"][..])]
+    {
+        let (code, said) = check(policy, options);
+        assert!(code == Some(1) && said.contains("`[admin] listen`"), "{options:?}: {said}");
+    }
+    let (code, said) = check("", &["--listen", "0.0.0.0:8080"]);
+    assert!(code == Some(1) && said.contains("`[listen] at`"), "{said}");
+}
