@@ -199,7 +199,9 @@ impl Running<'_> {
         }
         let ending = match (came, answer) {
             (Came::Unknown, Answer::Lost { reason, .. }) => Ending::Unknown { reason },
-            (Came::Unknown, Answer::Cancelled) if self.plan.as_ref().is_some_and(|plan| plan.is_awaited(self.rules)) => {
+            (Came::Unknown, Answer::Cancelled)
+                if self.plan.as_ref().is_some_and(|plan| plan.is_awaited(self.rules)) =>
+            {
                 Ending::Unknown { reason: CANCELLED }
             }
             (Came::Unknown, Answer::Cancelled) => Ending::Cancelled,

@@ -12,7 +12,8 @@ use crate::{
 };
 
 /// The entry in the list of backends. `rediss` is known only to say what to do instead.
-pub const BACKEND: Backend = Backend { schemes: &["redis", "rediss"], example: "redis://…", open, caveats: Some(caveats) };
+pub const BACKEND: Backend =
+    Backend { schemes: &["redis", "rediss"], example: "redis://…", open, caveats: Some(caveats) };
 
 const NO_TLS: &str = "TLS to Redis is not built in: use `redis://` inside a private network, or through a tunnel such as \
                       stunnel";

@@ -6,7 +6,10 @@
 use std::{
     collections::BTreeSet,
     path::PathBuf,
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+    },
     time::{Duration, Instant},
 };
 
@@ -53,7 +56,8 @@ impl Journal {
         let file = folder.path().join("names").display().to_string();
         let source = |name: &str| format!("{}/tests/guard/{name}", env!("CARGO_MANIFEST_DIR"));
         let installed = |name| packages::installed(env!("CARGO_TARGET_TMPDIR"), name);
-        let node = |version: &str| vec!["node".to_owned(), source("journal.mjs"), version.to_owned(), file.clone()];
+        let node =
+            |version: &str| vec!["node".to_owned(), source("journal.mjs"), version.to_owned(), file.clone()];
         let command = match sdk {
             Sdk::TypeScript1 => node("1"),
             Sdk::TypeScript2 => node("2"),
@@ -137,8 +141,8 @@ impl Client {
             request = request.header("mcp-protocol-version", STATELESS);
             request = request.header("mcp-method", "tools/call").header("mcp-name", "add");
         }
-        let came = Raw::read(request).await.expect("it answers").message().expect("a message");
-        came["result"]["content"][0]["text"] == "added"
+        let came = Raw::read(request).await.expect("it answers").message();
+        came.is_some_and(|came| came["result"]["content"][0]["text"] == "added")
     }
 
     /// Says that a call is not waited for any more. Without a handshake its stream was closed, which says it.
@@ -152,7 +156,8 @@ impl Client {
 
     /// Begins a call that goes on until there is a file, and cancels it.
     async fn begin_and_cancel(&self, journal: &Journal, end: &str) {
-        let (client, arguments) = (self.clone(), json!({ "name": "first", "ms": 600_000, "until": journal.file(end) }));
+        let (client, arguments) =
+            (self.clone(), json!({ "name": "first", "ms": 600_000, "until": journal.file(end) }));
         let call = tokio::spawn(async move { client.add(1, arguments).await });
         until("it has begun", || journal.has_begun("first")).await;
         self.cancel(1).await;
@@ -179,21 +184,24 @@ async fn kept(sdk: Sdk, version: &'static str) {
     let journal = Arc::new(Journal::new(sdk));
     let guard = journal.guarded();
     let first = Client::of(&guard, version).await;
-    let began = Instant::now();
+    // The first one also finds out how the server is to be spoken to.
     assert!(first.add(0, json!({ "name": "warm", "ms": 5 })).await, "{sdk:?}, {version}");
+    let began = Instant::now();
     assert!(first.add(1, json!({ "name": "up", "ms": 5 })).await, "{sdk:?}, {version}");
     let patience = began.elapsed().as_millis();
-    let patience = u64::try_from(patience).unwrap_or(u64::MAX).max(20) * CLIENTS as u64;
+    let patience = u64::try_from(patience).unwrap_or(u64::MAX).max(10) * CLIENTS as u64;
     let wanted = WRITES * times("INTERLOCK_GUARD_RUNS", 1);
     let acknowledged = Arc::new(Mutex::new(BTreeSet::new()));
+    let cancelled = Arc::new(AtomicUsize::new(0));
     let mut clients = JoinSet::new();
     for number in 0..CLIENTS {
-        let (client, acknowledged) = (Client::of(&guard, version).await, Arc::clone(&acknowledged));
+        let client = Client::of(&guard, version).await;
+        let (acknowledged, cancelled) = (Arc::clone(&acknowledged), Arc::clone(&cancelled));
         clients.spawn(async move {
             let mut chance = Chance::new(number as u64);
-            let mut cancelled = 0;
             for id in 1.. {
-                if acknowledged.lock().expect("nobody panicked").len() >= wanted {
+                let count = acknowledged.lock().expect("nobody panicked").len();
+                if count >= wanted && cancelled.load(Relaxed) >= wanted / 10 {
                     break;
                 }
                 let name = format!("{number}-{id}");
@@ -203,20 +211,24 @@ async fn kept(sdk: Sdk, version: &'static str) {
                     Ok(false) => {}
                     Err(_) => {
                         client.cancel(id).await;
-                        cancelled += 1;
+                        cancelled.fetch_add(1, Relaxed);
                     }
                 }
             }
-            cancelled
         });
     }
-    let cancelled: usize = clients.join_all().await.into_iter().sum();
+    clients.join_all().await;
+    let cancelled = cancelled.load(Relaxed);
     let names: BTreeSet<_> = journal.names().await.into_iter().collect();
     let acknowledged = acknowledged.lock().expect("nobody panicked");
     let kept = acknowledged.intersection(&names).count();
-    println!("{sdk:?}, {version}: {kept} of {} acknowledged writes kept, {cancelled} cancelled", acknowledged.len());
+    let ran_on = names.difference(&acknowledged).count() - 2;
+    println!(
+        "{sdk:?}, {version}: {kept} of {} acknowledged writes kept; {cancelled} cancelled, of which {ran_on} ran on",
+        acknowledged.len()
+    );
     assert_eq!(kept, acknowledged.len(), "{sdk:?}, {version}");
-    assert!(kept >= wanted && cancelled > 0, "{sdk:?}, {version}: {kept} kept, {cancelled} cancelled");
+    assert!(kept >= wanted, "{sdk:?}, {version}: {kept} kept");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -242,7 +254,8 @@ async fn clients_that_time_out_at_random_lose_nothing_in_python() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_cancel_that_is_passed_on_holds_for_a_grace_and_leaves_an_unknown_end() {
-    let policy = "[defaults]\ngrace = \"1s\"\n[[tool]]\nmatch = \"add\"\nlock = \"list\"\ncancel = \"pass\"\n";
+    let policy =
+        "[defaults]\ngrace = \"1s\"\n[[tool]]\nmatch = \"add\"\nlock = \"list\"\ncancel = \"pass\"\n";
     for (sdk, version) in [(Sdk::TypeScript1, HANDSHAKE), (Sdk::TypeScript2, STATELESS)] {
         let journal = Journal::new(sdk);
         let guard = journal.configured(policy);
@@ -250,8 +263,11 @@ async fn a_cancel_that_is_passed_on_holds_for_a_grace_and_leaves_an_unknown_end(
         client.begin_and_cancel(&journal, "never").await;
         assert!(client.add(2, json!({ "name": "second" })).await, "{sdk:?}, {version}: the grace is over");
         let ended = || {
-            let lines = journal.lines("audit").into_iter().filter_map(|line| serde_json::from_str(&line).ok());
-            lines.filter(|line: &Value| line["event"] == "ended" && line["ending"] == "unknown").collect::<Vec<_>>()
+            let lines =
+                journal.lines("audit").into_iter().filter_map(|line| serde_json::from_str(&line).ok());
+            lines
+                .filter(|line: &Value| line["event"] == "ended" && line["ending"] == "unknown")
+                .collect::<Vec<_>>()
         };
         until("it is written down", || !ended().is_empty()).await;
         let line = &ended()[0];

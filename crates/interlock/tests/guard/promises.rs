@@ -71,7 +71,8 @@ fn checking_says_it_of_the_file_and_of_the_command_line() {
     let path = effects.file("guard.toml").display().to_string();
     let check = |policy: &str, options: &[&str]| {
         effects.write_policy(policy);
-        let output = Command::new(INTERLOCK).args(["guard", "--check", "--config", &path]).args(options).output();
+        let output =
+            Command::new(INTERLOCK).args(["guard", "--check", "--config", &path]).args(options).output();
         let output = output.expect("the program starts");
         (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
     };

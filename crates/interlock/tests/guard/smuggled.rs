@@ -33,7 +33,8 @@ fn payment() -> Value {
 
 /// What was asked before has been heeded when this is answered.
 async fn look(raw: &Raw) {
-    let came = raw.call(json!("look"), &json!({ "name": "look", "arguments": {} })).await.expect("it answers");
+    let came =
+        raw.call(json!("look"), &json!({ "name": "look", "arguments": {} })).await.expect("it answers");
     assert!(came.message().is_some_and(|message| message["error"].is_null()), "{came:?}");
 }
 
@@ -51,7 +52,8 @@ async fn a_call_without_an_id_runs_nowhere_and_is_written_down() {
     assert_eq!(effects.began(), 0, "{:?}", effects.all());
     let lines = audited(&effects, 5).await;
     for line in lines {
-        let said = ["method", "about", "decision", "reason"].map(|name| line[name].as_str().unwrap_or_default());
+        let said =
+            ["method", "about", "decision", "reason"].map(|name| line[name].as_str().unwrap_or_default());
         assert_eq!(said, ["tools/call", "do", "refused", "no-id"], "{line}");
     }
 }
@@ -63,7 +65,8 @@ async fn nor_in_a_batch_nor_without_a_handshake() {
     let raw = Raw::speaking(&guard.url, "2025-03-26").await;
     let came = raw.post(json!([payment(), payment(), payment()]).to_string()).await.expect("it answers");
     let answers = came.message().expect("they are answered");
-    let codes: Vec<_> = answers.as_array().expect("a batch").iter().map(|one| &one["error"]["code"]).collect();
+    let codes: Vec<_> =
+        answers.as_array().expect("a batch").iter().map(|one| &one["error"]["code"]).collect();
     assert_eq!(codes, [-32600, -32600, -32600], "{came:?}");
     let stateless = Raw::new(&guard.url).request(payment().to_string());
     let stateless = stateless.header("mcp-protocol-version", "2026-07-28").header("mcp-method", "tools/call");
@@ -89,7 +92,8 @@ async fn whatever_else_acts_needs_an_id_and_is_written_down() {
     let lines = audited(&effects, 2 * methods.len()).await;
     for (pair, method) in lines.chunks(2).zip(methods) {
         assert!(pair.iter().all(|line| line["method"] == method), "{pair:?}");
-        let decisions: Vec<_> = pair.iter().map(|line| line["decision"].as_str().unwrap_or_default()).collect();
+        let decisions: Vec<_> =
+            pair.iter().map(|line| line["decision"].as_str().unwrap_or_default()).collect();
         assert_eq!(decisions, ["refused", "passed"], "{method}");
     }
 }

@@ -94,7 +94,7 @@ impl Speller {
 
     /// A line, or a body.
     pub(crate) fn line(&mut self) -> Vec<u8> {
-        let text = match self.below(12) {
+        let text = match self.below(20) {
             0 => format!("[{}]", self.message()),
             1 => format!("[{},{}]", self.message(), self.message()),
             2 => format!("[[{}],{}]", self.message(), self.message()),
@@ -111,7 +111,7 @@ impl Speller {
             _ => self.message(),
         };
         let mut bytes = text.into_bytes();
-        if self.seldom(8) {
+        if self.seldom(12) {
             for _ in 0..=self.below(3) {
                 let at = self.below(bytes.len());
                 match self.below(4) {
@@ -143,24 +143,25 @@ impl Speller {
         }
         let method = self.string(&self.method.clone());
         members.push(self.member("method", &method));
-        if self.seldom(8) {
+        if self.seldom(16) {
             let other = self.pick(&["\"ping\"", "\"tools/call\"", "null", "7", "\"notifications/progress\""]);
             let other = self.member("method", other);
             members.push(other);
         }
         let params = self.params(&self.name.clone());
         members.push(self.member("params", &params));
-        if self.seldom(8) {
+        if self.seldom(16) {
             let name = self.pick(&TOOLS);
             let params = self.params(name);
             members.push(self.member("params", &params));
         }
-        if self.seldom(8) {
+        if self.seldom(16) {
             let kind = self.pick(&["result", "error"]);
             members.push(self.member(kind, "{\"code\":1,\"message\":\"\"}"));
         }
         if self.seldom(10) {
-            members.push("\"__proto__\":{\"method\":\"tools/call\",\"params\":{\"name\":\"pay\"}}".to_owned());
+            members
+                .push("\"__proto__\":{\"method\":\"tools/call\",\"params\":{\"name\":\"pay\"}}".to_owned());
         }
         for at in (1..members.len()).rev() {
             let other = self.below(at + 1);
@@ -171,7 +172,7 @@ impl Speller {
 
     fn id(&mut self) -> String {
         self.sent += 1;
-        match self.below(16) {
+        match self.below(32) {
             0 => "null".to_owned(),
             1 => "1.5".to_owned(),
             2 => "true".to_owned(),
@@ -188,7 +189,7 @@ impl Speller {
     }
 
     fn params(&mut self, name: &str) -> String {
-        match self.below(12) {
+        match self.below(24) {
             0 => format!("[\"{name}\"]"),
             1 => "null".to_owned(),
             2 => format!("\"{name}\""),
@@ -218,7 +219,7 @@ impl Speller {
 
     /// A member whose name is mostly written as it should be.
     fn member(&mut self, name: &str, value: &str) -> String {
-        let spelled = match self.below(24) {
+        let spelled = match self.below(60) {
             0 => name.to_uppercase(),
             1 => format!("{}{}", &name[..1].to_uppercase(), &name[1..]),
             2 => name.replace('s', "\u{17f}"),
@@ -232,7 +233,7 @@ impl Speller {
 
     /// A text, mostly written as it should be.
     fn string(&mut self, text: &str) -> String {
-        let spelled = match self.below(24) {
+        let spelled = match self.below(60) {
             0 => format!("{text}\\ud800"),
             1 => format!(" {text}"),
             2 => format!("{text}\\u0000"),

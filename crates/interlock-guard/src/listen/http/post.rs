@@ -14,8 +14,8 @@ use super::{
 use crate::{
     call::Caller,
     headers,
-    message::{Code, Incoming, Kind, Message},
     listen::Steps,
+    message::{Code, Incoming, Kind, Message},
     session::{Outbox, Said, Session, Style, Who, revision},
     traceparent,
 };

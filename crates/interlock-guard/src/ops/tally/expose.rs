@@ -98,14 +98,12 @@ fn calls(page: &mut Page, tally: &Tally) {
     }
     page.family("call_endings_total", "counter", "Calls that were let through and have ended.");
     for (name, tool) in &tools {
-        for (ending, count) in
-            [
-                ("answered", &tool.answered),
-                ("failed", &tool.failed),
-                ("cancelled", &tool.cancelled),
-                ("unknown", &tool.unknown),
-            ]
-        {
+        for (ending, count) in [
+            ("answered", &tool.answered),
+            ("failed", &tool.failed),
+            ("cancelled", &tool.cancelled),
+            ("unknown", &tool.unknown),
+        ] {
             let count = count.load(Ordering::Relaxed);
             if count > 0 {
                 page.line("call_endings_total", &[("tool", name), ("ending", ending)], count);
