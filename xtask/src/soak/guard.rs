@@ -7,6 +7,10 @@ use crate::{root::Root, run::Run};
 /// The tests that go on, below the guard's tests of the program.
 const TESTS: &[&str] = &[
     "ending::told_to_end_under_load_it_answers_what_it_accepted_and_begins_nothing_more",
+    "fuzz::over_stdio_nothing_runs_that_is_denied",
+    "fuzz::over_http_nothing_runs_that_is_denied",
+    "impatient::clients_that_time_out_at_random_lose_nothing_in_typescript",
+    "impatient::clients_that_time_out_at_random_lose_nothing_in_python",
     "again::a_call_that_is_sent_again_with_its_key_takes_effect_once",
 ];
 

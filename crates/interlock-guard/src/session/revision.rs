@@ -77,3 +77,26 @@ pub(crate) fn named_by(method: &str) -> Option<Named> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clients_send_the_notifications_of_their_revision_and_no_others() {
+        let [initialized, status] = ["notifications/initialized", "notifications/tasks/status"];
+        for (version, sends) in [
+            ("2024-11-05", [true, true, false]),
+            (BATCHES, [true, true, false]),
+            (HANDSHAKE, [true, true, true]),
+            (STATELESS, [true, false, false]),
+            ("2031-01-01", [true, false, false]),
+        ] {
+            let asked = ["notifications/cancelled", initialized, status];
+            assert_eq!(asked.map(|method| has_notification(version, method)), sends, "{version}");
+            for method in ["tools/call", "notifications/message", "notifications/tools/list_changed", ""] {
+                assert!(!has_notification(version, method), "{version}: {method}");
+            }
+        }
+    }
+}

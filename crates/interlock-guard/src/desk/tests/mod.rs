@@ -1,6 +1,7 @@
 //! Tests of the desk, on the memory store and tokio's time.
 
 mod away;
+mod cancels;
 mod close;
 mod ends;
 mod fresh;

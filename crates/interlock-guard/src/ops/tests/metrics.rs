@@ -115,6 +115,9 @@ fn a_day_as_prometheus_sees_it() {
         # HELP interlock_guard_upstream_restarts_total How often an upstream came up again.
         # TYPE interlock_guard_upstream_restarts_total counter
         interlock_guard_upstream_restarts_total{upstream="memory"} 1
+        # HELP interlock_guard_messages_refused_total Messages other than tool calls that were refused.
+        # TYPE interlock_guard_messages_refused_total counter
+        interlock_guard_messages_refused_total 0
         # HELP interlock_guard_store_errors_total How often the store could not be asked.
         # TYPE interlock_guard_store_errors_total counter
         interlock_guard_store_errors_total 1
