@@ -221,7 +221,7 @@ impl Speller {
     fn member(&mut self, name: &str, value: &str) -> String {
         let spelled = match self.below(60) {
             0 => name.to_uppercase(),
-            1 => format!("{}{}", &name[..1].to_uppercase(), &name[1..]),
+            1 => name.replacen(|_| true, &name.chars().take(1).collect::<String>().to_uppercase(), 1),
             2 => name.replace('s', "\u{17f}"),
             3 => format!("{name} "),
             4 | 5 => escaped(name),
