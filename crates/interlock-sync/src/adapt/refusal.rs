@@ -43,7 +43,7 @@ pub enum Reason {
     Argument {
         /// The argument that would say it.
         name: String,
-        /// Whether it is there, but is a list, an object or an empty text.
+        /// Whether it is there, but twice, or as a list, an object or an empty text.
         is_present: bool,
     },
     /// The idempotency key is not a text, or an empty one.
@@ -178,7 +178,8 @@ impl fmt::Display for Refusal {
             ),
             Reason::Argument { name, is_present: true } => write!(
                 f,
-                "`{tool}` was not run: the argument `{name}` must be a text that is not empty, a number or a truth value."
+                "`{tool}` was not run: the argument `{name}` must be there once, and be a text that is not empty, a number or a \
+                 truth value."
             ),
             Reason::Key => {
                 write!(f, "`{tool}` was not run: its idempotency key must be a text that is not empty.")
