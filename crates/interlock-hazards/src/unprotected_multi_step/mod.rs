@@ -7,6 +7,7 @@ mod readers;
 mod remedy;
 mod replaced;
 mod rule;
+mod step;
 mod undone;
 
 use interlock_model::{HazardId, Severity};

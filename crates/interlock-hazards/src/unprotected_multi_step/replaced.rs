@@ -18,10 +18,7 @@ use interlock_model::{
     ir::{Op, Resource, Term, WriteMode},
 };
 
-use super::{
-    HAZARD,
-    rule::{is_one_statement, is_step},
-};
+use super::{HAZARD, rule::is_one_statement, step::is_step};
 use crate::{
     Issue, Reason,
     decision::{needs, unless},
