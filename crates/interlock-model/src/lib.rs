@@ -41,7 +41,7 @@ pub use policy::{
 pub use proof::{Evidence, LegalOutcome, Outcome, ProofReport, Seen, SetReport, StaleWindow};
 pub use reference::NoSuchAnswer;
 pub use remedy::{Primitive, Remedy, Site};
-pub use report::{Coverage, Grade, Report};
+pub use report::{Coverage, Grade, Rating, Report};
 pub use severity::{Confidence, Reach, Severity, UnknownName};
 pub use span::{FileId, Span};
 pub use surface::{Effectful, Surface, ToolSurface};

@@ -7,14 +7,21 @@ use crate::Finding;
 /// The result of a scan or an audit, as every format prints it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Report {
-    /// From 0 to 100.
-    pub score: u8,
-    /// The score as a letter.
-    pub grade: Grade,
+    /// What the tree is worth, or why nobody can say.
+    pub rating: Rating,
     /// What was looked at.
     pub coverage: Coverage,
     /// Sorted by file, line and hazard.
     pub findings: Vec<Finding>,
+}
+
+/// What a tree is worth. What was not seen is not graded: silence over it would read as praise.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Rating {
+    /// From 0 to 100.
+    Score(u8),
+    /// Why there is none, and what to do about it.
+    NotGraded(String),
 }
 
 /// How much of the tree was understood. A report says it instead of staying silent.
@@ -43,6 +50,32 @@ pub enum Grade {
     D,
     /// Below.
     F,
+}
+
+impl Rating {
+    /// The score, where there is one.
+    #[must_use]
+    pub const fn score(&self) -> Option<u8> {
+        match self {
+            Self::Score(score) => Some(*score),
+            Self::NotGraded(_) => None,
+        }
+    }
+
+    /// The score as a letter, where there is one.
+    #[must_use]
+    pub fn grade(&self) -> Option<Grade> {
+        self.score().map(Grade::of)
+    }
+
+    /// Why there is none.
+    #[must_use]
+    pub fn not_graded(&self) -> Option<&str> {
+        match self {
+            Self::Score(_) => None,
+            Self::NotGraded(why) => Some(why),
+        }
+    }
 }
 
 impl Grade {

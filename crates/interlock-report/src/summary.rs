@@ -1,8 +1,11 @@
 //! The closing words, the same in every format for people.
 
-use interlock_model::{Proof, Report, Severity, Verdict};
+use interlock_model::{Grade, Proof, Rating, Report, Severity, Verdict};
 
-/// The score and what it is made of: `score 70 of 100, grade C: 2 findings (1 critical, 1 high), 1 of them proven`.
+use crate::clean;
+
+/// The score and what it is made of: `score 70 of 100, grade C: 2 findings (1 critical, 1 high), 1 of them proven`; or why there is none:
+/// `no findings; not graded: no tool was found`.
 pub(crate) fn verdict(report: &Report) -> String {
     let count =
         |severity: Severity| report.findings.iter().filter(|finding| finding.severity == severity).count();
@@ -20,7 +23,12 @@ pub(crate) fn verdict(report: &Report) -> String {
     let proven =
         report.findings.iter().filter(|finding| finding.proof.as_ref().is_some_and(is_proven)).count();
     let proven = if proven == 0 { String::new() } else { format!(", {proven} of them proven") };
-    format!("score {} of 100, grade {}: {findings}{proven}", report.score, report.grade)
+    match &report.rating {
+        Rating::Score(score) => {
+            format!("score {score} of 100, grade {}: {findings}{proven}", Grade::of(*score))
+        }
+        Rating::NotGraded(why) => format!("{findings}{proven}; not graded: {}", clean::line(why)),
+    }
 }
 
 /// Whether the live server was seen to break.
@@ -46,8 +54,7 @@ pub(crate) fn coverage(report: &Report) -> String {
     let [files, functions, handlers] =
         [(coverage.files, "file"), (coverage.functions, "function"), (coverage.handlers, "tool handler")]
             .map(|(number, noun)| counted(number, noun));
-    let looked = format!("looked at {files}, {functions} and {handlers}");
-    if coverage.handlers == 0 { format!("{looked}; no MCP server found in this tree") } else { looked }
+    format!("looked at {files}, {functions} and {handlers}")
 }
 
 /// A number and its noun.

@@ -8,8 +8,8 @@ use std::{
 
 use interlock_lang::Frontend;
 use interlock_model::{
-    Confidence, Coverage, Finding, Fingerprint, Grade, Report, Severity,
-    ir::{Name, Program, Role},
+    Confidence, Coverage, Finding, Fingerprint, Rating, Report, Severity,
+    ir::{Name, Program, Role, Tool},
 };
 
 use crate::{
@@ -19,7 +19,7 @@ use crate::{
     engine::{Linked, LoweredFile},
     finish::finish,
     fix::Spot,
-    score::score,
+    score::{Seen, rating},
     since,
     suppress::{self, suppressions},
     walk::{LIMITS, Notes, Root, Tree, Unread, Wanted, read_setting, read_source, walk},
@@ -160,13 +160,13 @@ pub(crate) fn scan_with(
     let pruned = request.prune_baseline.as_deref().map(Baseline::read).transpose()?;
     let changed = request.since.as_deref().map(|since| since::changed(&root.folder, since)).transpose()?;
 
-    let Examined { mut findings, mut spots, texts, suppressions, coverage } =
+    let Examined { mut findings, mut spots, texts, suppressions, coverage, tools, failed } =
         engine.inside(|| examine(root, config, engine, progress));
     let (suppressed, mut remarks) = suppress::apply(&mut findings, &suppressions);
     findings.retain_mut(|finding| config.weigh(finding));
 
     let mut scanned = Scanned {
-        report: Report { score: 100, grade: Grade::A, coverage, findings: Vec::new() },
+        report: Report { rating: Rating::Score(100), coverage, findings: Vec::new() },
         sources: Sources::default(),
         root: root.folder.clone(),
         prefix: root.prefix(),
@@ -191,8 +191,8 @@ pub(crate) fn scan_with(
     let report = &mut scanned.report;
     report.coverage.notes.append(&mut remarks);
     report.coverage.notes.sort();
-    report.score = score(&findings, &config.deductions);
-    report.grade = Grade::of(report.score);
+    report.rating =
+        rating(&findings, &config.deductions, &Seen { files: report.coverage.files, failed, tools });
     scanned.spots =
         findings.iter().filter_map(|finding| spots.remove(&finding.fingerprint)).flatten().collect();
     scanned.sources = Sources::named_by(&findings, texts);
@@ -208,6 +208,10 @@ struct Examined {
     texts: Vec<(Name, String)>,
     suppressions: Vec<(String, Vec<suppress::Suppression>)>,
     coverage: Coverage,
+    /// How many tools were found.
+    tools: usize,
+    /// How many files their front end gave up on.
+    failed: usize,
 }
 
 fn examine(root: &Root, config: &Config, engine: &Engine<'_>, progress: &dyn Progress) -> Examined {
@@ -237,13 +241,16 @@ fn examine(root: &Root, config: &Config, engine: &Engine<'_>, progress: &dyn Pro
 
     progress.reached(Phase::Looking);
     let mut findings = Vec::new();
+    let (mut tools, mut lost) = (0, 0);
     for Linked { mut program, failed } in linked {
         coverage.files -= failed.len();
+        lost += failed.len();
         for file in failed {
             notes.trouble("its front end failed, which is a mistake of ours: please report it", &file);
         }
         coverage.functions += program.functions.len();
-        coverage.handlers += handlers(&program);
+        coverage.handlers += handlers(&program).count();
+        tools += handlers(&program).map(<[Tool]>::len).sum::<usize>();
         findings.append(&mut engine.look(&mut program));
         for note in &program.notes {
             let file = program.files.get(note.span.file.0 as usize).map_or("?", |file| file);
@@ -258,7 +265,7 @@ fn examine(root: &Root, config: &Config, engine: &Engine<'_>, progress: &dyn Pro
     let spots = findings.iter().map(|finding| finding.fingerprint.clone()).zip(spots).collect();
     let suppressions = texts.iter().map(|(path, text)| (path.to_string(), suppressions(text)));
     let suppressions = suppressions.filter(|(_, found)| !found.is_empty()).collect();
-    Examined { findings, spots, texts, suppressions, coverage }
+    Examined { findings, spots, texts, suppressions, coverage, tools, failed: lost }
 }
 
 /// The files under a root that might be scanned.
@@ -286,8 +293,12 @@ fn keep<'p>(
     kept
 }
 
-fn handlers(program: &Program) -> usize {
-    program.functions.iter().filter(|function| matches!(function.role, Role::Handler(_))).count()
+/// The handlers of a program, each as the tools that it answers to; one that answers something else has none.
+fn handlers(program: &Program) -> impl Iterator<Item = &[Tool]> {
+    program.functions.iter().filter_map(|function| match &function.role {
+        Role::Handler(tools) => Some(tools.as_slice()),
+        _ => None,
+    })
 }
 
 impl Scanned {

@@ -3,14 +3,47 @@
 //! Each hazard deducts its amount once, plus a quarter of it per further site, at most twice the amount. A finding below its hazard's own
 //! severity deducts at most 10 (medium) or 5 (low); one that only another process can reach counts half. What is suppressed or in the
 //! baseline is no finding any more. The score is an integer, rounded half up, never below 0.
+//!
+//! A tree of which nothing was seen that callers can reach has no score: a hundred would be praise for what nobody has looked at.
 
 use std::collections::BTreeMap;
 
 use interlock_hazards::find;
-use interlock_model::{Finding, HazardId, Reach, Severity};
+use interlock_model::{Finding, HazardId, Rating, Reach, Severity};
 
 /// Points in eighths: a half of a quarter is the smallest part.
 const PARTS: u32 = 8;
+
+/// What there was to judge.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Seen {
+    /// Files that were read.
+    pub(crate) files: usize,
+    /// Files that their front end gave up on.
+    pub(crate) failed: usize,
+    /// Tools that were found.
+    pub(crate) tools: usize,
+}
+
+/// What the tree is worth, if there was something to judge.
+pub(crate) fn rating(findings: &[Finding], deductions: &BTreeMap<HazardId, u8>, seen: &Seen) -> Rating {
+    match *seen {
+        Seen { files: 0, failed: 0, .. } => Rating::NotGraded(
+            "no source file was read. Give the folder of a server's sources; `--show-files` lists what a scan reads".to_owned(),
+        ),
+        Seen { files: 0, failed, .. } => Rating::NotGraded(format!(
+            "none of the {failed} source files could be read. The notes say why"
+        )),
+        Seen { files, tools: 0, .. } => {
+            let files = if files == 1 { "1 file".to_owned() } else { format!("{files} files") };
+            Rating::NotGraded(format!(
+                "no tool of an MCP server was found in {files}. Scan the folder that registers the tools together with what they \
+                 call; `--show-files` lists what was read, and a file that is left out is read when it is named"
+            ))
+        }
+        _ => Rating::Score(score(findings, deductions)),
+    }
+}
 
 /// The score of what is reported. `deductions` are the user's own amounts, where they differ from the catalogue's.
 #[must_use]
@@ -131,6 +164,21 @@ mod tests {
         let all: Vec<_> =
             interlock_hazards::ALL.iter().flat_map(|h| [(h.id.as_str(), h.severity, Both); 9]).collect();
         check(&all, 0);
+    }
+
+    #[test]
+    fn what_was_not_seen_is_not_graded() {
+        let rated = |files, failed, tools| rating(&[], &BTreeMap::new(), &Seen { files, failed, tools });
+        assert_eq!(rated(1, 0, 1), Rating::Score(100));
+        for (seen, why) in [
+            (rated(0, 0, 0), "no source file was read"),
+            (rated(0, 3, 1), "none of the 3 source files could be read"),
+            (rated(1, 0, 0), "no tool of an MCP server was found in 1 file."),
+            (rated(2, 1, 0), "no tool of an MCP server was found in 2 files."),
+        ] {
+            assert!(seen.not_graded().unwrap().starts_with(why), "{seen:?}");
+            assert_eq!((seen.score(), seen.grade()), (None, None));
+        }
     }
 
     #[test]

@@ -3,18 +3,24 @@
 use std::{borrow::Cow, fmt::Display, str::FromStr};
 
 use interlock_model::{
-    Confidence, Explored, Fingerprint, Grade, HazardId, Lane, Location, Reach, Severity, Verdict, Witness,
+    Confidence, Explored, Fingerprint, Grade, HazardId, Lane, Location, Rating, Reach, Severity, Verdict,
+    Witness,
 };
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
 use super::{VERSION, policy::Policy};
 
+/// What stands for the reason that a report does not give.
+const UNSAID: &str = "the report does not say why";
+
 #[derive(Serialize, Deserialize)]
 pub(super) struct Report {
     version: u64,
     #[serde(deserialize_with = "percent")]
-    score: u8,
-    grade: Letter,
+    score: Option<u8>,
+    grade: Option<Letter>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    not_graded: Option<String>,
     coverage: Coverage,
     findings: Vec<Finding>,
 }
@@ -105,9 +111,9 @@ mod named {
     }
 }
 
-fn percent<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u8, D::Error> {
-    let score = u8::deserialize(deserializer)?;
-    if score > 100 {
+fn percent<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u8>, D::Error> {
+    let score = Option::<u8>::deserialize(deserializer)?;
+    if let Some(score) = score.filter(|score| *score > 100) {
         return Err(D::Error::custom(format_args!("a score of {score}, which is above 100")));
     }
     Ok(score)
@@ -118,8 +124,9 @@ impl From<&interlock_model::Report> for Report {
         let coverage = &report.coverage;
         Self {
             version: VERSION,
-            score: report.score,
-            grade: report.grade.into(),
+            score: report.rating.score(),
+            grade: report.rating.grade().map(Into::into),
+            not_graded: report.rating.not_graded().map(str::to_owned),
             coverage: Coverage {
                 files: coverage.files,
                 functions: coverage.functions,
@@ -135,8 +142,10 @@ impl From<Report> for interlock_model::Report {
     fn from(report: Report) -> Self {
         let Coverage { files, functions, handlers, notes } = report.coverage;
         Self {
-            score: report.score,
-            grade: report.grade.into(),
+            rating: report.score.map_or_else(
+                || Rating::NotGraded(report.not_graded.unwrap_or_else(|| UNSAID.to_owned())),
+                Rating::Score,
+            ),
             coverage: interlock_model::Coverage { files, functions, handlers, notes },
             findings: report.findings.into_iter().map(Into::into).collect(),
         }
@@ -232,18 +241,6 @@ impl From<Grade> for Letter {
             Grade::C => Self::C,
             Grade::D => Self::D,
             Grade::F => Self::F,
-        }
-    }
-}
-
-impl From<Letter> for Grade {
-    fn from(letter: Letter) -> Self {
-        match letter {
-            Letter::A => Self::A,
-            Letter::B => Self::B,
-            Letter::C => Self::C,
-            Letter::D => Self::D,
-            Letter::F => Self::F,
         }
     }
 }

@@ -34,7 +34,7 @@ pub fn write(report: &Report, rules: &[Rule<'_>], prefix: &str) -> String {
         tool: wire::Tool { driver },
         invocations: [wire::Invocation {
             execution_successful: true,
-            tool_execution_notifications: coverage.notes.iter().map(|note| notification(note)).collect(),
+            tool_execution_notifications: notifications(report),
         }],
         original_uri_base_ids: wire::BaseIds {
             root: wire::BaseId { description: wire::Text::new("The root of the repository") },
@@ -42,8 +42,9 @@ pub fn write(report: &Report, rules: &[Rule<'_>], prefix: &str) -> String {
         results: report.findings.iter().map(|finding| result::result(finding, rules, prefix)).collect(),
         column_kind: "utf16CodeUnits",
         properties: wire::RunProperties {
-            score: report.score,
-            grade: report.grade.to_string(),
+            score: report.rating.score(),
+            grade: report.rating.grade().map(|grade| grade.to_string()),
+            not_graded: report.rating.not_graded().map(str::to_owned),
             files: coverage.files,
             functions: coverage.functions,
             handlers: coverage.handlers,
@@ -52,6 +53,13 @@ pub fn write(report: &Report, rules: &[Rule<'_>], prefix: &str) -> String {
     encode::json(&wire::Log { schema: SCHEMA, version: VERSION, runs: [run] })
 }
 
-fn notification(note: &str) -> wire::Notification {
-    wire::Notification { level: "note", message: wire::Text::new(result::literal(note)) }
+/// What was left out; first of all, and louder, that the whole is not graded.
+fn notifications(report: &Report) -> Vec<wire::Notification> {
+    let not_graded = report.rating.not_graded().map(|why| ("warning", format!("not graded: {why}")));
+    let notes = report.coverage.notes.iter().map(|note| ("note", note.clone()));
+    let notification = |(level, text): (&'static str, String)| wire::Notification {
+        level,
+        message: wire::Text::new(result::literal(&text)),
+    };
+    not_graded.into_iter().chain(notes).map(notification).collect()
 }

@@ -95,9 +95,12 @@ pub(super) struct BaseId {
 }
 
 #[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
 pub(super) struct RunProperties {
-    pub(super) score: u8,
-    pub(super) grade: String,
+    pub(super) score: Option<u8>,
+    pub(super) grade: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) not_graded: Option<String>,
     pub(super) files: usize,
     pub(super) functions: usize,
     pub(super) handlers: usize,

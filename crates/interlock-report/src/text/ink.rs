@@ -39,12 +39,12 @@ impl Ink {
         self.with(AnsiColor::Red.on_default(), text)
     }
 
-    /// In the colour of a grade.
-    pub(crate) fn grade(self, text: &str, grade: Grade) -> String {
+    /// In the colour of a grade, or of none.
+    pub(crate) fn grade(self, text: &str, grade: Option<Grade>) -> String {
         let colour = match grade {
-            Grade::A | Grade::B => AnsiColor::Green,
-            Grade::C | Grade::D => AnsiColor::Yellow,
-            Grade::F => AnsiColor::Red,
+            Some(Grade::A | Grade::B) => AnsiColor::Green,
+            Some(Grade::C | Grade::D) | None => AnsiColor::Yellow,
+            Some(Grade::F) => AnsiColor::Red,
         };
         self.with(colour.on_default().bold(), text)
     }

@@ -103,6 +103,9 @@ fn closing(out: &mut String, report: &Report, look: Look) {
         let words = format!("note: {} more; `--format json` has all of them", summary::counted(more, "note"));
         let _ = writeln!(out, "{}", ink.faint(&words));
     }
-    let _ = writeln!(out, "{}", ink.grade(&summary::verdict(report), report.grade));
+    let options = wrap::options(look.width).break_words(false);
+    for line in textwrap::wrap(&summary::verdict(report), options) {
+        let _ = writeln!(out, "{}", ink.grade(&line, report.rating.grade()));
+    }
     let _ = writeln!(out, "{}", summary::coverage(report));
 }

@@ -24,6 +24,6 @@ fn the_worst_come_first() {
 #[test]
 fn without_findings_only_the_score_is_noticed() {
     expect![[r#"
-        ::notice title=Interlock::score 100 of 100, grade A: no findings%0Alooked at 1 file, 2 functions and 0 tool handlers; no MCP server found in this tree
+        ::notice title=Interlock::no findings; not graded: no tool was found in 1 file; look again%0Alooked at 1 file, 2 functions and 0 tool handlers
     "#]].assert_eq(&write(&nothing(), &rules(), ""));
 }

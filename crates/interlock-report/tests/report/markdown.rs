@@ -77,9 +77,9 @@ fn a_report_without_findings_is_short() {
     expect![[r#"
         # Interlock
 
-        **score 100 of 100, grade A: no findings**
+        **no findings; not graded: no tool was found in 1 file; look again**
 
-        looked at 1 file, 2 functions and 0 tool handlers; no MCP server found in this tree
+        looked at 1 file, 2 functions and 0 tool handlers
     "#]]
     .assert_eq(&write(&nothing(), &rules()));
 }

@@ -1,7 +1,7 @@
 //! The reports that the formats are shown with.
 
 use interlock_model::{
-    Confidence, Coverage, Explored, Finding, Fingerprint, Grade, HazardId, Lane, Location, Proof, Reach,
+    Confidence, Coverage, Explored, Finding, Fingerprint, HazardId, Lane, Location, Proof, Rating, Reach,
     Remedy, Report, Severity, ToolPolicy, Verdict, Witness, WitnessStep,
 };
 use interlock_report::Rule;
@@ -111,8 +111,7 @@ pub(crate) fn two_findings() -> Report {
     let notes =
         vec!["src/broken.ts: 3 lines could not be read".into(), "tests were left out: 4 files".into()];
     Report {
-        score: 75,
-        grade: Grade::of(75),
+        rating: Rating::Score(75),
         coverage: Coverage { files: 12, functions: 240, handlers: 9, notes },
         findings: vec![lost_update(), lock_not_released()],
     }
@@ -121,8 +120,7 @@ pub(crate) fn two_findings() -> Report {
 /// A report of a tree in which there is nothing.
 pub(crate) fn nothing() -> Report {
     Report {
-        score: 100,
-        grade: Grade::A,
+        rating: Rating::NotGraded("no tool was found in 1 file; look again".into()),
         coverage: Coverage { files: 1, functions: 2, handlers: 0, notes: vec![] },
         findings: vec![],
     }

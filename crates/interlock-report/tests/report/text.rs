@@ -100,8 +100,8 @@ fn colour_marks_the_same_text() {
                    lock = "graph"
                    changes = "graph"
 
-            ^[1m^[32mscore 100 of 100, grade A: 1 finding (1 high)^[0m
-            looked at 1 file, 2 functions and 0 tool handlers; no MCP server found in this tree
+            ^[1m^[33m1 finding (1 high); not graded: no tool was found in 1 file; look again^[0m
+            looked at 1 file, 2 functions and 0 tool handlers
         "#]],
     );
     let coloured = write(&two_findings(), &sources, Look { colour: true, ..PLAIN });
@@ -118,9 +118,9 @@ fn a_tree_without_a_server_says_so() {
         &nothing(),
         PLAIN,
         expect![[r#"
-        score 100 of 100, grade A: no findings
-        looked at 1 file, 2 functions and 0 tool handlers; no MCP server found in this tree
-    "#]],
+            no findings; not graded: no tool was found in 1 file; look again
+            looked at 1 file, 2 functions and 0 tool handlers
+        "#]],
     );
 }
 
@@ -160,8 +160,9 @@ fn in_little_room_the_columns_wrap() {
                    lock = "graph"
                    changes = "graph"
 
-            score 100 of 100, grade A: 1 finding (1 high)
-            looked at 1 file, 2 functions and 0 tool handlers; no MCP server found in this tree
+            1 finding (1 high); not graded: no tool was found in 1 file; look
+            again
+            looked at 1 file, 2 functions and 0 tool handlers
         "#]],
     );
 }
@@ -192,8 +193,10 @@ fn in_no_room_the_steps_stand_below_each_other() {
                    --replay replay.json
             fix    Release in finally.
 
-            score 100 of 100, grade A: 1 finding (1 medium), 1 of them proven
-            looked at 1 file, 2 functions and 0 tool handlers; no MCP server found in this tree
+            1 finding (1 medium), 1 of them proven;
+            not graded: no tool was found in 1 file;
+            look again
+            looked at 1 file, 2 functions and 0 tool handlers
         "#]],
     );
 }
@@ -219,8 +222,8 @@ fn an_event_stands_in_the_column_of_the_other_call() {
             proof  found and proven: broken on the live server; interlock prove --replay replay.json
             fix    Release in finally.
 
-            score 100 of 100, grade A: 1 finding (1 medium), 1 of them proven
-            looked at 1 file, 2 functions and 0 tool handlers; no MCP server found in this tree
+            1 finding (1 medium), 1 of them proven; not graded: no tool was found in 1 file; look again
+            looked at 1 file, 2 functions and 0 tool handlers
         "#]],
     );
 }
@@ -257,8 +260,8 @@ fn files_of_the_same_name_are_told_apart() {
                    lock = "graph"
                    changes = "graph"
 
-            score 100 of 100, grade A: 1 finding (1 high)
-            looked at 1 file, 2 functions and 0 tool handlers; no MCP server found in this tree
+            1 finding (1 high); not graded: no tool was found in 1 file; look again
+            looked at 1 file, 2 functions and 0 tool handlers
         "#]],
     );
 }
@@ -297,8 +300,8 @@ fn wide_characters_keep_the_columns_straight() {
                    lock = "graph"
                    changes = "graph"
 
-            score 100 of 100, grade A: 1 finding (1 high)
-            looked at 1 file, 2 functions and 0 tool handlers; no MCP server found in this tree
+            1 finding (1 high); not graded: no tool was found in 1 file; look again
+            looked at 1 file, 2 functions and 0 tool handlers
         "#]],
     );
 }
@@ -343,8 +346,8 @@ fn lines_far_apart_get_frames_of_their_own_and_long_ones_are_cut() {
                lock = "graph"
                changes = "graph"
 
-        score 100 of 100, grade A: 1 finding (1 high)
-        looked at 1 file, 2 functions and 0 tool handlers; no MCP server found in this tree
+        1 finding (1 high); not graded: no tool was found in 1 file; look again
+        looked at 1 file, 2 functions and 0 tool handlers
     "#]]
     .assert_eq(&write(&only(finding), &text, PLAIN));
 }
@@ -357,22 +360,22 @@ fn many_notes_are_counted_and_not_shown() {
         &report,
         PLAIN,
         expect![[r#"
-        note: file10.ts: not read
-        note: file11.ts: not read
-        note: file12.ts: not read
-        note: file13.ts: not read
-        note: file14.ts: not read
-        note: file15.ts: not read
-        note: file16.ts: not read
-        note: file17.ts: not read
-        note: file18.ts: not read
-        note: file19.ts: not read
-        note: file20.ts: not read
-        note: file21.ts: not read
-        note: 18 notes more; `--format json` has all of them
-        score 100 of 100, grade A: no findings
-        looked at 1 file, 2 functions and 0 tool handlers; no MCP server found in this tree
-    "#]],
+            note: file10.ts: not read
+            note: file11.ts: not read
+            note: file12.ts: not read
+            note: file13.ts: not read
+            note: file14.ts: not read
+            note: file15.ts: not read
+            note: file16.ts: not read
+            note: file17.ts: not read
+            note: file18.ts: not read
+            note: file19.ts: not read
+            note: file20.ts: not read
+            note: file21.ts: not read
+            note: 18 notes more; `--format json` has all of them
+            no findings; not graded: no tool was found in 1 file; look again
+            looked at 1 file, 2 functions and 0 tool handlers
+        "#]],
     );
 }
 

@@ -18,7 +18,7 @@ fn what_was_written_down_is_known_while_lines_come_and_go() {
     second.baseline = Some(path.clone());
     let scanned = scan_toys(&second, &()).unwrap();
     assert_eq!(places(&scanned), ["a.toy:4 lost-update"]);
-    assert_eq!((scanned.baselined, scanned.report.score), (1, 85));
+    assert_eq!((scanned.baselined, scanned.report.rating.score()), (1, Some(85)));
 
     let mut third = request(&[folder.path().to_owned()]);
     third.prune_baseline = Some(path.clone());

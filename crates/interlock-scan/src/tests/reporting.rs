@@ -9,7 +9,7 @@ fn a_report_says_what_was_found_where_and_how_bad_it_is() {
     let folder = tree(&[("a.toy", "\nfind lost-update\n"), ("b.toy", "nothing\n")]);
     let scanned = scanned(folder.path());
     let report = &scanned.report;
-    assert_eq!((report.score, report.grade), (85, Grade::B));
+    assert_eq!((report.rating.score(), report.rating.grade()), (Some(85), Some(Grade::B)));
     assert_eq!((report.coverage.files, report.coverage.functions, report.coverage.handlers), (2, 3, 2));
     let finding = &report.findings[0];
     assert_eq!(
@@ -31,7 +31,7 @@ fn a_comment_silences_and_is_told_when_it_does_not() {
     let scanned = scanned(folder.path());
     assert_eq!(places(&scanned), ["a.toy:3 lost-update"]);
     assert_eq!(scanned.suppressed, 1);
-    assert_eq!(scanned.report.score, 85);
+    assert_eq!(scanned.report.rating.score(), Some(85));
     assert_eq!(notes(&scanned), "a.toy:2: the suppression of `retry-storm` silences nothing; remove it\n");
 }
 
@@ -47,12 +47,12 @@ fn the_configuration_weighs_hazards_and_the_command_line_wins() {
     let mut request = request(&[folder.path().to_owned()]);
     let scanned = scan_toys(&request, &()).unwrap();
     assert_eq!(places(&scanned), ["a.toy:3 db-check-then-act"]);
-    assert_eq!((scanned.hidden, scanned.report.score), (1, 82));
+    assert_eq!((scanned.hidden, scanned.report.rating.score()), (1, Some(82)));
     request.min_severity = Some(Severity::Low);
     let scanned = scan_toys(&request, &()).unwrap();
     assert_eq!(places(&scanned), ["a.toy:1 lost-update", "a.toy:3 db-check-then-act"]);
     assert_eq!(scanned.report.findings[0].severity, Severity::Medium);
-    assert_eq!((scanned.hidden, scanned.report.score), (0, 72));
+    assert_eq!((scanned.hidden, scanned.report.rating.score()), (0, Some(72)));
 }
 
 #[test]

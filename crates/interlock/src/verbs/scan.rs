@@ -132,7 +132,7 @@ fn run(matches: &ArgMatches, console: &mut Console) -> Result<Exit> {
     let Scanned { report, .. } = &scanned;
     Ok(if !report.findings.is_empty() {
         Exit::Found
-    } else if report.coverage.files == 0 {
+    } else if report.rating.not_graded().is_some() {
         Exit::Nothing
     } else {
         Exit::Clean

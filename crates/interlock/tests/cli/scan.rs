@@ -30,6 +30,28 @@ server.registerTool("add_note", { inputSchema: { text: z.string() } }, async ({ 
 "#;
 const LINE: u64 = 10;
 
+/// A server in whose tool nothing can go wrong.
+const SAFE: &str = r#"import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
+const server = new McpServer({ name: "add", version: "1.0.0" });
+server.registerTool("add", {}, async ({ a, b }) => ({ content: [{ type: "text", text: String(a + b) }] }));
+"#;
+
+/// A web server, of which nobody knows a tool.
+const ROUTE: &str = r#"import express from "express";
+const app = express();
+app.get("/time", (request, response) => { response.send("now"); });
+app.listen(3000);
+"#;
+
+/// A file is read, changed and written back, by what nothing is known to call.
+const UNREACHED: &str = r#"import { readFile, writeFile } from "node:fs/promises";
+export async function count(path: string) {
+  const all = JSON.parse(await readFile(path, "utf8"));
+  all.count += 1;
+  await writeFile(path, JSON.stringify(all));
+}
+"#;
+
 const CALM: &str = "export function add(a: number, b: number) {\n  return a + b;\n}\n";
 
 fn tree(files: &[(&str, &str)]) -> TempDir {
@@ -75,9 +97,48 @@ fn what_is_found_is_told_with_the_tool_and_the_exit_code() {
     assert_eq!(report["findings"][0]["file"], "src/index.ts");
     assert_eq!(report["coverage"]["files"], 1);
 
-    let calm = tree(&[("index.ts", CALM)]);
+    let calm = tree(&[("index.ts", SAFE)]);
     let clean = scan(calm.path(), &["--format", "json"]);
     assert_eq!((clean.code, lines(&json(&clean)).len()), (0, 0));
+    assert_eq!((&json(&clean)["score"], &json(&clean)["grade"]), (&100.into(), &"A".into()));
+}
+
+#[test]
+fn a_tree_without_a_tool_is_not_graded() {
+    let helper = tree(&[("add.ts", CALM)]);
+    let damaged = tree(&[("a.ts", "server.tool(\"a\", async () => {{{{ \u{1}"), ("b.ts", "]]]]")]);
+    let route = tree(&[("app.ts", ROUTE)]);
+    for tree in [&helper, &damaged, &route] {
+        let ended = scan(tree.path(), &["--format", "json"]);
+        let report = json(&ended);
+        assert_eq!(ended.code, 3, "{report}");
+        assert_eq!((&report["score"], &report["grade"]), (&Value::Null, &Value::Null));
+        let why = report["not_graded"].as_str().expect("a reason");
+        assert!(why.starts_with("no tool of an MCP server was found in "), "{why}");
+        assert!(why.contains("--show-files"), "it says what to try: {why}");
+        for format in ["text", "markdown", "sarif", "github"] {
+            let ended = scan(tree.path(), &["--format", format]);
+            assert_eq!(ended.code, 3, "{format}");
+            let words = ended.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(words.contains("not graded: no tool of an MCP server was found"), "{format}: {words}");
+            assert!(!words.contains("grade A"), "{format}: {words}");
+        }
+    }
+    let empty = tree(&[("readme.md", "# nothing\n")]);
+    let report = json(&scan(empty.path(), &["--format", "json"]));
+    assert_eq!(report["grade"], Value::Null);
+    assert!(report["not_graded"].as_str().expect("a reason").starts_with("no source file was read"));
+}
+
+#[test]
+fn what_is_found_without_a_tool_is_told_and_not_graded() {
+    let unreached = tree(&[("count.ts", UNREACHED)]);
+    let ended = scan(unreached.path(), &["--format", "json"]);
+    let report = json(&ended);
+    assert_eq!((ended.code, lines(&report).is_empty()), (1, false), "{report}");
+    assert_eq!((&report["score"], &report["grade"]), (&Value::Null, &Value::Null));
+    let text = scan(unreached.path(), &[]).stdout;
+    assert!(text.contains(" findings (") && text.contains("not graded: "), "{text}");
 }
 
 #[test]
@@ -167,7 +228,7 @@ fn a_baseline_is_written_used_and_pruned() {
     assert_eq!(known.code, 0, "{}", known.stdout);
     assert!(known.stdout.contains("known from the baseline"), "{}", known.stdout);
 
-    fs::write(racy.path().join("index.ts"), CALM).expect("the file");
+    fs::write(racy.path().join("index.ts"), SAFE).expect("the file");
     let pruned = scan(racy.path(), &["--prune-baseline", path]);
     assert_eq!(pruned.code, 0);
     assert!(pruned.stderr.starts_with("removed "), "{}", pruned.stderr);
