@@ -84,6 +84,15 @@ impl Cases {
     }
 }
 
+impl Case {
+    /// Its name as that of a test, so that it can be typed: `a_handle_that_the_block_itself_closes`.
+    #[must_use]
+    pub fn test_name(&self) -> String {
+        let words = self.name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+        words.map(str::to_ascii_lowercase).collect::<Vec<_>>().join("_")
+    }
+}
+
 impl File {
     /// A file from a fenced block: named by its first line, or by its tag.
     #[must_use]
@@ -160,7 +169,8 @@ impl Reader {
             if paths.windows(2).any(|pair| pair.first() == pair.last()) {
                 mistakes.push(format!("`{name}` has a file twice; begin each block with `// file: PATH`"));
             }
-            if cases.iter().take(index).any(|other| other.name == *name && other.reports == case.reports) {
+            let twin = |other: &Case| other.test_name() == case.test_name() && other.reports == case.reports;
+            if cases.iter().take(index).any(twin) {
                 mistakes.push(format!("`{name}` is the name of two cases"));
             }
         }
@@ -215,6 +225,7 @@ load();
             ("one file", true, "index.ts")
         );
         assert_eq!(one.files[0].marks, [Mark { line: 1, hazard: "lost-update".into() }]);
+        assert_eq!((one.test_name().as_str(), tree.test_name().as_str()), ("one_file", "a_tree"));
         assert_eq!(tree.also, ["retry-storm", "duplicate-load"]);
         assert_eq!((tree.files[0].path.as_str(), tree.files[0].marks[0].line), ("src/a.ts", 2));
         assert_eq!((tree.files[1].path.as_str(), tree.files[1].text.as_str()), ("tsconfig.json", "{}\n"));
@@ -237,6 +248,10 @@ load();
         assert_eq!(
             mistakes(&format!("## Must report\n### a\n{block}### a\n{block}")),
             "`a` is the name of two cases"
+        );
+        assert_eq!(
+            mistakes(&format!("## Must report\n### a, b\n{block}### `a` b\n{block}")),
+            "`a b` is the name of two cases"
         );
     }
 }

@@ -1,90 +1,26 @@
-//! Scans cases and collects what is not as it should be, so that one run shows all of it.
+//! Scans a case and says what is not as it should be.
 
-use std::{
-    collections::BTreeSet,
-    fmt::Write,
-    panic::{AssertUnwindSafe, catch_unwind},
-};
+use std::collections::BTreeSet;
 
-use interlock_hazards::Hazard;
 use interlock_model::{Finding, ir::Program};
 use interlock_scan::Engine;
 use interlock_testkit::cases::Case;
-
-/// Where cases are tried.
-pub(crate) struct Bench {
-    engine: Engine<'static>,
-    only: Option<String>,
-    tried: usize,
-    wrong: Vec<Wrong>,
-}
-
-/// A case that is not as it should be.
-struct Wrong {
-    title: String,
-    /// One line each.
-    what: Vec<String>,
-    /// The program as the rules saw it.
-    program: String,
-}
+use libtest_mimic::Failed;
 
 /// A hazard at a line of a file.
 type Place = (String, u32, String);
 
-impl Bench {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "whoever runs the test says in the environment which case to run"
-    )]
-    pub(crate) fn new() -> Self {
-        Self { engine: crate::engine(), only: std::env::var("CASE").ok(), tried: 0, wrong: Vec::new() }
+/// Scans a case and compares. What is wrong comes with the program as it was before calls were inlined.
+pub(crate) fn judge(engine: &Engine<'_>, case: &Case) -> Result<(), Failed> {
+    let files = case.files.iter().map(|file| (file.path.clone(), file.text.clone())).collect();
+    let programs = engine.programs(files);
+    let shown: Vec<String> = programs.iter().map(Program::to_string).collect();
+    let findings: Vec<Finding> = programs.into_iter().flat_map(|program| engine.findings(program)).collect();
+    let wrong = differences(case, &findings);
+    if wrong.is_empty() {
+        return Ok(());
     }
-
-    /// Scans a case and compares.
-    pub(crate) fn try_case(&mut self, hazard: &Hazard, case: &Case) {
-        let title = format!("{}: {}", hazard.id, case.name);
-        if self.only.as_ref().is_some_and(|only| !title.contains(only)) {
-            return;
-        }
-        self.tried += 1;
-        let files = case.files.iter().map(|file| (file.path.clone(), file.text.clone())).collect();
-        let engine = &self.engine;
-        let scanned = catch_unwind(AssertUnwindSafe(|| {
-            let programs = engine.programs(files);
-            let findings: Vec<Finding> =
-                programs.iter().cloned().flat_map(|program| engine.findings(program)).collect();
-            (programs, findings)
-        }));
-        let (programs, findings) = match scanned {
-            Ok(scanned) => scanned,
-            Err(_) => {
-                let what = vec!["panicked; the message is above".to_owned()];
-                self.wrong.push(Wrong { title, what, program: String::new() });
-                return;
-            }
-        };
-        let what = differences(case, &findings);
-        if !what.is_empty() {
-            let program = programs.iter().map(Program::to_string).collect::<Vec<_>>().join("\n");
-            self.wrong.push(Wrong { title, what, program });
-        }
-    }
-
-    /// Fails if anything was wrong, and says what.
-    pub(crate) fn finish(self) {
-        let Self { tried, wrong, .. } = self;
-        if wrong.is_empty() {
-            return;
-        }
-        let mut text = format!("{} of {tried} cases are not as they should be\n", wrong.len());
-        for Wrong { title, what, .. } in &wrong {
-            let _ = writeln!(text, "\n{title}\n  {}", what.join("\n  "));
-        }
-        for Wrong { title, program, .. } in &wrong {
-            let _ = writeln!(text, "\n==== {title}\n{program}");
-        }
-        panic!("{text}");
-    }
+    Err(format!("{}\n  {}\n\n{}", case.name, wrong.join("\n  "), shown.join("\n")).into())
 }
 
 /// What is missing and what is too much.

@@ -11,7 +11,7 @@ use interlock_hazards::Hazard;
 use interlock_scan::Engine;
 use interlock_testkit::{cases::Case, packages};
 
-use crate::{engine, pages};
+use crate::catalogue::{engine, pages};
 
 /// A tree: paths and texts.
 type Tree = Vec<BTreeMap<String, String>>;
@@ -75,7 +75,7 @@ fn told(engine: &Engine<'_>, tree: &Tree) -> BTreeSet<String> {
 /// What the trees become, by the way in which they are compiled.
 fn compile(trees: &[Tree]) -> BTreeMap<String, Vec<Option<Tree>>> {
     let packages = packages::installed(env!("CARGO_TARGET_TMPDIR"), "compilers");
-    let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/pages/compile.mjs");
+    let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/trees/compile.mjs");
     let mut node = Command::new("node")
         .arg(script)
         .arg(&packages)

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use interlock_model::{Confidence, Finding};
 
-use crate::engine;
+use crate::catalogue::engine;
 
 fn scan(files: &[(&str, &str)]) -> Vec<Finding> {
     let engine = engine();
