@@ -28,12 +28,14 @@ mod verdict;
 mod policy;
 mod remedy;
 
+mod inspect;
 mod report;
 
 pub use confinement::{Confinement, Folders, Refusal};
 pub use finding::{Finding, Fingerprint, Lane, Location, Proof, Witness, WitnessStep};
 pub use hazard::{HazardId, InvalidHazardId};
 pub use history::{Answer, CallRecord, History, IoTick, Moment, TickKind};
+pub use inspect::{FunctionIr, Loss, LossKind, Reaching, RuleOutcome, RuleVerdict, Why};
 pub use plan::{CallSet, Delivery, Fault, Oracle, Perturbation, PlannedCall, Schedule};
 pub use policy::{
     IdempotencyKey, InvalidKey, InvalidRate, KeyPart, KeyTemplate, Mode, Per, Rate, ToolPolicy,
@@ -41,7 +43,7 @@ pub use policy::{
 pub use proof::{Evidence, LegalOutcome, Outcome, ProofReport, Seen, SetReport, StaleWindow};
 pub use reference::NoSuchAnswer;
 pub use remedy::{Primitive, Remedy, Site};
-pub use report::{Coverage, Grade, Rating, Report};
+pub use report::{Coverage, Grade, NotFollowed, Rating, Report, ToolCoverage};
 pub use severity::{Confidence, Reach, Severity, UnknownName};
 pub use span::{FileId, Span};
 pub use surface::{Effectful, Surface, ToolSurface};

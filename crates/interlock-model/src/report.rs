@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::Finding;
+use crate::{Finding, Loss};
 
 /// The result of a scan or an audit, as every format prints it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,8 +33,43 @@ pub struct Coverage {
     pub functions: usize,
     /// Handlers of tools that were found.
     pub handlers: usize,
+    /// How far the analysis got with each tool, by name.
+    pub tools: Vec<ToolCoverage>,
+    /// What was not followed, in sum.
+    pub not_followed: NotFollowed,
     /// What was left out or not understood, sorted.
     pub notes: Vec<String>,
+}
+
+/// How far the analysis got with one tool.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolCoverage {
+    /// Its name.
+    pub name: String,
+    /// Whether every call into the sources was followed to its end. What a library does that nobody has described is listed all the
+    /// same.
+    pub followed: bool,
+    /// Where the way was lost, in order, each place once.
+    pub lost: Vec<Loss>,
+}
+
+/// What was not followed, in sum over all entry points, each place once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct NotFollowed {
+    /// Calls of functions of libraries of which nothing is known.
+    pub unknown_libraries: usize,
+    /// Calls of something whose import leads to no file of the tree.
+    pub unresolved_imports: usize,
+    /// Calls of methods on something of which nothing is known.
+    pub unresolved_receivers: usize,
+    /// Calls of values of which it is not known which function they hold.
+    pub unknown_functions: usize,
+    /// Calls of known functions whose steps were left out for their size.
+    pub not_inlined: usize,
+    /// Calls that the budget for the whole program left out.
+    pub budget: usize,
+    /// Functions that no entry point reaches.
+    pub unreached: usize,
 }
 
 /// A score as a letter.
@@ -50,6 +85,18 @@ pub enum Grade {
     D,
     /// Below.
     F,
+}
+
+impl std::ops::AddAssign for NotFollowed {
+    fn add_assign(&mut self, other: Self) {
+        self.unknown_libraries += other.unknown_libraries;
+        self.unresolved_imports += other.unresolved_imports;
+        self.unresolved_receivers += other.unresolved_receivers;
+        self.unknown_functions += other.unknown_functions;
+        self.not_inlined += other.not_inlined;
+        self.budget += other.budget;
+        self.unreached += other.unreached;
+    }
 }
 
 impl Rating {

@@ -14,6 +14,7 @@ mod rule;
 mod summary;
 
 pub mod github;
+pub mod inspect;
 pub mod json;
 pub mod markdown;
 pub mod proof;

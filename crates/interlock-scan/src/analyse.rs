@@ -1,15 +1,21 @@
 //! The rules run over a program.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use interlock_hazards::{
-    ALL, Hazard, Issue,
+    ALL, Decision, Hazard, Issue,
     view::{Entry, Facts, View},
 };
-use interlock_model::{Reach, Span, ir::Program};
+use interlock_model::{Loss, LossKind, NotFollowed, Reach, Span, ToolCoverage, ir::Program};
 use rayon::iter::{IntoParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
-use crate::{expand::entries, remedy::Way};
+use crate::{
+    expand::{Expansion, expand},
+    remedy::Way,
+};
 
 /// An issue, and whose it is.
 #[derive(Debug)]
@@ -31,11 +37,25 @@ impl Found {
     }
 }
 
+/// What the rules found in a program, and how much of it they got to see.
+#[derive(Debug, Default)]
+pub struct Analysed {
+    /// The issues, in the order of the catalogue.
+    pub found: Vec<Found>,
+    /// How far calls were followed, tool by tool.
+    pub tools: Vec<ToolCoverage>,
+    /// What was not followed.
+    pub not_followed: NotFollowed,
+}
+
 /// Runs every rule over a program. Several ways to the same place are one issue. The steps of its functions are gone afterwards.
 #[must_use]
-pub fn analyse(program: &mut Program) -> Vec<Found> {
-    let expanded = entries(program);
+pub fn analyse(program: &mut Program) -> Analysed {
+    let expansion = expand(program);
     let program = &*program;
+    let (tools, not_followed) =
+        (expansion.tools(program), sum(&expansion.losses(program), expansion.unreached));
+    let expanded = expansion.entries;
     let facts = Arc::new(Facts::of(program));
     let entry = |expanded| Entry::new(program, &facts, expanded);
     let view = View::of(program, expanded.par_iter().map(entry).collect());
@@ -49,7 +69,32 @@ pub fn analyse(program: &mut Program) -> Vec<Found> {
     // What was laid out is given back on all threads, as it was made.
     view.entries.into_par_iter().for_each(drop);
     expanded.into_par_iter().for_each(drop);
-    found.into_iter().flatten().collect()
+    Analysed { found: found.into_iter().flatten().collect(), tools, not_followed }
+}
+
+/// A program's entry points, and what the rules decided about their steps, silences included.
+pub(crate) fn explain(program: &mut Program) -> (Expansion, Vec<Decision>) {
+    let expansion = expand(program);
+    let facts = Arc::new(Facts::explaining(program));
+    let entry = |expanded| Entry::new(program, &facts, expanded);
+    let view = View::of(program, expansion.entries.par_iter().map(entry).collect());
+    let decisions = view.explain();
+    drop(view);
+    (expansion, decisions)
+}
+
+/// How often each kind of loss occurs.
+fn sum(losses: &BTreeSet<Loss>, unreached: usize) -> NotFollowed {
+    let count = |kind: LossKind| losses.iter().filter(|loss| loss.kind == kind).count();
+    NotFollowed {
+        unknown_libraries: count(LossKind::UnknownLibrary),
+        unresolved_imports: count(LossKind::UnresolvedImport),
+        unresolved_receivers: count(LossKind::UnresolvedReceiver),
+        unknown_functions: count(LossKind::UnknownFunction),
+        not_inlined: count(LossKind::NotInlined),
+        budget: count(LossKind::Budget),
+        unreached,
+    }
 }
 
 /// One issue for each place: the surest story, the tools of all of them, and each way by itself.

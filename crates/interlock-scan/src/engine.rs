@@ -13,7 +13,7 @@ use interlock_lang::{
     knowledge::{InvalidKnowledge, Knowledge},
 };
 use interlock_model::{
-    Finding,
+    Finding, NotFollowed, ToolCoverage,
     ir::{Name, Program},
 };
 use rayon::{
@@ -22,7 +22,7 @@ use rayon::{
 };
 
 use crate::{
-    analyse::{Found, analyse},
+    analyse::{Analysed, Found, analyse},
     finish,
     fix::Spot,
     walk::names::{extension, file_name},
@@ -35,7 +35,7 @@ const STACK: usize = 128 << 20;
 pub struct Engine<'e> {
     languages: Vec<Language<'e>>,
     pool: ThreadPool,
-    pub(crate) analyse: fn(&mut Program) -> Vec<Found>,
+    pub(crate) analyse: fn(&mut Program) -> Analysed,
 }
 
 struct Language<'e> {
@@ -88,6 +88,16 @@ pub(crate) struct Linked {
     pub(crate) program: Program,
     /// The files that its front end gave up on.
     pub(crate) failed: Vec<Name>,
+}
+
+/// What the rules say to a program.
+pub(crate) struct Looked {
+    /// What they found, each with what a fix would be about.
+    pub(crate) findings: Vec<(Finding, Vec<Spot>)>,
+    /// How far calls were followed, tool by tool.
+    pub(crate) tools: Vec<ToolCoverage>,
+    /// What was not followed.
+    pub(crate) not_followed: NotFollowed,
 }
 
 impl<'e> Engine<'e> {
@@ -147,18 +157,18 @@ impl<'e> Engine<'e> {
     /// What the rules find in a program.
     #[must_use]
     pub fn findings(&self, mut program: Program) -> Vec<Finding> {
-        self.look(&mut program).into_iter().map(|(finding, _)| finding).collect()
+        self.look(&mut program).findings.into_iter().map(|(finding, _)| finding).collect()
     }
 
     /// The same, each with what a fix would be about. The steps of the functions are gone afterwards.
-    pub(crate) fn look(&self, program: &mut Program) -> Vec<(Finding, Vec<Spot>)> {
-        let issues = self.pool.install(|| (self.analyse)(program));
+    pub(crate) fn look(&self, program: &mut Program) -> Looked {
+        let Analysed { found, tools, not_followed } = self.pool.install(|| (self.analyse)(program));
         let look = |Found { hazard, issue, ways }| {
             let witness = issue.witness.iter().map(|(_, span, _)| *span);
             let spots = Spot::of(&hazard.id, witness.chain([issue.span]), &program.files);
             (finish::finding(program, hazard, issue, &ways), spots)
         };
-        issues.into_iter().map(look).collect()
+        Looked { findings: found.into_iter().map(look).collect(), tools, not_followed }
     }
 
     /// Reads and lowers files side by side. `read` gives the path and the text of one, or why it cannot.

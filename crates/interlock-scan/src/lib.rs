@@ -23,13 +23,16 @@ mod suppress;
 mod baseline;
 mod since;
 
+mod inspect;
+
 pub mod fix;
 mod write;
 
-pub use analyse::{Found, analyse};
+pub use analyse::{Analysed, Found, analyse};
 pub use baseline::BaselineError;
 pub use config::ConfigError;
 pub use engine::{Engine, EngineError};
+pub use inspect::{NotFound, dump_ir, why};
 pub use scan::{Phase, Progress, Request, ScanError, Scanned, Sources, files, scan};
 pub use score::score;
 pub use since::SinceError;

@@ -13,7 +13,7 @@ use interlock_model::{
 };
 
 use crate::{
-    BaselineError, ConfigError, Engine, EngineError, SinceError, WalkError,
+    BaselineError, ConfigError, Engine, EngineError, NotFound, SinceError, WalkError,
     baseline::Baseline,
     config::{self, Config},
     engine::{Linked, LoweredFile},
@@ -22,7 +22,7 @@ use crate::{
     score::{Seen, rating},
     since,
     suppress::{self, suppressions},
-    walk::{LIMITS, Notes, Root, Tree, Unread, Wanted, read_setting, read_source, walk},
+    walk::{self, LIMITS, Notes, Root, Unread, Wanted, read_setting, read_source, walk},
 };
 
 /// What is asked for.
@@ -97,6 +97,9 @@ pub enum ScanError {
     /// It is not known what has changed.
     #[error(transparent)]
     Since(#[from] SinceError),
+    /// What was asked about is not there.
+    #[error(transparent)]
+    NotFound(#[from] NotFound),
 }
 
 /// Where a scan is.
@@ -142,7 +145,7 @@ pub fn files(request: &Request<'_>) -> Result<Vec<PathBuf>, ScanError> {
     let root = Root::find(&request.paths)?;
     let config = config::load(request.config.as_deref(), &root)?;
     let engine = Engine::new(request.frontends, config.models.as_deref(), request.threads)?;
-    let Tree { sources, .. } = walked(&root, &config, &engine);
+    let walk::Tree { sources, .. } = walked(&root, &config, &engine);
     let read = sources.into_iter().filter(|found| read_source(found, &LIMITS).is_ok());
     Ok(read.map(|found| found.place).collect())
 }
@@ -214,8 +217,20 @@ struct Examined {
     failed: usize,
 }
 
-fn examine(root: &Root, config: &Config, engine: &Engine<'_>, progress: &dyn Progress) -> Examined {
-    let Tree { sources, settings, mut notes } = walked(root, config, engine);
+/// A tree that was read and linked.
+pub(crate) struct Tree {
+    /// The programs, one for each language.
+    pub(crate) linked: Vec<Linked>,
+    /// The files.
+    texts: Vec<(Name, String)>,
+    /// How many were read.
+    files: usize,
+    notes: Notes,
+}
+
+/// Reads the files of a tree, lowers each by itself, and links them.
+pub(crate) fn read_tree(root: &Root, config: &Config, engine: &Engine<'_>, progress: &dyn Progress) -> Tree {
+    let walk::Tree { sources, settings, mut notes } = walked(root, config, engine);
     progress.reached(Phase::Found(sources.len()));
 
     let lowered = engine.lower(&sources, |found| {
@@ -236,8 +251,14 @@ fn examine(root: &Root, config: &Config, engine: &Engine<'_>, progress: &dyn Pro
         .collect();
 
     progress.reached(Phase::Linking);
-    let mut coverage = Coverage { files: files.len(), ..Coverage::default() };
+    let read = files.len();
     let (texts, linked) = engine.link(files, settings);
+    Tree { linked, texts, files: read, notes }
+}
+
+fn examine(root: &Root, config: &Config, engine: &Engine<'_>, progress: &dyn Progress) -> Examined {
+    let Tree { linked, texts, files, mut notes } = read_tree(root, config, engine, progress);
+    let mut coverage = Coverage { files, ..Coverage::default() };
 
     progress.reached(Phase::Looking);
     let mut findings = Vec::new();
@@ -251,13 +272,17 @@ fn examine(root: &Root, config: &Config, engine: &Engine<'_>, progress: &dyn Pro
         coverage.functions += program.functions.len();
         coverage.handlers += handlers(&program).count();
         tools += handlers(&program).map(<[Tool]>::len).sum::<usize>();
-        findings.append(&mut engine.look(&mut program));
+        let mut looked = engine.look(&mut program);
+        findings.append(&mut looked.findings);
+        coverage.tools.append(&mut looked.tools);
+        coverage.not_followed += looked.not_followed;
         for note in &program.notes {
             let file = program.files.get(note.span.file.0 as usize).map_or("?", |file| file);
             notes.say(format!("{file}:{}: {}", note.span.line, note.text));
         }
     }
     coverage.notes = notes.lines();
+    coverage.tools.sort_by(|one, other| one.name.cmp(&other.name));
 
     let lines = Lines::new(&texts);
     finish(&mut findings, |file, line| lines.get(file, line));
@@ -269,7 +294,7 @@ fn examine(root: &Root, config: &Config, engine: &Engine<'_>, progress: &dyn Pro
 }
 
 /// The files under a root that might be scanned.
-fn walked(root: &Root, config: &Config, engine: &Engine<'_>) -> Tree {
+fn walked(root: &Root, config: &Config, engine: &Engine<'_>) -> walk::Tree {
     let (extensions, names) = (engine.extensions(), engine.settings());
     let ignored = config.ignored(root);
     let wanted = Wanted { extensions: &extensions, settings: &names, ignored: &ignored, limits: LIMITS };

@@ -3,6 +3,7 @@
 //! What the format does not say does not come back: how far a witness step reaches beyond its first line, how much a proof explored,
 //! and which part of the library a remedy names.
 
+pub(crate) mod coverage;
 mod policy;
 mod wire;
 

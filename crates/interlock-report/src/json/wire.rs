@@ -8,7 +8,7 @@ use interlock_model::{
 };
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
-use super::{VERSION, policy::Policy};
+use super::{VERSION, coverage::Coverage, policy::Policy};
 
 /// What stands for the reason that a report does not give.
 const UNSAID: &str = "the report does not say why";
@@ -23,14 +23,6 @@ pub(super) struct Report {
     not_graded: Option<String>,
     coverage: Coverage,
     findings: Vec<Finding>,
-}
-
-#[derive(Serialize, Deserialize)]
-struct Coverage {
-    files: usize,
-    functions: usize,
-    handlers: usize,
-    notes: Vec<String>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -121,18 +113,12 @@ fn percent<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u8>, D::
 
 impl From<&interlock_model::Report> for Report {
     fn from(report: &interlock_model::Report) -> Self {
-        let coverage = &report.coverage;
         Self {
             version: VERSION,
             score: report.rating.score(),
             grade: report.rating.grade().map(Into::into),
             not_graded: report.rating.not_graded().map(str::to_owned),
-            coverage: Coverage {
-                files: coverage.files,
-                functions: coverage.functions,
-                handlers: coverage.handlers,
-                notes: coverage.notes.clone(),
-            },
+            coverage: Coverage::from(&report.coverage),
             findings: report.findings.iter().map(Finding::from).collect(),
         }
     }
@@ -140,13 +126,12 @@ impl From<&interlock_model::Report> for Report {
 
 impl From<Report> for interlock_model::Report {
     fn from(report: Report) -> Self {
-        let Coverage { files, functions, handlers, notes } = report.coverage;
         Self {
             rating: report.score.map_or_else(
                 || Rating::NotGraded(report.not_graded.unwrap_or_else(|| UNSAID.to_owned())),
                 Rating::Score,
             ),
-            coverage: interlock_model::Coverage { files, functions, handlers, notes },
+            coverage: report.coverage.into(),
             findings: report.findings.into_iter().map(Into::into).collect(),
         }
     }

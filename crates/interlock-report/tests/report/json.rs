@@ -19,6 +19,34 @@ fn a_report_is_written_with_the_fields_of_the_contract() {
             "files": 12,
             "functions": 240,
             "handlers": 9,
+            "tools": [
+              {
+                "name": "create_entities",
+                "followed": true,
+                "lost": []
+              },
+              {
+                "name": "delete_entities",
+                "followed": false,
+                "lost": [
+                  {
+                    "kind": "unresolved-receiver",
+                    "file": "src/graph.ts",
+                    "line": 9,
+                    "callee": "flush"
+                  }
+                ]
+              }
+            ],
+            "not_followed": {
+              "unknown_libraries": 0,
+              "unresolved_imports": 0,
+              "unresolved_receivers": 1,
+              "unknown_functions": 0,
+              "not_inlined": 0,
+              "budget": 0,
+              "unreached": 7
+            },
             "notes": [
               "src/broken.ts: 3 lines could not be read",
               "tests were left out: 4 files"
@@ -142,6 +170,16 @@ fn a_report_without_findings_is_complete() {
             "files": 1,
             "functions": 2,
             "handlers": 0,
+            "tools": [],
+            "not_followed": {
+              "unknown_libraries": 0,
+              "unresolved_imports": 0,
+              "unresolved_receivers": 0,
+              "unknown_functions": 0,
+              "not_inlined": 0,
+              "budget": 0,
+              "unreached": 0
+            },
             "notes": []
           },
           "findings": []
@@ -226,11 +264,11 @@ fn a_text_that_is_no_report_is_refused_with_the_place() {
         not a report of `interlock scan --format json`: a score of 101, which is above 100 at line 3 column 14
         not a report of `interlock scan --format json`: invalid value: integer `-1`, expected u8 at line 3 column 13
         not a report of `interlock scan --format json`: unknown variant `E`, expected one of `A`, `B`, `C`, `D`, `F` at line 4 column 14
-        not a report of `interlock scan --format json`: `fatal` is none of low, medium, high, critical at line 17 column 25
-        not a report of `interlock scan --format json`: `Lost Update` is not a hazard name: lower-case words joined by single hyphens, such as `lost-update` at line 16 column 29
-        not a report of `interlock scan --format json`: unknown variant `C`, expected one of `A`, `B`, `X` at line 31 column 21
-        not a report of `interlock scan --format json`: invalid value: integer `-5`, expected u32 at line 21 column 16
-        not a report of `interlock scan --format json`: missing field `fingerprint` at line 73 column 5
-        not a report of `interlock scan --format json`: `soon` is no time in seconds, such as `30s` at line 70 column 9
-        not a report of `interlock scan --format json`: a key must not be empty at line 70 column 9"#]].assert_eq(&all.join("\n"));
+        not a report of `interlock scan --format json`: `fatal` is none of low, medium, high, critical at line 45 column 25
+        not a report of `interlock scan --format json`: `Lost Update` is not a hazard name: lower-case words joined by single hyphens, such as `lost-update` at line 44 column 29
+        not a report of `interlock scan --format json`: unknown variant `C`, expected one of `A`, `B`, `X` at line 59 column 21
+        not a report of `interlock scan --format json`: invalid value: integer `-5`, expected u32 at line 49 column 16
+        not a report of `interlock scan --format json`: missing field `fingerprint` at line 101 column 5
+        not a report of `interlock scan --format json`: `soon` is no time in seconds, such as `30s` at line 98 column 9
+        not a report of `interlock scan --format json`: a key must not be empty at line 98 column 9"#]].assert_eq(&all.join("\n"));
 }

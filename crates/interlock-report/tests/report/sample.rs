@@ -1,8 +1,9 @@
 //! The reports that the formats are shown with.
 
 use interlock_model::{
-    Confidence, Coverage, Explored, Finding, Fingerprint, HazardId, Lane, Location, Proof, Rating, Reach,
-    Remedy, Report, Severity, ToolPolicy, Verdict, Witness, WitnessStep,
+    Confidence, Coverage, Explored, Finding, Fingerprint, HazardId, Lane, Location, Loss, LossKind,
+    NotFollowed, Proof, Rating, Reach, Remedy, Report, Severity, ToolCoverage, ToolPolicy, Verdict, Witness,
+    WitnessStep,
 };
 use interlock_report::Rule;
 
@@ -106,13 +107,34 @@ pub(crate) fn lock_not_released() -> Finding {
     }
 }
 
+/// A tool that was followed to its end, and one that was not.
+fn tools() -> Vec<ToolCoverage> {
+    let lost =
+        Loss { location: at("src/graph.ts", 9), kind: LossKind::UnresolvedReceiver, callee: "flush".into() };
+    vec![
+        ToolCoverage { name: "create_entities".into(), followed: true, lost: vec![] },
+        ToolCoverage { name: "delete_entities".into(), followed: false, lost: vec![lost] },
+    ]
+}
+
+fn sum() -> NotFollowed {
+    NotFollowed { unresolved_receivers: 1, unreached: 7, ..NotFollowed::default() }
+}
+
 /// A report as most are.
 pub(crate) fn two_findings() -> Report {
     let notes =
         vec!["src/broken.ts: 3 lines could not be read".into(), "tests were left out: 4 files".into()];
     Report {
         rating: Rating::Score(75),
-        coverage: Coverage { files: 12, functions: 240, handlers: 9, notes },
+        coverage: Coverage {
+            files: 12,
+            functions: 240,
+            handlers: 9,
+            tools: tools(),
+            not_followed: sum(),
+            notes,
+        },
         findings: vec![lost_update(), lock_not_released()],
     }
 }
@@ -121,7 +143,7 @@ pub(crate) fn two_findings() -> Report {
 pub(crate) fn nothing() -> Report {
     Report {
         rating: Rating::NotGraded("no tool was found in 1 file; look again".into()),
-        coverage: Coverage { files: 1, functions: 2, handlers: 0, notes: vec![] },
+        coverage: Coverage { files: 1, functions: 2, ..Coverage::default() },
         findings: vec![],
     }
 }

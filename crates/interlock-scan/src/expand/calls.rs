@@ -2,7 +2,10 @@
 
 use std::{collections::HashSet, mem};
 
-use interlock_model::ir::{Argument, Callee, FunctionId, Op, Program};
+use interlock_model::{
+    Span,
+    ir::{Argument, Callee, Function, FunctionId, Op, Program},
+};
 
 /// Who refers to whom.
 #[derive(Default)]
@@ -18,32 +21,14 @@ impl Calls {
         let mut calls = Self::default();
         let mut called = vec![false; program.functions.len()];
         for function in &program.functions {
-            let mut to = vec![];
             for effect in function.effects() {
-                match &effect.op {
-                    Op::Closure { function, .. } => to.push(*function),
-                    Op::Call { callee, arguments, .. } => {
-                        match callee {
-                            Callee::Function(function) | Callee::Closure { function, .. } => {
-                                to.push(*function);
-                                if called
-                                    .get_mut(function.0 as usize)
-                                    .is_some_and(|known| mem::replace(known, true))
-                                {
-                                    calls.often.insert(*function);
-                                }
-                            }
-                            Callee::Value(_) | Callee::Named(_) | Callee::Pending(_) => {}
-                        }
-                        for argument in arguments {
-                            if let Argument::Closure { function, .. } = argument {
-                                to.push(*function);
-                            }
-                        }
-                    }
-                    _ => {}
+                if let Some(callee) = called_by(&effect.op)
+                    && called.get_mut(callee.0 as usize).is_some_and(|known| mem::replace(known, true))
+                {
+                    calls.often.insert(callee);
                 }
             }
+            let mut to: Vec<FunctionId> = references(function).map(|(id, _)| id).collect();
             to.retain(|function| program.function(*function).is_some());
             to.sort_unstable();
             to.dedup();
@@ -71,6 +56,35 @@ impl Calls {
     }
 }
 
+/// The functions that one refers to, each time with where.
+pub(crate) fn references(function: &Function) -> impl Iterator<Item = (FunctionId, Span)> {
+    function.effects().flat_map(|effect| {
+        let made = match &effect.op {
+            Op::Closure { function, .. } => Some(*function),
+            op => called_by(op),
+        };
+        let arguments: &[Argument] = match &effect.op {
+            Op::Call { arguments, .. } => arguments,
+            _ => &[],
+        };
+        let handed = arguments.iter().filter_map(|argument| match argument {
+            Argument::Closure { function, .. } => Some(*function),
+            Argument::Term(_) => None,
+        });
+        made.into_iter().chain(handed).map(|id| (id, effect.span))
+    })
+}
+
+/// The function that a step calls by name.
+fn called_by(op: &Op) -> Option<FunctionId> {
+    match op {
+        Op::Call { callee: Callee::Function(function) | Callee::Closure { function, .. }, .. } => {
+            Some(*function)
+        }
+        _ => None,
+    }
+}
+
 /// Which functions something reaches.
 pub(super) struct Reached<'c> {
     calls: &'c Calls,
@@ -84,6 +98,11 @@ impl<'c> Reached<'c> {
 
     pub(super) fn has(&self, id: FunctionId) -> bool {
         self.seen.get(id.0 as usize).copied().unwrap_or(false)
+    }
+
+    /// How many they are.
+    pub(super) fn count(&self) -> usize {
+        self.seen.iter().filter(|seen| **seen).count()
     }
 
     pub(super) fn from(&mut self, id: FunctionId) {

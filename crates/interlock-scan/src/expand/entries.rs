@@ -1,10 +1,10 @@
 //! The ways into a program: handlers, what events start, start-up, and what nothing reaches.
 
-use std::sync::OnceLock;
+use std::{collections::BTreeSet, sync::OnceLock};
 
 use interlock_hazards::view::{Expanded, Runs};
 use interlock_model::{
-    FileId, Span,
+    FileId, Loss, Span, ToolCoverage,
     ir::{Block, Effect, FunctionId, Note, Op, Program, Resource, Role, Start, Tool},
 };
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
@@ -12,9 +12,11 @@ use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use super::{
     bodies::Bodies,
     calls::{Calls, Reached},
+    component::has_many_roots,
     cut::{Found, not_seen, of_handler, of_tool, with_what_is_inside},
     follow::Follower,
-    order::levels,
+    lost::{coverage, losses},
+    order::{Circle, levels},
     room::{Room, SIDE_BY_SIDE, steps},
     summary::Summaries,
     tool::{Dispatch, dispatches},
@@ -22,10 +24,32 @@ use super::{
     whole::Whole,
 };
 
-/// Every way into the program, expanded. The steps of its functions are gone afterwards.
-pub(crate) fn entries(program: &mut Program) -> Vec<Expanded> {
+/// A program whose calls were inlined.
+pub(crate) struct Expansion {
+    /// Every entry point.
+    pub(crate) entries: Vec<Expanded>,
+    /// How many functions no entry point reaches.
+    pub(crate) unreached: usize,
+    /// Whether the budget for the whole program ran out.
+    crowded: bool,
+}
+
+impl Expansion {
+    /// How far the analysis got with each tool.
+    pub(crate) fn tools(&self, program: &Program) -> Vec<ToolCoverage> {
+        coverage(program, &self.entries, self.crowded)
+    }
+
+    /// What was not followed in any entry point, each place once.
+    pub(crate) fn losses(&self, program: &Program) -> BTreeSet<Loss> {
+        self.entries.iter().flat_map(|entry| losses(program, entry, self.crowded)).collect()
+    }
+}
+
+/// Every entry point of a program with its calls inlined. The steps of the program's functions are gone afterwards.
+pub(crate) fn expand(program: &mut Program) -> Expansion {
     let mut room = Room::of(program);
-    let (entries, left) = expanded(program, &mut room);
+    let (entries, unreached, left) = expanded(program, &mut room);
     let mut note = |text: String| program.notes.push(Note { span: Span::on_line(FileId(0), 1), text });
     if room.is_full() {
         note("the program comes to more steps than there is room for, so some calls are not followed".into());
@@ -33,7 +57,7 @@ pub(crate) fn entries(program: &mut Program) -> Vec<Expanded> {
     if left > 0 {
         note(format!("tools do more than there is room for, and {left} functions of that are not looked at"));
     }
-    entries
+    Expansion { entries, unreached, crowded: room.is_full() }
 }
 
 /// A way into the program.
@@ -44,8 +68,8 @@ enum Way<'w> {
     Function(FunctionId),
 }
 
-/// Every way in, and how many functions that there was no room for are not looked at.
-fn expanded(program: &mut Program, room: &mut Room) -> (Vec<Expanded>, usize) {
+/// Every way in, how many functions none of those that are known reaches, and how many that there was no room for are not looked at.
+fn expanded(program: &mut Program, room: &mut Room) -> (Vec<Expanded>, usize, usize) {
     let mut calls = Calls::new(program);
     program.called_often = std::mem::take(&mut calls.often);
     let ids = (0..).map(FunctionId).zip(&program.functions);
@@ -53,12 +77,15 @@ fn expanded(program: &mut Program, room: &mut Room) -> (Vec<Expanded>, usize) {
         ids.filter(|(_, function)| function.role != Role::Helper).map(|(id, _)| id).collect();
     let mut reached = Reached::new(&calls);
     roots.iter().for_each(|id| reached.from(*id));
+    let not_reached = program.functions.len().saturating_sub(reached.count());
     let unreached = unreached(program, &calls, &mut reached);
     let dispatches = dispatches(program, &calls);
-    let again = dispatches.values().flat_map(Dispatch::functions);
+    let levels = levels(&calls, &reached, program.functions.len());
+    let circles = levels.iter().flatten().filter(|circle| has_many_roots(circle)).flatten().copied();
+    let again = dispatches.values().flat_map(Dispatch::functions).chain(circles);
     let bodies = Bodies::of(program, again);
     let program = &*program;
-    let summaries = follow(program, &bodies, &calls, &reached, room);
+    let summaries = follow(program, &bodies, &levels, room);
     let follower = || Follower::new(program, &bodies, &summaries);
     let left_out = left_out(&unreached, &follower());
     roots.extend(unreached);
@@ -101,7 +128,7 @@ fn expanded(program: &mut Program, room: &mut Room) -> (Vec<Expanded>, usize) {
     };
     let (cut, left) = not_seen(with_what_is_inside(cut, &summaries), &entries);
     entries.extend(side_by_side(&cut, room, part).entries);
-    (entries, left)
+    (entries, not_reached, left)
 }
 
 /// Makes ways side by side, as long as there is room; what is made then has only its own steps.
@@ -117,11 +144,10 @@ fn side_by_side<T: Sync>(ways: &[T], room: &mut Room, make: impl Fn(&T, bool) ->
 }
 
 /// Follows the calls of everything that is reached, as long as there is room.
-fn follow<'p>(
+pub(super) fn follow<'p>(
     program: &'p Program,
     bodies: &Bodies,
-    calls: &Calls,
-    reached: &Reached<'_>,
+    levels: &[Vec<Circle>],
     room: &mut Room,
 ) -> Summaries<'p> {
     let summaries: Summaries<'p> = program.functions.iter().map(|_| OnceLock::new()).collect();
@@ -129,12 +155,20 @@ fn follow<'p>(
         let summary = summaries.get(id.0 as usize).and_then(OnceLock::get);
         summary.map_or(0, |summary| steps(&summary.body))
     };
-    let levels = levels(calls, reached, program.functions.len());
     for circles in levels.iter().flat_map(|level| level.chunks(SIDE_BY_SIDE)) {
         let full = room.is_full();
         circles.par_iter().for_each(|circle| {
-            let mut follower = Follower::new(program, bodies, &summaries).crowded(full);
-            circle.iter().for_each(|id| drop(follower.summary(*id)));
+            let follower = || Follower::new(program, bodies, &summaries).crowded(full);
+            if !has_many_roots(circle) {
+                let mut follower = follower();
+                return circle.iter().for_each(|id| drop(follower.summary(*id)));
+            }
+            for root in circle {
+                let kept = follower().component(circle).summary(*root);
+                if let (Some(place), Some(kept)) = (summaries.get(root.0 as usize), kept) {
+                    place.get_or_init(|| kept);
+                }
+            }
         });
         room.take(circles.iter().flatten().map(size).sum());
     }

@@ -7,6 +7,7 @@ use interlock_model::ir::{Block, Catch, Effect, FunctionId, Op, Program};
 use super::{
     bind::Values,
     bodies::Bodies,
+    component::Component,
     later::Done,
     summary::{Summaries, Summary},
     tool::Only,
@@ -24,6 +25,8 @@ pub(super) struct Follower<'p, 's> {
     summaries: &'s Summaries<'p>,
     /// The tool that a handler of many is followed for.
     only: Option<Only<'p, 's>>,
+    /// The component of which one member is summarised as the root.
+    component: Option<Component<'p>>,
     /// What is not put in where a function is made whole.
     without: Option<&'s LeftOut>,
     /// Whether there is no room left for copies.
@@ -46,6 +49,7 @@ impl<'p, 's> Follower<'p, 's> {
             bodies,
             summaries,
             only: None,
+            component: None,
             without: None,
             crowded: false,
             running: vec![],
@@ -56,6 +60,16 @@ impl<'p, 's> Follower<'p, 's> {
     /// One that follows a handler for one of its tools.
     pub(super) fn only(self, only: Only<'p, 's>) -> Self {
         Self { only: Some(only), ..self }
+    }
+
+    /// One that summarises a member of a component as its root.
+    pub(super) fn component(self, members: &[FunctionId]) -> Self {
+        Self { component: Some(Component::new(members)), ..self }
+    }
+
+    /// Whether a function is summarised anew for the root. Its steps are copied at once: whoever is kept must not refer to it.
+    pub(super) fn is_transient(&self, id: FunctionId) -> bool {
+        self.component.as_ref().is_some_and(|component| component.place(id).is_some())
     }
 
     /// One that makes a function whole but for some others.
@@ -97,7 +111,9 @@ impl<'p, 's> Follower<'p, 's> {
 
     /// Where a function's summary belongs.
     fn place(&self, id: FunctionId) -> Option<&OnceLock<Arc<Summary<'p>>>> {
-        self.only.as_ref().and_then(|only| only.place(id)).or_else(|| self.summaries.get(id.0 as usize))
+        let of_tool = self.only.as_ref().and_then(|only| only.place(id));
+        let of_component = || self.component.as_ref().and_then(|component| component.place(id));
+        of_tool.or_else(of_component).or_else(|| self.summaries.get(id.0 as usize))
     }
 
     fn block(&mut self, block: Block, work: &mut Work<'p>) -> Block {

@@ -19,7 +19,9 @@ use interlock_model::{
 };
 use tempfile::TempDir;
 
-use crate::{Engine, Found, Progress, Request, ScanError, Scanned, config, scan::scan_with, walk::Root};
+use crate::{
+    Analysed, Engine, Found, Progress, Request, ScanError, Scanned, config, scan::scan_with, walk::Root,
+};
 
 struct Toy;
 
@@ -66,7 +68,7 @@ impl Frontend for Toy {
     }
 }
 
-fn toy_rules(program: &mut Program) -> Vec<Found> {
+fn toy_rules(program: &mut Program) -> Analysed {
     let issue = |function: &Function| Issue {
         severity: None,
         confidence: Confidence::High,
@@ -79,7 +81,7 @@ fn toy_rules(program: &mut Program) -> Vec<Found> {
         keys: Vec::new(),
     };
     let found = |function: &Function| Some(Found::alone(find(&function.name)?, issue(function)));
-    program.functions.iter().filter_map(found).collect()
+    Analysed { found: program.functions.iter().filter_map(found).collect(), ..Analysed::default() }
 }
 
 /// A folder with these files in it.

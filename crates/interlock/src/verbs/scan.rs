@@ -1,6 +1,7 @@
 //! `interlock scan`: where calls may get in each other's way, told from the sources.
 
 mod fix;
+mod inspect;
 mod progress;
 mod write;
 
@@ -66,6 +67,15 @@ struct Scan {
     /// Print the files that a scan would read, one on each line, and do nothing else
     #[arg(long, conflicts_with_all = ["fix", "diff", "format", "since", "baseline", "write_baseline", "prune_baseline", "min_severity", "min_confidence"])]
     show_files: bool,
+    /// Print what is known about a line, and do nothing else: who gets there, what the rules say to it, where the analysis lost its way
+    #[arg(long, value_name = "FILE:LINE", conflicts_with_all = ["dump_ir", "show_files", "fix", "diff", "since", "baseline", "write_baseline", "prune_baseline", "min_severity", "min_confidence"])]
+    why: Option<String>,
+    /// Print the steps of a function as the rules see them, and do nothing else: a name, Class.method, or FILE:LINE
+    #[arg(long, value_name = "FUNCTION", conflicts_with_all = ["show_files", "fix", "diff", "since", "baseline", "write_baseline", "prune_baseline", "min_severity", "min_confidence"])]
+    dump_ir: Option<String>,
+    /// With --dump-ir: put what a function calls in place of its calls
+    #[arg(long, requires = "dump_ir")]
+    inlined: bool,
     /// How many threads; as many as the machine has by default
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
@@ -114,6 +124,10 @@ fn run(matches: &ArgMatches, console: &mut Console) -> Result<Exit> {
             nothing(console);
         }
         return Ok(if files.is_empty() { Exit::Nothing } else { Exit::Clean });
+    }
+    if let Some(answer) = inspect::answer(&options, console)? {
+        write::put(&options, &answer, console)?;
+        return Ok(Exit::Clean);
     }
     let mut scanned = options.scan(console)?;
     let mut fixes = Vec::new();

@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod explain;
+mod inspect;
 mod scan;
 mod streams;
 mod usage;

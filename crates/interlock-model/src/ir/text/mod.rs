@@ -46,6 +46,27 @@ impl Display for Program {
     }
 }
 
+impl Program {
+    /// One function in the same form. It may be another version of one of the program's, such as one whose calls were inlined.
+    pub fn print<'p>(&'p self, function: &'p Function) -> impl Display + 'p {
+        struct One<'p>(&'p Program, &'p Function);
+        impl Display for One<'_> {
+            fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+                let names = names_of(self.1);
+                Printer { program: self.0, function: self.1, names: &names }.function(f)
+            }
+        }
+        One(self, function)
+    }
+
+    /// One step of a function as a line, without the blocks inside it.
+    #[must_use]
+    pub fn print_step(&self, function: &Function, op: &Op) -> String {
+        let names = names_of(function);
+        Printer { program: self, function, names: &names }.op(op)
+    }
+}
+
 /// Prints one function; everything below it needs the function for its values' names and the program for its functions'.
 #[derive(Clone, Copy)]
 struct Printer<'p> {

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use interlock_hazards::view::Expanded;
 use interlock_model::{
     Confidence, FileId, Span,
     ir::{
@@ -10,10 +11,16 @@ use interlock_model::{
     },
 };
 
-use super::{entries, later::SMALL, room::steps};
-use crate::analyse;
+use super::{expand, later::SMALL, room::steps};
+use crate::{Analysed, analyse};
 
+mod circles;
 mod room;
+
+/// The entry points of a program.
+fn entries(program: &mut Program) -> Vec<Expanded> {
+    expand(program).entries
+}
 
 fn function(line: u32, name: &str) -> FunctionBuilder {
     FunctionBuilder::new(name).span(Span::on_line(FileId(0), line))
@@ -31,6 +38,7 @@ fn program(functions: impl IntoIterator<Item = Function>) -> Program {
 /// What is found, as `hazard line tools`.
 fn found(program: &Program) -> Vec<String> {
     let mut lines: Vec<String> = analyse(&mut program.clone())
+        .found
         .iter()
         .map(|found| format!("{} {} {}", found.hazard.id, found.issue.span.line, found.issue.tools.join(" ")))
         .collect();
@@ -316,7 +324,12 @@ fn timer(with_tool: bool) -> Vec<Confidence> {
     });
     let mut program = program([start].into_iter().chain(with_tool.then_some(tool)));
     let lost = |found: &analyse::Found| found.hazard.id.as_str() == "lost-update";
-    analyse(&mut program).iter().filter(|found| lost(found)).map(|found| found.issue.confidence).collect()
+    analyse(&mut program)
+        .found
+        .iter()
+        .filter(|found| lost(found))
+        .map(|found| found.issue.confidence)
+        .collect()
 }
 
 #[test]
@@ -335,7 +348,7 @@ fn of_two_reads_of_what_is_written_back_the_last_one_is_told_for_sure() {
         b.line(5).write(file(), [first, last], WriteMode::Blind);
     });
     let mut program = program([tool]);
-    let found = analyse(&mut program);
+    let found = analyse(&mut program).found;
     let lost = found.iter().filter(|found| found.hazard.id.as_str() == "lost-update");
     let told: Vec<(u32, Confidence)> =
         lost.map(|found| (found.issue.span.line, found.issue.confidence)).collect();

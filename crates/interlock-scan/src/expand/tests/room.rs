@@ -356,7 +356,7 @@ fn of_very_much_that_there_is_no_room_for_a_part_is_looked_at_and_the_rest_is_to
     });
     let mut program = program((0..OPERATIONS).map(operation).chain([handler]));
     let found =
-        analyse(&mut program).iter().filter(|found| found.hazard.id.as_str() == "lost-update").count();
+        analyse(&mut program).found.iter().filter(|found| found.hazard.id.as_str() == "lost-update").count();
     let [note] = program.notes.as_slice() else { panic!("{:?}", program.notes) };
     let left: usize = note.text.split_whitespace().filter_map(|word| word.parse::<usize>().ok()).sum();
     assert!(left > 0 && found >= MOST_CUT, "{found} found, and: {}", note.text);

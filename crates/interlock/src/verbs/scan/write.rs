@@ -51,7 +51,8 @@ fn look(options: &Scan, console: &Console) -> text::Look {
     text::Look { colour, width }
 }
 
-fn put(options: &Scan, text: &str, console: &mut Console) -> Result<()> {
+/// Writes a text where the output goes.
+pub(super) fn put(options: &Scan, text: &str, console: &mut Console) -> Result<()> {
     match &options.output {
         Some(path) => Ok(replace(path, text.as_bytes())?),
         None => Ok(console.write_all(text.as_bytes())?),
