@@ -1,11 +1,12 @@
 //! A finding: one place where concurrent calls may go wrong, and the interleaving that shows it.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 use crate::{Confidence, Explored, HazardId, Reach, Remedy, Severity, Verdict};
 
 /// One place where a hazard stands, as a reader of a report sees it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
     /// Which hazard.
     pub hazard: HazardId,
@@ -30,11 +31,12 @@ pub struct Finding {
     /// The same from run to run, and while lines above it come and go.
     pub fingerprint: Fingerprint,
     /// What the live server had to say, once asked.
+    #[serde(skip)]
     pub proof: Option<Proof>,
 }
 
 /// A place in a file, for people.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Location {
     /// Relative to the scanned root, with forward slashes.
     pub file: String,
@@ -45,7 +47,7 @@ pub struct Location {
 }
 
 /// What recognises a finding again in a baseline.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Fingerprint(pub String);
 
 /// What `prove` saw of a finding.
@@ -60,11 +62,11 @@ pub struct Proof {
 }
 
 /// An interleaving that ends badly: who does what, in order.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Witness(pub Vec<WitnessStep>);
 
 /// One step of a [`Witness`].
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WitnessStep {
     /// Whose step it is.
     pub lane: Lane,
@@ -75,7 +77,7 @@ pub struct WitnessStep {
 }
 
 /// Whose step it is: the `call` of a witness in reports.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Lane {
     /// The call that suffers.
     A,

@@ -5,10 +5,13 @@
 
 use std::{borrow::Cow, fmt, str::FromStr};
 
+use serde::{Deserialize, Serialize};
+
 /// A hazard's name, such as `lost-update`: lower-case words joined by single hyphens.
 ///
 /// The same word is the folder (with underscores), the config key, the suppression, the SARIF rule and the page.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct HazardId(Cow<'static, str>);
 
 /// Why a text is no hazard name.
@@ -38,6 +41,20 @@ impl HazardId {
     #[must_use]
     pub fn module(&self) -> String {
         self.0.replace('-', "_")
+    }
+}
+
+impl TryFrom<String> for HazardId {
+    type Error = InvalidHazardId;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
+    }
+}
+
+impl From<HazardId> for String {
+    fn from(id: HazardId) -> Self {
+        id.0.into_owned()
     }
 }
 

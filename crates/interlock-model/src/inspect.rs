@@ -1,5 +1,6 @@
 //! What somebody asks of a scan who does not trust its silence: what a function came to, and why nothing is reported at a line.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 use crate::{HazardId, Location};
@@ -62,7 +63,7 @@ pub enum RuleVerdict {
 }
 
 /// A place at which the analysis lost its way.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Loss {
     /// Where.
     pub location: Location,
@@ -73,7 +74,7 @@ pub struct Loss {
 }
 
 /// How the analysis lost its way.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum LossKind {
     /// A call of a library's function of which nothing is known.
     UnknownLibrary,

@@ -1,5 +1,6 @@
 //! How a hazard is stopped: today by the guard, for good by the library.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 use crate::{KeyTemplate, ToolPolicy};
@@ -16,13 +17,14 @@ pub struct Site {
 }
 
 /// What to do about a hazard at one site.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Remedy {
     /// One sentence: how the code is written right.
     pub code: String,
     /// Rules for the guard that stop it in front of the unchanged server; empty where the guard cannot.
     pub policy: Vec<ToolPolicy>,
     /// The part of `interlock-sync` that is made for it, if there is one.
+    #[serde(skip)]
     pub primitive: Option<Primitive>,
 }
 

@@ -1,5 +1,6 @@
 //! What a look at a tree came to: the findings, how much was understood, and the score.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 use crate::{Finding, Loss};
@@ -42,7 +43,7 @@ pub struct Coverage {
 }
 
 /// How far the analysis got with one tool.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolCoverage {
     /// Its name.
     pub name: String,
@@ -54,7 +55,7 @@ pub struct ToolCoverage {
 }
 
 /// What was not followed, in sum over all entry points, each place once.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct NotFollowed {
     /// Calls of functions of libraries of which nothing is known.
     pub unknown_libraries: usize,

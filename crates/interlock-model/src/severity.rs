@@ -1,5 +1,6 @@
 //! How bad, how sure, how far: the three scales of a finding, and the names they have in flags and files.
 
+use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
 /// A name that is not on the scale, with the names that are.
@@ -43,7 +44,7 @@ macro_rules! named {
 pub(crate) use named;
 
 /// How bad it is when it happens.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Severity {
     /// Waste, or a conflict that nobody can detect later.
     Low,
@@ -58,7 +59,7 @@ pub enum Severity {
 named!(Severity { Low = "low", Medium = "medium", High = "high", Critical = "critical" });
 
 /// How sure we are that it can happen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Confidence {
     /// A step of the argument is assumed: code that no handler reaches, a resource that could not be told apart.
     Low,
@@ -71,7 +72,7 @@ pub enum Confidence {
 named!(Confidence { Low = "low", Medium = "medium", High = "high" });
 
 /// Who can come in between.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Reach {
     /// Another call in the same process.
     InProcess,

@@ -66,8 +66,6 @@ pub enum EngineError {
 pub(crate) struct LoweredFile {
     /// Its path.
     pub(crate) path: Name,
-    /// Its text.
-    pub(crate) text: String,
     /// Which language it is in.
     language: usize,
     /// `None` if the front end gave up on it.
@@ -149,9 +147,7 @@ impl<'e> Engine<'e> {
             files.into_iter().partition(|(path, _)| settings.contains(&file_name(path)));
         let known: Vec<_> =
             sources.into_iter().filter(|(path, _)| self.language_of(path).is_some()).collect();
-        let lowered = self.lower(&known, |(path, text)| Ok::<_, ()>((path.clone(), text.clone())));
-        let (_, linked) = self.link(lowered.into_iter().flatten().collect(), settings);
-        linked.into_iter().map(|linked| linked.program).collect()
+        self.link(self.lower(&known), settings).into_iter().map(|linked| linked.program).collect()
     }
 
     /// What the rules find in a program.
@@ -171,35 +167,29 @@ impl<'e> Engine<'e> {
         Looked { findings: found.into_iter().map(look).collect(), tools, not_followed }
     }
 
-    /// Reads and lowers files side by side. `read` gives the path and the text of one, or why it cannot.
-    pub(crate) fn lower<F: Sync, E: Send>(
-        &self,
-        files: &[F],
-        read: impl Fn(&F) -> Result<(String, String), E> + Sync,
-    ) -> Vec<Result<LoweredFile, E>> {
-        let one = |file: &F| {
-            let (path, text) = read(file)?;
-            let language = self.language_of(&path).unwrap_or_default();
+    /// Does something with each of some things, side by side; the results are in their order.
+    pub(crate) fn each<F: Sync, T: Send>(&self, things: &[F], work: impl Fn(&F) -> T + Sync) -> Vec<T> {
+        self.pool.install(|| things.par_iter().map(&work).collect())
+    }
+
+    /// Lowers files, path and text, side by side.
+    pub(crate) fn lower<P: AsRef<str> + Sync>(&self, files: &[(P, String)]) -> Vec<LoweredFile> {
+        self.each(files, |(path, text)| {
+            let path = path.as_ref();
+            let language = self.language_of(path).unwrap_or_default();
             let module = self.languages.get(language).and_then(|language| {
-                let source = Source { path: &path, text: &text };
+                let source = Source { path, text };
                 // A front end never gives up on a file; should one do so all the same, it costs that file and not the scan.
                 catch_unwind(AssertUnwindSafe(|| language.frontend.module(&source))).ok()
             });
-            Ok(LoweredFile { path: path.into(), text, language, module })
-        };
-        self.pool.install(|| files.par_iter().map(one).collect())
+            LoweredFile { path: path.into(), language, module }
+        })
     }
 
-    /// Puts the files of each language together. Gives the texts back; the modules are gone.
-    pub(crate) fn link(
-        &self,
-        files: Vec<LoweredFile>,
-        settings: Vec<(String, String)>,
-    ) -> (Vec<(Name, String)>, Vec<Linked>) {
-        let mut texts = Vec::with_capacity(files.len());
+    /// Puts the files of each language together; the modules are gone afterwards.
+    pub(crate) fn link(&self, files: Vec<LoweredFile>, settings: Vec<(String, String)>) -> Vec<Linked> {
         let mut modules: Vec<Part> = self.languages.iter().map(|_| Part::default()).collect();
-        for LoweredFile { path, text, language, module } in files {
-            texts.push((path.clone(), text));
+        for LoweredFile { path, language, module } in files {
             let Some(Part { modules, failed }) = modules.get_mut(language) else { continue };
             match module {
                 Some(module) => modules.push((path, module)),
@@ -213,13 +203,20 @@ impl<'e> Engine<'e> {
                 Package { modules, settings: settings.cloned().collect(), knowledge: &language.knowledge };
             Linked { program: interlock_lang::link(language.frontend, package), failed }
         };
-        let linked = self.pool.install(|| {
+        self.pool.install(|| {
             let work = self.languages.iter().zip(modules);
             work.filter(|(_, part)| !part.modules.is_empty() || !part.failed.is_empty())
                 .map(of_language)
                 .collect()
-        });
-        (texts, linked)
+        })
+    }
+
+    /// The languages with what each knows of libraries, as a text.
+    pub(crate) fn knowledge(&self) -> Vec<(&'static str, &'static str)> {
+        self.languages
+            .iter()
+            .map(|language| (language.frontend.name(), language.frontend.effects()))
+            .collect()
     }
 
     /// Does something on a thread of the scan: who drops what the threads have made should be one of them.

@@ -8,7 +8,9 @@ mod scan;
 
 mod walk;
 
+mod cache;
 mod engine;
+mod examine;
 
 mod analyse;
 mod expand;
@@ -30,6 +32,7 @@ mod write;
 
 pub use analyse::{Analysed, Found, analyse};
 pub use baseline::BaselineError;
+pub use cache::Cache;
 pub use config::ConfigError;
 pub use engine::{Engine, EngineError};
 pub use inspect::{NotFound, dump_ir, why};

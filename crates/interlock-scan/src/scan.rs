@@ -1,28 +1,23 @@
 //! A scan from its request to its report.
 
 use std::{
-    collections::{BTreeMap, HashMap, HashSet},
+    collections::{BTreeMap, HashSet},
     num::NonZeroUsize,
     path::PathBuf,
 };
 
 use interlock_lang::Frontend;
-use interlock_model::{
-    Confidence, Coverage, Finding, Fingerprint, Rating, Report, Severity,
-    ir::{Name, Program, Role, Tool},
-};
+use interlock_model::{Confidence, Finding, Rating, Report, Severity, ir::Name};
 
 use crate::{
-    BaselineError, ConfigError, Engine, EngineError, NotFound, SinceError, WalkError,
+    BaselineError, Cache, ConfigError, Engine, EngineError, NotFound, SinceError, WalkError,
     baseline::Baseline,
     config::{self, Config},
-    engine::{Linked, LoweredFile},
-    finish::finish,
+    examine::{Examined, examine, walked},
     fix::Spot,
     score::{Seen, rating},
-    since,
-    suppress::{self, suppressions},
-    walk::{self, LIMITS, Notes, Root, Unread, Wanted, read_setting, read_source, walk},
+    since, suppress,
+    walk::{self, LIMITS, Root, read_source},
 };
 
 /// What is asked for.
@@ -44,6 +39,8 @@ pub struct Request<'r> {
     pub prune_baseline: Option<PathBuf>,
     /// Only what touches lines that have changed since this commit.
     pub since: Option<String>,
+    /// Where results are kept; nowhere, unless given.
+    pub cache: Option<Cache>,
     /// What is milder is not reported; the configuration's word, unless given.
     pub min_severity: Option<Severity>,
     /// What is less sure is not reported; the configuration's word, unless given.
@@ -163,8 +160,9 @@ pub(crate) fn scan_with(
     let pruned = request.prune_baseline.as_deref().map(Baseline::read).transpose()?;
     let changed = request.since.as_deref().map(|since| since::changed(&root.folder, since)).transpose()?;
 
+    let cache = request.cache.as_ref().and_then(|cache| cache.outside(&root.folder));
     let Examined { mut findings, mut spots, texts, suppressions, coverage, tools, failed } =
-        engine.inside(|| examine(root, config, engine, progress));
+        engine.inside(|| examine(root, config, engine, cache, progress));
     let (suppressed, mut remarks) = suppress::apply(&mut findings, &suppressions);
     findings.retain_mut(|finding| config.weigh(finding));
 
@@ -201,129 +199,6 @@ pub(crate) fn scan_with(
     scanned.sources = Sources::named_by(&findings, texts);
     report.findings = findings;
     Ok(scanned)
-}
-
-/// What the tree holds, before anybody says what of it is to be reported.
-struct Examined {
-    findings: Vec<Finding>,
-    /// By the fingerprint of their finding.
-    spots: HashMap<Fingerprint, Vec<Spot>>,
-    texts: Vec<(Name, String)>,
-    suppressions: Vec<(String, Vec<suppress::Suppression>)>,
-    coverage: Coverage,
-    /// How many tools were found.
-    tools: usize,
-    /// How many files their front end gave up on.
-    failed: usize,
-}
-
-/// A tree that was read and linked.
-pub(crate) struct Tree {
-    /// The programs, one for each language.
-    pub(crate) linked: Vec<Linked>,
-    /// The files.
-    texts: Vec<(Name, String)>,
-    /// How many were read.
-    files: usize,
-    notes: Notes,
-}
-
-/// Reads the files of a tree, lowers each by itself, and links them.
-pub(crate) fn read_tree(root: &Root, config: &Config, engine: &Engine<'_>, progress: &dyn Progress) -> Tree {
-    let walk::Tree { sources, settings, mut notes } = walked(root, config, engine);
-    progress.reached(Phase::Found(sources.len()));
-
-    let lowered = engine.lower(&sources, |found| {
-        let text = read_source(found, &LIMITS);
-        progress.reached(Phase::Read);
-        text.map(|text| (found.path.clone(), text))
-    });
-    let files = keep(lowered, sources.iter().map(|found| &*found.path), &mut notes);
-    let settings: Vec<(String, String)> = settings
-        .into_iter()
-        .filter_map(|found| match read_setting(&found.place, &LIMITS) {
-            Ok(text) => Some((found.path, text)),
-            Err(why) => {
-                notes.trouble(why, &found.path);
-                None
-            }
-        })
-        .collect();
-
-    progress.reached(Phase::Linking);
-    let read = files.len();
-    let (texts, linked) = engine.link(files, settings);
-    Tree { linked, texts, files: read, notes }
-}
-
-fn examine(root: &Root, config: &Config, engine: &Engine<'_>, progress: &dyn Progress) -> Examined {
-    let Tree { linked, texts, files, mut notes } = read_tree(root, config, engine, progress);
-    let mut coverage = Coverage { files, ..Coverage::default() };
-
-    progress.reached(Phase::Looking);
-    let mut findings = Vec::new();
-    let (mut tools, mut lost) = (0, 0);
-    for Linked { mut program, failed } in linked {
-        coverage.files -= failed.len();
-        lost += failed.len();
-        for file in failed {
-            notes.trouble("its front end failed, which is a mistake of ours: please report it", &file);
-        }
-        coverage.functions += program.functions.len();
-        coverage.handlers += handlers(&program).count();
-        tools += handlers(&program).map(<[Tool]>::len).sum::<usize>();
-        let mut looked = engine.look(&mut program);
-        findings.append(&mut looked.findings);
-        coverage.tools.append(&mut looked.tools);
-        coverage.not_followed += looked.not_followed;
-        for note in &program.notes {
-            let file = program.files.get(note.span.file.0 as usize).map_or("?", |file| file);
-            notes.say(format!("{file}:{}: {}", note.span.line, note.text));
-        }
-    }
-    coverage.notes = notes.lines();
-    coverage.tools.sort_by(|one, other| one.name.cmp(&other.name));
-
-    let lines = Lines::new(&texts);
-    finish(&mut findings, |file, line| lines.get(file, line));
-    let (findings, spots): (Vec<Finding>, Vec<Vec<Spot>>) = findings.into_iter().unzip();
-    let spots = findings.iter().map(|finding| finding.fingerprint.clone()).zip(spots).collect();
-    let suppressions = texts.iter().map(|(path, text)| (path.to_string(), suppressions(text)));
-    let suppressions = suppressions.filter(|(_, found)| !found.is_empty()).collect();
-    Examined { findings, spots, texts, suppressions, coverage, tools, failed: lost }
-}
-
-/// The files under a root that might be scanned.
-fn walked(root: &Root, config: &Config, engine: &Engine<'_>) -> walk::Tree {
-    let (extensions, names) = (engine.extensions(), engine.settings());
-    let ignored = config.ignored(root);
-    let wanted = Wanted { extensions: &extensions, settings: &names, ignored: &ignored, limits: LIMITS };
-    walk(root, &wanted)
-}
-
-/// The files that were read; of the others it is noted why not.
-fn keep<'p>(
-    lowered: Vec<Result<LoweredFile, Unread>>,
-    paths: impl Iterator<Item = &'p str>,
-    notes: &mut Notes,
-) -> Vec<LoweredFile> {
-    let mut kept = Vec::with_capacity(lowered.len());
-    for (file, path) in lowered.into_iter().zip(paths) {
-        match file {
-            Ok(file) => kept.push(file),
-            Err(Unread::Left(left)) => notes.left_file(left),
-            Err(Unread::Trouble(why)) => notes.trouble(why, path),
-        }
-    }
-    kept
-}
-
-/// The handlers of a program, each as the tools that it answers to; one that answers something else has none.
-fn handlers(program: &Program) -> impl Iterator<Item = &[Tool]> {
-    program.functions.iter().filter_map(|function| match &function.role {
-        Role::Handler(tools) => Some(tools.as_slice()),
-        _ => None,
-    })
 }
 
 impl Scanned {
@@ -379,18 +254,5 @@ impl Sources {
         }
         let texts = texts.into_iter().filter(|(path, _)| named.contains(&**path));
         Self(texts.map(|(path, text)| (path.to_string(), text)).collect())
-    }
-}
-
-/// The lines of files, found when somebody asks.
-struct Lines<'t>(HashMap<&'t str, &'t str>);
-
-impl<'t> Lines<'t> {
-    fn new(texts: &'t [(Name, String)]) -> Self {
-        Self(texts.iter().map(|(path, text)| (&**path, &**text)).collect())
-    }
-
-    fn get(&self, file: &str, line: u32) -> Option<&'t str> {
-        self.0.get(file)?.lines().nth((line as usize).checked_sub(1)?)
     }
 }

@@ -1,13 +1,14 @@
 //! The template of a key: which calls belong together.
 
+use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
 /// A key with holes for a call's arguments: `order:{args.orderId}`.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct KeyTemplate(Vec<KeyPart>);
 
 /// A part of a [`KeyTemplate`].
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum KeyPart {
     /// Text that stands as it is.
     Text(String),

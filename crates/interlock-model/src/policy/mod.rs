@@ -3,6 +3,7 @@
 mod key;
 mod rate;
 
+use serde::{Deserialize, Serialize};
 use std::{fmt, num::NonZeroU32, time::Duration};
 
 pub use self::{
@@ -11,7 +12,7 @@ pub use self::{
 };
 
 /// One `[[tool]]` rule. A field that is `None` leaves what earlier rules said; an empty list takes it back.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ToolPolicy {
     /// The tools it speaks of, as patterns: `delete_*`.
     pub matches: Vec<String>,
@@ -40,7 +41,7 @@ pub struct ToolPolicy {
 }
 
 /// Where an idempotency key comes from. Never from the arguments as a whole: two equal calls may both be meant.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum IdempotencyKey {
     /// The `_meta` entry `dev.interlock/idempotency-key`.
     Meta,
@@ -49,7 +50,7 @@ pub enum IdempotencyKey {
 }
 
 /// Whether the guard acts on its decisions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Mode {
     /// It refuses and delays.
     Enforce,

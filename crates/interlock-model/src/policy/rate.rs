@@ -1,9 +1,10 @@
 //! A rate as people write it: `60/min`.
 
+use serde::{Deserialize, Serialize};
 use std::{fmt, num::NonZeroU32, str::FromStr, time::Duration};
 
 /// So many calls per unit of time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Rate {
     /// How many.
     pub count: NonZeroU32,
@@ -12,7 +13,7 @@ pub struct Rate {
 }
 
 /// The unit of a [`Rate`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Per {
     /// A second, `s`.
     Second,

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use interlock_lang::Repair;
 use interlock_model::{HazardId, Span, ir::Name};
+use serde::{Deserialize, Serialize};
 
 /// What a finding has in one file.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spot {
     /// Which hazard.
     pub hazard: HazardId,

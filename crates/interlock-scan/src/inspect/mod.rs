@@ -12,10 +12,7 @@ use interlock_model::{FunctionIr, Why};
 pub use self::find::NotFound;
 use self::find::{functions_named, place};
 use crate::{
-    Engine, Phase, Progress, Request, ScanError, config,
-    engine::Linked,
-    expand,
-    scan::{Tree, read_tree},
+    Engine, Phase, Progress, Request, ScanError, config, engine::Linked, examine::programs, expand,
     walk::Root,
 };
 
@@ -82,7 +79,7 @@ fn with_programs<T: Send>(
     let config = config::load(request.config.as_deref(), &root)?;
     let engine = Engine::new(request.frontends, config.models.as_deref(), request.threads)?;
     engine.inside(|| {
-        let Tree { linked, .. } = read_tree(&root, &config, &engine, progress);
+        let linked = programs(&root, &config, &engine, progress);
         progress.reached(Phase::Looking);
         ask(&engine, linked)
     })

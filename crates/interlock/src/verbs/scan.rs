@@ -1,5 +1,6 @@
 //! `interlock scan`: where calls may get in each other's way, told from the sources.
 
+mod cache;
 mod fix;
 mod inspect;
 mod progress;
@@ -76,6 +77,9 @@ struct Scan {
     /// With --dump-ir: put what a function calls in place of its calls
     #[arg(long, requires = "dump_ir")]
     inlined: bool,
+    /// Neither use nor keep what scans have found out; by default it is kept in the user's cache folder
+    #[arg(long)]
+    no_cache: bool,
     /// How many threads; as many as the machine has by default
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
@@ -168,6 +172,7 @@ impl Scan {
             baseline: self.baseline.clone(),
             write_baseline: self.write_baseline.clone(),
             prune_baseline: self.prune_baseline.clone(),
+            cache: if self.no_cache { None } else { cache::cache() },
             since: self.since.clone(),
             min_severity: self.min_severity,
             min_confidence: self.min_confidence,

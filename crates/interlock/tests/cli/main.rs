@@ -1,6 +1,7 @@
 //! The real program, run as a person runs it, with nothing in its environment but what a test puts there.
 
 mod bad_input;
+mod cache;
 mod explain;
 mod inspect;
 mod scan;
