@@ -84,6 +84,8 @@ pub enum LossKind {
     UnresolvedReceiver,
     /// A call of a value, of which it is not known which function it holds.
     UnknownFunction,
+    /// A call that may lead to more functions than there is a budget for, some of which were left out.
+    Alternatives,
     /// A call of a known function whose steps were left out: the entry point had grown too large, or the call closes a circle.
     NotInlined,
     /// The whole program came to more steps than there is a budget for.
@@ -99,6 +101,7 @@ impl LossKind {
             Self::UnresolvedImport => "unresolved-import",
             Self::UnresolvedReceiver => "unresolved-receiver",
             Self::UnknownFunction => "unknown-function",
+            Self::Alternatives => "alternatives",
             Self::NotInlined => "not-inlined",
             Self::Budget => "budget",
         }
@@ -116,6 +119,9 @@ impl fmt::Display for Loss {
             }
             LossKind::UnknownFunction => {
                 write!(f, "{location}: it is not known which function `{callee}` is")
+            }
+            LossKind::Alternatives => {
+                write!(f, "{location}: not every function that `{callee}` may be is followed")
             }
             LossKind::NotInlined => write!(f, "{location}: the call of `{callee}` is not followed"),
             LossKind::Budget => write!(f, "{location}: there is no budget left to follow `{callee}`"),

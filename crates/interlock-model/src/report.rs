@@ -65,6 +65,8 @@ pub struct NotFollowed {
     pub unresolved_receivers: usize,
     /// Calls of values of which it is not known which function they hold.
     pub unknown_functions: usize,
+    /// Calls of which not every function that may be meant was followed.
+    pub alternatives: usize,
     /// Calls of known functions whose steps were left out for their size.
     pub not_inlined: usize,
     /// Calls that the budget for the whole program left out.
@@ -94,6 +96,7 @@ impl std::ops::AddAssign for NotFollowed {
         self.unresolved_imports += other.unresolved_imports;
         self.unresolved_receivers += other.unresolved_receivers;
         self.unknown_functions += other.unknown_functions;
+        self.alternatives += other.alternatives;
         self.not_inlined += other.not_inlined;
         self.budget += other.budget;
         self.unreached += other.unreached;

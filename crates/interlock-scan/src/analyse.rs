@@ -53,8 +53,8 @@ pub struct Analysed {
 pub fn analyse(program: &mut Program) -> Analysed {
     let expansion = expand(program);
     let program = &*program;
-    let (tools, not_followed) =
-        (expansion.tools(program), sum(&expansion.losses(program), expansion.unreached));
+    let (tools, lost) = expansion.lost(program);
+    let not_followed = sum(&lost, expansion.unreached);
     let expanded = expansion.entries;
     let facts = Arc::new(Facts::of(program));
     let entry = |expanded| Entry::new(program, &facts, expanded);
@@ -91,6 +91,7 @@ fn sum(losses: &BTreeSet<Loss>, unreached: usize) -> NotFollowed {
         unresolved_imports: count(LossKind::UnresolvedImport),
         unresolved_receivers: count(LossKind::UnresolvedReceiver),
         unknown_functions: count(LossKind::UnknownFunction),
+        alternatives: count(LossKind::Alternatives),
         not_inlined: count(LossKind::NotInlined),
         budget: count(LossKind::Budget),
         unreached,

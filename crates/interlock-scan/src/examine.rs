@@ -69,8 +69,9 @@ pub(crate) fn examine(
     let kept = cache.map(|cache| (cache, key_of(cache.key(), config, engine, &texts, &settings)));
     let known = kept.as_ref().and_then(|(cache, key)| cache.get::<Analysis>(key));
     let analysis = known.and_then(|known| known.checked(&texts)).unwrap_or_else(|| {
+        let lowered = engine.lower(&texts);
         progress.reached(Phase::Linking);
-        let linked = engine.link(engine.lower(&texts), settings);
+        let linked = engine.link(lowered, settings);
         progress.reached(Phase::Looking);
         let analysis = Analysis::of(engine, linked, &texts);
         if let Some((cache, key)) = &kept {

@@ -38,7 +38,9 @@ pub(crate) fn rating(findings: &[Finding], deductions: &BTreeMap<HazardId, u8>, 
             let files = if files == 1 { "1 file".to_owned() } else { format!("{files} files") };
             Rating::NotGraded(format!(
                 "no tool of an MCP server was found in {files}. Scan the folder that registers the tools together with what they \
-                 call; `--show-files` lists what was read, and a file that is left out is read when it is named"
+                 call (`--show-files` lists what was read, and a file that is left out is read when it is named), or say in \
+                 `interlock.toml` how they are registered, such as `[tools.call]` with `defineCommand = {{ registers = \"tool\", \
+                 own = true }}`"
             ))
         }
         _ => Rating::Score(score(findings, deductions)),

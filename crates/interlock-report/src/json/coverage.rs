@@ -39,6 +39,7 @@ enum Kind {
     UnresolvedImport,
     UnresolvedReceiver,
     UnknownFunction,
+    Alternatives,
     NotInlined,
     Budget,
 }
@@ -50,6 +51,7 @@ struct Sum {
     unresolved_imports: usize,
     unresolved_receivers: usize,
     unknown_functions: usize,
+    alternatives: usize,
     not_inlined: usize,
     budget: usize,
     unreached: usize,

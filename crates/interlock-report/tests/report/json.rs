@@ -43,6 +43,7 @@ fn a_report_is_written_with_the_fields_of_the_contract() {
               "unresolved_imports": 0,
               "unresolved_receivers": 1,
               "unknown_functions": 0,
+              "alternatives": 0,
               "not_inlined": 0,
               "budget": 0,
               "unreached": 7
@@ -176,6 +177,7 @@ fn a_report_without_findings_is_complete() {
               "unresolved_imports": 0,
               "unresolved_receivers": 0,
               "unknown_functions": 0,
+              "alternatives": 0,
               "not_inlined": 0,
               "budget": 0,
               "unreached": 0
@@ -264,11 +266,11 @@ fn a_text_that_is_no_report_is_refused_with_the_place() {
         not a report of `interlock scan --format json`: a score of 101, which is above 100 at line 3 column 14
         not a report of `interlock scan --format json`: invalid value: integer `-1`, expected u8 at line 3 column 13
         not a report of `interlock scan --format json`: unknown variant `E`, expected one of `A`, `B`, `C`, `D`, `F` at line 4 column 14
-        not a report of `interlock scan --format json`: `fatal` is none of low, medium, high, critical at line 45 column 25
-        not a report of `interlock scan --format json`: `Lost Update` is not a hazard name: lower-case words joined by single hyphens, such as `lost-update` at line 44 column 29
-        not a report of `interlock scan --format json`: unknown variant `C`, expected one of `A`, `B`, `X` at line 59 column 21
-        not a report of `interlock scan --format json`: invalid value: integer `-5`, expected u32 at line 49 column 16
-        not a report of `interlock scan --format json`: missing field `fingerprint` at line 101 column 5
-        not a report of `interlock scan --format json`: `soon` is no time in seconds, such as `30s` at line 98 column 9
-        not a report of `interlock scan --format json`: a key must not be empty at line 98 column 9"#]].assert_eq(&all.join("\n"));
+        not a report of `interlock scan --format json`: `fatal` is none of low, medium, high, critical at line 46 column 25
+        not a report of `interlock scan --format json`: `Lost Update` is not a hazard name: lower-case words joined by single hyphens, such as `lost-update` at line 45 column 29
+        not a report of `interlock scan --format json`: unknown variant `C`, expected one of `A`, `B`, `X` at line 60 column 21
+        not a report of `interlock scan --format json`: invalid value: integer `-5`, expected u32 at line 50 column 16
+        not a report of `interlock scan --format json`: missing field `fingerprint` at line 102 column 5
+        not a report of `interlock scan --format json`: `soon` is no time in seconds, such as `30s` at line 99 column 9
+        not a report of `interlock scan --format json`: a key must not be empty at line 99 column 9"#]].assert_eq(&all.join("\n"));
 }

@@ -35,14 +35,10 @@ pub(crate) struct Expansion {
 }
 
 impl Expansion {
-    /// How far the analysis got with each tool.
-    pub(crate) fn tools(&self, program: &Program) -> Vec<ToolCoverage> {
-        coverage(program, &self.entries, self.crowded)
-    }
-
-    /// What was not followed in any entry point, each place once.
-    pub(crate) fn losses(&self, program: &Program) -> BTreeSet<Loss> {
-        self.entries.iter().flat_map(|entry| losses(program, entry, self.crowded)).collect()
+    /// How far the analysis got with each tool, and what was not followed in any entry point, each place once.
+    pub(crate) fn lost(&self, program: &Program) -> (Vec<ToolCoverage>, BTreeSet<Loss>) {
+        let lost = losses(program, &self.entries, self.crowded);
+        (coverage(program, &self.entries, &lost), lost.into_iter().flatten().collect())
     }
 }
 

@@ -32,8 +32,8 @@ pub(super) fn why(engine: &Engine<'_>, program: Program, place: Place) -> Why {
         let at = (&*at.file, at.line);
         at == (&*path, place.line) || spots.contains(&at)
     };
-    let lost: BTreeSet<Loss> =
-        expansion.losses(&program).iter().filter(|loss| is_here(&loss.location)).cloned().collect();
+    let (_, all) = expansion.lost(&program);
+    let lost: BTreeSet<Loss> = all.into_iter().filter(|loss| is_here(&loss.location)).collect();
     let shown = functions.iter().filter_map(|id| shown(&program, *id, place)).collect();
     let here = location(&program, Span::on_line(place.file, place.line));
     let mut rules = silences(&program, decisions, place);

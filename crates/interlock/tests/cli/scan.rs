@@ -131,6 +131,21 @@ fn a_tree_without_a_tool_is_not_graded() {
 }
 
 #[test]
+fn a_line_of_the_configuration_makes_the_tools_of_a_registry_known() {
+    const REGISTRY: &str = "const all = [];\nexport function defineCommand(name, about, work) { all.push([name, about, work]); }\n";
+    const COMMANDS: &str = "import { defineCommand } from \"./registry.js\";\n\
+                            defineCommand(\"buy\", \"Buys\", async ({ id }) => ({ content: [id] }));\n";
+    let own = tree(&[("registry.ts", REGISTRY), ("index.ts", COMMANDS)]);
+    let unknown = json(&scan(own.path(), &["--format", "json"]));
+    let line = "defineCommand = { registers = \"tool\", own = true }";
+    assert!(unknown["not_graded"].as_str().expect("a reason").contains(line), "{unknown}");
+    fs::write(own.path().join("interlock.toml"), format!("[tools.call]\n{line}\n")).expect("a file");
+    let known = scan(own.path(), &["--format", "json"]);
+    assert_eq!((known.code, &json(&known)["grade"]), (0, &"A".into()), "{}", known.stdout);
+    assert_eq!(json(&known)["coverage"]["tools"][0]["name"], "buy");
+}
+
+#[test]
 fn what_is_found_without_a_tool_is_told_and_not_graded() {
     let unreached = tree(&[("count.ts", UNREACHED)]);
     let ended = scan(unreached.path(), &["--format", "json"]);

@@ -44,7 +44,7 @@ mod tests {
                 known.iter().find(|(known, _)| *known == name).map(|(_, path)| PathBuf::from(path))
             })
         };
-        let own = named(&[("XDG_CACHE_HOME", "/caches"), ("HOME", "/home/me")]);
+        let own = named(&[("XDG_CACHE_HOME", "/caches"), ("HOME", "/users/me")]);
         assert_eq!(own.as_deref(), Some(Path::new("/caches/interlock/scan")));
         assert_eq!(
             named(&[("XDG_CACHE_HOME", "caches")]),
@@ -54,8 +54,8 @@ mod tests {
         assert_eq!(named(&[]), None);
         #[cfg(target_os = "linux")]
         assert_eq!(
-            named(&[("HOME", "/home/me")]).as_deref(),
-            Some(Path::new("/home/me/.cache/interlock/scan"))
+            named(&[("HOME", "/users/me")]).as_deref(),
+            Some(Path::new("/users/me/.cache/interlock/scan"))
         );
     }
 }
