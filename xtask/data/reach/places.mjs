@@ -54,11 +54,16 @@ function createProgram() {
     }
   };
   walk(checkout);
-  return ts.createProgram(sources, {
+  const options = {
     allowJs: true, noEmit: true, skipLibCheck: true, strict: true, experimentalDecorators: true,
     target: ts.ScriptTarget.ESNext, module: ts.ModuleKind.ESNext, moduleResolution: ts.ModuleResolutionKind.Bundler,
     types: [], paths, baseUrl: checkout,
-  });
+  };
+  // Beside compiled JavaScript a declaration would be found in place of the body.
+  const host = ts.createCompilerHost(options);
+  const { fileExists } = host;
+  host.fileExists = (file) => !(file.startsWith(checkout) && /\.d\.[cm]?ts$/.test(file)) && fileExists(file);
+  return ts.createProgram(sources, options, host);
 }
 
 // The packages of a monorepo are found by name, in their sources.

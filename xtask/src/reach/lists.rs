@@ -58,7 +58,8 @@ pub(super) struct Removal {
     pub(super) removes: String,
     pub(super) file: String,
     pub(super) edits: Vec<Edit>,
-    pub(super) hazard: String,
+    /// The hazards by which the finding may go.
+    pub(super) hazards: Vec<String>,
     /// First and last line, after the edits, on which the finding or a step of its witness must stand.
     pub(super) lines: (u32, u32),
     /// The file of those lines, if it is not the one that is edited.

@@ -75,18 +75,6 @@ struct Setting<'a> {
 }
 
 impl Setting<'_> {
-    /// The sources of a server, unless it is not asked for; that there are none is said aloud.
-    fn sources(&self, repository: &str) -> Option<Sources> {
-        if self.only.is_some_and(|words| !repository.contains(words)) {
-            return None;
-        }
-        let sources = copies::find(&self.folders, repository);
-        if sources.is_none() {
-            eprintln!("{repository}: there is no checkout of it in the folders given; it is not counted");
-        }
-        sources
-    }
-
     /// Measures one server after the other.
     fn each<T, R>(
         &self,
@@ -94,12 +82,20 @@ impl Setting<'_> {
         repository: fn(&T) -> &str,
         mut measure: impl FnMut(&T, &Sources) -> Result<R>,
     ) -> Result<Vec<R>> {
-        let mut results = Vec::new();
-        for one in of {
-            let Some(sources) = self.sources(repository(one)) else { continue };
+        let asked_for = |one: &&T| self.only.is_none_or(|words| repository(one).contains(words));
+        let (mut results, mut absent) = (Vec::new(), Vec::new());
+        for one in of.iter().filter(asked_for) {
+            let Some(sources) = copies::find(&self.folders, repository(one)) else {
+                absent.push(repository(one));
+                continue;
+            };
             results.push(
                 measure(one, &sources).with_context(|| format!("failed to measure {}", repository(one)))?,
             );
+        }
+        absent.dedup();
+        if !absent.is_empty() {
+            eprintln!("not counted, because the folders given hold no checkout: {}", absent.join(", "));
         }
         ensure!(!results.is_empty(), "no list is about what the folders hold");
         Ok(results)

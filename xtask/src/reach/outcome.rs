@@ -1,10 +1,12 @@
 //! What a scan says of a probe: which of four outcomes it is, and why it is not the best one.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 
 use crate::report::{Finding, Report};
 
-/// The hazard that the probe is.
+/// The hazard that the probe is. Another one on its line shows reach as well, but that the race itself is not reported is said.
 const HAZARD: &str = "lost-update";
 
 /// How far a scan came, best first.
@@ -41,33 +43,40 @@ pub(super) struct Verdict {
     pub(super) why: String,
 }
 
-/// Judges the probe of a tool by the findings on its line.
+/// Judges the probe of a tool by the findings on its line, on which nothing else stands.
 pub(super) fn judge(report: &Report, tool: &str, file: &str, line: u32) -> Verdict {
-    let here = |finding: &&Finding| {
-        finding.hazard == HAZARD && finding.places.iter().any(|(place, at)| place == file && *at == line)
-    };
+    let here = |finding: &&Finding| finding.places.iter().any(|(place, at)| place == file && *at == line);
     let found: Vec<&Finding> = report.findings.iter().filter(here).collect();
     let sure: Vec<&Finding> = found.iter().copied().filter(|finding| finding.confidence != "low").collect();
-    let names = |findings: &[&Finding]| {
-        let mut names: Vec<&str> =
-            findings.iter().flat_map(|finding| finding.tools.iter().map(|name| &**name)).collect();
-        names.sort_unstable();
-        names.dedup();
-        if names.is_empty() { "no tool".to_owned() } else { names.join(", ") }
-    };
-    let named = |finding: &&&Finding| finding.tools.iter().any(|name| name == tool);
-    let (outcome, why) = if sure.iter().any(|finding| named(&finding)) {
-        (Outcome::Named, String::new())
+    let named: Vec<&Finding> =
+        sure.iter().copied().filter(|finding| finding.tools.iter().any(|name| name == tool)).collect();
+    let (outcome, of_outcome, why) = if !named.is_empty() {
+        (Outcome::Named, named, String::new())
     } else if !sure.is_empty() {
-        (Outcome::Reached, format!("the finding names {}", names(&sure)))
+        let why = format!(
+            "the finding names {}",
+            listed(sure.iter().flat_map(|finding| &finding.tools), "no tool")
+        );
+        (Outcome::Reached, sure, why)
     } else if !found.is_empty() {
-        (Outcome::LowOnly, format!("of low confidence, naming {}", names(&found)))
+        (Outcome::LowOnly, found, "of low confidence".to_owned())
     } else {
         let note = report.notes.iter().find(|note| note.contains(file));
         let note = note.map(|note| format!("; the report says: {note}")).unwrap_or_default();
-        (Outcome::Missed, format!("no finding at the probe in {file}{note}"))
+        return Verdict { outcome: Outcome::Missed, why: format!("no finding at the probe{note}") };
     };
-    Verdict { outcome, why }
+    if of_outcome.iter().any(|finding| finding.hazard == HAZARD) {
+        return Verdict { outcome, why };
+    }
+    let instead = listed(of_outcome.iter().map(|finding| &finding.hazard), "nothing");
+    let and = if why.is_empty() { "" } else { "; " };
+    Verdict { outcome, why: format!("{why}{and}not as {HAZARD} but as {instead}") }
+}
+
+/// Words in order, each once.
+fn listed<'a>(words: impl Iterator<Item = &'a String>, none: &str) -> String {
+    let words: Vec<&str> = words.map(String::as_str).collect::<BTreeSet<_>>().into_iter().collect();
+    if words.is_empty() { none.to_owned() } else { words.join(", ") }
 }
 
 #[cfg(test)]
@@ -99,7 +108,16 @@ mod tests {
             Outcome::Reached
         );
         assert_eq!(outcome(&[("lost-update", "low", &["add"])]), Outcome::LowOnly);
-        assert_eq!(outcome(&[("non-atomic-file-replace", "high", &["add"])]), Outcome::Missed);
+        assert_eq!(outcome(&[]), Outcome::Missed);
+    }
+
+    #[test]
+    fn another_hazard_at_the_probe_is_reach_and_is_told_apart() {
+        let verdict = judge(&report(&[("non-atomic-file-replace", "high", &["add"])]), "add", "a.ts", 7);
+        assert_eq!(verdict.outcome, Outcome::Named);
+        assert_eq!(verdict.why, "not as lost-update but as non-atomic-file-replace");
+        let both = [("non-atomic-file-replace", "high", &["add"][..]), ("lost-update", "high", &["add"])];
+        assert_eq!(judge(&report(&both), "add", "a.ts", 7).why, "");
     }
 
     #[test]

@@ -46,7 +46,7 @@ impl Answer {
 pub(super) struct Removed {
     pub(super) repo: String,
     pub(super) removes: String,
-    pub(super) hazard: String,
+    pub(super) hazards: Vec<String>,
     pub(super) file: String,
     pub(super) lines: (u32, u32),
     pub(super) answer: Answer,
@@ -77,8 +77,8 @@ pub(super) fn remove(
         Ok(()) => judge(before, &report::scan(program, work)?, removal, &file),
     };
     fs::remove_dir_all(work)?;
-    let Removal { repo, removes, hazard, lines, .. } = removal.clone();
-    Ok(Removed { repo, removes, hazard, file, lines, answer, why })
+    let Removal { repo, removes, hazards, lines, .. } = removal.clone();
+    Ok(Removed { repo, removes, hazards, file, lines, answer, why })
 }
 
 fn edit(removal: &Removal, copy: &Path) -> Result<()> {
@@ -105,7 +105,7 @@ fn judge(before: &Report, after: &Report, removal: &Removal, file: &str) -> (Ans
             .iter()
             .filter(here)
             .filter(sure)
-            .filter(|finding| finding.hazard == removal.hazard)
+            .filter(|finding| removal.hazards.contains(&finding.hazard))
             .count()
     };
     let more = |low| of_hazard(after, low) > of_hazard(before, low);
@@ -135,7 +135,7 @@ mod tests {
             removes: "a lock".to_owned(),
             file: "a.ts".to_owned(),
             edits: vec![edit(1, Some((1, 5)), ""), edit(1, Some((7, 9)), "k"), edit(2, None, "")],
-            hazard: "lost-update".to_owned(),
+            hazards: vec!["lost-update".to_owned()],
             lines: (3, 5),
             found_in: None,
         }

@@ -19,11 +19,11 @@ pub(super) fn of_tools(rows: &[Row]) -> String {
     lines.push(counts("all", rows.iter().flat_map(|(_, probed)| probed)));
     let mut text =
         columns(&[Side::Left, Side::Right, Side::Right, Side::Right, Side::Right, Side::Right], &lines);
-    for outcome in Outcome::ALL.into_iter().skip(1) {
+    for outcome in Outcome::ALL {
         let of_outcome: Vec<Vec<String>> = rows
             .iter()
             .flat_map(|(server, probed)| probed.iter().map(move |probed| (server, probed)))
-            .filter(|(_, probed)| probed.outcome == outcome)
+            .filter(|(_, probed)| probed.outcome == outcome && !probed.why.is_empty())
             .map(|(server, Probed { tool, file, line, why, .. })| {
                 vec![format!("  {server}"), tool.clone(), format!("{file}:{line}"), why.clone()]
             })
@@ -48,9 +48,16 @@ fn counts<'a>(server: &str, probed: impl Iterator<Item = &'a Probed> + Clone) ->
 pub(super) fn of_removals(removed: &[Removed]) -> String {
     let head = ["", "server", "hazard", "where", "what was taken away", "note"].map(str::to_owned).to_vec();
     let cells =
-        removed.iter().map(|Removed { repo, removes, hazard, file, lines: (first, last), answer, why }| {
+        removed.iter().map(|Removed { repo, removes, hazards, file, lines: (first, last), answer, why }| {
             let place = format!("{file}:{first}-{last}");
-            vec![answer.words().to_owned(), repo.clone(), hazard.clone(), place, removes.clone(), why.clone()]
+            vec![
+                answer.words().to_owned(),
+                repo.clone(),
+                hazards.join(" or "),
+                place,
+                removes.clone(),
+                why.clone(),
+            ]
         });
     let lines: Vec<Vec<String>> = std::iter::once(head).chain(cells).collect();
     let found = removed.iter().filter(|removed| removed.answer == Answer::Found).count();
