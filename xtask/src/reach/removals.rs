@@ -19,7 +19,7 @@ use crate::report::{self, Finding, Report};
 pub(super) enum Answer {
     /// Silent before, reported after.
     Found,
-    /// Silent before, reported after at low confidence only.
+    /// Reported after at low confidence only, where it may have been before.
     LowOnly,
     /// Reported with the protection in place: the removal shows nothing.
     Before,
@@ -119,7 +119,10 @@ fn judge(before: &Report, after: &Report, removal: &Removal, file: &str) -> (Ans
     others.sort_unstable();
     others.dedup();
     let others = if others.is_empty() { "nothing".to_owned() } else { others.join(", ") };
-    (if more(true) { Answer::LowOnly } else { Answer::Missed }, format!("reported there: {others}"))
+    (
+        if of_hazard(after, true) > 0 { Answer::LowOnly } else { Answer::Missed },
+        format!("reported there: {others}"),
+    )
 }
 
 #[cfg(test)]
@@ -158,6 +161,7 @@ mod tests {
         assert_eq!(answer(&[], &["medium"]), Answer::Found);
         assert_eq!(answer(&["low"], &["high"]), Answer::Found);
         assert_eq!(answer(&[], &["low"]), Answer::LowOnly);
+        assert_eq!(answer(&["low"], &["low"]), Answer::LowOnly);
         assert_eq!(answer(&["high"], &["high"]), Answer::Before);
         assert_eq!(answer(&[], &[]), Answer::Missed);
         assert_eq!(judge(&report(&[]), &report(&["high"]), &removal(), "b.ts").0, Answer::Missed);
