@@ -3,6 +3,7 @@
 //! Threads take files as they come, but results stand in the order of the files, so that one thread and many give the same.
 
 use std::{
+    collections::BTreeMap,
     num::NonZeroUsize,
     panic::{AssertUnwindSafe, catch_unwind},
     thread,
@@ -36,6 +37,8 @@ pub struct Engine<'e> {
     languages: Vec<Language<'e>>,
     pool: ThreadPool,
     pub(crate) analyse: fn(&mut Program) -> Analysed,
+    /// Words that the project adds to what rules read names by, under the names of the lists.
+    words: BTreeMap<Name, Vec<Name>>,
 }
 
 struct Language<'e> {
@@ -125,7 +128,15 @@ impl<'e> Engine<'e> {
             .thread_name(|number| format!("scan-{number}"))
             .build()
             .map_err(EngineError::Threads)?;
-        Ok(Self { languages, pool, analyse })
+        Ok(Self { languages, pool, analyse, words: BTreeMap::new() })
+    }
+
+    /// The same, with words that the project adds to what rules read names by.
+    #[must_use]
+    pub(crate) fn with_words(self, words: &BTreeMap<String, Vec<String>>) -> Self {
+        let name = |word: &String| Name::from(word.as_str());
+        let list = |(topic, words): (&String, &Vec<String>)| (name(topic), words.iter().map(name).collect());
+        Self { words: words.iter().map(list).collect(), ..self }
     }
 
     /// The endings of the files that it can read.
@@ -201,7 +212,9 @@ impl<'e> Engine<'e> {
             let settings = settings.iter().filter(|(path, _)| names.contains(&file_name(path)));
             let package =
                 Package { modules, settings: settings.cloned().collect(), knowledge: &language.knowledge };
-            Linked { program: interlock_lang::link(language.frontend, package), failed }
+            let mut program = interlock_lang::link(language.frontend, package);
+            program.words.clone_from(&self.words);
+            Linked { program, failed }
         };
         self.pool.install(|| {
             let work = self.languages.iter().zip(modules);

@@ -153,6 +153,9 @@ fn key_of(
 ) -> Key {
     key.add_all(engine.knowledge().into_iter());
     key.add(config.models.as_deref().unwrap_or_default());
+    let words: Vec<(&str, String)> =
+        config.words.iter().map(|(topic, words)| (topic.as_str(), words.join("\n"))).collect();
+    key.add_all(words.iter().map(|(topic, words)| (*topic, words.as_str())));
     key.add_all(sources.iter().map(|(path, text)| (&**path, &**text)));
     key.add_all(settings.iter().map(|(path, text)| (&**path, &**text)));
     key

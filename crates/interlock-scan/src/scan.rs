@@ -130,7 +130,8 @@ impl Progress for () {
 pub fn scan(request: &Request<'_>, progress: &dyn Progress) -> Result<Scanned, ScanError> {
     let root = Root::find(&request.paths)?;
     let config = config::load(request.config.as_deref(), &root)?;
-    let engine = Engine::new(request.frontends, config.models.as_deref(), request.threads)?;
+    let engine =
+        Engine::new(request.frontends, config.models.as_deref(), request.threads)?.with_words(&config.words);
     scan_with(request, &root, &config, &engine, progress)
 }
 
@@ -141,7 +142,8 @@ pub fn scan(request: &Request<'_>, progress: &dyn Progress) -> Result<Scanned, S
 pub fn files(request: &Request<'_>) -> Result<Vec<PathBuf>, ScanError> {
     let root = Root::find(&request.paths)?;
     let config = config::load(request.config.as_deref(), &root)?;
-    let engine = Engine::new(request.frontends, config.models.as_deref(), request.threads)?;
+    let engine =
+        Engine::new(request.frontends, config.models.as_deref(), request.threads)?.with_words(&config.words);
     let walk::Tree { sources, .. } = walked(&root, &config, &engine);
     let read = sources.into_iter().filter(|found| read_source(found, &LIMITS).is_ok());
     Ok(read.map(|found| found.place).collect())

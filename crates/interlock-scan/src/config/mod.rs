@@ -11,6 +11,9 @@
 //!
 //! [deductions]                              # what a hazard takes off the score
 //! lost-update = 20
+//!
+//! [words]                                   # added to what rules read names by
+//! once = ["chit"]
 //! ```
 //!
 //! The tables `library`, `kind` and `unknown` are the user's own models of libraries, in the form that the front ends' effects have;
@@ -64,6 +67,8 @@ pub(crate) struct Config {
     pub(crate) severity: BTreeMap<HazardId, Option<Severity>>,
     /// What a hazard takes off the score here.
     pub(crate) deductions: BTreeMap<HazardId, u8>,
+    /// Words that the project adds to what rules read names by, under the names of the lists.
+    pub(crate) words: BTreeMap<String, Vec<String>>,
     /// The user's models of libraries, as a TOML text of their own.
     pub(crate) models: Option<String>,
     /// The folder that the patterns are meant from, where that is not the scanned root.

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, ops::Range, str::FromStr};
 
 use ignore::gitignore::GitignoreBuilder;
-use interlock_hazards::{find, nearest};
+use interlock_hazards::{Lexicon, find, nearest};
 use interlock_model::HazardId;
 use toml::{
     Spanned,
@@ -16,7 +16,7 @@ use super::Config;
 type Wrong = (usize, String);
 
 /// The keys that are ours.
-const KEYS: &[&str] = &["ignore", "min_severity", "min_confidence", "severity", "deductions"];
+const KEYS: &[&str] = &["ignore", "min_severity", "min_confidence", "severity", "deductions", "words"];
 /// The tables that are models of libraries, or add to what a language knows, in the form that the front ends' own have.
 const MODELS: &[&str] = &["library", "kind", "unknown", "tools", "builtin", "lexicon"];
 
@@ -34,6 +34,7 @@ pub(super) fn parse(text: &str) -> Result<Config, Wrong> {
             "min_confidence" => config.min_confidence = Some(reader.name(value)?),
             "severity" => config.severity = reader.per_hazard(value, Reader::severity)?,
             "deductions" => config.deductions = reader.per_hazard(value, Reader::deduction)?,
+            "words" => config.words = reader.words(value)?,
             unknown => return Err((reader.line(key.span()), unknown_key(unknown))),
         }
     }
@@ -141,6 +142,36 @@ impl Reader<'_> {
         };
         table.iter().map(entry).collect()
     }
+
+    /// The words that a project adds, list by list.
+    fn words(&self, value: &Spanned<DeValue<'_>>) -> Result<BTreeMap<String, Vec<String>>, Wrong> {
+        let Some(table) = value.get_ref().as_table() else {
+            return self.wrong(value, "a table of lists of words");
+        };
+        let mut found = BTreeMap::new();
+        for (key, value) in table {
+            let name: &str = key.get_ref();
+            if let Err(unknown) = Lexicon::built_in().clone().extend(name, []) {
+                return Err((self.line(key.span()), unknown_list(name, &unknown.known)));
+            }
+            let Some(list) = value.get_ref().as_array() else { return self.wrong(value, "a list of words") };
+            let word = |item: &Spanned<DeValue<'_>>| match item.get_ref().as_str() {
+                Some(word) => Ok(word.to_owned()),
+                None => self.wrong(item, "a word in quotes"),
+            };
+            found.insert(name.to_owned(), list.iter().map(word).collect::<Result<_, _>>()?);
+        }
+        Ok(found)
+    }
+}
+
+/// Says that there is no such list of words, and which one was perhaps meant.
+fn unknown_list(name: &str, known: &[String]) -> String {
+    let near = known
+        .iter()
+        .max_by(|one, other| strsim::jaro_winkler(one, name).total_cmp(&strsim::jaro_winkler(other, name)));
+    let near = near.map(|near| format!("; the nearest is `{near}`")).unwrap_or_default();
+    format!("there is no list of words `{name}`{near}")
 }
 
 /// Says that there is no such hazard, and which one was perhaps meant.

@@ -25,6 +25,21 @@ fn a_configuration_says_what_it_says() {
 }
 
 #[test]
+fn words_are_added_to_lists_that_there_are() {
+    let config = parse("[words]\nonce = [\"chit\", \"slip\"]\nclosing-flag = []\n").unwrap();
+    assert_eq!(config.words["once"], ["chit", "slip"]);
+    assert!(config.words["closing-flag"].is_empty());
+    let wrong = |text: &str| parse(text).unwrap_err();
+    assert_eq!(
+        wrong("[words]\n\nonse = [\"chit\"]"),
+        (3, "there is no list of words `onse`; the nearest is `once`".into())
+    );
+    assert_eq!(wrong("[words]\nonce = \"chit\""), (2, "a list of words is wanted here, not a text".into()));
+    assert_eq!(wrong("[words]\nonce = [1]"), (2, "a word in quotes is wanted here, not this number".into()));
+    assert_eq!(wrong("words = 1"), (1, "a table of lists of words is wanted here, not this number".into()));
+}
+
+#[test]
 fn models_are_passed_on_as_they_stand_with_their_lines() {
     let config =
         parse("[severity]\nretry-storm = \"off\"\n[library.x]\nsync = \"S\"\n[deductions]\n").unwrap();

@@ -77,7 +77,8 @@ fn with_programs<T: Send>(
 ) -> Result<T, ScanError> {
     let root = Root::find(&request.paths)?;
     let config = config::load(request.config.as_deref(), &root)?;
-    let engine = Engine::new(request.frontends, config.models.as_deref(), request.threads)?;
+    let engine =
+        Engine::new(request.frontends, config.models.as_deref(), request.threads)?.with_words(&config.words);
     engine.inside(|| {
         let linked = programs(&root, &config, &engine, progress);
         progress.reached(Phase::Looking);

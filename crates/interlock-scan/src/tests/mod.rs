@@ -106,7 +106,8 @@ fn request(paths: &[PathBuf]) -> Request<'static> {
 fn scan_toys(request: &Request<'_>, progress: &dyn Progress) -> Result<Scanned, ScanError> {
     let root = Root::find(&request.paths)?;
     let config = config::load(request.config.as_deref(), &root)?;
-    let mut engine = Engine::new(request.frontends, config.models.as_deref(), request.threads)?;
+    let mut engine =
+        Engine::new(request.frontends, config.models.as_deref(), request.threads)?.with_words(&config.words);
     engine.analyse = toy_rules;
     scan_with(request, &root, &config, &engine, progress)
 }

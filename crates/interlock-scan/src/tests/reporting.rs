@@ -2,7 +2,8 @@
 
 use interlock_model::{Grade, Severity};
 
-use super::{notes, places, request, scan_toys, scanned, tree};
+use super::{notes, places, request, scan_toys, scanned, toy_rules, tree};
+use crate::{Engine, analyse::Analysed, config, scan::scan_with, walk::Root};
 
 #[test]
 fn a_report_says_what_was_found_where_and_how_bad_it_is() {
@@ -101,4 +102,19 @@ fn a_configuration_that_is_not_right_is_an_error() {
     request.config = Some("/no/such.toml".into());
     let error = scan_toys(&request, &()).unwrap_err().to_string();
     assert_eq!(error, "failed to read `/no/such.toml`: it is not there");
+}
+
+#[test]
+fn the_words_of_a_configuration_are_handed_to_the_rules() {
+    let folder = tree(&[("a.toy", "find lost-update\n"), ("interlock.toml", "[words]\nonce = [\"chit\"]\n")]);
+    let request = request(&[folder.path().to_owned()]);
+    let root = Root::find(&request.paths).unwrap();
+    let config = config::load(None, &root).unwrap();
+    let mut engine = Engine::new(request.frontends, None, request.threads).unwrap().with_words(&config.words);
+    engine.analyse = |program| {
+        let knows = program.words.get("once").is_some_and(|words| words.iter().any(|word| &**word == "chit"));
+        if knows { toy_rules(program) } else { Analysed::default() }
+    };
+    let scanned = scan_with(&request, &root, &config, &engine, &()).unwrap();
+    assert_eq!(places(&scanned), ["a.toy:1 lost-update"]);
 }
