@@ -36,6 +36,7 @@ use std::{
 };
 
 use bytes::Bytes;
+use interlock_model::Mode;
 use interlock_sync::{
     gate::Gate,
     store::{Fence, Key, OpId, Store},
@@ -108,11 +109,20 @@ pub enum Carried {
 /// Where rules are looked up.
 trait Book: Send + Sync {
     fn of(&self, tool: &str, is_read_only: bool) -> Arc<ToolRules>;
+
+    fn denies_request(&self, method: &str) -> Option<Mode> {
+        let _ = method;
+        None
+    }
 }
 
 impl Book for Rules {
     fn of(&self, tool: &str, is_read_only: bool) -> Arc<ToolRules> {
         Self::of(self, tool, is_read_only)
+    }
+
+    fn denies_request(&self, method: &str) -> Option<Mode> {
+        Self::denies_request(self, method)
     }
 }
 
@@ -152,6 +162,11 @@ impl Desk {
             first_id,
             next: AtomicU64::new(0),
         }
+    }
+
+    /// What is to be done with a request that is no tool call; `None` if nobody has anything against it.
+    pub(crate) fn denies_request(&self, method: &str) -> Option<Mode> {
+        self.rules.denies_request(method)
     }
 
     /// Closes: no call starts any more, those that wait are refused at once, and those that run are waited for, but no longer than

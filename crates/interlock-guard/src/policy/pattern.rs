@@ -1,4 +1,4 @@
-//! Patterns of tool names.
+//! Patterns of names: of tools, and of methods.
 
 use std::fmt;
 

@@ -9,6 +9,7 @@ use interlock_sync::store::Quota;
 
 use super::{
     config::{Config, Defaults, StoreAway},
+    pattern::Pattern,
     rule::{Cancel, Rule, name_all},
 };
 
@@ -73,6 +74,8 @@ pub struct Ruled<T> {
 struct Generation {
     number: u64,
     rules: Vec<Rule>,
+    /// The requests besides tool calls that are refused.
+    denied_requests: Vec<Pattern>,
     mode: Mode,
     defaults: Defaults,
     /// What was resolved before. A map is only ever replaced, so that looking something up waits for nobody.
@@ -98,7 +101,15 @@ impl Rules {
     /// The rules of a configuration.
     #[must_use]
     pub fn of_config(config: &Config) -> Self {
-        Self::new(config.rules.clone(), config.mode, config.defaults)
+        let first = Generation::new(1, config.rules.clone(), config.mode, config.defaults);
+        Self { current: ArcSwap::from_pointee(first.denying(config)) }
+    }
+
+    /// What is to be done with a request that is no tool call, by its method: `None` if no pattern of those that are refused fits.
+    #[must_use]
+    pub fn denies_request(&self, method: &str) -> Option<Mode> {
+        let now = self.current.load();
+        now.denied_requests.iter().any(|pattern| pattern.matches(method)).then_some(now.mode)
     }
 
     /// What holds for a tool.
@@ -116,7 +127,8 @@ impl Rules {
     /// Puts another generation in force, and says its number.
     pub fn replace(&self, config: &Config) -> u64 {
         let before = self.current.rcu(|now| {
-            Generation::new(now.number.saturating_add(1), config.rules.clone(), config.mode, config.defaults)
+            let number = now.number.saturating_add(1);
+            Generation::new(number, config.rules.clone(), config.mode, config.defaults).denying(config)
         });
         before.number.saturating_add(1)
     }
@@ -137,7 +149,11 @@ impl Default for Rules {
 impl Generation {
     fn new(number: u64, mut rules: Vec<Rule>, mode: Mode, defaults: Defaults) -> Self {
         name_all(&mut rules);
-        Self { number, rules, mode, defaults, resolved: ArcSwap::default() }
+        Self { number, rules, denied_requests: Vec::new(), mode, defaults, resolved: ArcSwap::default() }
+    }
+
+    fn denying(self, config: &Config) -> Self {
+        Self { denied_requests: config.denied_requests.clone(), ..self }
     }
 
     fn of(&self, tool: &str, is_read_only: bool) -> Arc<ToolRules> {

@@ -5,13 +5,17 @@
 //! | message | what becomes of it |
 //! |---|---|
 //! | `tools/call` with an id | decided by the desk |
-//! | another request with an id, also of a method that is not known here | passed on; with an audit line, unless it only lists or greets |
+//! | a request that greets or is about tools | passed on |
+//! | another request with an id whose method the policy denies | refused, with an audit line |
+//! | another request with an id, also of a method that is not known here | passed on; with an audit line, unless it only lists |
 //! | a notification that the client's revision has | heeded, and passed on to a server that the client has for itself |
 //! | anything else without an id | refused, with an audit line |
 //! | a notification with an id | refused, with an audit line |
 //! | an answer | passed on, if the server had asked |
 //!
 //! What bytes are no message at all is decided in `message`.
+
+use interlock_model::Mode;
 
 use super::{
     call::{Said, failed},
@@ -36,6 +40,7 @@ pub(crate) struct Unheard {
 const NO_ID: &str = "no-id";
 const NOT_OF_REVISION: &str = "notification";
 const HAS_ID: &str = "notification-with-id";
+const DENIED: &str = "denied";
 
 impl Session {
     /// Whether a message without an id may be heeded.
@@ -62,8 +67,19 @@ impl Session {
             return Some(failed(message, Code::INVALID_REQUEST, "a notification has no id"));
         }
         // Over a tool call the desk decides, and says so itself.
-        if method != "tools/call" && !revision::only_lists(&method) {
-            self.note(caller, message, None);
+        if revision::is_about_tools(&method) || revision::greets(&method) {
+            return None;
+        }
+        match self.engine.desk.denies_request(&method) {
+            Some(Mode::Enforce) => {
+                self.note(caller, message, Some(DENIED));
+                let why = "the policy of the guard in front of this server does not allow this method";
+                return Some(failed(message, Code::METHOD_NOT_FOUND, why));
+            }
+            // A policy that only observes writes down what it would have refused, also of what only lists.
+            Some(Mode::Observe) => self.note(caller, message, None),
+            None if revision::only_lists(&method) => {}
+            None => self.note(caller, message, None),
         }
         None
     }

@@ -52,15 +52,21 @@ pub(crate) fn has_notification(version: &str, method: &str) -> bool {
     }
 }
 
-/// Whether a request greets, lists or listens, and makes a server do nothing else.
+/// Whether a request only opens a conversation or keeps it open.
+pub(crate) fn greets(method: &str) -> bool {
+    matches!(method, "initialize" | "ping" | "server/discover")
+}
+
+/// Whether a request is one of those that rules for tools are about.
+pub(crate) fn is_about_tools(method: &str) -> bool {
+    matches!(method, "tools/call" | "tools/list")
+}
+
+/// Whether a request lists or listens, and makes a server do nothing else.
 pub(crate) fn only_lists(method: &str) -> bool {
     matches!(
         method,
-        "initialize"
-            | "ping"
-            | "server/discover"
-            | "tools/list"
-            | "prompts/list"
+        "prompts/list"
             | "resources/list"
             | "resources/templates/list"
             | "tasks/list"

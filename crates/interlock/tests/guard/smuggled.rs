@@ -99,6 +99,33 @@ async fn whatever_else_acts_needs_an_id_and_is_written_down() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_method_that_the_policy_denies_reaches_no_server() {
+    let effects = Effects::new();
+    let audit = effects.file("audit").display().to_string();
+    let guard = effects
+        .configured(&format!(
+            "[audit]\npath = {audit:?}\n[requests]\ndeny = [\"resources/*\", \"made/*\", \"ping\"]\n"
+        ))
+        .serve();
+    let raw = Raw::connected(&guard.url).await;
+    for (method, said) in [
+        ("resources/read", "the policy of the guard in front of this server does not allow this method"),
+        ("resources/list", "the policy of the guard in front of this server does not allow this method"),
+        ("made/up", "the policy of the guard in front of this server does not allow this method"),
+        ("prompts/get", "no such method"),
+    ] {
+        let message = json!({ "jsonrpc": "2.0", "id": method, "method": method, "params": { "uri": "a:b" } });
+        let came = raw.post(message.to_string()).await.expect("it answers").message().expect("a message");
+        assert_eq!(came["error"]["message"], said, "{method}");
+    }
+    look(&raw).await;
+    let lines = audited(&effects, 4).await;
+    let decisions: Vec<_> = lines.iter().map(|line| line["decision"].as_str().unwrap_or_default()).collect();
+    assert_eq!(decisions, ["refused", "refused", "refused", "passed"], "{lines:?}");
+    assert!(lines.iter().take(3).all(|line| line["reason"] == "denied"), "{lines:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_notification_with_an_id_cancels_nobody_elses_call() {
     let (effects, folder) = (Effects::new(), scratch());
     let guard = guard(&effects);

@@ -28,10 +28,22 @@ pub(super) struct File {
     pub(super) identity: IdentityTable,
     /// What holds for every tool that no rule says otherwise of.
     pub(super) defaults: DefaultsTable,
+    /// What clients may ask for besides tools.
+    pub(super) requests: RequestsTable,
     /// A server behind the guard.
     pub(super) upstream: Vec<At<UpstreamTable>>,
     /// A rule for the tools of some patterns. Later rules add to and override earlier ones, key by key.
     pub(super) tool: Vec<At<ToolTable>>,
+}
+
+/// What clients may ask for besides tools.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+#[schemars(inline)]
+pub(super) struct RequestsTable {
+    /// The methods that are refused, with `*` for any run of characters: "resources/read", "prompts/*". What greets, and what is about tools, is
+    /// not refused here: for tools there is `deny` in `[[tool]]`. Default: none.
+    pub(super) deny: Option<At<Words>>,
 }
 
 /// Where locks, limits, versions and idempotency keys are kept.

@@ -23,7 +23,7 @@ use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
 use interlock_model::Mode;
 
-use super::{UpstreamConfig, rule::Rule};
+use super::{UpstreamConfig, pattern::Pattern, rule::Rule};
 
 pub(crate) use self::read::read_file;
 pub use self::{
@@ -55,6 +55,8 @@ pub struct Config {
     pub identity: IdentityConfig,
     /// What holds for every tool that no rule says otherwise of.
     pub defaults: Defaults,
+    /// The requests besides tool calls that are refused, by their method.
+    pub denied_requests: Vec<Pattern>,
     /// The servers behind the guard, in the order of the file, those of an imported file last.
     pub upstreams: Vec<UpstreamConfig>,
     /// The rules, in the order of the file.
@@ -134,6 +136,7 @@ impl Default for Config {
             audit: AuditConfig::default(),
             identity: IdentityConfig::default(),
             defaults: Defaults::default(),
+            denied_requests: Vec::new(),
             upstreams: Vec::new(),
             rules: Vec::new(),
         }

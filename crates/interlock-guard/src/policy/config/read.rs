@@ -14,12 +14,13 @@ use toml::de::{DeTable, Deserializer};
 
 use super::{
     super::{
+        pattern::Pattern,
         problem::{Broken, Problem, Source},
         rule::name_all,
         substitute::{Environment, fill_table},
     },
     AuditConfig, Config, Defaults, MAX_FILE, StoreAway,
-    file::{AdminTable, AuditTable, DefaultsTable, File, StateTable, StoreAwayText},
+    file::{AdminTable, AuditTable, DefaultsTable, File, RequestsTable, StateTable, StoreAwayText},
     upstream,
     value::{At, ModeText, Size, Time, Words},
     walk,
@@ -125,9 +126,22 @@ impl Reader<'_> {
             audit: self.audit(&file.audit),
             identity,
             defaults: self.defaults(&file.defaults),
+            denied_requests: self.denied_requests(&file.requests),
             upstreams,
             rules,
         }
+    }
+
+    fn denied_requests(&mut self, table: &RequestsTable) -> Vec<Pattern> {
+        let Some(at) = &table.deny else { return Vec::new() };
+        let patterns = self.patterns(at);
+        for pattern in patterns.iter().filter(|pattern| pattern.as_str().starts_with("tools/")) {
+            self.wrong(
+                at,
+                format!("`{pattern}` is about tools: write `deny = true` in a `[[tool]]` that matches them"),
+            );
+        }
+        patterns
     }
 
     fn state(&mut self, table: &StateTable) -> String {

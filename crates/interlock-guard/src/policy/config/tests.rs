@@ -79,6 +79,25 @@ fn the_policy_of_the_design_reads_as_it_is_meant() {
 }
 
 #[test]
+fn methods_are_denied_by_pattern_and_those_of_tools_belong_elsewhere() {
+    let config = parse("[requests]\ndeny = [\"resources/read\", \"prompts/*\"]\n");
+    let rules = super::super::Rules::of_config(&config);
+    for (method, is_denied) in [
+        ("resources/read", true),
+        ("prompts/get", true),
+        ("resources/list", false),
+        ("completion/complete", false),
+    ] {
+        assert_eq!(rules.denies_request(method), is_denied.then_some(Mode::Enforce), "{method}");
+    }
+    rules.replace(&parse("mode = \"observe\"\n[requests]\ndeny = \"*\"\n"));
+    assert_eq!(rules.denies_request("made/up"), Some(Mode::Observe), "a reload replaces them");
+    let broken =
+        Config::parse("guard.toml", "[requests]\ndeny = \"tools/call\"\n", None, &Environment::default());
+    assert!(broken.unwrap_err().to_string().contains("`[[tool]]`"));
+}
+
+#[test]
 fn every_key_of_a_rule_is_read_and_can_be_taken_back() {
     let config = parse(
         r#"
@@ -216,7 +235,7 @@ fn unknown_keys_are_told_the_nearest_all_at_once() {
             `guard.toml`, line 1: the file has no key `mod`; the nearest is `mode`
             `guard.toml`, line 4: `[[upstream]]` has no key `comand`; the nearest is `command`
             `guard.toml`, line 6: `[tls]` has no key `certificate`; the nearest is `cert`
-            `guard.toml`, line 7: the file has no key `zebra`; it has `admin`, `audit`, `defaults`, `identity`, `import`, `listen`, `mode`, `state`, `tool`, `upstream`"#]],
+            `guard.toml`, line 7: the file has no key `zebra`; it has `admin`, `audit`, `defaults`, `identity`, `import`, `listen`, `mode`, `requests`, `state`, `tool`, `upstream`"#]],
     );
     refused(
         "[[tool]]\nmatch = '*'\nlocks = 'x'\n[[tool]]\nmatch = 'a'\nreadonly = true",

@@ -12,14 +12,14 @@ use super::{
     },
     file::{CancelText, ToolTable},
     read::{Reader, mode_of},
-    value::{At, Count},
+    value::{At, Count, Words},
 };
 
 impl Reader<'_> {
     /// One rule, or `None` if it is for nothing.
     pub(super) fn rule(&mut self, at: &At<ToolTable>) -> Option<Rule> {
         let table = at.get();
-        let patterns = self.patterns(table);
+        let patterns = self.patterns(&table.matches);
         if patterns.is_empty() && table.matches.get().0.is_empty() {
             self.wrong(&table.matches, "a rule must match something; `match = \"*\"` is for every tool");
         }
@@ -60,13 +60,13 @@ impl Reader<'_> {
         Some(rule).filter(|rule| !rule.patterns.is_empty())
     }
 
-    fn patterns(&mut self, table: &ToolTable) -> Vec<Pattern> {
+    pub(super) fn patterns(&mut self, at: &At<Words>) -> Vec<Pattern> {
         let mut patterns = Vec::new();
-        for word in &table.matches.get().0 {
+        for word in &at.get().0 {
             match Pattern::new(&word.text) {
                 Ok(pattern) => patterns.push(pattern),
                 Err(error) => {
-                    let span = word.span.clone().unwrap_or_else(|| table.matches.span());
+                    let span = word.span.clone().unwrap_or_else(|| at.span());
                     self.problems.push(self.source.error(&span, error.to_string()));
                 }
             }
