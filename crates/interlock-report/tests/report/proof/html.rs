@@ -44,7 +44,7 @@ fn what_the_kernel_did_not_refuse_and_what_changed_stands_in_the_head() {
         let said: Vec<String> = class(document, "outside").map(words).collect();
         assert_eq!(
             said,
-            ["CHANGED OUTSIDE: /home/ada/notes.txt is gone", "your files are not protected by the kernel"]
+            ["CHANGED OUTSIDE: /srv/notes.txt is gone", "your files are not protected by the kernel"]
         );
         assert!(
             class(document, "outside").all(|line| line.ancestors().any(|node| node.has_tag_name("header")))

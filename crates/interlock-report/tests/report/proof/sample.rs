@@ -291,7 +291,7 @@ pub(super) fn loose() -> ProofReport {
         files: Refusal::Open,
         network: Refusal::Refused,
         said: vec!["your files are not protected by the kernel".into()],
-        changed: vec!["/home/ada/notes.txt is gone".into()],
+        changed: vec!["/srv/notes.txt is gone".into()],
     };
     ProofReport { isolation, ..held() }
 }

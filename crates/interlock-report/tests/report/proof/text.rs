@@ -26,7 +26,7 @@ fn what_the_kernel_did_not_refuse_and_what_changed_stands_in_the_first_lines() {
         first,
         [
             "node dist/index.js",
-            "CHANGED OUTSIDE: /home/ada/notes.txt is gone",
+            "CHANGED OUTSIDE: /srv/notes.txt is gone",
             "your files are not protected by the kernel"
         ],
         "{said}"
