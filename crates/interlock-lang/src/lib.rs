@@ -22,6 +22,9 @@ pub mod knowledge;
 mod link;
 mod tools;
 
+#[cfg(test)]
+mod toy;
+
 // languages: begin
 pub mod typescript;
 // languages: end
