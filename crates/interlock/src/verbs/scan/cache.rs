@@ -1,4 +1,5 @@
 //! Where results of earlier scans are kept: the user's own cache folder, as the system names it.
+#![expect(clippy::disallowed_methods, reason = "the binary is where the environment is read")]
 
 use std::{
     env, fs,
