@@ -4,8 +4,8 @@
 //! entry never goes out of date, it is only no longer asked for. Nothing is kept in the scanned tree or read from it, the folder may be
 //! deleted at any time, and an entry that is damaged, of another version or made up counts as none.
 //!
-//! What is not kept: intermediate forms of single files. A scan after a change links, inlines and runs the rules anew, which is most of
-//! the work (docs/decisions has the measurement).
+//! What is not kept: intermediate forms of single files. A scan after a change lowers, links, inlines and runs the rules anew
+//! (`docs/decisions/0071`).
 
 mod key;
 mod store;
