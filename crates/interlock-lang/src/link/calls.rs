@@ -2,8 +2,8 @@
 //! functions by name.
 
 use interlock_model::ir::{
-    AccessPath, Argument, Block, Callee, Effect, Field, FunctionId, Name, Op, Resource, Root, Term, Value,
-    WriteMode,
+    AccessPath, Argument, Block, Callee, Effect, Field, FunctionId, Name, Op, Resource, Root, Term,
+    UnresolvedReason, Value, WriteMode,
 };
 
 use super::{
@@ -181,7 +181,10 @@ impl<'f> Rewriter<'_, 'f> {
                     let callee = self.callee(function);
                     self.push_call(standing, callee, Some(receiver), out);
                 }
-                _ => self.push_call(standing, Callee::Named("?".into()), Some(receiver), out),
+                _ => {
+                    self.note_unresolved(standing, UnresolvedReason::Computed);
+                    self.push_call(standing, Callee::Named("?".into()), Some(receiver), out);
+                }
             }
             return;
         }

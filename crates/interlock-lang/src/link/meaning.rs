@@ -10,7 +10,7 @@ use std::{
 
 use interlock_model::{
     Span,
-    ir::{AccessPath, Field, FunctionId, Name, Root, Term, Value},
+    ir::{AccessPath, Field, FunctionId, Name, Root, Term, Unresolved, Value},
 };
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
@@ -125,6 +125,8 @@ pub(super) struct Meanings<'f> {
     pub(super) keys: OnceCell<Keys>,
     /// Methods that have too many implementations to follow, with how many and the first call of each.
     pub(super) open: RefCell<BTreeMap<Name, (usize, Span)>>,
+    /// The calls that lead nowhere, or not everywhere, in the order in which they were rewritten.
+    pub(super) unresolved: RefCell<Vec<Unresolved>>,
     /// The calls in functions, once somebody asks for them.
     pub(super) inside: OnceCell<Inside>,
     /// The variables of modules that are declared with the result of a call, by the call's number, once somebody asks for them.
@@ -162,6 +164,7 @@ impl<'f> Meanings<'f> {
             seen: Seen::default(),
             keys: OnceCell::new(),
             open: RefCell::default(),
+            unresolved: RefCell::default(),
             inside: OnceCell::new(),
             declared: OnceCell::new(),
             depth: Cell::new(0),

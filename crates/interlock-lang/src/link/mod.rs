@@ -100,6 +100,7 @@ pub(crate) fn link(
     }
     notes.extend(open(&meanings));
     let limited = limited(&meanings);
+    let unresolved = meanings.unresolved.take();
     Program {
         files: flat.files.clone(),
         functions,
@@ -109,7 +110,7 @@ pub(crate) fn link(
         hand_made,
         called_often: HashSet::default(),
         notes: bounded(notes),
-        unresolved: vec![],
+        unresolved,
         words: BTreeMap::new(),
     }
 }

@@ -7,7 +7,7 @@
 use std::{cell::RefCell, collections::BTreeMap};
 
 use interlock_model::ir::{AccessPath, Field, Fields, Name, Root};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     Resolve, Resolved,
@@ -49,6 +49,8 @@ pub(crate) struct Names {
     default: &'static str,
     /// What each namespace offers, as far as it was asked for.
     known: RefCell<Vec<FxHashMap<Name, Option<Meant>>>>,
+    /// What stands for files that are not in the tree, as far as names led there.
+    unresolved: RefCell<FxHashSet<Name>>,
 }
 
 /// Where globals were led to.
@@ -122,7 +124,19 @@ impl Names {
             }
         }
         let known = RefCell::new(std::iter::repeat_with(FxHashMap::default).take(all.len()).collect());
-        Self { paths, spaces, imports, titles, by_title, exports, all, resolve, default, known }
+        Self {
+            paths,
+            spaces,
+            imports,
+            titles,
+            by_title,
+            exports,
+            all,
+            resolve,
+            default,
+            known,
+            unresolved: RefCell::default(),
+        }
     }
 
     /// The imports of files that are not in the tree: module and specifier.
@@ -141,12 +155,21 @@ impl Names {
         lost
     }
 
+    /// Whether what is taken for a library's name stands for a file that is not in the tree.
+    pub(super) fn is_lost(&self, library: &str) -> bool {
+        self.unresolved.borrow().contains(library)
+    }
+
     /// Where a specifier in a module leads: to a namespace, or out of the tree.
     fn resolved(&self, module: usize, specifier: &Name) -> Result<usize, Name> {
         let Some(path) = self.paths.get(module) else { return Err(specifier.clone()) };
         match self.resolve.resolve(path, specifier) {
             Resolved::File(file) => self.spaces.get(file).copied().ok_or_else(|| specifier.clone()),
-            Resolved::Library(name) | Resolved::Unresolved(name) => Err(name),
+            Resolved::Library(name) => Err(name),
+            Resolved::Unresolved(name) => {
+                self.unresolved.borrow_mut().insert(name.clone());
+                Err(name)
+            }
         }
     }
 

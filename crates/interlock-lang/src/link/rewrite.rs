@@ -5,20 +5,21 @@ use interlock_model::{
     Span,
     ir::{
         AccessPath, Argument, Aspect, Block, Body, Callee, Effect, Field, Function, FunctionId, Name, Op,
-        Origin, Resource, Root, Term, Value, ValueInfo,
+        Origin, Resource, Root, Term, Unresolved, UnresolvedReason, Value, ValueInfo,
     },
 };
 
 use super::{
     alias::last_name,
     builtins, collections,
-    index::{CallAt, Definition},
+    flat::number,
+    index::{CallAt, Definition, further},
     library,
     meaning::{Meaning, Meanings},
     target::Reached,
 };
 use crate::{
-    module::Site,
+    module::{Site, split_global},
     tables::{Builtins, Does},
 };
 
@@ -258,7 +259,10 @@ impl<'f> Rewriter<'_, 'f> {
                 collections::method(self, &standing, kind, &receiver, &name, out);
             }
             Reached::Export(library, path) => self.unknown_export(&standing, &library, &path, out),
-            Reached::Method(_, receiver, name) => self.other(&standing, Some(receiver), &name, false, out),
+            Reached::Method(_, receiver, name) => {
+                self.note_unresolved(&standing, UnresolvedReason::Library);
+                self.other(&standing, Some(receiver), &name, false, out);
+            }
             // Whatever made a list, its methods run what they are handed at once.
             Reached::Other(Some(ref receiver), ref name, Meaning::Foreign)
                 if self.meanings.builtins.does(name) == Some(Does::Each)
@@ -267,6 +271,22 @@ impl<'f> Rewriter<'_, 'f> {
                 collections::each(self, &standing, receiver, name, out);
             }
             Reached::Other(receiver, name, whole) => {
+                let reason = match (&receiver, &whole) {
+                    (None, _) if standing.site.callee.is_none() => UnresolvedReason::Computed,
+                    (None, _) => UnresolvedReason::Function,
+                    (Some(_), Meaning::Unknown) => UnresolvedReason::Receiver,
+                    (Some(_), Meaning::Foreign | Meaning::Kind(_)) => UnresolvedReason::Library,
+                    (Some(_), Meaning::OneOf(classes)) => {
+                        let left_out = number(self.meanings.implementations(classes, &name).len());
+                        UnresolvedReason::Alternatives { left_out }
+                    }
+                    (Some(_), _) => UnresolvedReason::Method,
+                };
+                let is_known =
+                    matches!(whole, Meaning::Plain) || self.meanings.builtins.computes(&name).is_some();
+                if !is_known {
+                    self.note_unresolved(&standing, reason);
+                }
                 self.other(&standing, receiver, &name, matches!(whole, Meaning::Plain), out);
             }
         }
@@ -279,6 +299,25 @@ impl<'f> Rewriter<'_, 'f> {
             let mut open = self.meanings.open.borrow_mut();
             open.entry(name.clone()).or_insert((many, standing.span));
         }
+    }
+
+    /// Notes that it is not known what a call does, or not all of it.
+    pub(super) fn note_unresolved(&self, standing: &Standing<'f>, reason: UnresolvedReason) {
+        let callee = standing.site.callee.as_ref().map_or_else(|| "?".to_owned(), |path| self.written(path));
+        let (function, span) = (self.id, standing.span);
+        let unresolved = Unresolved { function, span, callee: callee.into(), reason };
+        self.meanings.unresolved.borrow_mut().push(unresolved);
+    }
+
+    /// A path about as it is written.
+    fn written(&self, path: &AccessPath) -> String {
+        let mut text = match &path.root {
+            Root::Global(name) => split_global(name).map_or(&**name, |(_, name)| name).to_owned(),
+            Root::This => "this".to_owned(),
+            Root::Value(value) => self.values.get(value.0 as usize).map_or("?", |info| &info.name).to_owned(),
+        };
+        further(&mut text, &path.fields);
+        text
     }
 
     /// Lets the knowledge write the steps of the call; `false` if it does not know it.
@@ -329,6 +368,12 @@ impl<'f> Rewriter<'_, 'f> {
             self.compute(standing, None, out);
             return;
         }
+        let reason = if self.meanings.names.is_lost(library) {
+            UnresolvedReason::Function
+        } else {
+            UnresolvedReason::Library
+        };
+        self.note_unresolved(standing, reason);
         let name: Name = match (library, path) {
             ("", path) => path.into(),
             (library, "") => library.into(),

@@ -7,6 +7,7 @@ mod imports;
 mod libraries;
 mod objects;
 mod terms;
+mod unresolved;
 
 use std::sync::OnceLock;
 

@@ -1,0 +1,39 @@
+//! Calls that lead nowhere are noted with their reason.
+
+use interlock_model::ir::UnresolvedReason;
+
+use super::linked;
+
+#[test]
+fn a_call_that_leads_nowhere_is_noted_with_its_reason() {
+    let program = linked(
+        r#"
+//- a.ts
+import { odd } from "odd-library";
+import { gone } from "./gone.js";
+class Known { method() { odd(); } }
+export async function save(x, which) {
+  x.inner.store(1);
+  missing(1);
+  odd(x);
+  gone(x);
+  new Known().other(x);
+  which[x.kind](x);
+}
+"#,
+    );
+    let noted: Vec<_> =
+        program.unresolved.iter().map(|unresolved| (&*unresolved.callee, unresolved.reason)).collect();
+    assert_eq!(
+        noted,
+        [
+            ("x.inner.store", UnresolvedReason::Receiver),
+            ("missing", UnresolvedReason::Library),
+            ("odd", UnresolvedReason::Library),
+            ("gone", UnresolvedReason::Function),
+            ("Known.other", UnresolvedReason::Method),
+            ("which[]", UnresolvedReason::Computed),
+            ("odd", UnresolvedReason::Library),
+        ]
+    );
+}
