@@ -1,9 +1,9 @@
 //! Isolation: a server that is proved works in a folder of its own and can do no harm elsewhere.
 //!
-//! Three things, each independent of the others. [`surroundings`] move the current folder, the home folder and all that follows from them
-//! into the instance's folder; that works everywhere and keeps honest servers at home. [`confine`] has the kernel refuse the rest, where it
-//! can: writing elsewhere, and the network. [`watch`] looks afterwards whether something changed all the same, where the kernel does not
-//! refuse. What the command names is found before ([`resolve`]): the server does not stand where the user stands.
+//! Three things, each independent of the others. `surroundings` move the current folder, the home folder and all that follows from them
+//! into the instance's folder; that works everywhere and keeps honest servers at home. `confine` has the kernel refuse the rest, where it
+//! can: writing elsewhere, and the network. `watch` looks afterwards whether something changed all the same, where the kernel does not
+//! refuse. What the command names is found before (`resolve`): the server does not stand where the user stands.
 
 pub mod confine;
 mod kernel;
