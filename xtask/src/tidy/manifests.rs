@@ -1,5 +1,5 @@
 //! Every crate takes its lints from the workspace: a manifest that forgot the line would build, and nothing that we forbid would be
-//! forbidden in it. And what users install is stripped: nothing else would notice a program of six times the size.
+//! forbidden in it. And what users install is stripped: nothing else would notice a program of several times the size.
 
 use anyhow::Result;
 
