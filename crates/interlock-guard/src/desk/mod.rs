@@ -164,7 +164,7 @@ impl Desk {
         }
     }
 
-    /// What is to be done with a request that is no tool call; `None` if nobody has anything against it.
+    /// The mode in which the policy denies a method besides `tools/call`; `None` if no pattern of `[requests] deny` matches it.
     pub(crate) fn denies_request(&self, method: &str) -> Option<Mode> {
         self.rules.denies_request(method)
     }

@@ -59,7 +59,7 @@ impl Session {
         Err(Unheard { why, is_notification })
     }
 
-    /// What a client is told whose request may not be passed on. One that may, and that can make a server act, is written down.
+    /// The error for a request that must not reach a server; `None` for one that may. Requests that can make a server act get an audit line.
     pub(super) fn refuse_request(&self, caller: &Caller, message: &Message) -> Option<Said> {
         let method = message.method();
         if revision::is_notification(&method) {
@@ -76,7 +76,7 @@ impl Session {
                 let why = "the policy of the guard in front of this server does not allow this method";
                 return Some(failed(message, Code::METHOD_NOT_FOUND, why));
             }
-            // A policy that only observes writes down what it would have refused, also of what only lists.
+            // In observe mode a denied method passes. Its audit line says `passed`, also for methods that only list.
             Some(Mode::Observe) => self.note(caller, message, None),
             None if revision::only_lists(&method) => {}
             None => self.note(caller, message, None),
