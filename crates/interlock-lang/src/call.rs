@@ -160,6 +160,8 @@ pub enum Shape {
     },
     /// The result of a call that stands here, by the number of its site.
     Call(u32),
+    /// One of several, which one is decided here: `kind ? one : two`, `given ?? usual`.
+    Choice(Vec<Arg>),
 }
 
 /// What is known of a call after it was looked up.
@@ -241,6 +243,7 @@ impl Arg {
                 function: *function,
                 captures: captures.iter().map(term_from_outside).collect(),
             },
+            Shape::Choice(ways) => Shape::Choice(ways.iter().map(Self::from_outside).collect()),
             Shape::Call(_) => Shape::Opaque,
             shape => shape.clone(),
         };

@@ -139,7 +139,10 @@ impl Meanings<'_> {
             Some(Definition::New) => true,
             Some(Definition::Call(site)) => {
                 self.flat.sites.get(*site as usize).is_some_and(|site| site.construct)
-                    || matches!(self.value(at, value), Meaning::Kind(_) | Meaning::Instance(_))
+                    || matches!(
+                        self.value(at, value),
+                        Meaning::Kind(_) | Meaning::Instance(_) | Meaning::Alternatives(_)
+                    )
             }
             _ => false,
         }

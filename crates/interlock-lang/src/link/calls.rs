@@ -111,14 +111,24 @@ impl<'f> Rewriter<'_, 'f> {
             Shape::Function { function, captures } => {
                 Argument::Closure { function: *function, captures: captures.clone() }
             }
-            Shape::Opaque | Shape::Call(_) => match self.meanings.arg(self.id, arg) {
-                Meaning::Function(function) if !self.is_passed_on(arg) => {
-                    Argument::Closure { function, captures: self.captures(function).unwrap_or_default() }
+            Shape::Opaque | Shape::Call(_) | Shape::Choice(_) => match self.meanings.arg(self.id, arg) {
+                Meaning::Function(_) | Meaning::Alternatives(_) if self.is_passed_on(arg) => {
+                    Argument::Term(named(self.meanings.builtins, arg))
                 }
+                // Of several functions a call is handed the first: an argument is one value.
+                Meaning::Function(function) => self.closure(function),
+                several @ Meaning::Alternatives(_) => match several.function() {
+                    Some(function) => self.closure(function),
+                    None => Argument::Term(named(self.meanings.builtins, arg)),
+                },
                 _ => Argument::Term(named(self.meanings.builtins, arg)),
             },
             _ => Argument::Term(named(self.meanings.builtins, arg)),
         }
+    }
+
+    fn closure(&self, function: FunctionId) -> Argument {
+        Argument::Closure { function, captures: self.captures(function).unwrap_or_default() }
     }
 
     pub(super) fn push_call(
@@ -266,16 +276,14 @@ impl<'f> Rewriter<'_, 'f> {
         };
         let Callee::Value(value) = *callee else { return None };
         let meaning = self.meanings.value(self.id, value);
-        if !matches!(
-            meaning,
-            Meaning::Kind(_) | Meaning::Bound(_) | Meaning::Function(_) | Meaning::Export(..)
-        ) {
+        let is_function = meaning.function().is_some();
+        if !is_function && !matches!(meaning, Meaning::Kind(_) | Meaning::Bound(_) | Meaning::Export(..)) {
             return None;
         }
-        if matches!(meaning, Meaning::Function(_)) && self.meanings.is_for_callers_to_say(self.id, value) {
+        if is_function && self.meanings.is_for_callers_to_say(self.id, value) {
             return None;
         }
-        if let Meaning::Function(function) = meaning
+        if let Some(function) = meaning.function()
             && self.is_made_by_call(value, function)
         {
             return None;

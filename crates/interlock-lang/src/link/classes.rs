@@ -112,7 +112,7 @@ impl<'f> Meanings<'f> {
         }
         match self.index.implementors.get(&*place).map(Vec::as_slice) {
             Some([class]) => Meaning::Instance(*class),
-            Some(classes) => Meaning::OneOf(classes.into()),
+            Some(classes) => self.join(classes.iter().map(|class| Meaning::Instance(*class))),
             None => Meaning::Unknown,
         }
     }

@@ -59,6 +59,8 @@ pub(super) struct Index<'f> {
     pub(super) called: FxHashMap<(FunctionId, Value), usize>,
     /// The calls of what a value holds, by function and place in the file.
     pub(super) by_value: FxHashMap<(u32, u32, u32), u32>,
+    /// The other values that a value may be which is found at a path, or else something: `given ?? usual`.
+    pub(super) otherwise: FxHashMap<(FunctionId, Value), Vec<Value>>,
     /// Where a closure is handed over: the call and the argument.
     pub(super) handed: FxHashMap<FunctionId, (u32, usize)>,
     /// What the closures among all functions take along: the function it is written in, and its terms there.
@@ -84,6 +86,10 @@ pub(super) struct Head {
     pub(super) captures: usize,
     /// Whether it takes a lock that is made by hand.
     pub(super) locks: bool,
+    /// Whether it does more than compute: reads, writes, calls or waits.
+    pub(super) acts: bool,
+    /// How many steps it has.
+    pub(super) steps: usize,
     /// How each of its values comes about, among those of all functions.
     definitions: Range<usize>,
     /// What it returns, among what all functions do.
@@ -143,6 +149,7 @@ impl<'f> Index<'f> {
             named: Default::default(),
             called: Default::default(),
             by_value: Default::default(),
+            otherwise: Default::default(),
             handed: Default::default(),
             captured: Default::default(),
         }
@@ -173,7 +180,8 @@ impl<'f> Index<'f> {
             }
             let (first, returned) = (index.definitions.len(), index.returns.len());
             index.definitions.resize_with(first + function.values.len(), Definition::default);
-            let mut walk = Walk { index: &mut index, id, first, returned, locks: false };
+            let mut walk =
+                Walk { index: &mut index, id, first, returned, locks: false, acts: false, steps: 0 };
             for (at, value) in function.parameters.iter().enumerate() {
                 walk.define(*value, Definition::Parameter(at));
             }
@@ -181,7 +189,7 @@ impl<'f> Index<'f> {
                 walk.define(*value, Definition::Capture(at));
             }
             walk.block(&function.body);
-            let locks = walk.locks;
+            let Walk { locks, acts, steps, .. } = walk;
             if about.holds {
                 for (_, arg) in about.locals.iter().chain(&about.items) {
                     index.closures_in(id, arg, None);
@@ -192,6 +200,8 @@ impl<'f> Index<'f> {
                 owner: function.owner.clone(),
                 captures: function.captures.len(),
                 locks,
+                acts,
+                steps,
                 definitions: first..index.definitions.len(),
                 returns: returned..index.returns.len(),
             });
@@ -467,6 +477,7 @@ impl<'f> Index<'f> {
             }
             Shape::Object(members) => members.iter().for_each(|(_, arg)| self.closures_in(within, arg, None)),
             Shape::List(items) => items.iter().for_each(|arg| self.closures_in(within, arg, None)),
+            Shape::Choice(ways) => ways.iter().for_each(|arg| self.closures_in(within, arg, handed)),
             _ => {}
         }
     }
@@ -489,6 +500,8 @@ struct Walk<'i, 'f> {
     first: usize,
     returned: usize,
     locks: bool,
+    acts: bool,
+    steps: usize,
 }
 
 impl Walk<'_, '_> {
@@ -499,7 +512,9 @@ impl Walk<'_, '_> {
     }
 
     fn block(&mut self, block: &Block) {
+        self.steps += block.len();
         for effect in block {
+            self.acts |= !is_computed(&effect.op);
             match &effect.op {
                 Op::Call { into, callee, arguments, awaited, .. } => {
                     self.callee(callee);
@@ -525,7 +540,12 @@ impl Walk<'_, '_> {
                 Op::Read { into, of: Resource::Shared(path), .. } => {
                     self.define(*into, Definition::Path(path.clone()));
                 }
-                Op::Derive { into, term: Term::Path(path), .. } => {
+                Op::Derive { into, from, term: Term::Path(path) } => {
+                    let others: Vec<Value> =
+                        from.iter().copied().filter(|value| path.root != Root::Value(*value)).collect();
+                    if !others.is_empty() {
+                        self.index.otherwise.insert((self.id, *into), others);
+                    }
                     self.define(*into, Definition::Path(path.clone()));
                 }
                 Op::Derive { into, from, term: Term::Unknown } if !from.is_empty() => {
@@ -561,6 +581,20 @@ impl Walk<'_, '_> {
     fn captured(&mut self, function: FunctionId, captures: &[Term]) {
         self.index.take_along(function, self.id, captures);
     }
+}
+
+/// Whether a step only computes or decides; what is inside it is asked by itself.
+const fn is_computed(op: &Op) -> bool {
+    matches!(
+        op,
+        Op::Derive { .. }
+            | Op::New { .. }
+            | Op::Closure { .. }
+            | Op::Check { .. }
+            | Op::Loop { .. }
+            | Op::Try { .. }
+            | Op::Exit(_)
+    )
 }
 
 /// The place that a path leads to, as a key: `src/a.ts::store.pool`; `src/a.ts::Store.pool` for a field of `this`. What is in a map

@@ -4,14 +4,10 @@
 use std::{
     borrow::Cow,
     cell::{Cell, OnceCell, RefCell},
-    collections::BTreeMap,
     rc::Rc,
 };
 
-use interlock_model::{
-    Span,
-    ir::{AccessPath, Field, FunctionId, Name, Root, Term, Unresolved, Value},
-};
+use interlock_model::ir::{AccessPath, Field, FunctionId, Name, Root, Term, Unresolved, Value};
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use super::{
@@ -31,8 +27,8 @@ use crate::{
 /// How deep one question may lead to others. Real programs need a dozen; what is deeper is given up.
 const DEPTH: u32 = 48;
 
-/// How many entries of something are looked at to know what they are.
-const MOST_ENTRIES: usize = 48;
+/// How many alternatives are looked at to know what something is.
+const MOST_ALTERNATIVES: usize = 48;
 
 /// What something is.
 #[derive(Debug, Clone)]
@@ -45,12 +41,10 @@ pub(super) enum Meaning<'f> {
     Class(usize),
     /// An object of a class.
     Instance(usize),
-    /// An object of one of a few classes, which one the source does not say.
-    OneOf(Rc<[usize]>),
     /// An object literal, and the function that it is written in.
     Object(&'f Arg, FunctionId),
-    /// One of a few object literals, which one the source does not say.
-    Objects(Rc<[(&'f Arg, FunctionId)]>),
+    /// One of several functions, objects of classes or object literals; which one, the source does not say.
+    Alternatives(Rc<[Meaning<'f>]>),
     /// An export of a library, or something of the language where the library is empty.
     Export(Name, Name),
     /// An object that a library made.
@@ -123,8 +117,6 @@ pub(super) struct Meanings<'f> {
     pub(super) seen: Seen,
     /// The keys of the tables, once those are known.
     pub(super) keys: OnceCell<Keys>,
-    /// Methods that have too many implementations to follow, with how many and the first call of each.
-    pub(super) open: RefCell<BTreeMap<Name, (usize, Span)>>,
     /// The calls that lead nowhere, or not everywhere, in the order in which they were rewritten.
     pub(super) unresolved: RefCell<Vec<Unresolved>>,
     /// The calls in functions, once somebody asks for them.
@@ -163,7 +155,6 @@ impl<'f> Meanings<'f> {
             nothing: Rc::default(),
             seen: Seen::default(),
             keys: OnceCell::new(),
-            open: RefCell::default(),
             unresolved: RefCell::default(),
             inside: OnceCell::new(),
             declared: OnceCell::new(),
@@ -320,41 +311,32 @@ impl<'f> Meanings<'f> {
         global
     }
 
-    /// The first of several meanings that is one.
-    pub(super) fn first(&self, meanings: impl Iterator<Item = Meaning<'f>>) -> Meaning<'f> {
+    /// What something is that is one of several: the first that only a library can say more of, or all functions and objects of
+    /// classes among them, or all object literals.
+    pub(super) fn join(&self, meanings: impl Iterator<Item = Meaning<'f>>) -> Meaning<'f> {
+        let (mut several, mut objects): (Vec<Meaning<'f>>, Vec<Meaning<'f>>) = (vec![], vec![]);
         let mut weak = Meaning::Unknown;
-        for meaning in meanings {
+        for meaning in meanings.take(MOST_ALTERNATIVES) {
             match meaning {
                 Meaning::Unknown => {}
-                Meaning::Plain | Meaning::Foreign | Meaning::Object(..) | Meaning::Objects(_) => {
-                    weak = meaning
-                }
-                known => return known,
-            }
-        }
-        weak
-    }
-
-    /// What an entry of something is: where it holds objects of several classes, or several objects, one of them.
-    pub(super) fn one(&self, meanings: impl Iterator<Item = Meaning<'f>>) -> Meaning<'f> {
-        let (mut classes, mut objects): (Vec<usize>, Vec<(&'f Arg, FunctionId)>) = (vec![], vec![]);
-        let mut weak = Meaning::Unknown;
-        for meaning in meanings.take(MOST_ENTRIES) {
-            match meaning {
-                Meaning::Unknown => {}
-                Meaning::Instance(class) if classes.contains(&class) => {}
-                Meaning::Instance(class) => classes.push(class),
-                Meaning::Object(arg, within) => objects.push((arg, within)),
                 Meaning::Plain | Meaning::Foreign => weak = meaning,
-                known => return known,
+                Meaning::Object(..) => add(&mut objects, meaning),
+                Meaning::Function(_) | Meaning::Instance(_) => add(&mut several, meaning),
+                Meaning::Alternatives(all) => {
+                    for one in all.iter() {
+                        let is_object = matches!(one, Meaning::Object(..));
+                        add(if is_object { &mut objects } else { &mut several }, one.clone());
+                    }
+                }
+                known if several.is_empty() => return known,
+                _ => {}
             }
         }
-        match (classes.as_slice(), objects.as_slice()) {
-            ([], []) => weak,
-            ([], [(arg, within)]) => Meaning::Object(arg, *within),
-            ([], _) => Meaning::Objects(objects.into()),
-            ([class], _) => Meaning::Instance(*class),
-            _ => Meaning::OneOf(classes.into()),
+        let mut joined = if several.is_empty() { objects } else { several };
+        match joined.len() {
+            0 => weak,
+            1 => joined.pop().unwrap_or(weak),
+            _ => Meaning::Alternatives(joined.into()),
         }
     }
 
@@ -365,12 +347,13 @@ impl<'f> Meanings<'f> {
             // What is found somewhere or else made has a name besides.
             Shape::Call(site) => match &arg.term {
                 Term::Path(path) if !path.fields.is_empty() => {
-                    self.first([self.path(at, path), self.result(*site)].into_iter())
+                    self.join([self.path(at, path), self.result(*site)].into_iter())
                 }
                 _ => self.result(*site),
             },
             Shape::Object(_) => Meaning::Object(arg, at),
             Shape::List(_) => Meaning::Collection(Collection::List),
+            Shape::Choice(ways) => self.join(ways.iter().map(|way| self.arg(at, way))),
             Shape::Text(_) | Shape::Number(_) | Shape::Bool(_) => Meaning::Plain,
             Shape::Opaque => match &arg.term {
                 Term::Path(path) => self.path(at, path),
@@ -404,9 +387,9 @@ impl<'f> Meanings<'f> {
         let values = values.map(|value| self.value(function, *value));
         let structures =
             about.into_iter().flat_map(|about| &about.returned).map(|arg| self.arg(function, arg));
-        let found = from_outside(self.first(values.chain(structures)));
+        let found = from_outside(self.join(values.chain(structures)));
         match (found, declared) {
-            (found @ (Meaning::Instance(_) | Meaning::Kind(_) | Meaning::Function(_)), _) => found,
+            (found, _) if found.is_precise() => found,
             (found, Meaning::Unknown | Meaning::Foreign) => found,
             (_, declared) => declared,
         }
@@ -416,6 +399,39 @@ impl<'f> Meanings<'f> {
     pub(super) fn result(&self, site: u32) -> Meaning<'f> {
         let look = || self.deeper(|| self.look_at_result(site)).unwrap_or(Meaning::Unknown);
         self.results.or_look(site as usize, Meaning::Unknown, look)
+    }
+}
+
+impl Meaning<'_> {
+    /// Whether it says more than a declared type, which may be an interface or a base class.
+    pub(super) const fn is_precise(&self) -> bool {
+        matches!(self, Self::Instance(_) | Self::Alternatives(_) | Self::Function(_) | Self::Kind(_))
+    }
+
+    /// Whether both are the same function, class or written object.
+    fn is_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Function(one), Self::Function(other)) => one == other,
+            (Self::Instance(one), Self::Instance(other)) => one == other,
+            (Self::Object(one, _), Self::Object(other, _)) => std::ptr::eq(*one, *other),
+            _ => false,
+        }
+    }
+
+    /// The function that it is, the first of several.
+    pub(super) fn function(&self) -> Option<FunctionId> {
+        match self {
+            Self::Function(function) => Some(*function),
+            Self::Alternatives(all) => all.iter().find_map(Self::function),
+            _ => None,
+        }
+    }
+}
+
+/// Adds an alternative unless it is there.
+fn add<'f>(alternatives: &mut Vec<Meaning<'f>>, meaning: Meaning<'f>) {
+    if !alternatives.iter().any(|known| known.is_same(&meaning)) {
+        alternatives.push(meaning);
     }
 }
 

@@ -45,7 +45,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use interlock_model::{
     FileId, Span,
-    ir::{AccessPath, FunctionId, Limit, Limited, Name, Note, Program, Role, Root},
+    ir::{AccessPath, FunctionId, Limit, Limited, Note, Program, Role, Root},
 };
 use rustc_hash::FxHashMap;
 
@@ -98,7 +98,6 @@ pub(crate) fn link(
             function.role = Role::StartUp;
         }
     }
-    notes.extend(open(&meanings));
     let limited = limited(&meanings);
     let unresolved = meanings.unresolved.take();
     Program {
@@ -127,17 +126,6 @@ fn lost(names: &Names) -> impl Iterator<Item = Note> {
         let span = Span::on_line(FileId(number(module)), 1);
         Note { span, text: format!("the import of \"{specifier}\" leads to no file of the tree") }
     })
-}
-
-/// The methods that have too many implementations to follow.
-fn open(meanings: &Meanings<'_>) -> Vec<Note> {
-    let open = meanings.open.borrow();
-    let several = open.iter().filter(|(_, (many, _))| *many > 0);
-    let note = |(method, (many, span)): (&Name, &(usize, Span))| {
-        let text = format!("`{method}` has {many} implementations, so calls of it are not followed");
-        Note { span: *span, text }
-    };
-    several.map(note).collect()
 }
 
 /// At most so many notes, and a count of the others.

@@ -59,13 +59,13 @@ impl<'f> Meanings<'f> {
             .filter_map(|number| self.flat.variables.get(number))
             .peekable();
         if variables.peek().is_some() {
-            declared = self.first(
+            declared = self.join(
                 variables
                     .clone()
                     .filter_map(|variable| variable.declared.as_ref())
                     .map(|path| self.declared(path)),
             );
-            found = self.first(
+            found = self.join(
                 variables
                     .filter_map(|variable| Some((variable.within, variable.initial.as_ref()?)))
                     .map(|(within, initial)| from_outside(self.arg(FunctionId(within), initial))),
@@ -86,18 +86,11 @@ impl<'f> Meanings<'f> {
                 .flat_map(|(within, shape)| self.objects_in(within, shape));
             let put = self.index.elements.get(whole).into_iter().flatten();
             let put = put.map(|(within, arg)| from_outside(self.arg(*within, arg)));
-            found = self.one([found].into_iter().chain(put).chain(written));
+            found = self.join([found].into_iter().chain(put).chain(written));
         }
         match (found, declared) {
             // An instance is known better than the class or interface that it was declared with.
-            (
-                found @ (Meaning::Instance(_)
-                | Meaning::OneOf(_)
-                | Meaning::Function(_)
-                | Meaning::Kind(_)
-                | Meaning::Collection(_)),
-                _,
-            ) => found,
+            (found, _) if found.is_precise() || matches!(found, Meaning::Collection(_)) => found,
             (found, Meaning::Unknown | Meaning::Foreign) => found,
             (_, declared) => declared,
         }
@@ -131,6 +124,16 @@ impl<'f> Meanings<'f> {
                 }
                 Meaning::Unknown
             }
+            Meaning::Alternatives(all) => self.join(all.iter().map(|one| match one {
+                Meaning::Instance(class) => {
+                    let class = self.flat.classes.get(*class).map_or("", |class| &class.name);
+                    match self.place(&[class, ".", name].concat()) {
+                        Meaning::Unknown => self.member(one, name),
+                        known => known,
+                    }
+                }
+                one => self.member(one, name),
+            })),
             Meaning::Class(class) => {
                 let function = self.method(*class, name).map(Meaning::Function);
                 function.unwrap_or(Meaning::Unknown)
@@ -154,9 +157,9 @@ impl<'f> Meanings<'f> {
     pub(super) fn element(&self, of: &Meaning<'f>) -> Meaning<'f> {
         match of {
             Meaning::Object(Arg { shape: Shape::List(items), .. }, within) => {
-                self.one(items.iter().map(|item| self.arg(*within, item)))
+                self.join(items.iter().map(|item| self.arg(*within, item)))
             }
-            Meaning::Object(arg, within) => self.one(self.objects_in(*within, &arg.shape)),
+            Meaning::Object(arg, within) => self.join(self.objects_in(*within, &arg.shape)),
             Meaning::Foreign => Meaning::Foreign,
             _ => Meaning::Unknown,
         }

@@ -16,7 +16,7 @@ use super::{
     index::{CallAt, Definition, further},
     library,
     meaning::{Meaning, Meanings},
-    target::Reached,
+    target::{Alternatives, Reached},
 };
 use crate::{
     module::{Site, split_global},
@@ -214,11 +214,7 @@ impl<'f> Rewriter<'_, 'f> {
                 }
                 true
             }
-            Reached::Other(_, name, whole) => {
-                self.note_open(&standing, whole, name);
-                true
-            }
-            Reached::Method(..) => true,
+            Reached::Other(..) | Reached::Method(..) => true,
             _ => false,
         };
         if of_library && self.library(&standing, &reached, out) {
@@ -249,10 +245,20 @@ impl<'f> Rewriter<'_, 'f> {
                 }
             }
             Reached::Value(value) => self.push_call(&standing, Callee::Value(value), None, out),
-            Reached::OneOf(functions, receiver) => {
-                let receiver = self.meanings.alias(self.id, &receiver);
+            Reached::OneOf(Alternatives { functions, left_out }, receiver) => {
+                if left_out > 0 {
+                    let left_out = number(left_out);
+                    self.note_unresolved(&standing, UnresolvedReason::Alternatives { left_out });
+                }
+                if functions.is_empty() {
+                    let callee = standing.site.callee.as_ref();
+                    let name = callee.and_then(last_name).map_or_else(|| "?".into(), Name::from);
+                    return self.other(&standing, receiver, &name, false, out);
+                }
+                let receiver = receiver.map(|receiver| self.meanings.alias(self.id, &receiver));
                 let ways = functions.into_iter().map(|function| (None, function)).collect();
-                self.ways(&standing, None, ways, Some(receiver), out);
+                self.ways(&standing, None, ways, receiver, out);
+                self.keep_declared(&standing, out);
             }
             Reached::Member(whole, receiver, key) => self.member(&standing, &whole, receiver, &key, out),
             Reached::Collection(kind, receiver, name) => {
@@ -276,10 +282,6 @@ impl<'f> Rewriter<'_, 'f> {
                     (None, _) => UnresolvedReason::Function,
                     (Some(_), Meaning::Unknown) => UnresolvedReason::Receiver,
                     (Some(_), Meaning::Foreign | Meaning::Kind(_)) => UnresolvedReason::Library,
-                    (Some(_), Meaning::OneOf(classes)) => {
-                        let left_out = number(self.meanings.implementations(classes, &name).len());
-                        UnresolvedReason::Alternatives { left_out }
-                    }
                     (Some(_), _) => UnresolvedReason::Method,
                 };
                 let is_known =
@@ -289,15 +291,6 @@ impl<'f> Rewriter<'_, 'f> {
                 }
                 self.other(&standing, receiver, &name, matches!(whole, Meaning::Plain), out);
             }
-        }
-    }
-
-    /// Notes a method that too many classes have to follow it.
-    fn note_open(&self, standing: &Standing<'f>, whole: &Meaning<'f>, name: &Name) {
-        if let Meaning::OneOf(classes) = whole {
-            let many = self.meanings.implementations(classes, name).len();
-            let mut open = self.meanings.open.borrow_mut();
-            open.entry(name.clone()).or_insert((many, standing.span));
         }
     }
 

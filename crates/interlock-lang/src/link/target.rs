@@ -29,8 +29,8 @@ pub(super) enum Reached<'f> {
     Collection(Option<Collection>, AccessPath, Name),
     /// One of several functions in an object or a list, by key.
     Member(Meaning<'f>, AccessPath, Term),
-    /// A method of an object of one of a few classes.
-    OneOf(Vec<FunctionId>, AccessPath),
+    /// One of several functions, on an object if they are methods.
+    OneOf(Alternatives, Option<AccessPath>),
     /// What a value holds.
     Value(Value),
     /// The constructor of the class above.
@@ -39,8 +39,18 @@ pub(super) enum Reached<'f> {
     Other(Option<AccessPath>, Name, Meaning<'f>),
 }
 
-/// A method that more classes than this have, of one interface, is left open: following all of them says little about any.
-const MOST_CLASSES: usize = 3;
+/// Several functions of which one is called.
+#[derive(Debug, Clone)]
+pub(super) struct Alternatives {
+    /// Those that are followed.
+    pub(super) functions: Vec<FunctionId>,
+    /// How many the budget was not enough for.
+    pub(super) left_out: usize,
+}
+
+/// How many steps the alternatives of one call may have together, before their own calls are inlined. A few are always followed.
+const BUDGET: usize = 200;
+const ALWAYS: usize = 3;
 
 impl<'f> Meanings<'f> {
     /// What a call reaches.
@@ -66,6 +76,13 @@ impl<'f> Meanings<'f> {
         match meaning {
             Meaning::Function(function) => {
                 return Reached::Function(function, split.map(|(_, fields)| before(fields)));
+            }
+            Meaning::Alternatives(ref all) => {
+                let functions: Vec<FunctionId> = all.iter().filter_map(Meaning::function).collect();
+                let receiver = split.map(|(_, fields)| before(fields));
+                if let Some(found) = self.alternatives(functions, receiver.as_ref()) {
+                    return found;
+                }
             }
             Meaning::Class(class) if site.construct => return Reached::Class(class),
             Meaning::Export(library, path) => return Reached::Export(library, path),
@@ -124,28 +141,31 @@ impl<'f> Meanings<'f> {
             Meaning::Collection(kind) if self.builtins.is_method(name) => {
                 return Reached::Collection(Some(*kind), receiver, name.clone());
             }
-            Meaning::OneOf(classes) => {
-                return match self.one_of(classes, &receiver, name) {
-                    Some(found) => found,
-                    None => Reached::Other(Some(receiver), name.clone(), whole),
-                };
-            }
             Meaning::Instance(class) => {
-                if let Some(found) = self.one_of(&[*class], &receiver, name) {
+                let functions = self.implementations(&[*class], name);
+                if let Some(found) = self.alternatives(functions, Some(&receiver)) {
                     return found;
                 }
             }
-            Meaning::Objects(objects) => {
-                let mut functions: Vec<FunctionId> = vec![];
-                for (arg, within) in objects.iter() {
-                    if let Meaning::Function(function) = self.member(&Meaning::Object(arg, *within), name)
+            Meaning::Alternatives(all) => {
+                let of_class = |one: &Meaning<'f>| match one {
+                    Meaning::Instance(class) => Some(*class),
+                    _ => None,
+                };
+                let classes: Vec<usize> = all.iter().filter_map(of_class).collect();
+                let mut functions = self.implementations(&classes, name);
+                for one in all.iter().filter(|one| of_class(one).is_none()) {
+                    if let Meaning::Function(function) = self.member(one, name)
                         && !functions.contains(&function)
                     {
                         functions.push(function);
                     }
                 }
-                if let Some(found) = few(functions, &receiver) {
+                if let Some(found) = self.alternatives(functions, Some(&receiver)) {
                     return found;
+                }
+                if !classes.is_empty() {
+                    return Reached::Other(Some(receiver), name.clone(), whole);
                 }
             }
             Meaning::Class(class) => {
@@ -170,9 +190,27 @@ impl<'f> Meanings<'f> {
         Reached::Other(Some(receiver), name.clone(), whole)
     }
 
-    /// A method of one of several classes: one of few functions, or none that could be named.
-    fn one_of(&self, classes: &[usize], receiver: &AccessPath, name: &Name) -> Option<Reached<'f>> {
-        few(self.implementations(classes, name), receiver)
+    /// One of several functions. Those that do nothing are left out, and all of them where the budget is not enough.
+    fn alternatives(&self, functions: Vec<FunctionId>, receiver: Option<&AccessPath>) -> Option<Reached<'f>> {
+        let head = |function: &FunctionId| self.index.heads.get(function.0 as usize);
+        let mut acting = functions.clone();
+        acting.retain(|function| head(function).is_some_and(|head| head.acts));
+        if acting.is_empty() {
+            acting = functions;
+            acting.truncate(1);
+        }
+        let steps: usize = acting.iter().filter_map(head).map(|head| head.steps).sum();
+        // To follow some of very many would hide the others: what is reached is no longer looked at by itself.
+        let mut left_out = 0;
+        if acting.len() > ALWAYS && steps > BUDGET {
+            left_out = acting.len();
+            acting.clear();
+        }
+        match acting.as_slice() {
+            [] if left_out == 0 => None,
+            [only] => Some(Reached::Function(*only, receiver.cloned())),
+            _ => Some(Reached::OneOf(Alternatives { functions: acting, left_out }, receiver.cloned())),
+        }
     }
 
     /// `super(…)` and `super.method(…)`.
@@ -249,9 +287,8 @@ impl<'f> Meanings<'f> {
                     (None, _) => Meaning::Unknown,
                 }
             }
-            Reached::OneOf(functions, _) => {
-                let mut returned = functions.iter().map(|function| self.returned(*function));
-                returned.find(|meaning| !matches!(meaning, Meaning::Unknown)).unwrap_or(Meaning::Unknown)
+            Reached::OneOf(Alternatives { functions, .. }, _) => {
+                self.join(functions.iter().map(|function| self.returned(*function)))
             }
             Reached::Member(..) | Reached::Value(_) | Reached::Super => Meaning::Unknown,
         }
@@ -301,18 +338,6 @@ impl<'f> Meanings<'f> {
             let outcome = self.deeper(|| library::apply(self, number, reached, call, &mut body)).flatten();
             outcome.map(|outcome| self.shared(outcome))
         })
-    }
-}
-
-/// One of few functions.
-fn few<'f>(mut functions: Vec<FunctionId>, receiver: &AccessPath) -> Option<Reached<'f>> {
-    match (functions.pop(), functions.len()) {
-        (Some(function), 0) => Some(Reached::Function(function, Some(receiver.clone()))),
-        (Some(function), 1..MOST_CLASSES) => {
-            functions.push(function);
-            Some(Reached::OneOf(functions, receiver.clone()))
-        }
-        _ => None,
     }
 }
 

@@ -43,8 +43,14 @@ impl<'f> Meanings<'f> {
         let Some(definition) = self.definition(at, value) else { return declared };
         let found = match definition {
             Definition::Unknown | Definition::New => Meaning::Unknown,
-            Definition::Path(path) => self.path(at, path),
-            Definition::Either(values) => self.first(values.iter().map(|value| self.value(at, *value))),
+            Definition::Path(path) => match self.index.otherwise.get(&(at, value)) {
+                None => self.path(at, path),
+                Some(others) => {
+                    let others = others.iter().map(|other| self.value(at, *other));
+                    self.join(std::iter::once(self.path(at, path)).chain(others.filter(Meaning::is_precise)))
+                }
+            },
+            Definition::Either(values) => self.join(values.iter().map(|value| self.value(at, *value))),
             Definition::Call(site) => self.result(*site),
             Definition::Returned(function) => self.returned(*function),
             Definition::Function(function) => Meaning::Function(*function),
@@ -87,7 +93,7 @@ impl<'f> Meanings<'f> {
         }
         let (_, whole) = about.items.iter().find(|(item, _)| *item == value)?;
         Some(match (&whole.shape, &whole.term) {
-            (Shape::List(items), _) => self.first(items.iter().map(|item| self.arg(at, item))),
+            (Shape::List(items), _) => self.join(items.iter().map(|item| self.arg(at, item))),
             (_, Term::Path(path)) => self.path(at, &path.clone().at(Term::Unknown)),
             _ => return None,
         })
@@ -110,10 +116,17 @@ impl<'f> Meanings<'f> {
             }
         }
         let Some(callers) = self.index.callers.get(&at) else { return Meaning::Unknown };
-        self.first(callers.iter().filter_map(|site| {
-            let site = self.flat.sites.get(*site as usize)?;
-            Some(from_outside(self.arg(FunctionId(site.within), site.arguments.get(number)?)))
-        }))
+        // A caller knows which it is; to join what all of them hand over would make each of them follow the others' as well.
+        let mut weak = Meaning::Unknown;
+        for site in callers.iter().filter_map(|site| self.flat.sites.get(*site as usize)) {
+            let Some(arg) = site.arguments.get(number) else { continue };
+            match from_outside(self.arg(FunctionId(site.within), arg)) {
+                Meaning::Unknown => {}
+                meaning @ (Meaning::Plain | Meaning::Foreign | Meaning::Object(..)) => weak = meaning,
+                known => return known,
+            }
+        }
+        weak
     }
 
     /// Whether a value is a parameter, of a function or of one around it, for which callers hand over different functions: which one

@@ -197,7 +197,9 @@ pub(super) fn arg(visitor: &mut impl Visitor, arg: &mut Arg) {
                 self::arg(visitor, member);
             }
         }
-        Shape::List(items) => items.iter_mut().for_each(|item| self::arg(visitor, item)),
+        Shape::List(items) | Shape::Choice(items) => {
+            items.iter_mut().for_each(|item| self::arg(visitor, item))
+        }
         Shape::Function { function, captures } => {
             visitor.function(function);
             captures.iter_mut().for_each(|capture| term(visitor, capture));

@@ -311,6 +311,7 @@ impl<'i> Index<'i> {
                 members.iter().for_each(|(_, arg)| self.functions_in(within, arg, None))
             }
             Shape::List(items) => items.iter().for_each(|arg| self.functions_in(within, arg, None)),
+            Shape::Choice(ways) => ways.iter().for_each(|arg| self.functions_in(within, arg, handed)),
             _ => {}
         }
     }

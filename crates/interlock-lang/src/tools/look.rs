@@ -47,6 +47,11 @@ impl<'i> Index<'i> {
             Shape::Object(members) => Thing::Object(members, at.clone()),
             Shape::List(items) => self.perhaps_filled(&arg.term, Thing::List(items, at.clone()), at),
             Shape::Function { function, .. } => Thing::Function(function.0, at.env.clone()),
+            // The first that says something.
+            Shape::Choice(ways) => {
+                let mut things = ways.iter().map(|way| self.look(way, at, fuel));
+                things.find(|thing| !matches!(thing, Thing::Unknown)).unwrap_or(Thing::Unknown)
+            }
             Shape::Call(site) => self.perhaps_filled(&arg.term, Thing::Call(*site, at.clone()), at),
             Shape::Opaque | Shape::Null | Shape::Number(_) => self.term(&arg.term, at, fuel),
         }

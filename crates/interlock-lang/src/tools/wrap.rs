@@ -351,7 +351,7 @@ impl Rewrite<'_, '_> {
             }
             Shape::Function { function, captures } => self.closure(function, captures),
             Shape::Object(members) => members.iter_mut().for_each(|(_, member)| self.arg(member)),
-            Shape::List(items) => items.iter_mut().for_each(|item| self.arg(item)),
+            Shape::List(items) | Shape::Choice(items) => items.iter_mut().for_each(|item| self.arg(item)),
             _ => {}
         }
     }

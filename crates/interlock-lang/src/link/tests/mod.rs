@@ -1,5 +1,6 @@
 //! Linking, shown on small trees.
 
+mod alternatives;
 mod classes;
 mod collections;
 mod hostile;

@@ -142,12 +142,7 @@ fn a_method_of_one_of_several_objects_is_one_of_their_methods() {
         &expect![[r#"
             6     fn load(kind, path), async
             7       get = read shared ::a.ts::formats[kind]
-            7       check
-                    then
-            7         result.2 = call Text.read(path) on ::a.ts::formats[kind]
-                    else
-            7         result = call Json.read(path) on ::a.ts::formats[kind]
-            7       read = derived from result.2, result
+            7       read = call Text.read(path) on ::a.ts::formats[kind]
             7       suspend
             7       return read
         "#]],

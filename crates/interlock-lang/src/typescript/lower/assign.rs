@@ -420,5 +420,8 @@ fn root_symbol(expression: &Expression<'_>) -> Option<u32> {
 
 /// Whether others may want to look inside.
 fn structured(shape: &Shape) -> bool {
-    matches!(shape, Shape::Object(_) | Shape::List(_) | Shape::Function { .. } | Shape::Call(_))
+    matches!(
+        shape,
+        Shape::Object(_) | Shape::List(_) | Shape::Function { .. } | Shape::Call(_) | Shape::Choice(_)
+    )
 }

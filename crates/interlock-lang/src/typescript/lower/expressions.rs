@@ -13,7 +13,7 @@ use super::{
     calls::Use,
     context::{Lowerer, flag},
     places::private,
-    val::{Val, merge},
+    val::{Val, is_small, merge},
 };
 use crate::Shape;
 
@@ -366,10 +366,11 @@ impl<'a> Lowerer<'a> {
         val.flags |= right.flags;
         // What is there unless nothing is: its members are found where it was found.
         let or_else = logical.operator != LogicalOperator::And;
+        let several = if or_else { chosen(&left, &right) } else { None };
         if or_else && left.path_ref().is_some() && left.flags & flag::STATE != 0 {
             val.term = left.term;
         }
-        val.shape = made(left.shape, right.shape);
+        val.shape = several.unwrap_or_else(|| made(left.shape, right.shape));
         val
     }
 
@@ -413,7 +414,7 @@ impl<'a> Lowerer<'a> {
         if !decides {
             merge(&mut val.values, &on);
         }
-        val.shape = made(one.shape, two.shape);
+        val.shape = chosen(&one, &two).unwrap_or_else(|| made(one.shape, two.shape));
         val
     }
 
@@ -450,6 +451,33 @@ fn is_test(expression: &Expression<'_>) -> bool {
 
 fn is_rooted_in(path: &interlock_model::ir::AccessPath, value: Option<interlock_model::ir::Value>) -> bool {
     matches!((&path.root, value), (interlock_model::ir::Root::Value(root), Some(value)) if *root == value)
+}
+
+/// Both of two of which one is chosen, where both are functions, results of calls or things that have a name in the tree.
+fn chosen(one: &Val, two: &Val) -> Option<Shape> {
+    let is_named = |val: &Val| {
+        let is_global = |path: &interlock_model::ir::AccessPath| {
+            matches!(path.root, interlock_model::ir::Root::Global(_))
+        };
+        val.shape == Shape::Opaque && val.path_ref().is_some_and(is_global)
+    };
+    let is_code = |val: &Val| matches!(val.shape, Shape::Function { .. } | Shape::Choice(_));
+    let both_made = matches!((&one.shape, &two.shape), (Shape::Call(_), Shape::Call(_)));
+    let may_be_code = |val: &Val| is_code(val) || is_named(val) || matches!(val.shape, Shape::Call(_));
+    let both_named = is_named(one) && is_named(two);
+    let any_code = (is_code(one) || is_code(two)) && may_be_code(one) && may_be_code(two);
+    if !both_made && !both_named && !any_code {
+        return None;
+    }
+    let mut ways = vec![];
+    for val in [one, two] {
+        match &val.shape {
+            Shape::Choice(more) => ways.extend(more.iter().cloned()),
+            _ => ways.push(val.clone().into_arg()),
+        }
+    }
+    let choice = Shape::Choice(ways);
+    is_small(&choice).then_some(choice)
 }
 
 /// What one of two is, as far as a call says it that makes one of them: `kept ?? new Client()` is a client either way.

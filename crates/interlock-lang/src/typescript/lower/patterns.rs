@@ -6,6 +6,7 @@ use oxc_span::GetSpan;
 
 use super::{
     bind::symbol_of,
+    calls::Use,
     context::{Lowerer, flag},
     val::{Val, is_small, merge},
 };
@@ -75,8 +76,15 @@ impl<'a> Lowerer<'a> {
             self.class(class, Some(symbol));
             return;
         }
-        let val =
-            if is_function { self.function_expression(init, Some(name)) } else { self.expression(init) };
+        let val = if is_function {
+            self.function_expression(init, Some(name))
+        } else if self.facts.is_promise(symbol) && matches!(inner, Expression::CallExpression(_)) {
+            // What is begun here and only waited for later has its value and its failure there. That it runs beside what lies
+            // between is left out: no other call sees that.
+            self.expression_for(init, Use::Awaited)
+        } else {
+            self.expression(init)
+        };
         self.bound = None;
         self.stand(init.span());
         if is_function && self.facts.held(symbol).is_some() {

@@ -149,7 +149,7 @@ impl<'a> Lowerer<'a> {
                 self.push(Op::Closure { into, function, captures });
                 values = vec![into];
             }
-            Shape::Object(_) | Shape::List(_) | Shape::Call(_) => {
+            Shape::Object(_) | Shape::List(_) | Shape::Call(_) | Shape::Choice(_) => {
                 self.cx.returned.push(crate::Arg {
                     term: val.term,
                     values: values.clone(),

@@ -133,7 +133,7 @@ pub(super) fn is_small(shape: &Shape) -> bool {
         *left > 0
             && match shape {
                 Shape::Object(members) => members.iter().all(|(_, arg)| count(&arg.shape, left)),
-                Shape::List(items) => items.iter().all(|arg| count(&arg.shape, left)),
+                Shape::List(items) | Shape::Choice(items) => items.iter().all(|arg| count(&arg.shape, left)),
                 Shape::Text(parts) => {
                     *left = left.saturating_sub(parts.len());
                     *left > 0

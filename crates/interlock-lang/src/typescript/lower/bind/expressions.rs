@@ -2,8 +2,8 @@
 
 use oxc_ast::ast::{
     Argument, ArrayExpressionElement, ArrowFunctionBody, AssignmentTarget, AssignmentTargetMaybeDefault,
-    AssignmentTargetProperty, BindingPattern, ChainElement, Expression, FormalParameters, JSXAttributeItem,
-    JSXAttributeValue, JSXChild, JSXElement, JSXElementName, JSXExpressionContainer,
+    AssignmentTargetProperty, BindingPattern, CallExpression, ChainElement, Expression, FormalParameters,
+    JSXAttributeItem, JSXAttributeValue, JSXChild, JSXElement, JSXElementName, JSXExpressionContainer,
     JSXMemberExpressionObject, MemberExpression, ObjectPropertyKind, SimpleAssignmentTarget,
 };
 
@@ -76,7 +76,10 @@ impl<'a> Binder<'a> {
                 self.expression(&it.right);
             }
             Expression::UpdateExpression(it) => self.simple_target(&it.argument, true),
-            Expression::AwaitExpression(it) => self.expression(&it.argument),
+            Expression::AwaitExpression(it) => {
+                self.expression(&it.argument);
+                self.wait_for(&it.argument);
+            }
             Expression::UnaryExpression(it) => self.expression(&it.argument),
             Expression::BinaryExpression(it) => {
                 self.expression(&it.left);
@@ -94,6 +97,7 @@ impl<'a> Binder<'a> {
             Expression::CallExpression(it) => {
                 self.expression(&it.callee);
                 self.arguments(&it.arguments);
+                promises_of(it).for_each(|promise| self.wait_for(promise));
             }
             Expression::NewExpression(it) => {
                 self.expression(&it.callee);
@@ -317,4 +321,20 @@ fn counts_on(expression: &Expression<'_>, name: &str) -> bool {
         }
         _ => false,
     }
+}
+
+/// What a call of `Promise.all` and its like waits for, where that is written there; whoever waits for the call waits for all of it.
+fn promises_of<'m, 'a>(call: &'m CallExpression<'a>) -> impl Iterator<Item = &'m Expression<'a>> {
+    let waits = match &call.callee {
+        Expression::StaticMemberExpression(member) => {
+            matches!(&member.object, Expression::Identifier(id) if id.name == "Promise")
+        }
+        _ => false,
+    };
+    let list = call.arguments.first().filter(|_| waits).and_then(Argument::as_expression);
+    let elements = match list.map(Expression::get_inner_expression) {
+        Some(Expression::ArrayExpression(array)) => array.elements.as_slice(),
+        _ => &[],
+    };
+    elements.iter().filter_map(ArrayExpressionElement::as_expression)
 }

@@ -34,6 +34,9 @@ pub(super) struct Symbol<'a> {
     pub(super) counts: bool,
     /// Whether a function inside its own uses it.
     pub(super) captured: bool,
+    /// How often it is named, and how often of that it is waited for.
+    pub(super) named: u32,
+    pub(super) awaited: u32,
     /// The function that it is declared as.
     pub(super) holds: Option<u32>,
     /// The namespace that it stands in.
@@ -158,6 +161,13 @@ impl<'a> Facts<'a> {
     /// The function that a symbol means for good.
     pub(super) fn held(&self, symbol: u32) -> Option<u32> {
         self.symbol(symbol).filter(|symbol| !symbol.reassigned).and_then(|symbol| symbol.holds)
+    }
+
+    /// Whether a variable of a function does nothing but hold what is waited for later, in the same function.
+    pub(super) fn is_promise(&self, symbol: u32) -> bool {
+        let only_awaited = |symbol: &&Symbol<'_>| symbol.awaited > 0 && symbol.awaited == symbol.named;
+        let found = self.symbol(symbol).filter(only_awaited);
+        found.is_some_and(|symbol| !symbol.captured && !symbol.reassigned && !symbol.global)
     }
 
     /// Whether a variable of a function is memory that several functions see change.

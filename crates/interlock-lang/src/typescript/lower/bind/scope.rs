@@ -1,6 +1,6 @@
 //! Scopes, references and assignments.
 
-use oxc_ast::ast::{BindingIdentifier, BindingPattern, IdentifierReference};
+use oxc_ast::ast::{BindingIdentifier, BindingPattern, Expression, IdentifierReference};
 use oxc_str::Ident;
 use oxc_syntax::{node::NodeId, reference::ReferenceId, scope::ScopeId, symbol::SymbolId};
 
@@ -79,6 +79,8 @@ impl<'a> Binder<'a> {
             reassigned: false,
             counts: false,
             captured: false,
+            named: 0,
+            awaited: 0,
             holds: None,
             namespace: self.namespace,
         });
@@ -117,12 +119,23 @@ impl<'a> Binder<'a> {
         let symbol = *self.names.get(&id.name)?;
         id.reference_id.set(Some(ReferenceId::from_usize(symbol as usize)));
         let found = self.facts.symbols.get_mut(symbol as usize)?;
+        found.named += 1;
         if !found.global && found.function != self.function {
             found.captured = true;
             let owner = found.function;
             self.take_along(symbol, owner);
         }
         Some(symbol)
+    }
+
+    /// What a variable holds is waited for: `await reading`.
+    pub(super) fn wait_for(&mut self, expression: &Expression<'a>) {
+        if let Expression::Identifier(id) = expression.get_inner_expression()
+            && let Some(symbol) = super::meaning_of(&id.reference_id)
+            && let Some(found) = self.facts.symbols.get_mut(symbol as usize)
+        {
+            found.awaited += 1;
+        }
     }
 
     /// Every function between here and the owner has to hand it on.

@@ -110,6 +110,7 @@ fn argument(arg: &Arg, module: &Module) -> String {
             )
         }
         Shape::Text(_) | Shape::Number(_) | Shape::Bool(_) | Shape::Null => format!("{:?}", arg.shape),
+        Shape::Choice(ways) => ways.iter().map(|way| argument(way, module)).collect::<Vec<_>>().join(" or "),
         Shape::Opaque => format!("{:?}", arg.term),
     }
 }
