@@ -19,6 +19,7 @@ mod tables;
 
 pub mod knowledge;
 
+mod eval;
 mod link;
 mod tools;
 

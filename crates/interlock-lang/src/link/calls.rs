@@ -6,14 +6,12 @@ use interlock_model::ir::{
     UnresolvedReason, Value, WriteMode,
 };
 
-use super::{
-    builtins,
-    index::Definition,
-    meaning::Meaning,
-    rewrite::{Rewriter, Standing, fresh},
-    target::Reached,
+use super::rewrite::{Rewriter, Standing, fresh};
+use crate::{
+    Arg, Shape,
+    eval::{AbstractValue, Definition, Reached, builtins},
+    tables::Builtins,
 };
-use crate::{Arg, Shape, tables::Builtins};
 
 /// More functions than this in one object are not told apart by their key.
 const MOST_MEMBERS: usize = 48;
@@ -31,10 +29,11 @@ impl<'f> Rewriter<'_, 'f> {
             Some(Field::Name(name)) if matches!(&**name, "call" | "apply") => Some(&**name),
             _ => None,
         };
-        let is_own = |meaning: Meaning<'_>| matches!(meaning, Meaning::Function(own) if own == function);
+        let is_own =
+            |meaning: AbstractValue<'_>| matches!(meaning, AbstractValue::Function(own) if own == function);
         let whole = standing.site.callee.as_ref();
         if let (Some(how), false) =
-            (borrowed, whole.is_some_and(|callee| is_own(self.meanings.path(self.id, callee))))
+            (borrowed, whole.is_some_and(|callee| is_own(self.eval.path(self.id, callee))))
         {
             let this = standing.site.arguments.first().and_then(|arg| match &arg.term {
                 Term::Path(path) => Some(path.clone()),
@@ -58,7 +57,7 @@ impl<'f> Rewriter<'_, 'f> {
             out.push(Effect { span: standing.span, op });
             return;
         }
-        let receiver = receiver.map(|receiver| self.meanings.alias(self.id, &receiver));
+        let receiver = receiver.map(|receiver| self.eval.alias(self.id, &receiver));
         let callee = self.callee(function);
         self.push_call(standing, callee, receiver, out);
     }
@@ -73,7 +72,7 @@ impl<'f> Rewriter<'_, 'f> {
     }
 
     fn captures(&self, function: FunctionId) -> Option<Vec<Term>> {
-        self.meanings.captures(self.id, function)
+        self.eval.captures(self.id, function)
     }
 
     fn arguments(&self, standing: &Standing<'f>) -> Vec<Argument> {
@@ -99,7 +98,7 @@ impl<'f> Rewriter<'_, 'f> {
     fn is_passed_on(&self, arg: &Arg) -> bool {
         match &arg.term {
             Term::Path(AccessPath { root: Root::Value(value), fields }) if fields.is_empty() => {
-                self.meanings.is_for_callers_to_say(self.id, *value)
+                self.eval.is_for_callers_to_say(self.id, *value)
             }
             _ => false,
         }
@@ -111,19 +110,19 @@ impl<'f> Rewriter<'_, 'f> {
             Shape::Function { function, captures } => {
                 Argument::Closure { function: *function, captures: captures.clone() }
             }
-            Shape::Opaque | Shape::Call(_) | Shape::Choice(_) => match self.meanings.arg(self.id, arg) {
-                Meaning::Function(_) | Meaning::Alternatives(_) if self.is_passed_on(arg) => {
-                    Argument::Term(named(self.meanings.builtins, arg))
+            Shape::Opaque | Shape::Call(_) | Shape::Choice(_) => match self.eval.arg(self.id, arg) {
+                AbstractValue::Function(_) | AbstractValue::Alternatives(_) if self.is_passed_on(arg) => {
+                    Argument::Term(named(self.eval.builtins, arg))
                 }
                 // Of several functions a call is handed the first: an argument is one value.
-                Meaning::Function(function) => self.closure(function),
-                several @ Meaning::Alternatives(_) => match several.function() {
+                AbstractValue::Function(function) => self.closure(function),
+                several @ AbstractValue::Alternatives(_) => match several.function() {
                     Some(function) => self.closure(function),
-                    None => Argument::Term(named(self.meanings.builtins, arg)),
+                    None => Argument::Term(named(self.eval.builtins, arg)),
                 },
-                _ => Argument::Term(named(self.meanings.builtins, arg)),
+                _ => Argument::Term(named(self.eval.builtins, arg)),
             },
-            _ => Argument::Term(named(self.meanings.builtins, arg)),
+            _ => Argument::Term(named(self.eval.builtins, arg)),
         }
     }
 
@@ -146,12 +145,12 @@ impl<'f> Rewriter<'_, 'f> {
     /// An object is made, and its constructor runs on it.
     pub(super) fn construct(&mut self, standing: &Standing<'f>, class: usize, out: &mut Block) {
         let name =
-            self.meanings.flat.classes.get(class).map_or("object", |class| {
+            self.eval.flat.classes.get(class).map_or("object", |class| {
                 class.name.rsplit_once("::").map_or(&*class.name, |(_, name)| name)
             });
         let into = standing.into.unwrap_or_else(|| self.declare(name));
         out.push(Effect { span: standing.span, op: Op::New { into, lock: None } });
-        if let Some(constructor) = self.meanings.constructor(class) {
+        if let Some(constructor) = self.eval.constructor(class) {
             let arguments = self.arguments(standing);
             let (callee, receiver) = (self.callee(constructor), Some(into.into()));
             let op = Op::Call { into: None, callee, receiver, arguments, awaited: true };
@@ -163,11 +162,11 @@ impl<'f> Rewriter<'_, 'f> {
     /// constructor has loaded into its object is what calls find there.
     pub(super) fn keep_declared(&self, standing: &Standing<'f>, out: &mut Block) {
         let is_module = || {
-            let about = self.meanings.flat.about.get(self.id.0 as usize);
+            let about = self.eval.flat.about.get(self.id.0 as usize);
             about.is_some_and(|about| about.module == self.id.0)
         };
         let Some(value) = standing.into.filter(|_| is_module()) else { return };
-        if let Some(path) = self.meanings.declared_with(standing.number) {
+        if let Some(path) = self.eval.declared_with(standing.number) {
             let to = Resource::Shared(path.clone());
             let op = Op::Write { to, from: vec![value], mode: WriteMode::Blind, outcome: None, via: None };
             out.push(Effect { span: standing.span, op });
@@ -178,7 +177,7 @@ impl<'f> Rewriter<'_, 'f> {
     pub(super) fn member(
         &mut self,
         standing: &Standing<'f>,
-        whole: &Meaning<'f>,
+        whole: &AbstractValue<'f>,
         receiver: AccessPath,
         key: &Term,
         out: &mut Block,
@@ -186,8 +185,8 @@ impl<'f> Rewriter<'_, 'f> {
         let members = self.functions_of(whole, &receiver);
         if members.is_empty() || members.len() > MOST_MEMBERS {
             let element = receiver.clone().at(key.clone());
-            match self.meanings.path(self.id, &element) {
-                Meaning::Function(function) => {
+            match self.eval.path(self.id, &element) {
+                AbstractValue::Function(function) => {
                     let callee = self.callee(function);
                     self.push_call(standing, callee, Some(receiver), out);
                 }
@@ -245,9 +244,9 @@ impl<'f> Rewriter<'_, 'f> {
     }
 
     /// The functions in an object, by name.
-    fn functions_of(&self, whole: &Meaning<'f>, receiver: &AccessPath) -> Vec<(Name, FunctionId)> {
+    fn functions_of(&self, whole: &AbstractValue<'f>, receiver: &AccessPath) -> Vec<(Name, FunctionId)> {
         let object = match whole {
-            Meaning::Object(arg, within) => Some((*arg, *within)),
+            AbstractValue::Object(arg, within) => Some((*arg, *within)),
             _ => None,
         };
         let Some((Arg { shape: Shape::Object(members), .. }, within)) = object else { return vec![] };
@@ -255,12 +254,12 @@ impl<'f> Rewriter<'_, 'f> {
             .iter()
             .filter_map(|(name, arg)| {
                 let place = receiver.clone().field(name.clone());
-                let found = match self.meanings.arg(within, arg) {
-                    Meaning::Unknown => self.meanings.path(self.id, &place),
+                let found = match self.eval.arg(within, arg) {
+                    AbstractValue::Unknown => self.eval.path(self.id, &place),
                     known => known,
                 };
                 match found {
-                    Meaning::Function(function) => Some((name.clone(), function)),
+                    AbstractValue::Function(function) => Some((name.clone(), function)),
                     _ => None,
                 }
             })
@@ -275,12 +274,17 @@ impl<'f> Rewriter<'_, 'f> {
             return None;
         };
         let Callee::Value(value) = *callee else { return None };
-        let meaning = self.meanings.value(self.id, value);
+        let meaning = self.eval.value(self.id, value);
         let is_function = meaning.function().is_some();
-        if !is_function && !matches!(meaning, Meaning::Kind(_) | Meaning::Bound(_) | Meaning::Export(..)) {
+        if !is_function
+            && !matches!(
+                meaning,
+                AbstractValue::Kind(_) | AbstractValue::Bound(_) | AbstractValue::Export(..)
+            )
+        {
             return None;
         }
-        if is_function && self.meanings.is_for_callers_to_say(self.id, value) {
+        if is_function && self.eval.is_for_callers_to_say(self.id, value) {
             return None;
         }
         if let Some(function) = meaning.function()
@@ -289,12 +293,12 @@ impl<'f> Rewriter<'_, 'f> {
             return None;
         }
         let key = (self.id.0, effect.span.start, effect.span.end);
-        if let Some(number) = self.meanings.index.by_value.get(&key) {
-            let site = self.meanings.flat.sites.get(*number as usize)?;
+        if let Some(number) = self.eval.index.by_value.get(&key) {
+            let site = self.eval.flat.sites.get(*number as usize)?;
             let (number, span, arguments) = (*number, effect.span, std::mem::take(arguments));
             return Some(Standing { number, site, span, into: *into, awaited: *awaited, arguments });
         }
-        if let Meaning::Function(function) = meaning {
+        if let AbstractValue::Function(function) = meaning {
             *callee = self.callee(function);
             *receiver = self.bound_to(value);
         }
@@ -304,10 +308,10 @@ impl<'f> Rewriter<'_, 'f> {
     /// Whether a function is made here by a call, and takes along what that call was given: `guarded(handler)(args)`. What it takes
     /// along is known where the call is followed; elsewhere it could be anybody's.
     fn is_made_by_call(&self, value: Value, function: FunctionId) -> bool {
-        let maker = match self.meanings.definition(self.id, value) {
+        let maker = match self.eval.definition(self.id, value) {
             Some(Definition::Call(site)) => {
-                let site = self.meanings.flat.sites.get(*site as usize);
-                match site.map(|site| self.meanings.reached(site)) {
+                let site = self.eval.flat.sites.get(*site as usize);
+                match site.map(|site| self.eval.reached(site)) {
                     Some(Reached::Function(maker, _)) => maker,
                     _ => return false,
                 }
@@ -315,16 +319,16 @@ impl<'f> Rewriter<'_, 'f> {
             Some(Definition::Returned(maker)) => *maker,
             _ => return false,
         };
-        let parent = self.meanings.flat.about.get(function.0 as usize).and_then(|about| about.parent);
+        let parent = self.eval.flat.about.get(function.0 as usize).and_then(|about| about.parent);
         let takes_along =
-            self.meanings.index.heads.get(function.0 as usize).is_some_and(|head| head.captures > 0);
+            self.eval.index.heads.get(function.0 as usize).is_some_and(|head| head.captures > 0);
         takes_along && parent == Some(maker.0)
     }
 
     /// The object that a function was bound to: `this.handle.bind(this)`.
     fn bound_to(&self, value: Value) -> Option<AccessPath> {
-        let Some(Definition::Call(site)) = self.meanings.definition(self.id, value) else { return None };
-        let site = self.meanings.flat.sites.get(*site as usize)?;
+        let Some(Definition::Call(site)) = self.eval.definition(self.id, value) else { return None };
+        let site = self.eval.flat.sites.get(*site as usize)?;
         match (site.callee.as_ref()?.fields.last()?, &site.arguments.first()?.term) {
             (Field::Name(name), Term::Path(path)) if &**name == "bind" => Some(path.clone()),
             _ => None,

@@ -4,13 +4,10 @@ use interlock_model::ir::{
     AccessPath, Argument, Aspect, Block, Bound, Callee, Effect, Op, Resource, Root, Term, Value, WriteMode,
 };
 
-use super::{
-    builtins,
-    meaning::Meaning,
-    rewrite::{Rewriter, Standing},
-};
+use super::rewrite::{Rewriter, Standing};
 use crate::{
     Arg,
+    eval::{AbstractValue, builtins},
     tables::{Collection, Does, Makes},
 };
 
@@ -23,7 +20,7 @@ pub(super) fn method<'f>(
     name: &str,
     out: &mut Block,
 ) {
-    let table = rewriter.meanings.builtins;
+    let table = rewriter.eval.builtins;
     let Some(does) = table.does(name) else { return };
     let at = rewriter.id;
     let hands_over = standing.arguments.iter().any(|argument| matches!(argument, Argument::Closure { .. }));
@@ -35,8 +32,8 @@ pub(super) fn method<'f>(
         rewriter.push_call(standing, Callee::Named(name.into()), Some(receiver.clone()), out);
         return;
     }
-    let is_state = rewriter.meanings.is_state(at, receiver);
-    let place = rewriter.meanings.alias(at, receiver);
+    let is_state = rewriter.eval.is_state(at, receiver);
+    let place = rewriter.eval.alias(at, receiver);
     let mut steps = Steps { rewriter, standing, is_state, place, receiver };
     let vague = kind.is_none() && table.also_of_text.contains(name);
     if vague && (receiver.fields.is_empty() || !is_state) {
@@ -100,7 +97,7 @@ pub(super) fn function<'f>(
     path: &str,
     out: &mut Block,
 ) -> bool {
-    let (table, arguments) = (rewriter.meanings.builtins, &standing.site.arguments);
+    let (table, arguments) = (rewriter.eval.builtins, &standing.site.arguments);
     if let Some(term) = builtins::name(table, library, path, arguments) {
         if let Some(into) = standing.into {
             let from = rewriter.depends(standing.site, None);
@@ -123,16 +120,16 @@ pub(super) fn function<'f>(
     let first = arguments.first().and_then(place_of);
     match (table.makes(library, path), first) {
         (Some(Makes::Assigned), Some(receiver)) => {
-            let is_state = rewriter.meanings.is_state(rewriter.id, receiver);
-            let place = rewriter.meanings.alias(rewriter.id, receiver);
+            let is_state = rewriter.eval.is_state(rewriter.id, receiver);
+            let place = rewriter.eval.alias(rewriter.id, receiver);
             let mut steps = Steps { rewriter, standing, is_state, place, receiver };
             let from = steps.values(1);
             steps.write(steps.place.clone(), from, WriteMode::Blind, out);
             true
         }
         (Some(Makes::Keys | Makes::Values | Makes::Pairs | Makes::Copied), Some(receiver)) => {
-            let is_state = rewriter.meanings.is_state(rewriter.id, receiver);
-            let place = rewriter.meanings.alias(rewriter.id, receiver);
+            let is_state = rewriter.eval.is_state(rewriter.id, receiver);
+            let place = rewriter.eval.alias(rewriter.id, receiver);
             let mut steps = Steps { rewriter, standing, is_state, place, receiver };
             if standing.arguments.iter().any(|argument| matches!(argument, Argument::Closure { .. })) {
                 steps.each("map", out);
@@ -160,10 +157,12 @@ fn written_out<'f>(rewriter: &mut Rewriter<'_, 'f>, standing: &Standing<'f>, out
         _ => vec![whole],
     });
     for place in members.filter(|part| part.values.is_empty()).filter_map(place_of) {
-        let is_state =
-            matches!(place.root, Root::Global(_)) && rewriter.meanings.is_state(rewriter.id, place);
+        let is_state = matches!(place.root, Root::Global(_)) && rewriter.eval.is_state(rewriter.id, place);
         if is_state
-            && !matches!(rewriter.meanings.path(rewriter.id, place), Meaning::Function(_) | Meaning::Class(_))
+            && !matches!(
+                rewriter.eval.path(rewriter.id, place),
+                AbstractValue::Function(_) | AbstractValue::Class(_)
+            )
         {
             let value = rewriter.declare_like(place);
             let of = Resource::Shared(place.clone());
@@ -261,8 +260,8 @@ impl Steps<'_, '_, '_> {
             }
         };
         let callback = standing.site.arguments.iter().find_map(|arg| {
-            match self.rewriter.meanings.arg(self.rewriter.id, arg) {
-                Meaning::Function(function) => Some((function, arg)),
+            match self.rewriter.eval.arg(self.rewriter.id, arg) {
+                AbstractValue::Function(function) => Some((function, arg)),
                 _ => None,
             }
         });

@@ -2,30 +2,30 @@
 
 use interlock_model::ir::{Field, FunctionId, Name, Root, Term};
 
-use super::{
-    index::Definition,
-    meaning::{Meaning, Meanings},
+use crate::{
+    Arg, Shape,
+    eval::{AbstractValue, Definition, Evaluator},
+    module::Site,
 };
-use crate::{Arg, Shape, module::Site};
 
 /// How many calls a description is followed back through.
 const LONGEST_CHAIN: usize = 16;
 
 /// The keys that the description of a table declares.
-pub(super) fn keys(meanings: &Meanings<'_>, table: &Site) -> Vec<Vec<Name>> {
+pub(super) fn keys(eval: &Evaluator<'_, '_>, table: &Site) -> Vec<Vec<Name>> {
     let [_, columns, more @ ..] = &*table.arguments else { return vec![] };
     let Shape::Object(columns) = &columns.shape else { return vec![] };
     let says = |column: &Arg| {
-        let links = chain(meanings, column);
+        let links = chain(eval, column);
         links.iter().any(|link| matches!(method(link), Some("unique" | "primaryKey")))
     };
     let own = columns.iter().filter(|(_, column)| says(column)).map(|(name, _)| vec![name.clone()]);
     let further = match more.first().map(|more| &more.shape) {
-        Some(Shape::Function { function, .. }) => meanings.flat.about.get(function.0 as usize),
+        Some(Shape::Function { function, .. }) => eval.flat.about.get(function.0 as usize),
         _ => None,
     };
     let parts = further.into_iter().flat_map(|function| function.returned.iter().flat_map(parts));
-    own.chain(parts.filter_map(|part| of_several(meanings, part))).collect()
+    own.chain(parts.filter_map(|part| of_several(eval, part))).collect()
 }
 
 /// What stands in a list or an object.
@@ -38,11 +38,11 @@ fn parts(whole: &Arg) -> Vec<&Arg> {
 }
 
 /// `primaryKey({ columns: [t.list, t.position] })`, `uniqueIndex("by_place").on(t.list, t.position)`.
-fn of_several(meanings: &Meanings<'_>, part: &Arg) -> Option<Vec<Name>> {
-    let links = chain(meanings, part);
+fn of_several(eval: &Evaluator<'_, '_>, part: &Arg) -> Option<Vec<Name>> {
+    let links = chain(eval, part);
     let first = links.last()?;
-    let made = match meanings.path(FunctionId(first.within), first.callee.as_ref()?) {
-        Meaning::Export(library, path) if library.starts_with("drizzle-orm/") => path,
+    let made = match eval.path(FunctionId(first.within), first.callee.as_ref()?) {
+        AbstractValue::Export(library, path) if library.starts_with("drizzle-orm/") => path,
         _ => return None,
     };
     let columns: &[Arg] = match &*made {
@@ -67,8 +67,8 @@ fn of_several(meanings: &Meanings<'_>, part: &Arg) -> Option<Vec<Name>> {
 }
 
 /// The calls that put a description together, the last one first.
-fn chain<'m>(meanings: &Meanings<'m>, described: &Arg) -> Vec<&'m Site> {
-    let sites = &meanings.flat.sites;
+fn chain<'m>(eval: &Evaluator<'_, 'm>, described: &Arg) -> Vec<&'m Site> {
+    let sites = &eval.flat.sites;
     let mut links: Vec<&'m Site> = vec![];
     let mut next = match described.shape {
         Shape::Call(site) => Some(site),
@@ -80,7 +80,7 @@ fn chain<'m>(meanings: &Meanings<'m>, described: &Arg) -> Vec<&'m Site> {
         }
         links.push(site);
         next = match site.callee.as_ref().map(|callee| &callee.root) {
-            Some(Root::Value(value)) => match meanings.definition(FunctionId(site.within), *value) {
+            Some(Root::Value(value)) => match eval.definition(FunctionId(site.within), *value) {
                 Some(Definition::Call(number)) => Some(*number),
                 _ => None,
             },

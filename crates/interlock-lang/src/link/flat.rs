@@ -91,11 +91,9 @@ pub(super) fn flatten(modules: Vec<Module>, names: &Names) -> (Flat, Vec<Functio
         sites: 0,
         functions_met: 0,
         members: FxHashSet::default(),
-        met: FxHashSet::default(),
     };
     for (index, module) in modules.into_iter().enumerate() {
         mover.led.next_module();
-        mover.met.clear();
         mover.module = index;
         mover.file = FileId(number(index));
         mover.functions = number(functions.len());
@@ -215,9 +213,8 @@ struct Mover<'n> {
     sites: u32,
     /// How many functions were named so far.
     functions_met: usize,
-    /// The members that may be functions, and those of the module by where their names stand in memory: a file shares its names.
+    /// The members that may be functions.
     members: FxHashSet<Name>,
-    met: FxHashSet<usize>,
 }
 
 impl Visitor for Mover<'_> {
@@ -233,7 +230,7 @@ impl Visitor for Mover<'_> {
     fn member(&mut self, name: &Name, arg: &Arg) {
         let may_be_function =
             !matches!(arg.shape, Shape::Text(_) | Shape::Bool(_) | Shape::Object(_) | Shape::List(_));
-        if may_be_function && self.met.insert(name.as_ptr().addr()) && !self.members.contains(name) {
+        if may_be_function && !self.members.contains(name) {
             self.members.insert(name.clone());
         }
     }

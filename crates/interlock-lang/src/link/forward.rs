@@ -3,19 +3,16 @@
 //! What such a function does depends on the text, and the text stands where it is called. So the call is taken for the library's call
 //! that it comes to.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use interlock_model::ir::{AccessPath, Block, Body, Field, FunctionId, Op, Resource, Root, Term, Value, Via};
 
-use super::{
-    index::{CallAt, Definition},
-    library,
-    meaning::Meanings,
-    rewrite::{Rewriter, Standing},
-    target::Reached,
-    values::bare,
+use super::rewrite::{Rewriter, Standing};
+use crate::{
+    Arg, Kind, Shape,
+    eval::{CallAt, Definition, Evaluator, Reached, bare, library},
+    module::Site,
 };
-use crate::{Arg, Kind, Shape, module::Site};
 
 /// How many functions hand a statement on to each other.
 const DEPTH: usize = 3;
@@ -37,7 +34,7 @@ const VERBS: &[&str] = &[
 
 /// The calls in each function and in the closures that are written in it.
 #[derive(Debug)]
-pub(super) struct Inside {
+pub(crate) struct Inside {
     /// For each function, where its calls end among all; they begin where those of the function before it end.
     ends: Vec<u32>,
     sites: Vec<u32>,
@@ -60,7 +57,7 @@ struct Forwarded<'f> {
     /// What it is handed, as the caller of the function sees it.
     arguments: Vec<Arg>,
     /// The function that it stands in.
-    helper: Rc<Helper>,
+    helper: Arc<Helper>,
 }
 
 /// The calls of libraries that have been found, and how many calls may still be looked at.
@@ -76,7 +73,7 @@ struct Helper {
     this: Option<AccessPath>,
     handed: Vec<Arg>,
     /// The call by which another helper hands that to it, and that helper.
-    from: Option<(u32, Rc<Helper>)>,
+    from: Option<(u32, Arc<Helper>)>,
 }
 
 impl<'f> Rewriter<'_, 'f> {
@@ -92,9 +89,9 @@ impl<'f> Rewriter<'_, 'f> {
             return false;
         }
         let mut found = Found { calls: vec![], left: MOST_SITES };
-        let this = receiver.map(|receiver| self.meanings.alias(self.id, receiver));
-        let helper = Rc::new(Helper { function, this, handed: arguments.to_vec(), from: None });
-        self.meanings.forwarded(&helper, DEPTH, &mut found);
+        let this = receiver.map(|receiver| self.eval.alias(self.id, receiver));
+        let helper = Arc::new(Helper { function, this, handed: arguments.to_vec(), from: None });
+        self.eval.forwarded(&helper, DEPTH, &mut found);
         let Some(mut steps) = found.calls.iter().find_map(|call| self.steps_of(standing, call)) else {
             return false;
         };
@@ -110,7 +107,7 @@ impl<'f> Rewriter<'_, 'f> {
         if is_statement(&steps) {
             return Some(steps);
         }
-        let run = self.meanings.run(call, &kind?)?;
+        let run = self.eval.run(call, &kind?)?;
         self.forward(standing, &run).map(|(steps, _)| steps).filter(is_statement)
     }
 
@@ -128,14 +125,14 @@ impl<'f> Rewriter<'_, 'f> {
             span: standing.span,
             at: CallAt { into: standing.into, awaited: standing.awaited },
         };
-        let outcome = library::apply_to(self.meanings, &call, &forwarded.reached, &mut body)?;
+        let outcome = library::apply_to(self.eval, &call, &forwarded.reached, &mut body)?;
         Some((body.finish(), outcome.kind))
     }
 }
 
-impl<'f> Meanings<'f> {
+impl<'f> Evaluator<'_, 'f> {
     /// The calls of libraries to which a function hands on a statement that it is handed.
-    fn forwarded(&self, helper: &Rc<Helper>, depth: usize, found: &mut Found<'f>) {
+    fn forwarded(&self, helper: &Arc<Helper>, depth: usize, found: &mut Found<'f>) {
         let Some(depth) = depth.checked_sub(1) else { return };
         let inside = self.inside.get_or_init(|| self.sites_inside());
         for number in inside.of(helper.function) {
@@ -161,7 +158,7 @@ impl<'f> Meanings<'f> {
                     let this = receiver.map(|receiver| self.seen_from_outside(within, &receiver, helper));
                     let from = Some((*number, helper.clone()));
                     let next = Helper { function, this, handed: arguments, from };
-                    self.forwarded(&Rc::new(next), depth, found);
+                    self.forwarded(&Arc::new(next), depth, found);
                 }
                 Reached::Method(kind, receiver, name) => {
                     let mut kind = kind.from_outside();
@@ -169,7 +166,7 @@ impl<'f> Meanings<'f> {
                         |via: &Via| matches!(via, Via::Client(path) | Via::Pool(path) if is_global(path));
                     kind.via = kind.via.filter(is_global);
                     let receiver = self.seen_from_outside(within, &receiver, helper);
-                    found.calls.push(call(Reached::Method(Rc::new(kind), receiver, name)));
+                    found.calls.push(call(Reached::Method(Arc::new(kind), receiver, name)));
                 }
                 reached @ Reached::Export(..) => found.calls.push(call(reached)),
                 _ => {}
@@ -195,7 +192,7 @@ impl<'f> Meanings<'f> {
     /// The call in a function on what another call there has made, or a function that it calls.
     fn run_in(
         &self,
-        helper: &Rc<Helper>,
+        helper: &Arc<Helper>,
         (maker, asked): (u32, Option<FunctionId>),
         kind: &Kind,
     ) -> Option<Forwarded<'f>> {
@@ -217,7 +214,7 @@ impl<'f> Meanings<'f> {
             let receiver = self.seen_from_outside(within, &value, helper);
             Some(Forwarded {
                 number: *number,
-                reached: Reached::Method(Rc::new(kind.clone()), receiver, name.clone()),
+                reached: Reached::Method(Arc::new(kind.clone()), receiver, name.clone()),
                 arguments: self.arguments_from(helper, site),
                 helper: helper.clone(),
             })

@@ -2,41 +2,23 @@
 //!
 //! 1. `names` leads every name to its declaration, with what the language says of where imports lead.
 //! 2. `flat` numbers everything through and writes the led names down.
-//! 3. `index` notes what is written where, in one walk.
-//! 4. `meaning` answers, on demand, what something is: `values` of a function, `places` of the program, `classes`; `alias` says what is
-//!    another name of what, and `target` what a call reaches.
-//! 5. `rewrite` replaces each call: `calls` of the program's own functions, `library` functions, `collections`, statements that
-//!    helpers `forward` to a library; `tables` are what the sources declare as such.
-
-mod shapes;
+//! 3. [`tools`] finds the handlers.
+//! 4. The [evaluator](crate::eval) answers what the things are that calls name.
+//! 5. `rewrite` replaces each call, each function by itself and side by side: `calls` of the program's own functions, library functions,
+//!    `collections`, statements that helpers `forward` to a library; `tables` are what the sources declare as such.
 
 pub(crate) mod names;
 mod visit;
 
 pub(crate) mod flat;
 
-mod index;
-
-mod builtins;
-mod meaning;
-mod memo;
-
-mod classes;
-mod places;
-mod values;
-
-mod alias;
-mod target;
-
-mod library;
-
 mod calls;
 mod collections;
-mod forward;
+pub(crate) mod forward;
 mod rewrite;
 
 mod drizzle;
-mod tables;
+pub(crate) mod tables;
 
 #[cfg(test)]
 mod tests;
@@ -45,23 +27,26 @@ use std::collections::{BTreeMap, HashSet};
 
 use interlock_model::{
     FileId, Span,
-    ir::{AccessPath, FunctionId, Limit, Limited, Note, Program, Role, Root},
+    ir::{AccessPath, Function, FunctionId, Limit, Limited, Note, Program, Role, Root, Unresolved},
+};
+use rayon::{
+    iter::{IndexedParallelIterator, ParallelIterator},
+    slice::ParallelSliceMut,
 };
 use rustc_hash::FxHashMap;
 
-use self::{
-    flat::number,
-    index::Index,
-    meaning::{Meaning, Meanings},
-    names::Names,
-};
+use self::{flat::number, names::Names};
 use crate::{
     Frontend, Layout,
+    eval::{AbstractValue, Evaluator, Index, World},
     knowledge::Knowledge,
     module::{Module, Variable},
     tables::Collection,
     tools,
 };
+
+/// How many functions one thread takes at once.
+const SIDE_BY_SIDE: usize = 64;
 
 /// More notes than this are only counted.
 const MOST_NOTES: usize = 50;
@@ -86,20 +71,18 @@ pub(crate) fn link(
     notes.extend(unregistered.into_iter().chain(broken).chain(lost(&names)));
     let hand_made = std::mem::take(&mut flat.hand_made);
 
+    let names = names.finish();
     let index = Index::of(&flat, &functions, knowledge.tables().builtin());
-    let meanings = Meanings::new(&flat, &index, &names, knowledge, semantics);
-    let tables = tables::of(&meanings, &schemas);
-    let _ = meanings.keys.set(tables::keys(&tables));
-    for (id, function) in functions.iter_mut().enumerate() {
-        rewrite::rewrite(&meanings, FunctionId(number(id)), function);
-    }
+    let world = || World::new(&flat, &index, &names, knowledge, semantics);
+    let tables = tables::of(&Evaluator::new(&world()), &schemas);
+    let world = world().with_keys(tables::keys(&tables));
+    let unresolved = rewrite_all(&world, &mut functions);
     for (id, (function, about)) in functions.iter_mut().zip(&flat.about).enumerate() {
         if number(id) == about.module && function.role == Role::Helper {
             function.role = Role::StartUp;
         }
     }
-    let limited = limited(&meanings);
-    let unresolved = meanings.unresolved.take();
+    let limited = limited(&Evaluator::new(&world));
     Program {
         files: flat.files.clone(),
         functions,
@@ -112,6 +95,21 @@ pub(crate) fn link(
         unresolved,
         words: BTreeMap::new(),
     }
+}
+
+/// Rewrites all functions, and says which of their calls lead nowhere. What a call reaches does not depend on who asked before, so threads
+/// take functions as they come.
+fn rewrite_all(world: &World<'_>, functions: &mut [Function]) -> Vec<Unresolved> {
+    let rewrite = |(part, functions): (usize, &mut [Function])| {
+        let eval = Evaluator::new(world);
+        for (id, function) in (part * SIDE_BY_SIDE..).zip(functions) {
+            rewrite::rewrite(&eval, FunctionId(number(id)), function);
+        }
+        eval.unresolved.take()
+    };
+    let parts: Vec<Vec<Unresolved>> =
+        functions.par_chunks_mut(SIDE_BY_SIDE).enumerate().map(rewrite).collect();
+    parts.into_iter().flatten().collect()
 }
 
 /// Says of a setting that it could not be read. It is no file of the program, so the text says which it is.
@@ -140,16 +138,16 @@ fn bounded(mut notes: Vec<Note>) -> Vec<Note> {
 }
 
 /// The maps and lists that do not grow with every key. A field of a class is found under each global object of it as well.
-fn limited<'f>(meanings: &Meanings<'f>) -> Vec<Limited> {
-    let variables: &'f [Variable] = &meanings.flat.variables;
+fn limited<'f>(eval: &Evaluator<'_, 'f>) -> Vec<Limited> {
+    let variables: &'f [Variable] = &eval.flat.variables;
     let meaning = |variable: &'f Variable| match &variable.initial {
-        Some(initial) => meanings.arg(FunctionId(variable.within), initial),
-        None => Meaning::Unknown,
+        Some(initial) => eval.arg(FunctionId(variable.within), initial),
+        None => AbstractValue::Unknown,
     };
     let mut objects: FxHashMap<&str, Vec<&AccessPath>> = FxHashMap::default();
     for variable in variables.iter().filter(|variable| matches!(variable.path.root, Root::Global(_))) {
-        if let Meaning::Instance(class) = meaning(variable)
-            && let Some(class) = meanings.flat.classes.get(class)
+        if let AbstractValue::Instance(class) = meaning(variable)
+            && let Some(class) = eval.flat.classes.get(class)
         {
             objects.entry(&class.name).or_default().push(&variable.path);
         }
@@ -157,8 +155,8 @@ fn limited<'f>(meanings: &Meanings<'f>) -> Vec<Limited> {
     let mut found: Vec<Limited> = vec![];
     for variable in variables {
         let by = match meaning(variable) {
-            Meaning::Collection(Collection::Weak) => Limit::Weakness,
-            Meaning::Collection(Collection::Limited) => Limit::Capacity,
+            AbstractValue::Collection(Collection::Weak) => Limit::Weakness,
+            AbstractValue::Collection(Collection::Limited) => Limit::Capacity,
             _ => continue,
         };
         let owner = variable.owner.as_ref().filter(|_| variable.path.root == Root::This);

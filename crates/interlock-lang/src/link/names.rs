@@ -53,12 +53,39 @@ pub(crate) struct Names {
     unresolved: RefCell<FxHashSet<Name>>,
 }
 
+/// Which names are those of files, once all names were led to their declarations.
+#[derive(Debug)]
+pub(crate) struct Namespaces {
+    titles: FxHashMap<Name, usize>,
+    default: &'static str,
+    /// What stands for files that are not in the tree.
+    lost: FxHashSet<Name>,
+}
+
+impl Namespaces {
+    /// Whether what is taken for a library's name stands for a file that is not in the tree.
+    pub(super) fn is_lost(&self, library: &str) -> bool {
+        self.lost.contains(library)
+    }
+
+    /// The library and the name that a global stands for, if it is no file's. The language's own have the empty library.
+    pub(crate) fn exported<'n>(&self, global: &'n str) -> Option<(&'n str, &'n str)> {
+        match split_global(global) {
+            None => Some(("", global)),
+            Some((path, _)) if self.titles.contains_key(path) => None,
+            Some((library, name)) => {
+                let is_default = name == self.default && !name.is_empty();
+                Some((library, if name == "*" || is_default { "" } else { name }))
+            }
+        }
+    }
+}
+
 /// Where globals were led to.
 #[derive(Debug, Default)]
 pub(super) struct Led {
-    /// What the globals of one module mean, if they are imported ones. A file names most of them more than once, and its names are
-    /// shared, so they are found by where they stand in memory; each is kept, so that no other can come to stand there.
-    module: FxHashMap<usize, (Name, Option<Target>)>,
+    /// What the globals of one module mean, if they are imported ones. A file names most of them more than once.
+    module: FxHashMap<Name, Option<Target>>,
     /// What libraries export, as globals, by library and export: one name for all files.
     libraries: Libraries,
 }
@@ -139,6 +166,11 @@ impl Names {
         }
     }
 
+    /// What is left to ask once all names were led to their declarations.
+    pub(super) fn finish(self) -> Namespaces {
+        Namespaces { titles: self.by_title, default: self.default, lost: self.unresolved.into_inner() }
+    }
+
     /// The imports of files that are not in the tree: module and specifier.
     pub(super) fn lost(&self) -> Vec<(usize, Name)> {
         let mut lost = vec![];
@@ -155,11 +187,6 @@ impl Names {
         lost
     }
 
-    /// Whether what is taken for a library's name stands for a file that is not in the tree.
-    pub(super) fn is_lost(&self, library: &str) -> bool {
-        self.unresolved.borrow().contains(library)
-    }
-
     /// Where a specifier in a module leads: to a namespace, or out of the tree.
     fn resolved(&self, module: usize, specifier: &Name) -> Result<usize, Name> {
         let Some(path) = self.paths.get(module) else { return Err(specifier.clone()) };
@@ -173,17 +200,6 @@ impl Names {
         }
     }
 
-    /// The library and the name that a global stands for, if it is no file's. The language's own have the empty library.
-    pub(super) fn exported<'n>(&self, global: &'n str) -> Option<(&'n str, &'n str)> {
-        match split_global(global) {
-            None => Some(("", global)),
-            Some((path, _)) if self.by_title.contains_key(path) => None,
-            Some((library, name)) => {
-                Some((library, if name == "*" || self.is_default(name) { "" } else { name }))
-            }
-        }
-    }
-
     fn is_default(&self, name: &str) -> bool {
         name == self.default && !name.is_empty()
     }
@@ -192,11 +208,11 @@ impl Names {
     pub(super) fn lead(&self, module: usize, path: &mut AccessPath, led: &mut Led) {
         let Root::Global(global) = &path.root else { return };
         let Led { module: known, libraries } = led;
-        let (_, target) = known.entry(global.as_ptr().addr()).or_insert_with(|| {
+        if !known.contains_key(global) {
             let meant = self.of_module(module, global);
-            (global.clone(), meant.map(|meant| Target { meant, whole: None }))
-        });
-        if let Some(target) = target {
+            known.insert(global.clone(), meant.map(|meant| Target { meant, whole: None }));
+        }
+        if let Some(Some(target)) = known.get_mut(global) {
             self.lead_to(target, path, libraries);
         }
     }

@@ -9,30 +9,26 @@ use interlock_model::{
     },
 };
 
-use super::{
-    alias::last_name,
-    builtins, collections,
-    flat::number,
-    index::{CallAt, Definition, further},
-    library,
-    meaning::{Meaning, Meanings},
-    target::{Alternatives, Reached},
-};
+use super::{collections, flat::number};
 use crate::{
+    eval::{
+        AbstractValue, Alternatives, CallAt, Definition, Evaluator, Reached, builtins, further, last_name,
+        library,
+    },
     module::{Site, split_global},
     tables::{Builtins, Does},
 };
 
 /// Rewrites one function.
-pub(super) fn rewrite(meanings: &Meanings<'_>, id: FunctionId, function: &mut Function) {
+pub(super) fn rewrite(eval: &Evaluator<'_, '_>, id: FunctionId, function: &mut Function) {
     let body = std::mem::take(&mut function.body);
-    let mut rewriter = Rewriter { meanings, id, values: &mut function.values };
+    let mut rewriter = Rewriter { eval, id, values: &mut function.values };
     function.body = rewriter.block(body);
 }
 
 /// The function that is being rewritten.
 pub(super) struct Rewriter<'r, 'f> {
-    pub(super) meanings: &'r Meanings<'f>,
+    pub(super) eval: &'r Evaluator<'r, 'f>,
     pub(super) id: FunctionId,
     pub(super) values: &'r mut Vec<ValueInfo>,
 }
@@ -72,7 +68,7 @@ impl<'f> Rewriter<'_, 'f> {
     fn effect(&mut self, mut effect: Effect, out: &mut Block) {
         match effect.op {
             Op::Call { into, callee: Callee::Pending(number), arguments, awaited, .. } => {
-                if let Some(site) = self.meanings.flat.sites.get(number as usize) {
+                if let Some(site) = self.eval.flat.sites.get(number as usize) {
                     let standing = Standing { number, site, span: effect.span, into, awaited, arguments };
                     self.call(standing, out);
                 }
@@ -133,7 +129,7 @@ impl<'f> Rewriter<'_, 'f> {
             Op::CountIn { group } | Op::CountOut { group } | Op::Drain { group } => Some(group),
             Op::Call { receiver, .. } => receiver.as_mut(),
             Op::Derive { term, .. } => {
-                fresh(self.meanings.builtins, term);
+                fresh(self.eval.builtins, term);
                 self.read_imported(op);
                 return;
             }
@@ -142,7 +138,7 @@ impl<'f> Rewriter<'_, 'f> {
         if let Some(place) = place
             && let Root::Value(value) = place.root
             && !place.fields.is_empty()
-            && let Some(mut alias) = self.meanings.alias_of(self.id, value)
+            && let Some(mut alias) = self.eval.alias_of(self.id, value)
         {
             alias.fields.extend(place.fields.iter().cloned());
             *place = alias;
@@ -155,14 +151,15 @@ impl<'f> Rewriter<'_, 'f> {
         let Op::Read { into, of: Resource::Shared(path), aspect, .. } = op else { return };
         let Root::Value(value) = path.root else {
             // So is naming a function: functions do not change.
-            let is_function =
-                || matches!(self.meanings.path(self.id, path), Meaning::Function(_) | Meaning::Class(_));
+            let is_function = || {
+                matches!(self.eval.path(self.id, path), AbstractValue::Function(_) | AbstractValue::Class(_))
+            };
             if self.may_be_function(path) && is_function() {
                 *op = Op::Derive { into: *into, from: vec![], term: Term::Path(path.clone()) };
             }
             return;
         };
-        if !self.meanings.is_state(self.id, path) {
+        if !self.eval.is_state(self.id, path) {
             let term = if *aspect == Aspect::Content { Term::Path(path.clone()) } else { Term::Unknown };
             *op = Op::Derive { into: *into, from: vec![value], term };
         }
@@ -171,9 +168,9 @@ impl<'f> Rewriter<'_, 'f> {
     /// Whether a path ends in a name that some function has; asked first, because it is cheap.
     fn may_be_function(&self, path: &AccessPath) -> bool {
         match (path.fields.last(), &path.root) {
-            (Some(Field::Name(name)), _) => self.meanings.index.methods.contains_key(&**name),
+            (Some(Field::Name(name)), _) => self.eval.index.methods.contains_key(&**name),
             (None, Root::Global(name)) => {
-                let known = self.meanings.index.place(name);
+                let known = self.eval.index.place(name);
                 known.is_some_and(|(_, known)| known.bound.is_some() || known.class.is_some())
             }
             _ => false,
@@ -184,7 +181,7 @@ impl<'f> Rewriter<'_, 'f> {
     fn read_imported(&self, op: &mut Op) {
         let Op::Derive { into, term: Term::Path(path), .. } = op else { return };
         let Root::Global(name) = &path.root else { return };
-        if path.fields.is_empty() && self.meanings.index.assigned.contains(name) {
+        if path.fields.is_empty() && self.eval.index.assigned.contains(name) {
             let of = Resource::Shared(path.clone());
             *op = Op::look(*into, of, Aspect::Content, None);
         }
@@ -193,19 +190,19 @@ impl<'f> Rewriter<'_, 'f> {
     /// The parameter that is called under a lock, if the function that callers hand over takes something along. Also where there is only
     /// one such function: what it takes along has a name where it is written, and whether the lock is about that shows there.
     fn handed(&self, standing: &Standing<'f>, function: FunctionId) -> Option<Value> {
-        let heads = &self.meanings.index.heads;
+        let heads = &self.eval.index.heads;
         if !heads.get(self.id.0 as usize)?.locks || heads.get(function.0 as usize)?.captures == 0 {
             return None;
         }
         let callee = standing.site.callee.as_ref().filter(|callee| callee.fields.is_empty())?;
         let Root::Value(value) = callee.root else { return None };
-        let is_parameter = matches!(self.meanings.definition(self.id, value), Some(Definition::Parameter(_)));
-        let (outer, _) = self.meanings.index.captured(function)?;
+        let is_parameter = matches!(self.eval.definition(self.id, value), Some(Definition::Parameter(_)));
+        let (outer, _) = self.eval.index.captured(function)?;
         (is_parameter && *outer != self.id).then_some(value)
     }
 
     fn call(&mut self, standing: Standing<'f>, out: &mut Block) {
-        let reached = self.meanings.reached(standing.site);
+        let reached = self.eval.reached(standing.site);
         let of_library = match &reached {
             Reached::Collection(kind, ..) => kind.is_none(),
             Reached::Export(library, path) => {
@@ -236,11 +233,11 @@ impl<'f> Rewriter<'_, 'f> {
                 self.keep_declared(&standing, out);
             }
             Reached::Super => {
-                let parent = match self.meanings.this(self.id) {
-                    Meaning::Instance(class) => self.meanings.parent(class),
+                let parent = match self.eval.this(self.id) {
+                    AbstractValue::Instance(class) => self.eval.parent(class),
                     _ => None,
                 };
-                if let Some(constructor) = parent.and_then(|parent| self.meanings.constructor(parent)) {
+                if let Some(constructor) = parent.and_then(|parent| self.eval.constructor(parent)) {
                     self.push_call(&standing, Callee::Function(constructor), Some(AccessPath::this()), out);
                 }
             }
@@ -255,7 +252,7 @@ impl<'f> Rewriter<'_, 'f> {
                     let name = callee.and_then(last_name).map_or_else(|| "?".into(), Name::from);
                     return self.other(&standing, receiver, &name, false, out);
                 }
-                let receiver = receiver.map(|receiver| self.meanings.alias(self.id, &receiver));
+                let receiver = receiver.map(|receiver| self.eval.alias(self.id, &receiver));
                 let ways = functions.into_iter().map(|function| (None, function)).collect();
                 self.ways(&standing, None, ways, receiver, out);
                 self.keep_declared(&standing, out);
@@ -270,8 +267,8 @@ impl<'f> Rewriter<'_, 'f> {
                 self.other(&standing, Some(receiver), &name, false, out);
             }
             // Whatever made a list, its methods run what they are handed at once.
-            Reached::Other(Some(ref receiver), ref name, Meaning::Foreign)
-                if self.meanings.builtins.does(name) == Some(Does::Each)
+            Reached::Other(Some(ref receiver), ref name, AbstractValue::Foreign)
+                if self.eval.builtins.does(name) == Some(Does::Each)
                     && hands_over_function(&standing.arguments) =>
             {
                 collections::each(self, &standing, receiver, name, out);
@@ -280,16 +277,16 @@ impl<'f> Rewriter<'_, 'f> {
                 let reason = match (&receiver, &whole) {
                     (None, _) if standing.site.callee.is_none() => UnresolvedReason::Computed,
                     (None, _) => UnresolvedReason::Function,
-                    (Some(_), Meaning::Unknown) => UnresolvedReason::Receiver,
-                    (Some(_), Meaning::Foreign | Meaning::Kind(_)) => UnresolvedReason::Library,
+                    (Some(_), AbstractValue::Unknown) => UnresolvedReason::Receiver,
+                    (Some(_), AbstractValue::Foreign | AbstractValue::Kind(_)) => UnresolvedReason::Library,
                     (Some(_), _) => UnresolvedReason::Method,
                 };
                 let is_known =
-                    matches!(whole, Meaning::Plain) || self.meanings.builtins.computes(&name).is_some();
+                    matches!(whole, AbstractValue::Plain) || self.eval.builtins.computes(&name).is_some();
                 if !is_known {
                     self.note_unresolved(&standing, reason);
                 }
-                self.other(&standing, receiver, &name, matches!(whole, Meaning::Plain), out);
+                self.other(&standing, receiver, &name, matches!(whole, AbstractValue::Plain), out);
             }
         }
     }
@@ -299,7 +296,7 @@ impl<'f> Rewriter<'_, 'f> {
         let callee = standing.site.callee.as_ref().map_or_else(|| "?".to_owned(), |path| self.written(path));
         let (function, span) = (self.id, standing.span);
         let unresolved = Unresolved { function, span, callee: callee.into(), reason };
-        self.meanings.unresolved.borrow_mut().push(unresolved);
+        self.eval.unresolved.borrow_mut().push(unresolved);
     }
 
     /// A path about as it is written.
@@ -317,12 +314,10 @@ impl<'f> Rewriter<'_, 'f> {
     fn library(&mut self, standing: &Standing<'f>, reached: &Reached<'f>, out: &mut Block) -> bool {
         let mut body = Body::over(self.values, standing.span);
         let at = CallAt { into: standing.into, awaited: standing.awaited };
-        let Some(outcome) = library::apply(self.meanings, standing.number, Some(reached), at, &mut body)
-        else {
+        if library::apply(self.eval, standing.number, reached, at, &mut body).is_none() {
             return false;
-        };
+        }
         let mut steps = body.finish();
-        self.meanings.remember(standing.number, outcome);
         self.define_if_not(standing, &mut steps);
         out.extend(steps);
         true
@@ -354,14 +349,14 @@ impl<'f> Rewriter<'_, 'f> {
 
     /// A function of a library of which nothing is known.
     fn unknown_export(&mut self, standing: &Standing<'f>, library: &str, path: &str, out: &mut Block) {
-        let builtins = self.meanings.builtins;
+        let builtins = self.eval.builtins;
         let is_pure =
             if library.is_empty() { builtins.is_pure(path) } else { builtins.is_pure_library(library) };
         if is_pure && !hands_over_function(&standing.arguments) {
             self.compute(standing, None, out);
             return;
         }
-        let reason = if self.meanings.names.is_lost(library) {
+        let reason = if self.eval.names.is_lost(library) {
             UnresolvedReason::Function
         } else {
             UnresolvedReason::Library
@@ -384,7 +379,7 @@ impl<'f> Rewriter<'_, 'f> {
         is_plain: bool,
         out: &mut Block,
     ) {
-        if let (Some(same), Some(receiver)) = (self.meanings.builtins.computes(name), &receiver) {
+        if let (Some(same), Some(receiver)) = (self.eval.builtins.computes(name), &receiver) {
             let term = if same { Term::Path(receiver.clone()) } else { Term::Unknown };
             self.compute(standing, Some((receiver, term)), out);
             return;
@@ -393,7 +388,7 @@ impl<'f> Rewriter<'_, 'f> {
             self.compute(standing, None, out);
             return;
         }
-        let receiver = receiver.map(|receiver| self.meanings.alias(self.id, &receiver));
+        let receiver = receiver.map(|receiver| self.eval.alias(self.id, &receiver));
         self.push_call(standing, Callee::Named(name.clone()), receiver, out);
     }
 

@@ -4,20 +4,22 @@
 use interlock_model::ir::{FunctionId, Name, Table, Term};
 use rustc_hash::FxHashMap;
 
-use super::{
-    drizzle,
-    meaning::{Meaning, Meanings},
+use super::drizzle;
+use crate::{
+    Arg, Schema, Shape,
+    eval::{AbstractValue, Evaluator},
+    knowledge::tables_of,
+    module::Site,
 };
-use crate::{Arg, Schema, Shape, knowledge::tables_of, module::Site};
 
 /// Longer texts are no statements that somebody wrote.
 const LONGEST: usize = 100_000;
 
 /// The keys of tables, by the tables' names.
-pub(super) type Keys = FxHashMap<String, Vec<Vec<Name>>>;
+pub(crate) type Keys = FxHashMap<String, Vec<Vec<Name>>>;
 
 /// The tables of a tree, those of its schemas included.
-pub(super) fn of(meanings: &Meanings<'_>, schemas: &[Schema]) -> Vec<Table> {
+pub(super) fn of(eval: &Evaluator<'_, '_>, schemas: &[Schema]) -> Vec<Table> {
     let mut tables = Tables::default();
     for schema in schemas {
         match schema {
@@ -25,7 +27,7 @@ pub(super) fn of(meanings: &Meanings<'_>, schemas: &[Schema]) -> Vec<Table> {
             Schema::Sql(text) => tables.statements(text),
         }
     }
-    let flat = meanings.flat;
+    let flat = eval.flat;
     for variable in flat.declared.iter().filter_map(|number| flat.variables.get(*number as usize)) {
         if let Some(initial) = &variable.initial {
             tables.texts(initial);
@@ -33,7 +35,7 @@ pub(super) fn of(meanings: &Meanings<'_>, schemas: &[Schema]) -> Vec<Table> {
     }
     for site in flat.declaring.iter().filter_map(|number| flat.sites.get(*number as usize)) {
         site.arguments.iter().for_each(|argument| tables.texts(argument));
-        tables.model(meanings, site);
+        tables.model(eval, site);
     }
     tables.found
 }
@@ -132,18 +134,18 @@ impl Tables {
     }
 
     /// A call that declares a model or a table.
-    fn model(&mut self, meanings: &Meanings<'_>, site: &Site) {
+    fn model(&mut self, eval: &Evaluator<'_, '_>, site: &Site) {
         let Some(callee) = &site.callee else { return };
         let [name, described, ..] = &*site.arguments else { return };
         let Some(name) = name.literal() else { return };
-        let (columns, keys) = match meanings.path(FunctionId(site.within), callee) {
-            Meaning::Export(library, path)
+        let (columns, keys) = match eval.path(FunctionId(site.within), callee) {
+            AbstractValue::Export(library, path)
                 if library.starts_with("drizzle-orm/") && path.ends_with("Table") =>
             {
-                (members(described), drizzle::keys(meanings, site))
+                (members(described), drizzle::keys(eval, site))
             }
-            Meaning::Export(library, path) if &*library == "mongoose" && &*path == "model" => {
-                self.schema(meanings, site, described)
+            AbstractValue::Export(library, path) if &*library == "mongoose" && &*path == "model" => {
+                self.schema(eval, site, described)
             }
             _ if matches!(callee.fields.last(), Some(interlock_model::ir::Field::Name(last)) if &**last == "define") => {
                 (members(described), unique_members(described))
@@ -156,20 +158,20 @@ impl Tables {
     }
 
     /// The fields of a Mongoose schema, written here or elsewhere, and its keys.
-    fn schema(&self, meanings: &Meanings<'_>, site: &Site, described: &Arg) -> (Vec<Name>, Vec<Vec<Name>>) {
+    fn schema(&self, eval: &Evaluator<'_, '_>, site: &Site, described: &Arg) -> (Vec<Name>, Vec<Vec<Name>>) {
         let made = match (&described.shape, &described.term) {
             (Shape::Call(made), _) => Some(*made),
-            (_, Term::Path(path)) => meanings
+            (_, Term::Path(path)) => eval
                 .place_of(FunctionId(site.within), path)
-                .and_then(|place| meanings.index.variables(&place).next())
-                .and_then(|variable| meanings.flat.variables.get(variable))
+                .and_then(|place| eval.index.variables(&place).next())
+                .and_then(|variable| eval.flat.variables.get(variable))
                 .and_then(|variable| match &variable.initial.as_ref()?.shape {
                     Shape::Call(made) => Some(*made),
                     _ => None,
                 }),
             _ => None,
         };
-        let Some(made) = made.and_then(|made| meanings.flat.sites.get(made as usize)) else {
+        let Some(made) = made.and_then(|made| eval.flat.sites.get(made as usize)) else {
             return (vec![], vec![]);
         };
         let described = made.arguments.first();

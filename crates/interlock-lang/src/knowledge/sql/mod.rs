@@ -9,7 +9,7 @@ mod declare;
 mod expression;
 mod lower;
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use interlock_model::ir::{Isolation, Term};
 
@@ -78,7 +78,7 @@ pub(super) fn read(
     let text = parse::Text::of(parts)?;
     let statements = match seen {
         Some(seen) => seen.parsed(&text, engine),
-        None => parse::parse(&text, engine).map(Rc::new),
+        None => parse::parse(&text, engine).map(Arc::new),
     };
     match statements {
         Some(statements) => Some(lower::lower(&statements, &text, parameters, engine)),

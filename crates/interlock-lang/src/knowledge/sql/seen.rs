@@ -1,6 +1,6 @@
 //! The texts that were parsed before. A tree says the same in many places, and parsing is most of what a statement costs.
 
-use std::{cell::RefCell, rc::Rc};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rustc_hash::FxHashMap;
 use sqlparser::ast::Statement as Tree;
@@ -13,20 +13,20 @@ const MOST: usize = 512;
 
 /// What texts came to, as long as there are not too many of them.
 #[derive(Debug, Default)]
-pub struct Seen(RefCell<FxHashMap<(Option<Engine>, String), Parsed>>);
+pub struct Seen(Mutex<FxHashMap<(Option<Engine>, String), Parsed>>);
 
 /// The statements of a text; none where no dialect can read it.
-type Parsed = Option<Rc<Vec<Tree>>>;
+type Parsed = Option<Arc<Vec<Tree>>>;
 
 impl Seen {
     /// The statements of a text, parsed once.
     pub(super) fn parsed(&self, text: &Text, engine: Option<Engine>) -> Parsed {
         let key = (engine, text.sql().to_owned());
-        if let Some(known) = self.0.borrow().get(&key) {
+        if let Some(known) = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
             return known.clone();
         }
-        let found = parse(text, engine).map(Rc::new);
-        let mut seen = self.0.borrow_mut();
+        let found = parse(text, engine).map(Arc::new);
+        let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if seen.len() >= MOST {
             seen.clear();
         }

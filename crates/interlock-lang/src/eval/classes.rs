@@ -1,21 +1,18 @@
 //! Classes: what they inherit, which method is meant, and what something of a declared type is.
 
-use std::{collections::VecDeque, rc::Rc};
+use std::{collections::VecDeque, sync::Arc};
 
 use interlock_model::ir::{AccessPath, Field, FunctionId, Root, Term};
 
-use super::{
-    index::place,
-    meaning::{Meaning, Meanings},
-};
+use super::{evaluator::Evaluator, index::place, value::AbstractValue};
 use crate::{Kind, Lookup};
 
 /// How many classes one inherits from at most, itself included.
 const MOST_ANCESTORS: usize = 16;
 
-impl<'f> Meanings<'f> {
+impl<'f> Evaluator<'_, 'f> {
     /// A class and what it inherits from, itself first, in the order in which the language looks methods up; circles end.
-    pub(super) fn ancestry(&self, class: usize) -> impl Iterator<Item = usize> {
+    pub(crate) fn ancestry(&self, class: usize) -> impl Iterator<Item = usize> {
         let mut seen = vec![class];
         let mut pending = VecDeque::from([class]);
         std::iter::from_fn(move || {
@@ -39,17 +36,17 @@ impl<'f> Meanings<'f> {
     }
 
     /// The first class that a class inherits from, if it is one of the program's.
-    pub(super) fn parent(&self, class: usize) -> Option<usize> {
+    pub(crate) fn parent(&self, class: usize) -> Option<usize> {
         self.bases(class).first().copied()
     }
 
     /// The function that makes an object of a class ready.
-    pub(super) fn constructor(&self, class: usize) -> Option<FunctionId> {
+    pub(crate) fn constructor(&self, class: usize) -> Option<FunctionId> {
         self.method(class, self.semantics.constructor?)
     }
 
     /// A method of a class: its own, an inherited one, or that of the one class below it that has it.
-    pub(super) fn method(&self, class: usize, name: &str) -> Option<FunctionId> {
+    pub(crate) fn method(&self, class: usize, name: &str) -> Option<FunctionId> {
         match self.implementations(&[class], name).as_slice() {
             [function] => Some(*function),
             _ => None,
@@ -57,7 +54,7 @@ impl<'f> Meanings<'f> {
     }
 
     /// The functions that a method may be on an object of one of these classes, or of one below them; each once.
-    pub(super) fn implementations(&self, classes: &[usize], name: &str) -> Vec<FunctionId> {
+    pub(crate) fn implementations(&self, classes: &[usize], name: &str) -> Vec<FunctionId> {
         let mut found = vec![];
         let mut pending: Vec<usize> = classes.iter().rev().copied().collect();
         let mut left = 64_u8;
@@ -80,7 +77,7 @@ impl<'f> Meanings<'f> {
 
     /// What a class is by what it extends, if that is a library's: `class Account extends Model` is the model of a table that is called
     /// like it.
-    pub(super) fn base(&self, class: usize) -> Option<Kind> {
+    pub(crate) fn base(&self, class: usize) -> Option<Kind> {
         let eldest = self.flat.classes.get(self.ancestry(class).last()?)?;
         let path = eldest.bases.first()?;
         let (Root::Global(name), []) = (&path.root, path.fields.as_slice()) else { return None };
@@ -91,8 +88,8 @@ impl<'f> Meanings<'f> {
     }
 
     /// What something of a declared type is.
-    pub(super) fn declared(&self, path: &AccessPath) -> Meaning<'f> {
-        let Some(place) = place(path, None) else { return Meaning::Unknown };
+    pub(crate) fn declared(&self, path: &AccessPath) -> AbstractValue<'f> {
+        let Some(place) = place(path, None) else { return AbstractValue::Unknown };
         if let Root::Global(name) = &path.root
             && let Some((library, export)) = self.names.exported(name)
         {
@@ -108,28 +105,28 @@ impl<'f> Meanings<'f> {
             return self.library_type(library, &export);
         }
         if let Some(class) = self.index.classes.get(&*place) {
-            return Meaning::Instance(*class);
+            return AbstractValue::Instance(*class);
         }
         match self.index.implementors.get(&*place).map(Vec::as_slice) {
-            Some([class]) => Meaning::Instance(*class),
-            Some(classes) => self.join(classes.iter().map(|class| Meaning::Instance(*class))),
-            None => Meaning::Unknown,
+            Some([class]) => AbstractValue::Instance(*class),
+            Some(classes) => AbstractValue::join(classes.iter().map(|class| AbstractValue::Instance(*class))),
+            None => AbstractValue::Unknown,
         }
     }
 
-    fn library_type(&self, library: &str, export: &str) -> Meaning<'f> {
+    fn library_type(&self, library: &str, export: &str) -> AbstractValue<'f> {
         if let Some(collection) = self.builtins.collection(library, export) {
-            return Meaning::Collection(collection);
+            return AbstractValue::Collection(collection);
         }
         match (library, export) {
-            ("", plain) if self.builtins.plain_types.contains(plain) => Meaning::Plain,
+            ("", plain) if self.builtins.plain_types.contains(plain) => AbstractValue::Plain,
             ("", _) => match self.knowledge.kind(library, export) {
-                Some(kind) => Meaning::Kind(Rc::new(kind)),
-                None => Meaning::Unknown,
+                Some(kind) => AbstractValue::Kind(Arc::new(kind)),
+                None => AbstractValue::Unknown,
             },
             _ => match self.knowledge.kind(library, export) {
-                Some(kind) => Meaning::Kind(Rc::new(kind)),
-                None => Meaning::Foreign,
+                Some(kind) => AbstractValue::Kind(Arc::new(kind)),
+                None => AbstractValue::Foreign,
             },
         }
     }

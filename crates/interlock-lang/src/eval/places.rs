@@ -2,35 +2,25 @@
 
 use interlock_model::ir::{FunctionId, Name};
 
-use super::{
-    index::At,
-    meaning::{Meaning, Meanings, from_outside},
-};
+use super::{evaluator::Evaluator, index::At, value::AbstractValue};
 use crate::{Arg, Shape};
 
-impl<'f> Meanings<'f> {
+impl<'f> Evaluator<'_, 'f> {
     /// What is at a place.
-    pub(super) fn place(&self, place: &str) -> Meaning<'f> {
-        let look = |known: At| self.deeper(|| self.look_at_place(place, known)).unwrap_or(Meaning::Unknown);
+    pub(crate) fn place(&self, place: &str) -> AbstractValue<'f> {
+        let look =
+            |known: At| self.deeper(|| self.look_at_place(place, known)).unwrap_or(AbstractValue::Unknown);
         if let Some((number, known)) = self.index.place(place) {
             // What a place is that is set to itself is not known meanwhile.
-            return self.places.or_look(number, Meaning::Unknown, || look(known));
+            return self.places.answer(&self.asking, number, AbstractValue::Unknown, || look(known));
         }
         // Most places that are asked for are none: the methods of what a library made.
         let of_class = || self.class_and_field(place).is_some();
         let of_collection = || place.strip_suffix("[]").is_some_and(|whole| self.has_entries(whole));
         if !of_class() && !of_collection() {
-            return Meaning::Unknown;
+            return AbstractValue::Unknown;
         }
-        if let Some(known) = self.inner.borrow().get(place) {
-            return known.clone();
-        }
-        self.inner.borrow_mut().insert(place.into(), Meaning::Unknown);
-        let meaning = look(At::default());
-        if let Some(known) = self.inner.borrow_mut().get_mut(place) {
-            known.clone_from(&meaning);
-        }
-        meaning
+        self.inner.answer(&self.asking, place.into(), AbstractValue::Unknown, || look(At::default()))
     }
 
     /// The class and the name of a place that is a member of a class.
@@ -44,38 +34,38 @@ impl<'f> Meanings<'f> {
         self.index.elements.contains_key(place) || self.index.variables(place).next().is_some()
     }
 
-    fn look_at_place(&self, place: &str, known: At) -> Meaning<'f> {
+    fn look_at_place(&self, place: &str, known: At) -> AbstractValue<'f> {
         if let Some(function) = known.bound {
-            return Meaning::Function(function);
+            return AbstractValue::Function(function);
         }
         if let Some(class) = known.class {
-            return Meaning::Class(class as usize);
+            return AbstractValue::Class(class as usize);
         }
-        let mut declared = Meaning::Unknown;
-        let mut found = Meaning::Unknown;
+        let mut declared = AbstractValue::Unknown;
+        let mut found = AbstractValue::Unknown;
         let mut variables = self
             .index
             .variables_from(known.variables.map(|(first, _)| first))
             .filter_map(|number| self.flat.variables.get(number))
             .peekable();
         if variables.peek().is_some() {
-            declared = self.join(
+            declared = AbstractValue::join(
                 variables
                     .clone()
                     .filter_map(|variable| variable.declared.as_ref())
                     .map(|path| self.declared(path)),
             );
-            found = self.join(
+            found = AbstractValue::join(
                 variables
                     .filter_map(|variable| Some((variable.within, variable.initial.as_ref()?)))
-                    .map(|(within, initial)| from_outside(self.arg(FunctionId(within), initial))),
+                    .map(|(within, initial)| self.arg(FunctionId(within), initial).seen_from_outside()),
             );
         }
         if let Some((class, field)) = self.class_and_field(place) {
             if let Some(method) = self.method(class, field) {
-                return Meaning::Function(method);
+                return AbstractValue::Function(method);
             }
-            if matches!(declared, Meaning::Unknown) {
+            if matches!(declared, AbstractValue::Unknown) {
                 declared = self.field(class, field);
             }
         }
@@ -85,93 +75,93 @@ impl<'f> Meanings<'f> {
                 .filter_map(|variable| Some((FunctionId(variable.within), &variable.initial.as_ref()?.shape)))
                 .flat_map(|(within, shape)| self.objects_in(within, shape));
             let put = self.index.elements.get(whole).into_iter().flatten();
-            let put = put.map(|(within, arg)| from_outside(self.arg(*within, arg)));
-            found = self.join([found].into_iter().chain(put).chain(written));
+            let put = put.map(|(within, arg)| self.arg(*within, arg).seen_from_outside());
+            found = AbstractValue::join([found].into_iter().chain(put).chain(written));
         }
         match (found, declared) {
             // An instance is known better than the class or interface that it was declared with.
-            (found, _) if found.is_precise() || matches!(found, Meaning::Collection(_)) => found,
-            (found, Meaning::Unknown | Meaning::Foreign) => found,
+            (found, _) if found.is_precise() || matches!(found, AbstractValue::Collection(_)) => found,
+            (found, AbstractValue::Unknown | AbstractValue::Foreign) => found,
             (_, declared) => declared,
         }
     }
 
     /// The declared type of a field, inherited ones included.
-    pub(super) fn field(&self, class: usize, field: &str) -> Meaning<'f> {
+    pub(crate) fn field(&self, class: usize, field: &str) -> AbstractValue<'f> {
         for class in self.ancestry(class) {
             let Some(class) = self.flat.classes.get(class) else { continue };
             if let Some((_, declared)) = class.fields.iter().find(|(name, _)| &**name == field) {
                 return self.declared(declared);
             }
         }
-        Meaning::Unknown
+        AbstractValue::Unknown
     }
 
     /// A member of something.
-    pub(super) fn member(&self, of: &Meaning<'f>, name: &Name) -> Meaning<'f> {
+    pub(crate) fn member(&self, of: &AbstractValue<'f>, name: &Name) -> AbstractValue<'f> {
         match of {
-            Meaning::Instance(class) => {
+            AbstractValue::Instance(class) => {
                 if let Some(function) = self.method(*class, name) {
-                    return Meaning::Function(function);
+                    return AbstractValue::Function(function);
                 }
                 // Fields that are set in a base class.
                 for ancestor in self.ancestry(*class).skip(1) {
                     let Some(ancestor) = self.flat.classes.get(ancestor) else { continue };
                     match self.place(&[&*ancestor.name, ".", name].concat()) {
-                        Meaning::Unknown => {}
+                        AbstractValue::Unknown => {}
                         known => return known,
                     }
                 }
-                Meaning::Unknown
+                AbstractValue::Unknown
             }
-            Meaning::Alternatives(all) => self.join(all.iter().map(|one| match one {
-                Meaning::Instance(class) => {
+            AbstractValue::Alternatives(all) => AbstractValue::join(all.iter().map(|one| match one {
+                AbstractValue::Instance(class) => {
                     let class = self.flat.classes.get(*class).map_or("", |class| &class.name);
                     match self.place(&[class, ".", name].concat()) {
-                        Meaning::Unknown => self.member(one, name),
+                        AbstractValue::Unknown => self.member(one, name),
                         known => known,
                     }
                 }
                 one => self.member(one, name),
             })),
-            Meaning::Class(class) => {
-                let function = self.method(*class, name).map(Meaning::Function);
-                function.unwrap_or(Meaning::Unknown)
+            AbstractValue::Class(class) => {
+                let function = self.method(*class, name).map(AbstractValue::Function);
+                function.unwrap_or(AbstractValue::Unknown)
             }
-            Meaning::Object(arg, within) => match arg.member(name) {
+            AbstractValue::Object(arg, within) => match arg.member(name) {
                 Some(member) => self.arg(*within, member),
-                None => Meaning::Unknown,
+                None => AbstractValue::Unknown,
             },
-            Meaning::Export(library, path) if path.is_empty() => {
-                Meaning::Export(library.clone(), name.clone())
+            AbstractValue::Export(library, path) if path.is_empty() => {
+                AbstractValue::Export(library.clone(), name.clone())
             }
-            Meaning::Export(library, path) => {
-                Meaning::Export(library.clone(), [path, ".", name].concat().into())
+            AbstractValue::Export(library, path) => {
+                AbstractValue::Export(library.clone(), [path, ".", name].concat().into())
             }
-            Meaning::Foreign => Meaning::Foreign,
-            _ => Meaning::Unknown,
+            AbstractValue::Foreign => AbstractValue::Foreign,
+            _ => AbstractValue::Unknown,
         }
     }
 
     /// An entry of something of whose place nothing more is known.
-    pub(super) fn element(&self, of: &Meaning<'f>) -> Meaning<'f> {
+    pub(crate) fn element(&self, of: &AbstractValue<'f>) -> AbstractValue<'f> {
         match of {
-            Meaning::Object(Arg { shape: Shape::List(items), .. }, within) => {
-                self.join(items.iter().map(|item| self.arg(*within, item)))
+            AbstractValue::Object(Arg { shape: Shape::List(items), .. }, within) => {
+                AbstractValue::join(items.iter().map(|item| self.arg(*within, item)))
             }
-            Meaning::Object(arg, within) => self.join(self.objects_in(*within, &arg.shape)),
-            Meaning::Foreign => Meaning::Foreign,
-            _ => Meaning::Unknown,
+            AbstractValue::Object(arg, within) => AbstractValue::join(self.objects_in(*within, &arg.shape)),
+            AbstractValue::Foreign => AbstractValue::Foreign,
+            _ => AbstractValue::Unknown,
         }
     }
 
     /// The objects that are written into an object as it is made. Which function is called by its key is told by the key.
-    fn objects_in(&self, within: FunctionId, shape: &'f Shape) -> impl Iterator<Item = Meaning<'f>> {
+    fn objects_in(&self, within: FunctionId, shape: &'f Shape) -> impl Iterator<Item = AbstractValue<'f>> {
         let members = match shape {
             Shape::Object(members) => members.as_slice(),
             _ => &[],
         };
         let members = members.iter().map(move |(_, member)| self.arg(within, member));
-        members.filter(|meaning| matches!(meaning, Meaning::Instance(_) | Meaning::Object(..)))
+        members.filter(|meaning| matches!(meaning, AbstractValue::Instance(_) | AbstractValue::Object(..)))
     }
 }

@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// What a function of the language or of one of its small libraries yields, where it is one that only makes a name.
-pub(super) fn name(builtins: &Builtins, library: &str, path: &str, arguments: &[Arg]) -> Option<Term> {
+pub(crate) fn name(builtins: &Builtins, library: &str, path: &str, arguments: &[Arg]) -> Option<Term> {
     let first = || arguments.first().map_or(Term::Unknown, term);
     Some(match builtins.makes(library, path)? {
         Makes::Joined => joined(arguments),
@@ -30,7 +30,7 @@ pub(super) fn name(builtins: &Builtins, library: &str, path: &str, arguments: &[
 }
 
 /// What an argument is called.
-pub(super) fn term(arg: &Arg) -> Term {
+pub(crate) fn term(arg: &Arg) -> Term {
     match (&arg.term, &arg.shape) {
         (Term::Unknown, Shape::Text(parts)) => match parts.as_slice() {
             [] => "".into(),
@@ -67,7 +67,7 @@ fn joined(arguments: &[Arg]) -> Term {
 }
 
 /// A name that the language has for what differs from process to process.
-pub(super) fn fresh(builtins: &Builtins, path: &AccessPath) -> Option<Term> {
+pub(crate) fn fresh(builtins: &Builtins, path: &AccessPath) -> Option<Term> {
     let Root::Global(root) = &path.root else { return None };
     let is_process_id = match path.fields.as_slice() {
         [] => builtins.process_ids.contains(&**root),

@@ -1,13 +1,10 @@
 //! What the values of a function are: by their declared type, by how they come about, by who hands them over.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use interlock_model::ir::{AccessPath, Field, FunctionId, Root, Term, Value};
 
-use super::{
-    index::Definition,
-    meaning::{Meaning, Meanings, from_outside},
-};
+use super::{evaluator::Evaluator, index::Definition, value::AbstractValue};
 use crate::{Kind, Shape};
 
 /// How many functions may be around each other for what the innermost takes along.
@@ -15,57 +12,61 @@ const NESTED: usize = 16;
 /// The same for what a function takes along that is handed over.
 const TAKEN: usize = 4;
 
-impl<'f> Meanings<'f> {
-    pub(super) fn definition(&self, at: FunctionId, value: Value) -> Option<&'f Definition> {
+impl<'f> Evaluator<'_, 'f> {
+    pub(crate) fn definition(&self, at: FunctionId, value: Value) -> Option<&'f Definition> {
         self.index.definition(at, value)
     }
 
     /// What a value of a function is.
-    pub(super) fn value(&self, at: FunctionId, value: Value) -> Meaning<'f> {
-        let look = || self.deeper(|| self.look_at_value(at, value)).unwrap_or(Meaning::Unknown);
+    pub(crate) fn value(&self, at: FunctionId, value: Value) -> AbstractValue<'f> {
+        let look = || self.deeper(|| self.look_at_value(at, value)).unwrap_or(AbstractValue::Unknown);
         match self.index.number(at, value) {
             // A value that depends on itself, in a loop, is not known meanwhile.
-            Some(number) => self.values.or_look(number, Meaning::Unknown, look),
+            Some(number) => self.values.answer(&self.asking, number, AbstractValue::Unknown, look),
             None => look(),
         }
     }
 
-    fn look_at_value(&self, at: FunctionId, value: Value) -> Meaning<'f> {
+    fn look_at_value(&self, at: FunctionId, value: Value) -> AbstractValue<'f> {
         let declared = self.flat.about.get(at.0 as usize).and_then(|about| {
             about.types.iter().find(|(typed, _)| *typed == value).map(|(_, declared)| declared)
         });
-        let declared = declared.map_or(Meaning::Unknown, |declared| self.declared(declared));
+        let declared = declared.map_or(AbstractValue::Unknown, |declared| self.declared(declared));
         // What is assigned says more than an interface or a base class, but less than nothing at all.
         match declared {
-            Meaning::Unknown | Meaning::Foreign => {}
+            AbstractValue::Unknown | AbstractValue::Foreign => {}
             known => return known,
         }
         let Some(definition) = self.definition(at, value) else { return declared };
         let found = match definition {
-            Definition::Unknown | Definition::New => Meaning::Unknown,
+            Definition::Unknown | Definition::New => AbstractValue::Unknown,
             Definition::Path(path) => match self.index.otherwise.get(&(at, value)) {
                 None => self.path(at, path),
                 Some(others) => {
                     let others = others.iter().map(|other| self.value(at, *other));
-                    self.join(std::iter::once(self.path(at, path)).chain(others.filter(Meaning::is_precise)))
+                    AbstractValue::join(
+                        std::iter::once(self.path(at, path)).chain(others.filter(AbstractValue::is_precise)),
+                    )
                 }
             },
-            Definition::Either(values) => self.join(values.iter().map(|value| self.value(at, *value))),
+            Definition::Either(values) => {
+                AbstractValue::join(values.iter().map(|value| self.value(at, *value)))
+            }
             Definition::Call(site) => self.result(*site),
             Definition::Returned(function) => self.returned(*function),
-            Definition::Function(function) => Meaning::Function(*function),
+            Definition::Function(function) => AbstractValue::Function(*function),
             Definition::Parameter(number) => self.parameter(at, *number),
             Definition::Capture(number) => match self.index.captured(at) {
                 Some((outer, terms)) => match terms.get(*number) {
-                    Some(Term::Path(path)) => from_outside(self.path(*outer, path)),
-                    _ => Meaning::Unknown,
+                    Some(Term::Path(path)) => self.path(*outer, path).seen_from_outside(),
+                    _ => AbstractValue::Unknown,
                 },
-                None => Meaning::Unknown,
+                None => AbstractValue::Unknown,
             },
         };
         match found {
-            Meaning::Unknown => match self.structure(at, value).unwrap_or(declared) {
-                Meaning::Unknown => self.called_like(at, value),
+            AbstractValue::Unknown => match self.structure(at, value).unwrap_or(declared) {
+                AbstractValue::Unknown => self.called_like(at, value),
                 known => known,
             },
             known => known,
@@ -73,40 +74,43 @@ impl<'f> Meanings<'f> {
     }
 
     /// What a parameter is by its name alone.
-    fn called_like(&self, at: FunctionId, value: Value) -> Meaning<'f> {
-        self.index.called.get(&(at, value)).map_or(Meaning::Unknown, |class| Meaning::Instance(*class))
+    fn called_like(&self, at: FunctionId, value: Value) -> AbstractValue<'f> {
+        self.index
+            .called
+            .get(&(at, value))
+            .map_or(AbstractValue::Unknown, |class| AbstractValue::Instance(*class))
     }
 
     /// What goes by a name that means objects of one class wherever the tree says what it means.
-    pub(super) fn called(&self, name: &str) -> Meaning<'f> {
+    pub(crate) fn called(&self, name: &str) -> AbstractValue<'f> {
         match self.index.named.get(name) {
-            Some(Some(class)) => Meaning::Instance(*class),
-            _ => Meaning::Unknown,
+            Some(Some(class)) => AbstractValue::Instance(*class),
+            _ => AbstractValue::Unknown,
         }
     }
 
     /// What a local is by what it was made as, or by what a loop goes over.
-    fn structure(&self, at: FunctionId, value: Value) -> Option<Meaning<'f>> {
+    fn structure(&self, at: FunctionId, value: Value) -> Option<AbstractValue<'f>> {
         let about = self.flat.about.get(at.0 as usize)?;
         if let Some((_, arg)) = about.locals.iter().find(|(local, _)| *local == value) {
             return Some(self.arg(at, arg));
         }
         let (_, whole) = about.items.iter().find(|(item, _)| *item == value)?;
         Some(match (&whole.shape, &whole.term) {
-            (Shape::List(items), _) => self.join(items.iter().map(|item| self.arg(at, item))),
+            (Shape::List(items), _) => AbstractValue::join(items.iter().map(|item| self.arg(at, item))),
             (_, Term::Path(path)) => self.path(at, &path.clone().at(Term::Unknown)),
             _ => return None,
         })
     }
 
     /// What a parameter without a declared type is: what the call that is handed the closure says, or what the callers hand over.
-    fn parameter(&self, at: FunctionId, number: usize) -> Meaning<'f> {
+    fn parameter(&self, at: FunctionId, number: usize) -> AbstractValue<'f> {
         if let Some((site, argument)) = self.index.handed.get(&at) {
             if let Some(outcome) = self.outcome(*site) {
                 let handed =
                     |(arg, parameter, _): &&(usize, usize, Kind)| arg == argument && *parameter == number;
                 if let Some((_, _, kind)) = outcome.parameters.iter().find(handed) {
-                    return Meaning::Kind(Rc::new(kind.from_outside()));
+                    return AbstractValue::Kind(Arc::new(kind.from_outside()));
                 }
             }
             if number == 0
@@ -115,14 +119,16 @@ impl<'f> Meanings<'f> {
                 return element;
             }
         }
-        let Some(callers) = self.index.callers.get(&at) else { return Meaning::Unknown };
+        let Some(callers) = self.index.callers.get(&at) else { return AbstractValue::Unknown };
         // A caller knows which it is; to join what all of them hand over would make each of them follow the others' as well.
-        let mut weak = Meaning::Unknown;
+        let mut weak = AbstractValue::Unknown;
         for site in callers.iter().filter_map(|site| self.flat.sites.get(*site as usize)) {
             let Some(arg) = site.arguments.get(number) else { continue };
-            match from_outside(self.arg(FunctionId(site.within), arg)) {
-                Meaning::Unknown => {}
-                meaning @ (Meaning::Plain | Meaning::Foreign | Meaning::Object(..)) => weak = meaning,
+            match self.arg(FunctionId(site.within), arg).seen_from_outside() {
+                AbstractValue::Unknown => {}
+                meaning @ (AbstractValue::Plain | AbstractValue::Foreign | AbstractValue::Object(..)) => {
+                    weak = meaning
+                }
                 known => return known,
             }
         }
@@ -131,7 +137,7 @@ impl<'f> Meanings<'f> {
 
     /// Whether a value is a parameter, of a function or of one around it, for which callers hand over different functions: which one
     /// runs is known where the call is followed.
-    pub(super) fn is_for_callers_to_say(&self, at: FunctionId, value: Value) -> bool {
+    pub(crate) fn is_for_callers_to_say(&self, at: FunctionId, value: Value) -> bool {
         self.is_open(at, value, NESTED)
     }
 
@@ -163,7 +169,7 @@ impl<'f> Meanings<'f> {
             {
                 return true;
             }
-            if let Meaning::Function(function) = self.arg(within, arg)
+            if let AbstractValue::Function(function) = self.arg(within, arg)
                 && *known.get_or_insert(function) != function
             {
                 return true;
@@ -173,7 +179,7 @@ impl<'f> Meanings<'f> {
     }
 
     /// What `list.forEach(item => …)` hands to its closure.
-    fn element_handed(&self, site: u32) -> Option<Meaning<'f>> {
+    fn element_handed(&self, site: u32) -> Option<AbstractValue<'f>> {
         let site = self.flat.sites.get(site as usize)?;
         let callee = site.callee.as_ref()?;
         let (Field::Name(method), rest) = callee.fields.split_last()? else { return None };
@@ -183,15 +189,15 @@ impl<'f> Meanings<'f> {
         let list = AccessPath { root: callee.root.clone(), fields: rest.into() };
         let path = list.at(Term::Unknown);
         match self.path(FunctionId(site.within), &path) {
-            Meaning::Unknown => None,
-            known => Some(from_outside(known)),
+            AbstractValue::Unknown => None,
+            known => Some(known.seen_from_outside()),
         }
     }
 }
 
 /// The value that a term is, if it is nothing but one.
 /// The value that a term is, where it is nothing but that.
-pub(super) fn bare(term: &Term) -> Option<Value> {
+pub(crate) fn bare(term: &Term) -> Option<Value> {
     match term {
         Term::Path(AccessPath { root: Root::Value(value), fields }) if fields.is_empty() => Some(*value),
         _ => None,

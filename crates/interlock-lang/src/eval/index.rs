@@ -1,5 +1,5 @@
 //! What is written where: functions by the path they are called by, assignments by the place they go to, calls by the function they
-//! reach for sure. Collected in one walk; the [meanings](super::meaning) of things are asked of it afterwards.
+//! reach for sure. Collected in one walk; the [evaluator](super::evaluator) asks it afterwards.
 
 use std::{borrow::Cow, ops::Range};
 
@@ -9,9 +9,9 @@ use interlock_model::ir::{
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::flat::{Flat, number, stem};
 use crate::{
     Arg, Shape,
+    link::flat::{Flat, number, stem},
     module::{Site, split_global},
     tables::{Builtins, Does},
 };
@@ -21,10 +21,10 @@ const REMEMBERED: usize = 8;
 
 /// Where everything is.
 #[derive(Debug)]
-pub(super) struct Index<'f> {
+pub(crate) struct Index<'f> {
     builtins: &'f Builtins,
     /// Functions by number.
-    pub(super) heads: Vec<Head>,
+    pub(crate) heads: Vec<Head>,
     /// How the values of all functions come about, one function after another.
     definitions: Vec<Definition>,
     /// What all functions return, one after another.
@@ -32,64 +32,64 @@ pub(super) struct Index<'f> {
     /// The stems of the names that something of the tree is called by, or put into.
     stems: FxHashSet<Cow<'f, str>>,
     /// Calls by number.
-    pub(super) calls: Vec<CallAt>,
+    pub(crate) calls: Vec<CallAt>,
     /// The numbers of the places at which something is.
     places: FxHashMap<Cow<'f, str>, u32>,
     /// What is at them, by number.
     at: Vec<At>,
     /// Classes by name.
-    pub(super) classes: FxHashMap<&'f str, usize>,
+    pub(crate) classes: FxHashMap<&'f str, usize>,
     /// The classes that extend one.
-    pub(super) children: FxHashMap<usize, Vec<usize>>,
+    pub(crate) children: FxHashMap<usize, Vec<usize>>,
     /// The classes that say they implement something.
-    pub(super) implementors: FxHashMap<Cow<'f, str>, Vec<usize>>,
+    pub(crate) implementors: FxHashMap<Cow<'f, str>, Vec<usize>>,
     /// The functions of classes and objects by their name.
-    pub(super) methods: FxHashMap<&'f str, Vec<FunctionId>>,
+    pub(crate) methods: FxHashMap<&'f str, Vec<FunctionId>>,
     /// For each variable the next one of its place; itself where there is none.
     next: Vec<u32>,
     /// The globals that are assigned to after they were made.
-    pub(super) assigned: FxHashSet<Name>,
+    pub(crate) assigned: FxHashSet<Name>,
     /// What is put into a collection, by its place.
-    pub(super) elements: FxHashMap<Name, Vec<(FunctionId, &'f Arg)>>,
+    pub(crate) elements: FxHashMap<Name, Vec<(FunctionId, &'f Arg)>>,
     /// The calls that reach a function for sure.
-    pub(super) callers: FxHashMap<FunctionId, Vec<u32>>,
+    pub(crate) callers: FxHashMap<FunctionId, Vec<u32>>,
     /// Names that mean objects of one class wherever the tree says what they mean; `None` for those that mean several things.
-    pub(super) named: FxHashMap<Name, Option<usize>>,
+    pub(crate) named: FxHashMap<Name, Option<usize>>,
     /// The parameters and captured values that go by such a name, with the class.
-    pub(super) called: FxHashMap<(FunctionId, Value), usize>,
+    pub(crate) called: FxHashMap<(FunctionId, Value), usize>,
     /// The calls of what a value holds, by function and place in the file.
-    pub(super) by_value: FxHashMap<(u32, u32, u32), u32>,
+    pub(crate) by_value: FxHashMap<(u32, u32, u32), u32>,
     /// The other values that a value may be which is found at a path, or else something: `given ?? usual`.
-    pub(super) otherwise: FxHashMap<(FunctionId, Value), Vec<Value>>,
+    pub(crate) otherwise: FxHashMap<(FunctionId, Value), Vec<Value>>,
     /// Where a closure is handed over: the call and the argument.
-    pub(super) handed: FxHashMap<FunctionId, (u32, usize)>,
+    pub(crate) handed: FxHashMap<FunctionId, (u32, usize)>,
     /// What the closures among all functions take along: the function it is written in, and its terms there.
     captured: Vec<Option<(FunctionId, Vec<Term>)>>,
 }
 
 /// What is at a place.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct At {
+pub(crate) struct At {
     /// The function that is called by it.
-    pub(super) bound: Option<FunctionId>,
+    pub(crate) bound: Option<FunctionId>,
     /// The class that has this name.
-    pub(super) class: Option<u32>,
+    pub(crate) class: Option<u32>,
     /// What is assigned to it: the first and the last variable of a chain, by number.
-    pub(super) variables: Option<(u32, u32)>,
+    pub(crate) variables: Option<(u32, u32)>,
 }
 
 /// A function without its steps.
 #[derive(Debug)]
-pub(super) struct Head {
-    pub(super) owner: Option<Name>,
+pub(crate) struct Head {
+    pub(crate) owner: Option<Name>,
     /// How many values it takes along.
-    pub(super) captures: usize,
+    pub(crate) captures: usize,
     /// Whether it takes a lock that is made by hand.
-    pub(super) locks: bool,
+    pub(crate) locks: bool,
     /// Whether it does more than compute: reads, writes, calls or waits.
-    pub(super) acts: bool,
+    pub(crate) acts: bool,
     /// How many steps it has.
-    pub(super) steps: usize,
+    pub(crate) steps: usize,
     /// How each of its values comes about, among those of all functions.
     definitions: Range<usize>,
     /// What it returns, among what all functions do.
@@ -98,7 +98,7 @@ pub(super) struct Head {
 
 /// How a value comes about.
 #[derive(Debug, Clone, Default)]
-pub(super) enum Definition {
+pub(crate) enum Definition {
     /// In a way that says nothing about it.
     #[default]
     Unknown,
@@ -122,9 +122,9 @@ pub(super) enum Definition {
 
 /// A call to look up, as it stands among the steps.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct CallAt {
-    pub(super) into: Option<Value>,
-    pub(super) awaited: bool,
+pub(crate) struct CallAt {
+    pub(crate) into: Option<Value>,
+    pub(crate) awaited: bool,
 }
 
 impl<'f> Index<'f> {
@@ -155,7 +155,7 @@ impl<'f> Index<'f> {
         }
     }
 
-    pub(super) fn of(flat: &'f Flat, functions: &[Function], builtins: &'f Builtins) -> Self {
+    pub(crate) fn of(flat: &'f Flat, functions: &[Function], builtins: &'f Builtins) -> Self {
         let mut index = Self::empty(builtins);
         index.calls = vec![CallAt::default(); flat.sites.len()];
         index.heads.reserve_exact(functions.len());
@@ -214,36 +214,26 @@ impl<'f> Index<'f> {
     }
 
     /// How a value of a function comes about.
-    pub(super) fn definition(&self, function: FunctionId, value: Value) -> Option<&Definition> {
+    pub(crate) fn definition(&self, function: FunctionId, value: Value) -> Option<&Definition> {
         let head = self.heads.get(function.0 as usize)?;
         self.definitions.get(head.definitions.clone())?.get(value.0 as usize)
     }
 
     /// What a function returns.
-    pub(super) fn returns(&self, head: &Head) -> &[Value] {
+    pub(crate) fn returns(&self, head: &Head) -> &[Value] {
         self.returns.get(head.returns.clone()).unwrap_or_default()
     }
 
     /// The number of a value among those of all functions.
-    pub(super) fn number(&self, function: FunctionId, value: Value) -> Option<usize> {
+    pub(crate) fn number(&self, function: FunctionId, value: Value) -> Option<u32> {
         let Range { start, end } = self.heads.get(function.0 as usize)?.definitions;
-        Some(start + value.0 as usize).filter(|number| *number < end)
-    }
-
-    /// How many values there are.
-    pub(super) fn values(&self) -> usize {
-        self.definitions.len()
-    }
-
-    /// How many places there are.
-    pub(super) fn places(&self) -> usize {
-        self.at.len()
+        Some(start + value.0 as usize).filter(|number| *number < end).map(number)
     }
 
     /// The number of a place, and what is there.
-    pub(super) fn place(&self, place: &str) -> Option<(usize, At)> {
-        let number = *self.places.get(place)? as usize;
-        Some((number, *self.at.get(number)?))
+    pub(crate) fn place(&self, place: &str) -> Option<(u32, At)> {
+        let number = *self.places.get(place)?;
+        Some((number, *self.at.get(number as usize)?))
     }
 
     /// What is at a place, nothing at first.
@@ -257,7 +247,7 @@ impl<'f> Index<'f> {
     }
 
     /// What a closure takes along: the function it is written in, and its terms there.
-    pub(super) fn captured(&self, function: FunctionId) -> Option<&(FunctionId, Vec<Term>)> {
+    pub(crate) fn captured(&self, function: FunctionId) -> Option<&(FunctionId, Vec<Term>)> {
         self.captured.get(function.0 as usize)?.as_ref()
     }
 
@@ -268,20 +258,20 @@ impl<'f> Index<'f> {
     }
 
     /// What is assigned to a place: the first few variables, by number.
-    pub(super) fn variables(&self, place: &str) -> impl Iterator<Item = usize> + Clone {
+    pub(crate) fn variables(&self, place: &str) -> impl Iterator<Item = usize> + Clone {
         let first = self.place(place).and_then(|(_, known)| known.variables).map(|(first, _)| first);
         self.variables_from(first)
     }
 
     /// The variables of a place from the first one on.
-    pub(super) fn variables_from(&self, first: Option<u32>) -> impl Iterator<Item = usize> + Clone {
+    pub(crate) fn variables_from(&self, first: Option<u32>) -> impl Iterator<Item = usize> + Clone {
         let next = |number: &u32| self.next.get(*number as usize).copied().filter(|next| next != number);
         std::iter::successors(first, next).take(REMEMBERED).map(|number| number as usize)
     }
 
     /// Whether something of the tree may be found at a global, or behind it. What a library or the language offers is asked for at
     /// every call, and hardly ever is anything known of it here.
-    pub(super) fn knows(&self, global: &str) -> bool {
+    pub(crate) fn knows(&self, global: &str) -> bool {
         self.stems.contains(stem(global))
     }
 
@@ -302,7 +292,7 @@ impl<'f> Index<'f> {
         for (number, class) in flat.classes.iter().enumerate() {
             self.classes.entry(&class.name).or_insert(number);
             if let Some(known) = self.at_place(Cow::Borrowed(&class.name)) {
-                known.class.get_or_insert(super::flat::number(number));
+                known.class.get_or_insert(crate::link::flat::number(number));
             }
             self.stems.insert(Cow::Borrowed(stem(&class.name)));
             for (name, function) in &class.methods {
@@ -599,7 +589,7 @@ const fn is_computed(op: &Op) -> bool {
 
 /// The place that a path leads to, as a key: `src/a.ts::store.pool`; `src/a.ts::Store.pool` for a field of `this`. What is in a map
 /// or a list has one place for all keys.
-pub(super) fn place<'p>(path: &'p AccessPath, owner: Option<&Name>) -> Option<Cow<'p, str>> {
+pub(crate) fn place<'p>(path: &'p AccessPath, owner: Option<&Name>) -> Option<Cow<'p, str>> {
     let start: &str = match &path.root {
         Root::Global(name) if path.fields.is_empty() => return Some(Cow::Borrowed(name)),
         Root::Global(name) => name,
@@ -612,14 +602,14 @@ pub(super) fn place<'p>(path: &'p AccessPath, owner: Option<&Name>) -> Option<Co
 }
 
 /// A text with room for a few fields behind it.
-pub(super) fn roomy(start: &str) -> String {
+pub(crate) fn roomy(start: &str) -> String {
     let mut place = String::with_capacity(start.len() + 24);
     place.push_str(start);
     place
 }
 
 /// Adds fields to a place.
-pub(super) fn further(place: &mut String, fields: &[Field]) {
+pub(crate) fn further(place: &mut String, fields: &[Field]) {
     for field in fields {
         match field {
             Field::Name(name) => {

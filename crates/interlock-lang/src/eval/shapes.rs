@@ -3,29 +3,30 @@
 use interlock_model::ir::{AccessPath, Field, FunctionId, Name, Root, Term, Value};
 
 use super::{
+    evaluator::Evaluator,
     index::{Definition, place},
-    meaning::{Meaning, Meanings},
+    value::AbstractValue,
 };
 
 /// How many functions may be around each other for what the innermost takes along.
 const NESTED: usize = 16;
 
-impl<'f> Meanings<'f> {
+impl<'f> Evaluator<'_, 'f> {
     /// What a member of something at a path is, by the declared type of what the first of its fields lead to.
-    pub(super) fn declared_member(
+    pub(crate) fn declared_member(
         &self,
         at: FunctionId,
         path: &AccessPath,
         fields: usize,
         name: &Name,
-    ) -> Meaning<'f> {
+    ) -> AbstractValue<'f> {
         let Some(shape) = self.declared_at(at, path, fields).and_then(|declared| place(declared, None))
         else {
-            return Meaning::Unknown;
+            return AbstractValue::Unknown;
         };
         match self.place(&[&*shape, ".", name].concat()) {
-            known @ (Meaning::Kind(_) | Meaning::Instance(_)) => known,
-            _ => Meaning::Unknown,
+            known @ (AbstractValue::Kind(_) | AbstractValue::Instance(_)) => known,
+            _ => AbstractValue::Unknown,
         }
     }
 

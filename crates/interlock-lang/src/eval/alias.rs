@@ -2,20 +2,15 @@
 
 use interlock_model::ir::{AccessPath, Field, FunctionId, Root, Term, Value};
 
-use super::{
-    builtins,
-    index::Definition,
-    meaning::{Meaning, Meanings},
-    target::Reached,
-};
+use super::{builtins, evaluator::Evaluator, index::Definition, target::Reached, value::AbstractValue};
 use crate::{
     module::is_qualified,
     tables::{Does, Gives},
 };
 
-impl Meanings<'_> {
+impl Evaluator<'_, '_> {
     /// The shared place that a path leads to: `session.count` is `sessions[id].count` behind `const session = sessions.get(id)`.
-    pub(super) fn alias(&self, at: FunctionId, path: &AccessPath) -> AccessPath {
+    pub(crate) fn alias(&self, at: FunctionId, path: &AccessPath) -> AccessPath {
         let Root::Value(value) = path.root else { return path.clone() };
         match self.alias_of(at, value) {
             Some(mut alias) => {
@@ -27,9 +22,10 @@ impl Meanings<'_> {
     }
 
     /// The shared place that a value is another name of.
-    pub(super) fn alias_of(&self, at: FunctionId, value: Value) -> Option<AccessPath> {
+    pub(crate) fn alias_of(&self, at: FunctionId, value: Value) -> Option<AccessPath> {
         // A value that depends on itself, in a loop, is another name of nothing meanwhile.
-        self.aliases.or_look(self.index.number(at, value)?, None, || self.look_at_alias(at, value))
+        self.aliases
+            .answer(&self.asking, self.index.number(at, value)?, None, || self.look_at_alias(at, value))
     }
 
     fn look_at_alias(&self, at: FunctionId, value: Value) -> Option<AccessPath> {
@@ -81,7 +77,7 @@ impl Meanings<'_> {
     }
 
     /// What a closure takes along, as a function sees it that calls it; `None` if it takes nothing.
-    pub(super) fn captures(&self, at: FunctionId, function: FunctionId) -> Option<Vec<Term>> {
+    pub(crate) fn captures(&self, at: FunctionId, function: FunctionId) -> Option<Vec<Term>> {
         let head = self.index.heads.get(function.0 as usize)?;
         if head.captures == 0 {
             return None;
@@ -97,7 +93,7 @@ impl Meanings<'_> {
 
     /// What a closure took along, by a name that holds outside of the function it was taken from: all closures that were made there
     /// agree on it. It is as if that function ran once, which is how such functions are used.
-    pub(super) fn outer_term(&self, outer: FunctionId, term: &Term) -> Term {
+    pub(crate) fn outer_term(&self, outer: FunctionId, term: &Term) -> Term {
         match term {
             Term::Path(path) => match self.outer_path(outer, path, 8) {
                 Some(path) => Term::Path(path),
@@ -141,7 +137,7 @@ impl Meanings<'_> {
                 self.flat.sites.get(*site as usize).is_some_and(|site| site.construct)
                     || matches!(
                         self.value(at, value),
-                        Meaning::Kind(_) | Meaning::Instance(_) | Meaning::Alternatives(_)
+                        AbstractValue::Kind(_) | AbstractValue::Instance(_) | AbstractValue::Alternatives(_)
                     )
             }
             _ => false,
@@ -149,7 +145,7 @@ impl Meanings<'_> {
     }
 
     /// Whether other calls may see what is found at a path. What is made in the function is not seen by them.
-    pub(super) fn is_state(&self, at: FunctionId, path: &AccessPath) -> bool {
+    pub(crate) fn is_state(&self, at: FunctionId, path: &AccessPath) -> bool {
         match &path.root {
             Root::This => true,
             Root::Global(name) => is_qualified(name),
@@ -159,7 +155,7 @@ impl Meanings<'_> {
 
     fn is_state_value(&self, at: FunctionId, value: Value) -> bool {
         let Some(number) = self.index.number(at, value) else { return false };
-        self.states.or_look(number, false, || self.look_at_state(at, value))
+        self.states.answer(&self.asking, number, false, || self.look_at_state(at, value))
     }
 
     fn look_at_state(&self, at: FunctionId, value: Value) -> bool {
@@ -181,10 +177,10 @@ impl Meanings<'_> {
                         !library.is_empty()
                             && builtins::name(self.builtins, library, path, &site.arguments).is_none()
                             && !self.builtins.is_pure_library(library)
-                            && !matches!(self.result(*number), Meaning::Collection(_))
-                            && self.outcome_of(*number, &reached).is_none()
+                            && !matches!(self.result(*number), AbstractValue::Collection(_))
+                            && self.outcome(*number).is_none()
                     }
-                    Reached::Method(..) => self.outcome_of(*number, &reached).is_none(),
+                    Reached::Method(..) => self.outcome(*number).is_none(),
                     Reached::Collection(_, receiver, method) => {
                         let looks = matches!(
                             self.builtins.does(method),
@@ -195,8 +191,8 @@ impl Meanings<'_> {
                     }
                     Reached::Other(_, method, _) => {
                         self.builtins.computes(method).is_none()
-                            && !matches!(self.result(*number), Meaning::Plain)
-                            && self.outcome_of(*number, &reached).is_none()
+                            && !matches!(self.result(*number), AbstractValue::Plain)
+                            && self.outcome(*number).is_none()
                     }
                     _ => true,
                 }
@@ -206,7 +202,7 @@ impl Meanings<'_> {
 }
 
 /// The last name of a path.
-pub(super) fn last_name(path: &AccessPath) -> Option<&str> {
+pub(crate) fn last_name(path: &AccessPath) -> Option<&str> {
     let named = path.fields.iter().rev().find_map(|field| match field {
         Field::Name(name) => Some(&**name),
         Field::At(_) => None,

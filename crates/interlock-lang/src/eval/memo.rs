@@ -1,0 +1,245 @@
+//! What was answered before, for all threads, and the question that one thread is at.
+//!
+//! Who asks first must make no difference, so an answer is kept for everybody only if it is the same whoever asks: nothing on the way
+//! to it led back to a question that was still open, and nothing was given up as too deep. Every other answer is good for the
+//! outermost question alone; that one starts from nothing, so its answer is kept for whoever asks it as the outermost.
+
+use std::{
+    cell::{Cell, RefCell},
+    hash::{BuildHasher, Hash},
+    sync::{Mutex, PoisonError},
+};
+
+use rustc_hash::{FxBuildHasher, FxHashMap};
+
+/// How deep one question may lead to others. Real programs need a dozen; what is deeper is given up.
+const DEPTH: u32 = 48;
+
+/// Into how many parts answers are divided, so that threads seldom wait for each other; a power of two.
+const SHARDS: usize = 64;
+
+/// The answers to questions of one kind.
+#[derive(Debug)]
+pub(crate) struct Answers<K, T> {
+    shards: Box<[Shard<K, T>]>,
+}
+
+type Shard<K, T> = Mutex<FxHashMap<K, Kept<T>>>;
+
+#[derive(Debug, Clone)]
+struct Kept<T> {
+    answer: T,
+    /// How deep it led; `None` where it is only good for the outermost question.
+    height: Option<u32>,
+}
+
+impl<K, T> Default for Answers<K, T> {
+    fn default() -> Self {
+        Self { shards: std::iter::repeat_with(Mutex::default).take(SHARDS).collect() }
+    }
+}
+
+impl<K: Hash + Eq, T: Clone> Answers<K, T> {
+    fn shard(&self, key: &K) -> Option<&Shard<K, T>> {
+        let hash = FxBuildHasher.hash_one(key).rotate_left(24);
+        self.shards.get(usize::try_from(hash).unwrap_or_default() & (SHARDS - 1))
+    }
+
+    fn get(&self, key: &K) -> Option<Kept<T>> {
+        self.shard(key)?.lock().unwrap_or_else(PoisonError::into_inner).get(key).cloned()
+    }
+
+    fn keep(&self, key: K, kept: Kept<T>) {
+        if let Some(shard) = self.shard(&key) {
+            shard.lock().unwrap_or_else(PoisonError::into_inner).insert(key, kept);
+        }
+    }
+}
+
+/// Where one thread is with its questions.
+#[derive(Debug, Default)]
+pub(crate) struct Asking {
+    /// How many questions are open.
+    open: Cell<u32>,
+    depth: Cell<u32>,
+    /// The deepest that the question of this moment has led to.
+    deepest: Cell<u32>,
+    /// How often something was given up, or taken from what is only good for the outermost question.
+    cuts: Cell<u32>,
+    /// How many outermost questions were answered.
+    turn: Cell<u32>,
+}
+
+/// What a question returns to.
+struct Outer {
+    is_outermost: bool,
+    depth: u32,
+    deepest: u32,
+    cuts: u32,
+}
+
+impl Asking {
+    /// Asks one thing more; `None` if that is too deep.
+    pub(crate) fn deeper<T>(&self, ask: impl FnOnce() -> T) -> Option<T> {
+        let depth = self.depth.get();
+        if depth >= DEPTH {
+            self.cut();
+            return None;
+        }
+        self.depth.set(depth + 1);
+        self.deepest.set(self.deepest.get().max(depth + 1));
+        let answer = ask();
+        self.depth.set(depth);
+        Some(answer)
+    }
+
+    fn cut(&self) {
+        self.cuts.set(self.cuts.get().wrapping_add(1));
+    }
+
+    /// Whether a kept answer is what would be found from here.
+    fn accepts<T>(&self, kept: &Kept<T>) -> bool {
+        let is_outermost = self.open.get() == 0;
+        let depth = if is_outermost { 0 } else { self.depth.get() };
+        match kept.height {
+            Some(height) if depth + height <= DEPTH => {
+                self.deepest.set(self.deepest.get().max(self.depth.get() + height));
+                true
+            }
+            None if is_outermost => {
+                self.cut();
+                true
+            }
+            _ => false,
+        }
+    }
+
+    fn begin(&self) -> Outer {
+        let outer = Outer {
+            is_outermost: self.open.get() == 0,
+            depth: self.depth.get(),
+            deepest: self.deepest.get(),
+            cuts: self.cuts.get(),
+        };
+        self.open.set(self.open.get() + 1);
+        if outer.is_outermost {
+            self.depth.set(0);
+        }
+        self.deepest.set(self.depth.get());
+        outer
+    }
+
+    /// How deep the question led, if its answer is the same for everybody.
+    fn end(&self, outer: &Outer) -> Option<u32> {
+        let height = self.deepest.get() - self.depth.get();
+        self.open.set(self.open.get() - 1);
+        self.depth.set(outer.depth);
+        self.deepest.set(outer.deepest.max(outer.depth + height));
+        if outer.is_outermost {
+            self.turn.set(self.turn.get().wrapping_add(1));
+        }
+        (self.cuts.get() == outer.cuts).then_some(height)
+    }
+}
+
+/// What one thread knows of one kind of questions.
+#[derive(Debug)]
+pub(crate) struct Memo<'w, K, T> {
+    shared: &'w Answers<K, T>,
+    /// The questions that are open.
+    open: RefCell<Vec<K>>,
+    /// What is good for the outermost question alone, and which one that is.
+    own: RefCell<FxHashMap<K, T>>,
+    turn: Cell<u32>,
+}
+
+impl<'w, K: Hash + Eq + Clone, T: Clone> Memo<'w, K, T> {
+    pub(crate) fn of(shared: &'w Answers<K, T>) -> Self {
+        Self { shared, open: RefCell::default(), own: RefCell::default(), turn: Cell::new(0) }
+    }
+
+    /// What is known, or else what is found; who asks for the same meanwhile gets something else.
+    pub(crate) fn answer(&self, asking: &Asking, key: K, meanwhile: T, look: impl FnOnce() -> T) -> T {
+        if let Some(kept) = self.shared.get(&key)
+            && asking.accepts(&kept)
+        {
+            return kept.answer;
+        }
+        if self.turn.replace(asking.turn.get()) != asking.turn.get() {
+            self.own.borrow_mut().clear();
+        }
+        let own = self.own.borrow().get(&key).cloned();
+        if let Some(given) = own.or_else(|| self.open.borrow().contains(&key).then_some(meanwhile)) {
+            asking.cut();
+            return given;
+        }
+        let outer = asking.begin();
+        self.open.borrow_mut().push(key.clone());
+        let answer = look();
+        self.open.borrow_mut().pop();
+        let height = asking.end(&outer);
+        if height.is_some() || outer.is_outermost {
+            self.shared.keep(key, Kept { answer: answer.clone(), height });
+        } else {
+            self.own.borrow_mut().insert(key, answer.clone());
+        }
+        answer
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What things say of themselves and of others: a graph in which a question leads to the questions it names.
+    struct Graph<'w> {
+        leads_to: &'w [&'w [u32]],
+        asking: Asking,
+        memo: Memo<'w, u32, Vec<u32>>,
+    }
+
+    impl<'w> Graph<'w> {
+        fn of(leads_to: &'w [&'w [u32]], answers: &'w Answers<u32, Vec<u32>>) -> Self {
+            Self { leads_to, asking: Asking::default(), memo: Memo::of(answers) }
+        }
+
+        /// The numbers that one leads to, itself included.
+        fn ask(&self, number: u32) -> Vec<u32> {
+            self.memo.answer(&self.asking, number, vec![], || {
+                let mut found = vec![number];
+                for next in self.leads_to[number as usize] {
+                    found.extend(self.asking.deeper(|| self.ask(*next)).unwrap_or_default());
+                }
+                found
+            })
+        }
+    }
+
+    #[test]
+    fn the_answer_is_the_same_whoever_is_asked_first() {
+        // A cycle of three with a way in and a way out, and a number that leads to itself.
+        let leads_to: &[&[u32]] = &[&[1], &[2, 4], &[3], &[1, 5], &[], &[5, 4]];
+        let alone: Vec<Vec<u32>> =
+            (0..6).map(|number| Graph::of(leads_to, &Answers::default()).ask(number)).collect();
+        for first in 0..6 {
+            let answers = Answers::default();
+            let graph = Graph::of(leads_to, &answers);
+            for number in (first..6).chain(0..first) {
+                assert_eq!(graph.ask(number), alone[number as usize], "{number} after {first}");
+                assert_eq!(Graph::of(leads_to, &answers).ask(number), alone[number as usize]);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_too_deep_is_too_deep_whatever_is_known() {
+        let lists: Vec<Vec<u32>> = (1..100).map(|next| vec![next]).chain([vec![]]).collect();
+        let leads_to: Vec<&[u32]> = lists.iter().map(Vec::as_slice).collect();
+        let alone = Graph::of(&leads_to, &Answers::default()).ask(0).len();
+        assert_eq!(alone, DEPTH as usize + 1);
+        let answers = Answers::default();
+        let graph = Graph::of(&leads_to, &answers);
+        (0..100).rev().for_each(|number| drop(graph.ask(number)));
+        assert_eq!(graph.ask(0).len(), alone, "the end of the way is known by now, and still too deep");
+    }
+}
