@@ -10,6 +10,7 @@ use interlock_model::ir::{Block, Effect, FunctionId, Name, Op, Tool};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{
+    calls::{Calls, Reached},
     entries::entry,
     follow::Follower,
     summary::{Summaries, Summary},
@@ -19,8 +20,6 @@ use super::{
 
 /// How many functions of a dispatch that there was no room for are ways in of their own, for one tool.
 const MOST_PARTS: usize = 4;
-/// How many functions that there was no room for are looked at in all.
-pub(super) const MOST_CUT: usize = 400;
 
 /// The ways into the program that were found, and what there was no room for in those of handlers.
 #[derive(Default)]
@@ -118,6 +117,17 @@ fn is_batch(op: &Op) -> bool {
     }
 }
 
+/// What may run under a lock or in a transaction of somebody who calls it.
+pub(super) fn under_locks<'c>(calls: &'c Calls, summaries: &Summaries<'_>) -> Reached<'c> {
+    let mut under = Reached::new(calls);
+    for (id, summary) in (0..).map(FunctionId).zip(summaries) {
+        if summary.get().is_some_and(|summary| holds(&summary.body)) {
+            under.from(id);
+        }
+    }
+    under
+}
+
 /// What there was no room for in a function, without that which something inside may hold a lock or a transaction around: also what is
 /// put in later.
 fn free(summary: &Summary<'_>, summaries: &Summaries<'_>) -> Vec<FunctionId> {
@@ -157,22 +167,41 @@ pub(super) fn with_what_is_inside(
     found.into_iter().map(|(id, tools)| (id, tools.into_values().flatten().collect())).collect()
 }
 
-/// Of what there was no room for, that which is seen inside of no tool at all; and how much more of it there is than is looked at.
+/// Of what there was no room for, that which is seen inside of no tool at all.
 pub(super) fn not_seen(
     mut cut: Vec<(FunctionId, Vec<Tool>)>,
     entries: &[Expanded],
-) -> (Vec<(FunctionId, Vec<Tool>)>, usize) {
+) -> Vec<(FunctionId, Vec<Tool>)> {
     if cut.is_empty() {
-        return (cut, 0);
+        return cut;
     }
     let mut seen: FxHashSet<FunctionId> = FxHashSet::default();
     for entry in entries.iter().filter(|entry| matches!(entry.runs, Runs::Call(_) | Runs::Part(_))) {
         followed(&entry.body, &mut seen);
     }
     cut.retain(|(id, _)| !seen.contains(id));
-    let more = cut.len().saturating_sub(MOST_CUT);
-    cut.truncate(MOST_CUT);
-    (cut, more)
+    cut
+}
+
+/// The functions that are looked at: entry points, and what was inlined into one.
+pub(super) struct Seen(FxHashSet<FunctionId>);
+
+impl Seen {
+    pub(super) fn of(entries: &[Expanded]) -> Self {
+        let mut seen: FxHashSet<FunctionId> = entries.iter().map(|entry| entry.function).collect();
+        entries.iter().for_each(|entry| followed(&entry.body, &mut seen));
+        Self(seen)
+    }
+
+    /// Adds a function; `false` if it was there.
+    pub(super) fn add(&mut self, id: FunctionId) -> bool {
+        self.0.insert(id)
+    }
+
+    /// Adds what was inlined into a body.
+    pub(super) fn add_inlined(&mut self, body: &Block) {
+        followed(body, &mut self.0);
+    }
 }
 
 fn followed(body: &Block, seen: &mut FxHashSet<FunctionId>) {

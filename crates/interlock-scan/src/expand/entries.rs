@@ -13,7 +13,7 @@ use super::{
     bodies::Bodies,
     calls::{Calls, Reached},
     component::has_many_roots,
-    cut::{Found, not_seen, of_handler, of_tool, with_what_is_inside},
+    cut::{Found, Seen, not_seen, of_handler, of_tool, under_locks, with_what_is_inside},
     follow::Follower,
     lost::{coverage, losses},
     order::{Circle, levels},
@@ -45,13 +45,10 @@ impl Expansion {
 /// Every entry point of a program with its calls inlined. The steps of the program's functions are gone afterwards.
 pub(crate) fn expand(program: &mut Program) -> Expansion {
     let mut room = Room::of(program);
-    let (entries, unreached, left) = expanded(program, &mut room);
-    let mut note = |text: String| program.notes.push(Note { span: Span::on_line(FileId(0), 1), text });
+    let (entries, unreached) = expanded(program, &mut room);
     if room.is_full() {
-        note("the program comes to more steps than there is room for, so some calls are not followed".into());
-    }
-    if left > 0 {
-        note(format!("tools do more than there is room for, and {left} functions of that are not looked at"));
+        let text = "the program comes to more steps than there is room for, so some calls are not followed";
+        program.notes.push(Note { span: Span::on_line(FileId(0), 1), text: text.into() });
     }
     Expansion { entries, unreached, crowded: room.is_full() }
 }
@@ -64,13 +61,18 @@ enum Way<'w> {
     Function(FunctionId),
 }
 
-/// Every way in, how many functions none of those that are known reaches, and how many that there was no room for are not looked at.
-fn expanded(program: &mut Program, room: &mut Room) -> (Vec<Expanded>, usize, usize) {
+/// Every way in, and how many functions none of those that are known reaches.
+fn expanded(program: &mut Program, room: &mut Room) -> (Vec<Expanded>, usize) {
     let mut calls = Calls::new(program);
     program.called_often = std::mem::take(&mut calls.often);
     let ids = (0..).map(FunctionId).zip(&program.functions);
     let mut roots: Vec<FunctionId> =
         ids.filter(|(_, function)| function.role != Role::Helper).map(|(id, _)| id).collect();
+    let mut of_handlers = Reached::new(&calls);
+    let is_handler = |id: &&FunctionId| {
+        matches!(program.function(**id).map(|function| &function.role), Some(Role::Handler(_)))
+    };
+    roots.iter().filter(is_handler).for_each(|id| of_handlers.from(*id));
     let mut reached = Reached::new(&calls);
     roots.iter().for_each(|id| reached.from(*id));
     let not_reached = program.functions.len().saturating_sub(reached.count());
@@ -122,9 +124,26 @@ fn expanded(program: &mut Program, room: &mut Room) -> (Vec<Expanded>, usize, us
         let part = whole.and_then(|whole| entry(*id, &whole, Runs::Part(tools.clone())));
         Found::of(Vec::from_iter(part))
     };
-    let (cut, left) = not_seen(with_what_is_inside(cut, &summaries), &entries);
+    let cut = not_seen(with_what_is_inside(cut, &summaries), &entries);
     entries.extend(side_by_side(&cut, room, part).entries);
-    (entries, not_reached, left)
+    let mut seen = Seen::of(&entries);
+    let withheld = under_locks(&calls, &summaries);
+    // Callers first: what is inside them is seen with them.
+    for id in
+        levels.iter().rev().flatten().flatten().filter(|id| of_handlers.has(**id) && !withheld.has(**id))
+    {
+        let function = program.function(*id).filter(|function| function.role == Role::Helper);
+        let summary = summaries.get(id.0 as usize).and_then(OnceLock::get).filter(|_| !room.is_full());
+        let (Some(summary), Some(function), true) = (summary, function, seen.add(*id)) else { continue };
+        if summary.held.can_harm(function.interleaving)
+            && let Some(entry) = entry(*id, &follower().whole(summary), Runs::Unreached)
+        {
+            seen.add_inlined(&entry.body);
+            room.take(steps(&entry.body));
+            entries.push(entry);
+        }
+    }
+    (entries, not_reached)
 }
 
 /// Makes ways side by side, as long as there is room; what is made then has only its own steps.
