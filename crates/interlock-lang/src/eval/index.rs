@@ -63,6 +63,8 @@ pub(crate) struct Index<'f> {
     pub(crate) otherwise: FxHashMap<(FunctionId, Value), Vec<Value>>,
     /// Where a closure is handed over: the call and the argument.
     pub(crate) handed: FxHashMap<FunctionId, (u32, usize)>,
+    /// What the parameters of functions are by default, by position.
+    pub(crate) defaults: FxHashMap<FunctionId, Vec<Option<&'f Arg>>>,
     /// What the closures among all functions take along: the function it is written in, and its terms there.
     captured: Vec<Option<(FunctionId, Vec<Term>)>>,
 }
@@ -84,8 +86,6 @@ pub(crate) struct Head {
     pub(crate) owner: Option<Name>,
     /// How many values it takes along.
     pub(crate) captures: usize,
-    /// Whether it takes a lock that is made by hand.
-    pub(crate) locks: bool,
     /// Whether it does more than compute: reads, writes, calls or waits.
     pub(crate) acts: bool,
     /// How many steps it has.
@@ -151,6 +151,7 @@ impl<'f> Index<'f> {
             by_value: Default::default(),
             otherwise: Default::default(),
             handed: Default::default(),
+            defaults: Default::default(),
             captured: Default::default(),
         }
     }
@@ -180,8 +181,7 @@ impl<'f> Index<'f> {
             }
             let (first, returned) = (index.definitions.len(), index.returns.len());
             index.definitions.resize_with(first + function.values.len(), Definition::default);
-            let mut walk =
-                Walk { index: &mut index, id, first, returned, locks: false, acts: false, steps: 0 };
+            let mut walk = Walk { index: &mut index, id, first, returned, acts: false, steps: 0 };
             for (at, value) in function.parameters.iter().enumerate() {
                 walk.define(*value, Definition::Parameter(at));
             }
@@ -189,7 +189,13 @@ impl<'f> Index<'f> {
                 walk.define(*value, Definition::Capture(at));
             }
             walk.block(&function.body);
-            let Walk { locks, acts, steps, .. } = walk;
+            let Walk { acts, steps, .. } = walk;
+            let of_parameter = |parameter: &Value| {
+                about.locals.iter().find(|(local, _)| local == parameter).map(|(_, default)| default)
+            };
+            if !about.locals.is_empty() && function.parameters.iter().any(|it| of_parameter(it).is_some()) {
+                index.defaults.insert(id, function.parameters.iter().map(of_parameter).collect());
+            }
             if about.holds {
                 for (_, arg) in about.locals.iter().chain(&about.items) {
                     index.closures_in(id, arg, None);
@@ -199,7 +205,6 @@ impl<'f> Index<'f> {
             index.heads.push(Head {
                 owner: function.owner.clone(),
                 captures: function.captures.len(),
-                locks,
                 acts,
                 steps,
                 definitions: first..index.definitions.len(),
@@ -489,7 +494,6 @@ struct Walk<'i, 'f> {
     /// Where its values begin among those of all functions, and what it returns among what all do.
     first: usize,
     returned: usize,
-    locks: bool,
     acts: bool,
     steps: usize,
 }
@@ -548,7 +552,6 @@ impl Walk<'_, '_> {
                     self.index.assigned.insert(name.clone());
                 }
                 Op::New { into, .. } => self.define(*into, Definition::New),
-                Op::Acquire { .. } => self.locks = true,
                 Op::Closure { into, function, captures } => {
                     self.captured(*function, captures);
                     self.define(*into, Definition::Function(*function));

@@ -94,6 +94,23 @@ impl<'f> Rewriter<'_, 'f> {
             .collect()
     }
 
+    /// The arguments for a function, with what its parameters are by default where nothing is handed over for them.
+    fn arguments_for(&self, standing: &Standing<'f>, callee: &Callee) -> Vec<Argument> {
+        let mut arguments = self.arguments(standing);
+        let (Callee::Function(function) | Callee::Closure { function, .. }) = callee else {
+            return arguments;
+        };
+        let Some(defaults) = self.eval.index.defaults.get(function) else { return arguments };
+        let default = |arg: &&Arg| match named(self.eval.builtins, &arg.from_outside()) {
+            Term::Unknown => None,
+            term => Some(Argument::Term(term)),
+        };
+        let missing = defaults.iter().skip(arguments.len());
+        let known: Vec<Argument> = missing.map_while(|arg| arg.as_ref().and_then(default)).collect();
+        arguments.extend(known);
+        arguments
+    }
+
     /// Whether an argument is a function that this one was handed itself, and which one depends on who called it.
     fn is_passed_on(&self, arg: &Arg) -> bool {
         match &arg.term {
@@ -137,7 +154,7 @@ impl<'f> Rewriter<'_, 'f> {
         receiver: Option<AccessPath>,
         out: &mut Block,
     ) {
-        let arguments = self.arguments(standing);
+        let arguments = self.arguments_for(standing, &callee);
         let op = Op::Call { into: standing.into, callee, receiver, arguments, awaited: standing.awaited };
         out.push(Effect { span: standing.span, op });
     }
@@ -151,8 +168,8 @@ impl<'f> Rewriter<'_, 'f> {
         let into = standing.into.unwrap_or_else(|| self.declare(name));
         out.push(Effect { span: standing.span, op: Op::New { into, lock: None } });
         if let Some(constructor) = self.eval.constructor(class) {
-            let arguments = self.arguments(standing);
             let (callee, receiver) = (self.callee(constructor), Some(into.into()));
+            let arguments = self.arguments_for(standing, &callee);
             let op = Op::Call { into: None, callee, receiver, arguments, awaited: true };
             out.push(Effect { span: standing.span, op });
         }
@@ -218,13 +235,10 @@ impl<'f> Rewriter<'_, 'f> {
         for (name, function) in ways.into_iter().rev() {
             let into = standing.into.map(|_| self.declare("result"));
             results.extend(into);
-            let op = Op::Call {
-                into,
-                callee: self.callee(function),
-                receiver: receiver.clone(),
-                arguments: self.arguments(standing),
-                awaited: standing.awaited,
-            };
+            let callee = self.callee(function);
+            let arguments = self.arguments_for(standing, &callee);
+            let receiver = receiver.clone();
+            let op = Op::Call { into, callee, receiver, arguments, awaited: standing.awaited };
             let then = vec![Effect { span: standing.span, op }];
             if name.is_none() && rest.is_empty() {
                 rest = then;

@@ -187,11 +187,11 @@ impl<'f> Rewriter<'_, 'f> {
         }
     }
 
-    /// The parameter that is called under a lock, if the function that callers hand over takes something along. Also where there is only
-    /// one such function: what it takes along has a name where it is written, and whether the lock is about that shows there.
+    /// The parameter that is called, if the function that callers hand over captures something. Also where there is only one such
+    /// function: what it captures has a name where it is written, and what it is about shows there.
     fn handed(&self, standing: &Standing<'f>, function: FunctionId) -> Option<Value> {
         let heads = &self.eval.index.heads;
-        if !heads.get(self.id.0 as usize)?.locks || heads.get(function.0 as usize)?.captures == 0 {
+        if heads.get(function.0 as usize)?.captures == 0 {
             return None;
         }
         let callee = standing.site.callee.as_ref().filter(|callee| callee.fields.is_empty())?;

@@ -232,10 +232,21 @@ impl<'i> Index<'i> {
                 thing => thing,
             };
         }
-        if let Some((_, arg)) = unit.locals.iter().find(|(local, _)| *local == value) {
-            return self.look(arg, at, fuel);
+        let local = unit.locals.iter().find(|(local, _)| *local == value).map(|(_, arg)| arg);
+        match (self.definition(at.function, value), local) {
+            // What it is by default, it is where a caller hands nothing over.
+            (Some(Definition::Parameter(_)), _)
+                if !at.env.knows(at.function) && !self.callers(at.function).is_empty() =>
+            {
+                Thing::Open(Open::Parameters(at.function))
+            }
+            (_, Some(arg)) => self.look(arg, at, fuel),
+            (defined, None) => self.by_definition(defined, at, fuel),
         }
-        match self.definition(at.function, value) {
+    }
+
+    fn by_definition(&self, defined: Option<Definition<'i>>, at: &At<'i>, fuel: usize) -> Thing<'i> {
+        match defined {
             Some(Definition::Parameter(_)) if at.env.knows(at.function) => Thing::Unknown,
             Some(Definition::Parameter(_)) => Thing::Open(Open::Parameters(at.function)),
             Some(Definition::Capture(position)) => {

@@ -46,7 +46,7 @@ impl<'a> Lowerer<'a> {
             return val;
         }
         let target = self.callee(&call.callee);
-        let arguments = self.arguments(&call.arguments);
+        let arguments = self.arguments_of_call(&call.arguments, wanted);
         self.lock_file_removed(call);
         self.stand(call.span);
         let val = self.invoke(target, arguments, false, wanted);
@@ -186,6 +186,24 @@ impl<'a> Lowerer<'a> {
         let mut evaluated = Vec::with_capacity(arguments.len());
         for argument in arguments {
             let val = self.spread_or_expression(argument);
+            evaluated.push(val.into_arg());
+        }
+        evaluated
+    }
+
+    /// The arguments of a call. A promise that is made for a call which is waited for has its value and its failure there:
+    /// `await withTimeout(load(), 1000)`.
+    fn arguments_of_call(&mut self, arguments: &[Argument<'a>], wanted: Use) -> Vec<Arg> {
+        let waits = wanted == Use::Awaited || wanted == Use::Returned && self.cx.tries == 0;
+        let mut evaluated = Vec::with_capacity(arguments.len());
+        for argument in arguments {
+            let made = argument.as_expression().map(Expression::get_inner_expression);
+            let val = match made {
+                Some(made @ Expression::CallExpression(_)) if waits => {
+                    self.expression_for(made, Use::Awaited)
+                }
+                _ => self.spread_or_expression(argument),
+            };
             evaluated.push(val.into_arg());
         }
         evaluated

@@ -224,9 +224,14 @@ impl<'a> Lowerer<'a> {
                 }
                 val.depend(&default);
                 // Where no caller says otherwise it is what it is by default.
-                if matches!(default.shape, Shape::Call(_))
-                    && parameter.pattern.get_identifier_name().is_some()
-                {
+                let is_known = match default.shape {
+                    Shape::Call(_) | Shape::Text(_) => true,
+                    Shape::Opaque => {
+                        default.path_ref().is_some_and(|path| matches!(path.root, Root::Global(_)))
+                    }
+                    _ => false,
+                };
+                if is_known && parameter.pattern.get_identifier_name().is_some() {
                     self.cx.locals.push((value, default.into_arg()));
                 }
             }

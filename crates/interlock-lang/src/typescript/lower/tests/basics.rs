@@ -51,7 +51,7 @@ export const graph = new Graph("memory.json");
             12        return graph
             14      call 'graph.entities.push'(entity), not awaited
             15      path = read shared this.path
-            15      stringify = call '::JSON.stringify'(graph), not awaited
+            15      stringify = call '::JSON.stringify'(graph)
             15      writeFile = call '::fs.writeFile'(this.path, stringify)
             15      suspend
             16      return graph
