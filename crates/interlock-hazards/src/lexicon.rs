@@ -5,7 +5,7 @@
 
 use std::{collections::BTreeMap, sync::LazyLock};
 
-use interlock_model::ir::Name;
+use interlock_model::ir::{Name, Program};
 
 use crate::words;
 
@@ -25,10 +25,10 @@ macro_rules! topics {
 }
 
 topics! {
-    AnotherEachTime, BesideArguments, Busy, Cache, CacheInMemory, Caller, ChangedAt, ClearsUp, Closes, ClosingFlag, Computes, DoesOnce, Ends,
+    AnotherEachTime, Asks, BesideArguments, Busy, Cache, CacheInMemory, Caller, ChangedAt, ClearsUp, Closes, ClosingFlag, Computes, DoesOnce, Ends,
     ExitsProcess, FileName, Fingerprint, FoundList, Holders, InTransaction, Limit, LimitInitials, Log, LogStream, Maker, Notes, Nothing, Number,
-    Once, OwnId, Owner, OwnerTogether, Pauses, Personal, Presence, Reads, Removes, Renewal, RequestWorked, RoleHolder, Size, Switch, TellsPeople,
-    Temporary, TidiedPath, UnderWay, Unguessable, UsedAt, Version, VersionEnding, Waiting, WentWell, Work, Wrapping,
+    Once, OwnId, Owner, OwnerTogether, Pauses, Personal, Presence, Reads, Removes, Renewal, RequestWorked, RoleHolder, Settles, Size, Switch, TellsPeople,
+    Temporary, TidiedPath, ToClient, UnderWay, Unguessable, UsedAt, Version, VersionEnding, Waiting, WentWell, Work, Wrapping,
 }
 
 /// Lists of words, one for each topic.
@@ -80,6 +80,28 @@ impl Lexicon {
             let _ = lexicon.extend(topic, words.iter().cloned());
         }
         Some(lexicon)
+    }
+
+    /// What names say in a program.
+    #[must_use]
+    pub fn of(program: &Program) -> Self {
+        Self::extended(&program.words).unwrap_or_else(|| Self::built_in().clone())
+    }
+
+    /// Whether a function of a library, by its name, only asks, works something out, or says what happens.
+    #[must_use]
+    pub fn only_asks(&self, name: &str) -> bool {
+        let verb = |topic| self.has_verb_of(topic, name);
+        verb(Topic::Asks)
+            || verb(Topic::Reads)
+            || self.has(Topic::ToClient, name)
+            || self.has_word_of(Topic::TellsPeople, name)
+    }
+
+    /// Whether a function that is called is, by its name, what settles a hand-made promise.
+    #[must_use]
+    pub fn settles_promise(&self, name: &str) -> bool {
+        self.has(Topic::Settles, name)
     }
 
     /// Adds words to the list of a topic, by its name in `lexicon.toml`.

@@ -35,6 +35,14 @@ pub struct Finding {
     pub proof: Option<Proof>,
 }
 
+impl Finding {
+    /// Whether it counts for the score and the exit code. What is only assumed to be reached is shown to those who ask for it.
+    #[must_use]
+    pub fn counts(&self) -> bool {
+        self.confidence > Confidence::Low
+    }
+}
+
 /// A place in a file, for people.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Location {

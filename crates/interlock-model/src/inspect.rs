@@ -71,6 +71,8 @@ pub struct Loss {
     pub kind: LossKind,
     /// What was called there.
     pub callee: String,
+    /// Whether it could hide a change of something that calls share.
+    pub hides: bool,
 }
 
 /// How the analysis lost its way.
@@ -110,7 +112,7 @@ impl LossKind {
 
 impl fmt::Display for Loss {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { location, kind, callee } = self;
+        let Self { location, kind, callee, .. } = self;
         match kind {
             LossKind::UnknownLibrary => write!(f, "{location}: it is not known what `{callee}` does"),
             LossKind::UnresolvedImport => write!(f, "{location}: the import of `{callee}` leads nowhere"),

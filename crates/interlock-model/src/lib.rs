@@ -43,7 +43,7 @@ pub use policy::{
 pub use proof::{Evidence, LegalOutcome, Outcome, ProofReport, Seen, SetReport, StaleWindow};
 pub use reference::NoSuchAnswer;
 pub use remedy::{Primitive, Remedy, Site};
-pub use report::{Coverage, Grade, NotFollowed, Rating, Report, ToolCoverage};
+pub use report::{Coverage, Grade, Listed, NotFollowed, Rating, Report, ToolCoverage};
 pub use severity::{Confidence, Reach, Severity, UnknownName};
 pub use span::{FileId, Span};
 pub use surface::{Effectful, Surface, ToolSurface};

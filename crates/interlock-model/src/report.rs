@@ -1,7 +1,7 @@
 //! What a look at a tree came to: the findings, how much was understood, and the score.
 
 use serde::{Deserialize, Serialize};
-use std::fmt;
+use std::{collections::BTreeSet, fmt};
 
 use crate::{Finding, Loss};
 
@@ -32,14 +32,27 @@ pub struct Coverage {
     pub files: usize,
     /// Functions that were lowered.
     pub functions: usize,
-    /// Handlers of tools that were found.
+    /// Tools that were found, by name.
     pub handlers: usize,
     /// How far the analysis got with each tool, by name.
     pub tools: Vec<ToolCoverage>,
     /// What was not followed, in sum.
     pub not_followed: NotFollowed,
+    /// What the running server lists, where it was asked.
+    pub listed: Option<Listed>,
     /// What was left out or not understood, sorted.
     pub notes: Vec<String>,
+}
+
+/// What the running server lists, held against what was found in the sources.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Listed {
+    /// How many tools it lists.
+    pub tools: usize,
+    /// Those of them that were not found in the sources, sorted.
+    pub missed: Vec<String>,
+    /// Those that were found and that it does not list, sorted: tools of other servers of the tree, or of other settings.
+    pub unlisted: Vec<String>,
 }
 
 /// How far the analysis got with one tool.
@@ -47,14 +60,13 @@ pub struct Coverage {
 pub struct ToolCoverage {
     /// Its name.
     pub name: String,
-    /// Whether every call into the sources was followed to its end. What a library does that nobody has described is listed all the
-    /// same.
+    /// Whether the analysis got to the end of everything it does that calls share.
     pub followed: bool,
-    /// Where the way was lost, in order, each place once.
+    /// Where the way was lost so that something [could be hidden](Loss::hides), in order, each place once.
     pub lost: Vec<Loss>,
 }
 
-/// What was not followed, in sum over all entry points, each place once.
+/// What was not followed and could hide something, in sum over all entry points, each place once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct NotFollowed {
     /// Calls of functions of libraries of which nothing is known.
@@ -88,6 +100,37 @@ pub enum Grade {
     D,
     /// Below.
     F,
+}
+
+impl Report {
+    /// The findings that count for the score and the exit code.
+    pub fn counted(&self) -> impl Iterator<Item = &Finding> {
+        self.findings.iter().filter(|finding| finding.counts())
+    }
+}
+
+impl Coverage {
+    /// How many tools were followed to the end.
+    #[must_use]
+    pub fn followed(&self) -> usize {
+        self.tools.iter().filter(|tool| tool.followed).count()
+    }
+
+    /// Holds the tools that were found against those that the running server lists. What it lists and was not found is a tool that was
+    /// not followed.
+    pub fn compare_with(&mut self, listed: &[String]) {
+        let listed: BTreeSet<&str> = listed.iter().map(String::as_str).collect();
+        let found: BTreeSet<&str> = self.tools.iter().map(|tool| tool.name.as_str()).collect();
+        let owned = |names: Vec<&&str>| names.into_iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        let missed = owned(listed.difference(&found).collect());
+        let unlisted = owned(found.difference(&listed).collect());
+        let tools = listed.len();
+        let unseen = |name: &String| ToolCoverage { name: name.clone(), followed: false, lost: Vec::new() };
+        self.tools.extend(missed.iter().map(unseen));
+        self.tools.sort_by(|one, other| one.name.cmp(&other.name));
+        self.handlers = self.tools.len();
+        self.listed = Some(Listed { tools, missed, unlisted });
+    }
 }
 
 impl std::ops::AddAssign for NotFollowed {
@@ -158,6 +201,20 @@ impl fmt::Display for Grade {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_tool_that_the_server_lists_and_the_sources_do_not_show_is_named_and_not_followed() {
+        let tool = |name: &str| ToolCoverage { name: name.into(), followed: true, lost: vec![] };
+        let mut coverage =
+            Coverage { handlers: 2, tools: vec![tool("add"), tool("old")], ..Coverage::default() };
+        coverage.compare_with(&["add".into(), "Zap".into(), "add".into()]);
+        let listed = coverage.listed.clone().unwrap();
+        assert_eq!(listed, Listed { tools: 2, missed: vec!["Zap".into()], unlisted: vec!["old".into()] });
+        let tools: Vec<(&str, bool)> =
+            coverage.tools.iter().map(|tool| (tool.name.as_str(), tool.followed)).collect();
+        assert_eq!(tools, [("Zap", false), ("add", true), ("old", true)]);
+        assert_eq!((coverage.handlers, coverage.followed()), (3, 2));
+    }
 
     #[test]
     fn grades_change_at_their_lowest_score() {

@@ -11,6 +11,7 @@ pub mod isolate;
 mod judge;
 mod lab;
 pub mod launch;
+mod list;
 mod mask;
 pub mod perturb;
 mod request;
@@ -20,6 +21,7 @@ mod trouble;
 
 pub use connect::{Address, InvalidAddress};
 pub use explore::{prove, replay};
+pub use list::list;
 pub use request::{Ask, Budget, Progress, Proved, Quiet, Request};
 pub use target::{Patience, Target, fill};
 pub use trouble::Trouble;

@@ -8,13 +8,17 @@ use crate::{Rule, clean, command, summary};
 
 /// Writes a report. `prefix` is what leads from the root of the repository to the scanned root, with a slash at its end, or nothing.
 ///
-/// GitHub shows only the first few annotations of a step, so the worst come first.
+/// GitHub shows only the first few annotations of a step, so the worst come first. `all` says whether findings of low confidence have
+/// one too, or are only counted.
 #[must_use]
-pub fn write(report: &Report, rules: &[Rule<'_>], prefix: &str) -> String {
-    let mut findings: Vec<&Finding> = report.findings.iter().collect();
+pub fn write(report: &Report, rules: &[Rule<'_>], prefix: &str, all: bool) -> String {
+    let mut findings: Vec<&Finding> =
+        report.findings.iter().filter(|finding| all || finding.counts()).collect();
     findings.sort_by_key(|finding| Reverse(finding.severity));
     let mut out: String = findings.into_iter().map(|finding| annotation(finding, rules, prefix)).collect();
-    let words = [summary::verdict(report), summary::coverage(report)].join("\n");
+    let mut words = vec![summary::verdict(report), summary::coverage(report)];
+    words.extend(summary::folded(report).filter(|_| !all));
+    let words = words.join("\n");
     out.push_str(&format!("::notice title=Interlock::{}\n", message(&words)));
     out
 }

@@ -83,9 +83,9 @@ pub(crate) fn explain(program: &mut Program) -> (Expansion, Vec<Decision>) {
     (expansion, decisions)
 }
 
-/// How often each kind of loss occurs.
+/// How often each kind of loss occurs that could hide something.
 fn sum(losses: &BTreeSet<Loss>, unreached: usize) -> NotFollowed {
-    let count = |kind: LossKind| losses.iter().filter(|loss| loss.kind == kind).count();
+    let count = |kind: LossKind| losses.iter().filter(|loss| loss.hides && loss.kind == kind).count();
     NotFollowed {
         unknown_libraries: count(LossKind::UnknownLibrary),
         unresolved_imports: count(LossKind::UnresolvedImport),

@@ -3,10 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use interlock_hazards::find;
-use interlock_model::{
-    Coverage, Finding, Fingerprint, NotFollowed, ToolCoverage,
-    ir::{Name, Program, Role, Tool},
-};
+use interlock_model::{Coverage, Finding, Fingerprint, NotFollowed, ToolCoverage, ir::Name};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -28,8 +25,6 @@ pub(crate) struct Examined {
     pub(crate) texts: Vec<(Name, String)>,
     pub(crate) suppressions: Vec<(String, Vec<Suppression>)>,
     pub(crate) coverage: Coverage,
-    /// How many tools were found.
-    pub(crate) tools: usize,
     /// How many files their front end gave up on.
     pub(crate) failed: usize,
 }
@@ -47,8 +42,6 @@ struct Analysis {
     /// In the order of a report.
     findings: Vec<(Finding, Vec<Spot>)>,
     functions: usize,
-    handlers: usize,
-    announced: usize,
     tools: Vec<ToolCoverage>,
     not_followed: NotFollowed,
     /// Files that their front end gave up on.
@@ -80,19 +73,20 @@ pub(crate) fn examine(
         analysis
     });
 
-    let Analysis { findings, functions, handlers, announced, tools, not_followed, failed, notes: more } =
-        analysis;
+    let Analysis { findings, functions, tools, not_followed, failed, notes: more } = analysis;
     for file in &failed {
         notes.trouble("its front end failed, which is a mistake of ours: please report it", file);
     }
     more.into_iter().for_each(|note| notes.say(note));
     let files = texts.len().saturating_sub(failed.len());
-    let coverage = Coverage { files, functions, handlers, tools, not_followed, notes: notes.lines() };
+    let handlers = tools.len();
+    let notes = notes.lines();
+    let coverage = Coverage { files, functions, handlers, tools, not_followed, notes, listed: None };
     let (findings, spots): (Vec<Finding>, Vec<Vec<Spot>>) = findings.into_iter().unzip();
     let spots = findings.iter().map(|finding| finding.fingerprint.clone()).zip(spots).collect();
     let suppressions = texts.iter().map(|(path, text)| (path.to_string(), suppressions(text)));
     let suppressions = suppressions.filter(|(_, found)| !found.is_empty()).collect();
-    Examined { findings, spots, texts, suppressions, coverage, tools: announced, failed: failed.len() }
+    Examined { findings, spots, texts, suppressions, coverage, failed: failed.len() }
 }
 
 /// The programs of a tree, one for each language.
@@ -167,8 +161,6 @@ impl Analysis {
         for Linked { mut program, failed } in linked {
             all.failed.extend(failed.iter().map(ToString::to_string));
             all.functions += program.functions.len();
-            all.handlers += handlers(&program).count();
-            all.announced += handlers(&program).map(<[Tool]>::len).sum::<usize>();
             let mut looked = engine.look(&mut program);
             all.findings.append(&mut looked.findings);
             all.tools.append(&mut looked.tools);
@@ -199,14 +191,6 @@ impl Analysis {
         }
         self.failed.iter().all(|file| files.contains(&**file)).then_some(self)
     }
-}
-
-/// The handlers of a program, each as the tools that it answers to; one that answers something else has none.
-fn handlers(program: &Program) -> impl Iterator<Item = &[Tool]> {
-    program.functions.iter().filter_map(|function| match &function.role {
-        Role::Handler(tools) => Some(tools.as_slice()),
-        _ => None,
-    })
 }
 
 /// The lines of files, found when somebody asks.

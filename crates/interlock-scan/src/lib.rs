@@ -15,6 +15,7 @@ mod examine;
 mod analyse;
 mod expand;
 
+mod advice;
 mod finish;
 mod remedy;
 mod score;

@@ -41,6 +41,8 @@ pub struct Request<'r> {
     pub since: Option<String>,
     /// Where results are kept; nowhere, unless given.
     pub cache: Option<Cache>,
+    /// The names of the tools that the running server lists, to hold what was found against.
+    pub listed: Option<Vec<String>>,
     /// What is milder is not reported; the configuration's word, unless given.
     pub min_severity: Option<Severity>,
     /// What is less sure is not reported; the configuration's word, unless given.
@@ -163,7 +165,7 @@ pub(crate) fn scan_with(
     let changed = request.since.as_deref().map(|since| since::changed(&root.folder, since)).transpose()?;
 
     let cache = request.cache.as_ref().and_then(|cache| cache.outside(&root.folder));
-    let Examined { mut findings, mut spots, texts, suppressions, coverage, tools, failed } =
+    let Examined { mut findings, mut spots, texts, suppressions, coverage, failed } =
         engine.inside(|| examine(root, config, engine, cache, progress));
     let (suppressed, mut remarks) = suppress::apply(&mut findings, &suppressions);
     findings.retain_mut(|finding| config.weigh(finding));
@@ -192,10 +194,12 @@ pub(crate) fn scan_with(
     scanned.hidden = before - findings.len();
 
     let report = &mut scanned.report;
+    if let Some(listed) = &request.listed {
+        report.coverage.compare_with(listed);
+    }
     report.coverage.notes.append(&mut remarks);
     report.coverage.notes.sort();
-    report.rating =
-        rating(&findings, &config.deductions, &Seen { files: report.coverage.files, failed, tools });
+    report.rating = rating(&findings, &config.deductions, &Seen { coverage: &report.coverage, failed });
     scanned.spots =
         findings.iter().filter_map(|finding| spots.remove(&finding.fingerprint)).flatten().collect();
     scanned.sources = Sources::named_by(&findings, texts);

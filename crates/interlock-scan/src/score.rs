@@ -4,44 +4,40 @@
 //! severity deducts at most 10 (medium) or 5 (low); one that only another process can reach counts half. What is suppressed or in the
 //! baseline is no finding any more. The score is an integer, rounded half up, never below 0.
 //!
-//! A tree of which nothing was seen that callers can reach has no score: a hundred would be praise for what nobody has looked at.
+//! Findings of low confidence deduct nothing. A tree of which too little was seen that callers can reach has no score: a hundred would be
+//! praise for what nobody has looked at.
 
 use std::collections::BTreeMap;
 
 use interlock_hazards::find;
-use interlock_model::{Finding, HazardId, Rating, Reach, Severity};
+use interlock_model::{Coverage, Finding, HazardId, Rating, Reach, Severity};
+
+use crate::advice;
 
 /// Points in eighths: a half of a quarter is the smallest part.
 const PARTS: u32 = 8;
 
+/// Of a hundred tools, so many must have been followed to the end for a grade.
+const ENOUGH: usize = 80;
+
 /// What there was to judge.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Seen {
-    /// Files that were read.
-    pub(crate) files: usize,
+pub(crate) struct Seen<'s> {
+    /// What was looked at.
+    pub(crate) coverage: &'s Coverage,
     /// Files that their front end gave up on.
     pub(crate) failed: usize,
-    /// Tools that were found.
-    pub(crate) tools: usize,
 }
 
 /// What the tree is worth, if there was something to judge.
-pub(crate) fn rating(findings: &[Finding], deductions: &BTreeMap<HazardId, u8>, seen: &Seen) -> Rating {
-    match *seen {
-        Seen { files: 0, failed: 0, .. } => Rating::NotGraded(
-            "no source file was read. Give the folder of a server's sources; `--show-files` lists what a scan reads".to_owned(),
-        ),
-        Seen { files: 0, failed, .. } => Rating::NotGraded(format!(
-            "none of the {failed} source files could be read. The notes say why"
-        )),
-        Seen { files, tools: 0, .. } => {
-            let files = if files == 1 { "1 file".to_owned() } else { format!("{files} files") };
-            Rating::NotGraded(format!(
-                "no tool of an MCP server was found in {files}. Scan the folder that registers the tools together with what they \
-                 call (`--show-files` lists what was read, and a file that is left out is read when it is named), or say in \
-                 `interlock.toml` how they are registered, such as `[tools.call]` with `defineCommand = {{ registers = \"tool\", \
-                 own = true }}`"
-            ))
+pub(crate) fn rating(findings: &[Finding], deductions: &BTreeMap<HazardId, u8>, seen: &Seen<'_>) -> Rating {
+    let Seen { coverage: Coverage { files, tools, .. }, failed } = *seen;
+    match (*files, failed, tools.len()) {
+        (0, 0, _) => Rating::NotGraded(advice::no_source()),
+        (0, failed, _) => Rating::NotGraded(advice::no_file_read(failed)),
+        (files, _, 0) => Rating::NotGraded(advice::no_tool(files)),
+        (_, _, all) if seen.coverage.followed() * 100 < all * ENOUGH => {
+            Rating::NotGraded(advice::not_followed(tools, ENOUGH))
         }
         _ => Rating::Score(score(findings, deductions)),
     }
@@ -51,7 +47,7 @@ pub(crate) fn rating(findings: &[Finding], deductions: &BTreeMap<HazardId, u8>, 
 #[must_use]
 pub fn score(findings: &[Finding], deductions: &BTreeMap<HazardId, u8>) -> u8 {
     let mut sites: BTreeMap<&HazardId, Vec<u32>> = BTreeMap::new();
-    for finding in findings {
+    for finding in findings.iter().filter(|finding| finding.counts()) {
         sites.entry(&finding.hazard).or_default().push(parts_of(finding, deductions));
     }
     let deducted: u32 =
@@ -89,7 +85,7 @@ fn amount(hazard: &HazardId, deductions: &BTreeMap<HazardId, u8>) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use interlock_model::{Confidence, Fingerprint, Location, Remedy, Witness};
+    use interlock_model::{Confidence, Fingerprint, Location, Loss, LossKind, Remedy, ToolCoverage, Witness};
 
     use super::*;
 
@@ -168,19 +164,57 @@ mod tests {
         check(&all, 0);
     }
 
+    fn coverage(files: usize, followed: &[bool]) -> Coverage {
+        let lost = Loss {
+            location: Location { file: "a.ts".into(), line: 7, end_line: 7 },
+            kind: LossKind::UnresolvedReceiver,
+            callee: "store.save".into(),
+            hides: true,
+        };
+        let tool = |(number, followed): (usize, &bool)| ToolCoverage {
+            name: format!("tool_{number}"),
+            followed: *followed,
+            lost: if *followed { vec![] } else { vec![lost.clone()] },
+        };
+        let tools = followed.iter().enumerate().map(tool).collect();
+        Coverage { files, tools, ..Coverage::default() }
+    }
+
     #[test]
     fn what_was_not_seen_is_not_graded() {
-        let rated = |files, failed, tools| rating(&[], &BTreeMap::new(), &Seen { files, failed, tools });
-        assert_eq!(rated(1, 0, 1), Rating::Score(100));
+        let rated = |files, failed, tools: &[bool]| {
+            let coverage = coverage(files, tools);
+            rating(&[], &BTreeMap::new(), &Seen { coverage: &coverage, failed })
+        };
+        assert_eq!(rated(1, 0, &[true]), Rating::Score(100));
+        assert_eq!(
+            rated(1, 0, &[true, true, true, true, false]),
+            Rating::Score(100),
+            "four of five are enough"
+        );
         for (seen, why) in [
-            (rated(0, 0, 0), "no source file was read"),
-            (rated(0, 3, 1), "none of the 3 source files could be read"),
-            (rated(1, 0, 0), "no tool of an MCP server was found in 1 file."),
-            (rated(2, 1, 0), "no tool of an MCP server was found in 2 files."),
+            (rated(0, 0, &[]), "no source file was read"),
+            (rated(0, 3, &[true]), "none of the 3 source files could be read"),
+            (rated(1, 0, &[]), "no tool of an MCP server was found in 1 file."),
+            (rated(2, 1, &[]), "no tool of an MCP server was found in 2 files."),
+            (
+                rated(1, 0, &[true, true, true, false]),
+                "3 of 4 tools were followed to the end, and a grade needs 80 %",
+            ),
+            (rated(1, 0, &[false]), "0 of 1 tool was followed to the end"),
         ] {
             assert!(seen.not_graded().unwrap().starts_with(why), "{seen:?}");
             assert_eq!((seen.score(), seen.grade()), (None, None));
         }
+    }
+
+    #[test]
+    fn what_is_of_low_confidence_deducts_nothing() {
+        let mut one = finding("lost-update", High, Both);
+        one.confidence = Confidence::Low;
+        assert_eq!(score(&[one.clone()], &BTreeMap::new()), 100);
+        one.confidence = Confidence::Medium;
+        assert_eq!(score(&[one], &BTreeMap::new()), 85);
     }
 
     #[test]

@@ -12,7 +12,17 @@ pub(super) struct Coverage {
     tools: Vec<Tool>,
     #[serde(default, with = "Sum")]
     not_followed: NotFollowed,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    listed: Option<Listed>,
     notes: Vec<String>,
+}
+
+/// What the running server lists.
+#[derive(Serialize, Deserialize)]
+struct Listed {
+    tools: usize,
+    missed: Vec<String>,
+    unlisted: Vec<String>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -70,6 +80,9 @@ impl From<&interlock_model::Coverage> for Coverage {
             handlers: coverage.handlers,
             tools: coverage.tools.iter().map(tool).collect(),
             not_followed: coverage.not_followed,
+            listed: coverage.listed.clone().map(|interlock_model::Listed { tools, missed, unlisted }| {
+                Listed { tools, missed, unlisted }
+            }),
             notes: coverage.notes.clone(),
         }
     }
@@ -77,13 +90,19 @@ impl From<&interlock_model::Coverage> for Coverage {
 
 impl From<Coverage> for interlock_model::Coverage {
     fn from(coverage: Coverage) -> Self {
-        let Coverage { files, functions, handlers, tools, not_followed, notes } = coverage;
+        let Coverage { files, functions, handlers, tools, not_followed, listed, notes } = coverage;
+        let listed = listed.map(|Listed { tools, missed, unlisted }| interlock_model::Listed {
+            tools,
+            missed,
+            unlisted,
+        });
         let tool = |Tool { name, followed, lost }| interlock_model::ToolCoverage {
             name,
             followed,
             lost: lost.into_iter().map(Into::into).collect(),
         };
-        Self { files, functions, handlers, tools: tools.into_iter().map(tool).collect(), not_followed, notes }
+        let tools = tools.into_iter().map(tool).collect();
+        Self { files, functions, handlers, tools, not_followed, listed, notes }
     }
 }
 
@@ -97,6 +116,6 @@ impl From<&interlock_model::Loss> for Loss {
 impl From<Loss> for interlock_model::Loss {
     fn from(loss: Loss) -> Self {
         let Loss { kind, file, line, callee } = loss;
-        Self { location: Location { file, line, end_line: line }, kind, callee }
+        Self { location: Location { file, line, end_line: line }, kind, callee, hides: true }
     }
 }

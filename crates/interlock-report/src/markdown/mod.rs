@@ -9,20 +9,31 @@ use interlock_model::{Finding, Report};
 use self::escape::{cell, code, fence, plain, sentence};
 use crate::{Rule, command, summary};
 
-/// Writes a report.
+/// Writes a report; `all` says whether findings of low confidence are shown and not only counted.
 #[must_use]
-pub fn write(report: &Report, rules: &[Rule<'_>]) -> String {
+pub fn write(report: &Report, rules: &[Rule<'_>], all: bool) -> String {
     let mut out = String::from("# Interlock\n\n");
     let _ = writeln!(out, "**{}**\n", plain(&summary::verdict(report)));
     let _ = writeln!(out, "{}", plain(&summary::coverage(report)));
-    if !report.findings.is_empty() {
+    if let Some(folded) = summary::folded(report).filter(|_| !all) {
+        let _ = writeln!(out, "\n{}", sentence(&folded, code));
+    }
+    let shown: Vec<&Finding> = report.findings.iter().filter(|finding| all || finding.counts()).collect();
+    if !shown.is_empty() {
         out.push_str("\n| # | severity | hazard | where | tools |\n|---|---|---|---|---|\n");
-        for (number, finding) in (1..).zip(&report.findings) {
+        for (number, finding) in (1..).zip(&shown) {
             row(&mut out, number, finding);
         }
     }
-    for (number, finding) in (1..).zip(&report.findings) {
+    for (number, finding) in (1..).zip(&shown) {
         section(&mut out, number, finding, rules);
+    }
+    let lost = summary::lost(report);
+    if !lost.is_empty() {
+        out.push_str("\n## Where the way was lost\n\n");
+        for line in &lost {
+            let _ = writeln!(out, "- {}", sentence(line, code));
+        }
     }
     if !report.coverage.notes.is_empty() {
         out.push_str("\n## What was left out\n\n");

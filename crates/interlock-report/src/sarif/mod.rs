@@ -48,6 +48,7 @@ pub fn write(report: &Report, rules: &[Rule<'_>], prefix: &str) -> String {
             files: coverage.files,
             functions: coverage.functions,
             handlers: coverage.handlers,
+            followed: coverage.followed(),
         },
     };
     encode::json(&wire::Log { schema: SCHEMA, version: VERSION, runs: [run] })

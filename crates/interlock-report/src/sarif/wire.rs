@@ -104,6 +104,7 @@ pub(super) struct RunProperties {
     pub(super) files: usize,
     pub(super) functions: usize,
     pub(super) handlers: usize,
+    pub(super) followed: usize,
 }
 
 #[derive(Serialize)]

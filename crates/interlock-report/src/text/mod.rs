@@ -25,6 +25,8 @@ pub struct Look {
     pub colour: bool,
     /// How many columns a line may take.
     pub width: usize,
+    /// Whether findings of low confidence are shown and not only counted.
+    pub all: bool,
 }
 
 /// Fewer columns than this cannot hold a line of code and its number.
@@ -32,6 +34,9 @@ const NARROWEST: usize = 40;
 
 /// Beyond so many notes nobody reads on. The machine-readable formats have all of them.
 const NOTES: usize = 12;
+
+/// The same for tools that were not followed to the end.
+const LOST: usize = 12;
 
 /// Text on one line, in which what a terminal would obey is spelled out.
 #[must_use]
@@ -45,7 +50,7 @@ pub fn write(report: &Report, sources: &Sources<'_>, look: Look) -> String {
     let look = Look { width: look.width.max(NARROWEST), ..look };
     let mut lines = Lines::new(sources);
     let mut out = String::new();
-    for finding in &report.findings {
+    for finding in report.findings.iter().filter(|finding| look.all || finding.counts()) {
         section(&mut out, finding, &mut lines, look);
     }
     closing(&mut out, report, look);
@@ -93,19 +98,31 @@ fn paragraph(out: &mut String, ink: Ink, label: &str, text: &str, look: Look) {
 
 fn closing(out: &mut String, report: &Report, look: Look) {
     let ink = Ink::new(look.colour);
-    let notes = &report.coverage.notes;
-    for note in notes.iter().take(NOTES) {
-        let text = format!("note: {}", clean::line(note));
-        let options = wrap::options(look.width).subsequent_indent("      ").break_words(false);
-        let _ = writeln!(out, "{}", ink.faint(&textwrap::fill(&text, options)));
-    }
-    if let Some(more @ 1..) = notes.len().checked_sub(NOTES) {
-        let words = format!("note: {} more; `--format json` has all of them", summary::counted(more, "note"));
-        let _ = writeln!(out, "{}", ink.faint(&words));
+    list(out, "note", &report.coverage.notes, ("note", NOTES), look);
+    list(out, "lost", &summary::lost(report), ("tool", LOST), look);
+    if let Some(folded) = summary::folded(report).filter(|_| !look.all) {
+        let options = wrap::options(look.width).break_words(false);
+        let _ = writeln!(out, "{}", textwrap::fill(&folded, options));
     }
     let options = wrap::options(look.width).break_words(false);
     for line in textwrap::wrap(&summary::verdict(report), options) {
         let _ = writeln!(out, "{}", ink.grade(&line, report.rating.grade()));
     }
-    let _ = writeln!(out, "{}", summary::coverage(report));
+    let options = wrap::options(look.width).break_words(false);
+    let _ = writeln!(out, "{}", textwrap::fill(&summary::coverage(report), options));
+}
+
+/// Labelled lines, the first few of them.
+fn list(out: &mut String, label: &str, lines: &[String], (noun, most): (&str, usize), look: Look) {
+    let ink = Ink::new(look.colour);
+    for line in lines.iter().take(most) {
+        let text = format!("{label}: {}", clean::line(line));
+        let options = wrap::options(look.width).subsequent_indent("      ").break_words(false);
+        let _ = writeln!(out, "{}", ink.faint(&textwrap::fill(&text, options)));
+    }
+    if let Some(more @ 1..) = lines.len().checked_sub(most) {
+        let words =
+            format!("{label}: {} more; `--format json` has all of them", summary::counted(more, noun));
+        let _ = writeln!(out, "{}", ink.faint(&words));
+    }
 }

@@ -32,12 +32,12 @@ mod tests {
 
     #[test]
     fn a_harmless_diff_without_colour_is_the_diff_itself() {
-        assert_eq!(patch(DIFF, Look { colour: false, width: 80 }), DIFF);
+        assert_eq!(patch(DIFF, Look { colour: false, width: 80, all: true }), DIFF);
     }
 
     #[test]
     fn what_comes_and_goes_has_a_colour_and_escapes_have_none() {
-        let shown = patch(&DIFF.replace("new", "new\u{1b}[2J"), Look { colour: true, width: 80 });
+        let shown = patch(&DIFF.replace("new", "new\u{1b}[2J"), Look { colour: true, width: 80, all: true });
         assert!(shown.contains("\u{1b}[32m+new\\u{1b}[2J\u{1b}[0m\n"), "{shown:?}");
         assert!(shown.contains("\u{1b}[31m-old\u{1b}[0m\n"), "{shown:?}");
     }

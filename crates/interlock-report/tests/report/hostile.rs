@@ -30,6 +30,10 @@ pub(crate) fn hostile() -> Report {
     odd.witness.0.truncate(1);
     let mut report = two_findings();
     report.coverage.notes = vec![EVIL.into()];
+    for tool in &mut report.coverage.tools {
+        tool.name = EVIL.into();
+        tool.lost.iter_mut().for_each(|loss| loss.callee = EVIL.into());
+    }
     report.findings = vec![finding, odd];
     report
 }
@@ -43,12 +47,12 @@ fn acting(text: &str) -> Vec<char> {
 #[test]
 fn no_format_lets_a_control_character_through() {
     let source = |_: &str| Some(format!("{EVIL}\n{EVIL}"));
-    let look = Look { colour: false, width: 80 };
+    let look = Look { colour: false, width: 80, all: true };
     for written in [
         json::write(&hostile()),
         interlock_report::sarif::write(&hostile(), &rules(), ""),
-        github::write(&hostile(), &rules(), ""),
-        markdown::write(&hostile(), &rules()),
+        github::write(&hostile(), &rules(), "", true),
+        markdown::write(&hostile(), &rules(), true),
         text::write(&hostile(), &source, look),
         text::write(&hostile(), &|_| None, look),
     ] {
@@ -58,7 +62,8 @@ fn no_format_lets_a_control_character_through() {
 
 #[test]
 fn colour_is_the_only_escape_in_coloured_text() {
-    let written = text::write(&hostile(), &|_| Some(EVIL.repeat(3)), Look { colour: true, width: 80 });
+    let written =
+        text::write(&hostile(), &|_| Some(EVIL.repeat(3)), Look { colour: true, width: 80, all: true });
     for sequence in written.split('\u{1b}').skip(1) {
         let style = sequence.strip_prefix('[').and_then(|rest| rest.split_once('m')).map(|(style, _)| style);
         assert!(
@@ -75,7 +80,7 @@ fn a_hostile_report_reads_back_as_it_was() {
 
 #[test]
 fn github_sees_one_command_for_each_finding() {
-    let written = github::write(&hostile(), &rules(), "");
+    let written = github::write(&hostile(), &rules(), "", true);
     assert_eq!(written.lines().count(), 3, "{written}");
     for line in written.lines() {
         let (head, _) = line.strip_prefix("::").and_then(|rest| rest.split_once("::")).unwrap();
@@ -86,7 +91,7 @@ fn github_sees_one_command_for_each_finding() {
 
 #[test]
 fn markdown_shows_hostile_text_and_obeys_none_of_it() {
-    let written = markdown::write(&hostile(), &rules());
+    let written = markdown::write(&hostile(), &rules(), true);
     let options =
         Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_MATH | Options::ENABLE_GFM;
     let mut headings = 0;
@@ -105,20 +110,21 @@ fn markdown_shows_hostile_text_and_obeys_none_of_it() {
             _ => {}
         }
     }
-    assert_eq!(headings, 1 + 2 + 1, "{written}");
+    // The title, the findings, what was lost and the notes.
+    assert_eq!(headings, 1 + 2 + 1 + 1, "{written}");
     // The table of all findings with its head, and a table of two steps and one of one.
     assert_eq!(cells, 3 * 5 + 3 * 4 + 2 * 4, "{written}");
 }
 
 #[test]
 fn the_same_report_is_the_same_text_each_time() {
-    let look = Look { colour: true, width: 90 };
+    let look = Look { colour: true, width: 90, all: true };
     let all = || {
         [
             json::write(&hostile()),
             interlock_report::sarif::write(&hostile(), &rules(), ""),
-            github::write(&hostile(), &rules(), ""),
-            markdown::write(&hostile(), &rules()),
+            github::write(&hostile(), &rules(), "", true),
+            markdown::write(&hostile(), &rules(), true),
             text::write(&hostile(), &|_| Some(EVIL.into()), look),
         ]
     };
@@ -128,7 +134,7 @@ fn the_same_report_is_the_same_text_each_time() {
 #[test]
 fn every_width_is_survived() {
     for width in (0..200).chain([usize::MAX]) {
-        let look = Look { colour: false, width };
+        let look = Look { colour: false, width, all: true };
         assert!(text::write(&two_findings(), &|_| Some(EVIL.into()), look).contains("lost-update"));
         assert!(text::write(&hostile(), &|_| Some(String::new()), look).contains("unknown-hazard"));
     }

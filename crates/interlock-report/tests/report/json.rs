@@ -18,7 +18,7 @@ fn a_report_is_written_with_the_fields_of_the_contract() {
           "coverage": {
             "files": 12,
             "functions": 240,
-            "handlers": 9,
+            "handlers": 2,
             "tools": [
               {
                 "name": "create_entities",
@@ -116,7 +116,7 @@ fn a_report_is_written_with_the_fields_of_the_contract() {
             {
               "hazard": "lock-not-released",
               "severity": "medium",
-              "confidence": "low",
+              "confidence": "medium",
               "reach": "in-process",
               "file": "src/lock.ts",
               "line": 10,

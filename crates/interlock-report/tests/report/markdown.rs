@@ -12,7 +12,7 @@ fn a_report_has_a_table_and_a_section_for_each_finding() {
 
         **score 75 of 100, grade C: 2 findings (1 high, 1 medium), 1 of them proven**
 
-        looked at 12 files, 240 functions and 9 tool handlers
+        looked at 12 files and 240 functions; 1 of 2 tools followed to the end
 
         | # | severity | hazard | where | tools |
         |---|---|---|---|---|
@@ -52,7 +52,7 @@ fn a_report_has_a_table_and_a_section_for_each_finding() {
         When the work fails the lock stays held, and every later call waits for good
 
         - `src/lock.ts:10` in `withLock`
-        - severity medium, confidence low, reach in-process
+        - severity medium, confidence medium, reach in-process
         - found and proven: broken on the live server; `interlock prove --replay replay.json`
 
         | | call | step | where |
@@ -65,11 +65,15 @@ fn a_report_has_a_table_and_a_section_for_each_finding() {
 
         <sub>fingerprint `fedcba9876543210`</sub>
 
+        ## Where the way was lost
+
+        - delete\_entities: src/graph.ts:9: it is not known whose `flush` is called
+
         ## What was left out
 
         - src/broken.ts: 3 lines could not be read
         - tests were left out: 4 files
-    "##]].assert_eq(&write(&two_findings(), &rules()));
+    "##]].assert_eq(&write(&two_findings(), &rules(), false));
 }
 
 #[test]
@@ -79,7 +83,7 @@ fn a_report_without_findings_is_short() {
 
         **no findings; not graded: no tool was found in 1 file; look again**
 
-        looked at 1 file, 2 functions and 0 tool handlers
+        looked at 1 file and 2 functions; no tool was found
     "#]]
-    .assert_eq(&write(&nothing(), &rules()));
+    .assert_eq(&write(&nothing(), &rules(), false));
 }

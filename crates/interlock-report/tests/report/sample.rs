@@ -86,7 +86,7 @@ pub(crate) fn lock_not_released() -> Finding {
     Finding {
         hazard: HazardId::from_static("lock-not-released"),
         severity: Severity::Medium,
-        confidence: Confidence::Low,
+        confidence: Confidence::Medium,
         reach: Reach::InProcess,
         location: Location { file: "src/lock.ts".into(), line: 10, end_line: 14 },
         function: "withLock".into(),
@@ -109,8 +109,12 @@ pub(crate) fn lock_not_released() -> Finding {
 
 /// A tool that was followed to its end, and one that was not.
 fn tools() -> Vec<ToolCoverage> {
-    let lost =
-        Loss { location: at("src/graph.ts", 9), kind: LossKind::UnresolvedReceiver, callee: "flush".into() };
+    let lost = Loss {
+        location: at("src/graph.ts", 9),
+        kind: LossKind::UnresolvedReceiver,
+        callee: "flush".into(),
+        hides: true,
+    };
     vec![
         ToolCoverage { name: "create_entities".into(), followed: true, lost: vec![] },
         ToolCoverage { name: "delete_entities".into(), followed: false, lost: vec![lost] },
@@ -130,9 +134,10 @@ pub(crate) fn two_findings() -> Report {
         coverage: Coverage {
             files: 12,
             functions: 240,
-            handlers: 9,
+            handlers: 2,
             tools: tools(),
             not_followed: sum(),
+            listed: None,
             notes,
         },
         findings: vec![lost_update(), lock_not_released()],

@@ -317,7 +317,7 @@ fn the_witness_is_a_code_flow_with_a_thread_for_each_call() {
                   ],
                   "properties": {
                     "severity": "medium",
-                    "confidence": "low",
+                    "confidence": "medium",
                     "reach": "in-process",
                     "function": "withLock",
                     "tools": [],
@@ -335,7 +335,8 @@ fn the_witness_is_a_code_flow_with_a_thread_for_each_call() {
                 "grade": "C",
                 "files": 12,
                 "functions": 240,
-                "handlers": 9
+                "handlers": 2,
+                "followed": 1
               }
             }
           ]

@@ -6,7 +6,7 @@ use interlock_report::text::{Look, write};
 
 use crate::sample::{at, lock_not_released, lost_update, nothing, sources, step, two_findings};
 
-const PLAIN: Look = Look { colour: false, width: 100 };
+const PLAIN: Look = Look { colour: false, width: 100, all: true };
 
 fn check(report: &Report, look: Look, expect: Expect) {
     expect.assert_eq(&write(report, &sources, look).replace('\u{1b}', "^"));
@@ -57,14 +57,15 @@ fn a_finding_shows_the_code_the_interleaving_and_what_to_do() {
                                              2 X: the work fails   work.ts:12
                                              3 waits for the lock  lock.ts:10   for good
 
-            in     withLock, confidence low, reach in-process
+            in     withLock, confidence medium, reach in-process
             proof  found and proven: broken on the live server; interlock prove --replay replay.json
             fix    Release in finally.
 
             note: src/broken.ts: 3 lines could not be read
             note: tests were left out: 4 files
+            lost: delete_entities: src/graph.ts:9: it is not known whose `flush` is called
             score 75 of 100, grade C: 2 findings (1 high, 1 medium), 1 of them proven
-            looked at 12 files, 240 functions and 9 tool handlers
+            looked at 12 files and 240 functions; 1 of 2 tools followed to the end
         "#]],
     );
 }
@@ -101,7 +102,7 @@ fn colour_marks_the_same_text() {
                    changes = "graph"
 
             ^[1m^[33m1 finding (1 high); not graded: no tool was found in 1 file; look again^[0m
-            looked at 1 file, 2 functions and 0 tool handlers
+            looked at 1 file and 2 functions; no tool was found
         "#]],
     );
     let coloured = write(&two_findings(), &sources, Look { colour: true, ..PLAIN });
@@ -119,7 +120,7 @@ fn a_tree_without_a_server_says_so() {
         PLAIN,
         expect![[r#"
             no findings; not graded: no tool was found in 1 file; look again
-            looked at 1 file, 2 functions and 0 tool handlers
+            looked at 1 file and 2 functions; no tool was found
         "#]],
     );
 }
@@ -128,7 +129,7 @@ fn a_tree_without_a_server_says_so() {
 fn in_little_room_the_columns_wrap() {
     check(
         &only(lost_update()),
-        Look { colour: false, width: 70 },
+        Look { colour: false, width: 70, all: true },
         expect![[r#"
             high[lost-update]: Two create_entities calls read the same graph, and
                                the later write discards the other's entities
@@ -162,7 +163,7 @@ fn in_little_room_the_columns_wrap() {
 
             1 finding (1 high); not graded: no tool was found in 1 file; look
             again
-            looked at 1 file, 2 functions and 0 tool handlers
+            looked at 1 file and 2 functions; no tool was found
         "#]],
     );
 }
@@ -171,7 +172,7 @@ fn in_little_room_the_columns_wrap() {
 fn in_no_room_the_steps_stand_below_each_other() {
     check(
         &only(lock_not_released()),
-        Look { colour: false, width: 10 },
+        Look { colour: false, width: 10, all: true },
         expect![[r#"
             medium[lock-not-released]: When the work fails the lock
                                        stays held, and every later
@@ -186,8 +187,8 @@ fn in_no_room_the_steps_stand_below_each_other() {
               3 B waits for the lock  lock.ts:10
                   for good
 
-            in     withLock, confidence low, reach
-                   in-process
+            in     withLock, confidence medium,
+                   reach in-process
             proof  found and proven: broken on the
                    live server; interlock prove
                    --replay replay.json
@@ -196,7 +197,8 @@ fn in_no_room_the_steps_stand_below_each_other() {
             1 finding (1 medium), 1 of them proven;
             not graded: no tool was found in 1 file;
             look again
-            looked at 1 file, 2 functions and 0 tool handlers
+            looked at 1 file and 2 functions; no
+            tool was found
         "#]],
     );
 }
@@ -218,12 +220,12 @@ fn an_event_stands_in_the_column_of_the_other_call() {
               1 takes the lock  lock.ts:10
                                              2 the work fails  work.ts:12
 
-            in     withLock, confidence low, reach in-process
+            in     withLock, confidence medium, reach in-process
             proof  found and proven: broken on the live server; interlock prove --replay replay.json
             fix    Release in finally.
 
             1 finding (1 medium), 1 of them proven; not graded: no tool was found in 1 file; look again
-            looked at 1 file, 2 functions and 0 tool handlers
+            looked at 1 file and 2 functions; no tool was found
         "#]],
     );
 }
@@ -261,7 +263,7 @@ fn files_of_the_same_name_are_told_apart() {
                    changes = "graph"
 
             1 finding (1 high); not graded: no tool was found in 1 file; look again
-            looked at 1 file, 2 functions and 0 tool handlers
+            looked at 1 file and 2 functions; no tool was found
         "#]],
     );
 }
@@ -301,7 +303,7 @@ fn wide_characters_keep_the_columns_straight() {
                    changes = "graph"
 
             1 finding (1 high); not graded: no tool was found in 1 file; look again
-            looked at 1 file, 2 functions and 0 tool handlers
+            looked at 1 file and 2 functions; no tool was found
         "#]],
     );
 }
@@ -347,7 +349,7 @@ fn lines_far_apart_get_frames_of_their_own_and_long_ones_are_cut() {
                changes = "graph"
 
         1 finding (1 high); not graded: no tool was found in 1 file; look again
-        looked at 1 file, 2 functions and 0 tool handlers
+        looked at 1 file and 2 functions; no tool was found
     "#]]
     .assert_eq(&write(&only(finding), &text, PLAIN));
 }
@@ -374,7 +376,7 @@ fn many_notes_are_counted_and_not_shown() {
             note: file21.ts: not read
             note: 18 notes more; `--format json` has all of them
             no findings; not graded: no tool was found in 1 file; look again
-            looked at 1 file, 2 functions and 0 tool handlers
+            looked at 1 file and 2 functions; no tool was found
         "#]],
     );
 }
@@ -392,5 +394,22 @@ fn only_what_broke_on_the_live_server_is_proven() {
         let written = write(&only(finding), &sources, PLAIN);
         assert!(written.contains(said), "{written}");
         assert_eq!(written.contains("1 of them proven"), proven, "{written}");
+    }
+}
+
+#[test]
+fn what_is_of_low_confidence_is_one_line_unless_all_is_asked_for() {
+    let mut report = two_findings();
+    report.findings[1].confidence = interlock_model::Confidence::Low;
+    let folded = write(&report, &sources, Look { all: false, ..PLAIN });
+    let all = write(&report, &sources, Look { all: true, ..PLAIN });
+    let line = "1 finding of low confidence is not shown";
+    assert!(folded.contains(line) && !folded.contains("lock-not-released"), "{folded}");
+    assert!(!all.contains(line) && all.contains("lock-not-released"), "{all}");
+    for written in [folded, all] {
+        assert!(
+            written.contains("grade C: 1 finding (1 high)\n"),
+            "what does not count is not counted: {written}"
+        );
     }
 }

@@ -15,7 +15,7 @@ use super::{
     component::has_many_roots,
     cut::{Found, Seen, not_seen, of_handler, of_tool, under_locks, with_what_is_inside},
     follow::Follower,
-    lost::{coverage, losses},
+    lost::{Lost, Touching, coverage, losses},
     order::{Circle, levels},
     room::{Room, SIDE_BY_SIDE, steps},
     summary::Summaries,
@@ -30,6 +30,8 @@ pub(crate) struct Expansion {
     pub(crate) entries: Vec<Expanded>,
     /// How many functions no entry point reaches.
     pub(crate) unreached: usize,
+    /// The functions that do something which other calls could notice.
+    touching: Touching,
     /// Whether the budget for the whole program ran out.
     crowded: bool,
 }
@@ -37,20 +39,20 @@ pub(crate) struct Expansion {
 impl Expansion {
     /// How far the analysis got with each tool, and what was not followed in any entry point, each place once.
     pub(crate) fn lost(&self, program: &Program) -> (Vec<ToolCoverage>, BTreeSet<Loss>) {
-        let lost = losses(program, &self.entries, self.crowded);
-        (coverage(program, &self.entries, &lost), lost.into_iter().flatten().collect())
+        let lost = losses(program, &self.entries, &self.touching, self.crowded);
+        (coverage(program, &self.entries, &lost), lost.into_iter().flat_map(Lost::all).collect())
     }
 }
 
 /// Every entry point of a program with its calls inlined. The steps of the program's functions are gone afterwards.
 pub(crate) fn expand(program: &mut Program) -> Expansion {
     let mut room = Room::of(program);
-    let (entries, unreached) = expanded(program, &mut room);
+    let Ways { entries, unreached, touching } = expanded(program, &mut room);
     if room.is_full() {
         let text = "the program comes to more steps than there is room for, so some calls are not followed";
         program.notes.push(Note { span: Span::on_line(FileId(0), 1), text: text.into() });
     }
-    Expansion { entries, unreached, crowded: room.is_full() }
+    Expansion { entries, unreached, touching, crowded: room.is_full() }
 }
 
 /// A way into the program.
@@ -61,8 +63,16 @@ enum Way<'w> {
     Function(FunctionId),
 }
 
-/// Every way in, and how many functions none of those that are known reaches.
-fn expanded(program: &mut Program, room: &mut Room) -> (Vec<Expanded>, usize) {
+/// Every way into a program.
+struct Ways {
+    entries: Vec<Expanded>,
+    /// How many functions none of those that are known reaches.
+    unreached: usize,
+    /// The functions that do something which other calls could notice.
+    touching: Touching,
+}
+
+fn expanded(program: &mut Program, room: &mut Room) -> Ways {
     let mut calls = Calls::new(program);
     program.called_often = std::mem::take(&mut calls.often);
     let ids = (0..).map(FunctionId).zip(&program.functions);
@@ -143,7 +153,11 @@ fn expanded(program: &mut Program, room: &mut Room) -> (Vec<Expanded>, usize) {
             entries.push(entry);
         }
     }
-    (entries, not_reached)
+    let touches = |id: FunctionId| {
+        let summary = summaries.get(id.0 as usize).and_then(OnceLock::get);
+        summary.is_none_or(|summary| summary.held.touches())
+    };
+    Ways { entries, unreached: not_reached, touching: Touching::of(program, touches) }
 }
 
 /// Makes ways side by side, as long as there is room; what is made then has only its own steps.

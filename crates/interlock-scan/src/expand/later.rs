@@ -123,6 +123,11 @@ impl Held {
         self.outside || self.changes && (self.waits || interleaving == Interleaving::Anywhere)
     }
 
+    /// Whether it does anything that others could notice, or waits for something that might.
+    pub(super) const fn touches(self) -> bool {
+        self.outside || self.changes || self.opens || self.waits
+    }
+
     /// Adds what somebody holds who is put in.
     const fn join(&mut self, inside: Self) {
         self.opens |= inside.opens;

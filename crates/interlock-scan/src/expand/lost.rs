@@ -1,18 +1,26 @@
-//! Where inlining lost its way: the calls that are still calls in what the rules get to see.
+//! Where inlining lost its way: the calls that are still calls in what the rules get to see, and which of them could hide something.
 //!
 //! ```ts
-//! server.tool("a", async () => { await unknown.run(); await known(); })   // `unknown.run` is lost, `known` is not
+//! server.tool("a", async () => {
+//!   await unknown.save();          // hides: it is waited for, or a function of the tree that is called so touches something
+//!   await client.getStatus();      // does not: nothing of that name in the tree does, and it only asks
+//!   const all = text.parse();      // does not: nobody waits for it
+//!   await known();                 // inlined
+//! })
 //! ```
 //!
-//! A call of a function that the same entry point has inlined elsewhere, or of one that it is inside of, is not lost: its steps are seen.
+//! A call of a function that the same tool sees elsewhere is not lost. What counts, and why, is decision 75.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use interlock_hazards::view::{Expanded, Runs};
+use interlock_hazards::{
+    Lexicon,
+    view::{Expanded, Runs},
+};
 use interlock_model::{
     Location, Loss, LossKind, Span, ToolCoverage,
     ir::{
-        Block, Callee, Function, FunctionId, Name, Op, Program, Role, Tool, UnresolvedReason, Value,
+        Callee, Effect, Exit, Function, FunctionId, Name, Op, Program, Role, Tool, UnresolvedReason,
         ValueInfo,
     },
 };
@@ -22,22 +30,59 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// How many losses are listed for one tool. A tool that loses its way more often is not understood, however long the list is.
 const MOST_LISTED: usize = 100;
 
+/// The functions of a program that do something which other calls could notice, or of which that is not known.
+#[derive(Debug, Default)]
+pub(crate) struct Touching {
+    functions: FxHashSet<FunctionId>,
+    /// What they are called, without what they are members of.
+    names: FxHashSet<Name>,
+}
+
+impl Touching {
+    pub(super) fn of(program: &Program, touches: impl Fn(FunctionId) -> bool) -> Self {
+        let ids = (0..).map(FunctionId).zip(&program.functions);
+        let mut all = Self::default();
+        for (id, function) in ids.filter(|(id, _)| touches(*id)) {
+            all.functions.insert(id);
+            all.names.insert(last_part(&function.name).into());
+        }
+        all
+    }
+}
+
+/// What one entry point has lost.
+pub(super) struct Lost {
+    /// The places, in order and each once.
+    pub(super) losses: Vec<Loss>,
+    /// Calls of known functions whose steps are not seen in it.
+    left_out: Vec<(FunctionId, Loss)>,
+    /// The functions whose steps are seen in it.
+    seen: FxHashSet<FunctionId>,
+}
+
 /// How far the analysis got with each tool of a program, by what each entry point has lost.
-pub(super) fn coverage(program: &Program, entries: &[Expanded], lost: &[Vec<Loss>]) -> Vec<ToolCoverage> {
-    let mut tools: BTreeMap<&str, BTreeSet<Loss>> = BTreeMap::new();
+pub(super) fn coverage(program: &Program, entries: &[Expanded], lost: &[Lost]) -> Vec<ToolCoverage> {
+    let mut tools: BTreeMap<&str, (BTreeSet<&Loss>, Vec<&Lost>)> = BTreeMap::new();
     for tool in program.functions.iter().flat_map(tools_of) {
         tools.entry(&tool.name).or_default();
     }
-    for (entry, losses) in entries.iter().zip(lost) {
+    for (entry, lost) in entries.iter().zip(lost) {
         let (Runs::Call(announced) | Runs::Part(announced)) = &entry.runs else { continue };
         for tool in announced {
-            tools.entry(&tool.name).or_default().extend(losses.iter().cloned());
+            tools.entry(&tool.name).or_default().1.push(lost);
         }
     }
-    let covered = |(name, lost): (&str, BTreeSet<Loss>)| ToolCoverage {
-        name: name.to_owned(),
-        followed: lost.iter().all(|loss| loss.kind == LossKind::UnknownLibrary),
-        lost: lost.into_iter().take(MOST_LISTED).collect(),
+    let covered = |(name, (mut losses, entries)): (&str, (BTreeSet<&Loss>, Vec<&Lost>))| {
+        let is_seen = |function: &FunctionId| entries.iter().any(|lost| lost.seen.contains(function));
+        losses.extend(entries.iter().flat_map(|lost| &lost.losses));
+        let left_out = entries.iter().flat_map(|lost| &lost.left_out);
+        losses.extend(left_out.filter(|(function, _)| !is_seen(function)).map(|(_, loss)| loss));
+        losses.retain(|loss| loss.hides);
+        ToolCoverage {
+            name: name.to_owned(),
+            followed: losses.is_empty(),
+            lost: losses.into_iter().take(MOST_LISTED).cloned().collect(),
+        }
     };
     tools.into_iter().map(covered).collect()
 }
@@ -49,70 +94,134 @@ fn tools_of(function: &Function) -> &[Tool] {
     }
 }
 
-/// What each entry point has lost, in order and each once. `crowded` says that the budget for the whole program ran out.
-pub(super) fn losses(program: &Program, entries: &[Expanded], crowded: bool) -> Vec<Vec<Loss>> {
+/// What each entry point has lost. `crowded` says that the budget for the whole program ran out.
+pub(super) fn losses(
+    program: &Program,
+    entries: &[Expanded],
+    touching: &Touching,
+    crowded: bool,
+) -> Vec<Lost> {
     let reasons = program.unresolved.iter().map(|unresolved| (unresolved.span, unresolved.reason)).collect();
-    entries.par_iter().map(|entry| losses_of(program, &reasons, entry, crowded)).collect()
+    let judge = Judge { program, reasons, touching, lexicon: Lexicon::of(program), crowded };
+    entries.par_iter().map(|entry| losses_of(&judge, entry)).collect()
 }
 
-fn losses_of(program: &Program, reasons: &Reasons, entry: &Expanded, crowded: bool) -> Vec<Loss> {
-    let mut walk = Walk {
-        program,
-        reasons,
-        values: &entry.values,
-        crowded,
-        inlined: FxHashSet::from_iter([entry.function]),
-        calls: vec![],
-    };
-    walk.block(&entry.body);
-    let calls = walk.calls.iter().filter_map(|(span, op)| walk.loss(*span, op));
-    let mut losses: Vec<Loss> = calls.chain(walk.alternatives()).collect();
+impl Lost {
+    /// All losses, also those that another entry point of the same tool makes up for.
+    pub(super) fn all(self) -> impl Iterator<Item = Loss> {
+        self.losses.into_iter().chain(self.left_out.into_iter().map(|(_, loss)| loss))
+    }
+}
+
+fn losses_of(judge: &Judge<'_>, entry: &Expanded) -> Lost {
+    let mut walk = Walk { seen: FxHashSet::from_iter([entry.function]), calls: vec![] };
+    // The protocol waits for what a handler gives back.
+    walk.block(&entry.body, Then { block: true, function: true });
+    let Walk { seen, calls } = walk;
+    let of_call = |call: &Left<'_>| judge.loss(call, &entry.values);
+    let mut losses: Vec<Loss> = calls.iter().filter_map(of_call).chain(judge.alternatives(&seen)).collect();
     losses.sort();
     losses.dedup();
-    losses
+    let left_out = |call: &Left<'_>| judge.left_out(call).filter(|(id, _)| !seen.contains(id));
+    let left_out = calls.iter().filter_map(left_out).collect();
+    Lost { losses, left_out, seen }
 }
 
-/// Why the linker could not resolve calls.
-type Reasons = FxHashMap<Span, UnresolvedReason>;
-
+#[derive(Default)]
 struct Walk<'e> {
-    program: &'e Program,
-    reasons: &'e Reasons,
-    values: &'e [ValueInfo],
-    crowded: bool,
     /// The functions whose steps are seen.
-    inlined: FxHashSet<FunctionId>,
+    seen: FxHashSet<FunctionId>,
     /// The calls that are left.
-    calls: Vec<(Span, &'e Op)>,
+    calls: Vec<Left<'e>>,
+}
+
+/// A call that is left.
+struct Left<'e> {
+    span: Span,
+    op: &'e Op,
+    /// Whether somebody waits for its end: here, or whoever is given what it gives back.
+    waited: bool,
+}
+
+/// Whether somebody waits at what comes behind.
+#[derive(Clone, Copy)]
+struct Then {
+    /// Behind the end of the block.
+    block: bool,
+    /// Behind a return of the function.
+    function: bool,
+}
+
+impl Then {
+    /// The same behind a step that these steps follow: values may get other names before anybody waits for them.
+    fn behind(self, steps: &[Effect]) -> bool {
+        match steps.iter().map(|step| &step.op).find(|op| !matches!(op, Op::Derive { .. })) {
+            Some(Op::Suspend) => true,
+            Some(Op::Exit(Exit::Return(_))) => self.function,
+            Some(_) => false,
+            None => self.block,
+        }
+    }
 }
 
 impl<'e> Walk<'e> {
-    fn block(&mut self, block: &'e Block) {
-        for effect in block {
-            match &effect.op {
-                Op::Call { .. } => self.calls.push((effect.span, &effect.op)),
-                Op::Inlined { function, .. } => {
-                    self.inlined.insert(*function);
+    fn block(&mut self, block: &'e [Effect], then: Then) {
+        for (at, effect) in block.iter().enumerate() {
+            let waits = then.behind(block.get(at + 1..).unwrap_or_default());
+            let inside = match &effect.op {
+                op @ Op::Call { awaited, .. } => {
+                    self.calls.push(Left { span: effect.span, op, waited: *awaited && waits });
+                    then
                 }
-                _ => {}
-            }
-            effect.op.blocks().for_each(|inner| self.block(inner));
+                Op::Inlined { function, .. } => {
+                    self.seen.insert(*function);
+                    Then { block: waits, function: waits }
+                }
+                _ => Then { block: waits, ..then },
+            };
+            effect.op.blocks().for_each(|inner| self.block(inner, inside));
         }
     }
+}
 
-    fn loss(&self, span: Span, op: &Op) -> Option<Loss> {
-        let Op::Call { callee, receiver, .. } = op else { return None };
-        let (kind, callee) = match callee {
-            Callee::Named(name) => (self.kind(span, name, receiver.is_some()), name.to_string()),
-            Callee::Value(value) => (LossKind::UnknownFunction, self.name_of(*value)?.to_string()),
-            Callee::Function(id) | Callee::Closure { function: id, .. } => {
-                let function = self.program.function(*id).filter(|_| !self.inlined.contains(id))?;
-                let kind = if self.crowded { LossKind::Budget } else { LossKind::NotInlined };
-                (kind, function.name.to_string())
+/// What decides whether a call that is left could hide something.
+struct Judge<'p> {
+    program: &'p Program,
+    /// Why the linker could not resolve calls.
+    reasons: FxHashMap<Span, UnresolvedReason>,
+    touching: &'p Touching,
+    lexicon: Lexicon,
+    crowded: bool,
+}
+
+impl Judge<'_> {
+    /// A call of something that is not known.
+    fn loss(&self, call: &Left<'_>, values: &[ValueInfo]) -> Option<Loss> {
+        let Op::Call { callee, receiver, .. } = call.op else { return None };
+        let (kind, callee, hides) = match callee {
+            Callee::Named(name) => {
+                let kind = self.kind(call.span, name, receiver.is_some());
+                (kind, name.to_string(), self.hides(kind, name, call.waited))
             }
-            Callee::Pending(_) => return None,
+            Callee::Value(value) => {
+                let name = &values.get(value.0 as usize)?.name;
+                (LossKind::UnknownFunction, name.to_string(), !self.lexicon.settles_promise(name))
+            }
+            Callee::Function(_) | Callee::Closure { .. } | Callee::Pending(_) => return None,
         };
-        Some(Loss { location: location(self.program, span), kind, callee })
+        Some(Loss { location: location(self.program, call.span), kind, callee, hides })
+    }
+
+    /// A call of a known function that is left.
+    fn left_out(&self, call: &Left<'_>) -> Option<(FunctionId, Loss)> {
+        let Op::Call { callee: Callee::Function(id) | Callee::Closure { function: id, .. }, .. } = call.op
+        else {
+            return None;
+        };
+        let kind = if self.crowded { LossKind::Budget } else { LossKind::NotInlined };
+        let callee = self.program.function(*id)?.name.to_string();
+        let hides = self.touching.functions.contains(id);
+        Some((*id, Loss { location: location(self.program, call.span), kind, callee, hides }))
     }
 
     /// Why nothing is known of what is only known by name: as the linker says, or by what can be seen of the call.
@@ -129,22 +238,42 @@ impl<'e> Walk<'e> {
         }
     }
 
+    /// Whether a call could hide a change of something that calls share.
+    fn hides(&self, kind: LossKind, name: &str, waited: bool) -> bool {
+        let method = last_part(name);
+        let may_be_own = || self.touching.names.contains(method);
+        // Who is not waited for works on what it is handed, and who only asks leaves all as it was.
+        let acts_outside = || waited && !self.lexicon.only_asks(method);
+        match kind {
+            LossKind::UnknownLibrary => acts_outside(),
+            LossKind::UnresolvedReceiver => may_be_own() || acts_outside(),
+            LossKind::Alternatives => may_be_own(),
+            LossKind::UnresolvedImport
+            | LossKind::UnknownFunction
+            | LossKind::NotInlined
+            | LossKind::Budget => true,
+        }
+    }
+
     /// The calls in what was inlined of which some alternatives were left out.
-    fn alternatives(&self) -> impl Iterator<Item = Loss> {
+    fn alternatives(&self, seen: &FxHashSet<FunctionId>) -> impl Iterator<Item = Loss> {
         let left_out = self.program.unresolved.iter().filter(|unresolved| {
             matches!(unresolved.reason, UnresolvedReason::Alternatives { .. })
-                && self.inlined.contains(&unresolved.function)
+                && seen.contains(&unresolved.function)
         });
         left_out.map(|unresolved| Loss {
             location: location(self.program, unresolved.span),
             kind: LossKind::Alternatives,
-            callee: unresolved.callee.to_string(),
+            callee: last_part(&unresolved.callee).to_owned(),
+            hides: self.hides(LossKind::Alternatives, &unresolved.callee, false),
         })
     }
+}
 
-    fn name_of(&self, value: Value) -> Option<&Name> {
-        self.values.get(value.0 as usize).map(|info| &info.name)
-    }
+/// What a function is called inside of what it is a member of.
+fn last_part(name: &str) -> &str {
+    let name = name.trim_end_matches(".closure");
+    name.rsplit(['.', ':', '/']).next().unwrap_or(name)
 }
 
 /// A span as a report names it.

@@ -14,7 +14,7 @@ use std::{
 use interlock_hazards::{Issue, find};
 use interlock_lang::{Frontend, Layout, Module, Semantics, Source, Tables, module::Lowered, typescript};
 use interlock_model::{
-    Confidence, FileId, Reach, Span,
+    Confidence, FileId, Reach, Span, ToolCoverage,
     ir::{Function, FunctionBuilder, FunctionId, Program},
 };
 use tempfile::TempDir;
@@ -81,7 +81,9 @@ fn toy_rules(program: &mut Program) -> Analysed {
         keys: Vec::new(),
     };
     let found = |function: &Function| Some(Found::alone(find(&function.name)?, issue(function)));
-    Analysed { found: program.functions.iter().filter_map(found).collect(), ..Analysed::default() }
+    let tool = ToolCoverage { name: "a".into(), followed: true, lost: vec![] };
+    let found = program.functions.iter().filter_map(found).collect();
+    Analysed { found, tools: vec![tool], ..Analysed::default() }
 }
 
 /// A folder with these files in it.

@@ -11,7 +11,7 @@ fn a_report_says_what_was_found_where_and_how_bad_it_is() {
     let scanned = scanned(folder.path());
     let report = &scanned.report;
     assert_eq!((report.rating.score(), report.rating.grade()), (Some(85), Some(Grade::B)));
-    assert_eq!((report.coverage.files, report.coverage.functions, report.coverage.handlers), (2, 3, 2));
+    assert_eq!((report.coverage.files, report.coverage.functions, report.coverage.handlers), (2, 3, 1));
     let finding = &report.findings[0];
     assert_eq!(
         (finding.tools.as_slice(), finding.function.as_str()),

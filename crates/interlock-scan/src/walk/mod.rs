@@ -5,7 +5,7 @@
 
 mod compiled;
 pub(crate) mod names;
-mod notes;
+pub(crate) mod notes;
 mod read;
 mod root;
 mod tree;

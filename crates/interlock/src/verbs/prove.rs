@@ -1,15 +1,15 @@
 //! `interlock prove`: whether calls get in each other's way, shown on the live server.
 
 #[cfg(target_os = "linux")]
-mod apart;
+pub(super) mod apart;
 #[cfg(target_os = "linux")]
-mod progress;
+pub(super) mod progress;
 #[cfg(target_os = "linux")]
 mod run;
 #[cfg(target_os = "linux")]
 mod save;
 #[cfg(target_os = "linux")]
-mod target;
+pub(super) mod target;
 mod words;
 
 use std::{path::PathBuf, time::Duration};

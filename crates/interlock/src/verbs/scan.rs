@@ -3,6 +3,9 @@
 mod cache;
 mod fix;
 mod inspect;
+mod listed;
+#[cfg(target_os = "linux")]
+mod live;
 mod progress;
 mod write;
 
@@ -59,6 +62,9 @@ struct Scan {
     /// Only findings at least as sure: low, medium, high
     #[arg(long, value_name = "C")]
     min_confidence: Option<Confidence>,
+    /// Show findings of low confidence too; by default they are counted in one line, and JSON and SARIF have them
+    #[arg(long)]
+    all: bool,
     /// Repair in the files what can be repaired mechanically, then scan again
     #[arg(long)]
     fix: bool,
@@ -77,6 +83,18 @@ struct Scan {
     /// With --dump-ir: put what a function calls in place of its calls
     #[arg(long, requires = "dump_ir")]
     inlined: bool,
+    /// What the server has answered to `tools/list`, as JSON: say which of its tools were not found in the sources
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["live", "show_files", "why", "dump_ir"])]
+    tools: Option<PathBuf>,
+    /// Start the server behind `--`, apart from your files and without network, ask it for its tools, and compare as --tools does
+    #[arg(long, requires = "command", conflicts_with_all = ["show_files", "why", "dump_ir"])]
+    live: bool,
+    /// With --live: added to the server's environment
+    #[arg(long = "env", value_name = "K=V", requires = "live")]
+    env: Vec<String>,
+    /// With --live: let the server have the network, and the services and sockets of this machine
+    #[arg(long, requires = "live")]
+    network: bool,
     /// Neither use nor keep what scans have found out; by default it is kept in the user's cache folder
     #[arg(long)]
     no_cache: bool,
@@ -89,6 +107,9 @@ struct Scan {
     /// Show no progress, even on a terminal
     #[arg(long)]
     no_progress: bool,
+    /// With --live: the server's command
+    #[arg(value_name = "COMMAND", last = true, requires = "live")]
+    command: Vec<String>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -133,13 +154,14 @@ fn run(matches: &ArgMatches, console: &mut Console) -> Result<Exit> {
         write::put(&options, &answer, console)?;
         return Ok(Exit::Clean);
     }
-    let mut scanned = options.scan(console)?;
+    let listed = options.listed(console)?;
+    let mut scanned = options.scan(listed.as_deref(), console)?;
     let mut fixes = Vec::new();
     if options.fix || options.diff {
         fixes = fix::plan(&scanned);
     }
     if options.fix && fix::apply(&fixes, &scanned, console)? {
-        scanned = options.scan(console)?;
+        scanned = options.scan(listed.as_deref(), console)?;
     }
     options.remark(&scanned, console);
     if options.diff {
@@ -148,7 +170,7 @@ fn run(matches: &ArgMatches, console: &mut Console) -> Result<Exit> {
         write::output(&options, &scanned, console)?;
     }
     let Scanned { report, .. } = &scanned;
-    Ok(if !report.findings.is_empty() {
+    Ok(if report.counted().next().is_some() {
         Exit::Found
     } else if report.rating.not_graded().is_some() {
         Exit::Nothing
@@ -158,9 +180,27 @@ fn run(matches: &ArgMatches, console: &mut Console) -> Result<Exit> {
 }
 
 impl Scan {
-    fn scan(&self, console: &Console) -> Result<Scanned> {
+    fn scan(&self, listed: Option<&[String]>, console: &Console) -> Result<Scanned> {
         let bar = Bar::new(console.errors_are_seen() && !self.no_progress);
-        Ok(scan(&self.request(), &bar)?)
+        let request = Request { listed: listed.map(<[String]>::to_vec), ..self.request() };
+        Ok(scan(&request, &bar)?)
+    }
+
+    /// What the server lists, if somebody wants to hold the sources against it.
+    fn listed(&self, console: &mut Console) -> Result<Option<Vec<String>>> {
+        if let Some(path) = &self.tools {
+            return listed::read(path).map(Some);
+        }
+        if !self.live {
+            return Ok(None);
+        }
+        #[cfg(target_os = "linux")]
+        return live::listed(self, console).map(Some);
+        #[cfg(not(target_os = "linux"))]
+        anyhow::bail!(
+            "--live runs on Linux only; {} was not started. Save what the server answers to `tools/list`, and give it with --tools",
+            self.command.join(" ")
+        )
     }
 
     fn request(&self) -> Request<'static> {
@@ -176,6 +216,7 @@ impl Scan {
             since: self.since.clone(),
             min_severity: self.min_severity,
             min_confidence: self.min_confidence,
+            listed: None,
         }
     }
 

@@ -3,6 +3,7 @@
 mod bad_input;
 mod cache;
 mod explain;
+mod followed;
 mod inspect;
 mod scan;
 mod streams;

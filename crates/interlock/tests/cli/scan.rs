@@ -146,14 +146,29 @@ fn a_line_of_the_configuration_makes_the_tools_of_a_registry_known() {
 }
 
 #[test]
-fn what_is_found_without_a_tool_is_told_and_not_graded() {
+fn what_is_of_low_confidence_touches_neither_score_nor_exit_code() {
     let unreached = tree(&[("count.ts", UNREACHED)]);
     let ended = scan(unreached.path(), &["--format", "json"]);
     let report = json(&ended);
-    assert_eq!((ended.code, lines(&report).is_empty()), (1, false), "{report}");
+    assert_eq!((ended.code, lines(&report).is_empty()), (3, false), "{report}");
     assert_eq!((&report["score"], &report["grade"]), (&Value::Null, &Value::Null));
-    let text = scan(unreached.path(), &[]).stdout;
-    assert!(text.contains(" findings (") && text.contains("not graded: "), "{text}");
+    let beside = tree(&[("count.ts", UNREACHED), ("index.ts", SAFE)]);
+    let ended = scan(beside.path(), &["--format", "json"]);
+    let report = json(&ended);
+    assert_eq!(
+        (ended.code, lines(&report).is_empty(), &report["score"]),
+        (0, false, &100.into()),
+        "{report}"
+    );
+    let folded = scan(beside.path(), &[]);
+    assert!(
+        folded.stdout.contains("of low confidence are not shown") && !folded.stdout.contains("lost-update")
+    );
+    assert!(folded.stdout.contains("grade A: no findings"), "{}", folded.stdout);
+    let all = scan(beside.path(), &["--all"]);
+    assert!(all.stdout.contains("lost-update") && !all.stdout.contains("not shown"), "{}", all.stdout);
+    assert_eq!((folded.code, all.code), (0, 0));
+    assert!(scan(beside.path(), &["--format", "sarif"]).stdout.contains("\"lost-update\""));
 }
 
 #[test]

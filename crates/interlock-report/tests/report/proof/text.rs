@@ -8,7 +8,7 @@ use super::sample::{
     broken, busy, held, hostile, loose, lost_entity, mixed, nothing, only_read, remedies, uneven, unknown,
 };
 
-const PLAIN: Look = Look { colour: false, width: 100 };
+const PLAIN: Look = Look { colour: false, width: 100, all: true };
 
 fn check(report: &ProofReport, look: Look, expect: Expect) {
     expect.assert_eq(&write(report, &remedies, look).replace('\u{1b}', "^"));
@@ -376,7 +376,7 @@ fn colour_marks_the_same_text() {
 #[test]
 fn hostile_text_stays_text_and_every_width_is_survived() {
     for width in (0..160).step_by(9).chain([1_000, usize::MAX]) {
-        let look = Look { colour: false, width };
+        let look = Look { colour: false, width, all: true };
         for report in [mixed(), hostile(), only(uneven()), only(busy())] {
             let written = write(&report, &remedies, look);
             let acting = |c: char| c != '\n' && (c.is_control() || matches!(c, '\u{2028}'..='\u{202e}'));

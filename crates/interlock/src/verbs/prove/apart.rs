@@ -45,13 +45,8 @@ impl Apart {
                 watch: None,
             };
         };
-        let isolation = Isolation {
-            kernel: kernel.without(&options.kernel_without),
-            helper,
-            leave: Leave { in_place: options.in_place, network: options.network },
-            inherited: target::inherited(),
-            home: home(),
-        };
+        let leave = Leave { in_place: options.in_place, network: options.network };
+        let isolation = isolation(helper, kernel.without(&options.kernel_without), leave);
         let told = isolation.told(command.first().map(String::as_str).unwrap_or_default());
         let watched = told.files != Refusal::Refused && told.folders != Folders::Elsewhere;
         let watch = watched.then(|| Watch::begin(directory, isolation.home.as_deref(), &written(options)));
@@ -76,6 +71,11 @@ impl Apart {
     }
 }
 
+/// How a server is kept apart that is left this much.
+pub(in crate::verbs) fn isolation(helper: Vec<OsString>, kernel: Kernel, leave: Leave) -> Isolation {
+    Isolation { kernel, helper, leave, inherited: target::inherited(), home: home() }
+}
+
 /// The files that this program writes itself.
 fn written(options: &Prove) -> Vec<PathBuf> {
     let named = [Some(&options.save), options.output.as_ref(), options.merge.as_ref()];
@@ -83,13 +83,13 @@ fn written(options: &Prove) -> Vec<PathBuf> {
 }
 
 /// How this program is started so that it becomes a server that is confined.
-pub(super) fn helper() -> Result<Vec<OsString>> {
+pub(in crate::verbs) fn helper() -> Result<Vec<OsString>> {
     let program = env::current_exe().context("where this program is cannot be told")?;
     Ok(vec![program.into_os_string(), "confine".into()])
 }
 
 /// Finds out what the kernel can refuse; of a server that somebody else runs nothing.
-pub(super) async fn probe(helper: Vec<OsString>, target: &Target) -> Kernel {
+pub(in crate::verbs) async fn probe(helper: Vec<OsString>, target: &Target) -> Kernel {
     if matches!(target, Target::Url { .. }) {
         return Kernel::default();
     }

@@ -6,10 +6,10 @@ use indicatif::{ProgressBar, ProgressStyle};
 use interlock_prove::Progress;
 
 /// The line; nothing at all if nobody looks.
-pub(super) struct Line(Option<ProgressBar>);
+pub(in crate::verbs) struct Line(Option<ProgressBar>);
 
 impl Line {
-    pub(super) fn new(wanted: bool) -> Self {
+    pub(in crate::verbs) fn new(wanted: bool) -> Self {
         let bar = wanted.then(|| {
             let bar = ProgressBar::new_spinner();
             // The template is ours, so it is right; the default would do as well.

@@ -160,8 +160,8 @@ fn ask(options: &Prove, scanned: Option<&Report>) -> Result<Ask> {
 fn output(options: &Prove, report: &ProofReport, console: &mut Console) -> Result<()> {
     let look = console.look();
     let look = match options.output {
-        Some(_) => text::Look { colour: false, width: FILE_WIDTH },
-        None => text::Look { colour: look.colour, width: look.width },
+        Some(_) => text::Look { colour: false, width: FILE_WIDTH, all: true },
+        None => text::Look { colour: look.colour, width: look.width, all: true },
     };
     let remedy = |id: &interlock_model::HazardId| {
         interlock_hazards::find(id.as_str()).map(|hazard| hazard.example_remedy().code)

@@ -66,6 +66,11 @@ fn server(options: &Prove, url: &str, reset: String) -> Result<Target> {
 }
 
 fn environment(options: &Prove) -> Result<BTreeMap<String, String>> {
+    pairs(&options.env)
+}
+
+/// What `--env` says.
+pub(in crate::verbs) fn pairs(texts: &[String]) -> Result<BTreeMap<String, String>> {
     let pair = |text: &String| {
         let (name, value) = text.split_once('=').with_context(|| format!("`{text}` is not NAME=VALUE"))?;
         if name.is_empty() {
@@ -73,5 +78,5 @@ fn environment(options: &Prove) -> Result<BTreeMap<String, String>> {
         }
         Ok((name.to_owned(), value.to_owned()))
     };
-    options.env.iter().map(pair).collect()
+    texts.iter().map(pair).collect()
 }

@@ -15,7 +15,7 @@ const FILE_WIDTH: usize = 100;
 
 /// Writes the report.
 pub(super) fn output(options: &Scan, scanned: &Scanned, console: &mut Console) -> Result<()> {
-    put(options, &render(options.format, scanned, look(options, console)), console)
+    put(options, &render(options, scanned, look(options, console)), console)
 }
 
 /// Writes the repairs. Where no person looks on, every character is as it is in the source, so that the diff can be applied.
@@ -48,7 +48,7 @@ fn look(options: &Scan, console: &Console) -> text::Look {
         Colour::Always => true,
         Colour::Never => false,
     };
-    text::Look { colour, width }
+    text::Look { colour, width, all: options.all }
 }
 
 /// Writes a text where the output goes.
@@ -59,18 +59,18 @@ pub(super) fn put(options: &Scan, text: &str, console: &mut Console) -> Result<(
     }
 }
 
-fn render(format: Format, scanned: &Scanned, look: text::Look) -> String {
+fn render(options: &Scan, scanned: &Scanned, look: text::Look) -> String {
     let Scanned { report, sources, prefix, .. } = scanned;
     let rules: Vec<Rule<'_>> = ALL.iter().map(rule).collect();
-    match format {
+    match options.format {
         Format::Text => {
             let sources = |path: &str| sources.get(path).map(str::to_owned);
             text::write(report, &sources, look) + &left_out(scanned)
         }
         Format::Json => json::write(report),
         Format::Sarif => sarif::write(report, &rules, prefix),
-        Format::Github => github::write(report, &rules, prefix),
-        Format::Markdown => markdown::write(report, &rules),
+        Format::Github => github::write(report, &rules, prefix, options.all),
+        Format::Markdown => markdown::write(report, &rules, options.all),
     }
 }
 

@@ -1,0 +1,155 @@
+//! Which tools count as followed to the end, and how the running server's own list is held against them.
+
+use std::fs;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::{Ended, interlock};
+
+/// A tool `work` with this body, beside a tool in which nothing can be lost.
+fn tree(body: &str, more: &str) -> TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    let text = format!(
+        r#"import {{ McpServer }} from "@modelcontextprotocol/sdk/server/mcp.js";
+import {{ Client, compute }} from "acme-sdk";
+import {{ gone }} from "./gone.js";
+import {{ writeFile }} from "node:fs/promises";
+const server = new McpServer({{ name: "n", version: "1" }});
+const client = new Client();
+{more}
+server.registerTool("plain", {{}}, async () => ({{ content: [] }}));
+server.registerTool("work", {{}}, async ({{ all, given }}, extra) => {{
+{body}
+  return {{ content: [] }};
+}});
+"#
+    );
+    fs::write(folder.path().join("index.ts"), text).expect("a file");
+    folder
+}
+
+fn scan(tree: &TempDir, options: &[&str]) -> Ended {
+    let mut command = interlock(&["scan", "--format", "json"]);
+    command.arg(tree.path()).args(options);
+    Ended::from(command.output().expect("the program starts"))
+}
+
+fn json(ended: &Ended) -> Value {
+    serde_json::from_str(&ended.stdout)
+        .unwrap_or_else(|error| panic!("{error}: {}{}", ended.stdout, ended.stderr))
+}
+
+/// What the tool `work` has lost, as `kind callee`.
+fn lost(body: &str, more: &str) -> Vec<String> {
+    let report = json(&scan(&tree(body, more), &[]));
+    let tools = report["coverage"]["tools"].as_array().expect("tools");
+    let work = tools.iter().find(|tool| tool["name"] == "work").expect("the tool");
+    let text = |loss: &Value, key: &str| loss[key].as_str().unwrap_or_default().to_owned();
+    let lost: Vec<String> = work["lost"]
+        .as_array()
+        .expect("losses")
+        .iter()
+        .map(|loss| format!("{} {}", text(loss, "kind"), text(loss, "callee")))
+        .collect();
+    assert_eq!(work["followed"], lost.is_empty(), "{report}");
+    lost
+}
+
+/// A class of the tree with a method that touches something, of which nobody is known to be made.
+const STORE: &str = "export class Store { save(x) { return writeFile('a', x); } parse(x) { return x + x; } }";
+
+#[test]
+fn a_call_is_lost_where_it_could_hide_a_change_of_what_calls_share() {
+    for (body, more, expected) in [
+        // A library that nobody has described: waited for, and not only asked.
+        ("await client.push(all);", "", &["unknown-library push"] as &[&str]),
+        ("await client.getStatus(all);", "", &[]),
+        ("const x = client.push(all);", "", &[]),
+        // Whoever gives a call back is waited for where its caller waits, and only there.
+        ("await wrap(all);", "function wrap(x) { return client.push(x); }", &["unknown-library push"]),
+        (
+            "const x = wrap(all); await client.getStatus(x);",
+            "function wrap(x) { return client.push(x); }",
+            &[],
+        ),
+        ("await Promise.all(all.map((x) => client.push(x)));", "", &["unknown-library push"]),
+        // Something of which nothing is known: lost where a function of the tree could be meant that touches something.
+        ("given.save(all);", STORE, &["unresolved-receiver save"]),
+        ("given.parse(all);", STORE, &[]),
+        ("given.toUpperCase(); given.map((x) => x); JSON.parse(given).list.sort();", STORE, &[]),
+        ("await given.apply_all(all);", "", &["unresolved-receiver apply_all"]),
+        // What the protocol has is nothing that calls share.
+        ("await extra.sendNotification({ method: 'x' });", "", &[]),
+        // An import that leads nowhere could be anything.
+        ("gone(all);", "", &["unresolved-import ./gone.js.gone"]),
+        // A function that comes as a value, unless it settles a promise.
+        ("given(all);", "", &["unknown-function given"]),
+        ("await new Promise((resolve, reject) => { given.on('x', () => reject(1)); resolve(2); });", "", &[]),
+    ] {
+        assert_eq!(lost(body, more), expected, "{body}");
+    }
+}
+
+#[test]
+fn too_few_tools_followed_are_not_graded_and_end_in_three() {
+    let lost = tree("await client.push(all);", "");
+    let ended = scan(&lost, &[]);
+    let report = json(&ended);
+    assert_eq!((ended.code, &report["score"], &report["grade"]), (3, &Value::Null, &Value::Null));
+    let why = report["not_graded"].as_str().expect("a reason");
+    assert!(why.starts_with("1 of 2 tools were followed to the end, and a grade needs 80 %."), "{why}");
+    assert!(why.contains("push = { do = \"nothing\" }"), "it names the line that helps: {why}");
+    // The line that it names helps.
+    fs::write(lost.path().join("interlock.toml"), "[unknown.methods]\npush = { do = \"nothing\" }\n")
+        .expect("a file");
+    let helped = scan(&lost, &[]);
+    assert_eq!((helped.code, &json(&helped)["grade"]), (0, &"A".into()), "{}", helped.stdout);
+    let text = interlock(&["scan"]).arg(lost.path()).output().expect("the program starts");
+    assert!(String::from_utf8_lossy(&text.stdout).contains("2 of 2 tools followed to the end"));
+}
+
+#[test]
+fn a_tool_that_only_the_server_lists_is_named() {
+    let sources = tree("", "");
+    let saved = sources.path().join("tools.json");
+    let path = saved.to_str().expect("a path");
+    let answer =
+        r#"{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"plain"},{"name":"work"},{"name":"zap"}]}}"#;
+    fs::write(&saved, answer).expect("a file");
+    let ended = scan(&sources, &["--tools", path]);
+    let report = json(&ended);
+    assert_eq!(report["coverage"]["listed"]["missed"], serde_json::json!(["zap"]), "{report}");
+    assert_eq!((ended.code, &report["grade"]), (3, &Value::Null), "2 of 3 are too few");
+    let mut text = interlock(&["scan", "--tools", path]);
+    let text = Ended::from(text.arg(sources.path()).output().expect("the program starts"));
+    assert!(
+        text.stdout.contains("lost: zap: the server lists it, and it was not found in the sources"),
+        "{}",
+        text.stdout
+    );
+    fs::write(&saved, r#"{"tools":[{"name":"plain"}]}"#).expect("a file");
+    let fewer = scan(&sources, &["--tools", path]);
+    assert_eq!(json(&fewer)["coverage"]["listed"]["unlisted"], serde_json::json!(["work"]));
+    assert_eq!(fewer.code, 0);
+    fs::write(&saved, "nothing").expect("a file");
+    let refused = scan(&sources, &["--tools", path]);
+    assert!(refused.code == 2 && refused.stderr.contains("tools/list"), "{}", refused.stderr);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn the_running_server_is_asked_for_its_tools_when_somebody_says_so() {
+    let sources = tree("", "");
+    let program = env!("CARGO_BIN_EXE_interlock");
+    let ended = scan(&sources, &["--live", "--", program, "ledger"]);
+    let report = json(&ended);
+    let missed = report["coverage"]["listed"]["missed"].as_array().expect("a list");
+    assert!(missed.len() > 5 && !missed.contains(&"plain".into()), "{report}");
+    assert_eq!(report["coverage"]["listed"]["unlisted"], serde_json::json!(["plain", "work"]));
+    assert_eq!((ended.code, &report["grade"]), (3, &Value::Null));
+    let silent = scan(&sources, &["--live", "--", "/bin/false"]);
+    assert!(silent.code == 2 && silent.stderr.contains("did not list its tools"), "{}", silent.stderr);
+    let nothing = scan(&sources, &["--live"]);
+    assert_eq!(nothing.code, 2, "{}", nothing.stderr);
+}
