@@ -149,6 +149,7 @@ impl Candidates {
         let overlap = meets(entry, read, act).ok_or(Reason::OutOfScope)?;
         unless(exclude_each_other(entry, read, act), Reason::ExclusiveBranches)?;
         unless(is_of_own_making(entry, read, act), Reason::OwnRecord)?;
+        unless(is_file_of_its_own(entry, act), Reason::NameOfItsOwn)?;
         unless(is_worked_off(entry, read, act, &self.checks), Reason::WorkList)?;
         unless(is_claimed(view, entry, read, act), Reason::ClaimedFirst)?;
         let flows = self.data.contains(&read);
@@ -184,6 +185,11 @@ fn exclude_each_other(entry: &Entry<'_>, read: At, act: At) -> bool {
         };
         entry.control().control_dependences(act).iter().any(other_way)
     })
+}
+
+/// Whether an act is on a file whose name no other call has: it carries chance, a count or the time.
+fn is_file_of_its_own(entry: &Entry<'_>, act: At) -> bool {
+    matches!(entry.resource(act), Some(Resource::File(path)) if entry.alias().is_another_each_time(path))
 }
 
 /// Whether a value is the answer to whether something is there, as it was given.

@@ -25,7 +25,7 @@ macro_rules! topics {
 }
 
 topics! {
-    AnotherEachTime, Asks, BesideArguments, Busy, Cache, CacheInMemory, Caller, ChangedAt, ClearsUp, Closes, ClosingFlag, Computes, DoesOnce, Ends,
+    AnotherEachTime, Asks, Begins, BesideArguments, Busy, Cache, CacheInMemory, Caller, ChangedAt, ClearsUp, Closes, ClosingFlag, Computes, DoesOnce, Ends,
     ExitsProcess, FileName, Fingerprint, FoundList, Holders, InTransaction, Limit, LimitInitials, Log, LogStream, Maker, Notes, Nothing, Number,
     Once, OwnId, Owner, OwnerTogether, Pauses, Personal, Presence, Reads, Removes, Renewal, RequestWorked, RoleHolder, Settles, Size, Switch, TellsPeople,
     Temporary, TidiedPath, ToClient, UnderWay, Unguessable, UsedAt, Version, VersionEnding, Waiting, WentWell, Work, Wrapping,

@@ -69,6 +69,7 @@ pub(crate) fn claims(_view: &View<'_>, pair: &CheckAct<'_, '_>) -> Result<(), Re
     needs(missed, Reason::WrittenBecauseFound)?;
     unless(is_loaded_before(pair), Reason::LoadedEachTime)?;
     unless(notes_failure(pair), Reason::NotesFailure)?;
+    unless(notes_time(pair, check), Reason::OnlyNotesUse)?;
     match cost(pair) {
         Cost::None => Err(Reason::CostsNothing),
         Cost::Reading => {
@@ -83,6 +84,19 @@ fn notes_failure(pair: &CheckAct<'_, '_>) -> bool {
     let asks_for_word = |check| matches!(pair.entry.op(check), Some(Op::Check { equal: Some(_), .. }));
     let sets_word = matches!(pair.entry.op(pair.act), Some(Op::Write { from, .. }) if from.is_empty());
     sets_word && pair.entry.control().is_recovery(pair.act) && pair.check.is_some_and(asks_for_word)
+}
+
+/// Whether the clock is asked whether enough time has passed, and the time is noted behind the work: a pause between two rounds, or after
+/// a failure. Nothing was loaded.
+fn notes_time(pair: &CheckAct<'_, '_>, check: At) -> bool {
+    let (Some(Op::Check { on, .. }), Some(Op::Write { from, .. })) =
+        (pair.entry.op(check), pair.entry.op(pair.act))
+    else {
+        return false;
+    };
+    let flow = pair.entry.flow();
+    let is_clock = |value: &Value| flow.is_time(&[*value]) && flow.sources(*value).is_empty();
+    flow.is_time(on) && !from.is_empty() && from.iter().all(is_clock)
 }
 
 /// Whether this very call has loaded it before it looked, by the same line: what is loaded anew each time is not missed.

@@ -44,7 +44,7 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
         let check = pair.check.ok_or(Reason::OutOfScope)?;
         unless(judges_content(pair, check), Reason::JudgesContent)?;
         if was_there(pair) {
-            brought_back(pair, &removed).ok_or(Reason::NobodyRemoves)
+            brought_back(view, pair, &removed).ok_or(Reason::NobodyRemoves)
         } else {
             Ok(issue(pair))
         }
@@ -137,9 +137,11 @@ fn was_there(pair: &CheckAct<'_, '_>) -> bool {
     }
 }
 
-/// The files that somebody removes or moves away, and where the first does.
-fn removals(view: &View<'_>) -> HashMap<Pattern, Span> {
-    let mut found = HashMap::new();
+/// The files that somebody removes or moves away, by what they are called: who does, and where.
+type Removals<'v, 'e> = HashMap<Pattern, Vec<(&'v Entry<'e>, Span)>>;
+
+fn removals<'v, 'e>(view: &'v View<'e>) -> Removals<'v, 'e> {
+    let mut found = Removals::new();
     let entries = view.entries_with(Kinds::DELETE | Kinds::RENAME).filter(|entry| entry.runs_beside_itself());
     for entry in entries {
         for at in entry.steps_of(Kinds::DELETE | Kinds::RENAME) {
@@ -149,7 +151,8 @@ fn removals(view: &View<'_>) -> HashMap<Pattern, Span> {
                 _ => continue,
             };
             if let Resource::File(path) = gone {
-                found.entry(entry.alias().pattern(&path)).or_insert_with(|| entry.position(at, &[]));
+                let removers = found.entry(entry.alias().file_pattern(&path)).or_default();
+                removers.push((entry, entry.position(at, &[])));
             }
         }
     }
@@ -157,10 +160,12 @@ fn removals(view: &View<'_>) -> HashMap<Pattern, Span> {
 }
 
 /// A file that was found, is removed by another call, and is there again when it is written.
-fn brought_back(pair: &CheckAct<'_, '_>, removed: &HashMap<Pattern, Span>) -> Option<Issue> {
+fn brought_back(view: &View<'_>, pair: &CheckAct<'_, '_>, removed: &Removals<'_, '_>) -> Option<Issue> {
     let Some(Resource::File(path)) = pair.resource() else { return None };
-    let pattern = pair.entry.alias().pattern(path);
-    let gone = *removed.get(&pattern).filter(|_| pattern.fits(&pattern) && !pattern.is_open())?;
+    let pattern = pair.entry.alias().file_pattern(path);
+    let removers = removed.get(&pattern).filter(|_| pattern.fits(&pattern) && !pattern.is_open())?;
+    let (_, gone) = removers.iter().find(|(remover, _)| view.are_of_one_program(pair.entry, remover))?;
+    let gone = *gone;
     let thing = pair.thing();
     let message = format!(
         "{thing} is looked for and then written by name, so one that another call removes in between comes back"

@@ -18,13 +18,13 @@
 
 use interlock_model::{
     Confidence, Lane, Reach,
-    ir::{Callee, Change, Fresh, Op, Resource, Start, WriteMode},
+    ir::{Callee, Change, Op, Resource, Start, WriteMode},
 };
 
 use crate::{
     Issue, Reason,
     decision::{needs, unless},
-    view::{At, Entry, Kinds, Piece, Runs, View},
+    view::{At, Entry, Kinds, Runs, View},
 };
 
 use super::HAZARD;
@@ -181,12 +181,7 @@ fn is_harm(entry: &Entry<'_>, lock: At, at: At) -> bool {
                 && !entry.alias().same_record(lock, at)
         }
         Some(Op::External { change: Change::Effect, idempotency, .. }) => {
-            idempotency.as_ref().is_none_or(|key| {
-                let fresh = |piece: &Piece| {
-                    matches!(piece, Piece::Fresh(Fresh::Random | Fresh::Time | Fresh::Counter))
-                };
-                entry.alias().pattern(key).0.iter().any(fresh)
-            })
+            idempotency.as_ref().is_none_or(|key| entry.alias().is_another_each_time(key))
         }
         _ => false,
     }

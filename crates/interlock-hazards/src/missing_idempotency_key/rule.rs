@@ -17,7 +17,7 @@ use std::cell::LazyCell;
 
 use interlock_model::{
     Confidence, Lane, Reach,
-    ir::{Change, Fresh, Op, Resource, Term, WriteMode},
+    ir::{Change, Op, Resource, Term, WriteMode},
 };
 
 use crate::{
@@ -125,8 +125,7 @@ fn only_computes(entry: &Entry<'_>, service: &Term) -> bool {
 }
 
 fn is_fresh(entry: &Entry<'_>, key: &Term) -> bool {
-    let differs = |piece: &Piece| matches!(piece, Piece::Fresh(Fresh::Random | Fresh::Time | Fresh::Counter));
-    entry.alias().pattern(key).0.iter().any(differs)
+    entry.alias().is_another_each_time(key)
 }
 
 /// Whether a key is drawn anew at each turn of a loop.

@@ -61,24 +61,24 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
 /// The files that entries read as state.
 struct Reads<'v, 'e> {
     view: &'v View<'e>,
-    /// By what they are called; the first that reads each.
-    by_name: HashMap<Pattern, First<'v, 'e>>,
+    /// By what they are called, in the order of entries.
+    by_name: HashMap<Pattern, Vec<Reader<'v, 'e>>>,
     /// By what they are called in the whole program, once somebody asks.
     in_program: OnceCell<Vec<(Names, Span)>>,
 }
 
-/// Who reads a file first, in the order of entries.
-#[derive(Clone, Copy, Default)]
-struct First<'v, 'e> {
-    /// Anybody.
-    of_all: Option<(&'v Entry<'e>, At)>,
-    /// A tool, and its caller has chosen the file: it is not one of a few that stand in the source.
-    of_callers: Option<(&'v Entry<'e>, At)>,
+/// A step that reads a file.
+#[derive(Clone, Copy)]
+struct Reader<'v, 'e> {
+    entry: &'v Entry<'e>,
+    at: At,
+    /// Whether it is a tool's, and its caller has chosen the file: it is not one of a few that stand in the source.
+    is_callers: bool,
 }
 
 impl<'v, 'e> Reads<'v, 'e> {
     fn of(view: &'v View<'e>) -> Self {
-        let mut by_name: HashMap<Pattern, First<'_, '_>> = HashMap::new();
+        let mut by_name: HashMap<Pattern, Vec<Reader<'_, '_>>> = HashMap::new();
         for entry in view.entries_with(Kinds::READ) {
             for at in reads(entry) {
                 let Some(Resource::File(path)) = entry.resource(at) else { continue };
@@ -89,14 +89,47 @@ impl<'v, 'e> Reads<'v, 'e> {
                     },
                     _ => false,
                 };
-                let first = by_name.entry(entry.alias().pattern(path)).or_default();
-                first.of_all.get_or_insert((entry, at));
-                if is_called(entry) && !fixed() {
-                    first.of_callers.get_or_insert((entry, at));
-                }
+                let is_callers = is_called(entry) && !fixed();
+                let readers = by_name.entry(entry.alias().file_pattern(path)).or_default();
+                readers.push(Reader { entry, at, is_callers });
             }
         }
         Self { view, by_name, in_program: OnceCell::new() }
+    }
+
+    /// Whether whoever reads a file lets that fail, one of them writes it anew where it is no good, and nobody writes it from what it said
+    /// before: what is wrong in it is worked out once more.
+    fn heals_itself(&self, writer: &Entry<'_>, path: &Term) -> bool {
+        let pattern = writer.alias().file_pattern(path);
+        let Some(readers) = self.by_name.get(&pattern).filter(|_| pattern.fits(&pattern)) else {
+            return false;
+        };
+        let mut is_made_anew = false;
+        for Reader { entry, at, .. } in readers {
+            if !entry.control().is_caught(*at) {
+                return false;
+            }
+            let is_it = |write: &At| match entry.resource(*write) {
+                Some(Resource::File(path)) => entry.alias().file_pattern(path) == pattern,
+                _ => false,
+            };
+            for write in entry.steps_of(Kinds::WRITE).filter(is_it) {
+                if entry.flow().data_dependences(write).contains(at) {
+                    return false;
+                }
+                is_made_anew |= entry.flow().controlling_reads(write).any(|(_, read)| read == *at);
+            }
+        }
+        is_made_anew
+    }
+
+    /// Who else reads a file of that name, in the same program; from the same source file rather than from another.
+    fn reader(&self, writer: &Entry<'_>, written: Span, pattern: &Pattern, callers: bool) -> Option<Span> {
+        let found = self.by_name.get(pattern)?.iter().filter(|reader| {
+            (reader.is_callers || !callers) && self.view.are_of_one_program(writer, reader.entry)
+        });
+        let spans = found.map(|reader| reader.entry.position(reader.at, &[]));
+        spans.min_by_key(|span| span.file != written.file)
     }
 
     /// Where the file of a step is read by whoever knows it under another name: as a field of the object that start-up made.
@@ -119,8 +152,9 @@ fn reads(entry: &Entry<'_>) -> impl Iterator<Item = At> {
     entry.all(Kinds::READ, |op| matches!(op, Op::Read { of: Resource::File(_), aspect: Aspect::Content, .. }))
 }
 
+/// Whether what an entry is given is what a caller has chosen. What a part of a tool is given was perhaps made up on the way.
 fn is_called(entry: &Entry<'_>) -> bool {
-    matches!(entry.runs, Runs::Call(_) | Runs::Part(_))
+    matches!(entry.runs, Runs::Call(_))
 }
 
 fn judge(view: &View<'_>, entry: &Entry<'_>, at: At, reads: &Reads<'_, '_>) -> Result<Issue, Reason> {
@@ -129,6 +163,11 @@ fn judge(view: &View<'_>, entry: &Entry<'_>, at: At, reads: &Reads<'_, '_>) -> R
         return through_a_temporary_file(view, entry, at, rename, reads);
     }
     let (reader, confidence) = read_back(entry, at, path, reads).ok_or(Reason::NobodyReads)?;
+    let confidence = match reads.heals_itself(entry, path) {
+        true if is_called_a_cache(entry, at, path) => Confidence::Low,
+        true => confidence.min(Confidence::Medium),
+        false => confidence,
+    };
     unless(is_made_because_missing(entry, at), Reason::MadeBecauseMissing)?;
     unless(is_of_its_own(entry, path), Reason::NameOfItsOwn)?;
     let name = entry.quoted(path);
@@ -144,10 +183,15 @@ fn judge(view: &View<'_>, entry: &Entry<'_>, at: At, reads: &Reads<'_, '_>) -> R
     Ok(with_key(entry, at, issue))
 }
 
+/// Whether a file, or the function that writes it, is called after what is kept only not to be asked for again.
+fn is_called_a_cache(entry: &Entry<'_>, at: At, path: &Term) -> bool {
+    let is_cache = |name: &str| entry.lexicon().has_word_of(Topic::Cache, name);
+    is_cache(&entry.text(path)) || is_cache(&entry.function_name(entry.function_of(at)))
+}
+
 /// Whether the name is another one each time, so that nothing is replaced: a backup that carries the time.
 fn is_of_its_own(entry: &Entry<'_>, path: &Term) -> bool {
-    let other = |piece: &Piece| matches!(piece, Piece::Fresh(Fresh::Random | Fresh::Time | Fresh::Counter));
-    entry.alias().pattern(path).0.iter().any(other) || is_handed_on(entry, path)
+    entry.alias().is_another_each_time(path) || is_handed_on(entry, path)
 }
 
 /// Whether a name was made up by somebody who hands it on with more, and calls it one there: `made.path`.
@@ -207,22 +251,25 @@ fn read_back(entry: &Entry<'_>, at: At, path: &Term, known: &Reads<'_, '_>) -> O
     if let Some(read) = reads(entry).find(same_value) {
         return Some((entry.position(read, &[]), Confidence::High));
     }
-    read_as(entry, path, known)
+    read_as(entry, at, path, known)
         .or_else(|| known.elsewhere(entry, at).map(|reader| (reader, Confidence::Medium)))
 }
 
-fn read_as(entry: &Entry<'_>, path: &Term, known: &Reads<'_, '_>) -> Option<(Span, Confidence)> {
-    let pattern = entry.alias().pattern(path);
+fn read_as(entry: &Entry<'_>, at: At, path: &Term, known: &Reads<'_, '_>) -> Option<(Span, Confidence)> {
+    let pattern = entry.alias().file_pattern(path);
     if !pattern.fits(&pattern) {
         return None;
     }
-    let first = known.by_name.get(&pattern)?;
+    let written = entry.position(at, &[]);
     if !pattern.is_open() {
-        return first.of_all.map(|(other, at)| (other.position(at, &[]), Confidence::High));
+        // Two objects may have a field of one name.
+        let sure =
+            if let [Piece::Base(_)] = pattern.0.as_slice() { Confidence::Medium } else { Confidence::High };
+        return known.reader(entry, written, &pattern, false).map(|reader| (reader, sure));
     }
     // What two tools let their callers choose may be the same file; elsewhere every caller has its own in mind.
-    let (other, at) = first.of_callers.filter(|_| is_called(entry))?;
-    Some((other.position(at, &[]), Confidence::Medium))
+    let reader = is_called(entry).then(|| known.reader(entry, written, &pattern, true)).flatten()?;
+    Some((reader, Confidence::Medium))
 }
 
 /// The rename that puts what was written in its place.

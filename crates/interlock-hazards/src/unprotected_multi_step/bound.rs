@@ -105,15 +105,22 @@ fn only_says_so(entry: &Entry<'_>, block: &Block, noted: &mut Vec<Value>) -> boo
     })
 }
 
-/// Whether the first has a change of the second's record in a transaction with it, and the second has another transaction: what belongs
-/// together is stored together, twice.
+/// Whether each of two changes is in a transaction of its own with what belongs to it, or the second, in one transaction or by removing it,
+/// goes on with a record that the first's transaction has left whole: what belongs together is stored together, twice.
 pub(super) fn is_bound_to_its_own(entry: &Entry<'_>, first: At, second: At, changes: &Changes) -> bool {
-    let with_first = |begin: &At| {
-        let mut others = changes.subjects.keys().filter(|other| entry.locks().open(**other).contains(begin));
-        !entry.locks().open(second).contains(begin)
-            && others.any(|other| entry.alias().same_record(*other, second))
+    let has_partner = |change: At, without: At, fits: &dyn Fn(At) -> bool| {
+        entry.locks().open(change).iter().any(|begin| {
+            let within = |at: At| entry.locks().open(at).contains(begin);
+            !within(without)
+                && changes.subjects.keys().any(|other| *other != change && within(*other) && fits(*other))
+        })
     };
-    !entry.locks().open(second).is_empty() && entry.locks().open(first).iter().any(with_first)
+    let any = |_: At| true;
+    let is_same = |other: At| entry.alias().same_record(other, second);
+    let is_whole =
+        matches!(entry.op(second), Some(Op::Delete { .. })) || !entry.locks().open(second).is_empty();
+    has_partner(first, second, &any) && has_partner(second, first, &any)
+        || is_whole && has_partner(first, second, &is_same)
 }
 
 /// Whether something binds two changes that are sent at once; `None` if they are not.

@@ -37,7 +37,7 @@ impl Readers {
                         readers.decided.extend(table_of(entry, resource))
                     }
                     (Some(Op::Read { .. }), Some(Resource::File(path))) => {
-                        readers.read.insert(entry.alias().pattern(path));
+                        readers.read.insert(entry.alias().file_pattern(path));
                     }
                     (Some(Op::Read { .. }), Some(Resource::Key(key))) => {
                         readers.keys.insert(by_member(entry.alias().pattern(key)));
@@ -77,7 +77,7 @@ impl Readers {
                 table_of(entry, resource).is_some_and(|table| self.decided.contains(&table))
             }
             Some(Resource::File(path)) => {
-                let pattern = entry.alias().pattern(path);
+                let pattern = entry.alias().file_pattern(path);
                 pattern.fits(&pattern) && self.read.contains(&pattern)
             }
             Some(Resource::Key(key)) => match entry.op(at) {

@@ -21,14 +21,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use interlock_model::{
     Confidence, Lane, Reach, Severity,
-    ir::{Op, Resource, Term, Value, WriteMode},
+    ir::{Fresh, FunctionId, Op, Resource, Term, Value, WriteMode},
 };
 
 use crate::{
     Issue, Outcome, Reason,
     decision::{needs, unless},
     keys::key_of,
-    view::{At, Entry, Kinds, Pattern, Piece, Runs, View},
+    rows::has_in_common,
+    view::{At, Entry, Kinds, Overlap, Pattern, Piece, Runs, View},
 };
 
 use super::{
@@ -55,6 +56,7 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
         let changes = if changes.len() > 1 { changes } else { vec![] };
         let known = Changes::of(entry, &changes);
         let mut reported: Vec<At> = vec![];
+        let mut homes: Vec<(FunctionId, At, Confidence)> = vec![];
         for first in changes.iter().copied() {
             if reported.iter().any(|other| entry.alias().same_record(*other, first)) {
                 entry.decide(Some(&HAZARD.id), &[first], Outcome::Silent(Reason::ReportedElsewhere));
@@ -74,9 +76,24 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
                 Some((second, confidence))
             });
             if let Some((second, confidence)) = partner {
-                // Three changes in a row are one story.
+                let home = entry.home(&[first, second]);
+                // Three changes in a row are one story, and so is all that one function leaves unbound in one call.
+                let is_told = homes.iter().any(|(known, before, sure)| {
+                    *known == home
+                        && *sure >= confidence
+                        && entry.control().leads_to(*before, first).is_some()
+                });
                 reported.extend([first, second]);
-                found.push(issue(entry, first, second, confidence));
+                if is_told {
+                    entry.decide(
+                        Some(&HAZARD.id),
+                        &[first, second],
+                        Outcome::Silent(Reason::ReportedElsewhere),
+                    );
+                } else {
+                    homes.push((home, first, confidence));
+                    found.push(issue(entry, first, second, confidence));
+                }
             }
         }
         found.extend(undone(entry));
@@ -118,14 +135,24 @@ fn pair(entry: &Entry<'_>, first: At, second: At, changes: &Changes) -> Result<C
     }
     unless(is_one_statement(entry, first, second), Reason::OneStatement)?;
     unless(is_taken_back(entry, first, second), Reason::TakenBack)?;
+    unless(is_removed_later(entry, first), Reason::ComesAndGoes)?;
     unless(is_bound_to_its_own(entry, first, second, changes), Reason::BoundToItsOwn)?;
     Ok(confidence)
 }
 
-/// Whether a file is there only for as long as the work takes, because the same call makes and removes it: a lock file, a mark that
-/// somebody is there.
+/// Whether the same call removes what a step has put there: then nothing of it is left for the other to belong to.
+fn is_removed_later(entry: &Entry<'_>, at: At) -> bool {
+    let puts = matches!(entry.op(at), Some(Op::Write { .. }));
+    let mut removals = entry.steps_of(Kinds::DELETE).filter(|gone| *gone > at);
+    puts && removals.any(|gone| {
+        entry.alias().overlap(at, gone) == Some(Overlap::Sure) && entry.control().leads_to(at, gone).is_some()
+    })
+}
+
+/// Whether a file or a key is there only for as long as the work takes, because the same call makes and removes it: a lock file, a mark
+/// that somebody is there.
 fn comes_and_goes(entry: &Entry<'_>, at: At) -> bool {
-    if !matches!(entry.resource(at), Some(Resource::File(_))) {
+    if !matches!(entry.resource(at), Some(Resource::File(_) | Resource::Key(_))) {
         return false;
     }
     let same = |other: &At| *other == at || entry.alias().same_record(at, *other);
@@ -151,13 +178,15 @@ fn finishes(entry: &Entry<'_>, first: At, second: At) -> bool {
     else {
         return false;
     };
-    let same_table = table.names_the_same_as(other) && inserts(entry, first) && !inserts(entry, second);
-    match entry.op(first) {
-        Some(Op::Write { outcome: Some(made), .. }) if same_table => {
-            entry.flow().values_in(key).iter().any(|value| entry.flow().depends_on(*value, *made))
-        }
-        _ => false,
+    let Some(Op::Write { outcome, from, .. }) = entry.op(first) else { return false };
+    if !table.names_the_same_as(other) || !inserts(entry, first) || inserts(entry, second) {
+        return false;
     }
+    let is_made =
+        |made: &Value| entry.flow().values_in(key).iter().any(|value| entry.flow().depends_on(*value, *made));
+    let named = entry.flow().values_in(key);
+    let is_drawn = || entry.flow().is_made_of_fresh(&named, Fresh::Random) || entry.flow().is_time(&named);
+    outcome.as_ref().is_some_and(is_made) || has_in_common(entry, second, first, from) && is_drawn()
 }
 
 /// What a row that is added can be called by from then on: what the store answers, or an id that was drawn for it.
@@ -179,8 +208,19 @@ fn kinds(entry: &Entry<'_>, first: At, second: At) -> Option<Confidence> {
             if inserts(entry, first) && is_made_if_missing(entry, first, second) {
                 return None;
             }
+            let removes = |at: At| matches!(entry.op(at), Some(Op::Delete { .. }));
+            if removes(first) && removes(second) {
+                // Who asks once more removes the rest.
+                return Some(Confidence::Low);
+            }
             if !both_new {
-                return Some(Confidence::High);
+                let counts = |at: At| matches!(entry.op(at), Some(Op::Write { mode: WriteMode::Atomic, .. }));
+                // What one takes and the other gives is a sum; of other rows it is only likely that they belong together.
+                return Some(if counts(first) && counts(second) {
+                    Confidence::High
+                } else {
+                    Confidence::Medium
+                });
             }
             // A parent and its children: half of them is wrong where the child could not be made without the parent.
             let Some(Op::Write { from, .. }) = entry.op(second) else { return None };
@@ -222,8 +262,11 @@ fn kinds(entry: &Entry<'_>, first: At, second: At) -> Option<Confidence> {
                 inner.0.starts_with(&outer.0) || inner.0.ends_with(&outer.0)
             };
             let disjoint = !within(&one, &two) && !within(&two, &one);
-            (disjoint && (moves(entry, first, second) || share_content(entry, first, second)))
-                .then_some(Confidence::Medium)
+            if disjoint && moves(entry, first, second) {
+                // It is in both places then, and whoever moves it once more ends that.
+                return Some(Confidence::Low);
+            }
+            (disjoint && share_content(entry, first, second)).then_some(Confidence::Medium)
         }
         // A file and its row: making both leaves at worst a file too many.
         (Resource::File(_), _) | (_, Resource::File(_)) => {

@@ -16,13 +16,13 @@
 
 use interlock_model::{
     Lane, Reach,
-    ir::{Change, Fresh, Op, Resource},
+    ir::{Change, Op, Resource},
 };
 
 use crate::{
     Issue, Reason,
     fields::same_name,
-    view::{At, Entry, Kinds, Piece},
+    view::{At, Entry, Kinds},
 };
 
 use super::HAZARD;
@@ -90,8 +90,7 @@ fn sets_the_same(entry: &Entry<'_>, one: At, other: At) -> bool {
 
 fn repeats_harmlessly(entry: &Entry<'_>, effect: At) -> bool {
     let Some(Op::External { idempotency: Some(key), .. }) = entry.op(effect) else { return false };
-    let differs = |piece: &Piece| matches!(piece, Piece::Fresh(Fresh::Random | Fresh::Time | Fresh::Counter));
-    !entry.alias().pattern(key).0.iter().any(differs)
+    !entry.alias().is_another_each_time(key)
 }
 
 /// Whether something behind the effect can fail and lead to the undoing.

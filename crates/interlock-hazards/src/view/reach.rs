@@ -127,6 +127,22 @@ impl View<'_> {
         lists.into_iter().flat_map(|handlers| handlers.iter().copied()).collect()
     }
 
+    /// Whether two entries may run in one program. Handlers that no server of the tree serves together have nothing to do with each
+    /// other: a tree may hold many servers.
+    #[must_use]
+    pub(crate) fn are_of_one_program(&self, one: &Entry<'_>, other: &Entry<'_>) -> bool {
+        let mut servers = self.program.servers.iter();
+        let (mut has_one, mut has_other) = (false, false);
+        let serves_both = servers.any(|server| {
+            let serves = |entry: &Entry<'_>| server.handlers.contains(&entry.function);
+            let (first, second) = (serves(one), serves(other));
+            has_one |= first;
+            has_other |= second;
+            first && second
+        });
+        serves_both || !(has_one && has_other)
+    }
+
     /// Who can change what the first step saw before the second takes effect; `None` if nobody can, or if the second never comes
     /// after the first.
     #[must_use]

@@ -380,6 +380,7 @@ impl<'f> Rewriter<'_, 'f> {
         out: &mut Block,
     ) {
         if let (Some(same), Some(receiver)) = (self.eval.builtins.computes(name), &receiver) {
+            let same = same || self.eval.builtins.reshapes.contains(&**name) && is_fresh(receiver, out);
             let term = if same { Term::Path(receiver.clone()) } else { Term::Unknown };
             self.compute(standing, Some((receiver, term)), out);
             return;
@@ -452,4 +453,19 @@ pub(super) fn fresh(builtins: &Builtins, term: &mut Term) {
         Term::Parent(inner) => fresh(builtins, inner),
         _ => {}
     }
+}
+
+/// Whether a value is one that differs from use to use, by the steps right before: `new Date().toISOString()`.
+fn is_fresh(receiver: &AccessPath, steps: &Block) -> bool {
+    let mut path = receiver;
+    for step in steps.iter().rev() {
+        let (Root::Value(value), []) = (&path.root, path.fields.as_slice()) else { return false };
+        match &step.op {
+            Op::Derive { into, term: Term::Fresh(_), .. } if into == value => return true,
+            Op::Derive { into, term: Term::Path(other), .. } if into == value => path = other,
+            Op::Derive { into, .. } if into == value => return false,
+            _ => {}
+        }
+    }
+    false
 }

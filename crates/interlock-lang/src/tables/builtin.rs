@@ -19,6 +19,8 @@ pub(crate) struct Builtins {
     pub(crate) renames: Words,
     /// Other methods that only compute.
     pub(crate) computes: Words,
+    /// Of those, the ones that keep all that a time or a random text says, in another form.
+    pub(crate) reshapes: Words,
     /// Members that functions have.
     pub(crate) of_function: Words,
     /// Functions, by library and name, that make a name or work on a collection.

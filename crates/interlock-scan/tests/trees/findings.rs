@@ -262,3 +262,108 @@ server.setRequestHandler(CallToolRequestSchema, async (request) => {
     let keys = locks(&[("store.ts", STORE)], "lost-update");
     assert_eq!(keys, ["*: files"]);
 }
+
+/// How sure a scan is of the findings of one hazard in one file with these steps in its handlers, in the order of the lines.
+fn sureness(hazard: &str, handlers: &str) -> Vec<Confidence> {
+    let text = format!(
+        r#"
+import {{ randomUUID }} from "node:crypto";
+import {{ existsSync }} from "node:fs";
+import {{ readFile, stat, writeFile }} from "node:fs/promises";
+import {{ McpServer }} from "@modelcontextprotocol/sdk/server/mcp.js";
+import pg from "pg";
+import {{ createClient }} from "redis";
+const pool = new pg.Pool();
+const server = new McpServer({{ name: "a", version: "1.0.0" }});
+{handlers}"#
+    );
+    let mut findings = scan(&[("server.ts", &text)]);
+    findings.retain(|finding| finding.hazard.as_str() == hazard);
+    findings.sort_by_key(|finding| finding.location.line);
+    findings.iter().map(|finding| finding.confidence).collect()
+}
+
+#[test]
+fn a_load_that_only_reads_is_unsure_and_one_that_leaves_a_connection_behind_is_not() {
+    const READS: &str = r#"
+let tenants: string[] | undefined;
+server.tool("tenants", {}, async () => {
+  if (!tenants) tenants = await resolveTenants("all");
+  return { content: [] };
+});
+async function resolveTenants(which: string) {
+  const answer = await fetch(`https://tenants.example/${which}`);
+  return (await answer.json()) as string[];
+}
+"#;
+    const CONNECTS: &str = r#"
+let client: ReturnType<typeof createClient> | undefined;
+server.tool("ping", {}, async () => {
+  if (!client) {
+    const made = createClient();
+    await made.connect();
+    client = made;
+  }
+  return { content: [] };
+});
+"#;
+    assert_eq!(sureness("duplicate-load", READS), [Confidence::Low]);
+    assert_eq!(sureness("duplicate-load", CONNECTS), [Confidence::High]);
+}
+
+#[test]
+fn rows_that_are_removed_together_are_unsure_and_an_amount_that_is_taken_and_given_is_not() {
+    const REMOVES: &str = r#"
+server.tool("forget", { id: String }, async ({ id }) => {
+  const { rows } = await pool.query("SELECT tags FROM notes WHERE id = $1", [id]);
+  if (!rows[0].tags) throw new Error("nothing there");
+  await pool.query("DELETE FROM tags WHERE note = $1", [id]);
+  await pool.query("DELETE FROM notes WHERE id = $1", [id]);
+  return { content: [] };
+});
+"#;
+    const MOVES: &str = r#"
+server.tool("pay", { from: String, to: String, amount: Number }, async ({ from, to, amount }) => {
+  await pool.query("UPDATE accounts SET balance = balance - $1 WHERE id = $2", [amount, from]);
+  await pool.query("UPDATE accounts SET balance = balance + $1 WHERE id = $2", [amount, to]);
+  return { content: [] };
+});
+"#;
+    assert_eq!(sureness("unprotected-multi-step", REMOVES), [Confidence::Low]);
+    assert_eq!(sureness("unprotected-multi-step", MOVES), [Confidence::High]);
+}
+
+#[test]
+fn a_file_of_a_cache_that_is_made_anew_where_it_is_no_good_is_unsure() {
+    const REBUILT: &str = r#"
+const CACHE = "/srv/cache/pages.json";
+server.tool("pages", { url: String }, async ({ url }) => {
+  let known;
+  try {
+    known = JSON.parse(await readFile(CACHE, "utf8"));
+  } catch {
+    known = undefined;
+  }
+  if (!known) {
+    const answer = await fetch(url);
+    await writeFile(CACHE, await answer.text());
+  }
+  return { content: [] };
+});
+"#;
+    const STATE: &str = r#"
+const STATE = "/srv/state/pages.json";
+server.tool("add", { url: String }, async ({ url }) => {
+  let known: string[] = [];
+  try {
+    known = JSON.parse(await readFile(STATE, "utf8"));
+  } catch {
+    known = [];
+  }
+  await writeFile(STATE, JSON.stringify([...known, url]));
+  return { content: [] };
+});
+"#;
+    assert_eq!(sureness("non-atomic-file-replace", REBUILT), [Confidence::Low]);
+    assert_eq!(sureness("non-atomic-file-replace", STATE), [Confidence::High]);
+}
