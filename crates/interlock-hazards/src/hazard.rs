@@ -17,6 +17,8 @@ pub struct Hazard {
     pub severity: Severity,
     /// What the first finding takes off the score.
     pub deduction: u8,
+    /// Whether it only says that a server could bear more: no call loses anything by it, and one line for each server is enough.
+    pub hardening: bool,
     /// Its entries in the Common Weakness Enumeration, the closest first.
     pub cwe: &'static [u16],
     /// Who deals with it.

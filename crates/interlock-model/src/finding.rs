@@ -30,6 +30,8 @@ pub struct Finding {
     pub remedy: Remedy,
     /// The same from run to run, and while lines above it come and go.
     pub fingerprint: Fingerprint,
+    /// Set where no call loses anything, and the server could only bear more.
+    pub hardening: Option<Hardening>,
     /// What the live server had to say, once asked.
     #[serde(skip)]
     pub proof: Option<Proof>,
@@ -52,6 +54,15 @@ pub struct Location {
     pub line: u32,
     /// Last line, counted from 1.
     pub end_line: u32,
+}
+
+/// What a finding says of a whole server that could bear more: it stands once for each server, below what goes wrong.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Hardening {
+    /// Where the server starts to listen; `None` where that is not known.
+    pub server: Option<Location>,
+    /// Where else the same is to be said of the same server.
+    pub further: Vec<Location>,
 }
 
 /// What recognises a finding again in a baseline.

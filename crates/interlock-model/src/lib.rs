@@ -32,7 +32,7 @@ mod inspect;
 mod report;
 
 pub use confinement::{Confinement, Folders, Refusal};
-pub use finding::{Finding, Fingerprint, Lane, Location, Proof, Witness, WitnessStep};
+pub use finding::{Finding, Fingerprint, Hardening, Lane, Location, Proof, Witness, WitnessStep};
 pub use hazard::{HazardId, InvalidHazardId};
 pub use history::{Answer, CallRecord, History, IoTick, Moment, TickKind};
 pub use inspect::{FunctionIr, Loss, LossKind, Reaching, RuleOutcome, RuleVerdict, Why};

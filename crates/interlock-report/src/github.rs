@@ -14,7 +14,7 @@ use crate::{Rule, clean, command, summary};
 pub fn write(report: &Report, rules: &[Rule<'_>], prefix: &str, all: bool) -> String {
     let mut findings: Vec<&Finding> =
         report.findings.iter().filter(|finding| all || finding.counts()).collect();
-    findings.sort_by_key(|finding| Reverse(finding.severity));
+    findings.sort_by_key(|finding| (finding.hardening.is_some(), Reverse(finding.severity)));
     let mut out: String = findings.into_iter().map(|finding| annotation(finding, rules, prefix)).collect();
     let mut words = vec![summary::verdict(report), summary::coverage(report)];
     words.extend(summary::folded(report).filter(|_| !all));
@@ -25,6 +25,7 @@ pub fn write(report: &Report, rules: &[Rule<'_>], prefix: &str, all: bool) -> St
 
 fn annotation(finding: &Finding, rules: &[Rule<'_>], prefix: &str) -> String {
     let command = match finding.severity {
+        _ if finding.hardening.is_some() => "notice",
         Severity::Critical | Severity::High => "error",
         Severity::Medium => "warning",
         Severity::Low => "notice",
@@ -55,7 +56,7 @@ fn words(finding: &Finding) -> String {
         let replay = proof.replay.as_deref().map(|file| format!("; {}", clean::line(&command::replay(file))));
         lines.push(format!("{}{}", summary::proof(proof), replay.unwrap_or_default()));
     }
-    lines.push(clean::line(&finding.remedy.code));
+    lines.push(clean::line(&summary::bound(finding)));
     lines.join("\n")
 }
 

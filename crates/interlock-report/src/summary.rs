@@ -1,15 +1,20 @@
 //! The closing words, the same in every format for people.
 
-use interlock_model::{Grade, Listed, Loss, Proof, Rating, Report, Severity, Verdict};
+use interlock_model::{Finding, Grade, Listed, Loss, Proof, Rating, Report, Severity, Verdict};
 
 use crate::clean;
+
+/// So many further places are named; the machine-readable formats have all of them.
+const PLACES: usize = 3;
 
 /// The score and what it is made of: `score 70 of 100, grade C: 2 findings (1 critical, 1 high), 1 of them proven`; or why there is none:
 /// `no findings; not graded: no tool was found`.
 ///
 /// What is of low confidence is no part of it, as it is none of the score.
 pub(crate) fn verdict(report: &Report) -> String {
-    let count = |severity: Severity| report.counted().filter(|finding| finding.severity == severity).count();
+    let (hardening, races): (Vec<&Finding>, Vec<&Finding>) =
+        report.counted().partition(|finding| finding.hardening.is_some());
+    let count = |severity: Severity| races.iter().filter(|finding| finding.severity == severity).count();
     let kinds: Vec<String> = Severity::ALL
         .iter()
         .rev()
@@ -17,17 +22,21 @@ pub(crate) fn verdict(report: &Report) -> String {
         .filter(|(count, _)| *count > 0)
         .map(|(count, severity)| format!("{count} {severity}"))
         .collect();
-    let findings = match report.counted().count() {
+    let findings = match races.len() {
         0 => "no findings".to_owned(),
         number => format!("{} ({})", counted(number, "finding"), kinds.join(", ")),
+    };
+    let advice = match hardening.len() {
+        0 => String::new(),
+        number => format!(", {} to harden", counted(number, "place")),
     };
     let proven = report.counted().filter(|finding| finding.proof.as_ref().is_some_and(is_proven)).count();
     let proven = if proven == 0 { String::new() } else { format!(", {proven} of them proven") };
     match &report.rating {
         Rating::Score(score) => {
-            format!("score {score} of 100, grade {}: {findings}{proven}", Grade::of(*score))
+            format!("score {score} of 100, grade {}: {findings}{proven}{advice}", Grade::of(*score))
         }
-        Rating::NotGraded(why) => format!("{findings}{proven}; not graded: {}", clean::line(why)),
+        Rating::NotGraded(why) => format!("{findings}{proven}{advice}; not graded: {}", clean::line(why)),
     }
 }
 
@@ -46,6 +55,21 @@ pub(crate) fn proof(proof: &Proof) -> &'static str {
         Verdict::Held => "not proven: it held on the live server",
         Verdict::Unknown => "not proven: unknown on the live server",
     }
+}
+
+/// What is said against a hardening, with the other places of the same server: `Bound the tries. The same at b.ts:7 and c.ts:31`.
+pub(crate) fn bound(finding: &Finding) -> String {
+    let further =
+        finding.hardening.as_ref().map(|hardening| hardening.further.as_slice()).unwrap_or_default();
+    let named: Vec<String> = further.iter().take(PLACES).map(ToString::to_string).collect();
+    let more = further.len().saturating_sub(PLACES);
+    let places = match (named.as_slice(), more) {
+        ([], _) => return finding.remedy.code.clone(),
+        (named, 1..) => format!("{} and {more} more", named.join(", ")),
+        ([before @ .., last], 0) if !before.is_empty() => format!("{} and {last}", before.join(", ")),
+        (named, 0) => named.join(", "),
+    };
+    format!("{} The same at {places}.", finding.remedy.code)
 }
 
 /// What the score rests on: `looked at 12 files and 240 functions; 8 of 9 tools followed to the end`.

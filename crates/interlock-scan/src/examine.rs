@@ -183,7 +183,11 @@ impl Analysis {
         let files: HashSet<&str> = texts.iter().map(|(path, _)| &**path).collect();
         for (finding, spots) in &mut self.findings {
             let steps = finding.witness.0.iter().map(|step| &step.location.file);
-            let named = steps.chain([&finding.location.file]).chain(spots.iter().map(|spot| &spot.file));
+            let hardening = finding.hardening.iter();
+            let servers =
+                hardening.flat_map(|more| more.server.iter().chain(&more.further)).map(|place| &place.file);
+            let named = steps.chain([&finding.location.file]).chain(servers);
+            let named = named.chain(spots.iter().map(|spot| &spot.file));
             if !named.into_iter().all(|file| files.contains(&**file)) {
                 return None;
             }

@@ -3,10 +3,13 @@
 use std::collections::HashMap;
 
 use interlock_hazards::{Hazard, Issue};
-use interlock_model::{Finding, Fingerprint, Location, Span, Witness, WitnessStep, ir::Program};
+use interlock_model::{Finding, Fingerprint, Hardening, Location, Span, Witness, WitnessStep, ir::Program};
 use sha2::{Digest, Sha256};
 
-use crate::remedy::{Way, remedy};
+use crate::{
+    hardening::server_of,
+    remedy::{Way, remedy},
+};
 
 /// How many bytes of the hash are kept: enough that two never meet.
 const KEPT: usize = 16;
@@ -27,6 +30,8 @@ pub(crate) fn finding(program: &Program, hazard: &Hazard, issue: Issue, ways: &[
     tools.sort();
     tools.dedup();
     let function = program.function(issue.function).map(|function| function.name.to_string());
+    let hardening =
+        hazard.hardening.then(|| Hardening { server: server_of(program, issue.span), further: vec![] });
     Finding {
         hazard: hazard.id.clone(),
         severity: issue.severity.map_or(hazard.severity, |severity| severity.min(hazard.severity)),
@@ -39,6 +44,7 @@ pub(crate) fn finding(program: &Program, hazard: &Hazard, issue: Issue, ways: &[
         witness: Witness(witness.collect()),
         remedy: remedy(hazard, ways),
         fingerprint: Fingerprint(String::new()),
+        hardening,
         proof: None,
     }
 }
@@ -104,6 +110,7 @@ mod tests {
             witness: Witness::default(),
             remedy: Remedy { code: String::new(), policy: Vec::new(), primitive: None },
             fingerprint: Fingerprint(String::new()),
+            hardening: None,
             proof: None,
         }
     }

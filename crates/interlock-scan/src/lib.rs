@@ -17,6 +17,7 @@ mod expand;
 
 mod advice;
 mod finish;
+mod hardening;
 mod remedy;
 mod score;
 

@@ -15,6 +15,7 @@ use crate::{
     config::{self, Config},
     examine::{Examined, examine, walked},
     fix::Spot,
+    hardening,
     score::{Seen, rating},
     since, suppress,
     walk::{self, LIMITS, Root, read_source},
@@ -192,6 +193,7 @@ pub(crate) fn scan_with(
             && changed.as_ref().is_none_or(|changed| changed.touches(finding))
     });
     scanned.hidden = before - findings.len();
+    hardening::fold(&mut findings);
 
     let report = &mut scanned.report;
     if let Some(listed) = &request.listed {

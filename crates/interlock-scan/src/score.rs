@@ -102,6 +102,7 @@ mod tests {
             witness: Witness::default(),
             remedy: Remedy { code: String::new(), policy: Vec::new(), primitive: None },
             fingerprint: Fingerprint(String::new()),
+            hardening: None,
             proof: None,
         }
     }

@@ -12,6 +12,7 @@ pub const HAZARD: Hazard = Hazard {
     title: "(write here) The danger in one line",
     severity: Severity::Medium,
     deduction: 10,
+    hardening: false,
     cwe: &[362],
     faces: &[Face::Scan],
     page: include_str!("doc.md"),

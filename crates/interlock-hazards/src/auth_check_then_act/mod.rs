@@ -14,6 +14,7 @@ pub const HAZARD: Hazard = Hazard {
     title: "Permission checked in one step, the act done in another",
     severity: Severity::Critical,
     deduction: 22,
+    hardening: false,
     cwe: &[367, 863],
     faces: &[Face::Scan, Face::Prove, Face::Guard, Face::Sync],
     page: include_str!("doc.md"),

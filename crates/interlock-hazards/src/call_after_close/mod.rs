@@ -15,6 +15,7 @@ pub const HAZARD: Hazard = Hazard {
     title: "A call runs while close tears its connection down",
     severity: Severity::High,
     deduction: 15,
+    hardening: false,
     cwe: &[362, 672],
     faces: &[Face::Scan, Face::Prove, Face::Guard, Face::Sync],
     page: include_str!("doc.md"),

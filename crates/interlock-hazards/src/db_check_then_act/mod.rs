@@ -17,6 +17,7 @@ pub const HAZARD: Hazard = Hazard {
     title: "A row judged in one statement, changed in another",
     severity: Severity::High,
     deduction: 18,
+    hardening: false,
     cwe: &[367, 362],
     faces: &[Face::Scan, Face::Prove, Face::Guard, Face::Sync],
     page: include_str!("doc.md"),

@@ -16,6 +16,7 @@ pub const HAZARD: Hazard = Hazard {
     title: "Two misses load the same thing twice",
     severity: Severity::Low,
     deduction: 5,
+    hardening: false,
     cwe: &[362, 1050],
     faces: &[Face::Scan, Face::Prove, Face::Guard, Face::Sync],
     page: include_str!("doc.md"),

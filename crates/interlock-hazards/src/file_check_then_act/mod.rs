@@ -15,6 +15,7 @@ pub const HAZARD: Hazard = Hazard {
     title: "A path tested, then used by name",
     severity: Severity::High,
     deduction: 15,
+    hardening: false,
     cwe: &[367, 59],
     faces: &[Face::Scan, Face::Prove, Face::Guard, Face::Sync],
     page: include_str!("doc.md"),

@@ -14,6 +14,7 @@ pub const HAZARD: Hazard = Hazard {
     title: "Several writers mix their frames on one stream",
     severity: Severity::Medium,
     deduction: 8,
+    hardening: false,
     cwe: &[362, 820],
     faces: &[Face::Scan, Face::Prove, Face::Guard, Face::Sync],
     page: include_str!("doc.md"),

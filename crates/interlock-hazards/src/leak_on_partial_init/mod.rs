@@ -13,6 +13,7 @@ pub const HAZARD: Hazard = Hazard {
     title: "Start-up fails half way and leaves things open",
     severity: Severity::Medium,
     deduction: 10,
+    hardening: false,
     cwe: &[404, 772],
     faces: &[Face::Scan, Face::Sync],
     page: include_str!("doc.md"),

@@ -13,6 +13,7 @@ pub const HAZARD: Hazard = Hazard {
     title: "A timed lock guards work that may outlive it",
     severity: Severity::Medium,
     deduction: 10,
+    hardening: false,
     cwe: &[667, 613],
     faces: &[Face::Scan, Face::Prove, Face::Guard, Face::Sync],
     page: include_str!("doc.md"),

@@ -15,6 +15,7 @@ pub const HAZARD: Hazard = Hazard {
     title: "An error path leaves the lock held",
     severity: Severity::High,
     deduction: 15,
+    hardening: false,
     cwe: &[772, 667],
     faces: &[Face::Scan, Face::Prove, Face::Sync],
     page: include_str!("doc.md"),

@@ -15,6 +15,7 @@ pub const HAZARD: Hazard = Hazard {
     title: "Read, changed and written back over someone else's change",
     severity: Severity::High,
     deduction: 15,
+    hardening: false,
     cwe: &[362],
     faces: &[Face::Scan, Face::Prove, Face::Guard, Face::Sync],
     page: include_str!("doc.md"),

@@ -14,6 +14,7 @@ pub const HAZARD: Hazard = Hazard {
     title: "An external effect that a retry repeats",
     severity: Severity::High,
     deduction: 15,
+    hardening: false,
     cwe: &[837],
     faces: &[Face::Scan, Face::Prove, Face::Guard, Face::Sync],
     page: include_str!("doc.md"),

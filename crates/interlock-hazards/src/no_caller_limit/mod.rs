@@ -14,6 +14,7 @@ pub const HAZARD: Hazard = Hazard {
     title: "Nothing bounds one caller's parallel calls",
     severity: Severity::Medium,
     deduction: 10,
+    hardening: true,
     cwe: &[770, 400],
     faces: &[Face::Scan, Face::Prove, Face::Guard, Face::Sync],
     page: include_str!("doc.md"),

@@ -59,7 +59,8 @@ fn issue(view: &View<'_>, server: &Server) -> Issue {
     let span = server.span;
     Issue {
         severity: None,
-        confidence: if tools.is_empty() { Confidence::Medium } else { Confidence::High },
+        // Whether a proxy in front of the server bounds its callers is not to be seen from here.
+        confidence: Confidence::Medium,
         reach: Reach::InProcess,
         span,
         function: function_at(view, span),

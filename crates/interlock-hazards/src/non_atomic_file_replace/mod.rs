@@ -14,6 +14,7 @@ pub const HAZARD: Hazard = Hazard {
     title: "A file overwritten in place, half-written for a while",
     severity: Severity::Medium,
     deduction: 8,
+    hardening: false,
     cwe: &[362, 377],
     faces: &[Face::Scan, Face::Prove, Face::Guard, Face::Sync],
     page: include_str!("doc.md"),

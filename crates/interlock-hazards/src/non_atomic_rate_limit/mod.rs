@@ -14,6 +14,7 @@ pub const HAZARD: Hazard = Hazard {
     title: "A limit read, compared and counted in separate steps",
     severity: Severity::High,
     deduction: 18,
+    hardening: false,
     cwe: &[367, 799],
     faces: &[Face::Scan, Face::Prove, Face::Guard, Face::Sync],
     page: include_str!("doc.md"),

@@ -13,6 +13,7 @@ pub const HAZARD: Hazard = Hazard {
     title: "All losers come back at the same moment",
     severity: Severity::Low,
     deduction: 4,
+    hardening: true,
     cwe: &[834, 400],
     faces: &[Face::Scan, Face::Guard, Face::Sync],
     page: include_str!("doc.md"),

@@ -57,11 +57,11 @@ fn judge(entry: &Entry<'_>, retry: Retry) -> Result<Issue, Reason> {
     let Some((pause, _, _)) = sleeps.first() else {
         let what =
             if retry.bounded { "at once and without a pause" } else { "without a bound and without a pause" };
-        return Ok(issue(entry, retry, retry.head, what, Confidence::High));
+        return Ok(issue(entry, retry, retry.head, what, Confidence::Medium));
     };
     if !retry.bounded {
         let what = "without a bound, so a call that keeps losing never answers";
-        return Ok(issue(entry, retry, retry.head, what, Confidence::High));
+        return Ok(issue(entry, retry, retry.head, what, Confidence::Medium));
     }
     let spreads = sleeps.iter().any(|(_, backoff, jitter)| *backoff == Backoff::Growing && *jitter);
     unless(spreads, Reason::SpreadOut)?;
@@ -69,9 +69,9 @@ fn judge(entry: &Entry<'_>, retry: Retry) -> Result<Issue, Reason> {
         (grows || *backoff == Backoff::Growing, spread || *jitter)
     });
     let (what, confidence) = match (grows, spread) {
-        (true, false) => ("after a pause that is the same for all who lost together", Confidence::Medium),
-        (false, true) => ("after a pause that does not grow", Confidence::Medium),
-        _ => ("after the same fixed pause as everybody else", Confidence::High),
+        (true, false) => ("after a pause that is the same for all who lost together", Confidence::Low),
+        (false, true) => ("after a pause that does not grow", Confidence::Low),
+        _ => ("after the same fixed pause as everybody else", Confidence::Medium),
     };
     Ok(issue(entry, retry, *pause, what, confidence))
 }

@@ -14,6 +14,7 @@ pub const HAZARD: Hazard = Hazard {
     title: "Session state read, then written after a suspension",
     severity: Severity::High,
     deduction: 15,
+    hardening: false,
     cwe: &[362, 488],
     faces: &[Face::Scan, Face::Prove, Face::Guard, Face::Sync],
     page: include_str!("doc.md"),

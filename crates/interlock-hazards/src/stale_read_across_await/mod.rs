@@ -19,6 +19,7 @@ pub const HAZARD: Hazard = Hazard {
     title: "Shared state read before a suspension, trusted after it",
     severity: Severity::High,
     deduction: 15,
+    hardening: false,
     cwe: &[367, 362],
     faces: &[Face::Scan, Face::Prove, Face::Guard, Face::Sync],
     page: include_str!("doc.md"),

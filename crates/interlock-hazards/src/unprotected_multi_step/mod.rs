@@ -20,6 +20,7 @@ pub const HAZARD: Hazard = Hazard {
     title: "Records that change together, with nothing to bind them",
     severity: Severity::High,
     deduction: 15,
+    hardening: false,
     cwe: &[362, 460],
     faces: &[Face::Scan, Face::Prove, Face::Guard, Face::Sync],
     page: include_str!("doc.md"),

@@ -15,6 +15,7 @@ pub const HAZARD: Hazard = Hazard {
     title: "A map of locks that leaks, or drops one still held",
     severity: Severity::Medium,
     deduction: 10,
+    hardening: false,
     cwe: &[667, 401],
     faces: &[Face::Scan, Face::Prove, Face::Guard, Face::Sync],
     page: include_str!("doc.md"),

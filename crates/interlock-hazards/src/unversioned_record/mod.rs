@@ -13,6 +13,7 @@ pub const HAZARD: Hazard = Hazard {
     title: "Nothing in the record can reveal a conflict",
     severity: Severity::Low,
     deduction: 5,
+    hardening: false,
     cwe: &[362],
     faces: &[Face::Scan, Face::Guard, Face::Sync],
     page: include_str!("doc.md"),

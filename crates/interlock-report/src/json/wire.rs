@@ -45,6 +45,8 @@ struct Finding {
     remedy: Remedy,
     fingerprint: String,
     #[serde(skip_serializing_if = "Option::is_none", default)]
+    hardening: Option<Hardening>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
     proof: Option<Proof>,
 }
 
@@ -60,6 +62,19 @@ struct Step {
 struct Remedy {
     code: String,
     policy: Vec<Policy>,
+}
+
+/// What says that it is about a server that could bear more, and where else the same is to be said of it.
+#[derive(Serialize, Deserialize)]
+struct Hardening {
+    server: Option<Position>,
+    further: Vec<Position>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Position {
+    file: String,
+    line: u32,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -156,6 +171,10 @@ impl From<&interlock_model::Finding> for Finding {
                 policy: finding.remedy.policy.iter().map(Policy::from).collect(),
             },
             fingerprint: finding.fingerprint.0.clone(),
+            hardening: finding.hardening.as_ref().map(|hardening| Hardening {
+                server: hardening.server.as_ref().map(Position::from),
+                further: hardening.further.iter().map(Position::from).collect(),
+            }),
             proof: finding
                 .proof
                 .as_ref()
@@ -183,12 +202,28 @@ impl From<Finding> for interlock_model::Finding {
                 primitive: None,
             },
             fingerprint: Fingerprint(finding.fingerprint),
+            hardening: finding.hardening.map(|hardening| interlock_model::Hardening {
+                server: hardening.server.map(Into::into),
+                further: hardening.further.into_iter().map(Into::into).collect(),
+            }),
             proof: finding.proof.map(|proof| interlock_model::Proof {
                 verdict: proof.verdict,
                 explored: Explored::default(),
                 replay: proof.replay,
             }),
         }
+    }
+}
+
+impl From<&Location> for Position {
+    fn from(location: &Location) -> Self {
+        Self { file: location.file.clone(), line: location.line }
+    }
+}
+
+impl From<Position> for Location {
+    fn from(position: Position) -> Self {
+        Self { file: position.file, line: position.line, end_line: position.line }
     }
 }
 

@@ -19,14 +19,25 @@ pub fn write(report: &Report, rules: &[Rule<'_>], all: bool) -> String {
         let _ = writeln!(out, "\n{}", sentence(&folded, code));
     }
     let shown: Vec<&Finding> = report.findings.iter().filter(|finding| all || finding.counts()).collect();
-    if !shown.is_empty() {
+    let (hardening, races): (Vec<&Finding>, Vec<&Finding>) =
+        shown.into_iter().partition(|finding| finding.hardening.is_some());
+    if !races.is_empty() {
         out.push_str("\n| # | severity | hazard | where | tools |\n|---|---|---|---|---|\n");
-        for (number, finding) in (1..).zip(&shown) {
+        for (number, finding) in (1..).zip(&races) {
             row(&mut out, number, finding);
         }
     }
-    for (number, finding) in (1..).zip(&shown) {
+    for (number, finding) in (1..).zip(&races) {
         section(&mut out, number, finding, rules);
+    }
+    if !hardening.is_empty() {
+        out.push_str("\n## What would make the server bear more\n\n");
+        for finding in hardening {
+            let Finding { location, hazard, message, .. } = finding;
+            let (place, name) = (code(&location.to_string()), code(hazard.as_str()));
+            let bound = sentence(&summary::bound(finding), code);
+            let _ = writeln!(out, "- {place}: {} ({name}). {bound}", sentence(message, code));
+        }
     }
     let lost = summary::lost(report);
     if !lost.is_empty() {

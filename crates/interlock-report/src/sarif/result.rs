@@ -12,7 +12,7 @@ pub(super) fn result<'f>(finding: &'f Finding, rules: &[Rule<'_>], prefix: &str)
     wire::Finding {
         rule_id: finding.hazard.as_str(),
         rule_index: Rule::position(rules, &finding.hazard),
-        level: level(finding.severity),
+        level: if finding.hardening.is_some() { "note" } else { level(finding.severity) },
         message: wire::Text::new(literal(&message(finding))),
         locations: [wire::Location {
             id: None,
@@ -38,6 +38,7 @@ pub(super) fn result<'f>(finding: &'f Finding, rules: &[Rule<'_>], prefix: &str)
             function: &finding.function,
             tools: &finding.tools,
             remedy: &finding.remedy.code,
+            hardening: finding.hardening.is_some(),
             proof: finding
                 .proof
                 .as_ref()

@@ -200,6 +200,8 @@ pub(super) struct FindingProperties<'l> {
     pub(super) function: &'l str,
     pub(super) tools: &'l [String],
     pub(super) remedy: &'l str,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) hardening: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) proof: Option<Proof<'l>>,
 }

@@ -50,8 +50,16 @@ pub fn write(report: &Report, sources: &Sources<'_>, look: Look) -> String {
     let look = Look { width: look.width.max(NARROWEST), ..look };
     let mut lines = Lines::new(sources);
     let mut out = String::new();
-    for finding in report.findings.iter().filter(|finding| look.all || finding.counts()) {
+    let shown = report.findings.iter().filter(|finding| look.all || finding.counts());
+    let (hardening, races): (Vec<&Finding>, Vec<&Finding>) = shown.partition(|finding| finding.hardening.is_some());
+    for finding in races {
         section(&mut out, finding, &mut lines, look);
+    }
+    for finding in &hardening {
+        advice(&mut out, finding, look);
+    }
+    if !hardening.is_empty() {
+        out.push('\n');
     }
     closing(&mut out, report, look);
     out
@@ -85,6 +93,16 @@ fn section(out: &mut String, finding: &Finding, lines: &mut Lines<'_>, look: Loo
         let _ = writeln!(out, "{label}  {}", clean::line(line));
     }
     out.push('\n');
+}
+
+/// What would make a server bear more, in one line: where, what, and what would bound it.
+fn advice(out: &mut String, finding: &Finding, look: Look) {
+    let ink = Ink::new(look.colour);
+    let Finding { location, hazard, message, .. } = finding;
+    let text = format!("harden: {location}: {message} [{}]. {}", hazard.as_str(), summary::bound(finding));
+    let options = wrap::options(look.width).subsequent_indent("        ").break_words(false);
+    let text = textwrap::fill(&clean::line(&text), options);
+    let _ = writeln!(out, "{}{}", ink.strong("harden:"), text.strip_prefix("harden:").unwrap_or(&text));
 }
 
 /// A labelled paragraph: `fix    Hold one lock …`.

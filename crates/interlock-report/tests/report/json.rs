@@ -6,7 +6,7 @@ use expect_test::expect;
 use interlock_model::{IdempotencyKey, KeyTemplate, Mode, Report, ToolPolicy};
 use interlock_report::json::{read, write};
 
-use crate::sample::{nothing, two_findings};
+use crate::sample::{nothing, retry_storm, two_findings};
 
 #[test]
 fn a_report_is_written_with_the_fields_of_the_contract() {
@@ -273,4 +273,14 @@ fn a_text_that_is_no_report_is_refused_with_the_place() {
         not a report of `interlock scan --format json`: missing field `fingerprint` at line 102 column 5
         not a report of `interlock scan --format json`: `soon` is no time in seconds, such as `30s` at line 99 column 9
         not a report of `interlock scan --format json`: a key must not be empty at line 99 column 9"#]].assert_eq(&all.join("\n"));
+}
+
+#[test]
+fn a_hardening_names_its_server_and_the_other_places_and_comes_back() {
+    let report = Report { findings: vec![retry_storm()], ..nothing() };
+    let text = write(&report);
+    let read = read(&text).unwrap();
+    assert_eq!(read.findings[0].hardening, report.findings[0].hardening);
+    assert!(text.contains(r#""hardening": {"#), "{text}");
+    assert!(!write(&two_findings()).contains("hardening"));
 }

@@ -1,9 +1,10 @@
 //! Markdown.
 
 use expect_test::expect;
+use interlock_model::Report;
 use interlock_report::markdown::write;
 
-use crate::sample::{nothing, rules, two_findings};
+use crate::sample::{nothing, retry_storm, rules, two_findings};
 
 #[test]
 fn a_report_has_a_table_and_a_section_for_each_finding() {
@@ -86,4 +87,11 @@ fn a_report_without_findings_is_short() {
         looked at 1 file and 2 functions; no tool was found
     "#]]
     .assert_eq(&write(&nothing(), &rules(), false));
+}
+
+#[test]
+fn what_would_harden_a_server_stands_in_a_list_of_its_own() {
+    expect![[r#"
+    "#]]
+    .assert_eq(&write(&Report { findings: vec![retry_storm()], ..nothing() }, &rules()));
 }

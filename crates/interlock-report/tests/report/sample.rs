@@ -1,9 +1,9 @@
 //! The reports that the formats are shown with.
 
 use interlock_model::{
-    Confidence, Coverage, Explored, Finding, Fingerprint, HazardId, Lane, Location, Loss, LossKind,
-    NotFollowed, Proof, Rating, Reach, Remedy, Report, Severity, ToolCoverage, ToolPolicy, Verdict, Witness,
-    WitnessStep,
+    Confidence, Coverage, Explored, Finding, Fingerprint, Hardening, HazardId, Lane, Location, Loss,
+    LossKind, NotFollowed, Proof, Rating, Reach, Remedy, Report, Severity, ToolCoverage, ToolPolicy, Verdict,
+    Witness, WitnessStep,
 };
 use interlock_report::Rule;
 
@@ -77,6 +77,7 @@ pub(crate) fn lost_update() -> Finding {
             primitive: None,
         },
         fingerprint: Fingerprint("0123456789abcdef".into()),
+        hardening: None,
         proof: None,
     }
 }
@@ -99,11 +100,30 @@ pub(crate) fn lock_not_released() -> Finding {
         ]),
         remedy: Remedy { code: "Release in finally.".into(), policy: vec![], primitive: None },
         fingerprint: Fingerprint("fedcba9876543210".into()),
+        hardening: None,
         proof: Some(Proof {
             verdict: Verdict::Broken,
             explored: Explored::default(),
             replay: Some("replay.json".into()),
         }),
+    }
+}
+
+/// A server that could bear more, with four further places.
+pub(crate) fn retry_storm() -> Finding {
+    let further = (1..=4).map(|number| at("src/api.ts", 20 * number)).collect();
+    Finding {
+        hazard: HazardId::from_static("retry-storm"),
+        severity: Severity::Low,
+        message: "A caller who loses tries the request to `api` again at once".into(),
+        location: at("src/api.ts", 12),
+        remedy: Remedy {
+            code: "Bound the tries, and spread the delay.".into(),
+            policy: vec![],
+            primitive: None,
+        },
+        hardening: Some(Hardening { server: Some(at("src/http.ts", 40)), further }),
+        ..lost_update()
     }
 }
 

@@ -4,7 +4,7 @@ use expect_test::{Expect, expect};
 use interlock_model::{Finding, Lane, Report, Verdict, Witness};
 use interlock_report::text::{Look, write};
 
-use crate::sample::{at, lock_not_released, lost_update, nothing, sources, step, two_findings};
+use crate::sample::{at, lock_not_released, lost_update, nothing, retry_storm, sources, step, two_findings};
 
 const PLAIN: Look = Look { colour: false, width: 100, all: true };
 
@@ -412,4 +412,18 @@ fn what_is_of_low_confidence_is_one_line_unless_all_is_asked_for() {
             "what does not count is not counted: {written}"
         );
     }
+}
+
+#[test]
+fn what_would_harden_a_server_is_one_line_below_the_findings() {
+    let report = Report { findings: vec![retry_storm()], ..nothing() };
+    check(
+        &report,
+        PLAIN,
+        expect![[r#"
+        "#]],
+    );
+    let both = write(&Report { findings: vec![retry_storm(), lost_update()], ..nothing() }, &sources, PLAIN);
+    let place = |words: &str| both.find(words).unwrap();
+    assert!(place("high[lost-update]") < place("harden: src/api.ts:12"), "{both}");
 }

@@ -18,6 +18,7 @@ fn finding(fingerprint: &str, file: &str) -> Finding {
         witness: Witness::default(),
         remedy: Remedy { code: String::new(), policy: Vec::new(), primitive: None },
         fingerprint: Fingerprint(fingerprint.into()),
+        hardening: None,
         proof: None,
     }
 }

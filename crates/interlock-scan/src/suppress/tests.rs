@@ -18,6 +18,7 @@ fn finding(line: u32, end_line: u32) -> Finding {
         witness: Witness::default(),
         remedy: Remedy { code: String::new(), policy: Vec::new(), primitive: None },
         fingerprint: Fingerprint(String::new()),
+        hardening: None,
         proof: None,
     }
 }

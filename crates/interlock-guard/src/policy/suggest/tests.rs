@@ -72,6 +72,7 @@ fn finding(hazard: &str, policy: Vec<ToolPolicy>) -> Finding {
         witness: Witness::default(),
         remedy: Remedy { code: "c".into(), policy, primitive: None },
         fingerprint: Fingerprint("x".into()),
+        hardening: None,
         proof: None,
     }
 }
