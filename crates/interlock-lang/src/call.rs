@@ -112,6 +112,8 @@ pub struct Kind {
     /// The calls that made it what it is, oldest first: the clauses of a statement that is put together call by call, the text of a
     /// prepared one, the key of a lock that it releases.
     pub made: Vec<Made>,
+    /// Whether it is only taken for that, by a name or by how it is called.
+    pub guessed: bool,
 }
 
 /// A call that made an object what it is.
@@ -171,13 +173,21 @@ pub struct Outcome {
     pub kind: Option<Kind>,
     /// What the functions that it was handed are handed in turn: argument, parameter, what it is. A client in a transaction.
     pub parameters: Vec<(usize, usize, Kind)>,
+    /// Whether it is only guessed what the call does, by a name or by how it is called.
+    pub guessed: bool,
 }
 
 impl Kind {
     /// An object of which only the type is known.
     #[must_use]
     pub fn named(name: &str) -> Self {
-        Self { name: name.into(), subject: None, via: None, made: vec![] }
+        Self { name: name.into(), subject: None, via: None, made: vec![], guessed: false }
+    }
+
+    /// The same, where it is only taken for that.
+    #[must_use]
+    pub fn guessed(self) -> Self {
+        Self { guessed: true, ..self }
     }
 
     /// The same object as another function sees it: what names values of the function that it came from is forgotten.
@@ -196,6 +206,7 @@ impl Kind {
             subject: self.subject.as_ref().map(term_from_outside),
             via: self.via.as_ref().and_then(outside),
             made: self.made.iter().map(made).collect(),
+            guessed: self.guessed,
         }
     }
 }

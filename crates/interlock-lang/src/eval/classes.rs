@@ -87,6 +87,12 @@ impl<'f> Evaluator<'_, 'f> {
         Some(Kind { subject: Some(Term::Literal(own.into())), ..kind })
     }
 
+    /// What an object of a class is besides what the tree says of it, if the eldest of its ancestors is a library's: `class Db extends Pool`.
+    pub(super) fn extended(&self, class: usize) -> AbstractValue<'f> {
+        let eldest = self.ancestry(class).last().and_then(|eldest| self.flat.classes.get(eldest));
+        eldest.and_then(|eldest| eldest.bases.first()).map_or(AbstractValue::Unknown, |base| self.declared(base))
+    }
+
     /// What something of a declared type is.
     pub(crate) fn declared(&self, path: &AccessPath) -> AbstractValue<'f> {
         let Some(place) = place(path, None) else { return AbstractValue::Unknown };
@@ -107,11 +113,24 @@ impl<'f> Evaluator<'_, 'f> {
         if let Some(class) = self.index.classes.get(&*place) {
             return AbstractValue::Instance(*class);
         }
-        match self.index.implementors.get(&*place).map(Vec::as_slice) {
-            Some([class]) => AbstractValue::Instance(*class),
-            Some(classes) => AbstractValue::join(classes.iter().map(|class| AbstractValue::Instance(*class))),
-            None => AbstractValue::Unknown,
+        let Some(classes) = self.index.implementors.get(&*place) else { return AbstractValue::Unknown };
+        // Of several, those count that somebody makes an object of; where that cannot be seen of any, all of them.
+        let made: Vec<usize> = classes.iter().copied().filter(|class| self.is_instantiated(*class)).collect();
+        match if made.is_empty() { classes } else { &made }.as_slice() {
+            [class] => AbstractValue::Instance(*class),
+            classes => AbstractValue::join(classes.iter().map(|class| AbstractValue::Instance(*class))),
         }
+    }
+
+    /// Whether the tree makes an object of a class, or of one below it.
+    fn is_instantiated(&self, class: usize) -> bool {
+        let instantiated = self.instantiated.get_or_init(|| {
+            let sites = self.flat.sites.iter().filter(|site| site.construct);
+            let classes =
+                sites.filter_map(|site| self.index.classes.get(&*place(site.callee.as_ref()?, None)?));
+            classes.flat_map(|class| self.ancestry(*class)).collect()
+        });
+        instantiated.contains(&class)
     }
 
     fn library_type(&self, library: &str, export: &str) -> AbstractValue<'f> {

@@ -9,7 +9,7 @@ use std::{
 };
 
 use interlock_model::ir::{AccessPath, Field, FunctionId, Name, Root, Term, Unresolved, Value};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{
     index::{Definition, Index, further, place, roomy},
@@ -58,6 +58,8 @@ pub(crate) struct World<'f> {
     pub(crate) seen: Seen,
     /// The calls in functions, once somebody asks for them.
     pub(crate) inside: OnceLock<Inside>,
+    /// The classes that the tree makes objects of, with those that they inherit from, once somebody asks.
+    pub(crate) instantiated: OnceLock<FxHashSet<usize>>,
     /// The variables of modules that are declared with the result of a call, by the call's number, once somebody asks for them.
     declared: OnceLock<FxHashMap<u32, &'f AccessPath>>,
     places: Answers<u32, AbstractValue<'f>>,
@@ -120,6 +122,7 @@ impl<'f> World<'f> {
             nothing: Arc::default(),
             seen: Seen::default(),
             inside: OnceLock::new(),
+            instantiated: OnceLock::new(),
             declared: OnceLock::new(),
             places: Answers::default(),
             inner: Answers::default(),

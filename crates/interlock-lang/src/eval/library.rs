@@ -25,10 +25,21 @@ pub(crate) fn apply<'f>(
     body: &mut Body<'_>,
 ) -> Option<Outcome> {
     let site = eval.flat.sites.get(number as usize)?;
-    // Most calls are of libraries of which nothing is known.
-    if matches!(reached, Reached::Export(library, _) if !eval.knowledge.knows(library)) {
-        return None;
-    }
+    // Most calls are of libraries of which nothing is known. What their objects are is guessed where a name or the method says it.
+    let guessed;
+    let reached = match reached {
+        Reached::Export(library, _) if !eval.knowledge.knows(library) => {
+            let callee = site.callee.as_ref()?;
+            let (Field::Name(method), fields) = callee.fields.split_last()? else { return None };
+            let receiver = AccessPath { root: callee.root.clone(), fields: fields.into() };
+            if eval.builtins.is_pure_library(library) || !eval.knowledge.may_guess(&receiver, method) {
+                return None;
+            }
+            guessed = Reached::Other(Some(receiver), method.clone(), AbstractValue::Foreign);
+            &guessed
+        }
+        reached => reached,
+    };
     let (arguments, within) = (arguments(eval, site), FunctionId(site.within));
     apply_to(eval, &Applied { number, arguments, within, span: site.span, at }, reached, body)
 }

@@ -151,6 +151,10 @@ impl<'f> Evaluator<'_, 'f> {
                 if let Some(found) = self.alternatives(functions, Some(&receiver)) {
                     return found;
                 }
+                // What the tree does not say of it, the library's class does that it extends.
+                if let AbstractValue::Kind(kind) = self.extended(*class) {
+                    return Reached::Method(kind, receiver, name.clone());
+                }
             }
             AbstractValue::Alternatives(all) => {
                 let of_class = |one: &AbstractValue<'f>| match one {

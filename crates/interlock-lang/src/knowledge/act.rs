@@ -151,7 +151,10 @@ fn external(scene: &Scene<'_>, entry: &Entry, body: &mut Body<'_>) {
         (None, None) | (Some(ChangeText::Unknown), _) => Change::Unknown,
     };
     let over = path_at(scene, entry.object.as_ref());
-    body.push(Op::External { into: scene.take_into(), service, change, idempotency, over });
+    // What is put in place of what is there may have been made of that.
+    let sent = scene.call.arguments.iter().filter(|_| change == Change::Settled);
+    let from = super::statement::unique(sent.flat_map(|arg| arg.values.iter().copied()).collect());
+    body.push(Op::External { into: scene.take_into(), service, change, from, idempotency, over });
 }
 
 /// What a request of this method does; one that names none only asks.

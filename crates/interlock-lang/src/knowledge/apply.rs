@@ -1,6 +1,8 @@
 //! Finds what a call does.
 
-use interlock_model::ir::{AccessPath, Argument, Body, Field, LockKind, Op, Origin, Root, Term, Value};
+use interlock_model::ir::{
+    AccessPath, Argument, Backoff, Body, Bound, Catch, Exit, Field, LockKind, Op, Origin, Root, Term, Value,
+};
 
 use crate::{Arg, Call, Kind, Made, Outcome, Shape, Target};
 
@@ -21,11 +23,16 @@ pub(super) fn apply(knowledge: &Knowledge, call: &Call<'_>, body: &mut Body<'_>)
         Target::Method { kind, receiver, name } => method(knowledge, kind, receiver, name, call, body, 0),
         Target::Other { receiver, name } => {
             let guessed = receiver.and_then(|receiver| guess(knowledge, receiver, name, body));
-            let guessed = guessed
-                .and_then(|(kind, receiver, name)| method(knowledge, &kind, &receiver, &name, call, body, 0));
+            let guessed = guessed.and_then(|(guessed, receiver, name)| match guessed {
+                Guessed::Kind(kind) => method(knowledge, &kind, &receiver, &name, call, body, 0),
+                Guessed::Library(library) => {
+                    let outcome = export(knowledge, knowledge.library(library)?, &name, call, body)?;
+                    Some(Outcome { guessed: true, ..outcome })
+                }
+            });
             guessed.or_else(|| {
                 let entries = knowledge.unknown.get(name)?;
-                let nothing = Kind::named("");
+                let nothing = Kind::named("").guessed();
                 let object = receiver.map(|receiver| (&nothing, receiver));
                 let scene = Scene::new(knowledge, call, name, object);
                 let entry = entries.iter().find(|entry| applies(entry, &scene))?;
@@ -35,13 +42,21 @@ pub(super) fn apply(knowledge: &Knowledge, call: &Call<'_>, body: &mut Body<'_>)
     }
 }
 
+/// What goes by a name.
+enum Guessed<'k> {
+    /// An object.
+    Kind(Kind),
+    /// The exports of a library, handed over as an object: `deps.fs`.
+    Library(&'k str),
+}
+
 /// What an object probably is by a name on the way to it, and the method as seen from there: `this.stripe.refunds.create`.
-fn guess(
-    knowledge: &Knowledge,
+fn guess<'k>(
+    knowledge: &'k Knowledge,
     receiver: &AccessPath,
     name: &str,
     body: &Body<'_>,
-) -> Option<(Kind, AccessPath, String)> {
+) -> Option<(Guessed<'k>, AccessPath, String)> {
     // What goes by a name is known where it is a variable; what is handed over under that name may be only a part of it, such as a
     // transaction.
     let of = |fields: &[Field]| match (fields, &receiver.root) {
@@ -50,9 +65,25 @@ fn guess(
     };
     let mut fields = receiver.fields.as_slice();
     for _ in 0..DEEPEST {
-        let last = last_step(&receiver.root, fields)?;
+        let handed = || match (fields, &receiver.root) {
+            ([], Root::Value(value)) => body.name_of(*value),
+            _ => None,
+        };
         let before = || fields.split_last().and_then(|(_, fields)| of(fields));
-        if let Some(kind) = knowledge.probably(last).or_else(|| knowledge.bound(last, before)) {
+        let guessed = match last_step(&receiver.root, fields) {
+            Some(last) => {
+                let kind = knowledge.probably(last).or_else(|| knowledge.bound(last, before));
+                let kind = kind.map(|kind| Guessed::Kind(Kind::named(kind).guessed()));
+                kind.or_else(|| knowledge.probable_library(last).map(Guessed::Library))
+            }
+            None => {
+                let name = handed()?;
+                let kind =
+                    knowledge.probable_parameter(name).map(|kind| Guessed::Kind(Kind::named(kind).guessed()));
+                kind.or_else(|| knowledge.probable_library(name).map(Guessed::Library))
+            }
+        };
+        if let Some(guessed) = guessed {
             let object = AccessPath { root: receiver.root.clone(), fields: fields.into() };
             let mut method = String::new();
             for field in receiver.fields.iter().skip(fields.len()) {
@@ -60,7 +91,7 @@ fn guess(
                     method.extend([&**name, "."]);
                 }
             }
-            return Some((Kind::named(kind), object, method + name));
+            return Some((guessed, object, method + name));
         }
         let (Field::Name(_), before) = fields.split_last()? else { return None };
         fields = before;
@@ -149,7 +180,7 @@ fn case(scene: &Scene<'_>, entries: &[Entry], callbacks: bool, body: &mut Body<'
 }
 
 fn run(scene: &Scene<'_>, entry: &Entry, callbacks: bool, body: &mut Body<'_>) -> Outcome {
-    let mut outcome = Outcome::default();
+    let mut outcome = Outcome { guessed: scene.is_guessed(), ..Outcome::default() };
     // A node-style callback gets the result instead of the caller.
     let callback = callbacks.then(|| scene.call.arguments.len().checked_sub(1)).flatten().filter(|last| {
         let is_run = entry.run.as_ref().is_some();
@@ -159,8 +190,15 @@ fn run(scene: &Scene<'_>, entry: &Entry, callbacks: bool, body: &mut Body<'_>) -
     if handed.is_some() {
         scene.set_into(handed);
     }
-    for step in std::iter::once(entry).chain(&entry.also) {
-        act::act(scene, step, &mut outcome, body);
+    let mut steps = |body: &mut Body<'_>| {
+        for step in std::iter::once(entry).chain(&entry.also) {
+            act::act(scene, step, &mut outcome, body);
+        }
+    };
+    if entry.retried {
+        retried(body, steps)
+    } else {
+        steps(body)
     }
     if let Some(result) = &entry.result {
         outcome.kind = Some(result_kind(scene, entry, result));
@@ -196,6 +234,21 @@ fn run(scene: &Scene<'_>, entry: &Entry, callbacks: bool, body: &mut Body<'_>) -
     outcome
 }
 
+/// Steps that are tried again when they fail, a few times and later each time, as libraries do.
+fn retried(body: &mut Body<'_>, steps: impl FnOnce(&mut Body<'_>)) {
+    body.repeat(Bound::Limited, |body| {
+        let tried = body.nested(|body| {
+            steps(body);
+            body.push(Op::Suspend);
+            body.push(Op::Exit(Exit::Break));
+        });
+        let catch = Some(Catch { error: None, body: vec![] });
+        body.push(Op::Try { body: tried, catch, finally: vec![] });
+        body.push(Op::Sleep { backoff: Backoff::Growing, jitter: true });
+        body.push(Op::Suspend);
+    });
+}
+
 /// What the result is.
 fn result_kind(scene: &Scene<'_>, entry: &Entry, result: &str) -> Kind {
     let own = scene.kind;
@@ -220,7 +273,7 @@ fn result_kind(scene: &Scene<'_>, entry: &Entry, result: &str) -> Kind {
         _ => vec![],
     };
     all.push(made);
-    Kind { name, subject, via: scene.via(), made: all }
+    Kind { name, subject, via: scene.via(), made: all, guessed: scene.is_guessed() }
 }
 
 fn continues(scene: &Scene<'_>, result: &str) -> bool {
@@ -232,9 +285,9 @@ fn continues(scene: &Scene<'_>, result: &str) -> bool {
 fn put_off(scene: &Scene<'_>, name: &str, body: &mut Body<'_>) -> Outcome {
     let subject = scene.kind.and_then(|kind| kind.subject.clone());
     let made = vec![Made { by: scene.name.into(), arguments: scene.call.arguments.to_vec() }];
-    let kind = Kind { name: name.into(), subject, via: scene.via(), made };
+    let kind = Kind { name: name.into(), subject, via: scene.via(), made, guessed: scene.is_guessed() };
     define(scene, Some(None), body);
-    Outcome { kind: Some(kind), parameters: vec![] }
+    Outcome { kind: Some(kind), guessed: scene.is_guessed(), ..Outcome::default() }
 }
 
 /// One more call on a statement that is put together.
@@ -251,7 +304,7 @@ fn clause(scene: &Scene<'_>, object: &Object<'_>, body: &mut Body<'_>) -> Outcom
         Some(kind)
     };
     define(scene, Some(None), body);
-    Outcome { kind, parameters: vec![] }
+    Outcome { kind, guessed: scene.is_guessed(), ..Outcome::default() }
 }
 
 /// Gives the result a beginning where no step has: something new, perhaps a lock, or something that comes from the object and the

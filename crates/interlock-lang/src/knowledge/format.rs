@@ -101,6 +101,10 @@ pub(super) struct MemberText {
 pub(super) struct UnknownText {
     /// What an object probably is that goes by this name, in lower case.
     pub(super) names: BTreeMap<String, String>,
+    /// The same of what a function was handed under this name.
+    pub(super) parameters: BTreeMap<String, String>,
+    /// The libraries that are handed over as an object under this name, in lower case.
+    pub(super) libraries: BTreeMap<String, String>,
     /// What members of something that goes by this name probably are, if theirs are written as those of constants.
     pub(super) members: BTreeMap<String, String>,
     /// Methods whose name and arguments say enough.
@@ -153,6 +157,8 @@ pub(super) struct Entry {
     pub(super) holders: Option<Holders>,
     /// Whether it is only tried, so that the result tells whether it was got.
     pub(super) tried: bool,
+    /// Whether it is done again when it fails.
+    pub(super) retried: bool,
     /// The function that is called back.
     pub(super) run: Option<Place>,
     /// What the function is handed.

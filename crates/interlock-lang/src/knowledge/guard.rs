@@ -89,7 +89,8 @@ fn hand(scene: &Scene<'_>, entry: &Entry, outcome: &mut Outcome, body: &mut Body
         body.push(Op::New { into: given, lock: None });
         if let Some(at) = at {
             let subject = scene.kind.and_then(|kind| kind.subject.clone());
-            let kind = Kind { name: kind.as_str().into(), subject, via: None, made: vec![] };
+            let guessed = scene.is_guessed();
+            let kind = Kind { name: kind.as_str().into(), subject, via: None, made: vec![], guessed };
             outcome.parameters.push((at, nth, kind));
         }
         Argument::from(given)

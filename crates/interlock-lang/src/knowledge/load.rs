@@ -52,6 +52,8 @@ impl Knowledge {
         }
         self.names.extend(file.unknown.names);
         self.members.extend(file.unknown.members);
+        self.parameters.extend(file.unknown.parameters);
+        self.probable_libraries.extend(file.unknown.libraries);
         extend(&mut self.unknown, || "unknown.methods".to_owned(), file.unknown.methods)
     }
 
@@ -133,6 +135,15 @@ impl Knowledge {
         }
         for (name, kind) in &self.names {
             missing(format!("unknown.names.{name}"), kind)?;
+        }
+        for (name, kind) in &self.parameters {
+            missing(format!("unknown.parameters.{name}"), kind)?;
+        }
+        for (name, library) in &self.probable_libraries {
+            if !self.knows(library) {
+                let text = format!("unknown.libraries.{name}: there is no library {library:?}");
+                return Err(InvalidKnowledge(text));
+            }
         }
         for (name, kind) in &self.members {
             missing(format!("unknown.members.{name}"), kind)?;

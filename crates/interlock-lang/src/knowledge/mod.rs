@@ -29,7 +29,7 @@ mod statement;
 #[cfg(test)]
 mod tests;
 
-use interlock_model::ir::{AccessPath, Body};
+use interlock_model::ir::{AccessPath, Body, Field, Root};
 use rustc_hash::FxHashMap;
 
 use crate::{Call, Frontend, Kind, Outcome, Tables};
@@ -45,6 +45,10 @@ pub struct Knowledge {
     kinds: FxHashMap<String, object::Definition>,
     /// What objects probably are that go by a name.
     names: FxHashMap<String, String>,
+    /// The same of what functions are handed.
+    parameters: FxHashMap<String, String>,
+    /// The libraries that are probably meant by a name.
+    probable_libraries: FxHashMap<String, String>,
     /// What members probably are whose names are written as those of constants, by the name of what they are members of.
     members: FxHashMap<String, String>,
     /// Methods of objects of which nothing is known.
@@ -142,7 +146,7 @@ impl Knowledge {
         let member = object.member(name)?;
         let subject = if member.named { Some(name.into()) } else { kind.subject.clone() };
         let via = object.way(receiver).or_else(|| kind.via.clone());
-        Some(Kind { name: member.kind.as_str().into(), subject, via, made: vec![] })
+        Some(Kind { name: member.kind.as_str().into(), subject, via, made: vec![], guessed: kind.guessed })
     }
 
     /// Whether an object bounds what one caller may do: a rate limiter in front of the handlers.
@@ -161,6 +165,32 @@ impl Knowledge {
     fn probably(&self, name: &str) -> Option<&String> {
         let is_lower = name.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase());
         if is_lower { self.names.get(name) } else { self.names.get(&name.to_lowercase()) }
+    }
+
+    /// What an object probably is that a function is handed under a name. Of a name that connections share with their transactions nothing
+    /// is said.
+    fn probable_parameter(&self, name: &str) -> Option<&String> {
+        self.parameters.get(&name.to_lowercase())
+    }
+
+    /// The library whose exports something probably has that goes by a name.
+    fn probable_library(&self, name: &str) -> Option<&str> {
+        self.probable_libraries.get(&name.to_lowercase()).map(String::as_str)
+    }
+
+    /// Whether a call of something of which nothing is known may be understood: by the method, or by a name on the way to it.
+    #[must_use]
+    pub(crate) fn may_guess(&self, receiver: &AccessPath, name: &str) -> bool {
+        let goes_by = |name: &str| self.probably(name).is_some() || self.probable_library(name).is_some();
+        let root = match &receiver.root {
+            Root::Global(name) => name.rsplit("::").next(),
+            _ => None,
+        };
+        let fields = receiver.fields.iter().filter_map(|field| match field {
+            Field::Name(name) => Some(&**name),
+            Field::At(_) => None,
+        });
+        self.unknown.get(name).is_some() || root.into_iter().chain(fields).any(goes_by)
     }
 
     /// What a member is whose name is written as that of a constant, by the name of what it is a member of: `env.NOTES`.

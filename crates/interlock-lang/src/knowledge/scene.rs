@@ -33,6 +33,11 @@ impl<'a> Scene<'a> {
         Self { knowledge, call, name, kind, receiver, into: Cell::new(call.into) }
     }
 
+    /// Whether it is only guessed what the object is.
+    pub(super) fn is_guessed(&self) -> bool {
+        self.kind.is_some_and(|kind| kind.guessed)
+    }
+
     /// What is known of the object's type.
     pub(super) fn object(&self) -> Option<Object<'a>> {
         self.knowledge.object(&self.kind?.name)

@@ -314,10 +314,13 @@ impl<'f> Rewriter<'_, 'f> {
     fn library(&mut self, standing: &Standing<'f>, reached: &Reached<'f>, out: &mut Block) -> bool {
         let mut body = Body::over(self.values, standing.span);
         let at = CallAt { into: standing.into, awaited: standing.awaited };
-        if library::apply(self.eval, standing.number, reached, at, &mut body).is_none() {
+        let Some(outcome) = library::apply(self.eval, standing.number, reached, at, &mut body) else {
             return false;
-        }
+        };
         let mut steps = body.finish();
+        if outcome.guessed && !steps.is_empty() {
+            self.note_unresolved(standing, UnresolvedReason::Guessed);
+        }
         self.define_if_not(standing, &mut steps);
         out.extend(steps);
         true

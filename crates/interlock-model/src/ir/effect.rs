@@ -194,6 +194,8 @@ pub enum Op {
         service: Term,
         /// Whether it takes effect there.
         change: Change,
+        /// The values that what is sent depends on, where the request puts something in place of what is there.
+        from: Vec<Value>,
         /// What makes a repetition harmless, if it is the same then.
         idempotency: Option<Term>,
         /// The connection it goes over.

@@ -62,6 +62,8 @@ pub enum UnresolvedReason {
     Computed,
     /// The function belongs to a library of which nothing is known.
     Library,
+    /// What it does was guessed from a name on the way to it, or from how it is called.
+    Guessed,
     /// So many functions may be meant that the budget was not enough for all of them.
     Alternatives {
         /// How many were left out.

@@ -49,6 +49,7 @@ fn manager(kind: Manager) -> Program {
                         into: None,
                         service,
                         change: Change::Effect,
+                        from: vec![],
                         idempotency: None,
                         over,
                     });

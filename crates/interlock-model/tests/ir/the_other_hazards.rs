@@ -154,6 +154,7 @@ fn a_charge_under_a_lease_says_its_key_its_limit_and_its_release() {
                     into: None,
                     service,
                     change: Change::Effect,
+                    from: vec![],
                     idempotency,
                     over: None,
                 });
@@ -336,7 +337,14 @@ fn a_key_drawn_at_random_is_told_from_one_that_the_order_gives() {
     let charge = |key: fn(Value) -> Term, change: Change| {
         program([function(1, "charge").body(["order"], |b, [order]| {
             let (service, idempotency) = ("stripe".into(), Some(key(order)));
-            b.line(2).push(Op::External { into: None, service, change, idempotency, over: None });
+            b.line(2).push(Op::External {
+                into: None,
+                service,
+                change,
+                from: vec![],
+                idempotency,
+                over: None,
+            });
         })])
     };
     check(

@@ -231,7 +231,9 @@ impl Judge<'_> {
             Some(UnresolvedReason::Computed) => LossKind::UnknownFunction,
             Some(UnresolvedReason::Function) => LossKind::UnresolvedImport,
             Some(UnresolvedReason::Alternatives { .. }) => LossKind::Alternatives,
-            Some(UnresolvedReason::Receiver | UnresolvedReason::Method) => LossKind::UnresolvedReceiver,
+            Some(UnresolvedReason::Receiver | UnresolvedReason::Method | UnresolvedReason::Guessed) => {
+                LossKind::UnresolvedReceiver
+            }
             None if has_receiver => LossKind::UnresolvedReceiver,
             None if name.starts_with('.') => LossKind::UnresolvedImport,
             None => LossKind::UnknownLibrary,

@@ -183,10 +183,11 @@ impl Rename<'_> {
             Op::CountIn { group } => Op::CountIn { group: self.path(group) },
             Op::CountOut { group } => Op::CountOut { group: self.path(group) },
             Op::Drain { group } => Op::Drain { group: self.path(group) },
-            Op::External { into, service, change, idempotency, over } => Op::External {
+            Op::External { into, service, change, from, idempotency, over } => Op::External {
                 into: self.maybe(*into),
                 service: self.term(service),
                 change: *change,
+                from: self.values(from),
                 idempotency: idempotency.as_ref().map(|key| self.term(key)),
                 over: over.as_ref().map(|over| self.path(over)),
             },

@@ -102,8 +102,9 @@ impl<'i, 'p> Renumber<'i, 'p> {
             | Op::CountIn { group: path }
             | Op::CountOut { group: path }
             | Op::Drain { group: path } => self.path(path),
-            Op::External { into, service, idempotency, over, .. } => {
+            Op::External { into, service, from, idempotency, over, .. } => {
                 self.values(into);
+                self.values(from);
                 self.term(service);
                 self.terms(idempotency);
                 over.iter_mut().for_each(|over| self.path(over));

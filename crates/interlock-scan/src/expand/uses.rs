@@ -43,8 +43,9 @@ pub(super) fn uses(op: &Op, used: &mut Vec<Value>) {
         | Op::CountIn { group: path }
         | Op::CountOut { group: path }
         | Op::Drain { group: path } => path.mention(used),
-        Op::External { service, idempotency, over, .. } => {
+        Op::External { service, from, idempotency, over, .. } => {
             service.mention(used);
+            used.extend(from);
             if let Some(key) = idempotency {
                 key.mention(used);
             }

@@ -101,6 +101,7 @@ fn prepare(tokens: Vec<Token>) -> Option<Vec<Token>> {
     let tokens = usual_locks(tokens);
     let mut prepared: Vec<Token> = Vec::with_capacity(tokens.len());
     let (mut marks, mut operators, mut depth) = (0_usize, 0_usize, 0_usize);
+    let mut filters = false;
     let mut waiting = tokens.into_iter().peekable();
     while let Some(token) = waiting.next() {
         match &token {
@@ -126,6 +127,7 @@ fn prepare(tokens: Vec<Token>) -> Option<Vec<Token>> {
             continue;
         }
         let before = prepared.last().and_then(keyword);
+        filters |= before == Some(Keyword::WHERE);
         let at_hole = matches!(&token, Token::Word(word) if is_hole(word));
         let next = waiting.peek();
         match token {
@@ -133,6 +135,12 @@ fn prepare(tokens: Vec<Token>) -> Option<Vec<Token>> {
             Token::Placeholder(ref mark) if mark == "?" => marks += 1,
             Token::Word(_) if at_hole && before == Some(Keyword::SET) && ends_assignment(next) => {
                 prepared.extend([token.clone(), Token::Eq]);
+                prepared.push(token);
+                continue;
+            }
+            // `WHERE id = $1 ${more}`: one more demand, which is put together elsewhere.
+            Token::Word(_) if at_hole && filters && ends_operand(prepared.last()) && ends_filter(next) => {
+                prepared.push(Token::make_keyword("AND"));
                 prepared.push(token);
                 continue;
             }
@@ -199,6 +207,30 @@ fn ends_assignment(next: Option<&Token>) -> bool {
     match next {
         None | Some(Token::SemiColon | Token::Comma) => true,
         Some(token) => matches!(keyword(token), Some(Keyword::WHERE | Keyword::RETURNING)),
+    }
+}
+
+/// Whether what was read so far may be the end of a comparison.
+fn ends_operand(token: Option<&Token>) -> bool {
+    match token {
+        Some(Token::Placeholder(_) | Token::Number(..) | Token::SingleQuotedString(_) | Token::RParen) => {
+            true
+        }
+        Some(Token::Word(word)) => word.keyword == Keyword::NoKeyword || word.keyword == Keyword::NULL,
+        _ => false,
+    }
+}
+
+/// Whether a filter ends here.
+fn ends_filter(next: Option<&Token>) -> bool {
+    match next {
+        None | Some(Token::SemiColon | Token::RParen) => true,
+        Some(token) => {
+            matches!(
+                keyword(token),
+                Some(Keyword::ORDER | Keyword::LIMIT | Keyword::RETURNING | Keyword::GROUP)
+            )
+        }
     }
 }
 

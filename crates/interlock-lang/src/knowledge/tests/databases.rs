@@ -236,7 +236,7 @@ fn holes_and_placeholders_of_every_kind_find_their_values() {
             1       query = read row "t"[id].{n, k} demanding k via pool ::a.ts::pool
             2       query.2 = write blind row "t"[id] from data via pool ::a.ts::pool
             3       query.3 = read row data[id].{n} via pool ::a.ts::pool
-            4       query.4 = write blind row "t"[?] via pool ::a.ts::pool
+            4       query.4 = write conditional row "t"["1"].{n} when ? ? ? via pool ::a.ts::pool
             5       query.5 = write blind row "t"[id].{n} from amount via pool ::a.ts::pool
             6       query.6 = write blind row "t"[data["1"]].{n} from data via pool ::a.ts::pool
             7       query.7 = write blind row "t"[id].{n} from amount via pool ::a.ts::pool

@@ -153,7 +153,7 @@ impl Script<'_, '_> {
             surroundings: &self.known,
         };
         let outcome = self.knowledge.apply(&call, self.body);
-        let Outcome { kind, parameters } =
+        let Outcome { kind, parameters, .. } =
             outcome.unwrap_or_else(|| panic!("{:?} is not known", call.target));
         self.remember(Thing { path: into.into(), kind, parameters })
     }

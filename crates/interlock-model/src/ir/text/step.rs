@@ -104,7 +104,7 @@ impl Printer<'_> {
             Op::CountIn { group } => format!("count in {}", self.path(group)),
             Op::CountOut { group } => format!("count out {}", self.path(group)),
             Op::Drain { group } => format!("drain {}", self.path(group)),
-            Op::External { into, service, change, idempotency, over } => {
+            Op::External { into, service, change, from, idempotency, over } => {
                 let verb = match change {
                     Change::None => "ask",
                     Change::Effect => "effect on",
@@ -116,7 +116,9 @@ impl Printer<'_> {
                     .map(|key| format!(" once per {}", self.term(key)))
                     .unwrap_or_default();
                 let over = over.as_ref().map(|over| format!(" over {}", self.path(over))).unwrap_or_default();
-                format!("{}{verb} {}{key}{over}", self.maybe(*into), self.term(service))
+                let sent =
+                    if from.is_empty() { String::new() } else { format!(" with {}", self.values(from)) };
+                format!("{}{verb} {}{sent}{key}{over}", self.maybe(*into), self.term(service))
             }
             Op::Call { into, callee, receiver, arguments, awaited } => {
                 let arguments: Vec<_> = arguments.iter().map(|argument| self.argument(argument)).collect();
