@@ -16,7 +16,7 @@ use crate::{
     dependences::data_dependences,
     gates::{Gates, is_claimed},
     lexicon::Topic,
-    rows::{adds_missing, adds_to, is_of_own_making, is_worked_off},
+    rows::{adds_missing, adds_row, adds_to, is_of_own_making, is_worked_off},
     view::{At, Entry, Kinds, Overlap, View},
 };
 
@@ -229,6 +229,10 @@ fn is_current(view: &View<'_>, entry: &Entry<'_>, read: At, act: At) -> bool {
 /// Whether an act takes effect on what others may have changed.
 fn takes_effect(entry: &Entry<'_>, act: At) -> Result<(), Reason> {
     match entry.op(act) {
+        // A row under an id that was drawn for it is always a new one, whatever is to be done where it is there already.
+        Some(Op::Write { mode: WriteMode::Ensure, to: Resource::Row { .. }, .. }) => {
+            needs(adds_row(entry, act), Reason::OnlyAdds)
+        }
         Some(Op::Write { mode, .. }) => unless(
             matches!(mode, WriteMode::Ensure | WriteMode::Expiry | WriteMode::Append | WriteMode::Pieces),
             Reason::OnlyAdds,

@@ -15,7 +15,7 @@ use crate::{
     claims::Claim,
     fields::{asks_presence, is_version, same_name, says_it_went_well},
     keys::key_of,
-    view::{At, Entry, Overlap, View},
+    view::{At, Entry, Kinds, Overlap, View},
 };
 
 /// A read and a later act on the same thing, with a race window between them.
@@ -76,6 +76,11 @@ impl<'v, 'e> CheckAct<'v, 'e> {
         };
         Self { entry, pair }
     }
+}
+
+/// Whether it is not known what a demand is about: its text is put together elsewhere.
+fn is_unread(demand: &Comparison) -> bool {
+    &*demand.column == "?"
 }
 
 impl CheckAct<'_, '_> {
@@ -165,7 +170,33 @@ impl CheckAct<'_, '_> {
             is_version(self.entry.lexicon(), &demand.column)
                 || judged.iter().any(|field| same_name(field, &demand.column))
                 || self.depends_on_look(demand)
+                || is_unread(demand) && self.is_outcome_judged()
         })
+    }
+
+    /// Whether the act demands something that is put into its text elsewhere.
+    pub(crate) fn has_unread_demand(&self) -> bool {
+        match self.entry.op(self.act) {
+            Some(Op::Write { mode: WriteMode::Conditional(Condition(demands)), .. }) => {
+                demands.iter().any(is_unread)
+            }
+            Some(Op::Delete { when: Some(Condition(demands)), .. }) => demands.iter().any(is_unread),
+            _ => false,
+        }
+    }
+
+    /// Whether anything is decided by what the act came to: how many rows it has changed.
+    fn is_outcome_judged(&self) -> bool {
+        let Some(Op::Write { outcome: Some(outcome), .. } | Op::Delete { outcome: Some(outcome), .. }) =
+            self.entry.op(self.act)
+        else {
+            return false;
+        };
+        let judges = |op: &Op| match op {
+            Op::Check { on, .. } => on.iter().any(|on| self.entry.flow().depends_on(*on, *outcome)),
+            _ => false,
+        };
+        self.entry.all(Kinds::CHECK, judges).any(|check| check > self.act)
     }
 
     fn depends_on_look(&self, demand: &Comparison) -> bool {

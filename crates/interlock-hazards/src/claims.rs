@@ -31,6 +31,8 @@ pub(crate) enum Claim {
     StaleRead,
     /// An amount in memory is compared, and taken behind a suspension.
     Overspent,
+    /// A name in memory is refused if it is there, and taken behind a suspension.
+    TakenName,
     /// What is good for one use is found in memory, used, and taken away only then.
     UsedTwice,
     /// A file is looked for, and used by name.
@@ -53,13 +55,14 @@ pub(crate) enum Claim {
 type Fits = fn(&View<'_>, &CheckAct<'_, '_>) -> Result<(), Reason>;
 
 /// The table.
-static CLAIMS: [(Claim, &Hazard, Fits); 13] = [
+static CLAIMS: [(Claim, &Hazard, Fits); 14] = [
     (Claim::OverrunLimit, &non_atomic_rate_limit::HAZARD, non_atomic_rate_limit::rule::claims),
     (Claim::DuplicateLoad, &duplicate_load::HAZARD, duplicate_load::rule::claims),
     (Claim::SessionState, &shared_session_state::HAZARD, shared_session_state::rule::claims),
     (Claim::StaleRead, &stale_read_across_await::HAZARD, stale_read_across_await::rule::claims),
     (Claim::Overspent, &stale_read_across_await::HAZARD, stale_read_across_await::spent::claims),
     (Claim::UsedTwice, &stale_read_across_await::HAZARD, stale_read_across_await::twice::claims),
+    (Claim::TakenName, &stale_read_across_await::HAZARD, stale_read_across_await::taken::claims),
     (Claim::FileCheck, &file_check_then_act::HAZARD, file_check_then_act::rule::claims),
     (Claim::Ownership, &auth_check_then_act::HAZARD, auth_check_then_act::rule::claims),
     (Claim::JudgedRow, &db_check_then_act::HAZARD, db_check_then_act::rule::claims),

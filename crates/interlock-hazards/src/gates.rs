@@ -32,7 +32,8 @@ pub(crate) fn is_claimed(view: &View<'_>, entry: &Entry<'_>, read: At, act: At) 
                 };
                 outcome.as_ref().is_some_and(decided)
             }
-            Some(Op::Write { mode: WriteMode::Blind | WriteMode::Atomic, .. }) => {
+            Some(Op::Write { mode: WriteMode::Blind | WriteMode::Atomic, .. })
+            | Some(Op::Write { mode: WriteMode::Ensure, to: Resource::Shared(_), .. }) => {
                 entry.control().leads_to(read, claim).is_some()
                     && view.reach(entry, read, claim).is_none()
                     && (detached
@@ -123,7 +124,10 @@ impl Gate {
             .filter(|write| entry.alias().overlap(read, *write) == Some(Overlap::Sure))
             .filter_map(|write| Some((write, entry.control().leads_to(read, write)?)))
             .collect();
-        let blind = |at: &At| matches!(entry.op(*at), Some(Op::Write { mode: WriteMode::Blind, .. }));
+        // Who puts a key into a set that is there already changes nothing, and who has asked before knows that it is not.
+        let blind = |at: &At| {
+            matches!(entry.op(*at), Some(Op::Write { mode: WriteMode::Blind | WriteMode::Ensure, .. }))
+        };
         // Counting on from what was seen, then or once more, lets more than one in; so does changing a part of it.
         let counts_on = |at: At, from: At| {
             from == read

@@ -41,14 +41,21 @@ impl Issue {
         message: impl Into<String>,
     ) -> Self {
         let all: Vec<At> = together_with.iter().copied().chain([at]).collect();
+        let mut message = message.into();
+        let mut confidence = entry.confidence();
+        // Whoever reads it can tell better than a name what the object is.
+        if let Some(object) = entry.guessed(&all) {
+            confidence = confidence.min(Confidence::Medium);
+            message.push_str(&format!("; what `{object}` is was guessed from how it is called"));
+        }
         Self {
             severity: None,
-            confidence: entry.confidence(),
+            confidence,
             reach,
             span: entry.position(at, together_with),
             function: entry.home(&all),
             tools: entry.tools(),
-            message: message.into(),
+            message,
             witness: vec![],
             keys: vec![],
         }

@@ -26,9 +26,9 @@ macro_rules! topics {
 
 topics! {
     AnotherEachTime, Asks, Begins, BesideArguments, Busy, Cache, CacheInMemory, Caller, ChangedAt, ClearsUp, Closes, ClosingFlag, Computes, DoesOnce, Ends,
-    ExitsProcess, FileName, Fingerprint, FoundList, Holders, InTransaction, Limit, LimitInitials, Log, LogStream, Maker, Notes, Nothing, Number,
-    Once, OwnId, Owner, OwnerTogether, Pauses, Personal, Presence, Reads, Removes, Renewal, RequestWorked, RoleHolder, Settles, Size, Switch, TellsPeople,
-    Temporary, TidiedPath, ToClient, UnderWay, Unguessable, UsedAt, Version, VersionEnding, Waiting, WentWell, Work, Wrapping,
+    ExitsProcess, FileName, Fingerprint, FoundList, Holders, InTransaction, KindOfFile, Limit, LimitInitials, Log, LogStream, Maker, Notes, Nothing, Number,
+    Once, OwnId, Owner, OwnerTogether, Pauses, Personal, Presence, Reads, Removes, Renewal, RequestWorked, RoleHolder, SetsState, Settles, Size, Switch, TellsPeople,
+    Temporary, TidiedPath, ToClient, UnderWay, Unguessable, UsedAt, Version, VersionEnding, Waiting, WentWell, WhoCalls, Work, Wrapping,
 }
 
 /// Lists of words, one for each topic.

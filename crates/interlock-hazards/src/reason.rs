@@ -66,6 +66,7 @@ reasons! {
     NotReplaced: "what is there is not replaced by something that came of the read",
     CountsFirst: "the call counts itself before it compares",
     WrittenBecauseFound: "it is written because something was found, not because it was missing",
+    RefusedIfThere: "whoever finds it there is refused, so it is no cache",
     LoadedEachTime: "this call has loaded it before, by the same line, so it is not missed",
     NotesFailure: "it only notes that something has failed",
     CostsNothing: "to do it twice costs nothing: it only makes sure that something is there",

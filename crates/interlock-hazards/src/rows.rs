@@ -72,17 +72,18 @@ pub(crate) fn adds_to(entry: &Entry<'_>, read: At, act: At) -> bool {
     has_in_common(entry, read, act, from)
 }
 
-/// Whether a step adds something that was not there: it fails where it is, or it overwrites what nobody has, because the id was drawn
-/// for it.
+/// Whether a step adds something that was not there: it fails where it is, or it overwrites or leaves alone what nobody has, because the id
+/// was drawn for it.
 pub(crate) fn adds_row(entry: &Entry<'_>, act: At) -> bool {
     match (entry.op(act), entry.resource(act)) {
         (Some(Op::Write { mode: WriteMode::Exclusive, .. }), _) => true,
-        (Some(Op::Write { mode: WriteMode::Blind, .. }), Some(Resource::Row { key, .. })) => {
-            match entry.alias().resolve(key) {
-                Term::Fresh(fresh) => fresh == Fresh::Random,
-                key => entry.flow().values_in(&key).iter().any(|value| entry.flow().is_drawn(*value)),
-            }
-        }
+        (
+            Some(Op::Write { mode: WriteMode::Blind | WriteMode::Ensure, .. }),
+            Some(Resource::Row { key, .. }),
+        ) => match entry.alias().resolve(key) {
+            Term::Fresh(fresh) => fresh == Fresh::Random,
+            key => entry.flow().values_in(&key).iter().any(|value| entry.flow().is_drawn(*value)),
+        },
         _ => false,
     }
 }

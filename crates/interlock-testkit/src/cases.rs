@@ -2,7 +2,8 @@
 //!
 //! Under `## Must report` and `## Must stay silent` each `### name` is one case. Its fenced blocks are its files: one block, or several
 //! that each begin with `// file: PATH`. A comment `hazard: NAME` marks a line that must be reported; every other line of every file must
-//! stay silent. `also: NAME, NAME` in the prose of a case allows other hazards anywhere in it.
+//! stay silent. `also: NAME, NAME` in the prose of a case allows other hazards anywhere in it, and `confidence: LEVEL` says how sure all that
+//! is marked must be.
 
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Parser, Tag, TagEnd};
 
@@ -26,6 +27,8 @@ pub struct Case {
     pub reports: bool,
     /// Other hazards that may be reported in it.
     pub also: Vec<String>,
+    /// How sure what is marked must be, where that matters.
+    pub confidence: Option<String>,
     /// Its files.
     pub files: Vec<File>,
 }
@@ -132,9 +135,13 @@ impl Reader {
     fn case(&mut self) {
         let name = std::mem::take(&mut self.text).trim().to_owned();
         match self.reports {
-            Some(reports) => {
-                self.page.cases.push(Case { name, reports, also: Vec::new(), files: Vec::new() })
-            }
+            Some(reports) => self.page.cases.push(Case {
+                name,
+                reports,
+                also: Vec::new(),
+                confidence: None,
+                files: Vec::new(),
+            }),
             None => self.page.mistakes.push(format!("`{name}` stands in no section")),
         }
     }
@@ -145,6 +152,10 @@ impl Reader {
         if let Some((_, names)) = text.split_once("also: ") {
             let names = names.split(',').filter_map(|name| name.split_whitespace().next());
             case.also.extend(names.map(|name| name.trim_end_matches('.').to_owned()));
+        }
+        if let Some((_, level)) = text.split_once("confidence: ") {
+            let level = level.split_whitespace().next().unwrap_or_default();
+            case.confidence = Some(level.trim_end_matches(['.', ',', ';']).to_owned());
         }
     }
 
@@ -194,7 +205,7 @@ load(); // hazard: lost-update
 
 ### a tree
 
-Needed for the alias; also: retry-storm, duplicate-load.
+Needed for the alias; confidence: low; also: retry-storm, duplicate-load.
 
 ```ts
 // file: src/a.ts
@@ -227,6 +238,7 @@ load();
         assert_eq!(one.files[0].marks, [Mark { line: 1, hazard: "lost-update".into() }]);
         assert_eq!((one.test_name().as_str(), tree.test_name().as_str()), ("one_file", "a_tree"));
         assert_eq!(tree.also, ["retry-storm", "duplicate-load"]);
+        assert_eq!((one.confidence.as_deref(), tree.confidence.as_deref()), (None, Some("low")));
         assert_eq!((tree.files[0].path.as_str(), tree.files[0].marks[0].line), ("src/a.ts", 2));
         assert_eq!((tree.files[1].path.as_str(), tree.files[1].text.as_str()), ("tsconfig.json", "{}\n"));
         assert_eq!((nothing.reports, nothing.files[0].path.as_str()), (false, "index.js"));

@@ -59,7 +59,7 @@ pub(crate) fn claims(view: &View<'_>, pair: &CheckAct<'_, '_>) -> Result<(), Rea
     unless(pair.is_repeated(), Reason::RepeatsCheck)?;
     unless(only_notes_use(pair), Reason::OnlyNotesUse)?;
     unless(clears_away(view, pair), Reason::ClearsExpired)?;
-    unless(makes_anew(pair), Reason::SameContent)?;
+    unless(makes_anew(pair) || sets_what_was_compared(pair), Reason::SameContent)?;
     unless(is_in_cache(pair.entry, pair.act), Reason::KeepsCache)?;
     let judges_content = !pair.judged_fields().is_empty()
         || (matches!(pair.resource(), Some(Resource::Key(_))) && pair.data_dependent);
@@ -105,6 +105,24 @@ fn makes_anew(pair: &CheckAct<'_, '_>) -> bool {
     let named = |value: Value| entry.alias().resolve(&value.into());
     let new = on.iter().filter(|value| !entry.flow().sources(**value).contains(&pair.read));
     new.into_iter().any(|new| from.iter().any(|put| put == new || named(*put) == named(*new)))
+}
+
+/// Whether the row is only compared with the very value that is then put there: nothing has to be done where it is that already.
+fn sets_what_was_compared(pair: &CheckAct<'_, '_>) -> bool {
+    let entry = pair.entry;
+    let (Some(Op::Check { on, equal: None, .. }), Some(Op::Write { mode: WriteMode::Blind, from, .. })) =
+        (pair.check.and_then(|check| entry.op(check)), entry.op(pair.act))
+    else {
+        return false;
+    };
+    let [one, other] = on.as_slice() else { return false };
+    let is_read = |value: &Value| entry.flow().sources(*value).contains(&pair.read);
+    let put = |value: &Value| {
+        let name = entry.alias().resolve(&(*value).into());
+        from.iter().any(|put| put == value || entry.alias().resolve(&(*put).into()) == name)
+    };
+    !pair.data_dependent
+        && (is_read(one) && !is_read(other) && put(other) || is_read(other) && !is_read(one) && put(one))
 }
 
 /// Whether what has run out by the clock is removed by somebody who then has no use for it: a second one removes nothing more. What
@@ -299,10 +317,22 @@ fn issue(pair: &CheckAct<'_, '_>) -> Issue {
     let message = format!(
         "{judged} is judged in one statement and changed in another that does not repeat the judgement, so two calls at once both pass"
     );
-    pair.report(
+    let issue = pair.report(
         message,
         &format!("reads {thing}, and passes"),
         &format!("changes {}", pair.thing()),
         "it passed on what A had already used up",
-    )
+    );
+    if uses_up(pair) { issue } else { issue.no_surer_than(Confidence::Medium) }
+}
+
+/// Whether what was judged is what is then changed, by an amount or to something that was worked out: who passes takes away what the next one
+/// passes on. A state that is set to a fixed word may be set twice.
+fn uses_up(pair: &CheckAct<'_, '_>) -> bool {
+    let entry = pair.entry;
+    let Some(Op::Write { mode, from, .. }) = entry.op(pair.act) else { return false };
+    let amount = (*mode == WriteMode::Atomic || !from.is_empty()) && !pair.has_unread_demand();
+    let judged = pair.judged_fields();
+    let columns = entry.alias().columns(pair.act).unwrap_or_default();
+    amount && columns.iter().any(|column| judged.iter().any(|field| same_name(field, column)))
 }

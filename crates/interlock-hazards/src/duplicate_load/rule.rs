@@ -19,7 +19,7 @@
 
 use interlock_model::{
     Confidence,
-    ir::{Op, Resource, Value, WriteMode},
+    ir::{Op, Resource, Root, Value, WriteMode},
 };
 
 use crate::{
@@ -28,7 +28,7 @@ use crate::{
     claims::{Claim, claimed, silent},
     decision::{needs, unless},
     lexicon::Topic,
-    view::{At, Entry, Kinds, Overlap, View},
+    view::{At, Entry, Kinds, Overlap, Runs, View},
 };
 
 use super::{
@@ -58,7 +58,7 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
 }
 
 /// Whether something is missed, loaded and then kept: the value that is written does not come from what was there.
-pub(crate) fn claims(_view: &View<'_>, pair: &CheckAct<'_, '_>) -> Result<(), Reason> {
+pub(crate) fn claims(view: &View<'_>, pair: &CheckAct<'_, '_>) -> Result<(), Reason> {
     let keeps = matches!(pair.entry.op(pair.act), Some(Op::Write { mode: WriteMode::Blind, .. }));
     needs(pair.is_shared() && keeps && !pair.data_dependent_at_all, Reason::OutOfScope)?;
     let check = pair.check.ok_or(Reason::OutOfScope)?;
@@ -67,6 +67,9 @@ pub(crate) fn claims(_view: &View<'_>, pair: &CheckAct<'_, '_>) -> Result<(), Re
         || is_nothing_yet(pair, check)
         || has_run_out(pair, check);
     needs(missed, Reason::WrittenBecauseFound)?;
+    unless(is_refused_if_there(pair), Reason::RefusedIfThere)?;
+    unless(takes_back(pair), Reason::ComesAndGoes)?;
+    unless(is_loaded_at_start(view, pair), Reason::BeforeCalls)?;
     unless(is_loaded_before(pair), Reason::LoadedEachTime)?;
     unless(notes_failure(pair), Reason::NotesFailure)?;
     unless(notes_time(pair, check), Reason::OnlyNotesUse)?;
@@ -79,11 +82,52 @@ pub(crate) fn claims(_view: &View<'_>, pair: &CheckAct<'_, '_>) -> Result<(), Re
     }
 }
 
-/// Whether it is asked for a word and, when something has failed, set to one: a note of that, and nothing that was loaded.
+/// Whether it is set to something fixed where something has failed: a note of that, or the flag set back for the next try. Nothing was loaded.
 fn notes_failure(pair: &CheckAct<'_, '_>) -> bool {
-    let asks_for_word = |check| matches!(pair.entry.op(check), Some(Op::Check { equal: Some(_), .. }));
     let sets_word = matches!(pair.entry.op(pair.act), Some(Op::Write { from, .. }) if from.is_empty());
-    sets_word && pair.entry.control().is_recovery(pair.act) && pair.check.is_some_and(asks_for_word)
+    sets_word && pair.entry.control().is_recovery(pair.act)
+}
+
+/// Whether whoever finds it there is refused: a name that is taken, work that somebody is at. What is cached is given to whoever finds it.
+fn is_refused_if_there(pair: &CheckAct<'_, '_>) -> bool {
+    pair.check.is_some_and(|check| pair.entry.control().is_refused(check, pair.act))
+}
+
+/// Whether the act only takes back in the end what this call has set before: a flag that is there while the work runs.
+fn takes_back(pair: &CheckAct<'_, '_>) -> bool {
+    let entry = pair.entry;
+    let empties = matches!(entry.op(pair.act), Some(Op::Write { from, .. }) if from.is_empty());
+    let sets = |set: At| {
+        set < pair.act
+            && entry.alias().overlap(set, pair.act) == Some(Overlap::Sure)
+            && entry.control().leads_to(set, pair.act).is_some()
+    };
+    empties && entry.control().is_finally(pair.act) && entry.steps_of(Kinds::WRITE).any(sets)
+}
+
+/// Whether start-up has loaded it before anybody calls, by the same line, and nobody here takes it away again.
+fn is_loaded_at_start(view: &View<'_>, pair: &CheckAct<'_, '_>) -> bool {
+    let (Some(thing), span) = (pair.resource(), pair.entry.span(pair.act)) else { return false };
+    let writes = |entry: &Entry<'_>, is: &dyn Fn(&Entry<'_>, At) -> bool| {
+        entry
+            .steps_of(Kinds::WRITE | Kinds::DELETE)
+            .any(|at| entry.resource(at).is_some_and(|other| other == thing) && is(entry, at))
+    };
+    let at_start = |entry: &Entry<'_>| {
+        *entry.runs == Runs::StartUp && writes(entry, &|entry, at| entry.span(at) == span)
+    };
+    let empties = |entry: &Entry<'_>, at: At| match entry.op(at) {
+        Some(Op::Write { from, .. }) => from.is_empty(),
+        _ => true,
+    };
+    let emptied = |entry: &Entry<'_>| entry.runs_beside_itself() && writes(entry, &empties);
+    let is_global = matches!(thing, Resource::Shared(path) if matches!(path.root, Root::Global(_)));
+    // What runs out is missed again.
+    let asks_clock = pair
+        .check
+        .and_then(|check| pair.entry.op(check))
+        .is_some_and(|op| matches!(op, Op::Check { on, .. } if pair.entry.flow().is_time(on)));
+    is_global && !asks_clock && view.entries.iter().any(at_start) && !view.entries.iter().any(emptied)
 }
 
 /// Whether the clock is asked whether enough time has passed, and the time is noted behind the work: a pause between two rounds, or after

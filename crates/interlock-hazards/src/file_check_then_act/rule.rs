@@ -20,7 +20,7 @@ use std::{cell::LazyCell, collections::HashMap};
 
 use interlock_model::{
     Confidence, Lane, Reach, Severity, Span,
-    ir::{Aspect, Fresh, Op, Resource, Root, Term, Value, WriteMode},
+    ir::{Aspect, Fresh, Op, Origin, Resource, Root, Term, Value, WriteMode},
 };
 
 use crate::{
@@ -205,12 +205,14 @@ fn issue(pair: &CheckAct<'_, '_>) -> Issue {
             };
             let message =
                 format!("{thing} is looked for and then written by name, so of two calls at once one {lost}");
-            pair.report(
+            let issue = pair.report(
                 message,
                 &format!("{seen} {thing}"),
                 &format!("writes {thing}"),
                 "A's content is gone",
-            )
+            );
+            // Two calls that make the same beginning lose nothing, unless a third has gone on from it.
+            if !there && is_beginning(pair) { issue.no_surer_than(Confidence::Medium) } else { issue }
         }
         Some(Op::Rename { .. }) => {
             let message = format!(
@@ -236,6 +238,23 @@ fn issue(pair: &CheckAct<'_, '_>) -> Issue {
             .only(Severity::Low)
         }
     }
+}
+
+/// Whether what is written is the same whoever comes: nothing of a caller's is in it, and nothing that was found out but what another file says.
+fn is_beginning(pair: &CheckAct<'_, '_>) -> bool {
+    let entry = pair.entry;
+    let Some(Op::Write { from, .. }) = entry.op(pair.act) else { return false };
+    let is_given = |value: &Value| {
+        let given = |value: &Value| entry.flow().origin(*value).is_some_and(|origin| origin != Origin::Step);
+        given(value) || entry.flow().backward_slice(&[*value]).iter().any(given)
+    };
+    let is_template = |at: &At| match (entry.op(*at), entry.resource(*at)) {
+        (Some(Op::Read { .. }), Some(Resource::File(path))) => {
+            !entry.flow().values_in(path).iter().any(is_given)
+        }
+        _ => false,
+    };
+    !from.iter().any(is_given) && entry.flow().sources_of(from).iter().all(is_template)
 }
 
 /// Where a name leads is checked, then the name is opened again, and may lead elsewhere by then.
@@ -315,14 +334,22 @@ fn is_judged(entry: &Entry<'_>, read: At, act: At) -> bool {
         Some(Op::Read { of: Resource::File(_), aspect, .. }) => *from > read && *aspect != Aspect::Target,
         _ => false,
     };
-    let decides = |op: &Op| match op {
-        Op::Check { on, .. } => on.iter().any(|value| {
+    // What kind of a thing it is only says which way to go, unless all others are refused, and links with them.
+    let is_dispatch = |check: At, value: Value| {
+        entry.lexicon().has(Topic::KindOfFile, entry.name_of(value))
+            && !entry.control().is_refused(check, act)
+    };
+    let decides = |check: At| match entry.op(check) {
+        Some(Op::Check { on, .. }) => on.iter().any(|value| {
             let sources = entry.flow().sources(*value);
-            sources.contains(&read) && !sources.iter().any(is_found_there) && !is_the_name(*value)
+            sources.contains(&read)
+                && !sources.iter().any(is_found_there)
+                && !is_the_name(*value)
+                && !is_dispatch(check, *value)
         }),
         _ => false,
     };
-    entry.all(Kinds::CHECK, decides).any(|check| read < check && check < act)
+    entry.steps_of(Kinds::CHECK).any(|check| read < check && check < act && decides(check))
 }
 
 /// Whether what was opened is compared with what was looked at before anything comes of it: `fstat` of it has the number of the same file.

@@ -1,8 +1,10 @@
 //! `lost-update`: its page is `doc.md`.
 
+mod discarded;
 mod kept;
 mod probe;
 mod remedy;
+mod remote;
 pub(crate) mod rule;
 
 use interlock_model::{HazardId, Severity};

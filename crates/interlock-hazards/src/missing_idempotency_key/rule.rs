@@ -131,7 +131,9 @@ fn is_fresh(entry: &Entry<'_>, key: &Term) -> bool {
 /// Whether a key is drawn anew at each turn of a loop.
 fn is_drawn_inside(entry: &Entry<'_>, head: At, key: &Term) -> bool {
     let values = entry.flow().values_in(key);
+    // Another name for it, as in a function that captured it, draws nothing.
     let draws = |op: &Op| match op {
+        Op::Derive { term: Term::Path(_), .. } => false,
         Op::Derive { into, .. } => values.iter().any(|value| entry.flow().depends_on(*value, *into)),
         _ => false,
     };

@@ -147,9 +147,16 @@ impl<'v, 'e> Reads<'v, 'e> {
     }
 }
 
-/// The steps at which an entry reads files.
+/// The steps at which an entry reads files as state. Who copies one takes it as it is.
 fn reads(entry: &Entry<'_>) -> impl Iterator<Item = At> {
-    entry.all(Kinds::READ, |op| matches!(op, Op::Read { of: Resource::File(_), aspect: Aspect::Content, .. }))
+    let copies = |read: At| {
+        let span = entry.span(read);
+        (read + 1..entry.steps.len())
+            .take_while(|at| entry.span(*at) == span)
+            .any(|at| matches!(entry.op(at), Some(Op::Write { to: Resource::File(_), .. })))
+    };
+    let of_file = |op: &Op| matches!(op, Op::Read { of: Resource::File(_), aspect: Aspect::Content, .. });
+    entry.all(Kinds::READ, of_file).filter(move |read| !copies(*read))
 }
 
 /// Whether what an entry is given is what a caller has chosen. What a part of a tool is given was perhaps made up on the way.

@@ -1,8 +1,10 @@
 //! `shared-session-state`: its page is `doc.md`.
 
+mod connected;
 mod probe;
 mod remedy;
 pub(crate) mod rule;
+mod switched;
 
 use interlock_model::{HazardId, Severity};
 

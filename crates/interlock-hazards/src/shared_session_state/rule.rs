@@ -12,7 +12,8 @@
 //! sessions.get(sessionId).history.push(answer);     // changed where it is, with no suspension
 //! ```
 //!
-//! The same of state that belongs to nobody is `stale-read-across-await`, by the same reasoning.
+//! The same of state that belongs to nobody is `stale-read-across-await`, by the same reasoning. A setting that is switched for one call is in
+//! `switched.rs`, one server with many transports in `connected.rs`.
 
 use interlock_model::ir::{Field, Origin, Resource};
 
@@ -25,10 +26,12 @@ use crate::{
     view::View,
 };
 
-use super::HAZARD;
+use super::{HAZARD, connected::connected, switched::switched};
 
 pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
-    claimed(view, Claim::SessionState).iter().map(|pair| pair.settle(&HAZARD.id, issue(pair))).collect()
+    let claimed = claimed(view, Claim::SessionState);
+    let pairs = claimed.iter().map(|pair| pair.settle(&HAZARD.id, issue(pair)));
+    pairs.chain(switched(view)).chain(connected(view)).collect()
 }
 
 /// Whether it is an entry that belongs to a session or a user.

@@ -7,6 +7,7 @@ mod probe;
 mod remedy;
 pub(crate) mod rule;
 pub(crate) mod spent;
+pub(crate) mod taken;
 pub(crate) mod twice;
 
 use interlock_model::{HazardId, Severity};

@@ -1,6 +1,7 @@
 //! `unprotected-multi-step`: its page is `doc.md`.
 
 mod bound;
+mod listed;
 mod mixed;
 mod probe;
 mod readers;

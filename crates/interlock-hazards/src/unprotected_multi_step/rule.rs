@@ -35,6 +35,7 @@ use crate::{
 use super::{
     HAZARD,
     bound::{Changes, are_bound_side_by_side, is_bound_to_its_own, is_taken_back},
+    listed::listed,
     mixed::mixed,
     readers::Readers,
     replaced::replaced,
@@ -96,6 +97,7 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
                 }
             }
         }
+        found.extend(listed(entry, &readers, &reported));
         found.extend(undone(entry));
         found.extend(replaced(view, entry, &reported));
     }
@@ -114,7 +116,8 @@ fn inserts(entry: &Entry<'_>, at: At) -> bool {
 /// Whether two changes belong together and nothing binds them: how sure. What is cheap to ask is asked first.
 fn pair(entry: &Entry<'_>, first: At, second: At, changes: &Changes) -> Result<Confidence, Reason> {
     unless(first == second, Reason::OutOfScope)?;
-    unless(entry.alias().same_record(first, second), Reason::SameRecord)?;
+    let same = entry.alias().same_record(first, second) && !moves_between_columns(entry, first, second);
+    unless(same, Reason::SameRecord)?;
     unless(finishes(entry, first, second), Reason::FinishesOwnRow)?;
     let best_effort =
         changes.may_fail_alone(entry, first, second) || changes.may_fail_alone(entry, second, first);
@@ -147,6 +150,19 @@ fn is_removed_later(entry: &Entry<'_>, at: At) -> bool {
     puts && removals.any(|gone| {
         entry.alias().overlap(at, gone) == Some(Overlap::Sure) && entry.control().leads_to(at, gone).is_some()
     })
+}
+
+/// Whether an amount is taken from one column of a row and given to another by statements of their own.
+fn moves_between_columns(entry: &Entry<'_>, first: At, second: At) -> bool {
+    let amount = |at: At| match (entry.op(at), entry.alias().columns(at)) {
+        (Some(Op::Write { mode: WriteMode::Atomic, from, .. }), Some([column])) => {
+            Some((from.as_slice(), column))
+        }
+        _ => None,
+    };
+    let Some(((one, from), (other, to))) = amount(first).zip(amount(second)) else { return false };
+    let name = |value: &Value| entry.alias().resolve(&(*value).into());
+    from != to && one.iter().any(|value| other.iter().any(|same| same == value || name(same) == name(value)))
 }
 
 /// Whether a file or a key is there only for as long as the work takes, because the same call makes and removes it: a lock file, a mark

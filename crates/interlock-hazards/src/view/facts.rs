@@ -2,9 +2,12 @@
 
 use std::collections::{HashMap, HashSet};
 
-use interlock_model::ir::{AccessPath, Field, Fields, FunctionId, Name, Program, Root, Term, ValueInfo};
+use interlock_model::{
+    Span,
+    ir::{AccessPath, Field, Fields, FunctionId, Name, Program, Root, Term, UnresolvedReason, ValueInfo},
+};
 
-use super::entry::Entry;
+use super::entry::{At, Entry};
 use crate::{Lexicon, decision::Recorder};
 
 /// What every entry asks of the whole program.
@@ -18,6 +21,8 @@ pub struct Facts {
     pub(super) worthless: Locations,
     /// The shared maps and lists that do not grow with every key.
     pub(super) limited: Locations,
+    /// The calls of which it was guessed what they do, and how they are written.
+    guessed: HashMap<Span, Name>,
     /// What rules decide, where somebody asks for that.
     pub(crate) decisions: Recorder,
     /// What names say, where a project has words of its own.
@@ -58,6 +63,7 @@ impl Facts {
             hand_made: Locations::new(hand_made().map(|made| &made.path)),
             worthless: Locations::new(hand_made().filter(|made| !made.exclusive).map(|made| &made.path)),
             limited: Locations::new(program.limited.iter().map(|limited| &limited.path)),
+            guessed: guessed(program).collect(),
             decisions: Recorder::default(),
             lexicon: Lexicon::extended(&program.words),
         }
@@ -87,6 +93,13 @@ impl Locations {
     }
 }
 
+/// The calls of which it was guessed what they do.
+fn guessed(program: &Program) -> impl Iterator<Item = (Span, Name)> {
+    let unresolved = program.unresolved.iter();
+    let guessed = unresolved.filter(|unresolved| unresolved.reason == UnresolvedReason::Guessed);
+    guessed.map(|unresolved| (unresolved.span, unresolved.callee.clone()))
+}
+
 /// Whether a path is what it is under the names of any entry.
 fn is_fixed(path: &AccessPath) -> bool {
     let fixed = |field: &Field| {
@@ -96,6 +109,12 @@ fn is_fixed(path: &AccessPath) -> bool {
 }
 
 impl Entry<'_> {
+    /// The object of a call among some steps of which it was guessed what it is, as it is written.
+    pub(crate) fn guessed(&self, steps: &[At]) -> Option<&str> {
+        let written = steps.iter().find_map(|at| self.facts.guessed.get(&self.span(*at)))?;
+        Some(written.rsplit_once('.').map_or(&**written, |(object, _)| object))
+    }
+
     /// What names say.
     pub(crate) fn lexicon(&self) -> &Lexicon {
         self.facts.lexicon.as_ref().unwrap_or_else(|| Lexicon::built_in())

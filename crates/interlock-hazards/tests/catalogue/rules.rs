@@ -113,6 +113,7 @@ fn ask(b: &mut Body<'_>, over: Option<AccessPath>) {
         into: None,
         service: "upstream".into(),
         change: Change::None,
+        from: vec![],
         idempotency: None,
         over,
     });

@@ -421,6 +421,12 @@ fn what_would_harden_a_server_is_one_line_below_the_findings() {
         &report,
         PLAIN,
         expect![[r#"
+            harden: src/api.ts:12: A caller who loses tries the request to `api` again at once [retry-storm].
+                    Bound the tries, and spread the delay. The same at src/api.ts:20, src/api.ts:40,
+                    src/api.ts:60 and 1 more.
+
+            no findings, 1 place to harden; not graded: no tool was found in 1 file; look again
+            looked at 1 file, 2 functions and 0 tool handlers
         "#]],
     );
     let both = write(&Report { findings: vec![retry_storm(), lost_update()], ..nothing() }, &sources, PLAIN);

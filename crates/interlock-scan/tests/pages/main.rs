@@ -40,6 +40,7 @@ fn examples() -> impl Iterator<Item = (String, Case)> {
                 name: format!("{section}, {which}"),
                 reports: !block.marks.is_empty(),
                 also: Vec::new(),
+                confidence: None,
                 files: vec![File::from_block(&block.tag, &block.code)],
             });
             examples.collect::<Vec<_>>()

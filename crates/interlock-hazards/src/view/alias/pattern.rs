@@ -33,7 +33,7 @@ pub enum Piece {
 }
 
 impl Pattern {
-    /// Whether nothing in it is known.
+    /// Whether nothing in it is known: signs between what is chosen, as in `{folder}/{name}`, name nothing.
     #[must_use]
     pub fn is_open(&self) -> bool {
         self.0.iter().all(|piece| match piece {

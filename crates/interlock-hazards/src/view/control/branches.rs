@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use interlock_model::ir::{Block, Op};
+use interlock_model::ir::{Block, Effect, Exit, Op};
 
 use crate::view::{At, Control, Kinds, entry::Branches};
 
@@ -24,6 +24,18 @@ impl<'v, 'e> Control<'v, 'e> {
             _ if branches.otherwise_ends && !branches.then_ends => Some(true),
             _ => None,
         }
+    }
+
+    /// Whether a check lets one way come to a step, and the other one fails right there: `if (taken) throw …`.
+    #[must_use]
+    pub fn is_refused(self, check: At, at: At) -> bool {
+        let Some(Op::Check { then, otherwise, .. }) = self.0.op(check) else { return false };
+        let other = match self.answer(check, at) {
+            Some(true) => otherwise,
+            Some(false) => then,
+            None => return false,
+        };
+        matches!(other.last(), Some(Effect { op: Op::Exit(Exit::Throw), .. }))
     }
 
     pub(in crate::view) fn branches_of(self, check: At) -> Option<&'v Branches> {

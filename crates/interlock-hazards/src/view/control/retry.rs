@@ -64,13 +64,35 @@ impl<'v, 'e> Control<'v, 'e> {
                 if let Some(object) = receiver {
                     object.mention(&mut values);
                 }
-                return values.iter().any(|value| self.0.flow().is_carried(*value));
+                return values.iter().any(|value| self.is_another_each_turn(*value));
             }
             (_, Some(Resource::File(name) | Resource::Key(name))) => name,
             (_, Some(Resource::Row { key, .. })) => key,
             _ => return false,
         };
-        self.0.flow().values_in(name).iter().any(|value| self.0.flow().is_carried(*value))
+        self.0.flow().values_in(name).iter().any(|value| self.is_another_each_turn(*value))
+    }
+
+    /// Whether a value is another one at each turn: it is computed on, or it is the next of a list by a number that is.
+    fn is_another_each_turn(self, value: Value) -> bool {
+        let flow = self.0.flow();
+        let is_next = |value: &Value| match flow.definition_site(*value).and_then(|at| self.0.op(at)) {
+            Some(Op::Read { of: Resource::Shared(path), .. }) => {
+                let mut keys = vec![];
+                path.mention(&mut keys);
+                keys.iter().any(|key| flow.is_carried(*key))
+            }
+            _ => false,
+        };
+        let moves = |value: &Value| {
+            flow.is_carried(*value) || is_next(value) || flow.backward_slice(&[*value]).iter().any(is_next)
+        };
+        // What somebody answers is as new as the address that was asked.
+        let is_answer = |value: &Value| match flow.definition_site(*value).and_then(|at| self.0.op(at)) {
+            Some(Op::External { service, .. }) => flow.values_in(service).iter().any(moves),
+            _ => false,
+        };
+        moves(&value) || is_answer(&value)
     }
 
     fn can_fail(self, at: At) -> bool {

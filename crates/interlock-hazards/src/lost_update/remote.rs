@@ -1,0 +1,100 @@
+//! Lost update at a service: a document is asked for, changed and put back, with nothing that says which state it was made of.
+//!
+//! Reported:
+//! ```text
+//! const page = await (await fetch(`${API}/pages/${id}`)).json();            // reported here
+//! page.body += text;
+//! await fetch(`${API}/pages/${id}`, { method: "PUT", body: JSON.stringify(page) });
+//! ```
+//! Not reported:
+//! ```text
+//! await fetch(url, { method: "PUT", headers: { "If-Match": etag }, body });  // refused if it has changed
+//! await fetch(url, { method: "PATCH", body: JSON.stringify({ title }) });    // nothing of what was read is put back
+//! ```
+//!
+//! Whether the service compares by itself is not to be seen from here, so it is never sure.
+
+use interlock_model::{
+    Confidence, Lane, Reach,
+    ir::{Change, Op, Term, Value},
+};
+
+use crate::{
+    Issue, Reason,
+    decision::{needs, unless},
+    fields::is_version,
+    lexicon::Topic,
+    view::{At, Entry, Kinds, View},
+};
+
+use super::HAZARD;
+
+/// The requests that put back at an address what was made of an older answer from there.
+pub(super) fn remote(view: &View<'_>) -> Vec<Issue> {
+    let racing = view.entries_with(Kinds::EXTERNAL).filter(|entry| entry.runs_beside_itself());
+    racing.flat_map(of_entry).collect()
+}
+
+fn of_entry(entry: &Entry<'_>) -> Vec<Issue> {
+    let puts = |op: &Op| matches!(op, Op::External { change: Change::Settled, from, .. } if !from.is_empty());
+    let acts: Vec<At> = entry.all(Kinds::EXTERNAL, puts).collect();
+    let asks = |op: &Op| matches!(op, Op::External { change: Change::None, into: Some(_), .. });
+    let mut issues = vec![];
+    for act in acts {
+        // The last answer before is what was changed.
+        let read = entry
+            .all(Kinds::EXTERNAL, asks)
+            .filter(|read| *read < act && is_same_address(entry, *read, act))
+            .filter(|read| entry.control().leads_to(*read, act).is_some())
+            .max();
+        let Some(read) = read else { continue };
+        issues.extend(entry.settle(&HAZARD.id, &[read, act], judge(entry, read, act)));
+    }
+    issues
+}
+
+fn address<'e>(entry: &Entry<'e>, at: At) -> Option<&'e Term> {
+    match entry.op(at) {
+        Some(Op::External { service, .. }) if *service != Term::Unknown => Some(service),
+        _ => None,
+    }
+}
+
+fn is_same_address(entry: &Entry<'_>, read: At, act: At) -> bool {
+    let (Some(asked), Some(put)) = (address(entry, read), address(entry, act)) else { return false };
+    let pattern = entry.alias().pattern(asked);
+    // Two arguments in the same place are two addresses, which a pattern does not tell apart.
+    pattern.fits(&pattern) && !pattern.is_open() && entry.alias().spell(asked) == entry.alias().spell(put)
+}
+
+fn judge(entry: &Entry<'_>, read: At, act: At) -> Result<Issue, Reason> {
+    let Some(Op::External { from, idempotency, .. }) = entry.op(act) else { return Err(Reason::OutOfScope) };
+    unless(idempotency.is_some(), Reason::RepeatsCheck)?;
+    let sent = entry.flow().backward_slice(from);
+    let is_of_answer = |value: &&Value| entry.flow().sources(**value).contains(&read);
+    let of_answer: Vec<&Value> = sent.iter().chain(from).filter(is_of_answer).collect();
+    needs(!of_answer.is_empty(), Reason::NotComputedFromRead)?;
+    let field = |value: &Value| entry.alias().field_of(*value);
+    let versioned =
+        of_answer.iter().any(|value| field(value).is_some_and(|name| is_version(entry.lexicon(), &name)));
+    unless(versioned, Reason::Versioned)?;
+    // Which one it is, as the service calls it, is no content.
+    let named: Vec<_> = of_answer.iter().filter_map(|value| field(value)).collect();
+    let only_names = !named.is_empty() && named.iter().all(|name| entry.lexicon().has(Topic::OwnId, name));
+    unless(only_names, Reason::NotComputedFromRead)?;
+    let window = entry.locks().race_window(read, act).ok_or(Reason::NotAfter)?;
+    unless(window.is_locked(), Reason::HeldLock)?;
+    let thing = address(entry, read).map(|address| entry.quoted(address)).unwrap_or_default();
+    let message = format!(
+        "what {thing} holds is asked for, changed and put back with nothing that says which state it was made of, so of two calls at once one \
+         change is lost although both are answered with success"
+    );
+    let (seen, done) = (entry.position(read, &[act]), entry.position(act, &[read]));
+    let issue = Issue::at(entry, read, &[act], Reach::Both, message)
+        .no_surer_than(Confidence::Medium)
+        .step(Lane::A, seen, format!("asks for {thing}"))
+        .step(Lane::B, seen, format!("asks for {thing}"))
+        .step(Lane::A, done, format!("puts {thing} back"))
+        .step(Lane::B, done, format!("puts {thing} back: A's change is gone"));
+    Ok(issue)
+}
