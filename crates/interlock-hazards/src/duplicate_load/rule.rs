@@ -113,8 +113,11 @@ fn is_loaded_at_start(view: &View<'_>, pair: &CheckAct<'_, '_>) -> bool {
             .steps_of(Kinds::WRITE | Kinds::DELETE)
             .any(|at| entry.resource(at).is_some_and(|other| other == thing) && is(entry, at))
     };
+    // What start-up only hands over runs later.
     let at_start = |entry: &Entry<'_>| {
-        *entry.runs == Runs::StartUp && writes(entry, &|entry, at| entry.span(at) == span)
+        let loads =
+            |entry: &Entry<'_>, at: At| entry.span(at) == span && entry.control().detached(at).is_none();
+        *entry.runs == Runs::StartUp && writes(entry, &loads)
     };
     let empties = |entry: &Entry<'_>, at: At| match entry.op(at) {
         Some(Op::Write { from, .. }) => from.is_empty(),
@@ -180,7 +183,18 @@ fn issue(pair: &CheckAct<'_, '_>) -> Issue {
     match cost(pair) {
         // Who asks twice for what is only read has waited, and lost nothing.
         Cost::Reading => as_issue(pair).no_surer_than(Confidence::Low),
+        // What its author calls a cache may well be filled twice.
+        _ if is_called_a_cache(pair) => as_issue(pair).no_surer_than(Confidence::Medium),
         _ => as_issue(pair),
+    }
+}
+
+fn is_called_a_cache(pair: &CheckAct<'_, '_>) -> bool {
+    match pair.resource() {
+        Some(Resource::Shared(path)) => {
+            pair.entry.lexicon().has_inside(Topic::CacheInMemory, &pair.entry.path_text(path))
+        }
+        _ => false,
     }
 }
 

@@ -14,7 +14,7 @@
 
 use interlock_model::{
     Confidence, Lane, Reach, Severity,
-    ir::{Bound, Op, Resource, Term, Value, WriteMode},
+    ir::{Bound, Op, Resource, Value, WriteMode},
 };
 
 use crate::{
@@ -48,7 +48,7 @@ fn judge(entry: &Entry<'_>, readers: &Readers, head: At, at: At) -> Result<Issue
     };
     needs(entry.is_tool() && is_given(entry, *item), Reason::NotFromCaller)?;
     has_partner(entry, at, readers)?;
-    unless(is_named(entry, at), Reason::UniqueKey)?;
+    unless(is_named(entry, at, *item), Reason::UniqueKey)?;
     let tries = |op: &Op| matches!(op, Op::Try { catch: Some(_), .. });
     let attempt = entry.control().around(at, tries);
     unless(attempt.is_some_and(|attempt| attempt > head), Reason::BestEffort)?;
@@ -75,13 +75,14 @@ fn is_given(entry: &Entry<'_>, value: Value) -> bool {
     given(&value) || entry.flow().backward_slice(&[value]).iter().any(given)
 }
 
-/// Whether the row has a name that the caller gives it, so that the store refuses a second one.
-fn is_named(entry: &Entry<'_>, at: At) -> bool {
+/// Whether each row has a name of its own that the caller gives it, so that the store refuses a second one.
+fn is_named(entry: &Entry<'_>, at: At, item: Value) -> bool {
     match entry.resource(at) {
-        Some(Resource::Row { key, .. }) => match entry.alias().resolve(key) {
-            Term::Any | Term::Unknown | Term::Fresh(_) => false,
-            key => !entry.flow().values_in(&key).iter().any(|value| entry.flow().is_drawn(*value)),
-        },
+        Some(Resource::Row { key, .. }) => {
+            let names = entry.flow().values_in(&entry.alias().resolve(key));
+            let of_item = |value: &Value| entry.flow().depends_on(*value, item);
+            names.iter().any(of_item) && !names.iter().any(|value| entry.flow().is_drawn(*value))
+        }
         _ => true,
     }
 }
