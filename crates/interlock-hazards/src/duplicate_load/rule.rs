@@ -19,7 +19,7 @@
 
 use interlock_model::{
     Confidence,
-    ir::{Op, Resource, Root, Value, WriteMode},
+    ir::{Op, Resource, Root, Start, Value, WriteMode},
 };
 
 use crate::{
@@ -114,11 +114,12 @@ fn is_loaded_at_start(view: &View<'_>, pair: &CheckAct<'_, '_>) -> bool {
             .any(|at| entry.resource(at).is_some_and(|other| other == thing) && is(entry, at))
     };
     // What start-up only hands over runs later.
-    let at_start = |entry: &Entry<'_>| {
-        let loads =
-            |entry: &Entry<'_>, at: At| entry.span(at) == span && entry.control().detached(at).is_none();
-        *entry.runs == Runs::StartUp && writes(entry, &loads)
+    let is_handed_over = |entry: &Entry<'_>, at: At| {
+        let by = entry.control().detached(at).and_then(|by| entry.op(by));
+        matches!(by, Some(Op::Spawn { start: Start::Event | Start::Timer, .. }))
     };
+    let loads = |entry: &Entry<'_>, at: At| entry.span(at) == span && !is_handed_over(entry, at);
+    let at_start = |entry: &Entry<'_>| *entry.runs == Runs::StartUp && writes(entry, &loads);
     let empties = |entry: &Entry<'_>, at: At| match entry.op(at) {
         Some(Op::Write { from, .. }) => from.is_empty(),
         _ => true,

@@ -49,6 +49,7 @@ fn judge(entry: &Entry<'_>, readers: &Readers, head: At, at: At) -> Result<Issue
     needs(entry.is_tool() && is_given(entry, *item), Reason::NotFromCaller)?;
     has_partner(entry, at, readers)?;
     unless(is_named(entry, at, *item), Reason::UniqueKey)?;
+    unless(takes_the_place(entry, at), Reason::ReportedElsewhere)?;
     let tries = |op: &Op| matches!(op, Op::Try { catch: Some(_), .. });
     let attempt = entry.control().around(at, tries);
     unless(attempt.is_some_and(|attempt| attempt > head), Reason::BestEffort)?;
@@ -67,6 +68,19 @@ fn judge(entry: &Entry<'_>, readers: &Readers, head: At, at: At) -> Result<Issue
         .step(Lane::A, span, format!("adds the first rows of {table}"))
         .step(Lane::X, span, "a crash, a timeout or an error: the rest never comes")
         .step(Lane::A, span, "is sent again: the first ones are there twice"))
+}
+
+/// Whether rows of the same table are removed before, so that these take their place.
+fn takes_the_place(entry: &Entry<'_>, at: At) -> bool {
+    let same = |gone: At| match (entry.resource(gone), entry.resource(at)) {
+        (Some(Resource::Row { table, .. }), Some(Resource::Row { table: other, .. })) => {
+            table.names_the_same_as(other)
+        }
+        _ => false,
+    };
+    entry
+        .steps_of(Kinds::DELETE)
+        .any(|gone| gone < at && same(gone) && entry.control().leads_to(gone, at).is_some())
 }
 
 /// Whether the caller has chosen a value.

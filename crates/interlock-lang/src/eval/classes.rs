@@ -90,7 +90,9 @@ impl<'f> Evaluator<'_, 'f> {
     /// What an object of a class is besides what the tree says of it, if the eldest of its ancestors is a library's: `class Db extends Pool`.
     pub(super) fn extended(&self, class: usize) -> AbstractValue<'f> {
         let eldest = self.ancestry(class).last().and_then(|eldest| self.flat.classes.get(eldest));
-        eldest.and_then(|eldest| eldest.bases.first()).map_or(AbstractValue::Unknown, |base| self.declared(base))
+        eldest
+            .and_then(|eldest| eldest.bases.first())
+            .map_or(AbstractValue::Unknown, |base| self.declared(base))
     }
 
     /// What something of a declared type is.

@@ -48,12 +48,12 @@ fn differences(case: &Case, findings: &[Finding]) -> Vec<String> {
             findings.iter().find(|finding| self::place(finding) == *place).map(|finding| &*finding.message);
         format!("{}\n      ({})", show("too much:", place), message.unwrap_or_default())
     });
-    let of_marked = |finding: &&Finding| marked.contains(&self::place(finding));
+    let of_marked = |finding: &&Finding| marked.contains(&place(finding));
     let surer = findings.iter().filter(of_marked).filter_map(|finding| {
         let wanted = case.confidence.as_deref()?;
         let is = finding.confidence.to_string();
         (is != wanted)
-            .then(|| format!("{} is {is} instead of {wanted}", show("confidence:", &self::place(finding))))
+            .then(|| format!("{} is {is} instead of {wanted}", show("confidence:", &place(finding))))
     });
     missing.chain(too_many).chain(surer).collect()
 }
