@@ -51,7 +51,8 @@ pub fn write(report: &Report, sources: &Sources<'_>, look: Look) -> String {
     let mut lines = Lines::new(sources);
     let mut out = String::new();
     let shown = report.findings.iter().filter(|finding| look.all || finding.counts());
-    let (hardening, races): (Vec<&Finding>, Vec<&Finding>) = shown.partition(|finding| finding.hardening.is_some());
+    let (hardening, races): (Vec<&Finding>, Vec<&Finding>) =
+        shown.partition(|finding| finding.hardening.is_some());
     for finding in races {
         section(&mut out, finding, &mut lines, look);
     }

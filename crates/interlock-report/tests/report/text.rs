@@ -426,7 +426,7 @@ fn what_would_harden_a_server_is_one_line_below_the_findings() {
                     src/api.ts:60 and 1 more.
 
             no findings, 1 place to harden; not graded: no tool was found in 1 file; look again
-            looked at 1 file, 2 functions and 0 tool handlers
+            looked at 1 file and 2 functions; no tool was found
         "#]],
     );
     let both = write(&Report { findings: vec![retry_storm(), lost_update()], ..nothing() }, &sources, PLAIN);
