@@ -4,7 +4,7 @@ use std::{collections::VecDeque, sync::Arc};
 
 use interlock_model::ir::{AccessPath, Field, FunctionId, Root, Term};
 
-use super::{evaluator::Evaluator, index::place, value::AbstractValue};
+use super::{evaluator::Evaluator, key::place, value::AbstractValue};
 use crate::{Kind, Lookup};
 
 /// How many classes one inherits from at most, itself included.

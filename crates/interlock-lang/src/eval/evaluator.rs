@@ -12,7 +12,8 @@ use interlock_model::ir::{AccessPath, Field, FunctionId, Name, Root, Term, Unres
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{
-    index::{Definition, Index, further, place, roomy},
+    index::{Definition, Index},
+    key::{further, place, roomy},
     memo::{Answers, Asking, Memo},
     value::AbstractValue,
 };

@@ -3,12 +3,10 @@
 
 use std::{borrow::Cow, ops::Range};
 
-use interlock_model::ir::{
-    AccessPath, Argument, Block, Callee, Exit, Field, Function, FunctionId, Name, Op, Resource, Root, Term,
-    Value,
-};
+use interlock_model::ir::{AccessPath, Field, Function, FunctionId, Name, Root, Term, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::{key::place, walk::Walk};
 use crate::{
     Arg, Shape,
     link::flat::{Flat, number, stem},
@@ -17,7 +15,7 @@ use crate::{
 };
 
 /// How many callers of a function, assignments to a place and so on are remembered: enough to learn what something is.
-const REMEMBERED: usize = 8;
+pub(super) const REMEMBERED: usize = 8;
 
 /// Where everything is.
 #[derive(Debug)]
@@ -26,9 +24,9 @@ pub(crate) struct Index<'f> {
     /// Functions by number.
     pub(crate) heads: Vec<Head>,
     /// How the values of all functions come about, one function after another.
-    definitions: Vec<Definition>,
+    pub(super) definitions: Vec<Definition>,
     /// What all functions return, one after another.
-    returns: Vec<Value>,
+    pub(super) returns: Vec<Value>,
     /// The stems of the names that something of the tree is called by, or put into.
     stems: FxHashSet<Cow<'f, str>>,
     /// Calls by number.
@@ -256,7 +254,7 @@ impl<'f> Index<'f> {
         self.captured.get(function.0 as usize)?.as_ref()
     }
 
-    fn take_along(&mut self, function: FunctionId, within: FunctionId, captures: &[Term]) {
+    pub(super) fn take_along(&mut self, function: FunctionId, within: FunctionId, captures: &[Term]) {
         if let Some(known) = self.captured.get_mut(function.0 as usize) {
             known.get_or_insert_with(|| (within, captures.to_vec()));
         }
@@ -484,142 +482,5 @@ fn last_of(callee: &AccessPath) -> Option<&str> {
         (Some(Field::Name(name)), _) => Some(name),
         (None, Root::Global(name)) => name.rsplit_once('.').map(|(_, last)| last),
         _ => None,
-    }
-}
-
-/// One function's walk.
-struct Walk<'i, 'f> {
-    index: &'i mut Index<'f>,
-    id: FunctionId,
-    /// Where its values begin among those of all functions, and what it returns among what all do.
-    first: usize,
-    returned: usize,
-    acts: bool,
-    steps: usize,
-}
-
-impl Walk<'_, '_> {
-    fn define(&mut self, value: Value, definition: Definition) {
-        if let Some(known) = self.index.definitions.get_mut(self.first + value.0 as usize) {
-            *known = definition;
-        }
-    }
-
-    fn block(&mut self, block: &Block) {
-        self.steps += block.len();
-        for effect in block {
-            self.acts |= !is_computed(&effect.op);
-            match &effect.op {
-                Op::Call { into, callee, arguments, awaited, .. } => {
-                    self.callee(callee);
-                    for argument in arguments {
-                        if let Argument::Closure { function, captures } = argument {
-                            self.captured(*function, captures);
-                        }
-                    }
-                    if let (Some(into), Callee::Closure { function, .. } | Callee::Function(function)) =
-                        (into, callee)
-                    {
-                        self.define(*into, Definition::Returned(*function));
-                    }
-                    if let Callee::Pending(site) = callee {
-                        if let Some(into) = into {
-                            self.define(*into, Definition::Call(*site));
-                        }
-                        if let Some(call) = self.index.calls.get_mut(*site as usize) {
-                            *call = CallAt { into: *into, awaited: *awaited };
-                        }
-                    }
-                }
-                Op::Read { into, of: Resource::Shared(path), .. } => {
-                    self.define(*into, Definition::Path(path.clone()));
-                }
-                Op::Derive { into, from, term: Term::Path(path) } => {
-                    let others: Vec<Value> =
-                        from.iter().copied().filter(|value| path.root != Root::Value(*value)).collect();
-                    if !others.is_empty() {
-                        self.index.otherwise.insert((self.id, *into), others);
-                    }
-                    self.define(*into, Definition::Path(path.clone()));
-                }
-                Op::Derive { into, from, term: Term::Unknown } if !from.is_empty() => {
-                    let from = from.iter().copied().take(REMEMBERED).collect();
-                    self.define(*into, Definition::Either(from));
-                }
-                Op::Write {
-                    to: Resource::Shared(AccessPath { root: Root::Global(name), fields }), ..
-                } if fields.is_empty() => {
-                    self.index.assigned.insert(name.clone());
-                }
-                Op::New { into, .. } => self.define(*into, Definition::New),
-                Op::Closure { into, function, captures } => {
-                    self.captured(*function, captures);
-                    self.define(*into, Definition::Function(*function));
-                }
-                Op::Exit(Exit::Return(values)) if self.index.returns.len() < self.returned + REMEMBERED => {
-                    self.index.returns.extend(values.iter().take(REMEMBERED));
-                }
-                _ => {}
-            }
-            effect.op.blocks().for_each(|block| self.block(block));
-        }
-    }
-
-    fn callee(&mut self, callee: &Callee) {
-        if let Callee::Closure { function, captures } = callee {
-            self.captured(*function, captures);
-        }
-    }
-
-    fn captured(&mut self, function: FunctionId, captures: &[Term]) {
-        self.index.take_along(function, self.id, captures);
-    }
-}
-
-/// Whether a step only computes or decides; what is inside it is asked by itself.
-const fn is_computed(op: &Op) -> bool {
-    matches!(
-        op,
-        Op::Derive { .. }
-            | Op::New { .. }
-            | Op::Closure { .. }
-            | Op::Check { .. }
-            | Op::Loop { .. }
-            | Op::Try { .. }
-            | Op::Exit(_)
-    )
-}
-
-/// The place that a path leads to, as a key: `src/a.ts::store.pool`; `src/a.ts::Store.pool` for a field of `this`. What is in a map
-/// or a list has one place for all keys.
-pub(crate) fn place<'p>(path: &'p AccessPath, owner: Option<&Name>) -> Option<Cow<'p, str>> {
-    let start: &str = match &path.root {
-        Root::Global(name) if path.fields.is_empty() => return Some(Cow::Borrowed(name)),
-        Root::Global(name) => name,
-        Root::This => owner?,
-        Root::Value(_) => return None,
-    };
-    let mut place = roomy(start);
-    further(&mut place, &path.fields);
-    Some(Cow::Owned(place))
-}
-
-/// A text with room for a few fields behind it.
-pub(crate) fn roomy(start: &str) -> String {
-    let mut place = String::with_capacity(start.len() + 24);
-    place.push_str(start);
-    place
-}
-
-/// Adds fields to a place.
-pub(crate) fn further(place: &mut String, fields: &[Field]) {
-    for field in fields {
-        match field {
-            Field::Name(name) => {
-                place.push('.');
-                place.push_str(name);
-            }
-            Field::At(_) => place.push_str("[]"),
-        }
     }
 }

@@ -1,6 +1,6 @@
 //! What things are: abstract interpretation on demand, over all files of a program.
 //!
-//! `index` notes what is written where, in one walk. The [`Evaluator`] answers what is found at a path, through variables, fields,
+//! `index` notes what is written where, in one `walk`; `key` names places. The [`Evaluator`] answers what is found at a path, through variables, fields,
 //! parameters, results and closures: `values` of a function, `places` of the program, `classes`, `shapes` of interfaces; `alias` says
 //! what is another name of what, `target` what a call reaches, `library` what the knowledge says of a library's call. A [`value`] may be
 //! one of several, and `memo` keeps answers such that nothing depends on who asked first.
@@ -10,6 +10,7 @@ pub(crate) mod builtins;
 mod classes;
 mod evaluator;
 mod index;
+mod key;
 pub(crate) mod library;
 mod memo;
 mod places;
@@ -17,10 +18,12 @@ mod shapes;
 mod target;
 mod value;
 mod values;
+mod walk;
 
 pub(crate) use alias::last_name;
 pub(crate) use evaluator::{Evaluator, World};
-pub(crate) use index::{CallAt, Definition, Index, further};
+pub(crate) use index::{CallAt, Definition, Index};
+pub(crate) use key::further;
 pub(crate) use target::{Alternatives, Reached};
 pub(crate) use value::AbstractValue;
 pub(crate) use values::bare;

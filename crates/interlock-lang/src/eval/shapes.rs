@@ -2,11 +2,7 @@
 
 use interlock_model::ir::{AccessPath, Field, FunctionId, Name, Root, Term, Value};
 
-use super::{
-    evaluator::Evaluator,
-    index::{Definition, place},
-    value::AbstractValue,
-};
+use super::{evaluator::Evaluator, index::Definition, key::place, value::AbstractValue};
 
 /// How many functions may be around each other for what the innermost takes along.
 const NESTED: usize = 16;

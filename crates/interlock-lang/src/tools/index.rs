@@ -93,6 +93,8 @@ pub(super) enum Caller<'i> {
     Site(u32),
     /// A step, in a function.
     Step(u32, &'i [Argument]),
+    /// A decorator, by the call that names it: it runs what that call returns.
+    Decorator(u32),
 }
 
 impl<'i> Index<'i> {
@@ -508,7 +510,7 @@ impl<'i> Index<'i> {
                 add(function, Caller::Site(number));
             }
         }
-        for (function, caller) in direct {
+        for (function, caller) in direct.into_iter().chain(self.decorators()) {
             add(function, caller);
         }
         callers

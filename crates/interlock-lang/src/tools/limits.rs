@@ -104,7 +104,7 @@ fn says_who(index: &Index<'_>, callers: &Callers, function: u32, value: Value, d
                 let values = site.arguments.get(position).map_or(&[][..], |arg| &arg.values);
                 values.iter().any(|value| says_who(index, callers, site.within, *value, depth))
             }),
-            Caller::Step(..) => false,
+            Caller::Step(..) | Caller::Decorator(_) => false,
         }),
         _ => false,
     }

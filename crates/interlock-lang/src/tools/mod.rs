@@ -8,6 +8,7 @@
 mod input;
 
 mod declared;
+mod decorated;
 mod env;
 mod index;
 mod look;

@@ -5,19 +5,19 @@
 
 use std::rc::Rc;
 
-use interlock_model::ir::{AccessPath, Argument, Field, Name, Term, Value};
+use interlock_model::ir::{AccessPath, Argument, Field, Name, Root, Term, Value};
 
 use super::{
     env::{At, Bound, Env, Open, Thing},
     index::{Caller, Definition, Index},
     look::FUEL,
-    place::name_of,
+    place::{name_of, place_at},
     results::split,
 };
 use crate::{
     Arg,
-    module::Variable,
-    tables::{Does, Gives},
+    module::{Site, Variable},
+    tables::{Collection, Does, Gives},
 };
 
 /// A value that is one of several things.
@@ -34,6 +34,9 @@ const WAYS: usize = 2_000;
 
 /// How many functions that a closure may be handed to are looked at.
 const RECEIVERS: usize = 100;
+
+/// How many members of an object are asked for who decides what they are.
+const MEMBERS: usize = 32;
 
 /// How many decisions one way may take: functions that register for others, loops.
 const DECISIONS: usize = 8;
@@ -78,7 +81,16 @@ impl<'i> Index<'i> {
             }
             Open::Item(function, item) => {
                 let Some(choice) = self.choice(function, item) else { return vec![] };
-                (function, item, self.chosen_from(choice, &At { function, env: env.clone() }))
+                let at = At { function, env: env.clone() };
+                let list = self.chosen_from(choice, &at);
+                let list = match choice {
+                    Choice::Item(Arg { term: Term::Path(path), .. }) => {
+                        self.with_collected(list, path, &path.fields, &at, true)
+                    }
+                    Choice::Item(_) => list,
+                    Choice::Among(path, fields) => self.with_collected(list, path, fields, &at, false),
+                };
+                (function, item, list)
             }
             Open::This(class) => {
                 let leaf = |class: &usize| self.descendants(*class).is_empty();
@@ -137,6 +149,7 @@ impl<'i> Index<'i> {
                     let arguments = site.arguments.iter().map(|arg| Bound::Arg(arg, site.within));
                     parameters.clone().zip(arguments).collect()
                 }
+                Caller::Decorator(number) => return self.decorating(*number, function, env),
                 Caller::Step(within, arguments) => {
                     let arguments = arguments.iter().map(|argument| match argument {
                         Argument::Term(term) => Bound::Term(term, *within),
@@ -190,7 +203,44 @@ impl<'i> Index<'i> {
         if argument != 0 || !self.builtins().hands_entry(method) {
             return None;
         }
-        Some(self.receiver(receiver, callee, &At { function: site.within, env: env.clone() }, FUEL))
+        let at = At { function: site.within, env: env.clone() };
+        Some(self.with_collected(self.receiver(receiver, callee, &at, FUEL), callee, receiver, &at, false))
+    }
+
+    /// The collection at the first fields of a path with what is put into it, wherever that is written: a registry. Who goes over a map
+    /// itself gets `pairs` of name and value.
+    fn with_collected(
+        &self,
+        list: Thing<'i>,
+        path: &'i AccessPath,
+        fields: &'i [Field],
+        at: &At<'i>,
+        pairs: bool,
+    ) -> Thing<'i> {
+        let place = place_at(&path.root, fields, self.owner(at.function));
+        let more = place.map(|place| self.collected(&place)).unwrap_or_default();
+        if more.is_empty() {
+            return list;
+        }
+        let pairs = pairs && self.is_map(&self.settle(list.clone(), FUEL));
+        let turn = |(name, thing): (Option<Name>, Thing<'i>)| match name {
+            Some(name) if pairs => Thing::Many(Rc::new(vec![Thing::Text(name), thing])),
+            _ => thing,
+        };
+        let own = self.elements(&list, FUEL).into_iter();
+        Thing::Many(Rc::new(own.chain(more).map(turn).collect()))
+    }
+
+    /// Whether something is a map of the language that is made there.
+    fn is_map(&self, thing: &Thing<'i>) -> bool {
+        let Thing::Call(number, _) = thing else { return false };
+        let callee = self.site(*number).filter(|site| site.construct).and_then(|site| site.callee.as_ref());
+        match callee {
+            Some(AccessPath { root: Root::Global(name), fields }) if fields.is_empty() => {
+                self.builtins().collection("", name) == Some(Collection::Map)
+            }
+            _ => false,
+        }
     }
 
     /// What is put into the collection at a place, wherever that is written.
@@ -232,10 +282,7 @@ impl<'i> Index<'i> {
         for number in calls.iter().take(WAYS) {
             let Some(site) = self.site(*number) else { continue };
             let method = site.callee.as_ref().and_then(split).map(|(method, _)| method);
-            let ask = |at: &At<'i>| {
-                site.arguments.iter().find_map(|arg| self.settle(self.look(arg, at, FUEL), FUEL).open())
-            };
-            for env in self.ways(site.within, ask) {
+            for env in self.ways(site.within, |at| self.open_in(site, at)) {
                 let at = At { function: site.within, env };
                 let mut things = site.arguments.iter().map(|arg| self.look(arg, &at, FUEL));
                 if method.and_then(|method| self.builtins().does(method)) == Some(Does::Set) {
@@ -253,6 +300,23 @@ impl<'i> Index<'i> {
                 }
             }
         }
+        found
+    }
+
+    /// Who decides what the arguments of a call are, and what the members are of objects among them: the callers of its own function first.
+    fn open_in(&self, site: &'i Site, at: &At<'i>) -> Vec<Open> {
+        let mut found = vec![];
+        for arg in &site.arguments {
+            let thing = self.settle(self.look(arg, at, FUEL), FUEL);
+            found.extend(thing.open());
+            if let Thing::Object(members, at) = &thing {
+                let members = members.iter().take(MEMBERS);
+                found.extend(
+                    members.filter_map(|(_, arg)| self.settle(self.look(arg, at, FUEL), FUEL).open()),
+                );
+            }
+        }
+        found.sort_by_key(|open| *open != Open::Parameters(site.within));
         found
     }
 

@@ -1,5 +1,6 @@
 //! Handlers, tools and servers found in the spellings that servers use.
 
+mod decorated;
 mod dispatched;
 mod looked_up;
 mod looped;

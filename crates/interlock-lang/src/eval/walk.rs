@@ -1,0 +1,110 @@
+//! The walk over the steps of one function: how its values come about, what it returns, which closures are written in it.
+
+use interlock_model::ir::{
+    AccessPath, Argument, Block, Callee, Exit, FunctionId, Op, Resource, Root, Term, Value,
+};
+
+use super::index::{CallAt, Definition, Index, REMEMBERED};
+
+/// One function's walk.
+pub(super) struct Walk<'i, 'f> {
+    pub(super) index: &'i mut Index<'f>,
+    pub(super) id: FunctionId,
+    /// Where its values begin among those of all functions, and what it returns among what all do.
+    pub(super) first: usize,
+    pub(super) returned: usize,
+    pub(super) acts: bool,
+    pub(super) steps: usize,
+}
+
+impl Walk<'_, '_> {
+    pub(super) fn define(&mut self, value: Value, definition: Definition) {
+        if let Some(known) = self.index.definitions.get_mut(self.first + value.0 as usize) {
+            *known = definition;
+        }
+    }
+
+    pub(super) fn block(&mut self, block: &Block) {
+        self.steps += block.len();
+        for effect in block {
+            self.acts |= !is_computed(&effect.op);
+            match &effect.op {
+                Op::Call { into, callee, arguments, awaited, .. } => {
+                    self.callee(callee);
+                    for argument in arguments {
+                        if let Argument::Closure { function, captures } = argument {
+                            self.captured(*function, captures);
+                        }
+                    }
+                    if let (Some(into), Callee::Closure { function, .. } | Callee::Function(function)) =
+                        (into, callee)
+                    {
+                        self.define(*into, Definition::Returned(*function));
+                    }
+                    if let Callee::Pending(site) = callee {
+                        if let Some(into) = into {
+                            self.define(*into, Definition::Call(*site));
+                        }
+                        if let Some(call) = self.index.calls.get_mut(*site as usize) {
+                            *call = CallAt { into: *into, awaited: *awaited };
+                        }
+                    }
+                }
+                Op::Read { into, of: Resource::Shared(path), .. } => {
+                    self.define(*into, Definition::Path(path.clone()));
+                }
+                Op::Derive { into, from, term: Term::Path(path) } => {
+                    let others: Vec<Value> =
+                        from.iter().copied().filter(|value| path.root != Root::Value(*value)).collect();
+                    if !others.is_empty() {
+                        self.index.otherwise.insert((self.id, *into), others);
+                    }
+                    self.define(*into, Definition::Path(path.clone()));
+                }
+                Op::Derive { into, from, term: Term::Unknown } if !from.is_empty() => {
+                    let from = from.iter().copied().take(REMEMBERED).collect();
+                    self.define(*into, Definition::Either(from));
+                }
+                Op::Write {
+                    to: Resource::Shared(AccessPath { root: Root::Global(name), fields }), ..
+                } if fields.is_empty() => {
+                    self.index.assigned.insert(name.clone());
+                }
+                Op::New { into, .. } => self.define(*into, Definition::New),
+                Op::Closure { into, function, captures } => {
+                    self.captured(*function, captures);
+                    self.define(*into, Definition::Function(*function));
+                }
+                Op::Exit(Exit::Return(values)) if self.index.returns.len() < self.returned + REMEMBERED => {
+                    self.index.returns.extend(values.iter().take(REMEMBERED));
+                }
+                _ => {}
+            }
+            effect.op.blocks().for_each(|block| self.block(block));
+        }
+    }
+
+    fn callee(&mut self, callee: &Callee) {
+        if let Callee::Closure { function, captures } = callee {
+            self.captured(*function, captures);
+        }
+    }
+
+    fn captured(&mut self, function: FunctionId, captures: &[Term]) {
+        self.index.take_along(function, self.id, captures);
+    }
+}
+
+/// Whether a step only computes or decides; what is inside it is asked by itself.
+const fn is_computed(op: &Op) -> bool {
+    matches!(
+        op,
+        Op::Derive { .. }
+            | Op::New { .. }
+            | Op::Closure { .. }
+            | Op::Check { .. }
+            | Op::Loop { .. }
+            | Op::Try { .. }
+            | Op::Exit(_)
+    )
+}
