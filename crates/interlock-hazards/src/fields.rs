@@ -6,6 +6,7 @@ use crate::{
     lexicon::{Lexicon, Topic},
     rows::adds_row,
     view::{At, Entry},
+    words,
 };
 
 /// A field that only says whether there is something.
@@ -56,6 +57,12 @@ pub(crate) fn is_in_cache(entry: &Entry<'_>, at: At) -> bool {
 /// A column that says when something was last changed.
 pub(crate) fn notes_change(lexicon: &Lexicon, column: &str) -> bool {
     lexicon.has(Topic::ChangedAt, &plain(column))
+}
+
+/// Whether a column is called like a place in an order, or a result like a count.
+pub(crate) fn names_a_number(lexicon: &Lexicon, field: &str) -> bool {
+    let words = words(field);
+    words.last().is_some_and(|last| last != "id") && words.iter().any(|word| lexicon.has(Topic::Number, word))
 }
 
 /// `ownerId` and `owner_id` are one name.

@@ -1,9 +1,11 @@
 //! Inserts, and rows that only this call knows.
 
-use interlock_model::ir::{Aspect, Fresh, Name, Op, Resource, Root, Term, Value, WriteMode};
+use interlock_model::ir::{
+    AccessPath, Aspect, Field, Fresh, Name, Op, Resource, Root, Term, Value, WriteMode,
+};
 
 use crate::{
-    fields::{asks_presence, same_name},
+    fields::{asks_presence, names_a_number, same_name},
     view::{At, Entry, Kinds},
 };
 
@@ -64,12 +66,40 @@ pub(crate) fn is_worked_off(entry: &Entry<'_>, read: At, act: At, judged: &[(At,
 /// Whether a row is added to those of which a read has seen how many they are, or the greatest: `MAX(position) WHERE list = $1`, and a
 /// card of that list. What the filter names is no row then, but what the rows have in common.
 pub(crate) fn adds_to(entry: &Entry<'_>, read: At, act: At) -> bool {
-    let (Some(Op::Read { aspect: Aspect::Total, .. }), Some(Op::Write { from, .. })) =
+    let (Some(Op::Read { aspect: Aspect::Total | Aspect::Content, .. }), Some(Op::Write { from, .. })) =
         (entry.op(read), entry.op(act).filter(|_| adds_row(entry, act)))
     else {
         return false;
     };
-    has_in_common(entry, read, act, from)
+    let counts = matches!(entry.op(read), Some(Op::Read { aspect: Aspect::Total, .. }))
+        || adds_number(entry, act) && from.iter().any(|value| is_of_list(entry, *value, read));
+    counts && has_in_common(entry, read, act, from)
+}
+
+/// Whether a row is added that has a column like a place in an order.
+pub(crate) fn adds_number(entry: &Entry<'_>, act: At) -> bool {
+    entry
+        .alias()
+        .columns(act)
+        .unwrap_or_default()
+        .iter()
+        .any(|column| names_a_number(entry.lexicon(), column))
+}
+
+/// Whether a value is computed from a list that was read as a whole, such as from how long it is, and is no part of any entry.
+pub(crate) fn is_of_list(entry: &Entry<'_>, value: Value, read: At) -> bool {
+    let Some(Op::Read { into, .. }) = entry.op(read) else { return false };
+    let is_list = |value: Value| match entry.alias().resolve(&value.into()) {
+        Term::Path(AccessPath { root: Root::Value(root), fields }) => {
+            root == *into
+                && fields
+                    .iter()
+                    .all(|field| matches!(field, Field::Name(_)) && entry.alias().is_wrapping(field))
+        }
+        _ => false,
+    };
+    let is_bare = matches!(entry.alias().resolve(&value.into()), Term::Path(path) if path.fields.is_empty());
+    is_bare && !is_list(value) && entry.flow().inputs(value).iter().any(|input| is_list(*input))
 }
 
 /// Whether a step adds something that was not there: it fails where it is, or it overwrites or leaves alone what nobody has, because the id

@@ -24,10 +24,9 @@ use crate::{
     Issue, Reason,
     check_act::CheckAct,
     decision::{needs, unless},
-    fields::{is_presence, same_name},
-    lexicon::Topic,
+    fields::{is_presence, names_a_number, same_name},
+    rows::{adds_number, is_of_list},
     view::{At, Entry, View},
-    words,
 };
 
 /// How many parts a number is followed back through.
@@ -37,14 +36,22 @@ const MOST_PARTS: usize = 16;
 pub(crate) fn claims(_view: &View<'_>, pair: &CheckAct<'_, '_>) -> Result<(), Reason> {
     let entry = pair.entry;
     let adds = matches!(entry.op(pair.act), Some(Op::Write { mode: WriteMode::Exclusive, .. }));
-    let Some(Op::Read { of: Resource::Row { .. }, aspect: Aspect::Total, into, .. }) = entry.op(pair.read)
+    let Some(Op::Read {
+        of: Resource::Row { .. },
+        aspect: aspect @ (Aspect::Total | Aspect::Content),
+        into,
+        ..
+    }) = entry.op(pair.read)
     else {
         return Err(Reason::OutOfScope);
     };
     let Some(Op::Write { from, .. }) = entry.op(pair.act).filter(|_| adds && pair.data_dependent) else {
         return Err(Reason::OutOfScope);
     };
-    let takes = from.iter().any(|value| is_number(entry, *value, pair.read, *into));
+    let takes = match aspect {
+        Aspect::Total => from.iter().any(|value| is_number(entry, *value, pair.read, *into)),
+        _ => adds_number(entry, pair.act) && from.iter().any(|value| is_of_list(entry, *value, pair.read)),
+    };
     needs(takes, Reason::OutOfScope)?;
     // Where it is tried again, a unique key is what decides.
     let tried_again =
@@ -64,7 +71,9 @@ pub(super) fn is_number(entry: &Entry<'_>, value: Value, read: At, seen: Value) 
         let of_look = || is_of(entry, &entry.alias().resolve_path(&part.into()).root, seen);
         match entry.alias().field_of(part) {
             Some(_) if !of_look() => {}
-            Some(field) if names_a_number(entry, &field) || is_computed(entry, read, &field) => return true,
+            Some(field) if names_a_number(entry.lexicon(), &field) || is_computed(entry, read, &field) => {
+                return true;
+            }
             Some(_) => {}
             None if part == seen => return true,
             None => parts
@@ -99,13 +108,6 @@ fn is_computed(entry: &Entry<'_>, read: At, field: &Name) -> bool {
     !columns.is_empty()
         && !is_presence(entry.lexicon(), field)
         && !columns.iter().any(|column| same_name(column, field))
-}
-
-/// Whether a column is called like a place in an order, or a result like a count.
-fn names_a_number(entry: &Entry<'_>, field: &str) -> bool {
-    let words = words(field);
-    words.last().is_some_and(|last| last != "id")
-        && words.iter().any(|word| entry.lexicon().has(Topic::Number, word))
 }
 
 pub(super) fn issue(pair: &CheckAct<'_, '_>) -> Issue {

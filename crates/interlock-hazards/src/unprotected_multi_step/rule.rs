@@ -27,6 +27,7 @@ use interlock_model::{
 use crate::{
     Issue, Outcome, Reason,
     decision::{needs, unless},
+    fields::same_name,
     keys::key_of,
     rows::has_in_common,
     view::{At, Entry, Kinds, Overlap, Pattern, Piece, Runs, View},
@@ -116,14 +117,15 @@ fn inserts(entry: &Entry<'_>, at: At) -> bool {
 /// Whether two changes belong together and nothing binds them: how sure. What is cheap to ask is asked first.
 fn pair(entry: &Entry<'_>, first: At, second: At, changes: &Changes) -> Result<Confidence, Reason> {
     unless(first == second, Reason::OutOfScope)?;
+    let is_one_of_all = sets_one_of_all(entry, first, second);
     let same = entry.alias().same_record(first, second) && !moves_between_columns(entry, first, second);
-    unless(same, Reason::SameRecord)?;
+    unless(same && !is_one_of_all, Reason::SameRecord)?;
     unless(finishes(entry, first, second), Reason::FinishesOwnRow)?;
     let best_effort =
         changes.may_fail_alone(entry, first, second) || changes.may_fail_alone(entry, second, first);
     unless(best_effort, Reason::BestEffort)?;
     let confidence = kinds(entry, first, second).ok_or(Reason::KindsApart)?;
-    needs(belong_together(entry, first, second, &changes.subjects), Reason::Unrelated)?;
+    needs(is_one_of_all || belong_together(entry, first, second, &changes.subjects), Reason::Unrelated)?;
     unless(comes_and_goes(entry, first) || comes_and_goes(entry, second), Reason::ComesAndGoes)?;
     match entry.locks().race_window(first, second) {
         Some(_) if !entry.control().comes_in_one_turn(first, second) => return Err(Reason::OtherTurn),
@@ -203,6 +205,27 @@ fn finishes(entry: &Entry<'_>, first: At, second: At) -> bool {
     let named = entry.flow().values_in(key);
     let is_drawn = || entry.flow().is_made_of_fresh(&named, Fresh::Random) || entry.flow().is_time(&named);
     outcome.as_ref().is_some_and(is_made) || has_in_common(entry, second, first, from) && is_drawn()
+}
+
+/// Whether the first sets a column of all rows, or of all that are so, and the second sets it of one: the others are paused, and this one
+/// is made the active one.
+fn sets_one_of_all(entry: &Entry<'_>, first: At, second: At) -> bool {
+    let (
+        Some(Resource::Row { table, key: all, columns }),
+        Some(Resource::Row { table: same, key: one, columns: set }),
+    ) = (entry.resource(first), entry.resource(second))
+    else {
+        return false;
+    };
+    let updates = |at: At| {
+        matches!(entry.op(at), Some(Op::Write { mode: WriteMode::Blind | WriteMode::Conditional(_), .. }))
+    };
+    table.names_the_same_as(same)
+        && **all == Term::Any
+        && matches!(**one, Term::Path(_) | Term::Join(_))
+        && updates(first)
+        && updates(second)
+        && columns.iter().any(|column| set.iter().any(|other| same_name(column, other)))
 }
 
 /// What a row that is added can be called by from then on: what the store answers, or an id that was drawn for it.

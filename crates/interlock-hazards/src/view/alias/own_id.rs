@@ -1,11 +1,11 @@
 //! Rows that are found by one thing and changed by another: who looks a voucher up by its code and then writes to the row with the id
 //! that stood in it means the row that was read.
 
-use interlock_model::ir::{AccessPath, Aspect, Field, Name, Op, Resource, Root, Term};
+use interlock_model::ir::{AccessPath, Aspect, Field, Name, Op, Resource, Root, Term, Value};
 
 use crate::{
     lexicon::{Lexicon, Topic},
-    view::{Alias, At, Overlap, alias::resolve::is_some_entry},
+    view::{Alias, At, Overlap, alias::resolve::is_some_entry, flow::def_use::Definition},
     words,
 };
 
@@ -33,21 +33,40 @@ impl<'v, 'e> Alias<'v, 'e> {
                 && matches!(self.0.resource(*at), Some(Resource::Row { table: looked, key, .. })
                     if looked.names_the_same_as(table) && key.names_the_same_as(by))
         };
-        let read = self.0.flow().sources(*whole).iter().copied().find(is_look)?;
+        // What an object that is made here was given stands with its later forms: `{ ...row, text }`.
+        let forms = self.forms_of(*whole);
+        let sources = self.0.flow().sources_of(&forms);
+        let read = sources.iter().copied().find(is_look)?;
         // The id of what several tables gave together is the id of any of them.
         let is_joined = |at: &At| {
             self.0.span(*at) == self.0.span(read)
                 && matches!(self.0.resource(*at), Some(Resource::Row { table: joined, .. }) if !joined.names_the_same_as(table))
         };
-        if self.0.flow().sources(*whole).iter().any(is_joined) {
+        if sources.iter().any(is_joined) {
             return None;
         }
         if matches!(self.0.op(read), Some(Op::Read { into, .. }) if into == whole) {
             return Some(Overlap::Sure);
         }
         // What was put together anew may have got an id of its own.
-        let mut parts = self.0.flow().backward_slice(&[*whole]).into_iter();
+        let mut parts = self.0.flow().backward_slice(&forms).into_iter();
         (!parts.any(|part| self.0.flow().is_drawn(part))).then_some(Overlap::Maybe)
+    }
+
+    /// A value, and where it is an object that is made here, the values that stand for it once something was put into it.
+    fn forms_of(self, object: Value) -> Vec<Value> {
+        let flow = self.0.flow();
+        let mut forms = vec![object];
+        if matches!(flow.definition(object), Definition::New) {
+            let count = u32::try_from(self.0.values.len()).unwrap_or(u32::MAX);
+            forms.extend((0..count).map(Value).filter(|form| match flow.definition(*form) {
+                Definition::Term(Term::Path(path)) => {
+                    path.fields.is_empty() && path.root == Root::Value(object)
+                }
+                _ => false,
+            }));
+        }
+        forms
     }
 
     /// Whether a step is on one of several rows that a read saw together, and goes by its id.
