@@ -42,15 +42,13 @@ impl Issue {
     ) -> Self {
         let all: Vec<At> = together_with.iter().copied().chain([at]).collect();
         let mut message = message.into();
-        let mut confidence = entry.confidence();
         // Whoever reads it can tell better than a name what the object is.
         if let Some(object) = entry.guessed(&all) {
-            confidence = confidence.min(Confidence::Medium);
             message.push_str(&format!("; what `{object}` is was guessed from how it is called"));
         }
         Self {
             severity: None,
-            confidence,
+            confidence: entry.confidence(&all),
             reach,
             span: entry.position(at, together_with),
             function: entry.home(&all),

@@ -10,8 +10,8 @@ pub(super) const EXAMPLE: Example =
 
 pub(super) fn remedy(site: &Site) -> Remedy {
     Remedy {
-        code: "Leave the test out and let the act decide: create with an exclusive flag, and work on \
-               the open handle instead of the name."
+        code: "Leave the test out and let the act decide: what is created is created with an exclusive flag, what is read or checked is \
+               opened first and checked by its handle, and that a file is gone already is no failure of a removal."
             .into(),
         policy: vec![policies::exclusive_change(site)],
         primitive: Some(Primitive("files under a root")),

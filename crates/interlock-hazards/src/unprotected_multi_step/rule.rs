@@ -436,8 +436,16 @@ fn issue(entry: &Entry<'_>, first: At, second: At, confidence: Confidence) -> Is
     let story = [first, second];
     let (one, two) = (in_words(entry, first), in_words(entry, second));
     let (before, after) = (entry.position(first, &story), entry.position(second, &story));
+    // Two statements on one table may be about one row or two: the table is what both have in common.
+    let together = match entry.resource(first) {
+        Some(Resource::Row { table, .. }) if one == two => {
+            format!("two changes of {} belong together", entry.quoted(table))
+        }
+        _ if one == two => format!("two changes of {one} belong together"),
+        _ => format!("{one} and {two} change together"),
+    };
     let message = format!(
-        "{one} and {two} change together, but nothing binds them: a crash or an error in between leaves the first without the second"
+        "{together}, but nothing binds them: a crash or an error in between leaves the first without the second"
     );
     // Nobody of the same process comes between two steps that do not wait.
     let waits = entry.locks().race_window(first, second).is_none_or(|window| window.suspends);
@@ -446,7 +454,15 @@ fn issue(entry: &Entry<'_>, first: At, second: At, confidence: Confidence) -> Is
         .no_surer_than(confidence)
         .step(Lane::A, before, format!("changes {one}"))
         .step(Lane::X, after, "a crash, a timeout or an error: the second change never comes")
-        .step(Lane::B, before, format!("comes with {one} changed and {two} as it was"));
+        .step(
+            Lane::B,
+            before,
+            if one == two {
+                format!("comes with {one} changed once of twice")
+            } else {
+                format!("comes with {one} changed and {two} as it was")
+            },
+        );
     issue.keys = [first, second]
         .iter()
         .filter_map(|at| entry.resource(*at))
@@ -458,7 +474,9 @@ fn issue(entry: &Entry<'_>, first: At, second: At, confidence: Confidence) -> Is
 
 fn in_words(entry: &Entry<'_>, at: At) -> String {
     match entry.resource(at) {
-        Some(Resource::Row { key, table, .. }) if matches!(**key, Term::Path(_)) => {
+        Some(Resource::Row { key, table, .. })
+            if matches!(**key, Term::Path(_)) && !entry.has_no_name(key) =>
+        {
             format!("the row {} of {}", entry.quoted(key), entry.quoted(table))
         }
         _ => entry.thing(at),

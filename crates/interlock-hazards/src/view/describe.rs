@@ -10,8 +10,35 @@ use super::{
 /// How long a name may be in a message.
 const LONGEST: usize = 60;
 
-/// What front ends call values that have no name in the source.
-const MADE_UP: [&str; 7] = ["arg", "part", "promise", "result", "returned", "settled", "value"];
+/// What front ends call values that have no name in the source: by their place, or by the method whose result they are.
+const MADE_UP: [&str; 23] = [
+    "arg",
+    "digest",
+    "fields",
+    "filter",
+    "find",
+    "get",
+    "join",
+    "map",
+    "now",
+    "param",
+    "part",
+    "pop",
+    "promise",
+    "replace",
+    "result",
+    "returned",
+    "settled",
+    "slice",
+    "split",
+    "stringify",
+    "substring",
+    "trim",
+    "value",
+];
+
+/// What stands for a part of a name to which the source gives none.
+const COMPUTED: &str = "computed";
 
 impl Entry<'_> {
     /// What a step touches, in words: "the file `notes.json`", "`balance` of a row of `accounts`".
@@ -38,6 +65,8 @@ impl Entry<'_> {
     #[must_use]
     pub fn in_words(&self, resource: &Resource) -> String {
         match resource {
+            Resource::File(path) if self.has_no_name(path) => "the file at a computed path".into(),
+            Resource::Key(key) if self.has_no_name(key) => "the key that is computed".into(),
             Resource::File(path) => format!("the file {}", self.quoted(path)),
             Resource::Row { table, columns, key } => match columns.as_slice() {
                 [one] => format!("`{}` in {}", clip(one), self.quoted(table)),
@@ -50,10 +79,26 @@ impl Entry<'_> {
         }
     }
 
-    /// A term in back quotes.
+    /// Whether nothing in a term has a name in the source.
+    pub(crate) fn has_no_name(&self, term: &Term) -> bool {
+        match term {
+            Term::Path(AccessPath { root: Root::Value(value), fields }) => {
+                fields.is_empty() && MADE_UP.contains(&self.name_of(*value))
+            }
+            Term::Join(parts) => parts.iter().all(|part| self.has_no_name(part)),
+            Term::Parent(path) => self.has_no_name(path),
+            Term::Any | Term::Unknown => true,
+            _ => false,
+        }
+    }
+
+    /// A term in back quotes, if it has a name.
     #[must_use]
     pub fn quoted(&self, term: &Term) -> String {
-        format!("`{}`", clip(&self.text(term)))
+        match term {
+            Term::Path(_) if self.has_no_name(term) => "a computed name".into(),
+            _ => format!("`{}`", clip(&self.text(term))),
+        }
     }
 
     /// A term as the source might write it.
@@ -66,6 +111,7 @@ impl Entry<'_> {
                 .iter()
                 .map(|part| match part {
                     Term::Literal(text) => text.to_string(),
+                    other if self.has_no_name(other) => format!("{{{COMPUTED}}}"),
                     other => format!("{{{}}}", self.text(other)),
                 })
                 .collect(),
@@ -84,6 +130,10 @@ impl Entry<'_> {
     #[must_use]
     pub fn path_text(&self, path: &AccessPath) -> String {
         let mut text = match &path.root {
+            // What is taken out of an object without a name is called what it is called in there: `({ path }) => …`.
+            Root::Value(value) if !path.fields.is_empty() && MADE_UP.contains(&self.name_of(*value)) => {
+                String::new()
+            }
             Root::Value(value) => self.name_of(*value).split('.').next().unwrap_or_default().to_owned(),
             Root::This => "this".into(),
             // A global is qualified by its file, which a reader sees anyway.
@@ -94,9 +144,12 @@ impl Entry<'_> {
         for field in &path.fields {
             match field {
                 Field::Name(name) => {
-                    text.push('.');
+                    if !text.is_empty() {
+                        text.push('.');
+                    }
                     text.push_str(name);
                 }
+                Field::At(_) if text.is_empty() => text.push_str(COMPUTED),
                 Field::At(term) => {
                     text.push('[');
                     text.push_str(&self.text(term));
@@ -125,14 +178,38 @@ pub(super) fn numbers_of(name: &str) -> Option<(&str, usize, usize)> {
     Some((file, function.parse().ok()?, value.parse().ok()?))
 }
 
-/// Cuts what is too long for a sentence, and keeps it on one line.
+/// Keeps a name on one line, and of one that is too long for a sentence the end, which tells most: whole folders or members of it, so that
+/// what is left is a name that the source has.
 fn clip(text: &str) -> String {
-    let one_line = text.chars().map(|c| if c.is_control() || c == '`' { ' ' } else { c });
-    let mut short: String = one_line.clone().take(LONGEST).collect();
-    if one_line.count() > LONGEST {
-        short.push('…');
+    let line: String = text.chars().map(|c| if c.is_control() || c == '`' { ' ' } else { c }).collect();
+    let mut rest = line.as_str();
+    while rest.chars().count() > LONGEST {
+        match first_part(rest) {
+            Some(shorter) => rest = shorter,
+            None => break,
+        }
     }
-    short
+    // A single word of that length is nobody's name.
+    rest.chars().take(4 * LONGEST).collect()
+}
+
+/// A name without its first folder or member; `None` if it has only one.
+fn first_part(text: &str) -> Option<&str> {
+    let mut depth = 0_usize;
+    for (at, c) in text.char_indices() {
+        match c {
+            '{' | '[' | '(' => depth += 1,
+            '}' | ']' | ')' => depth = depth.saturating_sub(1),
+            '/' | '.' if depth == 0 && at > 0 => {
+                let rest = text.get(at + 1..).unwrap_or_default();
+                return Some(rest).filter(|rest| !rest.is_empty());
+            }
+            _ => {}
+        }
+    }
+    // All of it is one part: what is inside of the braces may have several.
+    let inside = text.strip_prefix('{').and_then(|text| text.strip_suffix('}'));
+    inside.and_then(first_part)
 }
 
 #[cfg(test)]
@@ -178,6 +255,19 @@ mod tests {
             })
         };
         assert_eq!((made("arg"), made("full")), ("the file `path`".into(), "the file `full`".into()));
-        assert_eq!(called(|b, given| b.derive("arg", [given])), "the file `arg`", "there is no other name");
+        let computed = "the file at a computed path";
+        assert_eq!(called(|b, given| b.derive("arg", [given])), computed, "there is no other name");
+    }
+
+    #[test]
+    fn what_is_too_long_loses_its_first_parts_and_is_never_cut_inside_of_one() {
+        let long = "this.coreTools[request.params.name].installer.context.manifestPath";
+        assert_eq!(clip(long), "installer.context.manifestPath");
+        let path = "{params.docs}/branch-memory-bank/{BranchInfo.safeName}/{params.document.path}/x.json";
+        assert_eq!(clip(path), "{BranchInfo.safeName}/{params.document.path}/x.json");
+        assert_eq!(clip("a`b\nc"), "a b c");
+        for text in [long.repeat(20), path.repeat(20), "x".repeat(1000), "{".repeat(500), "/".repeat(500)] {
+            assert!(clip(&text).chars().count() <= 4 * LONGEST && !clip(&text).contains('…'), "{text}");
+        }
     }
 }

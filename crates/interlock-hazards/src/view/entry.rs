@@ -7,7 +7,7 @@ use std::{
 };
 
 use interlock_model::{
-    Confidence, Span,
+    Span,
     ir::{Effect, FunctionId, Name, Op, Program, Resource, Tool, ValueInfo},
 };
 
@@ -190,17 +190,6 @@ impl<'e> Entry<'e> {
     #[must_use]
     pub fn runs_beside_itself(&self) -> bool {
         !matches!(self.runs, Runs::StartUp)
-    }
-
-    /// How sure one can be that callers get here.
-    #[must_use]
-    pub fn confidence(&self) -> Confidence {
-        match self.runs {
-            Runs::Call(_) => Confidence::High,
-            Runs::Part(_) => Confidence::Medium,
-            Runs::Event | Runs::StartUp if self.beside_calls => Confidence::Medium,
-            Runs::Event | Runs::StartUp | Runs::Unreached => Confidence::Low,
-        }
     }
 
     /// The function that a step is written in.

@@ -7,6 +7,7 @@
 
 mod alias;
 mod beside;
+mod confidence;
 mod control;
 mod describe;
 mod entry;

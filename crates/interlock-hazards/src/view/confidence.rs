@@ -1,0 +1,108 @@
+//! How sure a finding is: one function of who gets there and of what was guessed on the way.
+//!
+//! ```ts
+//! server.tool("add", …, () => notes.add(…))     // high: a named tool, and every call on the way leads to one function
+//! app.post("/notes", () => notes.add(…))        // medium: a request that is no tool
+//! const store = flag ? new A() : new B();
+//! server.tool("put", …, () => store.put(…))     // medium: one of several functions that `put` may be
+//! ```
+//!
+//! What a rule guesses besides (a reader that may be another one, a row that may not be the same) it takes off by itself with
+//! [`Issue::no_surer_than`](crate::Issue::no_surer_than).
+
+use interlock_model::{Confidence, ir::Op};
+
+use super::entry::{At, Entry, Runs};
+
+/// What confidence goes by.
+#[derive(Debug, Clone, Copy)]
+struct Grounds {
+    way: Way,
+    /// Whether a function on the way is only one of several that may be meant.
+    is_alternative: bool,
+    /// Whether it was guessed from its name or its methods what an object is.
+    is_guessed: bool,
+}
+
+/// Who gets there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    /// A tool that is known by name.
+    Tool,
+    /// A request that is no tool: a route, a prompt, a resource.
+    Request,
+    /// A tool that does more than is seen in one piece.
+    PartOfTool,
+    /// An event, a timer or start-up that has something in common with what callers reach.
+    BesideCalls,
+    /// An event or start-up of something else, or nobody who is known.
+    Nobody,
+}
+
+impl Grounds {
+    const fn confidence(self) -> Confidence {
+        match self {
+            Self { way: Way::Nobody, .. } => Confidence::Low,
+            Self { way: Way::Tool, is_alternative: false, is_guessed: false } => Confidence::High,
+            Self { .. } => Confidence::Medium,
+        }
+    }
+}
+
+impl Entry<'_> {
+    /// How sure one can be that callers get to some steps.
+    #[must_use]
+    pub fn confidence(&self, steps: &[At]) -> Confidence {
+        let way = match self.runs {
+            Runs::Call(tools) if tools.is_empty() => Way::Request,
+            Runs::Call(_) => Way::Tool,
+            Runs::Part(_) => Way::PartOfTool,
+            Runs::Event | Runs::StartUp if self.beside_calls => Way::BesideCalls,
+            Runs::Event | Runs::StartUp | Runs::Unreached => Way::Nobody,
+        };
+        let is_alternative = steps.iter().any(|at| self.is_alternative(*at));
+        Grounds { way, is_alternative, is_guessed: self.guessed(steps).is_some() }.confidence()
+    }
+
+    /// Whether a step stands in a function that is only one of several that a call on the way may mean. The linker puts a check on
+    /// nothing around those, at the place of the call.
+    fn is_alternative(&self, at: At) -> bool {
+        let mut frame = self.frame_of(at);
+        while let Some(here) = self.frames.get(frame).filter(|here| here.parent != frame) {
+            let chooses = |check: &At| {
+                matches!(self.op(*check), Some(Op::Check { on, equal: None, .. }) if on.is_empty())
+                    && self.span(*check) == here.call
+            };
+            if self.control().control_dependences(here.at).iter().any(chooses) {
+                return true;
+            }
+            frame = here.parent;
+        }
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_named_tool_whose_calls_lead_to_one_function_each_is_sure() {
+        use Confidence::{High, Low, Medium};
+        for (way, is_alternative, is_guessed, expected) in [
+            (Way::Tool, false, false, High),
+            (Way::Tool, true, false, Medium),
+            (Way::Tool, false, true, Medium),
+            (Way::Request, false, false, Medium),
+            (Way::Request, true, false, Medium),
+            (Way::PartOfTool, false, false, Medium),
+            (Way::BesideCalls, false, false, Medium),
+            (Way::BesideCalls, true, true, Medium),
+            (Way::Nobody, false, false, Low),
+            (Way::Nobody, true, true, Low),
+        ] {
+            let grounds = Grounds { way, is_alternative, is_guessed };
+            assert_eq!(grounds.confidence(), expected, "{grounds:?}");
+        }
+    }
+}
