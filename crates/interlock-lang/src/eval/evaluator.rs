@@ -329,7 +329,11 @@ impl<'f> Evaluator<'_, 'f> {
             },
             Shape::Object(_) => AbstractValue::Object(arg, at),
             Shape::List(_) => AbstractValue::Collection(Collection::List),
-            Shape::Choice(ways) => AbstractValue::join(ways.iter().map(|way| self.arg(at, way))),
+            Shape::Choice(ways) => match AbstractValue::join(ways.iter().map(|way| self.arg(at, way))) {
+                // That one of them is a text says nothing of the others.
+                AbstractValue::Plain => AbstractValue::Unknown,
+                known => known,
+            },
             Shape::Text(_) | Shape::Number(_) | Shape::Bool(_) => AbstractValue::Plain,
             Shape::Opaque => match &arg.term {
                 Term::Path(path) => self.path(at, path),

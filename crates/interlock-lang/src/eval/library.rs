@@ -133,7 +133,7 @@ fn arguments<'f>(eval: &Evaluator<'_, 'f>, site: &'f Site) -> Cow<'f, [Arg]> {
     let at = FunctionId(site.within);
     for (number, arg) in site.arguments.iter().enumerate() {
         let named = match &arg.shape {
-            Shape::Opaque => matches!(arg.term, Term::Path(_)),
+            Shape::Opaque | Shape::Choice(_) => matches!(arg.term, Term::Path(_)),
             Shape::Call(_) => true,
             _ => false,
         };

@@ -250,7 +250,9 @@ impl<'f> Evaluator<'_, 'f> {
                 }
                 if self.builtins.passes_on(library, path) {
                     let (argument, within) = (site.arguments.first(), FunctionId(site.within));
-                    if let Some(Arg { term: Term::Path(path), shape: Shape::Opaque, .. }) = argument
+                    if let Some(Arg {
+                        term: Term::Path(path), shape: Shape::Opaque | Shape::Choice(_), ..
+                    }) = argument
                         && let bound @ AbstractValue::Bound(_) = self.bound(within, path)
                     {
                         return bound;

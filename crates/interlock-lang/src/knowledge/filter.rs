@@ -267,7 +267,7 @@ fn member(scene: &Scene<'_>, name: &Name, value: &Arg) -> Vec<Set> {
             !members.is_empty() && members.iter().all(|(name, _)| changes.contains(&&**name))
         }
         // `sql`…``, `raw("stock - 1")`: text for the store. What comes from a function of nothing is the time.
-        Shape::Call(_) | Shape::Opaque => scene.kind_of(&value).is_some_and(|kind| {
+        Shape::Call(_) | Shape::Opaque | Shape::Choice(_) => scene.kind_of(&value).is_some_and(|kind| {
             kind.made.last().is_some_and(|made| {
                 matches!(
                     word(&made.by).as_str(),

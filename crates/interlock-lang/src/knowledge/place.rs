@@ -195,7 +195,7 @@ fn member<'s>(arg: Cow<'s, Arg>, step: &Name) -> Option<Cow<'s, Arg>> {
                 }
             }
             Shape::List(items) => Some(step.parse().ok().and_then(|at: usize| items.get(at))),
-            Shape::Opaque | Shape::Call(_) => None,
+            Shape::Opaque | Shape::Call(_) | Shape::Choice(_) => None,
             _ => Some(None),
         }
     }
@@ -205,7 +205,7 @@ fn member<'s>(arg: Cow<'s, Arg>, step: &Name) -> Option<Cow<'s, Arg>> {
             return None;
         }
         let path = match (&arg.term, &arg.shape) {
-            (Term::Path(path), Shape::Opaque | Shape::Call(_)) => path.clone(),
+            (Term::Path(path), Shape::Opaque | Shape::Call(_) | Shape::Choice(_)) => path.clone(),
             (_, Shape::Object(members)) => {
                 members.iter().rev().find_map(|(name, value)| match (&**name, &value.term) {
                     ("...", Term::Path(path)) => Some(path.clone()),

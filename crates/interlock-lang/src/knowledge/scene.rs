@@ -64,9 +64,11 @@ impl<'a> Scene<'a> {
 
     /// An argument with the structure that it was given elsewhere.
     pub(super) fn known<'s>(&self, arg: Cow<'s, Arg>) -> Cow<'s, Arg> {
-        let (Term::Path(path), Shape::Opaque) = (&arg.term, &arg.shape) else { return arg };
+        let (Term::Path(path), Shape::Opaque | Shape::Choice(_)) = (&arg.term, &arg.shape) else {
+            return arg;
+        };
         match self.call.surroundings.initial(path) {
-            Some(initial) if initial.shape != Shape::Opaque => {
+            Some(initial) if !matches!(initial.shape, Shape::Opaque | Shape::Choice(_)) => {
                 let mut values = arg.values.clone();
                 values.extend(initial.values);
                 Cow::Owned(Arg { term: arg.term.clone(), values, shape: initial.shape })
@@ -82,7 +84,7 @@ impl<'a> Scene<'a> {
                 let by_site = self.call.surroundings.site(*site);
                 by_site.or_else(|| self.kind_at(&arg.term))
             }
-            (Shape::Opaque, term) => self.kind_at(term),
+            (Shape::Opaque | Shape::Choice(_), term) => self.kind_at(term),
             _ => None,
         }
     }

@@ -244,7 +244,8 @@ impl<'f> Rewriter<'_, 'f> {
                 rest = then;
                 continue;
             }
-            let check = Op::Check { on: on.into_iter().collect(), equal: name, then, otherwise: rest };
+            let check =
+                Op::Check { on: on.into_iter().collect(), equal: name, asks: vec![], then, otherwise: rest };
             rest = vec![Effect { span: standing.span, op: check }];
         }
         out.extend(rest);

@@ -239,7 +239,7 @@ impl<'f> Evaluator<'_, 'f> {
     /// The parameter of a function that an argument of a call in it is, or is made of alone.
     fn parameter_behind(&self, function: FunctionId, within: FunctionId, arg: &Arg) -> Option<usize> {
         let alone = match arg.values.as_slice() {
-            [one] if matches!(arg.shape, Shape::Opaque) => Some(*one),
+            [one] if matches!(arg.shape, Shape::Opaque | Shape::Choice(_)) => Some(*one),
             _ => None,
         };
         self.parameter_of(function, within, bare(&arg.term).or(alone)?, WAYS)

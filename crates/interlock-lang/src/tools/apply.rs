@@ -166,7 +166,13 @@ impl Chooser<'_> {
             };
             let then = vec![Effect { span: call.span, op }];
             let on = self.dispatch.on.into_iter().collect();
-            let op = Op::Check { on, equal: Some(name.clone()), then, otherwise: std::mem::take(&mut chain) };
+            let op = Op::Check {
+                on,
+                equal: Some(name.clone()),
+                asks: vec![],
+                then,
+                otherwise: std::mem::take(&mut chain),
+            };
             chain.push(Effect { span: call.span, op });
         }
         out.append(&mut chain);

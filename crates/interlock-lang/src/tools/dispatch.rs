@@ -15,7 +15,7 @@ use super::{
     Dispatch,
     env::{At, Thing},
     found::Found,
-    index::{Definition, Index},
+    index::{Definition, Index, compared},
     look::FUEL,
     looked_up::{Elements, Tools, collection, handed, named},
     place::name_of,
@@ -60,9 +60,10 @@ pub(super) fn by_hand(found: &mut Found<'_, '_>) {
         let Some(unit) = index.unit(number).filter(|_| !found.is_handler(number)) else { continue };
         let mut spots = vec![];
         for effect in unit.function.effects() {
-            let Op::Check { on, equal: Some(equal), .. } = &effect.op else { continue };
-            if **equal == *index.sdk().dispatch.method {
-                spots.extend(on.iter().filter_map(|method| beside(index, number, *method)));
+            for (on, text) in compared(&effect.op) {
+                if **text == *index.sdk().dispatch.method {
+                    spots.extend(on.iter().filter_map(|method| beside(index, number, *method)));
+                }
             }
         }
         if !spots.is_empty() {
@@ -162,6 +163,18 @@ impl Trail {
             Term::Path(path) => of(path),
             _ => None,
         };
+        // What a closure takes along it has, however it comes to be called.
+        for closure in index.closures(function).iter().copied() {
+            let Some((_, terms)) = index.captured(closure).filter(|(within, _)| *within == function) else {
+                continue;
+            };
+            let own = index.unit(closure).map_or(&[][..], |unit| &unit.function.captures);
+            for (own, term) in own.iter().zip(terms) {
+                if let Some(rest) = of_term(term) {
+                    self.add((closure, *own, rest));
+                }
+            }
+        }
         for effect in unit.function.effects() {
             match &effect.op {
                 Op::Derive { into, term: Term::Path(path), .. }
@@ -176,8 +189,9 @@ impl Trail {
                 {
                     self.add((function, *into, vec![]));
                 }
-                Op::Check { on, equal: Some(name), .. } if rest.is_empty() && on.contains(&value) => {
-                    self.names.push((effect.span, name.clone()));
+                op @ Op::Check { .. } if rest.is_empty() => {
+                    let names = compared(op).filter(|(on, _)| on.contains(&value));
+                    self.names.extend(names.map(|(_, name)| (effect.span, name.clone())));
                 }
                 op => {
                     for (to, own, term) in handed(index, op) {

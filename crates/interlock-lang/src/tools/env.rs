@@ -39,6 +39,8 @@ pub(super) enum Thing<'i> {
     Library(Name),
     /// Everything that a file exports.
     Exports(Name),
+    /// One of several objects or lists.
+    OneOf(Rc<Vec<Thing<'i>>>),
     /// Something that a caller or a loop decides.
     Open(Open),
 }

@@ -160,6 +160,7 @@ impl<'x, 'i> Found<'x, 'i> {
                 }
                 functions
             }
+            Thing::OneOf(things) => things.iter().flat_map(|thing| self.functions(thing)).collect(),
             // A wrapper that is not understood runs what it was given.
             Thing::Call(number, at) => {
                 let Some(site) = index.site(number) else { return vec![] };

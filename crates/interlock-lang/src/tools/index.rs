@@ -3,7 +3,7 @@
 use std::{borrow::Cow, cell::OnceCell};
 
 use interlock_model::ir::{
-    AccessPath, Argument, Block, Callee, Field, Name, Op, Resource, Root, Term, Value,
+    AccessPath, Argument, Asked, Block, Callee, Field, Name, Op, Resource, Root, Term, Value,
 };
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
@@ -567,7 +567,9 @@ impl<'i> Walk<'_, 'i> {
                 } if fields.is_empty() && !from.is_empty() => {
                     self.define_first(*variable, Definition::From(from));
                 }
-                Op::Check { equal: Some(word), .. } if **word == *self.index.sdk().dispatch.method => {
+                op @ Op::Check { .. }
+                    if compared(op).any(|(_, word)| **word == *self.index.sdk().dispatch.method) =>
+                {
                     note(&mut self.index.by_hand, self.number);
                 }
                 _ => {}
@@ -598,6 +600,17 @@ impl<'i> Walk<'_, 'i> {
             Callee::Value(_) | Callee::Named(_) => {}
         }
     }
+}
+
+/// The texts that a check compares with, each with the values that are compared.
+pub(super) fn compared(op: &Op) -> impl Iterator<Item = (&[Value], &Name)> {
+    let (on, equal, asks) = match op {
+        Op::Check { on, equal, asks, .. } => (on.as_slice(), equal.as_ref(), asks.as_slice()),
+        _ => (&[][..], None, &[][..]),
+    };
+    let asked =
+        asks.iter().flat_map(|Asked { on, texts, .. }| texts.iter().map(|text| (on.as_slice(), text)));
+    equal.map(|text| (on, text)).into_iter().chain(asked)
 }
 
 /// Adds a function to those that have something, each once.

@@ -47,11 +47,7 @@ impl<'i> Index<'i> {
             Shape::Object(members) => Thing::Object(members, at.clone()),
             Shape::List(items) => self.perhaps_filled(&arg.term, Thing::List(items, at.clone()), at),
             Shape::Function { function, .. } => Thing::Function(function.0, at.env.clone()),
-            // The first that says something.
-            Shape::Choice(ways) => {
-                let mut things = ways.iter().map(|way| self.look(way, at, fuel));
-                things.find(|thing| !matches!(thing, Thing::Unknown)).unwrap_or(Thing::Unknown)
-            }
+            Shape::Choice(ways) => one_of(ways.iter().map(|way| self.look(way, at, fuel))),
             Shape::Call(site) => self.perhaps_filled(&arg.term, Thing::Call(*site, at.clone()), at),
             Shape::Opaque | Shape::Null | Shape::Number(_) => self.term(&arg.term, at, fuel),
         }
@@ -318,6 +314,10 @@ impl<'i> Index<'i> {
             Thing::Library(library) if library.len() < LONG => {
                 Thing::Library([&*library, ".", name].concat().into())
             }
+            Thing::OneOf(things) => {
+                let mut found = things.iter().map(|thing| self.member(thing.clone(), name, fuel));
+                found.find(|thing| !matches!(thing, Thing::Unknown)).unwrap_or(Thing::Unknown)
+            }
             Thing::Open(open) => Thing::Open(open),
             _ => Thing::Unknown,
         }
@@ -362,5 +362,34 @@ impl<'i> Index<'i> {
         self.line(class)
             .find_map(|class| class.methods.iter().find(|(method, _)| &**method == name))
             .map(|(_, function)| *function)
+    }
+}
+
+/// One of several: all objects and lists among them, or else the first that says something.
+fn one_of<'i>(things: impl Iterator<Item = Thing<'i>>) -> Thing<'i> {
+    let is_whole = |thing: &Thing<'i>| {
+        matches!(
+            thing,
+            Thing::Object(..)
+                | Thing::List(..)
+                | Thing::Many(_)
+                | Thing::Entries(_)
+                | Thing::Filled(..)
+                | Thing::Call(..)
+        )
+    };
+    let mut several: Vec<Thing<'i>> = vec![];
+    for thing in things {
+        match thing {
+            Thing::Unknown => {}
+            Thing::OneOf(more) => several.extend(more.iter().cloned()),
+            thing if is_whole(&thing) => several.push(thing),
+            thing if several.is_empty() => return thing,
+            _ => {}
+        }
+    }
+    match several.len() {
+        0 | 1 => several.pop().unwrap_or(Thing::Unknown),
+        _ => Thing::OneOf(Rc::new(several)),
     }
 }

@@ -214,7 +214,7 @@ fn up_to_handler<'i>(index: &Index<'i>, site: &'i Site) -> &'i [Arg] {
     let at = At::plain(site.within);
     let is_none = |arg: &'i Arg| match arg.shape {
         Shape::Object(_) | Shape::Null => true,
-        Shape::Opaque => {
+        Shape::Opaque | Shape::Choice(_) => {
             // What was computed from something is not that.
             let computed = match &arg.term {
                 Term::Path(AccessPath { root: Root::Value(value), fields }) => {

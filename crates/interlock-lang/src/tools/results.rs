@@ -62,7 +62,12 @@ impl<'i> Index<'i> {
         for arg in unit.returned {
             // Of a function that returns a tool object or something that makes one, the object says more.
             match (self.look(arg, &at, fuel), &first) {
-                (thing @ (Thing::Object(..) | Thing::List(..) | Thing::Instance(..)), _) => return thing,
+                (
+                    thing @ (Thing::Object(..) | Thing::List(..) | Thing::OneOf(_) | Thing::Instance(..)),
+                    _,
+                ) => {
+                    return thing;
+                }
                 (thing, Thing::Unknown) => first = thing,
                 _ => {}
             }
@@ -203,7 +208,7 @@ impl<'i> Index<'i> {
                     let thing = self.settle(self.look(arg, &at, fuel), fuel);
                     // A spread stands in a list as the list that it spreads.
                     match thing {
-                        Thing::List(..) | Thing::Many(_) if arg_is_spread(arg) => {
+                        Thing::List(..) | Thing::Many(_) | Thing::OneOf(_) if arg_is_spread(arg) => {
                             found.extend(self.elements(&thing, fuel));
                         }
                         thing => found.push((None, thing)),
@@ -235,6 +240,7 @@ impl<'i> Index<'i> {
                 found.extend(self.put_in(self.filled(function, value)));
             }
             Thing::Exports(file) => found.extend(self.exports(&file, fuel)),
+            Thing::OneOf(things) => found.extend(things.iter().flat_map(|thing| self.elements(thing, fuel))),
             Thing::Call(number, at) => {
                 if let Some(site) = self.site(number).filter(|site| site.construct) {
                     let given =
@@ -272,5 +278,5 @@ pub(super) fn split(callee: &AccessPath) -> Option<(&str, &[Field])> {
 }
 
 fn arg_is_spread(arg: &crate::Arg) -> bool {
-    matches!(arg.shape, crate::Shape::Opaque)
+    matches!(arg.shape, crate::Shape::Opaque | crate::Shape::Choice(_))
 }

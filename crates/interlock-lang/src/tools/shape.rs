@@ -69,7 +69,9 @@ pub(super) fn all_tools(found: &mut Found<'_, '_>, number: u32) {
     let told = |members: Members<'_>| {
         let inner = members.iter().filter(|(name, _)| has_name(&known.inside, name));
         describes(sdk, members)
-            || inner.into_iter().any(|(_, arg)| matches!(arg.shape, Shape::Opaque | Shape::Object(_)))
+            || inner
+                .into_iter()
+                .any(|(_, arg)| matches!(arg.shape, Shape::Opaque | Shape::Choice(_) | Shape::Object(_)))
     };
     for (members, within) in objects(index, |members| work(members) && told(members)) {
         let object = Thing::Object(members, At::plain(within));

@@ -292,7 +292,7 @@ impl<'i> Index<'i> {
                 } else {
                     things.for_each(|thing| match self.settle(thing, FUEL) {
                         // `tools.push(...more)`.
-                        thing @ (Thing::List(..) | Thing::Many(_)) => {
+                        thing @ (Thing::List(..) | Thing::Many(_) | Thing::OneOf(_)) => {
                             found.extend(self.elements(&thing, FUEL))
                         }
                         thing => found.push((None, thing)),

@@ -233,7 +233,10 @@ impl Body<'_> {
     ) {
         let span = self.span;
         let (then, otherwise) = (self.nested(then), self.nested(otherwise));
-        self.block.push(Effect { span, op: Op::Check { on: on.into(), equal: None, then, otherwise } });
+        self.block.push(Effect {
+            span,
+            op: Op::Check { on: on.into(), equal: None, asks: vec![], then, otherwise },
+        });
     }
 
     /// Repeats.

@@ -105,6 +105,9 @@ pub enum Op {
         on: Vec<Value>,
         /// The text that one of them must equal to go the way of `then`, in a test against a literal: a dispatch by name.
         equal: Option<Name>,
+        /// What else has to be so to go the way of `then`, where texts are compared with in a larger test. Of no use once calls are
+        /// followed.
+        asks: Vec<Asked>,
         /// The way if they say yes.
         then: Block,
         /// The way if they say no.
@@ -246,6 +249,17 @@ pub enum Op {
     },
     /// The block is left.
     Exit(Exit),
+}
+
+/// Texts that a test compares with beside other things that it asks: `kind === "save" && ready`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Asked {
+    /// The values that are compared with them.
+    pub on: Vec<Value>,
+    /// The texts, one of which it has to be.
+    pub texts: Vec<Name>,
+    /// Whether nothing else is asked, so that each of the texts is a yes.
+    pub enough: bool,
 }
 
 /// What runs when a step of a [`Op::Try`] fails.

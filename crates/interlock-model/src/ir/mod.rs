@@ -31,7 +31,7 @@ mod build;
 mod text;
 
 pub use build::{Body, FunctionBuilder};
-pub use effect::{Argument, Backoff, Block, Bound, Callee, Catch, Change, Effect, Exit, Op, Start};
+pub use effect::{Argument, Asked, Backoff, Block, Bound, Callee, Catch, Change, Effect, Exit, Op, Start};
 pub use fields::Fields;
 pub use function::{Function, FunctionId, Interleaving, Origin, Role, Tool, Transport, ValueInfo};
 pub use program::{

@@ -117,9 +117,10 @@ impl<'p> Follower<'p, '_> {
                 self.depth -= 1;
                 return;
             }
-            Op::Check { on, equal, then, otherwise } => Op::Check {
+            Op::Check { on, equal, then, otherwise, .. } => Op::Check {
                 on: rename.values(on),
                 equal: equal.clone(),
+                asks: vec![],
                 then: self.copy_block(then, rename, work),
                 otherwise: self.copy_block(otherwise, rename, work),
             },

@@ -13,6 +13,7 @@ use super::{
     calls::{Calls, Reached},
     entries::entry,
     follow::Follower,
+    held::called_free,
     summary::{Summaries, Summary},
     tool::{Dispatch, Only},
     whole::Whole,
@@ -74,9 +75,9 @@ pub(super) fn of_tool(
 }
 
 /// A handler as a way in. What there was no room for in it is none where the handler may hold something around it that keeps others
-/// out.
+/// out: only what is called where nothing is held.
 pub(super) fn of_handler(id: FunctionId, whole: &Whole<'_>, tools: &[Tool], cut: &[FunctionId]) -> Found {
-    let cut = if cut.is_empty() || holds(&whole.body) { &[] } else { cut };
+    let cut = called_free(&whole.body, cut);
     let leading = |id: &FunctionId| -> Vec<(FunctionId, Option<Tool>)> {
         match tools {
             [] => vec![(*id, None)],
@@ -135,9 +136,8 @@ fn free(summary: &Summary<'_>, summaries: &Summaries<'_>) -> Vec<FunctionId> {
     let mut seen: FxHashSet<FunctionId> = FxHashSet::default();
     let mut pending = vec![summary];
     while let Some(inside) = pending.pop().filter(|_| !free.is_empty()) {
-        if holds(&inside.body) {
-            free.retain(|id| !inside.cut.contains(id));
-        }
+        let called = called_free(&inside.body, &inside.cut);
+        free.retain(|id| called.contains(id) || !inside.cut.contains(id));
         let later = inside.later.iter().filter(|id| seen.insert(**id));
         pending.extend(later.filter_map(|id| summaries.get(id.0 as usize)?.get()).map(|later| &**later));
     }
@@ -175,11 +175,18 @@ pub(super) fn not_seen(
     if cut.is_empty() {
         return cut;
     }
-    let mut seen: FxHashSet<FunctionId> = FxHashSet::default();
-    for entry in entries.iter().filter(|entry| matches!(entry.runs, Runs::Call(_) | Runs::Part(_))) {
-        followed(&entry.body, &mut seen);
+    // What a request that is no tool has room for is not seen of a tool yet.
+    let (mut by_tools, mut by_others) = (FxHashSet::default(), FxHashSet::default());
+    for entry in entries {
+        match &entry.runs {
+            Runs::Call(tools) | Runs::Part(tools) if tools.is_empty() => {
+                followed(&entry.body, &mut by_others)
+            }
+            Runs::Call(_) | Runs::Part(_) => followed(&entry.body, &mut by_tools),
+            _ => {}
+        }
     }
-    cut.retain(|(id, _)| !seen.contains(id));
+    cut.retain(|(id, tools)| !by_tools.contains(id) && (!tools.is_empty() || !by_others.contains(id)));
     cut
 }
 

@@ -129,8 +129,9 @@ impl<'p, 's> Follower<'p, 's> {
         let Effect { span, op } = effect;
         let op = match op {
             Op::Call { .. } => return self.call(span, op, work, out),
-            Op::Check { on, equal, then, otherwise } => {
-                let takes_then = self.only.as_ref().and_then(|only| only.takes_then(&on, equal.as_ref()));
+            Op::Check { on, equal, asks, then, otherwise } => {
+                let only = self.only.as_ref();
+                let takes_then = only.and_then(|only| only.takes_then(&on, equal.as_ref(), &asks));
                 if let Some(takes_then) = takes_then {
                     let way = if takes_then { then } else { otherwise };
                     return way.into_iter().for_each(|effect| self.effect(effect, work, out));
@@ -142,7 +143,7 @@ impl<'p, 's> Follower<'p, 's> {
                 let other = work.back(fork);
                 work.join(one, leads_on(&then));
                 work.join(other, leads_on(&otherwise));
-                Op::Check { on, equal, then, otherwise }
+                Op::Check { on, equal, asks: vec![], then, otherwise }
             }
             Op::Spawn { start, body } => Op::Spawn { start, body: self.block(body, work) },
             Op::Together { branches } => Op::Together {

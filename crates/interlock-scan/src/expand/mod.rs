@@ -14,6 +14,7 @@ mod copy;
 mod cut;
 mod entries;
 mod follow;
+mod held;
 mod inspect;
 mod later;
 mod local;

@@ -5,7 +5,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use interlock_model::ir::{FunctionId, Name, Op, Program, Role, Value};
+use interlock_model::ir::{Asked, FunctionId, Name, Op, Program, Role, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{calls::Calls, summary::Summary};
@@ -40,8 +40,9 @@ pub(super) fn dispatches(program: &Program, calls: &Calls) -> FxHashMap<Function
     let mut asked: FxHashMap<FunctionId, Vec<&Name>> = FxHashMap::default();
     for (id, function) in ids() {
         for effect in function.effects() {
-            if let Op::Check { equal: Some(text), .. } = &effect.op {
-                asked.entry(id).or_default().push(text);
+            if let Op::Check { equal, asks, .. } = &effect.op {
+                let texts = equal.iter().chain(asks.iter().flat_map(|asked| &asked.texts));
+                texts.for_each(|text| asked.entry(id).or_default().push(text));
             }
         }
     }
@@ -111,11 +112,21 @@ impl<'p, 'd> Only<'p, 'd> {
 
     /// Whether a check takes its first way for this tool, if it is one that tells the tools apart. One that asks nothing but what the
     /// tool is called may name those of other handlers as well.
-    pub(super) fn takes_then(&self, on: &[Value], equal: Option<&Name>) -> Option<bool> {
+    pub(super) fn takes_then(&self, on: &[Value], equal: Option<&Name>, asks: &[Asked]) -> Option<bool> {
         let is_name = |text: &Name| {
             self.dispatch.tools.contains(text) || on.is_empty() && self.dispatch.all.contains(text)
         };
-        let text = equal.filter(|text| is_name(text))?;
-        Some(text == self.tool)
+        if let Some(text) = equal.filter(|text| is_name(text)) {
+            return Some(text == self.tool);
+        }
+        let mut takes_then = None;
+        // Where all of the texts are tools it is asked for the tool; a yes to that may not be enough.
+        for asked in asks.iter().filter(|asked| asked.texts.iter().all(is_name)) {
+            if !asked.texts.contains(self.tool) {
+                return Some(false);
+            }
+            takes_then = (asked.enough && asks.len() == 1).then_some(true);
+        }
+        takes_then
     }
 }

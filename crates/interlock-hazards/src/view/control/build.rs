@@ -165,7 +165,7 @@ impl<'e> Walk<'e> {
             }
             Op::Begin { .. } => here.leave_open(self.with(here.open, at)),
             Op::End { via, .. } => here.leave_open(self.keep_open(here.open, via)),
-            Op::Check { on, equal, then, otherwise } => {
+            Op::Check { on, equal, then, otherwise, .. } => {
                 self.check((on, equal.as_ref()), (then, otherwise), at, here, from);
             }
             Op::Loop { bound, body, .. } => self.repeat(*bound, body, at, here, from),

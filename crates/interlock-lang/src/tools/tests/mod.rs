@@ -1,5 +1,7 @@
 //! Handlers, tools and servers found in the spellings that servers use.
 
+mod chosen;
+mod compared;
 mod decorated;
 mod dispatched;
 mod looked_up;

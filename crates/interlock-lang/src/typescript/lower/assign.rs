@@ -88,7 +88,7 @@ impl<'a> Lowerer<'a> {
         let changed = self.undo(mark);
         let (then, otherwise) =
             if operator == AssignmentOperator::LogicalAnd { (block, vec![]) } else { (vec![], block) };
-        self.push_at(at, Op::Check { on, equal: None, then, otherwise });
+        self.push_at(at, Op::Check { on, equal: None, asks: vec![], then, otherwise });
         self.join(Some(changed), Some(vec![]));
         let mut val = Val { direct: None, ..before };
         val.depend(&right);

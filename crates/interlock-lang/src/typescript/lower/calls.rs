@@ -217,7 +217,7 @@ impl<'a> Lowerer<'a> {
             if arg.term == Term::Unknown && !arg.values.is_empty() && !is_function {
                 let name = self.names.get("arg");
                 let value = self.derive(&name, arg.values.clone(), Term::Unknown, 0);
-                if arg.shape == Shape::Opaque {
+                if matches!(arg.shape, Shape::Opaque | Shape::Choice(_)) {
                     arg.term = value.into();
                 }
                 handed.push(value.into());

@@ -1,7 +1,7 @@
 //! Tests: which values decide, and which way is the way of a yes.
 
-use interlock_model::ir::{Block, Name, Op, Value};
-use oxc_ast::ast::{Expression, LogicalExpression};
+use interlock_model::ir::{Asked, Block, Name, Op, Term, Value};
+use oxc_ast::ast::{Argument, ArrayExpressionElement, CallExpression, Expression, LogicalExpression};
 use oxc_span::GetSpan;
 use oxc_syntax::operator::{BinaryOperator, LogicalOperator, UnaryOperator};
 
@@ -12,12 +12,14 @@ use super::{
 use crate::Shape;
 
 /// A test that was evaluated.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Test {
     /// The values that decide.
     pub(super) on: Vec<Value>,
     /// The text that is compared with.
     equal: Option<Name>,
+    /// What texts it asks for among other things, and of what. A single comparison is one as well.
+    asks: Vec<(Term, Asked)>,
     /// Whether a yes of the comparison is a no of the test.
     negated: bool,
     /// Whether a loop counts one of the values.
@@ -30,7 +32,9 @@ impl Test {
     /// The step that goes one way or the other.
     pub(super) fn check(self, then: Block, otherwise: Block) -> Op {
         let (then, otherwise) = if self.negated { (otherwise, then) } else { (then, otherwise) };
-        Op::Check { on: self.on, equal: self.equal, then, otherwise }
+        let asks = if self.equal.is_some() { vec![] } else { self.asks };
+        let asks = asks.into_iter().map(|(_, asked)| asked).collect();
+        Op::Check { on: self.on, equal: self.equal, asks, then, otherwise }
     }
 }
 
@@ -60,9 +64,19 @@ impl<'a> Lowerer<'a> {
                 let negated = negated != (absent || [&left, &right].into_iter().any(is_no));
                 let mut test = self.judge(&left);
                 let other = self.judge(&right);
+                let subject =
+                    if literal(&left).is_some() { (right.term, &other) } else { (left.term, &test) };
+                let asked =
+                    |text: &Name| Asked { on: subject.1.on.clone(), texts: vec![text.clone()], enough: true };
+                let asks = equal.iter().map(|text| (subject.0.clone(), asked(text))).collect();
                 merge(&mut test.on, &other.on);
                 test.counted |= other.counted;
-                Test { equal, negated, always: None, ..test }
+                Test { equal, asks, negated, always: None, ..test }
+            }
+            Expression::CallExpression(it) => {
+                let val = self.expression(expression);
+                let asks = self.listed(it);
+                Test { asks, ..self.judge(&val) }
             }
             Expression::BinaryExpression(it) => {
                 if it.operator == BinaryOperator::In || matches!(it.left, Expression::BinaryExpression(_)) {
@@ -106,6 +120,7 @@ impl<'a> Lowerer<'a> {
         let mark = self.changes.len();
         let (block, second) = self.branch(|this| this.condition(&logical.right));
         let changed = self.undo(mark);
+        let asks = asked_together(logical.operator, &first, &second);
         let (mut on, counted) = (first.on.clone(), first.counted || second.counted);
         // `!a || !b` is a no to whether both are there, `!a && !b` to whether one is.
         let negated = first.negated && second.negated;
@@ -118,8 +133,60 @@ impl<'a> Lowerer<'a> {
         }
         self.join(Some(changed), Some(vec![]));
         merge(&mut on, &second.on);
-        Test { on, counted, negated, ..Test::default() }
+        Test { on, counted, negated, asks, ..Test::default() }
     }
+
+    /// `["one", "two"].includes(name)`: the texts that are in a list that is written here.
+    fn listed(&mut self, call: &CallExpression<'a>) -> Vec<(Term, Asked)> {
+        let Expression::StaticMemberExpression(member) = &call.callee else { return vec![] };
+        let (Expression::ArrayExpression(list), "includes") =
+            (member.object.get_inner_expression(), member.property.name.as_str())
+        else {
+            return vec![];
+        };
+        let [Argument::Identifier(_) | Argument::StaticMemberExpression(_)] = call.arguments.as_slice()
+        else {
+            return vec![];
+        };
+        let text = |element: &ArrayExpressionElement<'a>| match element {
+            ArrayExpressionElement::StringLiteral(it) => Some(self.names.get(it.value.as_str())),
+            _ => None,
+        };
+        let Some(texts) = list.elements.iter().map(text).collect::<Option<Vec<Name>>>() else {
+            return vec![];
+        };
+        let Some(subject) = call.arguments.first().and_then(Argument::as_expression) else { return vec![] };
+        let subject = self.expression(subject);
+        let on = self.judged(&subject);
+        vec![(subject.term, Asked { on, texts, enough: true })]
+    }
+}
+
+/// What texts two tests ask for together, where a yes of both or of one is a yes.
+fn asked_together(operator: LogicalOperator, first: &Test, second: &Test) -> Vec<(Term, Asked)> {
+    // Two tests that say no are one that says no to the opposite: `a !== "x" && b !== "y"` to whether one of them is so.
+    let negated = first.negated && second.negated;
+    let asks = |test: &Test| if test.negated == negated { test.asks.clone() } else { vec![] };
+    let both_needed = (operator == LogicalOperator::And) != negated;
+    let (one, two) = (asks(first), asks(second));
+    if both_needed {
+        let mut all = [one, two].concat();
+        all.iter_mut().for_each(|(_, asked)| asked.enough = false);
+        return all;
+    }
+    // One of two is enough: it says something where both ask for texts of the same thing.
+    let mut found = vec![];
+    for (subject, asked) in &one {
+        let same = |other: &&(Term, Asked)| other.0 == *subject && *subject != Term::Unknown;
+        if let Some((_, other)) = two.iter().find(same) {
+            let mut on = asked.on.clone();
+            merge(&mut on, &other.on);
+            let texts = asked.texts.iter().chain(&other.texts).cloned().collect();
+            let enough = asked.enough && other.enough;
+            found.push((subject.clone(), Asked { on, texts, enough }));
+        }
+    }
+    found
 }
 
 fn is_equality(operator: BinaryOperator) -> bool {
@@ -156,7 +223,7 @@ fn tells_nothing(thing: &Expression<'_>, class: &Expression<'_>) -> bool {
 fn literal(val: &Val) -> Option<Name> {
     match &val.shape {
         Shape::Text(parts) if val.values.is_empty() => match parts.as_slice() {
-            [interlock_model::ir::Term::Literal(text)] => Some(text.clone()),
+            [Term::Literal(text)] => Some(text.clone()),
             _ => None,
         },
         _ => None,

@@ -355,7 +355,7 @@ impl<'a> Lowerer<'a> {
                 LogicalOperator::And => (block, vec![]),
                 LogicalOperator::Or | LogicalOperator::Coalesce => (vec![], block),
             };
-            self.push_at(at, Op::Check { on, equal: None, then, otherwise });
+            self.push_at(at, Op::Check { on, equal: None, asks: vec![], then, otherwise });
             self.join(Some(changed), Some(vec![]));
         }
         let mut val = Val::from_values(left.values.clone(), left.flags);
@@ -368,9 +368,13 @@ impl<'a> Lowerer<'a> {
         let or_else = logical.operator != LogicalOperator::And;
         let several = if or_else { chosen(&left, &right) } else { None };
         if or_else && left.path_ref().is_some() && left.flags & flag::STATE != 0 {
-            val.term = left.term;
+            val.term = left.term.clone();
         }
-        val.shape = several.unwrap_or_else(|| made(left.shape, right.shape));
+        val.shape = match several {
+            Some(several) => several,
+            None if or_else => one_of(left, right),
+            None => made(left.shape, right.shape),
+        };
         val
     }
 
@@ -414,7 +418,7 @@ impl<'a> Lowerer<'a> {
         if !decides {
             merge(&mut val.values, &on);
         }
-        val.shape = chosen(&one, &two).unwrap_or_else(|| made(one.shape, two.shape));
+        val.shape = chosen(&one, &two).unwrap_or_else(|| one_of(one, two));
         val
     }
 
@@ -478,6 +482,33 @@ fn chosen(one: &Val, two: &Val) -> Option<Shape> {
     }
     let choice = Shape::Choice(ways);
     is_small(&choice).then_some(choice)
+}
+
+/// What one of two is: what a call makes, or else each of them where one says what it is.
+pub(super) fn one_of(one: Val, two: Val) -> Shape {
+    let says = |val: &Val| match &val.shape {
+        Shape::Object(members) => !members.is_empty(),
+        Shape::List(items) => !items.is_empty(),
+        Shape::Text(parts) => matches!(parts.as_slice(), [Term::Literal(_)]),
+        Shape::Function { .. } | Shape::Choice(_) => true,
+        _ => false,
+    };
+    let is_nothing = |val: &Val| match &val.shape {
+        Shape::Opaque => val.term == Term::Unknown,
+        shape => *shape == Shape::Null,
+    };
+    if !says(&one) && !says(&two) {
+        return made(one.shape, two.shape);
+    }
+    let mut ways = vec![];
+    for val in [one, two].into_iter().filter(|val| !is_nothing(val)) {
+        match val.shape {
+            Shape::Choice(more) => ways.extend(more),
+            _ => ways.push(val.into_arg()),
+        }
+    }
+    let choice = Shape::Choice(ways);
+    if is_small(&choice) { choice } else { Shape::Opaque }
 }
 
 /// What one of two is, as far as a call says it that makes one of them: `kept ?? new Client()` is a client either way.

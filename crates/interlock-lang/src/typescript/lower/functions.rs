@@ -219,13 +219,21 @@ impl<'a> Lowerer<'a> {
                 let at = self.at;
                 let (block, default) = self.branch(|this| this.expression(initializer));
                 if !block.is_empty() {
-                    let check = Op::Check { on: vec![value], equal: None, then: vec![], otherwise: block };
+                    let check = Op::Check {
+                        on: vec![value],
+                        equal: None,
+                        asks: vec![],
+                        then: vec![],
+                        otherwise: block,
+                    };
                     self.push_at(at, check);
                 }
                 val.depend(&default);
                 // Where no caller says otherwise it is what it is by default.
-                let is_known = match default.shape {
-                    Shape::Call(_) | Shape::Text(_) => true,
+                let is_known = match &default.shape {
+                    Shape::Object(members) => !members.is_empty(),
+                    Shape::List(items) => !items.is_empty(),
+                    Shape::Call(_) | Shape::Text(_) | Shape::Function { .. } | Shape::Choice(_) => true,
                     Shape::Opaque => {
                         default.path_ref().is_some_and(|path| matches!(path.root, Root::Global(_)))
                     }

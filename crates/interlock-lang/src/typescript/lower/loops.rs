@@ -329,7 +329,8 @@ impl<'a> Lowerer<'a> {
             if then.is_empty() && rest.is_empty() {
                 continue;
             }
-            rest = vec![Effect { span: at, op: Op::Check { on, equal, then, otherwise: rest } }];
+            rest =
+                vec![Effect { span: at, op: Op::Check { on, equal, asks: vec![], then, otherwise: rest } }];
         }
         self.cx.block.extend(rest);
         let mut ends = ends.into_iter();

@@ -8,6 +8,7 @@ use super::{
     bind::symbol_of,
     calls::Use,
     context::{Lowerer, flag},
+    expressions::one_of,
     val::{Val, is_small, merge},
 };
 use crate::Shape;
@@ -168,7 +169,13 @@ impl<'a> Lowerer<'a> {
                 let (block, right) = self.branch(|this| this.expression(&default.right));
                 if !block.is_empty() {
                     let on = val.values.clone();
-                    self.push_at(at, Op::Check { on, equal: None, then: vec![], otherwise: block });
+                    self.push_at(
+                        at,
+                        Op::Check { on, equal: None, asks: vec![], then: vec![], otherwise: block },
+                    );
+                }
+                if val.shape == Shape::Opaque && val.path_ref().is_some() {
+                    val.shape = one_of(Val { shape: Shape::Opaque, ..val.clone() }, right.clone());
                 }
                 if !right.values.is_empty() {
                     val.depend(&right);

@@ -150,7 +150,7 @@ impl<'a> Lowerer<'a> {
         let mut val = self.expression(expression);
         let Expression::Identifier(id) = expression.get_inner_expression() else { return val };
         let grows = match &val.shape {
-            Shape::Opaque | Shape::Call(_) => true,
+            Shape::Opaque | Shape::Call(_) | Shape::Choice(_) => true,
             Shape::List(items) => items.is_empty(),
             Shape::Object(members) => members.is_empty(),
             _ => false,

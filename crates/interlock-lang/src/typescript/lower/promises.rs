@@ -123,13 +123,28 @@ impl<'a> Lowerer<'a> {
 
     /// Calls a function that is handed over: one that is written here, or one by name.
     pub(super) fn call_back(&mut self, callback: &Expression<'a>, arguments: Vec<Arg>, wanted: Use) -> Val {
-        let target = match callback.get_inner_expression() {
+        let target = self.handed_function(callback);
+        self.call_handed(callback, target, arguments, wanted)
+    }
+
+    /// A function that is handed over.
+    fn handed_function(&mut self, callback: &Expression<'a>) -> Val {
+        match callback.get_inner_expression() {
             Expression::Identifier(id) => self.identifier_place(id),
             Expression::ArrowFunctionExpression(_) | Expression::FunctionExpression(_) => {
                 self.function_expression(callback, None)
             }
             other => self.place(other),
-        };
+        }
+    }
+
+    fn call_handed(
+        &mut self,
+        callback: &Expression<'a>,
+        target: Val,
+        arguments: Vec<Arg>,
+        wanted: Use,
+    ) -> Val {
         self.stand(callback.span());
         if self.is_settler(callback) {
             return Val::nothing();
@@ -228,17 +243,30 @@ impl<'a> Lowerer<'a> {
         let list = self.expression(&member.object);
         let name = self.names.get("item");
         let item = self.step(&name, list.flags);
+        if list.path_ref().is_some()
+            || matches!(list.shape, Shape::List(_) | Shape::Call(_) | Shape::Choice(_))
+        {
+            self.cx.items.push((item, Val { direct: None, ..list.clone() }.into_arg()));
+        }
         self.stand(call.span);
+        let target = self.handed_function(callback);
+        // What comes of it is what a list gives that is gone over; that each of them is waited for says no more.
+        let map = self.names.get("map");
+        let made = list
+            .path_ref()
+            .cloned()
+            .map(|path| self.site(Some(path.field(map)), false, vec![target.clone().into_arg()], None));
         let (body, result) = self.branch(|this| {
             if !list.values.is_empty() {
                 let from = list.values.clone();
                 this.push(Op::Derive { into: item, from, term: Term::Unknown });
             }
-            this.call_back(callback, vec![Val::of(item, 0).into_arg()], Use::Awaited)
+            this.call_handed(callback, target, vec![Val::of(item, 0).into_arg()], Use::Awaited)
         });
         let span = self.span(call.span);
         let mut val = Val::from_values(list.values, flag::STATE);
         val.depend(&Val { direct: None, ..result });
+        val.shape = made.map_or(Shape::Opaque, Shape::Call);
         let each = Op::Loop { bound: Bound::Each, item: Some(item), body };
         Some((vec![interlock_model::ir::Effect { span, op: each }], val))
     }

@@ -149,14 +149,18 @@ impl<'a> Lowerer<'a> {
                 self.push(Op::Closure { into, function, captures });
                 values = vec![into];
             }
-            Shape::Object(_) | Shape::List(_) | Shape::Call(_) | Shape::Choice(_) => {
+            Shape::Object(_) | Shape::List(_) | Shape::Call(_) => {
                 self.cx.returned.push(crate::Arg {
                     term: val.term,
                     values: values.clone(),
                     shape: val.shape,
                 });
             }
-            _ => {
+            shape => {
+                if matches!(shape, Shape::Choice(_)) {
+                    let term = val.term.clone();
+                    self.cx.returned.push(crate::Arg { term, values: values.clone(), shape });
+                }
                 // What is returned by another name than its own is given one.
                 let together = values.len() <= 1 || matches!(val.term, interlock_model::ir::Term::Join(_));
                 if val.direct.is_none() && together && val.term != interlock_model::ir::Term::Unknown {

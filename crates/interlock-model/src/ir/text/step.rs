@@ -2,8 +2,8 @@
 
 use super::Printer;
 use crate::ir::{
-    Argument, Aspect, Backoff, Bound, Callee, Change, Exit, Finish, Hold, Isolation, LockKind, Op, Start,
-    Term, WriteMode,
+    Argument, Asked, Aspect, Backoff, Bound, Callee, Change, Exit, Finish, Hold, Isolation, LockKind, Op,
+    Start, Term, WriteMode,
 };
 
 impl Printer<'_> {
@@ -62,9 +62,14 @@ impl Printer<'_> {
                 let closure = Argument::Closure { function: *function, captures: captures.clone() };
                 format!("{}{}", self.into(*into), self.argument(&closure))
             }
-            Op::Check { on, equal, .. } => {
+            Op::Check { on, equal, asks, .. } => {
                 let equal = equal.as_ref().map(|text| format!(" is {text:?}")).unwrap_or_default();
-                format!("check{}{equal}", self.list(" ", on))
+                let asked = |asked: &Asked| {
+                    let open = if asked.enough { "" } else { " and more" };
+                    format!(" if{} is one of {:?}{open}", self.list(" ", &asked.on), asked.texts)
+                };
+                let asks: String = asks.iter().map(asked).collect();
+                format!("check{}{equal}{asks}", self.list(" ", on))
             }
             Op::Suspend => "suspend".into(),
             Op::Sleep { backoff, jitter } => {

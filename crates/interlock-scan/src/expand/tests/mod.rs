@@ -221,7 +221,13 @@ fn a_dispatch_by_name_is_entered_once_for_each_tool() {
     let mut dispatch = function(1, "dispatch").body(["name"], |b, [name]| {
         let then = b.line(2).nested(|b| reads_and_writes_back(b, 3, "one"));
         let otherwise = b.nested(|b| reads_and_writes_back(b, 6, "two"));
-        b.line(2).push(Op::Check { on: vec![name], equal: Some("one".into()), then, otherwise });
+        b.line(2).push(Op::Check {
+            on: vec![name],
+            equal: Some("one".into()),
+            asks: vec![],
+            then,
+            otherwise,
+        });
     });
     let tool = |name: &str| Tool { name: name.into(), read_only: false, idempotent: false };
     dispatch.role = Role::Handler(vec![tool("one"), tool("two")]);

@@ -27,7 +27,7 @@ fn a_handler_of_many_tools_keeps_what_each_of_them_does() {
             });
             let equal = Some(format!("tool-{tool:02}").as_str().into());
             otherwise = b.nested(|b| {
-                b.push(Op::Check { on: vec![name], equal, then, otherwise });
+                b.push(Op::Check { on: vec![name], equal, asks: vec![], then, otherwise });
             });
         }
         otherwise.into_iter().for_each(|effect| b.push(effect.op));
@@ -97,7 +97,7 @@ fn what_is_large_and_waited_for_is_followed_on_each_of_two_ways() {
         let otherwise = b.nested(|b| {
             b.line(43).call("_", Callee::Function(FunctionId(3)), []);
         });
-        b.push(Op::Check { on: vec![mode], equal: None, then, otherwise });
+        b.push(Op::Check { on: vec![mode], equal: None, asks: vec![], then, otherwise });
     });
     assert_eq!(lost(&program([load, save, clear, change, handler])), ["lost-update 31 change"]);
 }
@@ -113,7 +113,7 @@ fn what_asks_for_the_name_of_a_tool_may_know_those_of_other_handlers() {
                 b.line(31).call("_", Callee::Function(FunctionId(id)), []);
                 b.suspend();
             });
-            b.push(Op::Check { on: vec![], equal: Some(tool.into()), then, otherwise: vec![] });
+            b.push(Op::Check { on: vec![], equal: Some(tool.into()), asks: vec![], then, otherwise: vec![] });
         }
     });
     let handler = |line: u32, tools: [&str; 2]| {
@@ -152,7 +152,7 @@ fn either_of_two(b: &mut Body<'_>, line: u32, locked: bool) {
     };
     let then = b.nested(|b| call(b, 0));
     let otherwise = b.nested(|b| call(b, 1));
-    b.push(Op::Check { on: vec![mode], equal: None, then, otherwise });
+    b.push(Op::Check { on: vec![mode], equal: None, asks: vec![], then, otherwise });
     if locked {
         b.line(line + 4).release(&lock);
     }
@@ -215,7 +215,55 @@ fn operations_beside(calls: bool) -> Program {
 #[test]
 fn what_a_handler_has_no_room_for_is_in_no_batch_of_statements() {
     assert_eq!(lost(&operations_beside(false)), ["lost-update 12 items", "lost-update 22 items"]);
-    assert_eq!(lost(&operations_beside(true)), ["lost-update 12 items"]);
+    assert_eq!(lost(&operations_beside(true)), ["lost-update 12 items", "lost-update 22 items"]);
+}
+
+/// The same two operations beside a branch that takes a lock: it gives it back, or it is left with it in hand.
+fn operations_beside_a_lock(given_back: bool) -> Program {
+    let handler = function(40, "handler").handles("items").body([], |b, []| {
+        let lock = Lock::cross_process(AccessPath::global("server.ts::lock"));
+        let first = b.declare("first", interlock_model::ir::Origin::Step);
+        b.check(
+            [first],
+            |b| {
+                b.line(41).acquire(&lock, Hold::Exclusive);
+                b.try_finally(
+                    |b| {
+                        b.line(42).write(Resource::File("made".into()), [], WriteMode::Append);
+                        b.suspend();
+                    },
+                    |b| {
+                        if given_back {
+                            b.line(42).release(&lock);
+                        }
+                    },
+                );
+            },
+            |_| {},
+        );
+        either_of_two(b, 43, false);
+    });
+    program([operation(10, "first"), operation(20, "second"), handler])
+}
+
+#[test]
+fn a_lock_that_is_given_back_before_is_around_nothing_that_there_is_no_room_for() {
+    let both = ["lost-update 12 items", "lost-update 22 items"];
+    assert_eq!(lost(&operations_beside_a_lock(true)), both);
+    assert_eq!(lost(&operations_beside_a_lock(false)), ["lost-update 12 items"]);
+}
+
+#[test]
+fn what_a_request_has_room_for_is_still_asked_of_the_tool_that_has_none() {
+    let mut program = operations(false);
+    let route = function(60, "route").body([], |b, []| {
+        b.line(61).call("_", Callee::Function(FunctionId(1)), []);
+        b.suspend();
+    });
+    let route = program.add_function(route);
+    let roles = program.functions.iter_mut().enumerate().filter(|(at, _)| *at == route.0 as usize);
+    roles.for_each(|(_, function)| function.role = Role::Handler(vec![]));
+    assert_eq!(lost(&program), ["lost-update 12 items", "lost-update 22 items"]);
 }
 
 /// The same two operations, in a function that another one calls for which the handler has no room.

@@ -259,6 +259,7 @@ exports.default = run;
             export run = run
             export helper = helper
             export default = run
+            ::__importDefault = fn module.closure
             ::helper = fn helper
             run is bound to ::run
             helper is bound to ::helper
