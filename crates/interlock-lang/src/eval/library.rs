@@ -102,6 +102,7 @@ pub(crate) fn apply_to<'f>(
         | Reached::Collection(..)
         | Reached::Member(..)
         | Reached::OneOf(..)
+        | Reached::Wrapped(_)
         | Reached::Value(_)
         | Reached::Super => None,
     }

@@ -138,7 +138,7 @@ impl<'f> Evaluator<'_, 'f> {
             AbstractValue::Export(library, path) => {
                 AbstractValue::Export(library.clone(), [path, ".", name].concat().into())
             }
-            AbstractValue::Foreign => AbstractValue::Foreign,
+            AbstractValue::Foreign | AbstractValue::Wrapped(_) => AbstractValue::Foreign,
             _ => AbstractValue::Unknown,
         }
     }
@@ -150,7 +150,7 @@ impl<'f> Evaluator<'_, 'f> {
                 AbstractValue::join(items.iter().map(|item| self.arg(*within, item)))
             }
             AbstractValue::Object(arg, within) => AbstractValue::join(self.objects_in(*within, &arg.shape)),
-            AbstractValue::Foreign => AbstractValue::Foreign,
+            AbstractValue::Foreign | AbstractValue::Wrapped(_) => AbstractValue::Foreign,
             _ => AbstractValue::Unknown,
         }
     }

@@ -32,6 +32,8 @@ pub(crate) enum Reached<'f> {
     Member(AbstractValue<'f>, AccessPath, Term),
     /// One of several functions, on an object if they are methods.
     OneOf(Alternatives, Option<AccessPath>),
+    /// What a library made of a function, which is taken to run it.
+    Wrapped(FunctionId),
     /// What a value holds.
     Value(Value),
     /// The constructor of the class above.
@@ -87,6 +89,7 @@ impl<'f> Evaluator<'_, 'f> {
                     return found;
                 }
             }
+            AbstractValue::Wrapped(function) if !site.construct => return Reached::Wrapped(function),
             AbstractValue::Class(class) if site.construct => return Reached::Class(class),
             AbstractValue::Export(library, path) => return Reached::Export(library, path),
             AbstractValue::Bound(bound) => {
@@ -183,6 +186,9 @@ impl<'f> Evaluator<'_, 'f> {
                     None => Reached::Other(Some(receiver), name.clone(), whole),
                 };
             }
+            AbstractValue::Wrapped(_) => {
+                return Reached::Other(Some(receiver), name.clone(), AbstractValue::Foreign);
+            }
             AbstractValue::Foreign | AbstractValue::Plain => {
                 return Reached::Other(Some(receiver), name.clone(), whole);
             }
@@ -242,7 +248,7 @@ impl<'f> Evaluator<'_, 'f> {
         let Some(site) = self.flat.sites.get(number as usize) else { return AbstractValue::Unknown };
         let reached = self.reached(site);
         match &reached {
-            Reached::Function(function, _) => self.returned(*function),
+            Reached::Function(function, _) | Reached::Wrapped(function) => self.returned(*function),
             Reached::Class(class) => AbstractValue::Instance(*class),
             Reached::Export(library, path) => {
                 if let Some(collection) = self.builtins.collection(library, path) {
@@ -266,7 +272,7 @@ impl<'f> Evaluator<'_, 'f> {
                         .map_or(AbstractValue::Unknown, |kind| AbstractValue::Kind(Arc::new(kind))),
                     None if library.is_empty() => self.result_of_builtin(path),
                     None if self.builtins.is_pure_library(library) => AbstractValue::Plain,
-                    None => AbstractValue::Foreign,
+                    None => self.made_of(site),
                 }
             }
             Reached::Method(kind, receiver, name) if name.ends_with(".bind") => {
@@ -293,7 +299,7 @@ impl<'f> Evaluator<'_, 'f> {
             Reached::Other(_, _, whole) => {
                 match (self.outcome(number).and_then(|outcome| outcome.kind.clone()), whole) {
                     (Some(kind), _) => AbstractValue::Kind(Arc::new(kind)),
-                    (None, AbstractValue::Foreign) => AbstractValue::Foreign,
+                    (None, AbstractValue::Foreign) => self.made_of(site),
                     (None, _) => AbstractValue::Unknown,
                 }
             }
@@ -301,6 +307,19 @@ impl<'f> Evaluator<'_, 'f> {
                 AbstractValue::join(functions.iter().map(|function| self.returned(*function)))
             }
             Reached::Member(..) | Reached::Value(_) | Reached::Super => AbstractValue::Unknown,
+        }
+    }
+
+    /// What a library makes of what it is handed, if that is one function: `export const add = withTelemetry(addItem)`.
+    fn made_of(&self, site: &'f Site) -> AbstractValue<'f> {
+        let mut functions =
+            site.arguments.iter().filter_map(|arg| match self.arg(FunctionId(site.within), arg) {
+                AbstractValue::Function(function) => Some(function),
+                _ => None,
+            });
+        match (functions.next(), functions.next()) {
+            (Some(function), None) if !site.construct => AbstractValue::Wrapped(function),
+            _ => AbstractValue::Foreign,
         }
     }
 

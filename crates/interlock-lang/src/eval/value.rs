@@ -35,6 +35,9 @@ pub(crate) enum AbstractValue<'f> {
     Bound(Arc<Bound>),
     /// An object that a library made of which nothing is known.
     Foreign,
+    /// What a library of which nothing is known made of a function of the program: who calls it is taken to run the function, which is a
+    /// guess, and all else is [`Foreign`](Self::Foreign).
+    Wrapped(FunctionId),
     /// A map, set or list of the language.
     Collection(Collection),
     /// Text, a number, a date: no state.
@@ -60,7 +63,7 @@ impl AbstractValue<'_> {
         for value in values.take(MOST_ALTERNATIVES) {
             match value {
                 Self::Unknown => {}
-                Self::Plain | Self::Foreign => weak = value,
+                Self::Plain | Self::Foreign | Self::Wrapped(_) => weak = value,
                 Self::Object(..) => add(&mut objects, value),
                 Self::Function(_) | Self::Instance(_) => add(&mut several, value),
                 Self::Alternatives(all) => {

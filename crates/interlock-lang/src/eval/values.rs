@@ -126,9 +126,10 @@ impl<'f> Evaluator<'_, 'f> {
             let Some(arg) = site.arguments.get(number) else { continue };
             match self.arg(FunctionId(site.within), arg).seen_from_outside() {
                 AbstractValue::Unknown => {}
-                meaning @ (AbstractValue::Plain | AbstractValue::Foreign | AbstractValue::Object(..)) => {
-                    weak = meaning
-                }
+                meaning @ (AbstractValue::Plain
+                | AbstractValue::Foreign
+                | AbstractValue::Wrapped(_)
+                | AbstractValue::Object(..)) => weak = meaning,
                 known => return known,
             }
         }

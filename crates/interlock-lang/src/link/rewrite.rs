@@ -228,6 +228,12 @@ impl<'f> Rewriter<'_, 'f> {
                 }
                 self.keep_declared(&standing, out);
             }
+            Reached::Wrapped(function) => {
+                // What else the library does around it is not known.
+                self.note_unresolved(&standing, UnresolvedReason::Library);
+                self.call_function(&standing, function, None, out);
+                self.keep_declared(&standing, out);
+            }
             Reached::Class(class) => {
                 self.construct(&standing, class, out);
                 self.keep_declared(&standing, out);

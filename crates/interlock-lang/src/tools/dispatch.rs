@@ -7,9 +7,9 @@ use std::collections::BTreeSet;
 
 use interlock_model::{
     Span,
-    ir::{AccessPath, Callee, Field, FunctionId, Name, Op, Resource, Root, Term, Value},
+    ir::{AccessPath, Callee, Effect, Exit, Field, FunctionId, Name, Op, Resource, Root, Term, Value},
 };
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{
     Dispatch,
@@ -17,8 +17,10 @@ use super::{
     found::Found,
     index::{Definition, Index, compared},
     look::FUEL,
-    looked_up::{Elements, Tools, collection, handed, named},
+    looked_up::{Elements, Tools, called_function, collection, handed, named},
     place::name_of,
+    says::Says,
+    shape::objects,
     vary,
 };
 use crate::{Arg, Shape};
@@ -29,6 +31,9 @@ const FUNCTIONS: usize = 200;
 /// How many ways one call may go. More would be a table that nobody wrote by hand.
 const WAYS: usize = 300;
 
+/// How deep in something that is returned the name may be.
+const DEEPEST: usize = 4;
+
 /// Where a name is: a value of a function, and the fields that lead to it from there.
 type Spot = (u32, Value, Vec<Name>);
 
@@ -38,7 +43,7 @@ pub(super) fn calls(found: &mut Found<'_, '_>, function: u32) {
     let known = &found.index.sdk().dispatch;
     let way = || vec![known.parameters.as_str().into(), known.name.as_str().into()];
     let spot = unit.function.parameters.first().map(|request| (function, *request, way()));
-    follow(found, function, spot.into_iter().collect());
+    follow(found, function, Trail::of(spot.into_iter().collect()), true);
 }
 
 /// The tools that a server lists.
@@ -58,17 +63,48 @@ pub(super) fn by_hand(found: &mut Found<'_, '_>) {
     let index = found.index;
     for number in index.by_hand().iter().copied() {
         let Some(unit) = index.unit(number).filter(|_| !found.is_handler(number)) else { continue };
-        let mut spots = vec![];
+        let (mut spots, mut methods) = (vec![], vec![]);
         for effect in unit.function.effects() {
             for (on, text) in compared(&effect.op) {
                 if **text == *index.sdk().dispatch.method {
                     spots.extend(on.iter().filter_map(|method| beside(index, number, *method)));
+                    methods.extend_from_slice(on);
                 }
             }
         }
         if !spots.is_empty() {
-            follow(found, number, spots);
+            follow(found, number, Trail { methods: Some((number, methods)), ..Trail::of(spots) }, false);
         }
+    }
+    by_method(found);
+}
+
+/// Functions that are kept under `tools/call`, in a map or an object: they are handed what the request says, or all of it.
+fn by_method(found: &mut Found<'_, '_>) {
+    let index = found.index;
+    let known = &index.sdk().dispatch;
+    let is_method = |name: &Name| **name == *known.method;
+    let mut kept: Vec<Thing<'_>> = vec![];
+    for (_, site) in index.calls_that(Says::KEEPS) {
+        if let [under, work, ..] = &*site.arguments
+            && under.literal().is_some_and(is_method)
+        {
+            kept.push(index.look(work, &At::plain(site.within), FUEL));
+        }
+    }
+    for (members, within) in objects(index, |members| members.iter().any(|(name, _)| is_method(name))) {
+        let work = members.iter().filter(|(name, _)| is_method(name));
+        kept.extend(work.map(|(_, work)| index.look(work, &At::plain(within), FUEL)));
+    }
+    let (params, name): (Name, Name) = (known.parameters.as_str().into(), known.name.as_str().into());
+    for function in kept.iter().flat_map(|work| found.functions(work)).collect::<Vec<u32>>() {
+        let first = index.unit(function).and_then(|unit| unit.function.parameters.first().copied());
+        let Some(first) = first.filter(|_| !found.is_handler(function)) else { continue };
+        let spots = vec![
+            (function, first, vec![name.clone()]),
+            (function, first, vec![params.clone(), name.clone()]),
+        ];
+        follow(found, function, Trail::of(spots), false);
     }
 }
 
@@ -95,9 +131,7 @@ fn beside(index: &Index<'_>, function: u32, method: Value) -> Option<Spot> {
 }
 
 /// Follows the name and gives the handler its tools.
-fn follow(found: &mut Found<'_, '_>, handler: u32, spots: Vec<Spot>) {
-    let mut trail =
-        Trail { seen: spots.iter().cloned().collect(), pending: spots, names: vec![], visited: 0 };
+fn follow(found: &mut Found<'_, '_>, handler: u32, mut trail: Trail, registered: bool) {
     found.entry(handler);
     let mut functions = BTreeSet::new();
     while let Some((function, value, rest)) = trail.pending.pop() {
@@ -130,17 +164,92 @@ fn follow(found: &mut Found<'_, '_>, handler: u32, spots: Vec<Spot>) {
         let tool = Found::plain(name);
         found.serve(handler, tool);
     }
-    found.dispatcher(handler);
+    found.dispatcher(handler, registered);
 }
 
+#[derive(Default)]
 struct Trail {
     seen: FxHashSet<Spot>,
     pending: Vec<Spot>,
     names: Vec<(Span, Name)>,
     visited: usize,
+    /// Where a function is told by the method of a request, the values that are compared with it: what stands behind another method
+    /// is about other names.
+    methods: Option<(u32, Vec<Value>)>,
+    /// The calls that a function was handed the name by: who calls, and what comes of it.
+    calls: FxHashMap<u32, Vec<(u32, Value)>>,
+    /// Where the name is in what a function returns.
+    returns: FxHashMap<u32, Vec<Vec<Name>>>,
 }
 
 impl Trail {
+    fn of(spots: Vec<Spot>) -> Self {
+        Self { seen: spots.iter().cloned().collect(), pending: spots, ..Self::default() }
+    }
+
+    /// A function was handed the name in a call, and gives something back.
+    fn called(&mut self, to: u32, caller: u32, into: Value) {
+        let calls = self.calls.entry(to).or_default();
+        if calls.contains(&(caller, into)) {
+            return;
+        }
+        calls.push((caller, into));
+        for rest in self.returns.get(&to).cloned().unwrap_or_default() {
+            self.add((caller, into, rest));
+        }
+    }
+
+    /// A function gives the name back, as itself or inside of something.
+    fn returned(&mut self, function: u32, rest: Vec<Name>) {
+        let returns = self.returns.entry(function).or_default();
+        if rest.len() > DEEPEST || returns.contains(&rest) {
+            return;
+        }
+        returns.push(rest.clone());
+        for (caller, into) in self.calls.get(&function).cloned().unwrap_or_default() {
+            self.add((caller, into, rest.clone()));
+        }
+    }
+
+    /// The steps of a function, without those that stand behind another method of a request.
+    fn steps<'i>(&self, index: &Index<'i>, function: u32) -> Vec<&'i Effect> {
+        let methods = match &self.methods {
+            Some((of, methods)) if *of == function => methods.as_slice(),
+            _ => &[],
+        };
+        let path = |value: &Value| match index.definition(function, *value) {
+            Some(Definition::Path(path)) => Some(path),
+            _ => None,
+        };
+        let is_method = |value: &Value| {
+            methods.contains(value)
+                || path(value).is_some_and(|own| methods.iter().any(|method| path(method) == Some(own)))
+        };
+        let is_other = |op: &Op| match op {
+            Op::Check { on, equal: Some(text), .. } => {
+                **text != *index.sdk().dispatch.method && on.iter().any(is_method)
+            }
+            _ => false,
+        };
+        let (mut steps, mut pending) = (vec![], vec![]);
+        if let Some(unit) = index.unit(function) {
+            pending.push(unit.function.body.iter());
+        }
+        while let Some(block) = pending.last_mut() {
+            let Some(effect) = block.next() else {
+                pending.pop();
+                continue;
+            };
+            steps.push(effect);
+            let behind_another = usize::from(is_other(&effect.op));
+            let mut blocks: Vec<_> =
+                effect.op.blocks().skip(behind_another).map(|block| block.iter()).collect();
+            blocks.reverse();
+            pending.append(&mut blocks);
+        }
+        steps
+    }
+
     fn add(&mut self, spot: Spot) {
         if self.seen.insert(spot.clone()) {
             self.pending.push(spot);
@@ -175,8 +284,14 @@ impl Trail {
                 }
             }
         }
-        for effect in unit.function.effects() {
+        for rest in unit.returned.iter().flat_map(|arg| ways_in(arg, &of_term, DEEPEST)) {
+            self.returned(function, rest);
+        }
+        for effect in self.steps(index, function) {
             match &effect.op {
+                Op::Exit(Exit::Return(values)) if values.as_slice() == [value] => {
+                    self.returned(function, rest.to_vec());
+                }
                 Op::Derive { into, term: Term::Path(path), .. }
                 | Op::Read { into, of: Resource::Shared(path), .. } => {
                     if let Some(rest) = of(path) {
@@ -194,21 +309,42 @@ impl Trail {
                     self.names.extend(names.map(|(_, name)| (effect.span, name.clone())));
                 }
                 op => {
+                    let into = match op {
+                        Op::Call { into, .. } => *into,
+                        _ => None,
+                    };
+                    let target = called_function(index, op);
                     for (to, own, term) in handed(index, op) {
                         if let Some(rest) = of_term(term) {
                             self.add((to, own, rest));
+                            if let Some(into) = into.filter(|_| target == Some(to)) {
+                                self.called(to, function, into);
+                            }
                         }
                     }
                     let Op::Call { callee: Callee::Pending(site), .. } = op else { continue };
                     let Some(site) = index.site(*site) else { continue };
-                    let Some((to, unit)) = index.target(site).and_then(|to| Some((to, index.unit(to)?)))
-                    else {
+                    let Some((to, unit)) = target.and_then(|to| Some((to, index.unit(to)?))) else {
+                        // `name.trim()` is the name.
+                        let method = site.callee.as_ref().and_then(|callee| callee.fields.split_last());
+                        if let (Some(into), Some((method, before)), Some(callee)) =
+                            (into, method, &site.callee)
+                            && name_of(method)
+                                .is_some_and(|method| index.builtins().computes(method).is_some())
+                            && of(&AccessPath { root: callee.root.clone(), fields: before.into() })
+                                .is_some_and(|rest| rest.is_empty())
+                        {
+                            self.add((function, into, vec![]));
+                        }
                         continue;
                     };
                     for (parameter, argument) in unit.function.parameters.iter().zip(&site.arguments) {
                         for (name, member) in members(argument) {
                             if let Some(rest) = of_term(&member.term) {
                                 self.add((to, *parameter, [vec![name.clone()], rest].concat()));
+                                if let Some(into) = into {
+                                    self.called(to, function, into);
+                                }
                             }
                         }
                     }
@@ -216,6 +352,27 @@ impl Trail {
             }
         }
     }
+}
+
+/// Where the name is in something that is written out.
+fn ways_in(arg: &Arg, of_term: &impl Fn(&Term) -> Option<Vec<Name>>, depth: usize) -> Vec<Vec<Name>> {
+    let Some(depth) = depth.checked_sub(1) else { return vec![] };
+    let mut ways: Vec<Vec<Name>> = of_term(&arg.term).into_iter().collect();
+    match &arg.shape {
+        Shape::Choice(parts) => ways.extend(parts.iter().flat_map(|part| ways_in(part, of_term, depth))),
+        Shape::Object(members) => {
+            for (name, member) in members {
+                let inside = ways_in(member, of_term, depth).into_iter();
+                if &**name == "..." {
+                    ways.extend(inside);
+                } else {
+                    ways.extend(inside.map(|rest| [vec![name.clone()], rest].concat()));
+                }
+            }
+        }
+        _ => {}
+    }
+    ways
 }
 
 fn members(arg: &Arg) -> impl Iterator<Item = (&Name, &Arg)> {

@@ -28,7 +28,8 @@ pub(super) struct Found<'x, 'i> {
     /// Whether all that looks like a tool was registered.
     all_tools: bool,
     handlers: BTreeMap<u32, Vec<Tool>>,
-    dispatchers: Vec<u32>,
+    /// The functions that answer for all tools, and whether a server was told so.
+    dispatchers: Vec<(u32, bool)>,
     notes: Vec<Note>,
 }
 
@@ -100,9 +101,10 @@ impl<'x, 'i> Found<'x, 'i> {
         Tool { name, read_only: false, idempotent: false }
     }
 
-    /// Remembers that a function answers the calls of all tools, whether their names were found or not.
-    pub(super) fn dispatcher(&mut self, function: u32) {
-        self.dispatchers.push(function);
+    /// Remembers that a function answers the calls of all tools, whether their names were found or not. One that only looks so may do
+    /// something else about them: it writes them down.
+    pub(super) fn dispatcher(&mut self, function: u32, registered: bool) {
+        self.dispatchers.push((function, registered));
     }
 
     /// Whether anything of MCP was found.
@@ -174,8 +176,10 @@ impl<'x, 'i> Found<'x, 'i> {
 
     /// Everything, in the order of the functions.
     pub(super) fn finish(mut self) -> Discovered {
-        for function in std::mem::take(&mut self.dispatchers) {
-            if self.handlers.get(&function).is_some_and(|tools| !tools.is_empty()) {
+        for (function, registered) in std::mem::take(&mut self.dispatchers) {
+            let answered = self.handlers.values().any(|tools| !tools.is_empty());
+            if self.handlers.get(&function).is_some_and(|tools| !tools.is_empty()) || answered && !registered
+            {
                 continue;
             }
             // Where it goes nobody can tell, but to tools.

@@ -13,12 +13,16 @@ use super::{
     place::{name_of, place_at},
     ways::Choice,
 };
+use crate::{Arg, Shape};
 
 /// How many steps lead from a value to the collection that it was looked up in: members, and functions that look up for others.
 const HELPERS: usize = 6;
 
 /// How many collections one call looks into, one after another.
 const MOST_TABLES: usize = 4;
+
+/// How many lists one loop goes over, inside of another.
+const MOST_LISTS: usize = 32;
 
 /// The things of a collection, each by its name if it goes by one.
 pub(super) type Elements<'i> = Vec<(Option<Name>, Thing<'i>)>;
@@ -52,7 +56,12 @@ impl<'i> Tools<'i> {
         }
         let at = At::plain(function);
         let among = match index.choice(function, value) {
-            Some(Choice::Item(_)) => return None,
+            // What a loop is at was looked up by whoever compares it.
+            Some(Choice::Item(list)) => {
+                let elements = one_after_another(index, list, &at);
+                return (!elements.is_empty() && is_compared(index, function, value))
+                    .then_some((elements, vec![]));
+            }
             Some(Choice::Among(path, fields)) => collection(index, path, fields, &at),
             None => vec![],
         };
@@ -69,8 +78,16 @@ impl<'i> Tools<'i> {
                 Some((collection(index, path, before, &at), named(after.get(1..)?)?))
             }
             Definition::Path(AccessPath { root: Root::Value(whole), fields }) => {
+                if let Some(found) = self.in_answer(index, *whole, fields, function, helpers) {
+                    return Some(found);
+                }
                 let (elements, mut rest) = self.follow(index, *whole, function, helpers)?;
-                rest.extend(named(fields)?);
+                let mut fields = named(fields)?;
+                // Of the pairs that an object is gone over by, the second is the thing.
+                if is_pair(index, *whole, function) && fields.first().is_some_and(|first| &**first == "1") {
+                    fields.remove(0);
+                }
+                rest.extend(fields);
                 Some((elements, rest))
             }
             Definition::From(values) => {
@@ -78,18 +95,43 @@ impl<'i> Tools<'i> {
             }
             Definition::Call(number) => {
                 let helper = index.target(index.site(number)?)?;
-                let mut returned =
-                    index.unit(helper)?.function.effects().filter_map(|effect| match &effect.op {
-                        Op::Exit(Exit::Return(values)) => match values.as_slice() {
-                            [value] => Some(*value),
-                            _ => None,
-                        },
+                let returned = index.unit(helper)?.function.effects().filter_map(|effect| match &effect.op {
+                    Op::Exit(Exit::Return(values)) => match values.as_slice() {
+                        [value] => Some(*value),
                         _ => None,
-                    });
-                returned.find_map(|value| self.follow(index, value, helper, helpers))
+                    },
+                    _ => None,
+                });
+                all(returned.filter_map(|value| self.follow(index, value, helper, helpers)))
             }
             _ => None,
         }
+    }
+
+    /// The same for a member of what a helper answers with: `return { tool, kind }`.
+    fn in_answer(
+        &self,
+        index: &Index<'i>,
+        answer: Value,
+        fields: &[Field],
+        function: u32,
+        helpers: usize,
+    ) -> Option<(Elements<'i>, Vec<Name>)> {
+        let Definition::Call(number) = index.definition(function, answer)? else { return None };
+        let (first, behind) = fields.split_first()?;
+        let (first, behind) = (name_of(first)?, named(behind)?);
+        let helper = index.target(index.site(number)?)?;
+        let members =
+            index.unit(helper)?.returned.iter().flat_map(objects_of).filter_map(|arg| arg.member(first));
+        all(members.filter_map(|member| {
+            let Term::Path(AccessPath { root: Root::Value(value), fields }) = &member.term else {
+                return None;
+            };
+            let (elements, mut rest) = self.follow(index, *value, helper, helpers)?;
+            rest.extend(named(fields)?);
+            rest.extend(behind.iter().cloned());
+            Some((elements, rest))
+        }))
     }
 
     /// What a value is one of where it is not found in the first collection: `own[name] ?? more.get(name)`.
@@ -127,6 +169,87 @@ impl<'i> Tools<'i> {
             next.push(to);
         }
         next
+    }
+}
+
+/// What is found in several places, by the same way from there: all of it.
+fn all<'i>(mut found: impl Iterator<Item = (Elements<'i>, Vec<Name>)>) -> Option<(Elements<'i>, Vec<Name>)> {
+    let (mut elements, rest) = found.next()?;
+    for (more, _) in found.take(MOST_TABLES).filter(|(_, other)| *other == rest) {
+        elements = join(elements, more);
+    }
+    Some((elements, rest))
+}
+
+/// The objects that something is which is written out.
+fn objects_of(arg: &Arg) -> Vec<&Arg> {
+    match &arg.shape {
+        Shape::Object(_) => vec![arg],
+        Shape::Choice(ways) => ways.iter().filter(|way| matches!(way.shape, Shape::Object(_))).collect(),
+        _ => vec![],
+    }
+}
+
+/// The things that a loop goes over, with those of each list where it goes over several.
+fn one_after_another<'i>(index: &Index<'i>, list: &'i Arg, at: &At<'i>) -> Elements<'i> {
+    let look = |at: &At<'i>| index.settle(index.look(list, at, FUEL), FUEL);
+    let mut elements: Elements<'i> = vec![];
+    for env in index.ways(at.function, |at| look(at).open()).into_iter().take(MOST_LISTS) {
+        // A thing that says what it is called is asked for that, whatever it is kept under.
+        let things = index.elements(&look(&At { function: at.function, env }), FUEL).into_iter();
+        let named = things.map(|(key, thing)| match index.name_in(&thing) {
+            Thing::Text(name) => (Some(name), thing),
+            _ => (key, thing),
+        });
+        elements = join(elements, named.collect());
+    }
+    elements
+}
+
+/// Whether a value is what a loop over the entries of an object is at: a name and a thing.
+fn is_pair(index: &Index<'_>, value: Value, function: u32) -> bool {
+    match index.choice(function, value) {
+        Some(Choice::Item(list)) => match list.shape {
+            Shape::Call(number) => {
+                let callee = index.site(number).and_then(|site| site.callee.as_ref());
+                callee.and_then(|callee| callee.fields.last()).and_then(name_of) == Some("entries")
+            }
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+/// Whether a function compares something of a value with something else.
+fn is_compared(index: &Index<'_>, function: u32, value: Value) -> bool {
+    let of_it = |asked: &Value| {
+        let mut asked = *asked;
+        for _ in 0..HELPERS {
+            match index.definition(function, asked) {
+                _ if asked == value => return true,
+                Some(Definition::Path(AccessPath { root: Root::Value(whole), .. })) => asked = *whole,
+                _ => return false,
+            }
+        }
+        false
+    };
+    let mut effects = index.unit(function).into_iter().flat_map(|unit| unit.function.effects());
+    effects.any(|effect| match &effect.op {
+        Op::Check { on, .. } => on.len() > 1 && on.iter().any(of_it) && !on.iter().all(of_it),
+        _ => false,
+    })
+}
+
+/// The function that a step calls.
+pub(super) fn called_function(index: &Index<'_>, op: &Op) -> Option<u32> {
+    match op {
+        Op::Call { callee: Callee::Function(function) | Callee::Closure { function, .. }, .. } => {
+            Some(function.0)
+        }
+        Op::Call { callee: Callee::Pending(site), .. } => {
+            index.site(*site).and_then(|site| index.target(site))
+        }
+        _ => None,
     }
 }
 
@@ -180,16 +303,10 @@ pub(super) fn handed<'o>(index: &Index<'_>, op: &'o Op) -> Vec<(u32, Value, &'o 
                     taken(*function, captures);
                 }
             }
-            let target = match callee {
-                Callee::Closure { function, captures } => {
-                    taken(*function, captures);
-                    Some(function.0)
-                }
-                Callee::Function(function) => Some(function.0),
-                Callee::Pending(site) => index.site(*site).and_then(|site| index.target(site)),
-                _ => None,
-            };
-            if let Some((to, unit)) = target.and_then(|to| Some((to, index.unit(to)?))) {
+            if let Callee::Closure { function, captures } = callee {
+                taken(*function, captures);
+            }
+            if let Some((to, unit)) = called_function(index, op).and_then(|to| Some((to, index.unit(to)?))) {
                 for (parameter, argument) in unit.function.parameters.iter().zip(arguments) {
                     if let Argument::Term(term) = argument {
                         handed.push((to, *parameter, term));

@@ -44,7 +44,10 @@ impl<'i> Index<'i> {
             return passed;
         }
         match self.path(callee, &at, fuel) {
-            Thing::Class(class) if site.construct => Thing::Instance(class, at),
+            Thing::Class(class) if site.construct => {
+                let env = self.constructed(class, site, &at, fuel);
+                Thing::Instance(class, At { env, ..at })
+            }
             Thing::Function(function, env) => {
                 let bound = self.handed_over(function, site, &at, fuel);
                 self.returned(function, &env.with(function, bound), fuel)
@@ -52,6 +55,27 @@ impl<'i> Index<'i> {
             Thing::Open(open) => Thing::Open(open),
             _ => Thing::Unknown,
         }
+    }
+
+    /// What is assumed in the constructors of an object: what the call hands over, and what each of them hands to the one above.
+    fn constructed(&self, class: usize, site: &'i Site, at: &At<'i>, fuel: usize) -> Env<'i> {
+        let (mut site, mut at) = (site, at.clone());
+        for class in self.line(class) {
+            let own = class.methods.iter().find(|(name, _)| &**name == "constructor");
+            let Some((_, constructor)) = own else { continue };
+            let bound = self.handed_over(*constructor, site, &at, fuel);
+            at = At { function: *constructor, env: at.env.with(*constructor, bound) };
+            let is_above = |site: &&'i Site| {
+                let callee = site.callee.as_ref().filter(|callee| callee.fields.is_empty());
+                callee.is_some_and(|callee| matches!(&callee.root, Root::Global(name) if &**name == "super"))
+            };
+            let mut inside = self.inside(*constructor).iter().filter_map(|number| self.site(*number));
+            match inside.find(is_above) {
+                Some(above) => site = above,
+                None => break,
+            }
+        }
+        at.env
     }
 
     /// What a function returns under assumptions.

@@ -21,7 +21,7 @@ const MOST: usize = 2_000;
 /// How deep an object stands in others.
 const DEEPEST: usize = 4;
 
-type Members<'i> = &'i [(Name, Arg)];
+pub(super) type Members<'i> = &'i [(Name, Arg)];
 
 /// What a tool looks like.
 pub(super) struct Look<'a> {
@@ -114,7 +114,10 @@ fn has_name(names: &[String], name: &str) -> bool {
 }
 
 /// The objects of the tree that look in some way, and where they are written.
-fn objects<'i>(index: &Index<'i>, looks_so: impl Fn(Members<'i>) -> bool) -> Vec<(Members<'i>, u32)> {
+pub(super) fn objects<'i>(
+    index: &Index<'i>,
+    looks_so: impl Fn(Members<'i>) -> bool,
+) -> Vec<(Members<'i>, u32)> {
     let mut objects = vec![];
     for variable in index.input.variables {
         let initial = variable.initial.iter();
@@ -140,7 +143,9 @@ fn inside<'i>(
 ) {
     let Some(depth) = depth.checked_sub(1).filter(|_| found.len() < MOST) else { return };
     match &arg.shape {
-        Shape::List(items) => items.iter().for_each(|item| inside(item, within, looks_so, depth, found)),
+        Shape::List(items) | Shape::Choice(items) => {
+            items.iter().for_each(|item| inside(item, within, looks_so, depth, found));
+        }
         Shape::Object(members) => {
             if looks_so(members) {
                 found.push((members, within));

@@ -4,6 +4,7 @@ mod chosen;
 mod compared;
 mod decorated;
 mod dispatched;
+mod helped;
 mod looked_up;
 mod looped;
 mod named;
