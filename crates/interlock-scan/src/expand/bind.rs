@@ -3,6 +3,8 @@
 use interlock_model::ir::{AccessPath, Function, FunctionId, Op, Origin, Root, Term, Value, ValueInfo};
 use rustc_hash::FxHashMap;
 
+use super::rename::Rename;
+
 /// What is known of a value while calls are followed. It is copied wherever its function is, so it refers to the program instead of
 /// holding a name.
 #[derive(Clone, Copy)]
@@ -65,6 +67,18 @@ impl<'p> Values<'p> {
         self.aliases.resize(self.infos.len(), NONE);
         self.made.resize(self.infos.len(), false);
         offset
+    }
+
+    /// Adds the values of a function that is put in, whose first values are called `ports` here, and says what they are called.
+    pub(super) fn adopt_behind<'r>(
+        &mut self,
+        infos: &[Info<'p>],
+        ports: &'r [Value],
+        this: Option<&'r AccessPath>,
+    ) -> Rename<'r> {
+        let own = self.adopt(infos.get(ports.len()..).unwrap_or_default(), &[]);
+        let offset = own.wrapping_sub(u32::try_from(ports.len()).unwrap_or(u32::MAX));
+        Rename { ports, offset, this }
     }
 
     /// Notes that a value is taken along from a place that is not known, so that it is not known either who else has it.

@@ -8,6 +8,7 @@ use interlock_model::{
 };
 
 use super::{
+    copy::Form,
     follow::Follower,
     later::SMALL,
     summary::Summary,
@@ -44,28 +45,39 @@ impl<'p> Follower<'p, '_> {
         let target = self.target(callee, work);
         let fitting = target.map(|target| (work.fit(target.id, &target.summary, self), target));
         let call = Call { span, receiver: receiver.as_ref(), arguments };
-        let (fit, later, target) = match fitting {
+        let (fit, form, target) = match fitting {
             Some((fit @ (Fit::Whole | Fit::Lean), target)) => {
                 let is_thinned = fit == Fit::Lean && work.thins(&target.summary);
                 let later = !is_thinned && !self.is_transient(target.id) && target.is_for_later(&call, work);
                 if self.crowded && !later && target.summary.size > SMALL {
                     return self.unknown(span, op, work, out);
                 }
-                (fit, later, target)
+                (fit, if later { Form::Later } else { Form::Copied }, target)
             }
-            other => {
-                if let Some((Fit::TooLarge, target)) = other {
+            Some((fit, target)) => {
+                if fit == Fit::TooLarge {
                     work.cut.insert(target.id);
                 }
-                return self.unknown(span, op, work, out);
+                let is_compact = work.is_second(target.id, fit)
+                    && !self.crowded
+                    && !self.is_transient(target.id)
+                    && target.is_for_later(&call, work)
+                    && target.summary.compact(self).is_some();
+                if !is_compact {
+                    return self.unknown(span, op, work, out);
+                }
+                (fit, Form::Compact, target)
             }
+            None => return self.unknown(span, op, work, out),
         };
         let detached = target.function.asynchronous && !awaited;
         let mut inside = Block::new();
         let around = std::mem::replace(&mut work.lean, fit == Fit::Lean);
-        let returned = self.copy(&target, &call, later, work, &mut inside);
+        let returned = self.copy(&target, &call, form, work, &mut inside);
         work.lean = around;
-        work.note(target.id, &target.summary, detached);
+        if form != Form::Compact {
+            work.note(target.id, &target.summary, detached);
+        }
         let (from, term) = match returned {
             // A literal answer to something was chosen by what it was given.
             Some((from, term)) if !from.is_empty() => (from, term),

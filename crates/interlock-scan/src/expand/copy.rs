@@ -2,7 +2,7 @@
 
 use interlock_model::{
     Span,
-    ir::{AccessPath, Argument, Block, Callee, Catch, Effect, Op, Root, Term, Value},
+    ir::{AccessPath, Argument, Block, Callee, Catch, Effect, FunctionId, Op, Root, Term, Value},
 };
 
 use super::{
@@ -13,18 +13,30 @@ use super::{
     work::Work,
 };
 
+/// What stands for a function where it is called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// Its steps.
+    Copied,
+    /// A step, in place of which they are put in later.
+    Later,
+    /// A step, in place of which its compact summary is put in later.
+    Compact,
+}
+
 impl<'p> Follower<'p, '_> {
-    /// Copies a followed function in, or a step for it where it is put in `later`, its parameters bound to what the call hands over. Says
+    /// Copies a followed function in, or a step for it where it is put in later, its parameters bound to what the call hands over. Says
     /// what it returns.
     pub(super) fn copy(
         &mut self,
         target: &Target<'p>,
         call: &Call<'_>,
-        later: bool,
+        form: Form,
         work: &mut Work<'p>,
         inside: &mut Block,
     ) -> Option<(Vec<Value>, Term)> {
         let Target { id, function, summary, captures } = target;
+        let later = form != Form::Copied;
         let adopted = if later { summary.values.get(..summary.ports) } else { None };
         let offset = work.values.adopt(adopted.unwrap_or(&summary.values), &summary.captures);
         // A plain function has no receiver; whatever it calls `this` is nothing that anybody else sees.
@@ -68,11 +80,16 @@ impl<'p> Follower<'p, '_> {
             }
         }
         if later {
-            work.size += summary.size;
+            if form == Form::Later {
+                work.size += summary.size;
+            }
             let is_idle = |port: &Value| summary.idle.contains(port);
             let named = |port: Value| if is_idle(&port) { NOBODY } else { rename.value(port) };
             let ports = (0..).take(summary.ports).map(|port| named(Value(port)));
-            inside.push(Effect { span: call.span, op: Later::step(*id, this.cloned(), ports) });
+            inside.push(Effect {
+                span: call.span,
+                op: Later::step(*id, form == Form::Compact, this.cloned(), ports),
+            });
         } else if summary.silent {
             // Only what it returns counts, and that is bound to the arguments by names alone.
             work.size += inside.len();
@@ -87,7 +104,9 @@ impl<'p> Follower<'p, '_> {
             work.size += summary.size;
             summary.body.iter().for_each(|effect| self.copy_step(effect, &rename, work, inside));
         }
-        summary.returned.as_ref().map(|returned| {
+        let has_reads =
+            form != Form::Compact || summary.compact(self).is_some_and(|compact| compact.has_reads);
+        summary.returned.as_ref().filter(|_| has_reads).map(|returned| {
             let term = returned.whole.map_or(Term::Unknown, |whole| Term::Path(rename.value(whole).into()));
             (rename.values(&returned.from), term)
         })
@@ -144,11 +163,15 @@ impl<'p> Follower<'p, '_> {
                 finally: self.copy_block(finally, rename, work),
             },
             // What is left out for its size still lets others in.
-            Op::Inlined { function, body, .. } if work.leaves_out(*function, body, self) => {
-                if !suspends(body, self) {
+            Op::Inlined { function, receiver, body } if work.leaves_out(*function, body, self) => {
+                if let Some(body) = self.compact_in_place(*function, body) {
+                    let receiver = receiver.as_ref().map(|path| rename.path(path));
+                    Op::Inlined { function: *function, receiver, body: self.copy_block(&body, rename, work) }
+                } else if suspends(body, self) {
+                    Op::Suspend
+                } else {
                     return;
                 }
-                Op::Suspend
             }
             Op::Inlined { function, receiver, body } => Op::Inlined {
                 function: *function,
@@ -175,21 +198,41 @@ impl<'p> Follower<'p, '_> {
     ) {
         let this = later.this.map(|path| rename.path(path)).or_else(|| rename.this.cloned());
         let ports = rename.values(&later.ports());
-        match self.done(later.function).cloned() {
-            Some(summary) if work.whole && self.leaves_out(later.function) => {
+        let summary = self.done(later.function).cloned();
+        let compact = summary.as_ref().filter(|_| later.compact).and_then(|summary| summary.compact(self));
+        let (values, body) = match (&summary, compact) {
+            (Some(_), Some(compact))
+                if work.whole && !self.leaves_out(later.function) && work.takes(compact) =>
+            {
+                (&compact.values, &compact.body)
+            }
+            (Some(summary), _) if work.whole && (later.compact || self.leaves_out(later.function)) => {
                 if suspends(&summary.body, self) {
                     out.push(Effect { span, op: Op::Suspend });
                 }
+                return;
             }
-            Some(summary) if work.whole || work.lean && work.thins(&summary) => {
-                let own = work.values.adopt(summary.values.get(ports.len()..).unwrap_or_default(), &[]);
-                let offset = own.wrapping_sub(u32::try_from(ports.len()).unwrap_or(u32::MAX));
-                let rename = Rename { ports: &ports, offset, this: this.as_ref() };
-                out.reserve(summary.body.len());
-                summary.body.iter().for_each(|effect| self.copy_step(effect, &rename, work, out));
+            (Some(summary), None) if work.whole || work.lean && work.thins(summary) => {
+                (&summary.values, &*summary.body)
             }
-            _ => out.push(Effect { span, op: Later::step(later.function, this, ports.into_iter()) }),
-        }
+            _ => {
+                let step = Later::step(later.function, later.compact, this, ports.into_iter());
+                return out.push(Effect { span, op: step });
+            }
+        };
+        let rename = work.values.adopt_behind(values, &ports, this.as_ref());
+        out.reserve(body.len());
+        body.iter().for_each(|effect| self.copy_step(effect, &rename, work, out));
+    }
+
+    /// What is left of a function that is inlined in a body and does not fit once more: its arguments, and a step for its compact summary.
+    fn compact_in_place(&self, function: FunctionId, body: &Block) -> Option<Block> {
+        let (last, arguments) = body.split_last()?;
+        let later = Later::of(&last.op).filter(|later| later.function == function)?;
+        self.done(function)?.compact(self)?;
+        let step = Later::step(function, true, later.this.cloned(), later.ports().into_iter());
+        let step = Effect { span: last.span, op: step };
+        Some(arguments.iter().cloned().chain([step]).collect())
     }
 }
 
@@ -220,7 +263,7 @@ impl Target<'_> {
 }
 
 /// Whether others may run meanwhile on the thread that runs a block.
-fn suspends<'p>(block: &Block, done: &impl Done<'p>) -> bool {
+pub(super) fn suspends<'p>(block: &Block, done: &impl Done<'p>) -> bool {
     block.iter().any(|effect| match &effect.op {
         Op::Suspend | Op::Acquire { outcome: None, .. } => true,
         Op::Spawn { .. } => false,

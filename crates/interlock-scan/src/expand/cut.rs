@@ -131,7 +131,7 @@ pub(super) fn under_locks<'c>(calls: &'c Calls, summaries: &Summaries<'_>) -> Re
 
 /// What there was no room for in a function, without that which something inside may hold a lock or a transaction around: also what is
 /// put in later.
-fn free(summary: &Summary<'_>, summaries: &Summaries<'_>) -> Vec<FunctionId> {
+fn free<'p>(summary: &Summary<'p>, summaries: &Summaries<'p>) -> Vec<FunctionId> {
     let mut free = summary.cut.clone();
     let mut seen: FxHashSet<FunctionId> = FxHashSet::default();
     let mut pending = vec![summary];

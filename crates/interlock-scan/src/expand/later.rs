@@ -28,6 +28,8 @@ pub(super) trait Done<'p> {
 /// A step for what is put in later.
 pub(super) struct Later<'o> {
     pub(super) function: FunctionId,
+    /// Whether its [compact summary](super::compact) is put in.
+    pub(super) compact: bool,
     /// What `this` is inside; `None` where it stays what it is.
     pub(super) this: Option<&'o AccessPath>,
     arguments: &'o [Argument],
@@ -37,8 +39,10 @@ impl<'o> Later<'o> {
     /// What a step stands for, if it is one of these. No call is pending in a program whose calls are followed, so those are them.
     pub(super) fn of(op: &'o Op) -> Option<Self> {
         match op {
-            Op::Call { callee: Callee::Pending(function), receiver, arguments, .. } => {
-                Some(Self { function: FunctionId(*function), this: receiver.as_ref(), arguments })
+            // Whether it is waited for says nothing of a step that stands for others, so that it can say which of them.
+            Op::Call { callee: Callee::Pending(function), receiver, arguments, awaited, .. } => {
+                let (function, this) = (FunctionId(*function), receiver.as_ref());
+                Some(Self { function, compact: *awaited, this, arguments })
             }
             _ => None,
         }
@@ -47,6 +51,7 @@ impl<'o> Later<'o> {
     /// The step for a function that is put in later. `ports` are what its first values are called.
     pub(super) fn step(
         function: FunctionId,
+        compact: bool,
         this: Option<AccessPath>,
         ports: impl Iterator<Item = Value>,
     ) -> Op {
@@ -55,7 +60,7 @@ impl<'o> Later<'o> {
             callee: Callee::Pending(function.0),
             receiver: this,
             arguments: ports.map(|port| Argument::Term(port.into())).collect(),
-            awaited: false,
+            awaited: compact,
         }
     }
 
@@ -82,6 +87,8 @@ fn as_value(argument: &Argument) -> Option<Value> {
 pub(super) struct Held {
     /// Functions that it is given and calls, or makes and gives back: who binds them has to see them.
     pub(super) functions: bool,
+    /// Steps for compact summaries.
+    pub(super) compact: bool,
     /// A connection, process or listener that starts to exist.
     pub(super) opens: bool,
     /// Changes of what lies in memory.
@@ -141,6 +148,8 @@ impl Held {
             match &effect.op {
                 Op::Closure { into, .. } => functions.made.push(*into),
                 Op::Call { callee: Callee::Value(value), .. } => functions.called.push(*value),
+                // What is put in compactly is whole elsewhere in the same body.
+                Op::Call { callee: Callee::Pending(_), awaited: true, .. } => self.compact = true,
                 Op::Call { callee: Callee::Pending(function), .. } => later.push(FunctionId(*function)),
                 Op::Suspend => self.waits = true,
                 Op::Write { to: Resource::Shared(_), .. } | Op::Delete { of: Resource::Shared(_), .. } => {
@@ -319,7 +328,7 @@ mod tests {
 
     #[test]
     fn of_who_is_put_in_and_not_known_yet_nothing_is_certain() {
-        let step = Later::step(FunctionId(7), None, std::iter::empty());
+        let step = Later::step(FunctionId(7), false, None, std::iter::empty());
         assert!(held(|b, _| b.push(step)).can_harm(Interleaving::AtSuspension));
     }
 }

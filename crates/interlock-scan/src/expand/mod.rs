@@ -9,6 +9,7 @@ mod bind;
 mod bodies;
 mod call;
 mod calls;
+mod compact;
 mod component;
 mod copy;
 mod cut;

@@ -210,6 +210,9 @@ pub(super) fn size<'p>(body: &Block, done: &impl Done<'p>) -> usize {
 
 /// How many steps come in place of one, besides that one.
 fn later_size<'p>(later: &Later<'_>, done: &impl Done<'p>) -> usize {
+    if later.compact {
+        return 0;
+    }
     done.done(later.function).map_or(0, |summary| summary.size.saturating_sub(1))
 }
 

@@ -6,6 +6,7 @@ use interlock_model::ir::{Block, FunctionId, Value};
 
 use super::{
     bind::Info,
+    compact::Compact,
     later::{Done, Held},
     prune::{Pruned, is_silent, prune},
     renumber::Renumber,
@@ -39,6 +40,8 @@ pub(super) struct Summary<'p> {
     pub(super) large: Vec<Large>,
     /// What there was no room for.
     pub(super) cut: Vec<FunctionId>,
+    /// What is left of it where it does not fit once more.
+    pub(super) compact: OnceLock<Option<Compact<'p>>>,
 }
 
 /// Summaries by function, as far as there are any.
@@ -91,6 +94,12 @@ impl<'p> Summary<'p> {
             size,
             large: vec![],
             cut: vec![],
+            compact: OnceLock::new(),
         }
+    }
+
+    /// What is left of it where it does not fit once more; `None` if nothing of that matters to a caller.
+    pub(super) fn compact(&self, done: &impl Done<'p>) -> Option<&Compact<'p>> {
+        self.compact.get_or_init(|| Compact::of(self, done)).as_ref()
     }
 }

@@ -30,7 +30,7 @@ impl Whole<'_> {
 impl<'p> Follower<'p, '_> {
     /// Makes a followed function whole.
     pub(super) fn whole(&mut self, summary: &Summary<'p>) -> Whole<'p> {
-        if summary.later.is_empty() {
+        if summary.later.is_empty() && !summary.held.compact {
             return Whole { values: summary.values.clone(), body: summary.body.clone() };
         }
         let mut work = Work::new(Values::new(summary.values.clone()));

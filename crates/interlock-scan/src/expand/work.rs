@@ -6,6 +6,7 @@ use interlock_model::ir::{Block, FunctionId, Op};
 
 use super::{
     bind::Values,
+    compact::Compact,
     later::{Done, Later},
     prune::size,
     summary::Summary,
@@ -17,6 +18,8 @@ const MOST_STEPS: usize = 2_200;
 const THIN: usize = 40;
 /// as long as it comes to no more than this: wrappers may be wrapped without end.
 const MOST_STEPS_WRAPPED: usize = 3_300;
+/// So many steps of compact summaries are put into an entry point besides.
+pub(super) const MOST_COMPACTED: usize = 240;
 /// From this many steps on, something large is followed once and no more: what reports usage is called from everywhere.
 const ENOUGH_STEPS: usize = 700;
 /// It is followed on no more ways than this beside each other, and on one if nobody waits for it;
@@ -44,6 +47,8 @@ pub(super) struct Large {
 pub(super) struct Work<'p> {
     pub(super) values: Values<'p>,
     pub(super) size: usize,
+    /// How many steps of compact summaries have been put in.
+    compacted: usize,
     /// The large functions that have been followed so far, on the way to here.
     large: BTreeSet<FunctionId>,
     /// The same in the order in which they came.
@@ -80,6 +85,7 @@ impl<'p> Work<'p> {
         Self {
             values,
             size: 0,
+            compacted: 0,
             large: BTreeSet::new(),
             order: vec![],
             elsewhere: vec![],
@@ -158,6 +164,20 @@ impl<'p> Work<'p> {
         }
     }
 
+    /// Whether a function that does not fit has been inlined before, so that its compact summary is enough.
+    pub(super) fn is_second(&self, function: FunctionId, fit: Fit) -> bool {
+        fit == Fit::Again || self.followed.contains_key(&function)
+    }
+
+    /// Whether there is room for the steps of a compact summary. It is taken then.
+    pub(super) fn takes(&mut self, compact: &Compact<'_>) -> bool {
+        let takes = self.compacted + compact.body.len() <= MOST_COMPACTED;
+        if takes {
+            self.compacted += compact.body.len();
+        }
+        takes
+    }
+
     /// How many steps a function would add.
     fn added(&self, summary: &Summary<'_>, lean: bool, done: &impl Done<'p>) -> usize {
         if lean && self.thins(summary) { self.kept(&summary.body, done) } else { summary.size }
@@ -172,10 +192,13 @@ impl<'p> Work<'p> {
     fn kept(&self, body: &Block, done: &impl Done<'p>) -> usize {
         let step = |op: &Op| match op {
             Op::Inlined { function, .. } if self.large.contains(function) => 1,
-            op => match Later::of(op).and_then(|later| done.done(later.function)) {
-                Some(summary) => self.added(summary, true, done),
-                None => 1 + op.blocks().map(|block| self.kept(block, done)).sum::<usize>(),
-            },
+            op => {
+                match Later::of(op).filter(|later| !later.compact).and_then(|later| done.done(later.function))
+                {
+                    Some(summary) => self.added(summary, true, done),
+                    None => 1 + op.blocks().map(|block| self.kept(block, done)).sum::<usize>(),
+                }
+            }
         };
         body.iter().map(|effect| step(&effect.op)).sum()
     }

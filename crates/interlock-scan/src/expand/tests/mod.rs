@@ -7,7 +7,7 @@ use interlock_model::{
     Confidence, FileId, Span,
     ir::{
         AccessPath, Argument, Block, Body, Callee, Effect, Function, FunctionBuilder, FunctionId, Hold, Lock,
-        Op, Program, Resource, Role, Root, Start, Term, Tool, WriteMode,
+        Op, Program, Resource, Role, Root, Start, Term, Tool, Value, WriteMode,
     },
 };
 
@@ -15,6 +15,7 @@ use super::{expand, later::SMALL, room::steps};
 use crate::{Analysed, analyse};
 
 mod circles;
+mod compact;
 mod room;
 
 /// The entry points of a program.
