@@ -46,9 +46,14 @@ impl Issue {
         if let Some(object) = entry.guessed(&all) {
             message.push_str(&format!("; what `{object}` is was guessed from how it is called"));
         }
+        // What only meets where the version of a library has calls run side by side may never meet.
+        let mut confidence = entry.confidence(&all);
+        if reach == Reach::InProcess && entry.perhaps_alone() {
+            confidence = confidence.min(Confidence::Medium);
+        }
         Self {
             severity: None,
-            confidence: entry.confidence(&all),
+            confidence,
             reach,
             span: entry.position(at, together_with),
             function: entry.home(&all),

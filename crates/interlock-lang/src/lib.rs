@@ -11,11 +11,13 @@
 mod all;
 mod call;
 mod frontend;
+mod lines;
 pub mod module;
 mod repair;
 mod resolve;
 mod semantics;
 mod tables;
+mod val;
 
 pub mod knowledge;
 
@@ -27,6 +29,7 @@ mod tools;
 mod toy;
 
 // languages: begin
+pub mod python;
 pub mod typescript;
 // languages: end
 
@@ -35,6 +38,6 @@ pub use call::{Arg, Call, Kind, Made, NoSurroundings, Outcome, Shape, Surroundin
 pub use frontend::{Frontend, Language, Package, Source, link};
 pub use module::Module;
 pub use repair::{Edit, Repair, Repaired, Request};
-pub use resolve::{Layout, Resolve, Resolved, Schema};
+pub use resolve::{Handlers, Layout, Resolve, Resolved, Schema};
 pub use semantics::{Lookup, Semantics};
 pub use tables::Tables;

@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use interlock_model::ir::Name;
+use interlock_model::ir::{Interleaving, Name};
 
 /// Finds what an import names.
 pub trait Resolve: Debug {
@@ -38,6 +38,19 @@ pub struct Layout {
     pub schemas: Vec<Schema>,
     /// The settings that could not be read: path and why.
     pub broken: Vec<(String, String)>,
+    /// How handlers run that are not asynchronous, where that is not as the [semantics](crate::Semantics) say.
+    pub handlers: Vec<Handlers>,
+}
+
+/// How the handlers of a folder run that are not asynchronous.
+#[derive(Debug)]
+pub struct Handlers {
+    /// The folder, without a slash at the end; empty for the root. Of several around a file the innermost counts.
+    pub folder: String,
+    /// Where other calls get between their steps.
+    pub interleaving: Interleaving,
+    /// What to say about it, if that is not all there is to say.
+    pub remark: Option<String>,
 }
 
 /// The text of a file that declares tables.

@@ -12,6 +12,8 @@ pub struct Semantics {
     pub synchronous: Interleaving,
     /// Whether a failure leaves a function by itself, past its callers, until one catches it.
     pub unwinds: bool,
+    /// Whether waiting for a function of the program lets others run only where that function does: a coroutine.
+    pub coroutines: bool,
     /// How a method is found on what a class inherits from or embeds.
     pub lookup: Lookup,
     /// What the function is called that makes an object ready: `constructor`, `__init__`. `None` where there is no such function.
@@ -34,7 +36,10 @@ pub enum Lookup {
 impl Semantics {
     /// Says of a function how it runs.
     pub(crate) fn describe(&self, function: &mut Function) {
-        function.interleaving = if function.asynchronous { self.asynchronous } else { self.synchronous };
+        // Where the source says that others run between any two steps, that is so.
+        if function.interleaving == Interleaving::AtSuspension {
+            function.interleaving = if function.asynchronous { self.asynchronous } else { self.synchronous };
+        }
         function.unwinds = self.unwinds;
     }
 }

@@ -36,6 +36,9 @@ pub(super) const LAYERS: &[Layer] = &[
             "oxc_syntax",
             // Functions are rewritten side by side; it touches nothing outside.
             "rayon",
+            "ruff_python_ast",
+            "ruff_python_parser",
+            "ruff_text_size",
             "rustc-hash",
             "serde",
             "serde_json",

@@ -94,7 +94,7 @@ fn may_be_cut(entry: &Entry<'_>, at: At) -> bool {
     let threads = entry
         .program
         .function(entry.function_of(at))
-        .is_some_and(|function| function.interleaving == Interleaving::Anywhere);
+        .is_some_and(|function| function.interleaving != Interleaving::AtSuspension);
     threads
         && matches!(entry.op(at), Some(Op::Write { mode: WriteMode::Pieces, .. }))
         && entry.locks().mutexes(at).is_empty()

@@ -8,7 +8,7 @@ use std::{
 
 use interlock_model::{
     Span,
-    ir::{Effect, FunctionId, Name, Op, Program, Resource, Tool, ValueInfo},
+    ir::{Effect, FunctionId, Interleaving, Name, Op, Program, Resource, Tool, ValueInfo},
 };
 
 use super::{
@@ -190,6 +190,13 @@ impl<'e> Entry<'e> {
     #[must_use]
     pub fn runs_beside_itself(&self) -> bool {
         !matches!(self.runs, Runs::StartUp)
+    }
+
+    /// Whether it depends on the version of a library if calls of it meet in one process.
+    #[must_use]
+    pub fn perhaps_alone(&self) -> bool {
+        let function = self.program.function(self.function);
+        function.is_some_and(|function| function.interleaving == Interleaving::Perhaps)
     }
 
     /// The function that a step is written in.

@@ -90,7 +90,7 @@ impl<'f> Evaluator<'_, 'f> {
                 }
             }
             AbstractValue::Wrapped(function) if !site.construct => return Reached::Wrapped(function),
-            AbstractValue::Class(class) if site.construct => return Reached::Class(class),
+            AbstractValue::Class(class) => return Reached::Class(class),
             AbstractValue::Export(library, path) => return Reached::Export(library, path),
             AbstractValue::Bound(bound) => {
                 let receiver = self.receiver_of(&bound, at);

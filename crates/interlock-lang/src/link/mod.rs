@@ -1,21 +1,24 @@
 //! Modules put together: imports followed, calls looked up, libraries' calls turned into what they do.
 //!
 //! 1. `names` leads every name to its declaration, with what the language says of where imports lead.
-//! 2. `flat` numbers everything through and writes the led names down.
+//! 2. `flat` numbers everything through and writes the led names down; `named` puts arguments in the order of the parameters.
 //! 3. [`tools`] finds the handlers.
 //! 4. The [evaluator](crate::eval) answers what the things are that calls name.
 //! 5. `rewrite` replaces each call, each function by itself and side by side: `calls` of the program's own functions, library functions,
-//!    `collections`, statements that helpers `forward` to a library; `tables` are what the sources declare as such.
+//!    `collections`, statements that helpers `forward` to a library; `tables` are what the sources declare as such. `waits` takes away
+//!    what only looks like a wait.
 
 pub(crate) mod names;
 mod visit;
 
 pub(crate) mod flat;
+mod named;
 
 mod calls;
 mod collections;
 pub(crate) mod forward;
 mod rewrite;
+mod waits;
 
 mod drizzle;
 pub(crate) mod tables;
@@ -27,7 +30,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use interlock_model::{
     FileId, Span,
-    ir::{AccessPath, Function, FunctionId, Limit, Limited, Note, Program, Role, Root, Unresolved},
+    ir::{AccessPath, Function, FunctionId, Limit, Limited, Name, Note, Program, Role, Root, Unresolved},
 };
 use rayon::{
     iter::{IndexedParallelIterator, ParallelIterator},
@@ -37,7 +40,7 @@ use rustc_hash::FxHashMap;
 
 use self::{flat::number, names::Names};
 use crate::{
-    Frontend, Layout,
+    Frontend, Handlers, Layout,
     eval::{AbstractValue, Evaluator, Index, World},
     knowledge::Knowledge,
     module::{Module, Variable},
@@ -58,16 +61,18 @@ pub(crate) fn link(
     settings: &[(String, String)],
     knowledge: &Knowledge,
 ) -> Program {
-    let Layout { imports, packages, schemas, broken } = language.layout(&modules, settings);
+    let Layout { imports, packages, schemas, broken, handlers } = language.layout(&modules, settings);
     let semantics = language.semantics();
     let broken = broken.iter().map(note_broken);
     let names = Names::new(&mut modules, imports, semantics.default_export.unwrap_or_default());
     let (mut flat, mut functions) = flat::flatten(modules, &names);
     functions.iter_mut().for_each(|function| semantics.describe(function));
+    named::settle(&mut flat, &functions);
     let packages = packages.iter().map(String::as_str).collect();
     let tools::Applied { servers, notes: unregistered } =
         tools::apply(&mut flat, &mut functions, packages, &names, knowledge, semantics);
     let mut notes = std::mem::take(&mut flat.notes);
+    notes.extend(threads(&handlers, &flat.files, &mut functions));
     notes.extend(unregistered.into_iter().chain(broken).chain(lost(&names)));
     let hand_made = std::mem::take(&mut flat.hand_made);
 
@@ -77,6 +82,9 @@ pub(crate) fn link(
     let tables = tables::of(&Evaluator::new(&world()), &schemas);
     let world = world().with_keys(tables::keys(&tables));
     let unresolved = rewrite_all(&world, &mut functions);
+    if semantics.coroutines {
+        waits::settle(&mut functions);
+    }
     for (id, (function, about)) in functions.iter_mut().zip(&flat.about).enumerate() {
         if number(id) == about.module && function.role == Role::Helper {
             function.role = Role::StartUp;
@@ -110,6 +118,27 @@ fn rewrite_all(world: &World<'_>, functions: &mut [Function]) -> Vec<Unresolved>
     let parts: Vec<Vec<Unresolved>> =
         functions.par_chunks_mut(SIDE_BY_SIDE).enumerate().map(rewrite).collect();
     parts.into_iter().flatten().collect()
+}
+
+/// Says of handlers that are not asynchronous how they run, and what is to be said about that.
+fn threads(handlers: &[Handlers], files: &[Name], functions: &mut [Function]) -> Vec<Note> {
+    let mut told: Vec<(&str, Note)> = vec![];
+    let is_handler =
+        |function: &&mut Function| !function.asynchronous && matches!(function.role, Role::Handler(_));
+    for function in functions.iter_mut().filter(is_handler) {
+        let Some(path) = files.get(function.span.file.0 as usize) else { continue };
+        let inside = |it: &&Handlers| {
+            it.folder.is_empty() || path.strip_prefix(&*it.folder).is_some_and(|rest| rest.starts_with('/'))
+        };
+        let Some(known) = handlers.iter().filter(inside).max_by_key(|it| it.folder.len()) else { continue };
+        function.interleaving = known.interleaving;
+        if let Some(remark) = &known.remark
+            && !told.iter().any(|(folder, _)| *folder == known.folder)
+        {
+            told.push((&known.folder, Note { span: function.span, text: remark.clone() }));
+        }
+    }
+    told.into_iter().map(|(_, note)| note).collect()
 }
 
 /// Says of a setting that it could not be read. It is no file of the program, so the text says which it is.

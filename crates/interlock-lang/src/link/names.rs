@@ -287,8 +287,9 @@ impl Names {
                 Some(meant) => meant,
                 // A default import of a module that has none is all of it.
                 None if self.is_default(name) => Meant::Whole(target),
-                None => match self.export(target, self.default, depth) {
-                    Some(Meant::Global(object)) => Meant::Global(format!("{object}.{name}").into()),
+                None => match (self.submodule(target, name), self.export(target, self.default, depth)) {
+                    (Some(inner), _) => Meant::Whole(inner),
+                    (None, Some(Meant::Global(object))) => Meant::Global(format!("{object}.{name}").into()),
                     _ => Meant::Global(global_name(self.titles.get(target), name)),
                 },
             },
@@ -359,10 +360,13 @@ impl Names {
         let mut all = self.all.get(space)?.iter();
         let passed_on =
             all.find_map(|(module, from)| self.export(self.resolved(*module, from).ok()?, name, depth));
-        passed_on.or_else(|| {
-            let inner = self.resolve.submodule(self.titles.get(space)?, name)?;
-            Some(Meant::Whole(*self.spaces.get(inner)?))
-        })
+        passed_on.or_else(|| self.submodule(space, name).map(Meant::Whole))
+    }
+
+    /// The namespace that is found by a name inside another one.
+    fn submodule(&self, space: usize, name: &str) -> Option<usize> {
+        let inner = self.resolve.submodule(self.titles.get(space)?, name)?;
+        self.spaces.get(inner).copied()
     }
 
     /// The global that an export of a library is. A member of the whole library is an export as well, and no field any more.

@@ -158,6 +158,8 @@ pub struct Site {
     pub construct: bool,
     /// With what, structure included.
     pub arguments: Box<[Arg]>,
+    /// Whether the last argument is an object of what is handed over by name: `save(path, data=x)`.
+    pub named: bool,
     /// Whether it stands at the top of its function's statements, waited for or not, behind no condition: what start-up always does.
     pub unconditional: bool,
 }

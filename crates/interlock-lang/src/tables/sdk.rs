@@ -32,6 +32,10 @@ pub(crate) struct Sdk {
     pub(crate) dispatch: Dispatch,
     /// What begins a server.
     pub(crate) server: FxHashMap<String, Begins>,
+    /// How the names of libraries begin whose servers are started, and use standard streams unless told otherwise.
+    pub(crate) started: Vec<String>,
+    /// The options of what starts a server that say how clients reach it.
+    pub(crate) transport: Vec<String>,
     /// Routes of web frameworks.
     pub(crate) route: Route,
     /// What a request says of who has sent it.
@@ -48,6 +52,12 @@ pub(crate) enum Registers {
     Tool,
     /// Tools as objects that say themselves what they are called.
     Object,
+    /// A tool as a function: the function first, then its name or options. Not named otherwise, it is called like the function.
+    Function,
+    /// The handler of all calls of tools, which tells them apart itself.
+    Calls,
+    /// The function that lists the tools.
+    Lists,
     /// The handler of a kind of request.
     Request,
     /// Something that clients reach and that is no tool.

@@ -18,7 +18,7 @@ pub(super) fn tools(found: &mut Found<'_, '_>) {
         let Some(known) = index.sdk().class.get(base) else { continue };
         let Some(function) = index.method(number, &known.work) else { continue };
         match known.registers {
-            Registers::Tool | Registers::Object => {
+            Registers::Tool | Registers::Object | Registers::Function => {
                 // A class between the base and the tools has no name of its own and is no tool.
                 if let Thing::Text(name) = index.name_in(&Thing::This(number)) {
                     let annotations = &index.sdk().object.annotations;
@@ -26,7 +26,9 @@ pub(super) fn tools(found: &mut Found<'_, '_>) {
                     found.serve(function, tool);
                 }
             }
-            Registers::Request | Registers::Entry => found.entry(function),
+            Registers::Request | Registers::Entry | Registers::Calls | Registers::Lists => {
+                found.entry(function)
+            }
         }
     }
 }

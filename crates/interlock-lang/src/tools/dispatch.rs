@@ -41,7 +41,9 @@ type Spot = (u32, Value, Vec<Name>);
 pub(super) fn calls(found: &mut Found<'_, '_>, function: u32) {
     let Some(unit) = found.index.unit(function) else { return found.entry(function) };
     let known = &found.index.sdk().dispatch;
-    let way = || vec![known.parameters.as_str().into(), known.name.as_str().into()];
+    // Where the handler is handed the name and not the request, there is no way to go.
+    let steps = [&known.parameters, &known.name].into_iter().filter(|step| !step.is_empty());
+    let way = || steps.map(|step| step.as_str().into()).collect();
     let spot = unit.function.parameters.first().map(|request| (function, *request, way()));
     follow(found, function, Trail::of(spot.into_iter().collect()), true);
 }
@@ -50,7 +52,8 @@ pub(super) fn calls(found: &mut Found<'_, '_>, function: u32) {
 pub(super) fn lists(found: &mut Found<'_, '_>, function: u32) {
     let index = found.index;
     let answer = index.returned(function, &At::plain(function).env, FUEL);
-    let tools = index.member(answer, &index.sdk().dispatch.listed, FUEL);
+    let listed = &index.sdk().dispatch.listed;
+    let tools = if listed.is_empty() { answer } else { index.member(answer, listed, FUEL) };
     for tool in index.list(&tools, FUEL) {
         if let Thing::Text(name) = index.name_in(&tool) {
             found.listed.push(index.tool_in(name, &tool));

@@ -125,6 +125,12 @@ impl<'x, 'i> Found<'x, 'i> {
         }
     }
 
+    /// What a tool is called that goes by the name of its function: of a method the last part of it.
+    pub(super) fn called_like(&self, function: u32) -> Name {
+        let name = self.called_after(function);
+        name.rsplit_once('.').map_or_else(|| name.clone(), |(_, own)| own.into())
+    }
+
     /// What a tool without a name is called: as the function that does the work, which wrappers may be around.
     fn called_after(&self, function: u32) -> Name {
         let mut work = function;

@@ -32,7 +32,7 @@ impl<'i> Index<'i> {
         let callee = site.callee.as_ref().filter(|callee| !self.is_foreign(&callee.root))?;
         match self.path(callee, &At::plain(site.within), FUEL) {
             Thing::Function(function, _) if !site.construct => Some(function),
-            Thing::Class(class) if site.construct => self.method(class, "constructor"),
+            Thing::Class(class) => self.method(class, "constructor"),
             _ if site.construct => None,
             _ => self.declared_method(callee, site.within),
         }

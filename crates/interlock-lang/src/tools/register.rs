@@ -42,10 +42,18 @@ pub(super) fn registrations<'i>(found: &mut Found<'_, 'i>) {
         match call.registers {
             Registers::Tool => tool(found, number, site),
             Registers::Object => tool_object(found, number, site),
+            Registers::Function => function(found, site),
+            Registers::Calls => each_function(found, site, dispatch::calls),
+            Registers::Lists => each_function(found, site, |found, function| {
+                dispatch::lists(found, function);
+                found.entry(function);
+            }),
             Registers::Request => request(found, site),
             Registers::Entry => {
-                if let Some(last) = site.arguments.last() {
-                    entry(found, site, last);
+                let is_function = |arg: &&Arg| matches!(arg.shape, Shape::Function { .. });
+                let work = site.arguments.iter().find(is_function).or(site.arguments.last());
+                if let Some(work) = work {
+                    entry(found, site, work);
                 }
             }
         }
@@ -196,6 +204,45 @@ fn tool<'i>(found: &mut Found<'_, 'i>, number: u32, site: &'i Site) {
     }
 }
 
+/// `@mcp.tool(name="add") def add(…)`, `mcp.add_tool(add, name="add")`: the function first, then what it is called or options that say so.
+fn function<'i>(found: &mut Found<'_, 'i>, site: &'i Site) {
+    let index = found.index;
+    let Some((work, rest)) = site.arguments.split_first() else { return };
+    let ways = index.ways(site.within, |at| {
+        let named = rest.iter().map(|arg| index.settle(index.look(arg, at, FUEL), FUEL).open());
+        let named: Vec<Open> = named.flatten().collect();
+        index.settle(index.look(work, at, FUEL), FUEL).open().into_iter().chain(named)
+    });
+    for env in ways {
+        let at = At { function: site.within, env };
+        let work = index.look(work, &at, FUEL);
+        let functions = found.functions(&work);
+        let options = rest.iter().map(|arg| index.look(arg, &at, FUEL));
+        let options: Vec<Thing<'i>> = options.collect();
+        let first = options.first().and_then(|first| index.text(first.clone(), FUEL).text().cloned());
+        let named = first.or_else(|| options.iter().find_map(|object| index.name_in(object).text().cloned()));
+        for function in functions {
+            let name = named.clone().unwrap_or_else(|| found.called_like(function));
+            let mut tool = Tool { name, read_only: false, idempotent: false };
+            for object in &options {
+                let described = index.tool_in(tool.name.clone(), object);
+                tool.read_only |= described.read_only;
+                tool.idempotent |= described.idempotent;
+            }
+            found.serve(function, tool);
+        }
+    }
+}
+
+/// What is done with each function that a registration is handed first.
+fn each_function<'i>(found: &mut Found<'_, 'i>, site: &'i Site, work: impl Fn(&mut Found<'_, 'i>, u32)) {
+    let Some(first) = site.arguments.first() else { return };
+    let thing = found.index.look(first, &At::plain(site.within), FUEL);
+    for function in found.functions(&thing) {
+        work(found, function);
+    }
+}
+
 /// Who decides what a closure has taken along.
 fn taken_along<'i>(index: &Index<'i>, work: &Thing<'i>, at: &At<'i>) -> Vec<Open> {
     let Thing::Function(function, _) = work else { return vec![] };
@@ -278,8 +325,10 @@ fn announced<'i>(found: &mut Found<'_, 'i>, number: u32, site: &'i Site) {
     }
     match sdk.decorator.get(announces) {
         None => return,
-        Some(Registers::Tool | Registers::Object) => {}
-        Some(Registers::Request | Registers::Entry) => return entry(found, site, method),
+        Some(Registers::Tool | Registers::Object | Registers::Function) => {}
+        Some(Registers::Request | Registers::Entry | Registers::Calls | Registers::Lists) => {
+            return entry(found, site, method);
+        }
     }
     let named =
         index.text(object.clone(), FUEL).text().cloned().or_else(|| index.name_in(&object).text().cloned());

@@ -44,7 +44,7 @@ impl<'i> Index<'i> {
             return passed;
         }
         match self.path(callee, &at, fuel) {
-            Thing::Class(class) if site.construct => {
+            Thing::Class(class) => {
                 let env = self.constructed(class, site, &at, fuel);
                 Thing::Instance(class, At { env, ..at })
             }

@@ -81,6 +81,9 @@ pub(super) fn servers(index: &Index<'_>, discovered: &Discovered) -> Vec<Server>
     spans.into_iter().map(server).collect()
 }
 
+/// What frameworks call the ways over HTTP.
+const HTTP: &[&str] = &["http", "httpStream", "streamable-http", "sse"];
+
 /// What a call is the beginning of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum What {
@@ -174,16 +177,21 @@ fn framework_transport<'i>(index: &Index<'i>, site: &'i Site, at: &At<'i>) -> Tr
     }
 }
 
-/// `server.start({ transportType: "httpStream" })` of fastmcp; standard streams unless said otherwise.
+/// `server.start({ transportType: "httpStream" })`, `mcp.run(transport="sse")`, `mcp.run("sse")`; standard streams unless said otherwise.
 fn fast<'i>(index: &Index<'i>, site: &'i Site, at: &At<'i>) -> Option<Transport> {
     let config = site.arguments.first().map_or(Thing::Unknown, |arg| index.look(arg, at, FUEL));
-    match index.settle(index.member(config, "transportType", FUEL), FUEL) {
+    let library = || library_of(index, site.callee.as_ref()?, at);
+    let is_started =
+        || library().is_some_and(|library| index.sdk().started.iter().any(|own| library.starts_with(&**own)));
+    let told = index.sdk().transport.iter().map(|option| index.member(config.clone(), option, FUEL));
+    let mut told = told.map(|told| index.settle(told, FUEL));
+    match told
+        .find(|told| matches!(told, Thing::Text(_)))
+        .unwrap_or_else(|| index.settle(config.clone(), FUEL))
+    {
         Thing::Text(kind) if &*kind == "stdio" => Some(Transport::Stdio),
-        Thing::Text(kind) if matches!(&*kind, "httpStream" | "sse") => Some(Transport::Http),
-        _ => {
-            let library = library_of(index, site.callee.as_ref()?, at)?;
-            library.starts_with("fastmcp").then_some(Transport::Stdio)
-        }
+        Thing::Text(kind) if HTTP.contains(&&*kind) => Some(Transport::Http),
+        _ => is_started().then_some(Transport::Stdio),
     }
 }
 

@@ -323,6 +323,7 @@ impl Rewrite<'_, '_> {
                     callee: site.callee.clone(),
                     construct: site.construct,
                     arguments,
+                    named: site.named,
                     unconditional: site.unconditional,
                 });
             }

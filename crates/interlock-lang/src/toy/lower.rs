@@ -243,6 +243,7 @@ impl Lowerer {
             function: None,
             construct,
             arguments: arguments.into(),
+            named: false,
             unconditional: true,
         });
         let (callee, awaited) = (Callee::Pending(number), true);

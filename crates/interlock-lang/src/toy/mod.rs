@@ -65,6 +65,7 @@ impl Frontend for Toy {
             asynchronous: Interleaving::Anywhere,
             synchronous: Interleaving::Anywhere,
             unwinds: false,
+            coroutines: false,
             lookup: Lookup::Shallowest,
             constructor: None,
             above: None,
@@ -78,7 +79,8 @@ impl Frontend for Toy {
 
     fn layout(&self, modules: &[Module], _: &[(String, String)]) -> Layout {
         let spaces = modules.iter().map(|module| module.namespace.clone().unwrap_or_default()).collect();
-        Layout { imports: Box::new(Folders(spaces)), packages: vec![], schemas: vec![], broken: vec![] }
+        let imports = Box::new(Folders(spaces));
+        Layout { imports, packages: vec![], schemas: vec![], broken: vec![], handlers: vec![] }
     }
 }
 

@@ -71,6 +71,7 @@ impl Frontend for TypeScript {
             asynchronous: Interleaving::AtSuspension,
             synchronous: Interleaving::AtSuspension,
             unwinds: true,
+            coroutines: false,
             lookup: Lookup::DepthFirst,
             constructor: Some("constructor"),
             above: Some("super"),

@@ -68,6 +68,8 @@ pub enum Interleaving {
     AtSuspension,
     /// Between any two steps: threads, goroutines, a multi-threaded runtime.
     Anywhere,
+    /// One or the other: the versions of a library differ, and the tree allows both.
+    Perhaps,
 }
 
 /// How clients reach a server. A server on standard streams runs once per client, so files and databases are shared between

@@ -127,7 +127,7 @@ impl Held {
 
     /// Whether two of it beside each other could harm anybody: who only computes cannot, nor who changes memory and never waits.
     pub(super) fn can_harm(self, interleaving: Interleaving) -> bool {
-        self.outside || self.changes && (self.waits || interleaving == Interleaving::Anywhere)
+        self.outside || self.changes && (self.waits || interleaving != Interleaving::AtSuspension)
     }
 
     /// Whether it does anything that others could notice, or waits for something that might.

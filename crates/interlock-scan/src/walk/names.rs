@@ -57,7 +57,8 @@ const ASSETS: &str = "assets";
 const HASH: usize = 8;
 /// More letters in a row than a hash mostly has.
 const WORD: usize = 4;
-const INSTALLED_FOLDERS: &[&str] = &["node_modules", "bower_components", "jspm_packages"];
+const INSTALLED_FOLDERS: &[&str] =
+    &["node_modules", "bower_components", "jspm_packages", "site-packages", "venv", ".venv"];
 
 /// Whether a folder of this name is left out with all that is in it.
 pub(super) fn folder(name: &str) -> Option<Left> {
@@ -86,7 +87,14 @@ pub(super) fn file(path: &str) -> Option<Left> {
     let typescript = matches!(parts.last(), Some(&("ts" | "mts" | "cts")));
     let begins = |with: &[&str]| parts.first().is_some_and(|first| with.contains(first));
     let runs_tests = !kinds.is_empty() && begins(TEST_RUNNERS);
-    if is("test") || is("spec") || is("e2e") || runs_tests {
+    let python = parts.last() == Some(&"py");
+    let tests_python = python
+        && parts.first().is_some_and(|stem| {
+            stem.starts_with("test_")
+                || stem.ends_with("_test")
+                || matches!(*stem, "conftest" | "noxfile" | "tests")
+        });
+    if is("test") || is("spec") || is("e2e") || runs_tests || tests_python {
         Some(Left::Test)
     } else if is("config") && begins(BUILDERS) {
         Some(Left::Build)

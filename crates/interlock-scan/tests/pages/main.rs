@@ -20,11 +20,34 @@ use self::{
     judge::judge,
 };
 
+/// The sections of languages that have no cases of their own for every hazard yet.
+const PAGES_ONLY: &[&str] = &["In Python"];
+
+/// The vulnerable examples that a scan does not report yet: section and hazard. One that is reported has to leave this list.
+const NOT_YET: &[(&str, &str)] = &[
+    ("In Python", "auth_check_then_act"),
+    ("In Python", "call_after_close"),
+    ("In Python", "db_check_then_act"),
+    ("In Python", "leak_on_partial_init"),
+    ("In Python", "non_atomic_file_replace"),
+    ("In Python", "retry_storm"),
+    ("In Python", "shared_session_state"),
+    ("In Python", "stale_read_across_await"),
+    ("In Python", "unversioned_record"),
+];
+
 fn main() -> ExitCode {
     let engine = Arc::new(catalogue::engine());
     let trial = |(name, case): (String, Case)| {
         let engine = Arc::clone(&engine);
-        Trial::test(name, move || judge(&engine, &case))
+        let not_yet = NOT_YET.iter().any(|(section, hazard)| {
+            case.reports && case.name.starts_with(section) && name.starts_with(&format!("{hazard}::page::"))
+        });
+        Trial::test(name, move || match (judge(&engine, &case), not_yet) {
+            (Ok(()), true) => Err("it is reported now: take it from the list of those that are not".into()),
+            (Err(_), true) => Ok(()),
+            (judged, false) => judged,
+        })
     };
     libtest_mimic::run(&Arguments::from_args(), examples().chain(cases()).map(trial).collect()).exit_code()
 }
@@ -33,7 +56,7 @@ fn main() -> ExitCode {
 fn examples() -> impl Iterator<Item = (String, Case)> {
     hazards().flat_map(|hazard| {
         let page = Page::parse(hazard.page);
-        let of_section = |(section, _): &(&str, _)| {
+        let of_section = |section: &'static str| {
             let blocks = page.section(section).map(|section| section.blocks.as_slice()).unwrap_or_default();
             let named = blocks.iter().zip(["the vulnerable example", "the safe example"]);
             let examples = named.map(|(block, which)| Case {
@@ -45,7 +68,8 @@ fn examples() -> impl Iterator<Item = (String, Case)> {
             });
             examples.collect::<Vec<_>>()
         };
-        let examples: Vec<Case> = LANGUAGES.iter().flat_map(of_section).collect();
+        let sections = LANGUAGES.iter().map(|(section, _)| *section).chain(PAGES_ONLY.iter().copied());
+        let examples: Vec<Case> = sections.flat_map(of_section).collect();
         examples
             .into_iter()
             .map(move |case| (format!("{}::page::{}", hazard.id.module(), case.test_name()), case))

@@ -382,7 +382,9 @@ impl<'e> Walk<'e> {
         from: &mut Dangling,
     ) {
         let depth = self.entry.frames.get(here.frame).map_or(0, |frame| frame.depth) + 1;
-        let interleaves = interleaves(self.entry.program, function);
+        // Whatever a thread runs it runs in that thread.
+        let outer = self.entry.frames.get(here.frame).is_some_and(|frame| frame.interleaves);
+        let interleaves = outer || interleaves(self.entry.program, function);
         self.entry.frames.push(Frame { parent: here.frame, depth, at, function, call, interleaves });
         let frame = self.entry.frames.len() - 1;
         self.returns.push(vec![]);
@@ -547,5 +549,5 @@ fn number(number: usize) -> u32 {
 
 /// Whether other calls run between any two steps of a function.
 fn interleaves(program: &Program, function: FunctionId) -> bool {
-    program.function(function).is_some_and(|function| function.interleaving == Interleaving::Anywhere)
+    program.function(function).is_some_and(|function| function.interleaving != Interleaving::AtSuspension)
 }

@@ -243,6 +243,7 @@ impl<'a> Lowerer<'a> {
             callee,
             construct,
             arguments: arguments.into(),
+            named: false,
             function,
             unconditional: self.cx.conditions == 0,
         });

@@ -15,6 +15,7 @@ use super::{
     names::Names,
     val::Val,
 };
+pub(super) use crate::val::flag;
 use crate::{
     Shape,
     module::{Lowered, Module, is_qualified},
@@ -22,20 +23,6 @@ use crate::{
 
 /// A function with more steps than this is cut: nobody writes one, and a generated one is no handler.
 const MOST_EFFECTS: usize = 20_000;
-
-/// What is known of a value besides its name, as bits.
-pub(super) mod flag {
-    /// Its members may be seen by other calls.
-    pub(in super::super) const STATE: u8 = 1;
-    /// It grows from turn to turn of a loop, or from try to try.
-    pub(in super::super) const GROWS: u8 = 2;
-    /// Chance is in it.
-    pub(in super::super) const CHANCE: u8 = 4;
-    /// A loop counts it.
-    pub(in super::super) const COUNTER: u8 = 8;
-    /// It is a module that was imported in the middle of things, or a part of one.
-    pub(in super::super) const MODULE: u8 = 16;
-}
 
 /// What a variable stands for at this point.
 #[derive(Debug, Clone, Copy)]

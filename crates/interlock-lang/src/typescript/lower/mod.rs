@@ -9,7 +9,6 @@ mod bind;
 mod context;
 mod cx;
 mod names;
-mod val;
 mod variables;
 
 mod commonjs;
@@ -54,6 +53,7 @@ use self::{
     names::Names,
 };
 use super::{depth, parse, restore::restore, salvage};
+use crate::val;
 use crate::{
     Source,
     module::{Lowered, Module, Site, Variable},

@@ -3,9 +3,10 @@
 use std::cell::RefCell;
 
 use interlock_model::{Span, ir::Name};
-use memchr::memchr_iter;
 use oxc_str::{Ident, IdentBuildHasher, IdentHashMap};
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
+
+use crate::lines::Lines;
 
 /// As many globals as most files have.
 const GLOBALS: usize = 14;
@@ -23,10 +24,7 @@ pub(super) struct Names<'a> {
     buffer: String,
     /// The globals whose members are no state: imported libraries, enums.
     fixed: FxHashSet<Name>,
-    /// Where each line starts.
-    lines: Vec<u32>,
-    /// The line that was asked for last; the next question is mostly about one near it.
-    last: usize,
+    lines: Lines,
 }
 
 impl<'a> Names<'a> {
@@ -40,8 +38,7 @@ impl<'a> Names<'a> {
             globals: FxHashMap::with_capacity_and_hasher(GLOBALS, FxBuildHasher),
             buffer: String::new(),
             fixed: FxHashSet::with_capacity_and_hasher(GLOBALS / 2, FxBuildHasher),
-            lines: line_starts(text),
-            last: 0,
+            lines: Lines::new(text),
         }
     }
 
@@ -97,17 +94,7 @@ impl<'a> Names<'a> {
 
     /// The line of a byte, counted from 1.
     pub(super) fn line(&mut self, byte: u32) -> u32 {
-        let starts = |line: usize| self.lines.get(line).copied().unwrap_or(u32::MAX);
-        let mut line = self.last;
-        if starts(line) > byte || starts(line + 8) <= byte {
-            line = self.lines.partition_point(|start| *start <= byte).saturating_sub(1);
-        } else {
-            while starts(line + 1) <= byte {
-                line += 1;
-            }
-        }
-        self.last = line;
-        u32::try_from(line + 1).unwrap_or(u32::MAX)
+        self.lines.line(byte)
     }
 }
 
@@ -142,35 +129,4 @@ fn join(buffer: &mut String, parts: &[&str]) -> Name {
     buffer.clear();
     buffer.extend(parts.iter().copied());
     (&**buffer).into()
-}
-
-/// Where each line starts.
-fn line_starts(text: &str) -> Vec<u32> {
-    let mut starts = Vec::with_capacity(text.len() / 32 + 1);
-    starts.push(0);
-    let behind = |at: usize| u32::try_from(at + 1).unwrap_or(u32::MAX);
-    starts.extend(memchr_iter(b'\n', text.as_bytes()).map(behind));
-    starts
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lines_are_found_forwards_and_backwards() {
-        let text = "a\nbb\n\nccc\n".repeat(20);
-        let mut names = Names::new("a.ts", &text);
-        let expected: Vec<u32> = text
-            .bytes()
-            .scan(1, |line, byte| {
-                let this = *line;
-                *line += u32::from(byte == b'\n');
-                Some(this)
-            })
-            .collect();
-        for byte in (0..text.len()).chain((0..text.len()).rev()).chain((0..text.len()).step_by(37)) {
-            assert_eq!(names.line(u32::try_from(byte).unwrap()), expected[byte], "byte {byte}");
-        }
-    }
 }

@@ -16,5 +16,5 @@ pub(super) fn layout(modules: &[Module], settings: &[(String, String)]) -> Layou
     let mut settings = Settings::read(settings);
     let (schemas, broken) = (std::mem::take(&mut settings.schemas), std::mem::take(&mut settings.broken));
     let packages = settings.packages.iter().map(|package| package.folder.clone()).collect();
-    Layout { imports: Box::new(Files::new(&paths, settings)), packages, schemas, broken }
+    Layout { imports: Box::new(Files::new(&paths, settings)), packages, schemas, broken, handlers: vec![] }
 }

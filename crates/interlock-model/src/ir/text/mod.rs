@@ -108,7 +108,11 @@ impl Printer<'_> {
                 }
             }
         }
-        let anywhere = if *interleaving == Interleaving::Anywhere { ", interleaves anywhere" } else { "" };
+        let anywhere = match interleaving {
+            Interleaving::AtSuspension => "",
+            Interleaving::Anywhere => ", interleaves anywhere",
+            Interleaving::Perhaps => ", interleaves perhaps anywhere",
+        };
         let asynchronous = if self.function.asynchronous { ", async" } else { "" };
         let explicitly = if self.function.unwinds { "" } else { ", fails explicitly" };
         writeln!(f, "{asynchronous}{anywhere}{explicitly}")?;

@@ -1,9 +1,22 @@
-//! What an expression comes to.
+//! What an expression comes to, in whatever language it is written: what lowering passes from one expression to the next.
 
 use interlock_model::ir::{AccessPath, Argument, FunctionId, Name, Term, Value};
 
-use super::context::flag;
 use crate::{Arg, Shape};
+
+/// What is known of a value besides its name, as bits.
+pub(crate) mod flag {
+    /// Its members may be seen by other calls.
+    pub(crate) const STATE: u8 = 1;
+    /// It grows from turn to turn of a loop, or from try to try.
+    pub(crate) const GROWS: u8 = 2;
+    /// Chance is in it.
+    pub(crate) const CHANCE: u8 = 4;
+    /// A loop counts it.
+    pub(crate) const COUNTER: u8 = 8;
+    /// It is a module that was imported in the middle of things, or a part of one.
+    pub(crate) const MODULE: u8 = 16;
+}
 
 /// The most parts that a structure may have to be remembered with a variable. Without a bound, variables that hold each other twice
 /// would double it on every line.
@@ -11,20 +24,20 @@ const MOST_PARTS: usize = 200;
 
 /// What an expression came to: how it is called, what it depends on, and what it is made of.
 #[derive(Debug, Clone)]
-pub(super) struct Val {
-    pub(super) term: Term,
-    pub(super) values: Vec<Value>,
-    pub(super) shape: Shape,
+pub(crate) struct Val {
+    pub(crate) term: Term,
+    pub(crate) values: Vec<Value>,
+    pub(crate) shape: Shape,
     /// See [`flag`].
-    pub(super) flags: u8,
+    pub(crate) flags: u8,
     /// The value that the last step of the expression made, so that a variable can take it over.
-    pub(super) direct: Option<Value>,
+    pub(crate) direct: Option<Value>,
     /// The variable that it was read from: its members are found there. Few have one, and all are moved about.
-    pub(super) place: Option<Box<AccessPath>>,
+    pub(crate) place: Option<Box<AccessPath>>,
 }
 
 impl Val {
-    pub(super) const fn nothing() -> Self {
+    pub(crate) const fn nothing() -> Self {
         Self {
             term: Term::Unknown,
             values: vec![],
@@ -35,7 +48,7 @@ impl Val {
         }
     }
 
-    pub(super) fn of(value: Value, flags: u8) -> Self {
+    pub(crate) fn of(value: Value, flags: u8) -> Self {
         Self {
             term: value.into(),
             values: vec![value],
@@ -46,25 +59,25 @@ impl Val {
         }
     }
 
-    pub(super) fn path(path: AccessPath, values: Vec<Value>, flags: u8) -> Self {
+    pub(crate) fn path(path: AccessPath, values: Vec<Value>, flags: u8) -> Self {
         Self { term: Term::Path(path), values, shape: Shape::Opaque, flags, direct: None, place: None }
     }
 
-    pub(super) fn literal(text: Name) -> Self {
+    pub(crate) fn literal(text: Name) -> Self {
         let term = Term::Literal(text);
         Self { shape: Shape::Text(vec![term.clone()]), term, ..Self::nothing() }
     }
 
-    pub(super) fn from_values(values: Vec<Value>, flags: u8) -> Self {
+    pub(crate) fn from_values(values: Vec<Value>, flags: u8) -> Self {
         Self { values, flags, ..Self::nothing() }
     }
 
-    pub(super) fn function(function: u32, captures: Vec<Term>) -> Self {
+    pub(crate) fn function(function: u32, captures: Vec<Term>) -> Self {
         Self { shape: Shape::Function { function: FunctionId(function), captures }, ..Self::nothing() }
     }
 
     /// The value, if it is nothing more than one.
-    pub(super) fn only_value(&self) -> Option<Value> {
+    pub(crate) fn only_value(&self) -> Option<Value> {
         if let Some(direct) = self.direct {
             return Some(direct);
         }
@@ -78,11 +91,11 @@ impl Val {
         }
     }
 
-    pub(super) fn is_null(&self) -> bool {
+    pub(crate) fn is_null(&self) -> bool {
         self.shape == Shape::Null
     }
 
-    pub(super) fn path_ref(&self) -> Option<&AccessPath> {
+    pub(crate) fn path_ref(&self) -> Option<&AccessPath> {
         match &self.term {
             Term::Path(path) => Some(path),
             _ => None,
@@ -90,16 +103,16 @@ impl Val {
     }
 
     /// Adds what another depends on.
-    pub(super) fn depend(&mut self, other: &Self) {
+    pub(crate) fn depend(&mut self, other: &Self) {
         merge(&mut self.values, &other.values);
         self.flags |= other.flags & (flag::CHANCE | flag::GROWS | flag::COUNTER);
     }
 
-    pub(super) fn into_arg(self) -> Arg {
+    pub(crate) fn into_arg(self) -> Arg {
         Arg { term: self.term, values: self.values, shape: self.shape }
     }
 
-    pub(super) fn from_arg(arg: Arg) -> Self {
+    pub(crate) fn from_arg(arg: Arg) -> Self {
         Self { term: arg.term, values: arg.values, shape: arg.shape, flags: 0, direct: None, place: None }
     }
 }
@@ -108,7 +121,7 @@ impl Val {
 const MOST_VALUES: usize = 256;
 
 /// Adds values that are not there yet.
-pub(super) fn merge(values: &mut Vec<Value>, more: &[Value]) {
+pub(crate) fn merge(values: &mut Vec<Value>, more: &[Value]) {
     for value in more {
         if values.len() < MOST_VALUES && !values.contains(value) {
             values.push(*value);
@@ -117,7 +130,7 @@ pub(super) fn merge(values: &mut Vec<Value>, more: &[Value]) {
 }
 
 /// An argument as the IR hands it over.
-pub(super) fn argument(arg: &Arg) -> Argument {
+pub(crate) fn argument(arg: &Arg) -> Argument {
     match &arg.shape {
         Shape::Function { function, captures } => {
             Argument::Closure { function: *function, captures: captures.clone() }
@@ -127,7 +140,7 @@ pub(super) fn argument(arg: &Arg) -> Argument {
 }
 
 /// Whether a structure is small enough to be remembered.
-pub(super) fn is_small(shape: &Shape) -> bool {
+pub(crate) fn is_small(shape: &Shape) -> bool {
     fn count(shape: &Shape, left: &mut usize) -> bool {
         *left = left.saturating_sub(1);
         *left > 0

@@ -1,0 +1,154 @@
+//! Arguments that are handed over by name, put where the function that is called expects them: `save(path, data=x)`. A library is left
+//! the object of names, and its table speaks of that.
+//!
+//! This comes before anything is asked of calls, so it goes by names alone: a function of a file, the constructor of a class, a method of
+//! the class around, or a method that all classes which have one of that name agree about.
+
+use interlock_model::ir::{AccessPath, Field, Function, Name, Root, Term};
+use rustc_hash::FxHashMap;
+
+use super::flat::{Flat, number};
+use crate::{Arg, Shape, module::Site};
+
+/// How many classes above one are asked for a method.
+const HIGHEST: usize = 16;
+
+/// Puts the arguments of all calls where they belong, as far as that is known.
+pub(super) fn settle(flat: &mut Flat, functions: &[Function]) {
+    if !flat.sites.iter().any(|site| site.named) {
+        return;
+    }
+    let places = Places::of(flat);
+    let settled: Vec<(usize, Box<[Arg]>)> = flat
+        .sites
+        .iter()
+        .enumerate()
+        .filter(|(_, site)| site.named)
+        .filter_map(|(at, site)| {
+            Some((at, in_order(site, &places.reached(flat, functions, site), functions)?))
+        })
+        .collect();
+    for (at, arguments) in settled {
+        if let Some(site) = flat.sites.get_mut(at) {
+            (site.arguments, site.named) = (arguments, false);
+        }
+    }
+}
+
+/// Where functions are found by name.
+struct Places {
+    functions: FxHashMap<String, u32>,
+    classes: FxHashMap<Name, usize>,
+    methods: FxHashMap<Name, Vec<u32>>,
+}
+
+impl Places {
+    fn of(flat: &Flat) -> Self {
+        let mut functions = FxHashMap::default();
+        for (id, about) in flat.about.iter().enumerate() {
+            if let Some(place) = about.bound.as_ref().and_then(place) {
+                functions.insert(place, number(id));
+            }
+        }
+        let classes = flat.classes.iter().enumerate().map(|(at, class)| (class.name.clone(), at)).collect();
+        let mut methods: FxHashMap<Name, Vec<u32>> = FxHashMap::default();
+        for (name, function) in flat.classes.iter().flat_map(|class| &class.methods) {
+            methods.entry(name.clone()).or_default().push(*function);
+        }
+        Self { functions, classes, methods }
+    }
+
+    /// The functions that a call may mean.
+    fn reached(&self, flat: &Flat, functions: &[Function], site: &Site) -> Vec<u32> {
+        if let Some(function) = site.function {
+            return vec![function];
+        }
+        let Some(callee) = &site.callee else { return vec![] };
+        if let Some(place) = place(callee) {
+            if let Some(function) = self.functions.get(&place) {
+                return vec![*function];
+            }
+            if let Some(class) = self.classes.get(&*place) {
+                return self.method(flat, *class, "constructor").into_iter().collect();
+            }
+        }
+        let own = functions.get(site.within as usize).and_then(|function| function.owner.as_ref());
+        let class = own.and_then(|own| self.classes.get(own)).copied();
+        match (&callee.root, callee.fields.as_slice()) {
+            (Root::Global(name), []) if &**name == "super" => {
+                let above = class
+                    .and_then(|class| flat.classes.get(class))
+                    .into_iter()
+                    .flat_map(|class| &class.bases);
+                let above = above.filter_map(|base| self.classes.get(&*place(base)?)).copied();
+                above.filter_map(|class| self.method(flat, class, "constructor")).collect()
+            }
+            (Root::This, [Field::Name(method)]) => {
+                let found = class.and_then(|class| self.method(flat, class, method));
+                found.map_or_else(
+                    || self.methods.get(method).cloned().unwrap_or_default(),
+                    |found| vec![found],
+                )
+            }
+            (_, [.., Field::Name(method)]) => self.methods.get(method).cloned().unwrap_or_default(),
+            _ => vec![],
+        }
+    }
+
+    /// A method of a class or of one above it.
+    fn method(&self, flat: &Flat, class: usize, method: &str) -> Option<u32> {
+        let mut pending = vec![class];
+        for _ in 0..HIGHEST {
+            let class = flat.classes.get(pending.pop()?)?;
+            if let Some((_, function)) = class.methods.iter().find(|(name, _)| &**name == method) {
+                return Some(*function);
+            }
+            let above = class.bases.iter().rev().filter_map(|base| self.classes.get(&*place(base)?));
+            pending.extend(above.copied());
+        }
+        None
+    }
+}
+
+/// A path from a global by names only, as one name.
+fn place(path: &AccessPath) -> Option<String> {
+    let Root::Global(root) = &path.root else { return None };
+    let mut place = root.to_string();
+    for field in &path.fields {
+        let Field::Name(name) = field else { return None };
+        place.push('.');
+        place.push_str(name);
+    }
+    Some(place)
+}
+
+/// The arguments in the order of the parameters, where all functions that may be meant have the same.
+fn in_order(site: &Site, reached: &[u32], functions: &[Function]) -> Option<Box<[Arg]>> {
+    let (Arg { shape: Shape::Object(named), .. }, positional) = site.arguments.split_last()? else {
+        return None;
+    };
+    let order = |function: &u32| -> Option<Vec<Option<usize>>> {
+        let function = functions.get(*function as usize)?;
+        let names = function
+            .parameters
+            .iter()
+            .map(|value| function.values.get(value.0 as usize).map(|info| &info.name));
+        let rest = names.skip(positional.len());
+        let order: Vec<Option<usize>> =
+            rest.map(|name| named.iter().position(|(given, _)| Some(given) == name)).collect();
+        let fits =
+            order.iter().flatten().count() == named.iter().filter(|(name, _)| &**name != "...").count();
+        fits.then_some(order)
+    };
+    let mut orders = reached.iter().filter_map(order);
+    let first = orders.next()?;
+    if orders.any(|other| other != first) {
+        return None;
+    }
+    let last = first.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
+    let by_name = first.iter().take(last).map(|at| match at.and_then(|at| named.get(at)) {
+        Some((_, arg)) => arg.clone(),
+        None => Arg::opaque(Term::Unknown, vec![]),
+    });
+    Some(positional.iter().cloned().chain(by_name).collect())
+}

@@ -1,0 +1,275 @@
+//! Assignments: a local gets a new value, shared memory is written.
+
+use interlock_model::ir::{AccessPath, Name, Op, Resource, Root, Term, Value, WriteMode};
+use ruff_python_ast::{Expr, Operator, StmtAugAssign};
+
+use super::{
+    super::bind::SymbolKind,
+    context::{Binding, Lowerer},
+    places::is_short,
+};
+use crate::{
+    Shape,
+    module::Variable,
+    val::{Val, flag, is_small, merge},
+};
+
+impl<'a> Lowerer<'a> {
+    /// Gives what an expression came to to a target, whatever that is.
+    pub(super) fn assign_to(&mut self, target: &'a Expr, val: Val) {
+        match target {
+            Expr::Name(it) => self.assign_name(it.id.as_str(), val, None),
+            Expr::Tuple(it) => self.unpack(&it.elts, val),
+            Expr::List(it) => self.unpack(&it.elts, val),
+            Expr::Starred(it) => self.assign_to(&it.value, Val { direct: None, ..val }),
+            Expr::Attribute(it) => {
+                let place = self.attribute_place(it);
+                self.assign_member(&it.value, &place, val);
+            }
+            Expr::Subscript(it) => {
+                let place = self.subscript_place(it);
+                self.assign_member(&it.value, &place, val);
+            }
+            _ => {}
+        }
+    }
+
+    /// `a, b = pair`.
+    fn unpack(&mut self, targets: &'a [Expr], val: Val) {
+        for (index, target) in targets.iter().enumerate() {
+            let part = self.element(&val, index);
+            self.assign_to(target, part);
+        }
+    }
+
+    /// An element of what is taken apart.
+    fn element(&mut self, val: &Val, index: usize) -> Val {
+        if let Shape::List(items) = &val.shape
+            && let Some(item) = items.get(index)
+        {
+            return Val::from_arg(item.clone());
+        }
+        let path = match (&val.direct, val.path_ref()) {
+            (Some(direct), _) => Some(AccessPath::from(*direct)),
+            (None, path) => path.cloned(),
+        };
+        match path {
+            Some(path) if is_short(&path) => {
+                let path = path.at(index.to_string().as_str());
+                Val::path(path, val.values.clone(), val.flags)
+            }
+            _ => Val::from_values(val.values.clone(), val.flags),
+        }
+    }
+
+    pub(super) fn assign_name(&mut self, name: &'a str, val: Val, declared: Option<AccessPath>) {
+        if let Some(class) = &mut self.cx.class {
+            class.names.insert(name.into());
+            let path = class.path.clone().field(name);
+            self.class_member(path, name, val, declared);
+            return;
+        }
+        if let Some(symbol) = self.facts.lookup(self.cx.id, name) {
+            self.assign_symbol(symbol, val, declared);
+        }
+    }
+
+    pub(super) fn assign_symbol(&mut self, symbol: u32, val: Val, declared: Option<AccessPath>) {
+        let Some(found) = self.facts.symbol(symbol) else { return };
+        let (name, owner, kind, shared) = (found.name, found.function, found.kind, found.shared);
+        if kind == SymbolKind::Import {
+            // `except ImportError: x = None`: what matters is the library.
+            return;
+        }
+        if owner == 0 {
+            let path = AccessPath::of(Root::Global(self.global(name)));
+            if self.cx.id != 0 || shared {
+                self.write(path.clone(), val.values.clone());
+            }
+            if self.cx.id == 0
+                && !shared
+                && !matches!(val.shape, Shape::Opaque | Shape::Null)
+                && is_small(&val.shape)
+            {
+                let value = Value(u32::MAX);
+                let shape = Some(val.shape.clone());
+                self.set(symbol, Binding { value, alias: None, shape });
+            }
+            self.record(path, declared, val);
+        } else if owner != self.cx.id {
+            let value = self.capture(symbol);
+            self.write(value.into(), val.values);
+        } else if self.facts.is_cell(symbol) {
+            let value = self.cell(symbol);
+            self.write(value.into(), val.values);
+        } else {
+            let value = self.bind_local(symbol, val);
+            self.cx.types.extend(declared.map(|path| (value, path)));
+        }
+    }
+
+    /// The value that stands for a variable which functions inside this one see change.
+    fn cell(&mut self, symbol: u32) -> Value {
+        if let Some(binding) = self.bindings.get(&symbol) {
+            return binding.value;
+        }
+        let name = self.symbol_name(symbol);
+        let value = self.step(&name, flag::STATE);
+        self.push(Op::New { into: value, lock: None });
+        self.set(symbol, Binding::of(value));
+        value
+    }
+
+    /// A local takes a value.
+    pub(super) fn bind_local(&mut self, symbol: u32, val: Val) -> Value {
+        let name = self.symbol_name(symbol);
+        let is_global = |path: &AccessPath| matches!(path.root, Root::Global(_));
+        let alias = match val.place.as_deref().or(val.path_ref()) {
+            Some(path) if is_short(path) && (val.flags & flag::STATE != 0 || is_global(path)) => {
+                Some(path.clone())
+            }
+            _ => None,
+        };
+        let made_of_something = !matches!(val.shape, Shape::Opaque | Shape::Null);
+        let shape = (made_of_something && is_small(&val.shape)).then(|| val.shape.clone());
+        let structured =
+            matches!(val.shape, Shape::Object(_) | Shape::List(_) | Shape::Function { .. } | Shape::Call(_));
+        let value = if structured {
+            let value = self.structured_value(&name, &val);
+            self.cx.locals.push((value, val.into_arg()));
+            value
+        } else {
+            match val.direct {
+                Some(direct) => self.take_over(direct, &name, val.flags),
+                None => self.derive(&name, val.values, val.term, val.flags),
+            }
+        };
+        // A call that made the value is no other name for it.
+        let alias = alias.filter(|alias| *alias != AccessPath::from(value));
+        self.set(symbol, Binding { value, alias, shape });
+        value
+    }
+
+    /// Something that is written on the spot, as if a variable had taken it.
+    pub(super) fn local(&mut self, name: &Name, val: Val) -> Val {
+        let value = self.structured_value(name, &val);
+        self.cx.locals.push((value, val.into_arg()));
+        Val::of(value, 0)
+    }
+
+    fn structured_value(&mut self, name: &Name, val: &Val) -> Value {
+        if let Some(direct) = val.direct {
+            return self.take_over(direct, name, val.flags);
+        }
+        match &val.shape {
+            Shape::Object(_) | Shape::List(_) => {
+                let made = self.step(name, 0);
+                self.push(Op::New { into: made, lock: None });
+                if val.values.is_empty() {
+                    return made;
+                }
+                let mut from = vec![made];
+                merge(&mut from, &val.values);
+                self.derive(name, from, made.into(), 0)
+            }
+            Shape::Function { function, captures } => {
+                let into = self.step(name, 0);
+                self.push(Op::Closure { into, function: *function, captures: captures.clone() });
+                into
+            }
+            _ => self.derive(name, val.values.clone(), val.term.clone(), val.flags),
+        }
+    }
+
+    /// The value that the last step of an expression made becomes the variable's own.
+    fn take_over(&mut self, direct: Value, name: &Name, flags: u8) -> Value {
+        self.rename(direct, name.clone());
+        self.add_flags(direct, flags & !flag::STATE);
+        direct
+    }
+
+    /// Shared memory is written.
+    pub(super) fn write(&mut self, path: AccessPath, from: Vec<Value>) {
+        let to = Resource::Shared(path);
+        self.push(Op::Write { to, from, mode: WriteMode::Blind, outcome: None, via: None });
+    }
+
+    fn assign_member(&mut self, object: &'a Expr, place: &Val, val: Val) {
+        let Some(path) = place.path_ref().cloned() else { return };
+        if self.is_state(&path) {
+            self.write(path.clone(), val.values.clone());
+            if matches!(path.root, Root::This | Root::Global(_)) {
+                self.record(path, None, val);
+            }
+            return;
+        }
+        // An object that was made here depends on what is put into it.
+        let Some(symbol) = self.root_symbol(object) else { return };
+        let owner = self.facts.symbol(symbol).map(|found| found.function);
+        let Some(binding) = self.bindings.get(&symbol).cloned().filter(|_| owner == Some(self.cx.id)) else {
+            return;
+        };
+        if val.values.is_empty() || val.values.as_slice() == [binding.value] {
+            if let Shape::Function { .. } = val.shape {
+                let member = AccessPath { root: Root::Value(binding.value), fields: path.fields };
+                self.record(member, None, val);
+            }
+            return;
+        }
+        let name = self.symbol_name(symbol);
+        let mut from = vec![binding.value];
+        merge(&mut from, &val.values);
+        let flags = self.flags(binding.value);
+        let value = self.derive(&name, from, binding.value.into(), flags);
+        self.set(symbol, Binding { value, ..binding });
+    }
+
+    /// The variable at the start of a chain of members.
+    fn root_symbol(&self, expression: &Expr) -> Option<u32> {
+        let mut expression = expression;
+        loop {
+            match expression {
+                Expr::Attribute(it) => expression = &it.value,
+                Expr::Subscript(it) => expression = &it.value,
+                Expr::Name(it) => return self.facts.lookup(self.cx.id, it.id.as_str()),
+                _ => return None,
+            }
+        }
+    }
+
+    /// Remembers what was assigned to something that outlives the function.
+    pub(super) fn record(&mut self, path: AccessPath, declared: Option<AccessPath>, val: Val) {
+        let says_something = !matches!(val.shape, Shape::Opaque | Shape::Null) || val.path_ref().is_some();
+        if !says_something && declared.is_none() && val.term == Term::Unknown {
+            return;
+        }
+        let owner = matches!(path.root, Root::This).then(|| self.cx.owner.clone()).flatten();
+        let initial = Some(val.into_arg());
+        self.module.variables.push(Variable { path, owner, declared, initial, within: self.cx.id });
+    }
+
+    /// `x += 1`.
+    pub(super) fn augmented(&mut self, it: &'a StmtAugAssign) {
+        let place = match &*it.target {
+            Expr::Attribute(target) => Some((&*target.value, self.attribute_place(target))),
+            Expr::Subscript(target) => Some((&*target.value, self.subscript_place(target))),
+            _ => None,
+        };
+        self.stand(it);
+        let before = match &place {
+            Some((_, place)) => self.read_place(place.clone()),
+            None => self.expression(&it.target),
+        };
+        let right = self.expression(&it.value);
+        self.stand(it);
+        let counts = matches!(it.op, Operator::Add) && matches!(right.shape, Shape::Number(_));
+        let grows = matches!(it.op, Operator::Mult | Operator::Pow | Operator::LShift);
+        let mut val = Val::from_values(before.values.clone(), before.flags & !flag::STATE);
+        val.depend(&right);
+        val.flags |= if grows { flag::GROWS } else { 0 } | if counts { flag::COUNTER } else { 0 };
+        match &place {
+            Some((object, place)) => self.assign_member(object, place, val),
+            None => self.assign_to(&it.target, val),
+        }
+    }
+}

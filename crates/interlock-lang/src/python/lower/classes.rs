@@ -1,0 +1,163 @@
+//! Classes: methods are functions, what is assigned in the body belongs to the class and to all of its objects.
+
+use interlock_model::ir::{AccessPath, Name, Origin, Root};
+use ruff_python_ast::{Decorator, Expr, Stmt, StmtClassDef, StmtFunctionDef};
+use ruff_text_size::Ranged;
+use rustc_hash::FxHashSet;
+
+use super::{
+    super::bind::is_static,
+    context::{ClassScope, Cx, Head, Lowerer},
+};
+use crate::{
+    module::{self, Variable},
+    val::{Val, flag},
+};
+
+/// What all languages call the function that makes an object ready.
+const CONSTRUCTOR: &str = "constructor";
+
+impl<'a> Lowerer<'a> {
+    pub(super) fn class(&mut self, it: &'a StmtClassDef) {
+        let name = self.global(it.name.as_str());
+        let path = AccessPath::of(Root::Global(name.clone()));
+        let mut bases = vec![];
+        for base in it.arguments.iter().flat_map(|arguments| &arguments.args) {
+            let base = match base {
+                Expr::Subscript(generic) => self.place(&generic.value),
+                other => self.place(other),
+            };
+            bases.extend(base.path_ref().cloned());
+        }
+        let mut lowered =
+            module::Class { name: name.clone(), bases, implements: vec![], methods: vec![], fields: vec![] };
+        let scope = ClassScope { path: path.clone(), names: FxHashSet::default() };
+        let outer = self.cx.class.replace(scope);
+        for statement in &it.body {
+            match statement {
+                Stmt::FunctionDef(method) => self.method(method, it, &path, &mut lowered),
+                Stmt::AnnAssign(field) => {
+                    if let (Expr::Name(own), Some(declared)) =
+                        (&*field.target, self.type_path(&field.annotation))
+                    {
+                        let own = self.name(own.id.as_str());
+                        lowered.fields.push((own, declared));
+                    }
+                    self.statements(std::slice::from_ref(statement));
+                }
+                _ => self.statements(std::slice::from_ref(statement)),
+            }
+        }
+        self.cx.class = outer;
+        let has_constructor = lowered.methods.iter().any(|(name, _)| &**name == CONSTRUCTOR);
+        if !has_constructor && is_record(it) {
+            let id = self.record_constructor(it, &name);
+            lowered.methods.push((CONSTRUCTOR.into(), id));
+        }
+        self.module.classes.push(lowered);
+    }
+
+    fn method(
+        &mut self,
+        it: &'a StmtFunctionDef,
+        class: &'a StmtClassDef,
+        path: &AccessPath,
+        lowered: &mut module::Class,
+    ) {
+        let Some(id) = self.facts.function_at(u32::from(it.name.range().start())) else { return };
+        let own = self.name(it.name.as_str());
+        let name: Name = format!("{}.{own}", class.name.as_str()).into();
+        let of_class = has_decorator(&it.decorator_list, "classmethod") || it.name.as_str() == "__new__";
+        let (this, bound) = if is_static(it) || of_class {
+            (path.clone(), Some(path.clone().field(own.clone())))
+        } else {
+            (AccessPath::this(), None)
+        };
+        let scope = self.cx.class.take();
+        self.definition(it, id, name, None, (Some(lowered.name.clone()), this), bound);
+        self.decorated(&it.decorator_list, Val::function(id, vec![]));
+        self.cx.class = scope;
+        if !has_decorator(&it.decorator_list, "setter") {
+            let own = if &*own == "__init__" { CONSTRUCTOR.into() } else { own };
+            lowered.methods.push((own, id));
+        }
+    }
+
+    /// Something that is assigned in the body of a class: all of its objects have it.
+    pub(super) fn class_member(
+        &mut self,
+        path: AccessPath,
+        name: &str,
+        val: Val,
+        declared: Option<AccessPath>,
+    ) {
+        let owner = match &path.root {
+            Root::Global(owner) => Some(owner.clone()),
+            _ => None,
+        };
+        let of_object = Variable {
+            path: AccessPath::this().field(name),
+            owner,
+            declared: declared.clone(),
+            initial: Some(val.clone().into_arg()),
+            within: self.cx.id,
+        };
+        self.record(path, declared, val);
+        self.module.variables.push(of_object);
+    }
+
+    /// The constructor that a dataclass or a model has without being written: each field is what it is handed.
+    fn record_constructor(&mut self, it: &'a StmtClassDef, class: &Name) -> u32 {
+        let id = u32::try_from(self.done.len() + self.made.len()).unwrap_or(u32::MAX);
+        let mut cx = Cx::new(id, format!("{}.__init__", it.name.as_str()).into());
+        cx.owner = Some(class.clone());
+        let outer = std::mem::replace(&mut self.cx, cx);
+        self.stand(it);
+        let mut parameters = vec![];
+        for statement in &it.body {
+            let Stmt::AnnAssign(field) = statement else { continue };
+            let Expr::Name(name) = &*field.target else { continue };
+            let name = self.name(name.id.as_str());
+            let value = self.value(name.clone(), Origin::Argument, flag::STATE);
+            let declared = self.type_path(&field.annotation);
+            self.cx.types.extend(declared.clone().map(|path| (value, path)));
+            let path = AccessPath::this().field(name);
+            self.write(path.clone(), vec![value]);
+            self.record(path, declared, Val::of(value, flag::STATE));
+            parameters.push(value);
+        }
+        let span = self.at;
+        self.finish(Head { span, parameters, parent: Some(outer.id), ..Head::default() }, outer);
+        id
+    }
+}
+
+/// Whether a class is given its constructor by what it is: a dataclass, a pydantic model, a named tuple.
+fn is_record(it: &StmtClassDef) -> bool {
+    let base = |base: &Expr| {
+        let name = match base {
+            Expr::Name(it) => it.id.as_str(),
+            Expr::Attribute(it) => it.attr.as_str(),
+            _ => return false,
+        };
+        matches!(name, "BaseModel" | "NamedTuple" | "SQLModel" | "BaseSettings" | "Struct")
+    };
+    let mut bases = it.arguments.iter().flat_map(|arguments| &arguments.args);
+    ["dataclass", "define", "frozen", "attrs"].iter().any(|name| has_decorator(&it.decorator_list, name))
+        || bases.any(base)
+}
+
+/// Whether a decorator of this name is among them, called or not, of whatever module.
+pub(super) fn has_decorator(decorators: &[Decorator], name: &str) -> bool {
+    decorators.iter().any(|decorator| {
+        let callee = match &decorator.expression {
+            Expr::Call(call) => &*call.func,
+            other => other,
+        };
+        match callee {
+            Expr::Name(it) => it.id.as_str() == name,
+            Expr::Attribute(it) => it.attr.as_str() == name,
+            _ => false,
+        }
+    })
+}

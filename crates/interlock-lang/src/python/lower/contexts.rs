@@ -1,0 +1,86 @@
+//! `with`: what is entered is left in every case, so it is a call before, and a call in a `finally`.
+
+use interlock_model::ir::{Catch, Op};
+use ruff_python_ast::{Expr, StmtWith, WithItem};
+
+use super::{
+    calls::Use,
+    context::{Lowerer, leaves},
+};
+use crate::val::{Val, flag};
+
+impl<'a> Lowerer<'a> {
+    /// The items of a `with` from one on, each around those behind it, and the body inside all of them.
+    pub(super) fn with(&mut self, it: &'a StmtWith, from: usize) {
+        let Some(item) = it.items.get(from) else { return self.statements(&it.body) };
+        self.stand(item);
+        let at = self.at;
+        if let Some(expected) = self.suppressed(item) {
+            let mark = self.changes.len();
+            let (body, ()) = self.nested(|this| this.with(it, from + 1));
+            let tried = self.undo(mark);
+            let tried = (!leaves(&body)).then_some(tried);
+            let catch = Some(Catch { error: None, body: vec![] });
+            self.push_at(expected, Op::Try { body, catch, finally: vec![] });
+            return self.join(tried, Some(vec![]));
+        }
+        if is_open(&item.context_expr) {
+            // A file is closed behind it, and that is all.
+            let file = self.expression(&item.context_expr);
+            self.take(item, file);
+            return self.with(it, from + 1);
+        }
+        let context = self.place(&item.context_expr);
+        let mut context = self.as_path(context);
+        context.direct = None;
+        self.at = at;
+        let entered =
+            self.step_through(&context, if it.is_async { "__aenter__" } else { "__enter__" }, it.is_async);
+        self.take(item, entered);
+        let mark = self.changes.len();
+        let (body, ()) = self.nested(|this| this.with(it, from + 1));
+        let changed = self.undo(mark);
+        let left = leaves(&body);
+        let (finally, ()) = self.nested(|this| {
+            this.at = at;
+            this.step_through(&context, if it.is_async { "__aexit__" } else { "__exit__" }, it.is_async);
+        });
+        self.push_at(at, Op::Try { body, catch: None, finally });
+        self.join((!left).then_some(changed), None);
+    }
+
+    fn step_through(&mut self, context: &Val, method: &'static str, waits: bool) -> Val {
+        let Some(path) = context.path_ref().cloned() else { return Val::nothing() };
+        let target = Val::path(path.field(method), context.values.clone(), flag::STATE);
+        let wanted = match (waits, method.ends_with("enter__")) {
+            (true, _) => Use::Awaited,
+            (false, true) => Use::Value,
+            (false, false) => Use::Nothing,
+        };
+        let val = self.invoke(target, vec![], false, wanted);
+        if waits {
+            self.push(Op::Suspend);
+        }
+        val
+    }
+
+    /// `as x`.
+    fn take(&mut self, item: &'a WithItem, val: Val) {
+        if let Some(target) = &item.optional_vars {
+            self.assign_to(target, val);
+        }
+    }
+
+    /// `with suppress(KeyError)`: what goes wrong inside is over.
+    fn suppressed(&mut self, item: &'a WithItem) -> Option<interlock_model::Span> {
+        let Expr::Call(call) = &item.context_expr else { return None };
+        let (module, name) = self.library_call(&call.func);
+        (module == "contextlib" && name == "suppress").then_some(self.at)
+    }
+}
+
+/// `open(…)`, of the language.
+fn is_open(expression: &Expr) -> bool {
+    let Expr::Call(call) = expression else { return false };
+    matches!(&*call.func, Expr::Name(name) if name.id.as_str() == "open")
+}

@@ -1,0 +1,120 @@
+//! Decorators: what announces a function to clients is a call that is handed the function, what wraps it makes another function of it.
+
+use interlock_model::ir::Name;
+use ruff_python_ast::{Arguments, Decorator, Expr, ExprCall};
+
+use super::{
+    super::{bind::SymbolKind, tables},
+    calls::{Handed, Use},
+    context::Lowerer,
+};
+use crate::{module::Imported, val::Val};
+
+impl<'a> Lowerer<'a> {
+    /// Whether one of the decorators is a function of the program that makes another function of what it is handed.
+    pub(super) fn wraps(&mut self, decorators: &'a [Decorator]) -> bool {
+        decorators.iter().any(|decorator| self.is_wrapper(&decorator.expression))
+    }
+
+    /// Goes through the decorators from the function outwards, and says what its name stands for in the end.
+    pub(super) fn decorated(&mut self, decorators: &'a [Decorator], function: Val) -> Val {
+        let mut val = function;
+        for decorator in decorators.iter().rev() {
+            let (callee, arguments) = taken_apart(&decorator.expression);
+            if is_registration(callee) {
+                self.register(callee, arguments, val.clone(), decorator);
+            } else if self.is_wrapper(&decorator.expression) {
+                let target = match arguments {
+                    Some(_) => self.expression(&decorator.expression),
+                    None => self.callee(callee),
+                };
+                self.stand(decorator);
+                val = self.invoke(target, vec![val.into_arg()], false, Use::Value);
+            }
+        }
+        val
+    }
+
+    /// `mcp.tool(…)(function)`, `mcp.tool(function)` where that is written as a call.
+    pub(super) fn registration(&mut self, call: &'a ExprCall) -> Option<Val> {
+        let Expr::Call(inner) = &*call.func else { return None };
+        if !is_registration(&inner.func) {
+            return None;
+        }
+        let [function] = &*call.arguments.args else { return None };
+        let function = self.expression(function);
+        self.register(&inner.func, Some(&inner.arguments), function.clone(), call);
+        Some(Val { direct: None, ..function })
+    }
+
+    /// A registration is a call of what registers: the function first, then what the decorator was handed.
+    fn register(
+        &mut self,
+        callee: &'a Expr,
+        arguments: Option<&'a Arguments>,
+        function: Val,
+        at: &impl ruff_text_size::Ranged,
+    ) {
+        let target = self.place(callee).path_ref().cloned();
+        let mut handed = arguments.map_or_else(Handed::default, |arguments| self.arguments(arguments));
+        handed.arguments.insert(0, function.into_arg());
+        self.stand(at);
+        self.site(target, false, handed, None);
+    }
+
+    /// Whether a decorator is a function of the program: one of this file, or of a file that is imported from beside it.
+    fn is_wrapper(&mut self, decorator: &'a Expr) -> bool {
+        let (callee, _) = taken_apart(decorator);
+        if is_registration(callee) {
+            return false;
+        }
+        let root = root_of(callee);
+        let Some(symbol) = root.and_then(|root| self.facts.lookup(self.cx.id, root)) else { return false };
+        let kind = self.facts.symbol(symbol).map(|found| found.kind);
+        match kind {
+            Some(SymbolKind::Function(_)) => matches!(callee, Expr::Name(_)),
+            Some(SymbolKind::Import) => root.is_some_and(|root| self.is_of_tree(root)),
+            _ => false,
+        }
+    }
+
+    /// Whether a name is imported from a file of the same tree, as far as its path says it.
+    fn is_of_tree(&self, local: &str) -> bool {
+        let Some(import) = self.module.imports.iter().find(|import| *import.local == *local) else {
+            return false;
+        };
+        let top: Name = import.from.split('.').next().unwrap_or_default().into();
+        let of_package = || self.module.path.split('/').any(|folder| *folder == *top);
+        (import.from.starts_with('.') || of_package()) && matches!(import.what, Imported::Name(_))
+    }
+}
+
+/// What is called, and with what: `@tool` and `@tool(…)`.
+fn taken_apart(decorator: &Expr) -> (&Expr, Option<&Arguments>) {
+    match decorator {
+        Expr::Call(call) => (&call.func, Some(&call.arguments)),
+        other => (other, None),
+    }
+}
+
+/// Whether what is called goes by the name of something that registers.
+pub(super) fn is_registration(callee: &Expr) -> bool {
+    let name = match callee {
+        Expr::Attribute(it) => it.attr.as_str(),
+        Expr::Name(it) => it.id.as_str(),
+        _ => return false,
+    };
+    let sdk = tables().sdk();
+    match callee {
+        Expr::Attribute(_) => sdk.call.contains_key(name),
+        _ => sdk.decorator.contains_key(name),
+    }
+}
+
+fn root_of(callee: &Expr) -> Option<&str> {
+    match callee {
+        Expr::Name(it) => Some(it.id.as_str()),
+        Expr::Attribute(it) => root_of(&it.value),
+        _ => None,
+    }
+}

@@ -1,0 +1,103 @@
+//! From a syntax tree to a [`Module`]: functions of effects in evaluation order, whose calls are yet to be looked up.
+//!
+//! `imports.rs` reads what a file takes and offers, `classes.rs`, `functions.rs` and `decorators.rs` open functions, `statements.rs`,
+//! `loops.rs` and `contexts.rs` fill them, `expressions.rs`, `comprehensions.rs`, `calls.rs` and `tasks.rs` evaluate, `places.rs` and
+//! `assign.rs` decide what is shared memory, `conditions.rs` takes tests apart. `context.rs` holds the work in progress.
+
+mod context;
+
+mod imports;
+mod types;
+
+mod classes;
+mod contexts;
+mod decorators;
+mod functions;
+mod loops;
+mod statements;
+
+mod assign;
+mod calls;
+mod comprehensions;
+mod conditions;
+mod expressions;
+mod places;
+mod tasks;
+
+#[cfg(test)]
+mod tests;
+
+use interlock_model::{
+    Span,
+    ir::{Interleaving, Note, Role},
+};
+use ruff_python_ast::Stmt;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use self::context::{Cx, Head, Lowerer};
+use super::{bind::bind, depth, parse};
+use crate::{Source, lines::Lines, module::Module};
+
+/// Lowers one file. It never fails: what cannot be read becomes a note.
+pub(super) fn lower(source: &Source<'_>) -> Module {
+    let mut lines = Lines::new(source.text);
+    let mut note = |at: usize, text: String| {
+        let at = u32::try_from(at).unwrap_or(u32::MAX);
+        let line = lines.line(at);
+        Note { span: Span { start: at, end: at, line, end_line: line, ..Span::default() }, text }
+    };
+    let (text, cuts) = depth::bounded(source.text);
+    let parsed = parse::parse(&text);
+    let mut notes: Vec<Note> =
+        cuts.into_iter().map(|at| note(at, "nested too deep; left out".to_owned())).collect();
+    if let Some((at, trouble)) = parsed.trouble() {
+        notes.push(note(at, format!("cannot be read and is left out: {trouble}")));
+    }
+    let mut module = tree(source.path, &text, parsed.body());
+    module.notes.extend(notes);
+    module
+}
+
+/// Lowers a syntax tree.
+fn tree(path: &str, text: &str, body: &[Stmt]) -> Module {
+    let facts = bind(body);
+    let mut done = Vec::with_capacity(facts.functions.len());
+    done.resize_with(facts.functions.len(), || None);
+    let mut lowerer = Lowerer {
+        facts,
+        lines: Lines::new(text),
+        names: FxHashMap::default(),
+        globals: FxHashMap::default(),
+        fixed: FxHashSet::default(),
+        module: Module { path: path.into(), ..Module::default() },
+        done,
+        bindings: FxHashMap::default(),
+        changes: vec![],
+        cx: Cx::new(0, "module".into()),
+        at: Span::default(),
+        made: vec![],
+        threaded: vec![],
+    };
+    lowerer.fix_globals();
+    lowerer.exports();
+    lowerer.statements(body);
+    let end = u32::try_from(text.len()).unwrap_or(u32::MAX);
+    let span = lowerer.span(ruff_text_size::TextRange::new(0.into(), end.into()));
+    lowerer.finish(Head { span, ..Head::default() }, Cx::new(u32::MAX, "".into()));
+    let Lowerer { mut module, done, made, threaded, .. } = lowerer;
+    // A function that lowering did not come to has no steps.
+    let unreached = |id: usize| Cx::new(u32::try_from(id).unwrap_or(u32::MAX), "unreached".into());
+    let written = done.into_iter().enumerate();
+    let written =
+        written.map(|(id, function)| function.unwrap_or_else(|| unreached(id).finish(Head::default())));
+    module.functions = written.chain(made).collect();
+    for id in threaded {
+        if let Some(lowered) = module.functions.get_mut(id as usize) {
+            lowered.function.interleaving = Interleaving::Anywhere;
+        }
+    }
+    if let Some(first) = module.functions.first_mut() {
+        first.function.role = Role::StartUp;
+    }
+    module
+}

@@ -1,0 +1,268 @@
+//! What runs beside what: `await`, tasks, groups of them, threads, and sleeps.
+
+use interlock_model::ir::{Backoff, Block, Op, Start};
+use ruff_python_ast::{Expr, ExprAwait, ExprCall};
+
+use super::{
+    calls::{Handed, Use},
+    context::Lowerer,
+};
+use crate::{
+    Shape,
+    module::Imported,
+    val::{Val, flag},
+};
+
+impl<'a> Lowerer<'a> {
+    pub(super) fn awaited(&mut self, it: &'a ExprAwait) -> Val {
+        let val = self.expression_for(&it.value, Use::Awaited);
+        self.stand(it);
+        self.push(Op::Suspend);
+        val
+    }
+
+    /// Calls that start, gather or wait for what runs beside others.
+    pub(super) fn task_call(&mut self, call: &'a ExprCall, wanted: Use) -> Option<Val> {
+        let (module, name) = self.library_call(&call.func);
+        let args = &call.arguments.args;
+        let concurrent =
+            matches!(module.as_str(), "asyncio" | "anyio" | "trio" | "anyio.to_thread" | "asyncio.tasks");
+        match (name, args.first()) {
+            ("sleep", _) if concurrent || module == "time" => {
+                let mut flags = 0;
+                for argument in args {
+                    flags |= self.expression(argument).flags;
+                }
+                self.stand(call);
+                let grows = flags & (flag::GROWS | flag::COUNTER) != 0;
+                let backoff = if grows { Backoff::Growing } else { Backoff::Fixed };
+                self.push(Op::Sleep { backoff, jitter: flags & flag::CHANCE != 0 });
+                Some(Val::nothing())
+            }
+            ("gather" | "wait" | "as_completed", Some(_)) if concurrent => Some(self.gather(call, wanted)),
+            ("wait_for" | "shield", Some(first)) if concurrent => {
+                let val = self.expression_for(first, Use::Awaited);
+                for argument in args.iter().skip(1) {
+                    self.expression(argument);
+                }
+                Some(val)
+            }
+            ("run" | "run_until_complete", Some(first)) if concurrent || name != "run" => {
+                // `asyncio.run(main())`, `anyio.run(main)`: start-up waits for it.
+                if matches!(first, Expr::Call(_)) {
+                    return Some(self.expression_for(first, Use::Awaited));
+                }
+                let target = self.function_place(first);
+                let handed = self.rest(call, 1);
+                self.stand(call);
+                Some(self.invoke_with(target, handed, false, Use::Awaited))
+            }
+            ("create_task" | "ensure_future" | "start_soon" | "run_coroutine_threadsafe", Some(first)) => {
+                Some(self.start_task(call, first))
+            }
+            ("to_thread" | "run_sync" | "run_in_threadpool", Some(first)) if wanted == Use::Awaited => {
+                Some(self.in_thread(call, first, 1))
+            }
+            ("run_in_executor", Some(_)) => {
+                let function = args.get(1)?;
+                Some(self.in_thread(call, function, 2))
+            }
+            ("call_later" | "call_at", Some(_)) => {
+                let callback = args.get(1)?;
+                self.spawn(call, callback, 2, Start::Timer);
+                Some(Val::nothing())
+            }
+            ("call_soon" | "call_soon_threadsafe" | "add_done_callback", Some(callback)) => {
+                self.spawn(call, callback, 1, Start::Now);
+                Some(Val::nothing())
+            }
+            ("submit", Some(first)) if is_executor(&call.func) => {
+                self.spawn(call, first, 1, Start::Now);
+                Some(Val::nothing())
+            }
+            ("Thread" | "Timer" | "Process", _)
+                if matches!(module.as_str(), "threading" | "multiprocessing") =>
+            {
+                Some(self.thread(call, name))
+            }
+            _ => None,
+        }
+    }
+
+    /// The library and the function that a name leads to, as far as this file says it.
+    pub(super) fn library_call(&mut self, callee: &'a Expr) -> (String, &'a str) {
+        match callee {
+            Expr::Name(it) => {
+                let name = it.id.as_str();
+                let import = self.module.imports.iter().find(|import| *import.local == *name);
+                match import.map(|import| (import.from.to_string(), import.what.clone())) {
+                    Some((from, Imported::Name(_))) => (from, name),
+                    _ => (String::new(), name),
+                }
+            }
+            Expr::Attribute(it) => {
+                let module = match &*it.value {
+                    Expr::Name(object) => self.library_of(object.id.as_str()),
+                    Expr::Attribute(object) => match &*object.value {
+                        Expr::Name(outer) => match self.library_of(outer.id.as_str()) {
+                            library if library.is_empty() => library,
+                            library => format!("{library}.{}", object.attr.as_str()),
+                        },
+                        _ => String::new(),
+                    },
+                    _ => String::new(),
+                };
+                (module, it.attr.as_str())
+            }
+            _ => (String::new(), ""),
+        }
+    }
+
+    fn library_of(&self, name: &str) -> String {
+        let import = self.module.imports.iter().find(|import| *import.local == *name);
+        import.map_or_else(String::new, |import| match &import.what {
+            Imported::All => import.from.to_string(),
+            Imported::Name(inner) => format!("{}.{inner}", import.from),
+        })
+    }
+
+    /// `asyncio.gather(a(), *more)`: side by side, and all are waited for.
+    fn gather(&mut self, call: &'a ExprCall, wanted: Use) -> Val {
+        let mut branches: Vec<Block> = vec![];
+        let (mut all, mut items) = (Val::nothing(), vec![]);
+        for argument in &call.arguments.args {
+            let inner = match argument {
+                Expr::Starred(it) => &*it.value,
+                other => other,
+            };
+            let (block, val) = match inner {
+                Expr::List(list) => {
+                    for element in &list.elts {
+                        let (block, val) = self.nested(|this| this.expression_for(element, Use::Awaited));
+                        all.depend(&val);
+                        branches.push(block);
+                    }
+                    continue;
+                }
+                Expr::ListComp(it) => {
+                    self.nested(|this| this.gathered(&it.generators, &[&it.elt], Use::Awaited))
+                }
+                Expr::Generator(it) => {
+                    self.nested(|this| this.gathered(&it.generators, &[&it.elt], Use::Awaited))
+                }
+                other => self.nested(|this| this.expression_for(other, Use::Awaited)),
+            };
+            if !block.is_empty() {
+                branches.push(block);
+            }
+            all.depend(&val);
+            items.push(crate::Arg { shape: Shape::Opaque, ..val.into_arg() });
+        }
+        self.stand(call);
+        branches.retain(|block| !block.is_empty());
+        if !branches.is_empty() {
+            if wanted == Use::Awaited {
+                self.push(Op::Together { branches });
+            } else {
+                for body in branches {
+                    self.push(Op::Spawn { start: Start::Now, body });
+                }
+            }
+        }
+        all.shape = Shape::List(items);
+        all
+    }
+
+    /// `asyncio.create_task(f())`, `group.start_soon(f, x)`: it runs on beside.
+    fn start_task(&mut self, call: &'a ExprCall, first: &'a Expr) -> Val {
+        if !matches!(first, Expr::Call(_)) {
+            self.spawn(call, first, 1, Start::Now);
+            return Val::nothing();
+        }
+        let (body, val) = self.branch(|this| this.expression_for(first, Use::Awaited));
+        self.stand(call);
+        if !body.is_empty() {
+            self.push(Op::Spawn { start: Start::Now, body });
+        }
+        Val { direct: None, shape: Shape::Opaque, ..Val::from_values(val.values, 0) }
+    }
+
+    /// `asyncio.to_thread(f, x)`: others run before it, between its steps and behind it.
+    fn in_thread(&mut self, call: &'a ExprCall, function: &'a Expr, from: usize) -> Val {
+        let target = self.function_place(function);
+        self.note_thread(&target);
+        let handed = self.rest(call, from);
+        self.stand(call);
+        self.push(Op::Suspend);
+        self.invoke_with(target, handed, false, Use::Awaited)
+    }
+
+    /// Other calls get between any two steps of what runs in a thread.
+    fn note_thread(&mut self, target: &Val) {
+        if let Shape::Function { function, .. } = &target.shape {
+            self.threaded.push(function.0);
+        }
+    }
+
+    fn spawn(&mut self, call: &'a ExprCall, function: &'a Expr, from: usize, start: Start) {
+        let target = self.function_place(function);
+        let handed = self.rest(call, from);
+        self.stand(call);
+        let at = self.at;
+        let (body, _) = self.branch(|this| this.invoke_with(target, handed, false, Use::Awaited));
+        self.push_at(at, Op::Spawn { start, body });
+    }
+
+    /// `threading.Thread(target=f, args=(x,))`: it may start any time from here on.
+    fn thread(&mut self, call: &'a ExprCall, name: &str) -> Val {
+        let by_name = |wanted: &str| {
+            let mut keywords = call.arguments.keywords.iter();
+            keywords.find(|keyword| keyword.arg.as_ref().is_some_and(|arg| arg.as_str() == wanted))
+        };
+        let named = by_name("target").or_else(|| by_name("function")).map(|keyword| &keyword.value);
+        let function = named.or_else(|| call.arguments.args.get(1));
+        let start = if name == "Timer" { Start::Timer } else { Start::Now };
+        if let Some(function) = function {
+            let target = self.function_place(function);
+            self.note_thread(&target);
+            let arguments = match by_name("args").map(|keyword| &keyword.value) {
+                Some(Expr::Tuple(it)) => it.elts.iter().map(|it| self.expression(it).into_arg()).collect(),
+                Some(Expr::List(it)) => it.elts.iter().map(|it| self.expression(it).into_arg()).collect(),
+                _ => vec![],
+            };
+            self.stand(call);
+            let at = self.at;
+            let (body, _) = self.branch(|this| this.invoke(target, arguments, false, Use::Awaited));
+            self.push_at(at, Op::Spawn { start, body });
+        }
+        let thread = self.step(&"thread".into(), 0);
+        self.push(Op::New { into: thread, lock: None });
+        Val { direct: Some(thread), ..Val::of(thread, 0) }
+    }
+
+    /// The arguments of a call from one on, handed to another function.
+    fn rest(&mut self, call: &'a ExprCall, from: usize) -> Handed {
+        let mut arguments = vec![];
+        for argument in call.arguments.args.iter().skip(from) {
+            arguments.push(self.expression(argument).into_arg());
+        }
+        let keywords = &call.arguments.keywords;
+        let named = !keywords.is_empty();
+        if named {
+            arguments.push(self.keywords(keywords));
+        }
+        Handed { arguments, named }
+    }
+}
+
+/// Whether it is an executor whose method is called, by its name.
+fn is_executor(callee: &Expr) -> bool {
+    let Expr::Attribute(method) = callee else { return false };
+    let name = match &*method.value {
+        Expr::Name(it) => it.id.as_str(),
+        Expr::Attribute(it) => it.attr.as_str(),
+        _ => return false,
+    };
+    let name = name.to_ascii_lowercase();
+    ["executor", "pool", "threads"].iter().any(|word| name.ends_with(word))
+}

@@ -1,0 +1,108 @@
+//! Python.
+//!
+//! `depth.rs` bounds what nests before anything recurses over it, `parse.rs` is the only file that names the parser's entry points,
+//! `bind.rs` finds out what names mean, `lower/` turns a syntax tree into a [`Module`], `resolve/` says where imports lead and which
+//! versions of the SDKs a tree asks for; `effects.toml` says what libraries do.
+
+mod bind;
+mod depth;
+mod lower;
+mod parse;
+mod resolve;
+
+use std::sync::LazyLock;
+
+use interlock_model::ir::Interleaving;
+
+use crate::{Frontend, Language, Layout, Lookup, Module, Semantics, Source, Tables};
+
+/// The tables of the language, read once. That they can be read is tested.
+fn tables() -> &'static Tables {
+    static TABLES: LazyLock<Tables> = LazyLock::new(|| Tables::parse(TABLE_TEXTS).unwrap_or_default());
+    &TABLES
+}
+
+const TABLE_TEXTS: &[&str] =
+    &[include_str!("sdk.toml"), include_str!("builtins.toml"), include_str!("lexicon.toml")];
+
+/// Whether the language itself offers something under a name.
+fn is_builtin(name: &str) -> bool {
+    let tables = tables().builtin();
+    tables.is_pure(name)
+        || tables.collection("", name).is_some()
+        || matches!(name, "open" | "super" | "input")
+}
+
+/// Python.
+#[derive(Debug)]
+pub struct Python;
+
+/// Python, as the list of all languages holds it.
+pub const LANGUAGE: Language = &Python;
+
+impl Frontend for Python {
+    fn name(&self) -> &'static str {
+        "Python"
+    }
+
+    fn extensions(&self) -> &'static [&'static str] {
+        &["py"]
+    }
+
+    fn settings(&self) -> &'static [&'static str] {
+        &[
+            "pyproject.toml",
+            "uv.lock",
+            "poetry.lock",
+            "requirements.txt",
+            "requirements-dev.txt",
+            "requirements.in",
+            "schema.sql",
+        ]
+    }
+
+    fn effects(&self) -> &'static str {
+        include_str!("effects.toml")
+    }
+
+    fn tables(&self) -> &'static Tables {
+        tables()
+    }
+
+    fn semantics(&self) -> &'static Semantics {
+        &Semantics {
+            asynchronous: Interleaving::AtSuspension,
+            synchronous: Interleaving::AtSuspension,
+            unwinds: true,
+            coroutines: true,
+            lookup: Lookup::DepthFirst,
+            constructor: Some("constructor"),
+            above: Some("super"),
+            default_export: None,
+        }
+    }
+
+    fn module(&self, source: &Source<'_>) -> Module {
+        lower::lower(source)
+    }
+
+    fn layout(&self, modules: &[Module], settings: &[(String, String)]) -> Layout {
+        resolve::layout(modules, settings)
+    }
+
+    fn reads(&self, source: &Source<'_>) -> bool {
+        parse::parse(source.text).trouble().is_none()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::knowledge::Knowledge;
+
+    #[test]
+    fn the_tables_can_be_read() {
+        Tables::parse(TABLE_TEXTS).unwrap();
+        Knowledge::of(LANGUAGE).unwrap();
+    }
+}
