@@ -64,7 +64,13 @@ impl<'a> Lowerer<'a> {
         let delay = call.arguments.get(1).map(|delay| self.spread_or_expression(delay));
         self.stand(call.span);
         if name == "setTimeout" && self.only_settles(callback) {
-            let flags = delay.map_or(0, |delay| delay.flags);
+            // How long a helper waits is for its callers to say: of a bare parameter nothing is known, so it is not held against them.
+            let handed = match call.arguments.get(1).and_then(Argument::as_expression) {
+                Some(Expression::Identifier(id)) => self.is_local(meaning_of(&id.reference_id)),
+                _ => false,
+            };
+            let unknown = if handed { flag::GROWS | flag::CHANCE } else { 0 };
+            let flags = delay.map_or(0, |delay| delay.flags) | unknown;
             return self.push(sleep(flags));
         }
         let at = self.at;
@@ -100,11 +106,7 @@ impl<'a> Lowerer<'a> {
         match &call.callee {
             // A parameter or a local result may be anything.
             Expression::Identifier(id) => {
-                let local = meaning_of(&id.reference_id).is_some_and(|symbol| {
-                    let global = self.facts.symbol(symbol).is_some_and(|known| known.global);
-                    !global && self.facts.held(symbol).is_none()
-                });
-                if local {
+                if self.is_local(meaning_of(&id.reference_id)) {
                     return None;
                 }
             }
@@ -120,6 +122,14 @@ impl<'a> Lowerer<'a> {
             _ => return None,
         }
         Some(self.rest(call))
+    }
+
+    /// Whether a name stands for a parameter or a local result.
+    fn is_local(&self, symbol: Option<u32>) -> bool {
+        symbol.is_some_and(|symbol| {
+            let global = self.facts.symbol(symbol).is_some_and(|known| known.global);
+            !global && self.facts.held(symbol).is_none()
+        })
     }
 
     /// A call that does nothing but let time pass.
