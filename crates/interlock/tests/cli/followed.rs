@@ -43,7 +43,7 @@ fn json(ended: &Ended) -> Value {
 /// What the tool `work` has lost, as `kind callee`.
 fn lost(body: &str, more: &str) -> Vec<String> {
     let report = json(&scan(&tree(body, more), &[]));
-    let tools = report["coverage"]["tools"].as_array().expect("tools");
+    let tools = report.pointer("/coverage/tools").and_then(Value::as_array).expect("tools");
     let work = tools.iter().find(|tool| tool["name"] == "work").expect("the tool");
     let text = |loss: &Value, key: &str| loss[key].as_str().unwrap_or_default().to_owned();
     let lost: Vec<String> = work["lost"]
