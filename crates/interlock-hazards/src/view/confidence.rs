@@ -10,7 +10,7 @@
 //! What a rule guesses besides (a reader that may be another one, a row that may not be the same) it takes off by itself with
 //! [`Issue::no_surer_than`](crate::Issue::no_surer_than).
 
-use interlock_model::{Confidence, ir::Op};
+use interlock_model::{Confidence, Span, ir::Op};
 
 use super::entry::{At, Entry, Runs};
 
@@ -20,7 +20,7 @@ struct Grounds {
     way: Way,
     /// Whether a function on the way is only one of several that may be meant.
     is_alternative: bool,
-    /// Whether it was guessed from its name or its methods what an object is.
+    /// Whether it was guessed what an object is, from its name or its methods, or what a library makes of a function.
     is_guessed: bool,
 }
 
@@ -67,18 +67,23 @@ impl Entry<'_> {
     /// Whether a step stands in a function that is only one of several that a call on the way may mean. The linker puts a check on
     /// nothing around those, at the place of the call.
     fn is_alternative(&self, at: At) -> bool {
-        let mut frame = self.frame_of(at);
-        while let Some(here) = self.frames.get(frame).filter(|here| here.parent != frame) {
+        self.calls_around(at).any(|(call, span)| {
             let chooses = |check: &At| {
                 matches!(self.op(*check), Some(Op::Check { on, equal: None, .. }) if on.is_empty())
-                    && self.span(*check) == here.call
+                    && self.span(*check) == span
             };
-            if self.control().control_dependences(here.at).iter().any(chooses) {
-                return true;
-            }
+            self.control().control_dependences(call).iter().any(chooses)
+        })
+    }
+
+    /// The calls whose functions a step stands in, innermost first, and where they are written.
+    pub(super) fn calls_around(&self, at: At) -> impl Iterator<Item = (At, Span)> {
+        let mut frame = self.frame_of(at);
+        std::iter::from_fn(move || {
+            let here = self.frames.get(frame).filter(|here| here.parent != frame)?;
             frame = here.parent;
-        }
-        false
+            Some((here.at, here.call))
+        })
     }
 }
 

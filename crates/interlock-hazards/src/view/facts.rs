@@ -109,9 +109,12 @@ fn is_fixed(path: &AccessPath) -> bool {
 }
 
 impl Entry<'_> {
-    /// The object of a call among some steps of which it was guessed what it is, as it is written.
+    /// The object of a call among some steps, or on the way to them, of which it was guessed what it is, as it is written.
     pub(crate) fn guessed(&self, steps: &[At]) -> Option<&str> {
-        let written = steps.iter().find_map(|at| self.facts.guessed.get(&self.span(*at)))?;
+        let guessed = |span: Span| self.facts.guessed.get(&span);
+        let on_the_way = |at: &At| self.calls_around(*at).find_map(|(_, span)| guessed(span));
+        let of_step = steps.iter().find_map(|at| guessed(self.span(*at)));
+        let written = of_step.or_else(|| steps.iter().find_map(on_the_way))?;
         Some(written.rsplit_once('.').map_or(&**written, |(object, _)| object))
     }
 

@@ -229,8 +229,8 @@ impl<'f> Rewriter<'_, 'f> {
                 self.keep_declared(&standing, out);
             }
             Reached::Wrapped(function) => {
-                // What else the library does around it is not known.
-                self.note_unresolved(&standing, UnresolvedReason::Library);
+                // That it runs the function, and at once, nobody says.
+                self.note_unresolved(&standing, UnresolvedReason::Guessed);
                 self.call_function(&standing, function, None, out);
                 self.keep_declared(&standing, out);
             }
