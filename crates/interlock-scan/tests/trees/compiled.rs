@@ -28,6 +28,10 @@ const BY_TYPES: &[&str] = &[
 const KNOWN: &[(&str, &str)] = &[
     ("a handle that the block itself closes", "esbuild's own code for `using` tries again without a pause"),
     (
+        "of two classes of one interface only the other is made",
+        "a bundler leaves out a class that nobody makes",
+    ),
+    (
         "prisma: one client that is kept across reloads",
         "`exports.db` is followed to the global that may hold it",
     ),

@@ -50,7 +50,7 @@ async function tries() {
             3       return promise.2
 
             3     fn sleep.closure(r) with ms
-            3       sleep fixed
+            3       sleep growing with jitter
             3       return
         "#]],
     );
