@@ -14,9 +14,14 @@ pub(super) fn inherited() -> Inherited {
     env::vars_os().collect()
 }
 
+/// The folder that the command line was typed in.
+pub(in crate::verbs) fn here() -> PathBuf {
+    env::current_dir().unwrap_or_else(|_| PathBuf::from("."))
+}
+
 /// What the command line says, or what a replay was saved with.
 pub(super) fn target(options: &Prove, saved: Option<&replay::Target>) -> Result<Target> {
-    let directory = env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
+    let directory = here();
     if let Some(url) = &options.url {
         let reset = options.reset.clone().unwrap_or_default();
         return server(options, url, reset);

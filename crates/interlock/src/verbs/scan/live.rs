@@ -1,6 +1,6 @@
 //! `--live -- COMMAND`: what the running server lists. It is started as `prove` starts it, apart from the user's files, and only asked.
 
-use std::{env, path::PathBuf, sync::Arc};
+use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use interlock_prove::{
@@ -19,7 +19,7 @@ pub(super) fn listed(options: &Scan, console: &mut Console) -> Result<Vec<String
     let target = Target::Command {
         command: options.command.clone(),
         environment: target::pairs(&options.env)?,
-        directory: env::current_dir().unwrap_or_else(|_| PathBuf::from(".")),
+        directory: target::here(),
     };
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let mut ending = runtime.block_on(async { Ending::with_terminal() })?;
