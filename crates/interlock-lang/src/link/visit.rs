@@ -38,22 +38,7 @@ pub(super) fn block(visitor: &mut impl Visitor, block: &mut Block) {
 pub(super) fn effect(visitor: &mut impl Visitor, effect: &mut Effect) {
     visitor.span(&mut effect.span);
     op(visitor, &mut effect.op);
-    match &mut effect.op {
-        Op::Check { then, otherwise, .. } => {
-            block(visitor, then);
-            block(visitor, otherwise);
-        }
-        Op::Spawn { body, .. } | Op::Loop { body, .. } | Op::Inlined { body, .. } => block(visitor, body),
-        Op::Together { branches } => branches.iter_mut().for_each(|branch| block(visitor, branch)),
-        Op::Try { body, catch, finally } => {
-            block(visitor, body);
-            if let Some(catch) = catch {
-                block(visitor, &mut catch.body);
-            }
-            block(visitor, finally);
-        }
-        _ => {}
-    }
+    effect.op.blocks_mut().for_each(|inner| block(visitor, inner));
 }
 
 /// What a step names itself, without the steps inside it.

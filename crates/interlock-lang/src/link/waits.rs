@@ -28,26 +28,7 @@ fn block(effects: &mut Block, asynchronous: &[bool]) {
             Op::Derive { .. } => own,
             _ => false,
         };
-        inside(&mut effect.op, asynchronous);
+        effect.op.blocks_mut().for_each(|inner| block(inner, asynchronous));
         true
     });
-}
-
-fn inside(op: &mut Op, asynchronous: &[bool]) {
-    match op {
-        Op::Check { then, otherwise, .. } => {
-            block(then, asynchronous);
-            block(otherwise, asynchronous);
-        }
-        Op::Spawn { body, .. } | Op::Loop { body, .. } | Op::Inlined { body, .. } => {
-            block(body, asynchronous)
-        }
-        Op::Together { branches } => branches.iter_mut().for_each(|branch| block(branch, asynchronous)),
-        Op::Try { body, catch, finally } => {
-            block(body, asynchronous);
-            catch.iter_mut().for_each(|catch| block(&mut catch.body, asynchronous));
-            block(finally, asynchronous);
-        }
-        _ => {}
-    }
 }

@@ -122,26 +122,10 @@ impl Chooser<'_> {
     }
 
     fn effect(&mut self, mut effect: Effect, out: &mut Block) {
-        match &mut effect.op {
-            Op::Call { callee: Callee::Pending(site), .. } if *site == self.dispatch.site => {
-                self.choose(&effect, out);
-                return;
-            }
-            Op::Check { then, otherwise, .. } => {
-                self.block(then);
-                self.block(otherwise);
-            }
-            Op::Spawn { body, .. } | Op::Loop { body, .. } | Op::Inlined { body, .. } => self.block(body),
-            Op::Together { branches } => branches.iter_mut().for_each(|branch| self.block(branch)),
-            Op::Try { body, catch, finally } => {
-                self.block(body);
-                if let Some(catch) = catch {
-                    self.block(&mut catch.body);
-                }
-                self.block(finally);
-            }
-            _ => {}
+        if matches!(&effect.op, Op::Call { callee: Callee::Pending(site), .. } if *site == self.dispatch.site) {
+            return self.choose(&effect, out);
         }
+        effect.op.blocks_mut().for_each(|inner| self.block(inner));
         out.push(effect);
     }
 

@@ -269,21 +269,9 @@ impl Rewrite<'_, '_> {
                     arguments.iter_mut().for_each(|argument| self.argument(argument));
                 }
                 Op::Closure { function, captures, .. } => self.closure(function, captures),
-                Op::Check { then, otherwise, .. } => {
-                    self.block(then);
-                    self.block(otherwise);
-                }
-                Op::Spawn { body, .. } | Op::Loop { body, .. } | Op::Inlined { body, .. } => self.block(body),
-                Op::Together { branches } => branches.iter_mut().for_each(|branch| self.block(branch)),
-                Op::Try { body, catch, finally } => {
-                    self.block(body);
-                    if let Some(catch) = catch {
-                        self.block(&mut catch.body);
-                    }
-                    self.block(finally);
-                }
                 _ => {}
             }
+            op.blocks_mut().for_each(|inner| self.block(inner));
         }
     }
 

@@ -398,4 +398,20 @@ impl Op {
         };
         first.into_iter().flatten().chain(rest)
     }
+
+    /// The same, to change them.
+    pub fn blocks_mut(&mut self) -> impl DoubleEndedIterator<Item = &mut Block> {
+        let (first, rest): ([Option<&mut Block>; 3], &mut [Block]) = match self {
+            Self::Check { then, otherwise, .. } => ([Some(then), Some(otherwise), None], &mut []),
+            Self::Spawn { body, .. } | Self::Loop { body, .. } | Self::Inlined { body, .. } => {
+                ([Some(body), None, None], &mut [])
+            }
+            Self::Together { branches } => ([None, None, None], branches),
+            Self::Try { body, catch, finally } => {
+                ([Some(body), catch.as_mut().map(|catch| &mut catch.body), Some(finally)], &mut [])
+            }
+            _ => ([None, None, None], &mut []),
+        };
+        first.into_iter().flatten().chain(rest)
+    }
 }
