@@ -166,12 +166,12 @@ impl<'i> Index<'i> {
                 index.functions_in(site.within, argument, Some((*number, at)));
             }
         }
-        let (mut names, nothing) = (Names::new(input.tables), AccessPath::this());
+        let mut names = Names::new(input.tables);
         for (number, site) in (0_u32..).zip(input.sites) {
-            let callee = site.callee.as_ref().unwrap_or(&nothing);
             let (is_foreign, is_known) =
                 (|root: &Root| index.is_foreign(root), |name: &str| index.is_known(name));
-            let says = names.of(callee, is_foreign, is_known);
+            let says = site.callee.as_ref().map(|callee| names.of(callee, is_foreign, is_known));
+            let says = says.unwrap_or(Says::NOTHING);
             if says.any(Says::KEEPS) {
                 index.keeps(number, site);
             }

@@ -1,7 +1,7 @@
 //! What the names in a call say about it, before anything is followed. All calls of a tree are asked several questions, and nearly all
-//! answers are no; so each call is looked at once, and each name of a file once, for the calls of a file share their names.
+//! answers are no; so each call is looked at once, and each name once.
 
-use interlock_model::ir::{AccessPath, Field, Name, Root};
+use interlock_model::ir::{AccessPath, Name, Root};
 use rustc_hash::FxHashMap;
 
 use super::{place::name_of, serve};
@@ -44,13 +44,13 @@ impl Says {
     }
 }
 
-/// What names say. They are found by where they stand in memory, so the tree must stay as it is meanwhile.
+/// What names say.
 #[derive(Debug)]
 pub(super) struct Names<'t> {
     tables: &'t Tables,
     /// What globals say in any case, and what they say where they are called themselves.
-    roots: FxHashMap<usize, (Says, Says)>,
-    methods: FxHashMap<usize, Says>,
+    roots: FxHashMap<&'t str, (Says, Says)>,
+    methods: FxHashMap<&'t str, Says>,
 }
 
 impl<'t> Names<'t> {
@@ -62,24 +62,23 @@ impl<'t> Names<'t> {
     /// What the names of a callee say.
     pub(super) fn of(
         &mut self,
-        callee: &AccessPath,
+        callee: &'t AccessPath,
         is_foreign: impl Fn(&Root) -> bool,
         is_known: impl Fn(&str) -> bool,
     ) -> Says {
         let tables = self.tables;
         let method = |name: &str| method(tables, name).and(Says::NOBODY, !is_known(name));
         let (by_root, alone) = match &callee.root {
-            Root::Global(name) => *self.roots.entry(name.as_ptr().addr()).or_insert_with(|| {
+            Root::Global(name) => *self.roots.entry(name).or_insert_with(|| {
                 let (always, alone) = root(tables.sdk(), name);
                 (always.and(Says::FOREIGN, is_foreign(&callee.root)), alone)
             }),
             _ => (Says::NOTHING, Says::NOTHING),
         };
         let by_method = match callee.fields.last() {
-            Some(Field::Name(name)) => {
-                *self.methods.entry(name.as_ptr().addr()).or_insert_with(|| method(name))
-            }
-            Some(field) => name_of(field).map_or(Says::NOTHING, method),
+            Some(field) => name_of(field).map_or(Says::NOTHING, |name| {
+                *self.methods.entry(name).or_insert_with(|| method(name))
+            }),
             None => alone,
         };
         Says(by_root.0 | by_method.0)
