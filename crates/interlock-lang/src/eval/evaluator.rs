@@ -14,7 +14,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::{
     index::{Definition, Index},
     key::{further, place, roomy},
-    memo::{Answers, Asking, Memo},
+    memo::{Answers, Asking, Fuel, Memo},
     value::AbstractValue,
 };
 use crate::{
@@ -152,7 +152,7 @@ impl<'w, 'f> Evaluator<'w, 'f> {
     pub(crate) fn new(world: &'w World<'f>) -> Self {
         Self {
             world,
-            asking: Asking::default(),
+            asking: Asking::new(Fuel::for_questions(world.flat.sites.len() + world.flat.variables.len())),
             globals: RefCell::default(),
             places: Memo::of(&world.places),
             inner: Memo::of(&world.inner),

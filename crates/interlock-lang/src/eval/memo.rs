@@ -3,6 +3,9 @@
 //! Who asks first must make no difference, so an answer is kept for everybody only if it is the same whoever asks: nothing on the way
 //! to it led back to a question that was still open, and nothing was given up as too deep. Every other answer is good for the
 //! outermost question alone; that one starts from nothing, so its answer is kept for whoever asks it as the outermost.
+//!
+//! What is kept for everybody is found once, so a tree pays for it in proportion to its size. All else is found again for each outermost
+//! question, and that is what [`Fuel`] bounds. How much of it a question uses up does not depend on what is known already.
 
 use std::{
     cell::{Cell, RefCell},
@@ -56,9 +59,30 @@ impl<K: Hash + Eq, T: Clone> Answers<K, T> {
     }
 }
 
+/// How many answers that are good for one question alone that question may find on its way. When they are used up, nothing deeper is
+/// asked, and the question ends with what it has.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Fuel(u32);
+
+impl Fuel {
+    /// What all questions together may use up, and the bounds for one. Real questions need some hundred.
+    const IN_SUM: usize = 100_000_000;
+    const LEAST: usize = 2_000;
+    const MOST: usize = 50_000;
+
+    /// For a tree about which so many things are asked.
+    pub(crate) fn for_questions(number: usize) -> Self {
+        let share = (Self::IN_SUM / number.max(1)).clamp(Self::LEAST, Self::MOST);
+        Self(u32::try_from(share).unwrap_or(u32::MAX))
+    }
+}
+
 /// Where one thread is with its questions.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Asking {
+    fuel: Fuel,
+    /// What the outermost question has used up of it.
+    spent: Cell<u32>,
     /// How many questions are open.
     open: Cell<u32>,
     depth: Cell<u32>,
@@ -79,10 +103,27 @@ struct Outer {
 }
 
 impl Asking {
+    pub(crate) fn new(fuel: Fuel) -> Self {
+        Self {
+            fuel,
+            spent: Cell::default(),
+            open: Cell::default(),
+            depth: Cell::default(),
+            deepest: Cell::default(),
+            cuts: Cell::default(),
+            turn: Cell::default(),
+        }
+    }
+
+    /// How deep it may be asked by now.
+    fn limit(&self) -> u32 {
+        if self.spent.get() < self.fuel.0 { DEPTH } else { 0 }
+    }
+
     /// Asks one thing more; `None` if that is too deep.
     pub(crate) fn deeper<T>(&self, ask: impl FnOnce() -> T) -> Option<T> {
         let depth = self.depth.get();
-        if depth >= DEPTH {
+        if depth >= self.limit() {
             self.cut();
             return None;
         }
@@ -102,7 +143,7 @@ impl Asking {
         let is_outermost = self.open.get() == 0;
         let depth = if is_outermost { 0 } else { self.depth.get() };
         match kept.height {
-            Some(height) if depth + height <= DEPTH => {
+            Some(height) if depth + height <= self.limit() => {
                 self.deepest.set(self.deepest.get().max(self.depth.get() + height));
                 true
             }
@@ -135,10 +176,14 @@ impl Asking {
         self.open.set(self.open.get() - 1);
         self.depth.set(outer.depth);
         self.deepest.set(outer.deepest.max(outer.depth + height));
+        let is_for_everybody = self.cuts.get() == outer.cuts;
         if outer.is_outermost {
             self.turn.set(self.turn.get().wrapping_add(1));
+            self.spent.set(0);
+        } else if !is_for_everybody {
+            self.spent.set(self.spent.get().saturating_add(1));
         }
-        (self.cuts.get() == outer.cuts).then_some(height)
+        is_for_everybody.then_some(height)
     }
 }
 
@@ -191,6 +236,8 @@ impl<'w, K: Hash + Eq + Clone, T: Clone> Memo<'w, K, T> {
 mod tests {
     use super::*;
 
+    const FUEL: u32 = 100;
+
     /// What things say of themselves and of others: a graph in which a question leads to the questions it names.
     struct Graph<'w> {
         leads_to: &'w [&'w [u32]],
@@ -200,7 +247,7 @@ mod tests {
 
     impl<'w> Graph<'w> {
         fn of(leads_to: &'w [&'w [u32]], answers: &'w Answers<u32, Vec<u32>>) -> Self {
-            Self { leads_to, asking: Asking::default(), memo: Memo::of(answers) }
+            Self { leads_to, asking: Asking::new(Fuel(FUEL)), memo: Memo::of(answers) }
         }
 
         /// The numbers that one leads to, itself included.
@@ -241,5 +288,29 @@ mod tests {
         let graph = Graph::of(&leads_to, &answers);
         (0..100).rev().for_each(|number| drop(graph.ask(number)));
         assert_eq!(graph.ask(0).len(), alone, "the end of the way is known by now, and still too deep");
+    }
+    #[test]
+    fn what_leads_back_to_itself_is_given_up_when_the_fuel_is_used_up_whoever_asks_first() {
+        // Each leads to three others and all of them back to each other: nothing is kept for everybody.
+        let lists: Vec<Vec<u32>> = (0..1_000).map(|n| vec![(n + 1) % 1_000, (n + 7) % 1_000, n / 2]).collect();
+        let leads_to: Vec<&[u32]> = lists.iter().map(Vec::as_slice).collect();
+        let alone: Vec<Vec<u32>> =
+            (0..20).map(|number| Graph::of(&leads_to, &Answers::default()).ask(number)).collect();
+        let most = FUEL as usize + DEPTH as usize;
+        for found in &alone {
+            let distinct: std::collections::BTreeSet<&u32> = found.iter().collect();
+            assert!((10..=most).contains(&distinct.len()), "{}", distinct.len());
+        }
+        let answers = Answers::default();
+        for number in (0..20).rev() {
+            assert_eq!(Graph::of(&leads_to, &answers).ask(number), alone[number as usize]);
+        }
+    }
+
+    #[test]
+    fn a_large_tree_leaves_less_to_each_question() {
+        assert_eq!(Fuel::for_questions(0).0 as usize, Fuel::MOST);
+        assert_eq!(Fuel::for_questions(10_000).0 as usize, Fuel::IN_SUM / 10_000);
+        assert_eq!(Fuel::for_questions(usize::MAX).0 as usize, Fuel::LEAST);
     }
 }

@@ -1,6 +1,6 @@
 //! What the values of a function are: by their declared type, by how they come about, by who hands them over.
 
-use std::sync::Arc;
+use std::{cell::Cell, sync::Arc};
 
 use interlock_model::ir::{AccessPath, Field, FunctionId, Root, Term, Value};
 
@@ -11,6 +11,8 @@ use crate::{Kind, Shape};
 const NESTED: usize = 16;
 /// The same for what a function takes along that is handed over.
 const TAKEN: usize = 4;
+/// How many values are looked at to know whether callers hand over different functions.
+const LOOKED_AT: usize = 500;
 
 impl<'f> Evaluator<'_, 'f> {
     pub(crate) fn definition(&self, at: FunctionId, value: Value) -> Option<&'f Definition> {
@@ -139,34 +141,40 @@ impl<'f> Evaluator<'_, 'f> {
     /// Whether a value is a parameter, of a function or of one around it, for which callers hand over different functions: which one
     /// runs is known where the call is followed.
     pub(crate) fn is_for_callers_to_say(&self, at: FunctionId, value: Value) -> bool {
-        self.is_open(at, value, NESTED)
+        self.is_open(at, value, NESTED, &Cell::new(LOOKED_AT))
     }
 
-    fn is_open(&self, at: FunctionId, value: Value, depth: usize) -> bool {
-        let Some(depth) = depth.checked_sub(1) else { return false };
+    fn is_open(&self, at: FunctionId, value: Value, depth: usize, left: &Cell<usize>) -> bool {
+        let (Some(depth), Some(fewer)) = (depth.checked_sub(1), left.get().checked_sub(1)) else {
+            return false;
+        };
+        left.set(fewer);
         match self.definition(at, value) {
-            Some(Definition::Parameter(number)) => self.callers_differ(at, *number, depth),
+            Some(Definition::Parameter(number)) => self.callers_differ(at, *number, depth, left),
             Some(Definition::Capture(position)) => {
                 let Some((within, terms)) = self.index.captured(at) else { return false };
                 let outer = terms.get(*position).and_then(bare);
-                outer.is_some_and(|outer| self.is_open(*within, outer, depth))
+                outer.is_some_and(|outer| self.is_open(*within, outer, depth, left))
             }
             _ => false,
         }
     }
 
-    fn callers_differ(&self, at: FunctionId, number: usize, depth: usize) -> bool {
+    fn callers_differ(&self, at: FunctionId, number: usize, depth: usize, left: &Cell<usize>) -> bool {
         let Some(callers) = self.index.callers.get(&at) else { return false };
         let mut known = None;
         for site in callers.iter().filter_map(|site| self.flat.sites.get(*site as usize)) {
             let Some(arg) = site.arguments.get(number) else { continue };
             let within = FunctionId(site.within);
-            if within != at && bare(&arg.term).is_some_and(|value| self.is_open(within, value, depth)) {
+            if within != at && bare(&arg.term).is_some_and(|value| self.is_open(within, value, depth, left)) {
                 return true;
             }
             // One that takes along what it was given itself is another one each time.
             if let Shape::Function { captures, .. } = &arg.shape
-                && captures.iter().filter_map(bare).any(|value| self.is_open(within, value, depth.min(TAKEN)))
+                && captures
+                    .iter()
+                    .filter_map(bare)
+                    .any(|value| self.is_open(within, value, depth.min(TAKEN), left))
             {
                 return true;
             }
@@ -196,7 +204,6 @@ impl<'f> Evaluator<'_, 'f> {
     }
 }
 
-/// The value that a term is, if it is nothing but one.
 /// The value that a term is, where it is nothing but that.
 pub(crate) fn bare(term: &Term) -> Option<Value> {
     match term {

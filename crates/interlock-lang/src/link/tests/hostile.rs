@@ -50,6 +50,27 @@ fn many_re_exports_of_each_other_do_not_multiply() {
 }
 
 #[test]
+fn functions_that_hand_on_what_they_are_handed_do_not_multiply() {
+    let mut tree = String::from("//- a.ts\nfunction done() {}\nfunction f0(work) { return work(); }\n");
+    for n in 1..20 {
+        let calls = format!("f{}(work); ", n - 1).repeat(8);
+        writeln!(tree, "function f{n}(work) {{ {calls} }}").unwrap();
+    }
+    writeln!(tree, "f19(done);").unwrap();
+    assert_eq!(linked(&tree).functions.len(), 22);
+}
+
+#[test]
+fn a_crowd_of_functions_that_call_each_other_is_given_up_on() {
+    let mut tree = String::from("//- a.ts\nclass C { go() {} }\n");
+    for n in 0..300 {
+        let calls = (1..9).map(|step| format!("f{}() || ", (n * 7 + step * 31) % 300)).collect::<String>();
+        writeln!(tree, "function f{n}() {{ const found = {calls} new C(); found.go(); return found; }}").unwrap();
+    }
+    assert_eq!(linked(&tree).functions.len(), 302);
+}
+
+#[test]
 fn notes_are_bounded() {
     let mut tree = String::new();
     for n in 0..200 {
