@@ -68,6 +68,7 @@ impl Evaluator<'_, '_> {
                 found
             }
             Definition::Unknown
+            | Definition::Term(_)
             | Definition::Parameter(_)
             | Definition::Capture(_)
             | Definition::Returned(_)
@@ -161,7 +162,7 @@ impl Evaluator<'_, '_> {
     fn look_at_state(&self, at: FunctionId, value: Value) -> bool {
         let Some(definition) = self.definition(at, value) else { return false };
         match definition {
-            Definition::New | Definition::Unknown | Definition::Function(_) => false,
+            Definition::New | Definition::Unknown | Definition::Term(_) | Definition::Function(_) => false,
             Definition::Parameter(_) | Definition::Capture(_) | Definition::Returned(_) => true,
             Definition::Path(path) => self.is_state(at, path),
             Definition::Either(values) => {

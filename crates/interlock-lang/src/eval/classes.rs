@@ -1,43 +1,21 @@
 //! Classes: what they inherit, which method is meant, and what something of a declared type is.
 
-use std::{collections::VecDeque, sync::Arc};
+use std::sync::Arc;
 
 use interlock_model::ir::{AccessPath, Field, FunctionId, Root, Term};
 
 use super::{evaluator::Evaluator, key::place, value::AbstractValue};
-use crate::{Kind, Lookup};
-
-/// How many classes one inherits from at most, itself included.
-const MOST_ANCESTORS: usize = 16;
+use crate::Kind;
 
 impl<'f> Evaluator<'_, 'f> {
-    /// A class and what it inherits from, itself first, in the order in which the language looks methods up; circles end.
+    /// A class and what it inherits from, itself first, in the order in which the language looks methods up.
     pub(crate) fn ancestry(&self, class: usize) -> impl Iterator<Item = usize> {
-        let mut seen = vec![class];
-        let mut pending = VecDeque::from([class]);
-        std::iter::from_fn(move || {
-            let current = pending.pop_front()?;
-            let mut bases = self.bases(current);
-            bases.retain(|base| !seen.contains(base));
-            bases.truncate(MOST_ANCESTORS - seen.len());
-            seen.extend(&bases);
-            match self.semantics.lookup {
-                Lookup::DepthFirst => bases.into_iter().rev().for_each(|base| pending.push_front(base)),
-                Lookup::Shallowest => pending.extend(bases),
-            }
-            Some(current)
-        })
-    }
-
-    /// What a class inherits from, as far as that is the program's.
-    fn bases(&self, class: usize) -> Vec<usize> {
-        let paths = self.flat.classes.get(class).into_iter().flat_map(|class| &class.bases);
-        paths.filter_map(|path| self.index.classes.get(&*place(path, None)?).copied()).collect()
+        self.index.ancestry(class, self.semantics.lookup)
     }
 
     /// The first class that a class inherits from, if it is one of the program's.
     pub(crate) fn parent(&self, class: usize) -> Option<usize> {
-        self.bases(class).first().copied()
+        self.index.bases(class).first().copied()
     }
 
     /// The function that makes an object of a class ready.

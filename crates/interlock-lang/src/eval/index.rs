@@ -1,14 +1,15 @@
 //! What is written where: functions by the path they are called by, assignments by the place they go to, calls by the function they
-//! reach for sure. Collected in one walk; the [evaluator](super::evaluator) asks it afterwards.
+//! reach for sure. Collected in one walk; the [evaluator](super::evaluator) asks it afterwards, and before it the discovery of
+//! [tools](crate::tools).
 
-use std::{borrow::Cow, ops::Range};
+use std::{borrow::Cow, collections::VecDeque, ops::Range};
 
 use interlock_model::ir::{AccessPath, Field, Function, FunctionId, Name, Root, Term, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{key::place, walk::Walk};
 use crate::{
-    Arg, Shape,
+    Arg, Lookup, Shape,
     link::flat::{Flat, number, stem},
     module::{Site, split_global},
     tables::{Builtins, Does},
@@ -16,6 +17,9 @@ use crate::{
 
 /// How many callers of a function, assignments to a place and so on are remembered: enough to learn what something is.
 pub(super) const REMEMBERED: usize = 8;
+
+/// How many classes one inherits from at most, itself included.
+const MOST_ANCESTORS: usize = 16;
 
 /// Where everything is.
 #[derive(Debug)]
@@ -37,6 +41,8 @@ pub(crate) struct Index<'f> {
     at: Vec<At>,
     /// Classes by name.
     pub(crate) classes: FxHashMap<&'f str, usize>,
+    /// The classes that each class extends.
+    bases: Vec<Vec<usize>>,
     /// The classes that extend one.
     pub(crate) children: FxHashMap<usize, Vec<usize>>,
     /// The classes that say they implement something.
@@ -57,6 +63,8 @@ pub(crate) struct Index<'f> {
     pub(crate) called: FxHashMap<(FunctionId, Value), usize>,
     /// The calls of what a value holds, by function and place in the file.
     pub(crate) by_value: FxHashMap<(u32, u32, u32), u32>,
+    /// What variables are given first that closures see changing.
+    pub(super) written: FxHashMap<(FunctionId, Value), Definition>,
     /// The other values that a value may be which is found at a path, or else something: `given ?? usual`.
     pub(crate) otherwise: FxHashMap<(FunctionId, Value), Vec<Value>>,
     /// Where a closure is handed over: the call and the argument.
@@ -110,6 +118,8 @@ pub(crate) enum Definition {
     Returned(FunctionId),
     /// What is found at a path.
     Path(AccessPath),
+    /// What another term says.
+    Term(Term),
     /// One of several values.
     Either(Vec<Value>),
     /// A function that is written here.
@@ -137,6 +147,7 @@ impl<'f> Index<'f> {
             places: Default::default(),
             at: Default::default(),
             classes: Default::default(),
+            bases: Default::default(),
             children: Default::default(),
             implementors: Default::default(),
             methods: Default::default(),
@@ -147,6 +158,7 @@ impl<'f> Index<'f> {
             named: Default::default(),
             called: Default::default(),
             by_value: Default::default(),
+            written: Default::default(),
             otherwise: Default::default(),
             handed: Default::default(),
             defaults: Default::default(),
@@ -254,9 +266,12 @@ impl<'f> Index<'f> {
         self.captured.get(function.0 as usize)?.as_ref()
     }
 
+    /// Remembers where a closure is written. A function that is only named takes nothing along.
     pub(super) fn take_along(&mut self, function: FunctionId, within: FunctionId, captures: &[Term]) {
-        if let Some(known) = self.captured.get_mut(function.0 as usize) {
-            known.get_or_insert_with(|| (within, captures.to_vec()));
+        if let Some(known) = self.captured.get_mut(function.0 as usize)
+            && known.as_ref().is_none_or(|(_, taken)| taken.is_empty())
+        {
+            *known = Some((within, captures.to_vec()));
         }
     }
 
@@ -266,10 +281,47 @@ impl<'f> Index<'f> {
         self.variables_from(first)
     }
 
-    /// The variables of a place from the first one on.
+    /// The first few variables of a place from the first one on.
     pub(crate) fn variables_from(&self, first: Option<u32>) -> impl Iterator<Item = usize> + Clone {
+        self.chain_from(first).take(REMEMBERED)
+    }
+
+    /// Everything that is assigned to a place: variables by number.
+    pub(crate) fn all_variables(&self, place: &str) -> impl Iterator<Item = usize> + Clone {
+        self.chain_from(self.place(place).and_then(|(_, known)| known.variables).map(|(first, _)| first))
+    }
+
+    fn chain_from(&self, first: Option<u32>) -> impl Iterator<Item = usize> + Clone {
         let next = |number: &u32| self.next.get(*number as usize).copied().filter(|next| next != number);
-        std::iter::successors(first, next).take(REMEMBERED).map(|number| number as usize)
+        std::iter::successors(first, next).map(|number| number as usize)
+    }
+
+    /// What a variable is given first that closures see changing.
+    pub(crate) fn written(&self, function: FunctionId, value: Value) -> Option<&Definition> {
+        self.written.get(&(function, value))
+    }
+
+    /// The classes that a class extends, as far as they are the program's.
+    pub(crate) fn bases(&self, class: usize) -> &[usize] {
+        self.bases.get(class).map_or(&[], Vec::as_slice)
+    }
+
+    /// A class and what it inherits from, itself first, in the order in which the language looks methods up; circles end.
+    pub(crate) fn ancestry(&self, class: usize, lookup: Lookup) -> impl Iterator<Item = usize> {
+        let mut seen = vec![class];
+        let mut pending = VecDeque::from([class]);
+        std::iter::from_fn(move || {
+            let current = pending.pop_front()?;
+            let mut bases = self.bases(current).to_vec();
+            bases.retain(|base| !seen.contains(base));
+            bases.truncate(MOST_ANCESTORS.saturating_sub(seen.len()));
+            seen.extend(&bases);
+            match lookup {
+                Lookup::DepthFirst => bases.into_iter().rev().for_each(|base| pending.push_front(base)),
+                Lookup::Shallowest => pending.extend(bases),
+            }
+            Some(current)
+        })
     }
 
     /// Whether something of the tree may be found at a global, or behind it. What a library or the language offers is asked for at
@@ -311,12 +363,13 @@ impl<'f> Index<'f> {
                     self.implementors.entry(place).or_default().push(number);
                 }
             }
-            for base in &class.bases {
-                let base = place(base, None).and_then(|place| self.classes.get(&*place).copied());
-                if let Some(base) = base {
-                    self.children.entry(base).or_default().push(number);
-                }
+            let bases = class.bases.iter();
+            let bases: Vec<usize> =
+                bases.filter_map(|base| self.classes.get(&*place(base, None)?).copied()).collect();
+            for base in &bases {
+                self.children.entry(*base).or_default().push(number);
             }
+            self.bases.push(bases);
         }
     }
 

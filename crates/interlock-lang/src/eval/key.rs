@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use interlock_model::ir::{AccessPath, Field, Name, Root};
+use interlock_model::ir::{AccessPath, Field, Name, Root, Term};
 
 /// The place that a path leads to, as a key: `src/a.ts::store.pool`; `src/a.ts::Store.pool` for a field of `this`. What is in a map
 /// or a list has one place for all keys.
@@ -16,6 +16,35 @@ pub(super) fn place<'p>(path: &'p AccessPath, owner: Option<&Name>) -> Option<Co
     let mut place = roomy(start);
     further(&mut place, &path.fields);
     Some(Cow::Owned(place))
+}
+
+/// The same for a path in parts on which every entry has a place of its own: `tools["get-point"]` is `src/a.ts::tools.get-point`. `None`
+/// where the way there depends on a value.
+pub(crate) fn exact_place<'p>(
+    root: &'p Root,
+    fields: &[Field],
+    owner: Option<&Name>,
+) -> Option<Cow<'p, str>> {
+    let mut place = match root {
+        Root::Global(name) if fields.is_empty() => return Some(Cow::Borrowed(name)),
+        Root::Global(name) => roomy(name),
+        Root::This if fields.is_empty() => return None,
+        Root::This => roomy(owner?),
+        Root::Value(_) => return None,
+    };
+    for field in fields {
+        place.push('.');
+        place.push_str(exact_name(field)?);
+    }
+    Some(Cow::Owned(place))
+}
+
+/// The name of a field, where it does not depend on a value.
+pub(crate) fn exact_name(field: &Field) -> Option<&str> {
+    match field {
+        Field::Name(name) | Field::At(Term::Literal(name)) => Some(name),
+        Field::At(_) => None,
+    }
 }
 
 /// A text with room for a few fields behind it.

@@ -292,7 +292,8 @@ mod tests {
     #[test]
     fn what_leads_back_to_itself_is_given_up_when_the_fuel_is_used_up_whoever_asks_first() {
         // Each leads to three others and all of them back to each other: nothing is kept for everybody.
-        let lists: Vec<Vec<u32>> = (0..1_000).map(|n| vec![(n + 1) % 1_000, (n + 7) % 1_000, n / 2]).collect();
+        let lists: Vec<Vec<u32>> =
+            (0..1_000).map(|n| vec![(n + 1) % 1_000, (n + 7) % 1_000, n / 2]).collect();
         let leads_to: Vec<&[u32]> = lists.iter().map(Vec::as_slice).collect();
         let alone: Vec<Vec<u32>> =
             (0..20).map(|number| Graph::of(&leads_to, &Answers::default()).ask(number)).collect();

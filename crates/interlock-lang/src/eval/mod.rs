@@ -23,7 +23,7 @@ mod walk;
 pub(crate) use alias::last_name;
 pub(crate) use evaluator::{Evaluator, World};
 pub(crate) use index::{CallAt, Definition, Index};
-pub(crate) use key::further;
+pub(crate) use key::{exact_name, exact_place, further};
 pub(crate) use target::{Alternatives, Reached};
 pub(crate) use value::AbstractValue;
 pub(crate) use values::bare;

@@ -41,7 +41,7 @@ impl<'f> Evaluator<'_, 'f> {
         }
         let Some(definition) = self.definition(at, value) else { return declared };
         let found = match definition {
-            Definition::Unknown | Definition::New => AbstractValue::Unknown,
+            Definition::Unknown | Definition::New | Definition::Term(_) => AbstractValue::Unknown,
             Definition::Path(path) => match self.index.otherwise.get(&(at, value)) {
                 None => self.path(at, path),
                 Some(others) => {

@@ -24,6 +24,15 @@ impl Walk<'_, '_> {
         }
     }
 
+    /// The same, unless something is known of it.
+    fn define_first(&mut self, value: Value, definition: impl FnOnce() -> Definition) {
+        if let Some(known @ Definition::Unknown) =
+            self.index.definitions.get_mut(self.first + value.0 as usize)
+        {
+            *known = definition();
+        }
+    }
+
     pub(super) fn block(&mut self, block: &Block) {
         self.steps += block.len();
         for effect in block {
@@ -65,10 +74,13 @@ impl Walk<'_, '_> {
                     let from = from.iter().copied().take(REMEMBERED).collect();
                     self.define(*into, Definition::Either(from));
                 }
-                Op::Write {
-                    to: Resource::Shared(AccessPath { root: Root::Global(name), fields }), ..
-                } if fields.is_empty() => {
-                    self.index.assigned.insert(name.clone());
+                Op::Derive { into, term, .. } if !matches!(term, Term::Unknown) => {
+                    self.define_first(*into, || Definition::Term(term.clone()));
+                }
+                Op::Write { to: Resource::Shared(AccessPath { root, fields }), from, .. }
+                    if fields.is_empty() =>
+                {
+                    self.write(root, from);
                 }
                 Op::New { into, .. } => self.define(*into, Definition::New),
                 Op::Closure { into, function, captures } => {
@@ -81,6 +93,20 @@ impl Walk<'_, '_> {
                 _ => {}
             }
             effect.op.blocks().for_each(|block| self.block(block));
+        }
+    }
+
+    /// A variable is given something.
+    fn write(&mut self, root: &Root, from: &[Value]) {
+        match root {
+            Root::Global(name) => {
+                self.index.assigned.insert(name.clone());
+            }
+            Root::Value(variable) if !from.is_empty() => {
+                let first = || Definition::Either(from.iter().copied().take(REMEMBERED).collect());
+                self.index.written.entry((self.id, *variable)).or_insert_with(first);
+            }
+            _ => {}
         }
     }
 

@@ -7,6 +7,7 @@ use interlock_model::ir::{
 use super::{Discovered, Dispatch, Handler, Input, Unit, input::Added};
 use crate::{
     Semantics,
+    eval::Index,
     knowledge::Knowledge,
     link::{
         flat::{Flat, number},
@@ -33,6 +34,7 @@ pub(crate) fn apply(
     semantics: &Semantics,
 ) -> Applied {
     let unit = |(function, about)| Unit::of(function, about);
+    let index = Index::of(flat, functions, knowledge.tables().builtin());
     let input = Input {
         files: &flat.files,
         units: functions.iter().zip(&flat.about).map(unit).collect(),
@@ -40,15 +42,17 @@ pub(crate) fn apply(
         classes: &flat.classes,
         variables: &flat.variables,
         handing: &flat.handing,
-        holding: &flat.holding,
         members: &flat.members,
         packages,
+        index: &index,
+        lookup: semantics.lookup,
         names,
         tables: knowledge.tables(),
         above: semantics.above,
     };
     let Discovered { handlers, added, sites, dispatches, origins, servers, notes } = super::discover(&input);
     drop(input);
+    drop(index);
     // Without this, the first one more would make room for twice as many.
     functions.reserve_exact(added.len());
     flat.about.reserve_exact(added.len());
@@ -122,7 +126,8 @@ impl Chooser<'_> {
     }
 
     fn effect(&mut self, mut effect: Effect, out: &mut Block) {
-        if matches!(&effect.op, Op::Call { callee: Callee::Pending(site), .. } if *site == self.dispatch.site) {
+        if matches!(&effect.op, Op::Call { callee: Callee::Pending(site), .. } if *site == self.dispatch.site)
+        {
             return self.choose(&effect, out);
         }
         effect.op.blocks_mut().for_each(|inner| self.block(inner));

@@ -18,7 +18,7 @@ impl<'i> Index<'i> {
         // A closure sees the type that the function around it has declared.
         let Definition::Capture(position) = self.definition(function, value)? else { return None };
         let (within, terms) = self.captured(function)?;
-        match terms.get(position)? {
+        match terms.get(*position)? {
             Term::Path(AccessPath { root: Root::Value(outer), fields })
                 if fields.is_empty() && within < function =>
             {
@@ -37,7 +37,7 @@ impl<'i> Index<'i> {
                 let declared = |class: &'i Class| class.fields.iter().find(|(name, _)| &**name == field);
                 self.line(class).find_map(declared).map(|(_, declared)| declared)
             }
-            Root::Global(name) => self.variables(name).iter().find_map(|variable| variable.declared.as_ref()),
+            Root::Global(name) => self.variables(name).find_map(|variable| variable.declared.as_ref()),
             Root::Value(_) => None,
         }
     }

@@ -47,7 +47,7 @@ impl<'i> Index<'i> {
             let made = unit.function.effects().filter_map(|effect| match &effect.op {
                 Op::Exit(Exit::Return(values)) => match values.as_slice() {
                     [value] => match self.definition(factory, *value)? {
-                        Definition::Closure(function) => Some(function),
+                        Definition::Function(function) => Some(function.0),
                         _ => None,
                     },
                     _ => None,

@@ -1,22 +1,22 @@
-//! What is written where, so that expressions can be followed: one walk over everything.
+//! What discovery asks of a tree besides what [linking](crate::eval::Index) knows of it: what calls say, what fills collections, who
+//! calls whom.
 
-use std::{borrow::Cow, cell::OnceCell};
+use std::cell::OnceCell;
 
 use interlock_model::ir::{
-    AccessPath, Argument, Asked, Block, Callee, Field, Name, Op, Resource, Root, Term, Value,
+    AccessPath, Argument, Asked, Callee, Field, Function, FunctionId, Name, Op, Resource, Root, Term, Value,
 };
-use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{
     input::Input,
     memo::Memo,
     origin,
-    place::{end, name_of, place, place_at, separates},
+    place::{end, name_of, place_at, separates},
     says::{Names, Says},
 };
+pub(super) use crate::eval::Definition;
 use crate::{
-    Arg, Shape,
-    link::flat::stem,
     module::{Class, Site, Variable},
     tables::{Builtins, Sdk},
 };
@@ -32,31 +32,16 @@ const DESCENDANTS: usize = 1_000;
 pub(super) struct Index<'i> {
     pub(super) input: &'i Input<'i>,
     files: FxHashSet<&'i str>,
-    /// The stems of the names that something of the tree is called by.
-    stems: FxHashSet<&'i str>,
     /// The last names of the places at which something of the tree is, and of its methods.
     ends: FxHashSet<&'i str>,
-    bound: FxHashMap<Cow<'i, str>, u32>,
     nested: FxHashMap<(u32, Value), u32>,
-    variables: FxHashMap<Cow<'i, str>, Vec<&'i Variable>>,
-    classes: FxHashMap<&'i str, usize>,
-    children: FxHashMap<usize, Vec<usize>>,
-    /// For each function, where it is written and what it takes along there.
-    captured: Vec<Option<(u32, &'i [Term])>>,
-    handed: FxHashMap<u32, (u32, usize)>,
-    /// How the values of all functions come about, one function after another.
-    definitions: Vec<Option<Definition<'i>>>,
-    /// For each function, where its values begin among them.
-    firsts: Vec<usize>,
+    /// What is set under names that are no identifiers, by the exact place: `tools["get-point"] = tool`.
+    exact: FxHashMap<String, Vec<&'i Variable>>,
     kept: FxHashMap<String, Vec<u32>>,
-    /// What is set under a name that only the run knows, by the place of the object: `tools[tool.name] = tool`.
-    entered: FxHashMap<String, Vec<&'i Variable>>,
     filled: FxHashMap<(u32, Value), Vec<u32>>,
     callers: FxHashMap<u32, Vec<Caller<'i>>>,
     /// What the names of each call say.
     says: Vec<Says>,
-    /// The steps that call functions by what they are: which, and from where.
-    direct: Vec<(u32, Caller<'i>)>,
     /// The functions that compare something with `tools/call`.
     by_hand: Vec<u32>,
     /// The functions that name who calls, or in which session.
@@ -65,25 +50,6 @@ pub(super) struct Index<'i> {
     closures: OnceCell<FxHashMap<u32, Vec<u32>>>,
     inside: OnceCell<FxHashMap<u32, Vec<u32>>>,
     memo: Memo<'i>,
-}
-
-/// How a value comes about.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Definition<'i> {
-    /// A parameter, by position.
-    Parameter(usize),
-    /// Taken along from outside, by position.
-    Capture(usize),
-    /// The result of a call.
-    Call(u32),
-    /// What is found at a path.
-    Path(&'i AccessPath),
-    /// A function that is written there.
-    Closure(u32),
-    /// Another term.
-    Term(&'i Term),
-    /// Computed from others, or one of them.
-    From(&'i [Value]),
 }
 
 /// Who calls a function.
@@ -98,72 +64,49 @@ pub(super) enum Caller<'i> {
 }
 
 impl<'i> Index<'i> {
-    /// Walks over everything.
+    /// Goes over everything once.
     pub(super) fn of(input: &'i Input<'i>) -> Self {
-        let values = input.units.iter().map(|unit| unit.function.values.len()).sum();
-        let bound = input.units.iter().filter(|unit| unit.bound.is_some()).count();
-        let (variables, hasher) = (input.variables.len(), FxBuildHasher);
         let mut index = Self {
             input,
             files: input.files.iter().map(|file| &**file).collect(),
-            stems: FxHashSet::with_capacity_and_hasher(bound + variables, hasher),
             ends: FxHashSet::default(),
-            bound: FxHashMap::with_capacity_and_hasher(bound, hasher),
             nested: FxHashMap::default(),
-            variables: FxHashMap::with_capacity_and_hasher(variables, hasher),
-            classes: FxHashMap::default(),
-            children: FxHashMap::default(),
-            captured: vec![None; input.units.len()],
-            handed: FxHashMap::default(),
-            definitions: Vec::with_capacity(values),
-            firsts: Vec::with_capacity(input.units.len() + 1),
+            exact: FxHashMap::default(),
             kept: FxHashMap::default(),
-            entered: FxHashMap::default(),
             filled: FxHashMap::default(),
             callers: FxHashMap::default(),
             says: Vec::with_capacity(input.sites.len()),
-            direct: vec![],
             by_hand: vec![],
             personal: vec![],
             closures: OnceCell::new(),
             inside: OnceCell::new(),
             memo: Memo::new(input.sites.len()),
         };
-        for (number, class) in input.classes.iter().enumerate() {
-            index.classes.entry(&class.name).or_insert(number);
-            index.stems.insert(stem(&class.name));
+        for class in input.classes {
             index.ends.insert(end(&class.name));
             index.ends.extend(class.methods.iter().map(|(name, _)| end(name)));
         }
-        for (number, class) in input.classes.iter().enumerate() {
-            let base = class.bases.first().and_then(|path| place(path, None));
-            if let Some(base) = base.and_then(|base| index.class(&base)) {
-                index.children.entry(base).or_default().push(number);
-            }
-        }
+        let mut direct = vec![];
         for (number, unit) in (0_u32..).zip(&input.units) {
-            index.function(number, unit);
+            match (unit.bound, unit.parent) {
+                (Some(AccessPath { root: Root::Value(value), fields }), Some(parent))
+                    if fields.is_empty() =>
+                {
+                    index.nested.entry((parent, *value)).or_insert(number);
+                }
+                (Some(path), _) => index.ends_with(path),
+                (None, _) => {}
+            }
+            index.steps(number, unit.function, &mut direct);
         }
-        index.firsts.push(index.definitions.len());
         for variable in input.variables {
-            if let Some(place) = place(&variable.path, variable.owner.as_ref()) {
-                index.starts_with(&variable.path, variable.owner.as_ref());
-                index.variables.entry(place).or_default().push(variable);
-            } else if let Some((Field::At(_), before)) = variable.path.fields.split_last()
-                && let Some(place) = place_at(&variable.path.root, before, variable.owner.as_ref())
+            index.ends_with(&variable.path);
+            let is_exact = |field: &Field| matches!(field, Field::At(Term::Literal(_)));
+            if variable.path.fields.iter().any(is_exact)
+                && let Some(place) =
+                    place_at(&variable.path.root, &variable.path.fields, variable.owner.as_ref())
             {
-                index.entered.entry(place.into_owned()).or_default().push(variable);
-            }
-        }
-        for variable in input.holding.iter().filter_map(|number| input.variables.get(*number as usize)) {
-            if let Some(initial) = &variable.initial {
-                index.functions_in(variable.within, initial, None);
-            }
-        }
-        for number in input.handing {
-            let Some(site) = input.sites.get(*number as usize) else { continue };
-            for (at, argument) in site.arguments.iter().enumerate() {
-                index.functions_in(site.within, argument, Some((*number, at)));
+                index.exact.entry(place.into_owned()).or_default().push(variable);
             }
         }
         let mut names = Names::new(input.tables);
@@ -178,55 +121,36 @@ impl<'i> Index<'i> {
             index.says.push(says);
         }
         // Who calls whom is found without asking who calls: what fills a collection may depend on that, and waits.
-        let direct = std::mem::take(&mut index.direct);
         index.callers = index.memo.apart(|| index.all_callers(direct));
         index
     }
 
-    fn function(&mut self, number: u32, unit: &super::Unit<'i>) {
-        if let Some(path) = unit.bound {
-            match (&path.root, path.fields.is_empty(), unit.parent) {
-                (Root::Value(value), true, Some(parent)) => {
-                    self.nested.entry((parent, *value)).or_insert(number);
+    /// Remembers what the steps of a function say.
+    fn steps(&mut self, number: u32, function: &'i Function, direct: &mut Vec<(u32, Caller<'i>)>) {
+        for effect in function.effects() {
+            match &effect.op {
+                Op::Call {
+                    callee: Callee::Closure { function, .. } | Callee::Function(function),
+                    arguments,
+                    ..
+                } => direct.push((function.0, Caller::Step(number, arguments))),
+                Op::Read { of: Resource::Shared(path), .. } | Op::Derive { term: Term::Path(path), .. }
+                    if origin::may_say(self.sdk(), path) =>
+                {
+                    note(&mut self.personal, number);
                 }
-                _ => {
-                    let owner = unit.function.owner.as_ref();
-                    if let Some(place) = place(path, owner) {
-                        self.starts_with(path, owner);
-                        self.bound.entry(place).or_insert(number);
-                    }
+                op @ Op::Check { .. }
+                    if compared(op).any(|(_, word)| **word == *self.sdk().dispatch.method) =>
+                {
+                    note(&mut self.by_hand, number);
                 }
-            }
-        }
-        let first = self.definitions.len();
-        self.firsts.push(first);
-        self.definitions.resize(first + unit.function.values.len(), None);
-        let mut walk = Walk { index: self, number, first };
-        for (at, value) in unit.function.captures.iter().enumerate() {
-            walk.define(*value, Definition::Capture(at));
-        }
-        for (at, value) in unit.function.parameters.iter().enumerate() {
-            walk.define(*value, Definition::Parameter(at));
-        }
-        walk.block(&unit.function.body);
-        if unit.holds {
-            for (_, arg) in unit.locals.iter().chain(unit.items) {
-                self.functions_in(number, arg, None);
-            }
-            for arg in unit.returned {
-                self.functions_in(number, arg, None);
+                _ => {}
             }
         }
     }
 
-    /// Remembers what the place of a path starts with.
-    fn starts_with(&mut self, path: &'i AccessPath, owner: Option<&'i Name>) {
-        match (&path.root, owner) {
-            (Root::Global(name), _) | (Root::This, Some(name)) => {
-                self.stems.insert(stem(name));
-            }
-            _ => {}
-        }
+    /// Remembers what a path ends in.
+    fn ends_with(&mut self, path: &'i AccessPath) {
         let last = match (path.fields.last(), &path.root) {
             (Some(field), _) => name_of(field),
             (None, Root::Global(name)) => Some(&**name),
@@ -251,7 +175,7 @@ impl<'i> Index<'i> {
     /// Whether nothing that a path leads to from here is of the tree: it starts at what a library or the language offers.
     pub(super) fn is_foreign(&self, root: &Root) -> bool {
         let Root::Global(name) = root else { return false };
-        !self.stems.contains(stem(name)) && !name.ends_with("::*")
+        !self.input.index.knows(name) && !name.ends_with("::*")
     }
 
     /// Remembers what is put into a collection that has a place.
@@ -271,7 +195,7 @@ impl<'i> Index<'i> {
     /// Whether classes that extend a class have a member of that name as well.
     pub(super) fn overridden(&self, class: usize, member: &str) -> bool {
         let look = || self.descendants(class).into_iter().any(|descendant| self.defines(descendant, member));
-        self.children.contains_key(&class) && self.memo.overridden(class, member, look)
+        self.input.index.children.contains_key(&class) && self.memo.overridden(class, member, look)
     }
 
     /// What is remembered of what was looked at.
@@ -283,7 +207,7 @@ impl<'i> Index<'i> {
     fn home(&self, mut function: u32, mut value: Value) -> (u32, Value) {
         while let Some(Definition::Capture(position)) = self.definition(function, value) {
             let Some((within, terms)) = self.captured(function) else { break };
-            match terms.get(position) {
+            match terms.get(*position) {
                 Some(Term::Path(AccessPath { root: Root::Value(outer), fields }))
                     if fields.is_empty() && within < function =>
                 {
@@ -300,36 +224,10 @@ impl<'i> Index<'i> {
         self.filled.get(&(function, value)).map_or(&[], Vec::as_slice)
     }
 
-    /// Remembers the functions that are written in an expression.
-    fn functions_in(&mut self, within: u32, arg: &'i Arg, handed: Option<(u32, usize)>) {
-        match &arg.shape {
-            Shape::Function { function, captures } => {
-                self.written(function.0, within, captures);
-                if let Some(handed) = handed {
-                    self.handed.entry(function.0).or_insert(handed);
-                }
-            }
-            Shape::Object(members) => {
-                members.iter().for_each(|(_, arg)| self.functions_in(within, arg, None))
-            }
-            Shape::List(items) => items.iter().for_each(|arg| self.functions_in(within, arg, None)),
-            Shape::Choice(ways) => ways.iter().for_each(|arg| self.functions_in(within, arg, handed)),
-            _ => {}
-        }
-    }
-
-    /// Remembers where a function is written. A function that is only named takes nothing along.
-    fn written(&mut self, function: u32, within: u32, captures: &'i [Term]) {
-        if let Some(known) = self.captured.get_mut(function as usize)
-            && known.is_none_or(|(_, taken)| taken.is_empty())
-        {
-            *known = Some((within, captures));
-        }
-    }
-
     /// The function that is called by a place.
     pub(super) fn bound(&self, place: &str) -> Option<u32> {
-        self.bound.get(place).copied()
+        let (_, known) = self.input.index.place(place)?;
+        known.bound.map(|function| function.0)
     }
 
     /// The function that a value of another function was declared as.
@@ -338,13 +236,21 @@ impl<'i> Index<'i> {
     }
 
     /// What is assigned to a place.
-    pub(super) fn variables(&self, place: &str) -> &[&'i Variable] {
-        self.variables.get(place).map_or(&[], Vec::as_slice)
+    pub(super) fn variables(&self, place: &str) -> impl Iterator<Item = &'i Variable> {
+        let exact = self.exact.get(place).into_iter().flatten().copied();
+        self.variables_at(place).chain(exact)
     }
 
-    /// What is set in the object at a place under names that only the run knows.
-    pub(super) fn entered(&self, place: &str) -> &[&'i Variable] {
-        self.entered.get(place).map_or(&[], Vec::as_slice)
+    fn variables_at(&self, place: &str) -> impl Iterator<Item = &'i Variable> {
+        let numbers = self.input.index.all_variables(place);
+        numbers.filter_map(|number| self.input.variables.get(number))
+    }
+
+    /// What is set in the object at a place under names that only the run knows: `tools[tool.name] = tool`.
+    pub(super) fn entered(&self, place: &str) -> Vec<&'i Variable> {
+        let by_value =
+            |variable: &&Variable| variable.path.fields.last().is_some_and(|last| name_of(last).is_none());
+        self.variables_at(&[place, "[]"].concat()).filter(by_value).collect()
     }
 
     /// The calls that put something into the collection at a place.
@@ -407,7 +313,7 @@ impl<'i> Index<'i> {
 
     /// A class by name.
     pub(super) fn class(&self, name: &str) -> Option<usize> {
-        self.classes.get(name).copied()
+        self.input.index.classes.get(name).copied()
     }
 
     /// A class by number.
@@ -417,25 +323,16 @@ impl<'i> Index<'i> {
 
     /// A class and those that it extends, nearest first.
     pub(super) fn line(&self, class: usize) -> impl Iterator<Item = &'i Class> {
-        let mut next = Some(class);
-        let mut left = 16;
-        std::iter::from_fn(move || {
-            let class = self.class_at(next.take()?)?;
-            left -= 1;
-            if left > 0 {
-                next =
-                    class.bases.first().and_then(|path| place(path, None)).and_then(|name| self.class(&name));
-            }
-            Some(class)
-        })
+        let numbers = self.input.index.ancestry(class, self.input.lookup);
+        numbers.filter_map(|class| self.class_at(class))
     }
 
     /// The classes that extend a class, and those that extend them.
     pub(super) fn descendants(&self, class: usize) -> Vec<usize> {
         let (mut found, mut next) = (vec![], 0);
-        found.extend(self.children.get(&class).into_iter().flatten());
+        found.extend(self.input.index.children.get(&class).into_iter().flatten());
         while let Some(class) = found.get(next).copied().filter(|_| found.len() < DESCENDANTS) {
-            found.extend(self.children.get(&class).into_iter().flatten());
+            found.extend(self.input.index.children.get(&class).into_iter().flatten());
             next += 1;
         }
         found
@@ -443,19 +340,22 @@ impl<'i> Index<'i> {
 
     /// What a closure takes along: the function that it is written in, and its terms there.
     pub(super) fn captured(&self, function: u32) -> Option<(u32, &'i [Term])> {
-        *self.captured.get(function as usize)?
+        let (within, terms) = self.input.index.captured(FunctionId(function))?;
+        Some((within.0, terms))
     }
 
     /// The call that a closure is handed to, and as which argument.
     pub(super) fn handed(&self, function: u32) -> Option<(u32, usize)> {
-        self.handed.get(&function).copied()
+        self.input.index.handed.get(&FunctionId(function)).copied()
     }
 
-    /// How a value comes about.
-    pub(super) fn definition(&self, function: u32, value: Value) -> Option<Definition<'i>> {
-        let first = *self.firsts.get(function as usize)?;
-        let next = *self.firsts.get(function as usize + 1)?;
-        *self.definitions.get(first..next)?.get(value.0 as usize)?
+    /// How a value comes about, as far as that says what it is.
+    pub(super) fn definition(&self, function: u32, value: Value) -> Option<&'i Definition> {
+        let (index, function) = (self.input.index, FunctionId(function));
+        match index.definition(function, value)? {
+            Definition::Unknown | Definition::New | Definition::Returned(_) => index.written(function, value),
+            known => Some(known),
+        }
     }
 
     /// A call by number.
@@ -514,91 +414,6 @@ impl<'i> Index<'i> {
             add(function, caller);
         }
         callers
-    }
-}
-
-struct Walk<'x, 'i> {
-    index: &'x mut Index<'i>,
-    number: u32,
-    /// Where the values of the function begin among those of all.
-    first: usize,
-}
-
-impl<'i> Walk<'_, 'i> {
-    fn define(&mut self, value: Value, definition: Definition<'i>) {
-        if let Some(known) = self.index.definitions.get_mut(self.first + value.0 as usize) {
-            *known = Some(definition);
-        }
-    }
-
-    /// The same, unless it has come about before.
-    fn define_first(&mut self, value: Value, definition: Definition<'i>) {
-        if let Some(known) = self.index.definitions.get_mut(self.first + value.0 as usize) {
-            known.get_or_insert(definition);
-        }
-    }
-
-    fn block(&mut self, block: &'i Block) {
-        for effect in block {
-            match &effect.op {
-                Op::Call { into, callee, arguments, .. } => self.call(*into, callee, arguments),
-                Op::Closure { into, function, captures } => {
-                    self.index.written(function.0, self.number, captures);
-                    self.define_first(*into, Definition::Closure(function.0));
-                }
-                Op::Read { into, of: Resource::Shared(path), .. }
-                | Op::Derive { into, term: Term::Path(path), .. } => {
-                    self.define_first(*into, Definition::Path(path));
-                    if origin::may_say(self.index.sdk(), path) {
-                        note(&mut self.index.personal, self.number);
-                    }
-                }
-                Op::Derive { into, from, term: Term::Unknown } => {
-                    self.define_first(*into, Definition::From(from));
-                }
-                Op::Derive { into, term, .. } => {
-                    self.define_first(*into, Definition::Term(term));
-                }
-                // A variable that closures see changing is what it is given first, as far as that can be told.
-                Op::Write {
-                    to: Resource::Shared(AccessPath { root: Root::Value(variable), fields }),
-                    from,
-                    ..
-                } if fields.is_empty() && !from.is_empty() => {
-                    self.define_first(*variable, Definition::From(from));
-                }
-                op @ Op::Check { .. }
-                    if compared(op).any(|(_, word)| **word == *self.index.sdk().dispatch.method) =>
-                {
-                    note(&mut self.index.by_hand, self.number);
-                }
-                _ => {}
-            }
-            effect.op.blocks().for_each(|block| self.block(block));
-        }
-    }
-
-    fn call(&mut self, into: Option<Value>, callee: &'i Callee, arguments: &'i [Argument]) {
-        for argument in arguments {
-            if let Argument::Closure { function, captures } = argument {
-                self.index.written(function.0, self.number, captures);
-            }
-        }
-        match callee {
-            Callee::Closure { function, captures } => {
-                self.index.written(function.0, self.number, captures);
-                self.index.direct.push((function.0, Caller::Step(self.number, arguments)));
-            }
-            Callee::Function(function) => {
-                self.index.direct.push((function.0, Caller::Step(self.number, arguments)));
-            }
-            Callee::Pending(site) => {
-                if let Some(into) = into {
-                    self.define(into, Definition::Call(*site));
-                }
-            }
-            Callee::Value(_) | Callee::Named(_) => {}
-        }
     }
 }
 

@@ -4,7 +4,8 @@ use interlock_model::ir::{AccessPath, Function, FunctionId, Name, Note, Origin, 
 use rustc_hash::FxHashSet;
 
 use crate::{
-    Arg, Tables,
+    Arg, Lookup, Tables,
+    eval::Index,
     link::{flat::About, names::Names},
     module::{Class, Site, Variable},
 };
@@ -25,12 +26,14 @@ pub(crate) struct Input<'i> {
     pub(crate) variables: &'i [Variable],
     /// The calls that are handed functions, by number.
     pub(crate) handing: &'i [u32],
-    /// The variables that are set to something with functions in it, by number.
-    pub(crate) holding: &'i [u32],
     /// The names of members that may be functions, in all objects that are written out.
     pub(crate) members: &'i FxHashSet<Name>,
     /// The folders that are packages of their own: those with a `package.json`, without a slash at the end.
     pub(crate) packages: Vec<&'i str>,
+    /// What is written where.
+    pub(crate) index: &'i Index<'i>,
+    /// How methods are looked up.
+    pub(crate) lookup: Lookup,
     /// What files offer each other.
     pub(crate) names: &'i Names,
     /// What the language says in tables, and the user.
@@ -56,8 +59,6 @@ pub(crate) struct Unit<'i> {
     pub(crate) items: &'i [(Value, Arg)],
     /// What it returns.
     pub(crate) returned: &'i [Arg],
-    /// Whether functions are written in any of these.
-    pub(crate) holds: bool,
 }
 
 impl<'i> Unit<'i> {
@@ -71,7 +72,6 @@ impl<'i> Unit<'i> {
             locals: &about.locals,
             items: &about.items,
             returned: &about.returned,
-            holds: about.holds,
         }
     }
 }

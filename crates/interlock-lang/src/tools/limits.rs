@@ -80,7 +80,7 @@ fn says_who(index: &Index<'_>, callers: &Callers, function: u32, value: Value, d
     }
     let via = |value| says_who(index, callers, function, value, depth);
     match index.definition(function, value) {
-        Some(Definition::From(values)) => values.iter().copied().any(via),
+        Some(Definition::Either(values)) => values.iter().copied().any(via),
         Some(Definition::Path(path)) => match path.root {
             Root::Value(root) => {
                 let last = path.fields.last().and_then(super::place::name_of);
@@ -97,11 +97,11 @@ fn says_who(index: &Index<'_>, callers: &Callers, function: u32, value: Value, d
             })
         }
         Some(Definition::Call(number)) => index
-            .site(number)
+            .site(*number)
             .is_some_and(|site| site.arguments.iter().any(|arg| arg.values.iter().copied().any(via))),
         Some(Definition::Parameter(position)) => index.callers(function).iter().any(|caller| match caller {
             Caller::Site(number) => index.site(*number).is_some_and(|site| {
-                let values = site.arguments.get(position).map_or(&[][..], |arg| &arg.values);
+                let values = site.arguments.get(*position).map_or(&[][..], |arg| &arg.values);
                 values.iter().any(|value| says_who(index, callers, site.within, *value, depth))
             }),
             Caller::Step(..) | Caller::Decorator(_) => false,

@@ -134,7 +134,7 @@ impl<'i> Index<'i> {
     pub(super) fn defines(&self, class: usize, member: &str) -> bool {
         self.class_at(class).is_some_and(|class| {
             class.methods.iter().any(|(name, _)| &**name == member)
-                || !self.variables(&[&*class.name, "#", member].concat()).is_empty()
+                || self.variables(&[&*class.name, ".", member].concat()).next().is_some()
         })
     }
 
@@ -177,7 +177,7 @@ impl<'i> Index<'i> {
         if let Some(class) = self.class(place) {
             return Thing::Class(class);
         }
-        if let Some((class, method)) = place.rsplit_once('#') {
+        if let Some((class, method)) = place.rsplit_once('.') {
             let found =
                 self.class(class).map_or(Thing::Unknown, |class| self.of_class(class, method, at, fuel));
             if !matches!(found, Thing::Unknown) {
@@ -241,19 +241,19 @@ impl<'i> Index<'i> {
         }
     }
 
-    fn by_definition(&self, defined: Option<Definition<'i>>, at: &At<'i>, fuel: usize) -> Thing<'i> {
+    fn by_definition(&self, defined: Option<&'i Definition>, at: &At<'i>, fuel: usize) -> Thing<'i> {
         match defined {
             Some(Definition::Parameter(_)) if at.env.knows(at.function) => Thing::Unknown,
             Some(Definition::Parameter(_)) => Thing::Open(Open::Parameters(at.function)),
             Some(Definition::Capture(position)) => {
                 let Some((within, terms)) = self.captured(at.function) else { return Thing::Unknown };
-                terms.get(position).map_or(Thing::Unknown, |term| self.term(term, &at.go(within), fuel))
+                terms.get(*position).map_or(Thing::Unknown, |term| self.term(term, &at.go(within), fuel))
             }
-            Some(Definition::Call(site)) => Thing::Call(site, at.clone()),
-            Some(Definition::Closure(function)) => Thing::Function(function, at.env.clone()),
+            Some(Definition::Call(site)) => Thing::Call(*site, at.clone()),
+            Some(Definition::Function(function)) => Thing::Function(function.0, at.env.clone()),
             Some(Definition::Path(path)) => self.path(path, at, fuel),
             Some(Definition::Term(term)) => self.term(term, at, fuel),
-            Some(Definition::From(values)) => {
+            Some(Definition::Either(values)) => {
                 // One of several: the first that says something, unless it is computed from too many to be a choice.
                 let mut found = Thing::Unknown;
                 for value in values.iter().take(2) {
@@ -264,7 +264,7 @@ impl<'i> Index<'i> {
                 }
                 found
             }
-            None => Thing::Unknown,
+            Some(Definition::Unknown | Definition::New | Definition::Returned(_)) | None => Thing::Unknown,
         }
     }
 
@@ -339,11 +339,9 @@ impl<'i> Index<'i> {
         }
         for class in self.line(class) {
             // A field of its objects, or of the class itself.
-            for sign in ["#", "."] {
-                let thing = self.assigned(&[&*class.name, sign, name].concat(), at, fuel);
-                if !matches!(thing, Thing::Unknown) {
-                    return thing;
-                }
+            let thing = self.assigned(&[&*class.name, ".", name].concat(), at, fuel);
+            if !matches!(thing, Thing::Unknown) {
+                return thing;
             }
         }
         Thing::Unknown

@@ -90,11 +90,11 @@ impl<'i> Tools<'i> {
                 rest.extend(fields);
                 Some((elements, rest))
             }
-            Definition::From(values) => {
+            Definition::Either(values) => {
                 values.iter().take(2).find_map(|value| self.follow(index, *value, function, helpers))
             }
             Definition::Call(number) => {
-                let helper = index.target(index.site(number)?)?;
+                let helper = index.target(index.site(*number)?)?;
                 let returned = index.unit(helper)?.function.effects().filter_map(|effect| match &effect.op {
                     Op::Exit(Exit::Return(values)) => match values.as_slice() {
                         [value] => Some(*value),
@@ -120,7 +120,7 @@ impl<'i> Tools<'i> {
         let Definition::Call(number) = index.definition(function, answer)? else { return None };
         let (first, behind) = fields.split_first()?;
         let (first, behind) = (name_of(first)?, named(behind)?);
-        let helper = index.target(index.site(number)?)?;
+        let helper = index.target(index.site(*number)?)?;
         let members =
             index.unit(helper)?.returned.iter().flat_map(objects_of).filter_map(|arg| arg.member(first));
         all(members.filter_map(|member| {

@@ -266,7 +266,7 @@ fn up_to_handler<'i>(index: &Index<'i>, site: &'i Site) -> &'i [Arg] {
             let computed = match &arg.term {
                 Term::Path(AccessPath { root: Root::Value(value), fields }) => {
                     fields.is_empty()
-                        && matches!(index.definition(site.within, *value), Some(Definition::From(_)))
+                        && matches!(index.definition(site.within, *value), Some(Definition::Either(_)))
                 }
                 _ => false,
             };

@@ -76,9 +76,8 @@ impl<'t> Names<'t> {
             _ => (Says::NOTHING, Says::NOTHING),
         };
         let by_method = match callee.fields.last() {
-            Some(field) => name_of(field).map_or(Says::NOTHING, |name| {
-                *self.methods.entry(name).or_insert_with(|| method(name))
-            }),
+            Some(field) => name_of(field)
+                .map_or(Says::NOTHING, |name| *self.methods.entry(name).or_insert_with(|| method(name))),
             None => alone,
         };
         Says(by_root.0 | by_method.0)

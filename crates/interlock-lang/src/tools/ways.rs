@@ -115,7 +115,7 @@ impl<'i> Index<'i> {
         }
         match self.definition(function, value)? {
             Definition::Call(number) => {
-                let site = self.site(number)?;
+                let site = self.site(*number)?;
                 let callee = site.callee.as_ref()?;
                 let (method, receiver) = split(callee)?;
                 let is_entry = matches!(self.builtins().does(method), Some(Does::Get | Does::Each))
@@ -246,7 +246,7 @@ impl<'i> Index<'i> {
     /// What is put into the collection at a place, wherever that is written.
     pub(super) fn collected(&self, place: &str) -> Vec<(Option<Name>, Thing<'i>)> {
         let mut found = self.put_in(self.kept(place));
-        found.extend(self.memo().filling(|| self.set_in(self.entered(place))));
+        found.extend(self.memo().filling(|| self.set_in(&self.entered(place))));
         found
     }
 

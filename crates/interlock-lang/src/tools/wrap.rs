@@ -237,7 +237,7 @@ fn global<'i>(index: &Index<'i>, term: &'i Term, within: u32, env: &Env<'i>, fue
             match index.definition(within, *value)? {
                 Definition::Capture(position) => {
                     let (outer, terms) = index.captured(within)?;
-                    global(index, terms.get(position)?, outer, env, fuel)
+                    global(index, terms.get(*position)?, outer, env, fuel)
                 }
                 Definition::Path(path) if matches!(path.root, Root::Global(_)) => {
                     Some(Term::Path(path.clone()))
