@@ -115,7 +115,8 @@ async fn round_of(bench: &mut Bench, store: &dyn Store) -> Result<()> {
     bench.time("begin again", store.begin(&attempt)).await?;
     admissions(bench, store).await?;
     let log = Key::new("log")?;
-    let place = bench.time("append", store.append(&OpId::fresh(), &log, b"an entry")).await?;
+    let appended = bench.time("append", store.append(&OpId::fresh(), &log, b"an entry")).await?;
+    let place = appended.place().unwrap_or_default();
     bench.time("read log", store.read_log(&log, place.saturating_sub(1), 10)).await?;
     bench.time("now", store.now()).await?;
     Ok(())

@@ -8,7 +8,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use interlock_sync::{
     retry::{Again, Retry, retry},
-    store::{Applied, Key, OpId, Store, StoreError},
+    store::{Appended, Applied, Key, OpId, Store, StoreError},
 };
 use serde::{Deserialize, Serialize};
 
@@ -112,11 +112,11 @@ impl Audit {
         let entry =
             serde_json::to_vec(line).map_err(|error| StoreError::broken("a line of the audit log", error))?;
         let (op, name) = (OpId::fresh(), name()?);
-        let is_lost = |answer: &Result<u64, StoreError>| match answer {
+        let is_lost = |answer: &Result<Appended, StoreError>| match answer {
             Err(error) => Again::from(error.is_in_doubt()),
             Ok(_) => Again::No,
         };
-        retry(&Retry::default(), || self.store.append(&op, &name, &entry), is_lost).await.map(drop)
+        retry(&Retry::brief(), || self.store.append(&op, &name, &entry), is_lost).await.map(drop)
     }
 }
 

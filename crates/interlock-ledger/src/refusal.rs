@@ -179,6 +179,9 @@ impl Refusal {
                 Self::Internal { reason: format!("`{key}` is not as expected") }
             }
             store::Refusal::Fenced { .. } => Self::Internal { reason: "the lease was lost".into() },
+            store::Refusal::Mismatch { op } => {
+                Self::Internal { reason: format!("the id {op} was used for another operation") }
+            }
         }
     }
 

@@ -28,10 +28,12 @@ pub mod decide;
 pub mod memory;
 pub mod spell;
 
+mod heard;
 mod prim;
 mod race;
 mod shards;
 mod table;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
+mod turn;
 mod wakes;

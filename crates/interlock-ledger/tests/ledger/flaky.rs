@@ -8,9 +8,9 @@ use std::{
 use interlock_sync::{
     memory::MemoryStore,
     store::{
-        Admission, Admitted, Applied, Attempt, Begun, Ending, Fence, Key, LeaseAnswer, LeaseRequest,
-        LogEntry, Mutation, OpId, Outcome, PermitAnswer, PermitRequest, Quota, Record, Reply, Settlement,
-        Store, StoreError, Taken, Timestamp,
+        Admission, Admitted, Appended, Applied, Attempt, Begun, Ending, Fence, Key, LeaseAnswer,
+        LeaseRequest, LogEntry, Mutation, OpId, Outcome, PermitAnswer, PermitRequest, Quota, Record, Reply,
+        Settlement, Store, StoreError, Taken, Timestamp,
     },
 };
 
@@ -137,11 +137,11 @@ impl Store for Flaky {
         self.reach(|store| store.settle(settlement))
     }
 
-    fn append<'a>(&'a self, op: &'a OpId, log: &'a Key, entry: &'a [u8]) -> Reply<'a, u64> {
+    fn append<'a>(&'a self, op: &'a OpId, log: &'a Key, entry: &'a [u8]) -> Reply<'a, Appended> {
         let less = |left: u32| left.checked_sub(1);
         if self.lost_entries.fetch_update(Ordering::SeqCst, Ordering::SeqCst, less).is_ok() {
             return Box::pin(async move {
-                self.store.append(op, log, entry).await?;
+                let _ = self.store.append(op, log, entry).await?;
                 Err(StoreError::InDoubt { reason: "the wire was cut".into(), source: None })
             });
         }

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use interlock_sync::store::{Applied, Key, LogEntry, OpId};
+use interlock_sync::store::{Key, LogEntry, OpId, Outcome};
 use tokio_postgres::types::Type;
 
 use super::{
     fault::{Effect, Failure},
     fold::Gather,
     line::{Line, Param},
-    record::read_applied,
+    record::outcome,
     wire,
 };
 
@@ -24,13 +24,14 @@ pub(super) struct Entries {
 #[derive(Debug)]
 pub(super) struct Entry {
     pub(super) op: OpId,
+    pub(super) fingerprint: [u8; 16],
     pub(super) bytes: Vec<u8>,
 }
 
 impl Gather for Entries {
     type Key = Key;
     type Wish = Entry;
-    type Answer = Applied;
+    type Answer = Outcome;
 
     fn size(entry: &Entry) -> usize {
         entry.bytes.len()
@@ -40,11 +41,12 @@ impl Gather for Entries {
         entry.op.0
     }
 
-    async fn send(&self, log: &Key, entries: Vec<Entry>) -> Result<Vec<Applied>, Failure> {
+    async fn send(&self, log: &Key, entries: Vec<Entry>) -> Result<Vec<Outcome>, Failure> {
         let statement = "SELECT * FROM interlock.append_many($1, $2, $3, $4)";
         let log = log.as_str();
+        let ops: Vec<_> = entries.iter().map(|entry| entry.op).collect();
         let (ids, entries): (Vec<_>, Vec<_>) =
-            entries.into_iter().map(|entry| (wire::id(entry.op).to_vec(), entry.bytes)).unzip();
+            entries.into_iter().map(|entry| (wire::id_of(entry.op, entry.fingerprint), entry.bytes)).unzip();
         let params: [Param<'_>; 4] = [
             (&log, Type::TEXT),
             (&ids, Type::BYTEA_ARRAY),
@@ -52,9 +54,7 @@ impl Gather for Entries {
             (&self.keep, Type::INT8),
         ];
         let rows = self.line.ask(Effect::Changes, statement, &params).await?;
-        rows.iter()
-            .map(|row| read_applied(row, wire::column::<&str>(row, "verdict")? == "replayed"))
-            .collect()
+        rows.iter().zip(ops).map(|(row, op)| outcome(op, row)).collect()
     }
 }
 

@@ -20,6 +20,7 @@ const MIGRATIONS: &[&[&str]] = &[
         include_str!("schema/upkeep.sql"),
     ],
     &[include_str!("schema/admission_tables.sql"), include_str!("schema/admissions.sql")],
+    &[include_str!("schema/ops.sql")],
 ];
 
 /// How long a migration may take, or the one of another process that this one waits for.

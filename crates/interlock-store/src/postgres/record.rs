@@ -62,7 +62,7 @@ pub(super) async fn mutate(line: &Line, mutation: &Mutation, keep: i64) -> Resul
             Effect::Changes,
             statement,
             &[
-                (&&wire::id(mutation.op)[..], Type::BYTEA),
+                (&wire::id_of(mutation.op, mutation.fingerprint().short()), Type::BYTEA),
                 (&keep, Type::INT8),
                 (&wish.verb, Type::TEXT),
                 (&wish.first, Type::TEXT),
@@ -78,7 +78,7 @@ pub(super) async fn mutate(line: &Line, mutation: &Mutation, keep: i64) -> Resul
             ],
         )
         .await?;
-    outcome(&row)
+    outcome(mutation.op, &row)
 }
 
 /// Additions to one number under one lease or none: they are gathered.
@@ -92,6 +92,7 @@ pub(super) struct Additions {
 #[derive(Debug)]
 pub(super) struct Addition {
     pub(super) op: OpId,
+    pub(super) fingerprint: [u8; 16],
     pub(super) delta: i64,
     pub(super) floor: Option<i64>,
 }
@@ -110,7 +111,7 @@ impl Gather for Additions {
     }
 
     async fn send(&self, (key, guard): &Self::Key, wishes: Vec<Addition>) -> Result<Vec<Outcome>, Failure> {
-        let ids: Vec<_> = wishes.iter().map(|wish| wire::id(wish.op).to_vec()).collect();
+        let ids: Vec<_> = wishes.iter().map(|wish| wire::id_of(wish.op, wish.fingerprint)).collect();
         let deltas: Vec<_> = wishes.iter().map(|wish| wish.delta).collect();
         // A credit is never refused.
         let floors: Vec<_> = wishes.iter().map(|wish| wish.floor.filter(|_| wish.delta < 0)).collect();
@@ -133,7 +134,7 @@ impl Gather for Additions {
                 ],
             )
             .await?;
-        rows.iter().map(outcome).collect()
+        rows.iter().zip(&wishes).map(|(row, wish)| outcome(wish.op, row)).collect()
     }
 }
 
@@ -195,7 +196,7 @@ fn guard(check: Option<&FenceCheck>) -> (Option<&str>, Option<i64>) {
     check.map(|check| (check.lease.as_str(), wire::token(check.fence.0))).unzip()
 }
 
-fn outcome(row: &Row) -> Result<Outcome, Failure> {
+pub(super) fn outcome(op: OpId, row: &Row) -> Result<Outcome, Failure> {
     let key = || wire::key(row, "key_a");
     let refusal = match wire::column(row, "verdict")? {
         "applied" => return read_applied(row, false).map(Outcome::Applied),
@@ -205,13 +206,14 @@ fn outcome(row: &Row) -> Result<Outcome, Failure> {
         "short" => Refusal::Short { key: key()?, available: wire::column(row, "number_a")? },
         "overflow" => Refusal::Overflow { key: key()? },
         "not-a-number" => Refusal::NotANumber { key: key()? },
+        "mismatch" => Refusal::Mismatch { op },
         "fenced" => Refusal::Fenced { current: wire::unsigned_or_null(row, "fence")?.map(Fence) },
         _ => return Err(Failure::nonsense("PostgreSQL answered a mutation with a word that is not known")),
     };
     Ok(Outcome::Refused(refusal))
 }
 
-pub(super) fn read_applied(row: &Row, replayed: bool) -> Result<Applied, Failure> {
+fn read_applied(row: &Row, replayed: bool) -> Result<Applied, Failure> {
     let changed = |key: &str, [from, to, number]: [&str; 3]| {
         Ok(Changed {
             key: wire::to_key(key)?,

@@ -11,9 +11,9 @@ use std::{
 use interlock_sync::{
     decide,
     store::{
-        Admission, Admitted, Applied, Attempt, Begun, Change, Ending, Fence, Key, LeaseAnswer, LeaseRequest,
-        LogEntry, Mutation, OpId, Outcome, PermitAnswer, PermitRequest, Quota, Record, Reply, Settlement,
-        Store, StoreError, Taken, Timestamp,
+        Admission, Admitted, Appended, Applied, Attempt, Begun, Change, Ending, Fence, Key, LeaseAnswer,
+        LeaseRequest, LogEntry, Mutation, OpId, Outcome, PermitAnswer, PermitRequest, Quota, Record, Reply,
+        Settlement, Store, StoreError, Taken, Timestamp,
     },
 };
 use tokio::time::Instant;
@@ -67,7 +67,12 @@ impl PostgresStore {
             return record::mutate(&self.line, mutation, self.keep).await;
         };
         let guard = mutation.fence.as_ref().map(|check| (check.lease.clone(), check.fence));
-        let addition = Addition { op: mutation.op, delta: *delta, floor: *floor };
+        let addition = Addition {
+            op: mutation.op,
+            fingerprint: mutation.fingerprint().short(),
+            delta: *delta,
+            floor: *floor,
+        };
         self.additions.join((key.clone(), guard), addition, self.line.deadline()).await
     }
 
@@ -200,10 +205,11 @@ impl Store for PostgresStore {
         self.reply(admission::settle(&self.line, settlement))
     }
 
-    fn append<'a>(&'a self, op: &'a OpId, log: &'a Key, entry: &'a [u8]) -> Reply<'a, u64> {
-        let entry = Entry { op: *op, bytes: entry.to_vec() };
+    fn append<'a>(&'a self, op: &'a OpId, log: &'a Key, entry: &'a [u8]) -> Reply<'a, Appended> {
+        let fingerprint = decide::append_fingerprint(log, entry).short();
+        let entry = Entry { op: *op, fingerprint, bytes: entry.to_vec() };
         let append = self.reply(self.entries.join(log.clone(), entry, self.line.deadline()));
-        Box::pin(async move { decide::place_of(*op, log, &append.await?) })
+        Box::pin(async move { decide::place_of(log, &append.await?) })
     }
 
     fn read_log<'a>(&'a self, log: &'a Key, after: u64, limit: usize) -> Reply<'a, Vec<LogEntry>> {

@@ -37,6 +37,11 @@ pub(super) fn id(op: OpId) -> [u8; 16] {
     op.0.to_be_bytes()
 }
 
+/// An id and what tells its operation from another under the same id, as the functions of `ops.sql` take them.
+pub(super) fn id_of(op: OpId, fingerprint: [u8; 16]) -> Vec<u8> {
+    [id(op), fingerprint].concat()
+}
+
 /// A column of a row.
 pub(super) fn column<'a, T: FromSql<'a>>(row: &'a Row, name: &str) -> Result<T, Failure> {
     row.try_get(name).map_err(Failure::unreadable)

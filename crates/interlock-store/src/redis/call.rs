@@ -18,6 +18,11 @@ pub(super) fn digits(number: u64) -> impl Display {
     fmt::from_fn(move |f| write!(f, "{number:016}"))
 }
 
+/// A fingerprint as a line that every report begins with: longer than a moment, so that a report from before there were any is told by that.
+pub(super) fn print(fingerprint: [u8; 16]) -> impl Display {
+    fmt::from_fn(move |f| write!(f, "{:032x}", u128::from_be_bytes(fingerprint)))
+}
+
 /// Numbers one behind the other and then names, in one argument that a script takes apart at once: each argument takes client and server
 /// longer than that.
 #[derive(Debug)]

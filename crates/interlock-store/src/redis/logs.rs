@@ -2,12 +2,12 @@
 
 use interlock_sync::{
     decide,
-    store::{Key, LogEntry, OpId, StoreError, Timestamp},
+    store::{Appended, Key, LogEntry, OpId, StoreError, Timestamp},
 };
 
 use super::{
     answer::{Answer, nonsense},
-    call::Call,
+    call::{Call, print},
     records::read_report,
     store::RedisStore,
 };
@@ -16,13 +16,20 @@ use super::{
 /// if the clock said something else than the id, and says what.
 type Row = (String, Vec<(String, Vec<u8>)>);
 
-pub(super) async fn append(store: &RedisStore, op: OpId, log: &Key, entry: &[u8]) -> Result<u64, StoreError> {
+pub(super) async fn append(
+    store: &RedisStore,
+    op: OpId,
+    log: &Key,
+    entry: &[u8],
+) -> Result<Appended, StoreError> {
+    let fingerprint = decide::append_fingerprint(log, entry).short();
     let keys = [store.keys.op(op), store.keys.log(log)];
-    let call = Call::new(&store.scripts.append, keys).arg(log.as_str()).arg(entry);
+    let call = Call::new(&store.scripts.append, keys);
+    let call = call.shown(print(fingerprint)).arg(log.as_str()).arg(entry);
     let answer = store.link.text(&call).await?;
     let mut answer = Answer::new(&answer);
     let word = answer.word()?;
-    decide::place_of(op, log, &read_report(word, &mut answer)?)
+    decide::place_of(log, &read_report(word, &mut answer)?.outcome(op, fingerprint))
 }
 
 pub(super) async fn read(

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use interlock_sync::store::{
-    Admission, Admitted, Applied, Attempt, Begun, Ending, Fence, Key, LeaseAnswer, LeaseRequest, LogEntry,
-    Mutation, OpId, Outcome, PermitAnswer, PermitRequest, Quota, Record, Reply, Settlement, Store, Taken,
-    Timestamp,
+    Admission, Admitted, Appended, Applied, Attempt, Begun, Ending, Fence, Key, LeaseAnswer, LeaseRequest,
+    LogEntry, Mutation, OpId, Outcome, PermitAnswer, PermitRequest, Quota, Record, Reply, Settlement, Store,
+    Taken, Timestamp,
 };
 
 use super::{admissions, attempts, keys::Keys, leases, limits, link::Link, logs, records, scripts::Scripts};
@@ -105,7 +105,7 @@ impl Store for RedisStore {
         Box::pin(admissions::settle(self, settlement))
     }
 
-    fn append<'a>(&'a self, op: &'a OpId, log: &'a Key, entry: &'a [u8]) -> Reply<'a, u64> {
+    fn append<'a>(&'a self, op: &'a OpId, log: &'a Key, entry: &'a [u8]) -> Reply<'a, Appended> {
         Box::pin(logs::append(self, *op, log, entry))
     }
 

@@ -7,7 +7,8 @@ use rusqlite::{Connection, OptionalExtension};
 use super::connect::Problem;
 
 /// What leads from each version to the next; a file's version says how many of them it has had.
-const STEPS: &[&str] = &[include_str!("schema.sql"), include_str!("schema_2.sql")];
+const STEPS: &[&str] =
+    &[include_str!("schema.sql"), include_str!("schema_2.sql"), include_str!("schema_3.sql")];
 
 /// Marks the file as ours, in the header field that SQLite keeps for it: `ILCK`.
 const OURS: i64 = 0x494c_434b;

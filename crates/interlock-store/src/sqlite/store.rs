@@ -6,9 +6,9 @@ use interlock_sync::{
     clock::Clock,
     decide,
     store::{
-        Admission, Admitted, Applied, Attempt, Begun, Ending, Fence, Key, LeaseAnswer, LeaseRequest,
-        LogEntry, Mutation, OpId, Outcome, PermitAnswer, PermitRequest, Quota, Record, Reply, Settlement,
-        Store, Taken, Timestamp,
+        Admission, Admitted, Appended, Applied, Attempt, Begun, Ending, Fence, Key, LeaseAnswer,
+        LeaseRequest, LogEntry, Mutation, OpId, Outcome, PermitAnswer, PermitRequest, Quota, Record, Reply,
+        Settlement, Store, Taken, Timestamp,
     },
 };
 
@@ -149,10 +149,10 @@ impl Store for SqliteStore {
         Box::pin(self.writer.run(move |tables| tables.settle(&settlement)))
     }
 
-    fn append<'a>(&'a self, op: &'a OpId, log: &'a Key, entry: &'a [u8]) -> Reply<'a, u64> {
+    fn append<'a>(&'a self, op: &'a OpId, log: &'a Key, entry: &'a [u8]) -> Reply<'a, Appended> {
         let (id, name, entry, remember) = (*op, log.clone(), entry.to_vec(), self.remember_ops);
         let append = self.writer.run(move |tables| tables.append(id, &name, &entry, remember));
-        Box::pin(async move { decide::place_of(*op, log, &append.await?) })
+        Box::pin(async move { decide::place_of(log, &append.await?) })
     }
 
     fn read_log<'a>(&'a self, log: &'a Key, after: u64, limit: usize) -> Reply<'a, Vec<LogEntry>> {

@@ -15,6 +15,7 @@ mod leases;
 mod linearizability;
 mod logs;
 mod permits;
+mod primitives;
 mod rates;
 mod records;
 mod together;
@@ -93,7 +94,9 @@ conformance! {
     records::a_transfer_changes_both_or_neither,
     records::an_operation_sent_again_is_applied_once_and_answered_the_same,
     records::a_refused_operation_may_be_tried_again,
-    records::one_id_is_one_operation_whatever_it_asks_for,
+    records::an_id_that_was_used_for_something_else_is_a_mismatch,
+    records::a_change_sent_again_under_another_lease_is_the_same,
+    records::ways_to_do_one_thing_share_its_id,
     records::a_list_is_in_order_and_goes_on_where_it_stopped,
     records::any_content_comes_back_as_it_was,
     leases::a_lease_has_one_holder_until_it_is_released,
@@ -138,6 +141,14 @@ conformance! {
     logs::logs_do_not_meet,
     logs::an_entry_sent_again_stands_once_and_keeps_its_place,
     logs::an_id_of_another_operation_appends_nothing,
+    logs::an_id_of_an_append_changes_nothing_else,
+    primitives::a_lease_whose_caller_went_away_is_given_back,
+    primitives::absurd_lengths_of_a_lease_are_made_possible,
+    primitives::a_lease_goes_to_those_who_wait_in_turn,
+    primitives::a_reservation_whose_caller_went_away_is_given_back,
+    primitives::an_effect_that_did_not_end_is_in_doubt_at_once,
+    primitives::a_step_of_an_effect_can_be_asked_for_after_a_crash,
+    primitives::among_fifty_writers_everyone_gets_through,
     together::many_transfers_conserve_the_sum,
     together::a_record_is_created_once,
     together::compare_and_swap_loses_no_update,

@@ -1,7 +1,10 @@
 //! Versioned records.
 
+use std::time::Duration;
+
 use interlock_sync::store::{
-    Applied, Change, Content, Expect, Mutation, OpId, Outcome, Record, Refusal, Version,
+    Appended, Applied, Change, Content, Expect, Fingerprint, LeaseAnswer, LeaseRequest, Mutation, OpId,
+    Outcome, Record, Refusal, Version,
 };
 
 use crate::{Shared, bytes, key, put, send};
@@ -202,12 +205,67 @@ pub(crate) async fn a_refused_operation_may_be_tried_again(store: Shared) {
     assert_eq!(number(&store, "a").await, 5);
 }
 
+pub(crate) async fn an_id_that_was_used_for_something_else_is_a_mismatch(store: Shared) {
+    put(&store, "a", Content::Number(50)).await;
+    put(&store, "b", Content::Number(50)).await;
+    let put_c = |content| Change::Put { key: key("c"), expect: Expect::Any, content };
+    let changes = [
+        add("a", -5, Some(0)),
+        add("a", -6, Some(0)),
+        add("a", -5, None),
+        add("b", -5, Some(0)),
+        transfer("a", "b", 5),
+        transfer("b", "a", 5),
+        transfer("a", "b", 6),
+        put_c(bytes("1")),
+        put_c(bytes("2")),
+        put_c(Content::Number(1)),
+        Change::Put { key: key("d"), expect: Expect::Any, content: bytes("1") },
+        Change::Put { key: key("c"), expect: Expect::Present, content: bytes("1") },
+        Change::Delete { key: key("c"), expect: Expect::Any },
+    ];
+    let mut ids = Vec::new();
+    for change in &changes {
+        let mutation = Mutation::new(OpId::fresh(), change.clone());
+        ids.push(mutation.op);
+        applied(store.mutate(&mutation).await.unwrap());
+    }
+    put(&store, "c", bytes("now")).await;
+    let before = (number(&store, "a").await, number(&store, "b").await, store.get(&key("c")).await.unwrap());
+    for (used, op) in ids.into_iter().enumerate() {
+        for (asked, change) in changes.iter().enumerate().filter(|(asked, _)| *asked != used) {
+            let answer = refused(store.mutate(&Mutation::new(op, change.clone())).await.unwrap());
+            assert_eq!(
+                answer,
+                Refusal::Mismatch { op },
+                "{change:?} under the id of number {used}, not {asked}"
+            );
+        }
+        assert_eq!(store.append(&op, &key("log"), b"x").await.unwrap(), Appended::Mismatch);
+    }
+    let after = (number(&store, "a").await, number(&store, "b").await, store.get(&key("c")).await.unwrap());
+    assert_eq!(before, after);
+}
+
+/// What is sent again under a new lease, because the old one was lost, is the same operation.
+pub(crate) async fn a_change_sent_again_under_another_lease_is_the_same(store: Shared) {
+    put(&store, "a", Content::Number(1)).await;
+    let ttl = Duration::from_secs(60);
+    let request = LeaseRequest { key: key("a"), owner: OpId::fresh(), ttl };
+    let LeaseAnswer::Granted { fence } = store.acquire_lease(&request).await.unwrap() else {
+        panic!("nobody holds it")
+    };
+    let debit = Mutation::new(OpId::fresh(), add("a", 1, None));
+    applied(store.mutate(&debit.clone().under(key("a"), fence)).await.unwrap());
+    assert!(applied(store.mutate(&debit).await.unwrap()).replayed);
+}
+
 /// What a counter needs that is made by its first addition: whichever of the two is applied, the id is used up.
-pub(crate) async fn one_id_is_one_operation_whatever_it_asks_for(store: Shared) {
-    let op = OpId::fresh();
-    let add = Mutation::new(op, add("a", 5, None));
-    let make =
-        Mutation::new(op, Change::Put { key: key("a"), expect: Expect::Absent, content: Content::Number(5) });
+pub(crate) async fn ways_to_do_one_thing_share_its_id(store: Shared) {
+    let (op, meaning) = (OpId::fresh(), Fingerprint::of("count 5 in a"));
+    let add = Mutation::new(op, add("a", 5, None)).meaning(meaning);
+    let make = Change::Put { key: key("a"), expect: Expect::Absent, content: Content::Number(5) };
+    let make = Mutation::new(op, make).meaning(meaning);
     refused(store.mutate(&add).await.unwrap());
     let made = applied(store.mutate(&make).await.unwrap());
     assert_eq!(

@@ -13,8 +13,8 @@ use interlock_sync::{
     record::{Records, Settled},
     retry::{Again, retry},
     store::{
-        Applied, Change, Content, Expect, Fence, Mutation, OpId, Outcome, Store, StoreError, Timestamp,
-        Version,
+        Applied, Change, Content, Expect, Fence, Mutation, OpId, Outcome, Refusal, Store, StoreError,
+        Timestamp, Version,
     },
 };
 
@@ -108,7 +108,10 @@ impl Deed {
     pub(crate) async fn send(&self, op: OpId, store: &dyn Store) -> Result<Outcome, StoreError> {
         match self {
             Self::Append { log } => {
-                let place = store.append(&op, &key(log), op.to_string().as_bytes()).await?;
+                let appended = store.append(&op, &key(log), op.to_string().as_bytes()).await?;
+                let Some(place) = appended.place() else {
+                    return Ok(Outcome::Refused(Refusal::Mismatch { op }));
+                };
                 Ok(Outcome::Applied(Applied {
                     replayed: true,
                     ..decide::appended(&key(log), place, Timestamp(0))

@@ -162,10 +162,12 @@ impl Scene {
         for seconds in [0, 2 * HOUR, -2 * HOUR, 0, -48 * HOUR] {
             self.set(seconds);
             let op = OpId::fresh();
-            let place = self.store.append(&op, &key("log"), &seconds.to_be_bytes()).await.unwrap();
+            let place =
+                self.store.append(&op, &key("log"), &seconds.to_be_bytes()).await.unwrap().place().unwrap();
             assert!(places.last() < Some(&place), "the place went back to {place} from {places:?}");
             self.set(seconds - HOUR);
-            let again = self.store.append(&op, &key("log"), &seconds.to_be_bytes()).await.unwrap();
+            let again =
+                self.store.append(&op, &key("log"), &seconds.to_be_bytes()).await.unwrap().place().unwrap();
             assert_eq!(again, place, "its id was forgotten");
             places.push(place);
         }

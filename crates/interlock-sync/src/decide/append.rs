@@ -1,6 +1,14 @@
 //! What is remembered of an entry that was appended to a log, under the id of the operation.
 
-use crate::store::{Applied, Changed, Key, OpId, StoreError, Timestamp, Version};
+use crate::store::{
+    Appended, Applied, Changed, Fingerprint, Key, Outcome, Refusal, StoreError, Timestamp, Version,
+};
+
+/// What tells an append from another operation under the same id.
+#[must_use]
+pub fn append_fingerprint(log: &Key, entry: &[u8]) -> Fingerprint {
+    Fingerprint::of_parts([b"append", log.as_str().as_bytes(), entry])
+}
 
 /// What an append did: the log is what changed, and the entry's place is its version.
 #[must_use]
@@ -13,12 +21,19 @@ pub fn appended(log: &Key, place: u64, at: Timestamp) -> Applied {
 ///
 /// # Errors
 ///
-/// When it was another operation: one id is one operation, so nothing was appended.
-pub fn place_of(op: OpId, log: &Key, applied: &Applied) -> Result<u64, StoreError> {
-    match applied.changed.as_slice() {
-        [Changed { key, from: None, to: Some(Version(place)), number: None }] if key == log => Ok(*place),
-        _ => {
-            let reason = format!("the id {op} was used for something else than to append to `{log}`");
+/// When what is remembered is no append to this log, though its fingerprint says so.
+pub fn place_of(log: &Key, outcome: &Outcome) -> Result<Appended, StoreError> {
+    match outcome {
+        Outcome::Refused(Refusal::Mismatch { .. }) => Ok(Appended::Mismatch),
+        Outcome::Applied(Applied { changed, .. }) => match changed.as_slice() {
+            [Changed { key, from: None, to: Some(Version(place)), number: None }] if key == log => {
+                Ok(Appended::At(*place))
+            }
+            // Remembered by a release that kept no fingerprints.
+            _ => Ok(Appended::Mismatch),
+        },
+        Outcome::Refused(other) => {
+            let reason = format!("an append to `{log}` was answered like a change of records: {other:?}");
             Err(StoreError::Broken { reason, source: None })
         }
     }
@@ -31,8 +46,10 @@ mod tests {
     #[test]
     fn a_place_is_found_again_and_another_operation_s_is_none() {
         let (log, other) = (Key::new("log").unwrap(), Key::new("other").unwrap());
-        let applied = appended(&log, 7, Timestamp(1));
-        assert_eq!(place_of(OpId(1), &log, &applied).unwrap(), 7);
-        assert!(matches!(place_of(OpId(1), &other, &applied), Err(StoreError::Broken { .. })));
+        let applied = Outcome::Applied(appended(&log, 7, Timestamp(1)));
+        assert_eq!(place_of(&log, &applied).unwrap(), Appended::At(7));
+        assert_eq!(place_of(&other, &applied).unwrap(), Appended::Mismatch);
+        let missing = Outcome::Refused(Refusal::Missing { key: log.clone() });
+        assert!(matches!(place_of(&log, &missing), Err(StoreError::Broken { .. })));
     }
 }

@@ -1,6 +1,6 @@
 //! Whether a change may be made, and what it writes.
 
-use crate::store::{Change, Content, Expect, Key, Record, Refusal};
+use crate::store::{Applied, Change, Content, Expect, Key, OpId, Outcome, Record, Refusal};
 
 /// What becomes of one record: new content, or none.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -11,6 +11,17 @@ pub struct Edit {
     pub before: Option<Record>,
     /// What it shall hold; `None` removes it.
     pub after: Option<Content>,
+}
+
+/// The answer to an operation whose id was applied before: what it did then, if it is the same. What was remembered without a fingerprint,
+/// by a release that kept none, counts as the same.
+#[must_use]
+pub fn replay(op: OpId, done: Applied, stored: Option<[u8; 16]>, asked: [u8; 16]) -> Outcome {
+    if stored.is_none_or(|stored| stored == asked) {
+        Outcome::Applied(Applied { replayed: true, ..done })
+    } else {
+        Outcome::Refused(Refusal::Mismatch { op })
+    }
 }
 
 /// The edits of a change, given the records as they are.

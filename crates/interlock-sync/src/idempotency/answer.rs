@@ -1,22 +1,38 @@
 //! What an effect is told, what it says, and what becomes of a request.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
-use crate::store::{Ending, Fence, StoreError};
+use super::derive;
+use crate::store::{Ending, Fence, OpId, StoreError};
 
 /// What an effect is told.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EffectContext {
-    pub(super) provider_key: String,
-    pub(super) fence: Fence,
+    provider_key: String,
+    purpose: Arc<str>,
+    key: Box<str>,
+    fence: Fence,
 }
 
 impl EffectContext {
+    pub(super) fn new(purpose: &Arc<str>, key: &str, fence: Fence) -> Self {
+        let provider_key = derive::provider_key(purpose, key);
+        Self { provider_key, purpose: Arc::clone(purpose), key: key.into(), fence }
+    }
+
     /// The key to send to an external provider: 32 hexadecimal digits that depend on nothing but the idempotency key (and the purpose it
     /// was set up with), so it is the same whenever and by whomever the call is sent again.
     #[must_use]
     pub fn provider_key(&self) -> &str {
         &self.provider_key
+    }
+
+    /// The id under which this effect changes a record or appends to a log, for each such step a name of its own, such as `debit`. Like the
+    /// provider key it depends on nothing else, so an effect that is tried again does the step once, and after a crash
+    /// [`Store::applied`](crate::store::Store::applied) with [`Idempotency::op_id`](super::Idempotency::op_id) says whether it was done.
+    #[must_use]
+    pub fn op_id(&self, step: &str) -> OpId {
+        derive::op_id(&self.purpose, &self.key, step)
     }
 
     /// The fence of this attempt, for those who log it or settle it later.

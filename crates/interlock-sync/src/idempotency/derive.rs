@@ -2,7 +2,7 @@
 
 use sha2::{Digest, Sha256};
 
-use crate::store::Fingerprint;
+use crate::store::{Fingerprint, OpId};
 
 impl Fingerprint {
     /// The fingerprint of a request that is one run of bytes.
@@ -37,6 +37,11 @@ pub(super) fn provider_key(purpose: &str, key: &str) -> String {
     bytes.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// The id of one step of the effect.
+pub(super) fn op_id(purpose: &str, key: &str, step: &str) -> OpId {
+    OpId::derived(Fingerprint::of_parts(["interlock op-id", purpose, key, step]))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -62,5 +67,13 @@ mod tests {
         assert_eq!(provider_key("", "order-1"), "a62550065d01a0b5d0028596bad8c919");
         assert_ne!(provider_key("charge", "order-1"), provider_key("refund", "order-1"));
         assert_ne!(provider_key("", "order-1"), provider_key("", "order-2"));
+    }
+
+    /// Stores remember the id, and whoever looks after a crash may run another release.
+    #[test]
+    fn an_op_id_never_changes() {
+        assert_eq!(op_id("", "order-1", "debit").to_string(), "ac939cdd7324a6c0da2cc2af60090836");
+        assert_ne!(op_id("charge", "order-1", "debit"), op_id("refund", "order-1", "debit"));
+        assert_ne!(op_id("", "order-1", "debit"), op_id("", "order-1", "credit"));
     }
 }

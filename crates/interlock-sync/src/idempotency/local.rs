@@ -5,7 +5,7 @@ use std::{borrow::Borrow, fmt, future::Future, hash::Hash, sync::Arc, time::Dura
 use tokio::time::{Instant, sleep_until};
 
 use super::{
-    EffectContext, Failure, Kept, Ran, derive,
+    EffectContext, Failure, Kept, Ran,
     local_table::{Found, Phase, Shard},
 };
 use crate::{
@@ -41,7 +41,7 @@ use crate::{
 pub struct LocalIdempotency<K, C = MonotonicClock> {
     keep: Duration,
     wait: Duration,
-    purpose: Box<str>,
+    purpose: Arc<str>,
     clock: C,
     shards: Shards<Shard<K>>,
 }
@@ -117,8 +117,8 @@ impl<K: Hash + Eq, C: Clock> LocalIdempotency<K, C> {
             let mut changed = match found {
                 Found::Free(fence) => {
                     let running = Running { once: self, hash, fence, is_over: false };
-                    let provider_key = derive::provider_key(&self.purpose, key.as_ref());
-                    let outcome = effect(EffectContext { provider_key, fence }).await;
+                    let context = EffectContext::new(&self.purpose, key.as_ref(), fence);
+                    let outcome = effect(context).await;
                     return running.end(outcome);
                 }
                 Found::Running(changed) => changed,

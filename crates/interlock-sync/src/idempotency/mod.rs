@@ -23,6 +23,7 @@ mod derive;
 mod local;
 mod local_table;
 mod perform;
+mod reserve;
 mod shared;
 #[cfg(test)]
 mod tests_faults;

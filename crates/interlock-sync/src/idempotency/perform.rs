@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use tokio::time::{Instant, sleep};
+use tokio::{runtime::Handle, time::sleep};
 
 use super::{Failure, Idempotency, Kept, Ran};
 use crate::{
@@ -26,24 +26,18 @@ pub(super) struct Attempted<'a> {
 }
 
 impl Attempted<'_> {
-    /// Notes in the store that the effect is about to start; `false` if the reservation was lost, and then it must not.
-    pub(super) async fn is_dispatched(&self) -> Result<bool, StoreError> {
-        loop {
-            let sent = Instant::now();
-            let is_held = retry_store(&self.once.retry, || self.dispatch()).await?;
-            // An answer that took longer than the attempt may live says nothing about now: the key may be in doubt for others already.
-            if !is_held || sent.elapsed() < self.once.ttl {
-                return Ok(is_held);
-            }
-        }
-    }
-
     /// Runs the effect, keeping the attempt alive, and stores its ending.
-    pub(super) async fn perform(self, effect: impl Future<Output = Result<Vec<u8>, Failure>>) -> Ran {
-        let outcome = match race(effect, self.keep_alive()).await {
+    pub(super) async fn perform<R>(self, effect: impl FnOnce() -> R) -> Ran
+    where
+        R: Future<Output = Result<Vec<u8>, Failure>>,
+    {
+        // Dropped by a panic of the effect, or with the whole future: nobody will say how the effect ended.
+        let doubt = Doubt { attempted: &self, is_over: false };
+        let outcome = match race(effect(), self.keep_alive()).await {
             First::Left(outcome) => outcome,
             First::Right(never) => match never {},
         };
+        doubt.settled(!matches!(outcome, Err(Failure::Unknown)));
         match outcome {
             Ok(answer) => self.finish(Ending::Completed(answer), self.once.keep).await,
             Err(Failure::Final(answer)) => self.finish(Ending::Failed(answer), self.once.keep).await,
@@ -89,6 +83,35 @@ impl Attempted<'_> {
             }
         };
         Ran::Done { ending: Arc::unwrap_or_clone(ending), kept }
+    }
+}
+
+/// An effect of which nobody may ever say how it ended. Dropped without a word, its key is in doubt at once, and not only when the attempt's
+/// time is up.
+struct Doubt<'a> {
+    attempted: &'a Attempted<'a>,
+    is_over: bool,
+}
+
+impl Doubt<'_> {
+    fn settled(mut self, is_over: bool) {
+        self.is_over = is_over;
+    }
+}
+
+impl Drop for Doubt<'_> {
+    fn drop(&mut self) {
+        let Attempted { once, key, fence } = *self.attempted;
+        if self.is_over {
+            return;
+        }
+        if let Ok(runtime) = Handle::try_current() {
+            let (store, retry, key) = (Arc::clone(&once.store), once.retry.clone(), key.clone());
+            runtime.spawn(async move {
+                // An attempt that was dispatched and has no time left. If the store stays away, its time runs out by itself.
+                let _ = retry_store(&retry, || store.dispatch(&key, fence, Duration::ZERO)).await;
+            });
+        }
     }
 }
 

@@ -2,8 +2,13 @@
 
 use std::{future::Future, sync::Arc, time::Duration};
 
-use super::{EffectContext, Failure, Ran, derive, perform::Attempted};
+use super::{
+    EffectContext, Failure, Ran, derive,
+    perform::Attempted,
+    reserve::{Reservation, Reserved},
+};
 use crate::{
+    heard::Heard,
     retry::{Polling, Retry, retry_store},
     store::{Attempt, Begun, Ending, Fence, Fingerprint, Key, OpId, Store, StoreError},
 };
@@ -53,7 +58,7 @@ impl Idempotency {
     pub fn new(store: Arc<dyn Store>) -> Self {
         let thirty = Duration::from_secs(30);
         let day = Duration::from_secs(24 * 60 * 60);
-        Self { store, ttl: thirty, keep: day, retry: Retry::default(), wait: thirty, purpose: "".into() }
+        Self { store, ttl: thirty, keep: day, retry: Retry::brief(), wait: thirty, purpose: "".into() }
     }
 
     /// After how long without a sign of life an attempt counts as vanished; signs are given at every third of it. Between 30 ms and a day.
@@ -93,6 +98,12 @@ impl Idempotency {
         derive::provider_key(&self.purpose, key.as_str())
     }
 
+    /// The id under which the effect for an idempotency key does one of its steps; see [`EffectContext::op_id`].
+    #[must_use]
+    pub fn op_id(&self, key: &Key, step: &str) -> OpId {
+        derive::op_id(&self.purpose, key.as_str(), step)
+    }
+
     /// Does something once: begins the attempt, marks it as dispatched, runs the effect, and stores how it ended.
     ///
     /// The effect is run at most once by this call, and only if the store has said that this attempt is the one. While it runs, the attempt
@@ -110,10 +121,9 @@ impl Idempotency {
     ///
     /// # Cancel safety
     ///
-    /// If the future is dropped before the effect began, the key becomes free when the time of its reservation is up, or is in doubt if it was
-    /// just being dispatched. If it is dropped while the effect runs, the effect is cut off wherever it is, and the key is in doubt.
-    /// Afterwards the ending is stored in the background. A call that may be cancelled, and should not leave doubt, runs this in a task of
-    /// its own.
+    /// If the future is dropped before the effect began, the key is given back in the background. If it is dropped while the effect runs, the
+    /// effect is cut off wherever it is, and the key is in doubt at once. Afterwards the ending is stored in the background. A call that may be
+    /// cancelled, and should not leave doubt, runs this in a task of its own.
     pub async fn run<F, R>(&self, key: &Key, request: Fingerprint, effect: F) -> Result<Ran, StoreError>
     where
         F: FnOnce(EffectContext) -> R,
@@ -128,20 +138,27 @@ impl Idempotency {
         };
         let mut polling = Polling::within(self.wait);
         loop {
-            let retry_after = match retry_store(&self.retry, || self.store.begin(&attempt)).await? {
-                Begun::Reserved { fence } => {
+            let reservation = Reservation {
+                store: Arc::clone(&self.store),
+                retry: self.retry.clone(),
+                attempt: attempt.clone(),
+            };
+            let retry_after = match Heard::new(reservation.clone().reserve(), reservation).await? {
+                Reserved::Dispatched { fence } => {
                     let attempted = Attempted { once: self, key, fence };
-                    if attempted.is_dispatched().await? {
-                        let context = EffectContext { provider_key: self.provider_key(key), fence };
-                        return Ok(attempted.perform(effect(context)).await);
-                    }
-                    // Its time ran out, and somebody else may be at it by now: ask what became of it.
-                    self.ttl
+                    let context = EffectContext::new(&self.purpose, key.as_str(), fence);
+                    return Ok(attempted.perform(|| effect(context)).await);
                 }
-                Begun::Running { retry_after } => retry_after,
-                Begun::Ended(stored) => return Ok(Ran::Replayed(stored.ending)),
-                Begun::Mismatch => return Ok(Ran::Mismatch),
-                Begun::InDoubt { fence } => return Ok(Ran::InDoubt { fence }),
+                // Its time ran out, and somebody else may be at it by now: ask what became of it.
+                Reserved::Lost => self.ttl,
+                Reserved::Not(begun) => match begun {
+                    // It is nobody else's, and was handed on above.
+                    Begun::Reserved { .. } => self.ttl,
+                    Begun::Running { retry_after } => retry_after,
+                    Begun::Ended(stored) => return Ok(Ran::Replayed(stored.ending)),
+                    Begun::Mismatch => return Ok(Ran::Mismatch),
+                    Begun::InDoubt { fence } => return Ok(Ran::InDoubt { fence }),
+                },
             };
             if !polling.pause(retry_after).await {
                 return Ok(Ran::Running { retry_after: Some(retry_after) });

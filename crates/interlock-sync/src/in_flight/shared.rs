@@ -47,7 +47,7 @@ impl SharedInFlight {
     #[must_use]
     pub fn new(store: Arc<dyn Store>, limit: NonZeroU32) -> Self {
         let thirty = Duration::from_secs(30);
-        Self { store, limit, ttl: thirty, wait: thirty, retry: Retry::default() }
+        Self { store, limit, ttl: thirty, wait: thirty, retry: Retry::brief() }
     }
 
     /// How long a permit is held unless it is renewed: after this time those of a crashed process come back. Between 30 ms and a day.

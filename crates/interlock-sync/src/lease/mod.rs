@@ -24,7 +24,16 @@ use std::{sync::Arc, time::Duration};
 use tokio::time::Instant;
 
 pub use self::held::Lease;
-use crate::store::{Fence, Key, LeaseAnswer, LeaseRequest, OpId, Store, StoreError};
+use crate::{
+    heard::{GiveBack, Heard},
+    retry::{Polling, Retry, retry_store},
+    spell::joined,
+    store::{Fence, Key, LeaseAnswer, LeaseRequest, OpId, Reply, Store, StoreError, Wish},
+    turn::Turns,
+};
+
+/// Shorter ones could not be renewed in time, longer ones not be waited for.
+const TTL: std::ops::RangeInclusive<Duration> = Duration::from_millis(30)..=Duration::from_secs(24 * 60 * 60);
 
 /// Takes leases from a store.
 ///
@@ -67,28 +76,30 @@ pub struct Busy {
 
 impl Leases {
     /// Leases of this length, which are renewed at a third of it. Long enough for a slow answer of the store, short enough to wait for
-    /// after a crash: ten seconds is a good start.
+    /// after a crash: ten seconds is a good start. Between 30 ms and a day.
     #[must_use]
     pub fn new(store: Arc<dyn Store>, ttl: Duration) -> Self {
-        Self { store, ttl }
+        Self { store, ttl: ttl.clamp(*TTL.start(), *TTL.end()) }
     }
 
     /// Takes the lease if nobody holds it.
     ///
     /// # Errors
     ///
-    /// When the store cannot be asked. If the answer was lost the lease may have been granted; it runs out by itself.
+    /// When the store cannot be asked. A lease that it may have granted all the same is given back in the background.
     ///
     /// # Cancel safety
     ///
-    /// A lease that was granted to a dropped future is never renewed, and runs out by itself.
+    /// A lease that is granted to a dropped future is given back in the background, if there is a runtime to do so; otherwise it runs out by
+    /// itself.
     pub async fn try_acquire(&self, key: &Key) -> Result<Result<Lease, Busy>, StoreError> {
-        let request = LeaseRequest { key: key.clone(), owner: OpId::fresh(), ttl: self.ttl };
-        self.ask(&request).await
+        self.ask(self.request(key)).await
     }
 
-    /// Takes the lease as soon as it is free, if that is before `patience` ends. Waiters are not served in order: whoever asks first
-    /// after it became free gets it.
+    /// Takes the lease as soon as it is free, if that is before `patience` ends. Whoever waits stands in line: those who came before are
+    /// served before, in whatever process they are. Only [`try_acquire`](Self::try_acquire) asks without looking at the line.
+    ///
+    /// The line costs a second question to the store before the lease itself is asked for.
     ///
     /// # Errors
     ///
@@ -98,39 +109,83 @@ impl Leases {
     ///
     /// As [`try_acquire`](Self::try_acquire).
     pub async fn acquire(&self, key: &Key, patience: Duration) -> Result<Result<Lease, Busy>, StoreError> {
-        let deadline = Instant::now() + patience;
-        let request = LeaseRequest { key: key.clone(), owner: OpId::fresh(), ttl: self.ttl };
+        let request = self.request(key);
+        let mut polling = Polling::often(patience);
+        let turns = Turns { store: self.store.clone(), ttl: self.ttl };
+        let line = Wish { key: joined("lease-line", &[key.as_str()]), is_shared: false };
+        // Held until the lease is: whoever is next asks for the lease, and nobody else.
+        let Some(_turn) = turns.take(vec![line], polling.deadline()).await? else {
+            return self.ask(request).await;
+        };
         loop {
-            let busy = match self.ask(&request).await? {
+            let busy = match self.ask(request.clone()).await? {
                 Ok(lease) => return Ok(Ok(lease)),
                 Err(busy) => busy,
             };
-            let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() {
+            // It may be given back any time, so it is asked for long before its time is up.
+            if !polling.pause(busy.retry_after).await {
                 return Ok(Err(busy));
             }
-            // It may be given back any time; asking a few times within its length finds that soon, and costs little.
-            let pause = busy.retry_after.min(self.ttl / 8).max(Duration::from_millis(1));
-            tokio::time::sleep(jittered(pause).min(left)).await;
         }
     }
 
-    async fn ask(&self, request: &LeaseRequest) -> Result<Result<Lease, Busy>, StoreError> {
+    fn request(&self, key: &Key) -> LeaseRequest {
+        LeaseRequest { key: key.clone(), owner: OpId::fresh(), ttl: self.ttl }
+    }
+
+    async fn ask(&self, request: LeaseRequest) -> Result<Result<Lease, Busy>, StoreError> {
         // The store's time starts later than this, so ours ends earlier.
         let sent = Instant::now();
-        Ok(match self.store.acquire_lease(request).await? {
-            LeaseAnswer::Held { fence, retry_after } => Err(Busy { fence, retry_after }),
-            LeaseAnswer::Granted { fence } => {
-                Ok(Lease::start(self.store.clone(), request.key.clone(), fence, self.ttl, sent))
+        let orphan = Orphan { store: self.store.clone(), request: request.clone() };
+        let (store, key) = (self.store.clone(), request.key.clone());
+        let asking = async move { store.acquire_lease(&request).await };
+        match Heard::new(asking, orphan.clone()).await {
+            Ok(LeaseAnswer::Held { fence, retry_after }) => Ok(Err(Busy { fence, retry_after })),
+            Ok(LeaseAnswer::Granted { fence }) => {
+                Ok(Ok(Lease::start(self.store.clone(), key, fence, self.ttl, sent)))
             }
-        })
+            Err(error) => {
+                if error.is_in_doubt() {
+                    tokio::spawn(orphan.find_and_give_back());
+                }
+                Err(error)
+            }
+        }
     }
 }
 
-/// Half to all of a pause, so that waiters do not ask in step.
-fn jittered(pause: Duration) -> Duration {
-    let chance = (OpId::fresh().0 % 1_000) as u32;
-    pause / 2 + pause * chance / 2_000
+/// A lease that may have been granted to nobody.
+#[derive(Debug, Clone)]
+struct Orphan {
+    store: Arc<dyn Store>,
+    request: LeaseRequest,
+}
+
+impl GiveBack<Result<LeaseAnswer, StoreError>> for Orphan {
+    async fn give_back(self, answer: Result<LeaseAnswer, StoreError>) {
+        match answer {
+            Ok(LeaseAnswer::Granted { fence }) => self.release(fence).await,
+            Ok(LeaseAnswer::Held { .. }) => {}
+            Err(error) if error.is_in_doubt() => self.find_and_give_back().await,
+            Err(_) => {}
+        }
+    }
+}
+
+impl Orphan {
+    /// Asks again by the same owner, who is told what it was granted.
+    async fn find_and_give_back(self) {
+        let ask = || -> Reply<'_, LeaseAnswer> { self.store.acquire_lease(&self.request) };
+        if let Ok(LeaseAnswer::Granted { fence }) = retry_store(&Retry::brief(), ask).await {
+            self.release(fence).await;
+        }
+    }
+
+    async fn release(&self, fence: Fence) {
+        // If this fails it runs out by itself, which is what its time limit is for.
+        let release = || self.store.release_lease(&self.request.key, fence);
+        let _ = retry_store(&Retry::brief(), release).await;
+    }
 }
 
 #[cfg(test)]

@@ -14,12 +14,12 @@ use std::{
 
 use self::state::State;
 use crate::{
-    clock::{Clock, SystemClock, Timestamp},
+    clock::{Clock, MonotonicClock, Timestamp},
     decide,
     store::{
-        Admission, Admitted, Applied, Attempt, Begun, Ending, Fence, Key, LeaseAnswer, LeaseRequest,
-        LogEntry, Mutation, OpId, Outcome, PermitAnswer, PermitRequest, Quota, Record, Reply, Settlement,
-        Store, Taken,
+        Admission, Admitted, Appended, Applied, Attempt, Begun, Ending, Fence, Key, LeaseAnswer,
+        LeaseRequest, LogEntry, Mutation, OpId, Outcome, PermitAnswer, PermitRequest, Quota, Record, Reply,
+        Settlement, Store, Taken,
     },
 };
 
@@ -50,8 +50,9 @@ impl MemoryStore {
 }
 
 impl Default for MemoryStore {
+    /// A store by a clock that cannot be set: what a dead task holds is not held longer because the machine's clock was set back.
     fn default() -> Self {
-        Self::new(Arc::new(SystemClock), Duration::from_secs(24 * 60 * 60))
+        Self::new(Arc::new(MonotonicClock::default()), Duration::from_secs(24 * 60 * 60))
     }
 }
 
@@ -169,7 +170,7 @@ impl Store for MemoryStore {
         ready(state.settle(settlement, now))
     }
 
-    fn append<'a>(&'a self, op: &'a OpId, log: &'a Key, entry: &'a [u8]) -> Reply<'a, u64> {
+    fn append<'a>(&'a self, op: &'a OpId, log: &'a Key, entry: &'a [u8]) -> Reply<'a, Appended> {
         let (mut state, now) = self.enter();
         Box::pin(std::future::ready(state.append(*op, log, entry, now, self.remember_ops)))
     }

@@ -14,7 +14,7 @@ use crate::{
     clock::Timestamp,
     decide::{self, AttemptRow, Edit, LeaseRow, PermitRow, RateRow},
     store::{
-        Applied, Changed, Content, Key, LogEntry, Mutation, OpId, Outcome, Quota, Record, Refusal,
+        Appended, Applied, Changed, Content, Key, LogEntry, Mutation, OpId, Outcome, Quota, Record, Refusal,
         StoreError, Taken, Version,
     },
 };
@@ -25,6 +25,14 @@ const SWEEP_EVERY: u64 = 4096;
 /// Callers choose keys, so the hash is seeded with chance, and nobody outside can prepare keys that all meet.
 pub(super) type Map<K, V> = HashMap<K, V, RandomState>;
 
+/// What an operation did, until when that is known, and what tells it from another under its id.
+#[derive(Debug)]
+struct Op {
+    done: Applied,
+    forget: Timestamp,
+    fingerprint: [u8; 16],
+}
+
 #[derive(Debug, Default)]
 pub(super) struct State {
     pub(super) records: BTreeMap<Key, Record>,
@@ -32,7 +40,7 @@ pub(super) struct State {
     pub(super) permits: Map<Key, Vec<PermitRow>>,
     pub(super) attempts: Map<Key, AttemptRow>,
     pub(super) desk: Desk,
-    ops: Map<OpId, (Applied, Timestamp)>,
+    ops: Map<OpId, Op>,
     pub(super) rates: Map<Key, (RateRow, Timestamp)>,
     logs: Map<Key, Vec<LogEntry>>,
     last_version: u64,
@@ -50,14 +58,16 @@ impl State {
     }
 
     pub(super) fn mutate(&mut self, mutation: &Mutation, now: Timestamp, remember: Duration) -> Outcome {
-        if let Some(applied) = self.applied(&mutation.op, now) {
-            return Outcome::Applied(applied);
+        let fingerprint = mutation.fingerprint().short();
+        if let Some(outcome) = self.replay(mutation.op, fingerprint, now) {
+            return outcome;
         }
         match self.try_mutate(mutation, now) {
             Ok(changed) => {
-                let applied = Applied { at: now, changed, replayed: false };
-                self.ops.insert(mutation.op, (applied.clone(), now.after(remember)));
-                Outcome::Applied(applied)
+                let done = Applied { at: now, changed, replayed: false };
+                let op = Op { done: done.clone(), forget: now.after(remember), fingerprint };
+                self.ops.insert(mutation.op, op);
+                Outcome::Applied(done)
             }
             Err(refusal) => Outcome::Refused(refusal),
         }
@@ -88,8 +98,17 @@ impl State {
     }
 
     pub(super) fn applied(&self, op: &OpId, now: Timestamp) -> Option<Applied> {
-        let (applied, _) = self.ops.get(op).filter(|(_, forget)| *forget > now)?;
-        Some(Applied { replayed: true, ..applied.clone() })
+        self.known(op, now).map(|op| Applied { replayed: true, ..op.done.clone() })
+    }
+
+    /// The answer to an operation whose id is known.
+    fn replay(&self, op: OpId, fingerprint: [u8; 16], now: Timestamp) -> Option<Outcome> {
+        let known = self.known(&op, now)?;
+        Some(decide::replay(op, known.done.clone(), Some(known.fingerprint), fingerprint))
+    }
+
+    fn known(&self, op: &OpId, now: Timestamp) -> Option<&Op> {
+        self.ops.get(op).filter(|op| op.forget > now)
     }
 
     pub(super) fn take(&mut self, key: &Key, quota: &Quota, cost: u32, now: Timestamp) -> Taken {
@@ -118,16 +137,17 @@ impl State {
         entry: &[u8],
         now: Timestamp,
         remember: Duration,
-    ) -> Result<u64, StoreError> {
-        if let Some(applied) = self.applied(&op, now) {
-            return decide::place_of(op, log, &applied);
+    ) -> Result<Appended, StoreError> {
+        let fingerprint = decide::append_fingerprint(log, entry).short();
+        if let Some(outcome) = self.replay(op, fingerprint, now) {
+            return decide::place_of(log, &outcome);
         }
         self.last_sequence += 1;
-        let applied = decide::appended(log, self.last_sequence, now);
-        self.ops.insert(op, (applied, now.after(remember)));
+        let done = decide::appended(log, self.last_sequence, now);
+        self.ops.insert(op, Op { done, forget: now.after(remember), fingerprint });
         let entry = LogEntry { sequence: self.last_sequence, at: now, entry: entry.to_vec() };
         self.logs.entry(log.clone()).or_default().push(entry);
-        Ok(self.last_sequence)
+        Ok(Appended::At(self.last_sequence))
     }
 
     pub(super) fn read_log(&self, log: &Key, after: u64, limit: usize) -> Vec<LogEntry> {
@@ -139,7 +159,7 @@ impl State {
     /// Forgets what has expired, and says how much that was.
     pub(super) fn sweep(&mut self, now: Timestamp) -> u64 {
         let before = self.expirable();
-        self.ops.retain(|_, (_, forget)| *forget > now);
+        self.ops.retain(|_, op| op.forget > now);
         self.rates.retain(|_, (_, idle)| *idle > now);
         self.leases.retain(|_, row| row.forget() > now);
         self.attempts.retain(|_, row| row.forget > now);

@@ -57,10 +57,10 @@ pub struct Records {
 }
 
 impl Records {
-    /// Records in a store. Lost answers are asked after with the default [`Retry`].
+    /// Records in a store. Lost answers are asked after with [`Retry::brief`].
     #[must_use]
     pub fn new(store: Arc<dyn Store>) -> Self {
-        Self { store, resend: Retry::default() }
+        Self { store, resend: Retry::brief() }
     }
 
     /// The same, asking after lost answers otherwise.

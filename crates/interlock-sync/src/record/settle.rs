@@ -62,7 +62,7 @@ fn is_final(mutation: &Mutation, refusal: &Refusal) -> bool {
         Change::Put { expect: Expect::Version(_), .. } | Change::Delete { expect: Expect::Version(_), .. }
     );
     match refusal {
-        Refusal::Fenced { .. } => true,
+        Refusal::Fenced { .. } | Refusal::Mismatch { .. } => true,
         Refusal::Conflict { .. } => by_version,
         _ => false,
     }

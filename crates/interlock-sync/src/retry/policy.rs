@@ -35,9 +35,12 @@ pub enum Jitter {
 }
 
 impl Default for Retry {
-    /// Five tries within ten seconds; pauses of up to 50 ms, then 100, 200 and 400.
+    /// As many tries as there is time for in thirty seconds; pauses of up to 10 ms at first and 500 at last. Bounded by time and not by
+    /// tries, because how many are lost among rivals depends on how many there are: of fifty, each loses dozens of times.
     fn default() -> Self {
-        Self::times(5).within(Duration::from_secs(10))
+        Self::for_as_long_as(Duration::from_secs(30))
+            .first(Duration::from_millis(10))
+            .cap(Duration::from_millis(500))
     }
 }
 
@@ -52,6 +55,13 @@ impl Retry {
             deadline: None,
             jitter: Jitter::Full,
         }
+    }
+
+    /// Five tries within ten seconds; pauses of up to 50 ms, then 100, 200 and 400. For a store that does not answer: it is back soon, or
+    /// whoever waits should be told.
+    #[must_use]
+    pub fn brief() -> Self {
+        Self::times(5).within(Duration::from_secs(10))
     }
 
     /// One try.

@@ -25,6 +25,17 @@ impl Polling {
         Self { deadline: Instant::now() + wait.min(MOST), pauses: policy.delays(Dice::fresh()) }
     }
 
+    /// Questions for at most so long, close to each other: for whoever is next.
+    pub(crate) fn often(wait: Duration) -> Self {
+        let policy = Retry::times(u32::MAX).first(Duration::from_millis(5)).cap(Duration::from_millis(50));
+        Self { deadline: Instant::now() + wait.min(MOST), pauses: policy.delays(Dice::fresh()) }
+    }
+
+    /// When the time is up.
+    pub(crate) fn deadline(&self) -> Instant {
+        self.deadline
+    }
+
     /// Waits before the next question, at most for what the last answer said; `false`, at once, if the time is up.
     pub(crate) async fn pause(&mut self, at_most: Duration) -> bool {
         let left = self.deadline.saturating_duration_since(Instant::now());

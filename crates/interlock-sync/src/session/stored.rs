@@ -6,8 +6,8 @@ use std::{
 };
 
 use crate::store::{
-    Change, Changed, Content, Expect, InvalidKey, Key, Mutation, OpId, Outcome, Refusal, Store, StoreError,
-    Version,
+    Change, Changed, Content, Expect, Fingerprint, InvalidKey, Key, Mutation, OpId, Outcome, Refusal, Store,
+    StoreError, Version,
 };
 
 /// A number for each session, in a store, under a common beginning of their keys.
@@ -65,6 +65,9 @@ pub enum SessionError {
     /// It was made and removed by others again and again. Nothing was added.
     #[error("count in {0}, which comes and goes too fast")]
     Unsteady(Key),
+    /// The id was used for something else, which was done. Nothing was added.
+    #[error("count under the id {0}, which was used for something else; a new operation needs a new id")]
+    Reused(OpId),
     /// The store could not be asked, or its answer was lost. Ask again with the same id.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -93,9 +96,11 @@ impl StoredCounters {
     /// Dropping the future may leave it added or not. Asking again with the same id adds once, and says where the counter stood.
     pub async fn add(&self, session: &str, delta: i64, op: OpId) -> Result<StoredAdded, SessionError> {
         let key = self.key(session)?;
-        let add = Mutation::new(op, Change::Add { key: key.clone(), delta, floor: None });
+        let meaning = Fingerprint::of_parts([b"count", key.as_str().as_bytes(), &delta.to_le_bytes()]);
+        let part = |change| Mutation::new(op, change).meaning(meaning);
+        let add = part(Change::Add { key: key.clone(), delta, floor: None });
         let content = Content::Number(delta);
-        let begin = Mutation::new(op, Change::Put { key: key.clone(), expect: Expect::Absent, content });
+        let begin = part(Change::Put { key: key.clone(), expect: Expect::Absent, content });
         // Both carry the same id, and the store applies one id once: whichever came through, the other is answered with it.
         for _ in 0..ROUNDS {
             for mutation in [&add, &begin] {
@@ -103,6 +108,7 @@ impl StoredCounters {
                     Outcome::Applied(applied) => return stands_at(key, applied.changed),
                     Outcome::Refused(Refusal::Overflow { .. }) => return Ok(StoredAdded::Overflow),
                     Outcome::Refused(Refusal::Missing { .. } | Refusal::Conflict { .. }) => {}
+                    Outcome::Refused(Refusal::Mismatch { op }) => return Err(SessionError::Reused(op)),
                     Outcome::Refused(_) => return Err(SessionError::NotACounter(key)),
                 }
             }

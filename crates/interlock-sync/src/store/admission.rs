@@ -166,6 +166,24 @@ pub enum WaitsOn {
     Same(Key),
 }
 
+impl Settlement {
+    /// The end of a call that never ran: it leaves every line, and gives back what it was granted without knowing.
+    #[must_use]
+    pub const fn never_ran(call: OpId) -> Self {
+        Self {
+            call,
+            fence: None,
+            places: vec![],
+            locks: vec![],
+            once: None,
+            reader: None,
+            changes: vec![],
+            is_success: false,
+            remember: Duration::ZERO,
+        }
+    }
+}
+
 /// How a call that was granted, or that stood in line, ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settlement {

@@ -23,6 +23,18 @@ pub struct Attempt {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Fingerprint(pub [u8; 32]);
 
+impl Fingerprint {
+    /// Its first half, which is enough to tell operations apart that share an id.
+    #[must_use]
+    pub fn short(&self) -> [u8; 16] {
+        let mut short = [0; 16];
+        for (byte, of_whole) in short.iter_mut().zip(self.0) {
+            *byte = of_whole;
+        }
+        short
+    }
+}
+
 /// What became of an [`Attempt`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Begun {

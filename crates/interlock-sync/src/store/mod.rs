@@ -43,6 +43,27 @@ pub use crate::clock::Timestamp;
 /// What an operation of a [`Store`] returns: boxed, so that a store can be chosen by URL at run time.
 pub type Reply<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
 
+/// What became of an append.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use = "it says whether the entry stands in the log"]
+pub enum Appended {
+    /// The entry stands at this place, now or since it was first sent.
+    At(u64),
+    /// The id was used for another operation, which was applied. Nothing was appended, and never will be under this id.
+    Mismatch,
+}
+
+impl Appended {
+    /// The entry's place, if it stands in the log.
+    #[must_use]
+    pub fn place(self) -> Option<u64> {
+        match self {
+            Self::At(place) => Some(place),
+            Self::Mismatch => None,
+        }
+    }
+}
+
 /// An entry of an append-only log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogEntry {
@@ -77,8 +98,9 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
 
     /// Changes records, all or nothing.
     ///
-    /// A mutation whose [`OpId`] was applied before changes nothing and returns what it did then, marked as replayed. A refusal is
-    /// not remembered: nothing has happened, and the same id may be tried again.
+    /// A mutation whose [`OpId`] was applied before changes nothing and returns what it did then, marked as replayed; one that says
+    /// something else under that id is refused as a [mismatch](Refusal::Mismatch). A refusal is not remembered: nothing has happened, and
+    /// the same id may be tried again.
     fn mutate<'a>(&'a self, mutation: &'a Mutation) -> Reply<'a, Outcome>;
 
     /// What a mutation or an [`append`](Store::append) did, if it was applied within the store's memory for op-ids (24 hours unless configured): how a lost answer
@@ -138,9 +160,9 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
 
     /// Appends to a log and returns the entry's place.
     ///
-    /// An append whose [`OpId`] was applied before appends nothing and returns the place from then. [`applied`](Store::applied) knows
-    /// it, too: the log is what changed, and the place stands for its version.
-    fn append<'a>(&'a self, op: &'a OpId, log: &'a Key, entry: &'a [u8]) -> Reply<'a, u64>;
+    /// An append whose [`OpId`] was applied before appends nothing and returns the place from then, or that the id was used for something
+    /// else. [`applied`](Store::applied) knows it, too: the log is what changed, and the place stands for its version.
+    fn append<'a>(&'a self, op: &'a OpId, log: &'a Key, entry: &'a [u8]) -> Reply<'a, Appended>;
 
     /// At most `limit` entries of a log behind the place `after`.
     fn read_log<'a>(&'a self, log: &'a Key, after: u64, limit: usize) -> Reply<'a, Vec<LogEntry>>;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Fence, Key, Timestamp};
+use super::{Fence, Fingerprint, Key, Timestamp};
 use crate::clock::{Clock, SystemClock};
 
 /// What a record held at one moment.
@@ -42,6 +42,8 @@ pub struct Mutation {
     pub change: Change,
     /// The lease that must still be held when it takes effect.
     pub fence: Option<FenceCheck>,
+    /// What the operation is, where two changes say the same in different words; see [`meaning`](Mutation::meaning). Otherwise its change.
+    pub intent: Option<Fingerprint>,
 }
 
 /// What a [`Mutation`] does.
@@ -177,13 +179,18 @@ pub enum Refusal {
         /// The fence of whoever holds it now, if anyone does.
         current: Option<Fence>,
     },
+    /// The id was used for another operation, which was applied. This one was not, and never will be under this id.
+    Mismatch {
+        /// The id.
+        op: OpId,
+    },
 }
 
 impl Mutation {
     /// A mutation that no lease guards.
     #[must_use]
     pub fn new(op: OpId, change: Change) -> Self {
-        Self { op, change, fence: None }
+        Self { op, change, fence: None, intent: None }
     }
 
     /// The same, only while a lease is held.
@@ -191,9 +198,53 @@ impl Mutation {
     pub fn under(self, lease: Key, fence: Fence) -> Self {
         Self { fence: Some(FenceCheck { lease, fence }), ..self }
     }
+
+    /// The same, as one of several ways to do what has this fingerprint. Those share one id, and whichever is applied is the answer to
+    /// all: a counter is added to if it is there, and made if it is not.
+    #[must_use]
+    pub fn meaning(self, intent: Fingerprint) -> Self {
+        Self { intent: Some(intent), ..self }
+    }
+
+    /// What tells it from another operation under the same id: what it means, or else what it changes. The lease does not count: the same
+    /// change may be sent again under another one.
+    #[must_use]
+    pub fn fingerprint(&self) -> Fingerprint {
+        self.intent.unwrap_or_else(|| self.change.fingerprint())
+    }
 }
 
 impl Change {
+    /// What the change says, folded to a fixed size. It is remembered with the id, so it stays the same from release to release.
+    fn fingerprint(&self) -> Fingerprint {
+        let number = |number: i64| number.to_le_bytes();
+        match self {
+            Self::Put { key, expect, content } => {
+                let (kind, content) = match content {
+                    Content::Number(value) => (&b"number"[..], &number(*value)[..]),
+                    Content::Bytes(bytes) => (&b"bytes"[..], &bytes[..]),
+                };
+                Fingerprint::of_parts([b"put", key.as_str().as_bytes(), &expect.to_bytes(), kind, content])
+            }
+            Self::Delete { key, expect } => {
+                Fingerprint::of_parts([&b"delete"[..], key.as_str().as_bytes(), &expect.to_bytes()])
+            }
+            Self::Add { key, delta, floor } => {
+                // A credit has no floor, whatever it says.
+                let floor = floor.filter(|_| *delta < 0).map(number);
+                let floor = floor.as_ref().map_or(&b""[..], |floor| &floor[..]);
+                Fingerprint::of_parts([b"add", key.as_str().as_bytes(), &number(*delta), floor])
+            }
+            Self::Transfer { from, to, amount, floor } => Fingerprint::of_parts([
+                &b"transfer"[..],
+                from.as_str().as_bytes(),
+                to.as_str().as_bytes(),
+                &number(*amount),
+                &number(*floor),
+            ]),
+        }
+    }
+
     /// The records it touches, in the order in which it names them.
     pub fn keys(&self) -> impl Iterator<Item = &Key> {
         let (first, second) = match self {
@@ -204,7 +255,30 @@ impl Change {
     }
 }
 
+impl Expect {
+    fn to_bytes(self) -> [u8; 9] {
+        let (kind, version) = match self {
+            Self::Absent => (0, 0),
+            Self::Version(Version(version)) => (1, version),
+            Self::Present => (2, 0),
+            Self::Any => (3, 0),
+        };
+        let mut bytes = [kind; 9];
+        for (byte, of_version) in bytes.iter_mut().skip(1).zip(version.to_le_bytes()) {
+            *byte = of_version;
+        }
+        bytes
+    }
+}
+
 impl OpId {
+    /// The operation that a fingerprint stands for: the same each time, so that whoever knows of what it was made can ask whether it was
+    /// applied. It lies anywhere among the ids of a store; where it need not be found again, [`fresh`](Self::fresh) is cheaper to write.
+    #[must_use]
+    pub fn derived(from: Fingerprint) -> Self {
+        Self(u128::from_be_bytes(from.short()))
+    }
+
     /// A new operation: unpredictable, and never the same twice.
     ///
     /// It begins with the time in ms, and 80 bits of chance follow. So the ids of one moment are neighbours in a store's index, and many of

@@ -14,9 +14,9 @@ use crate::{
     clock::Timestamp,
     memory::MemoryStore,
     store::{
-        Admission, Admitted, Applied, Attempt, Begun, Ending, Fence, Key, LeaseAnswer, LeaseRequest,
-        LogEntry, Mutation, OpId, Outcome, PermitAnswer, PermitRequest, Quota, Record, Reply, Settlement,
-        Store, StoreError, Taken,
+        Admission, Admitted, Appended, Applied, Attempt, Begun, Ending, Fence, Key, LeaseAnswer,
+        LeaseRequest, LogEntry, Mutation, OpId, Outcome, PermitAnswer, PermitRequest, Quota, Record, Reply,
+        Settlement, Store, StoreError, Taken,
     },
 };
 
@@ -235,7 +235,7 @@ impl Store for FaultyStore {
         self.run(Op::Settle, move || self.inner.settle(settlement))
     }
 
-    fn append<'a>(&'a self, op: &'a OpId, log: &'a Key, entry: &'a [u8]) -> Reply<'a, u64> {
+    fn append<'a>(&'a self, op: &'a OpId, log: &'a Key, entry: &'a [u8]) -> Reply<'a, Appended> {
         self.inner.append(op, log, entry)
     }
 

@@ -180,7 +180,8 @@ async fn a_reader_who_goes_on_behind_the_last_entry_misses_none() {
         tasks.spawn(async move {
             let mut places = vec![];
             for nth in 0..20_u8 {
-                places.push(store.append(&OpId::fresh(), &key("log"), &[writer, nth]).await.unwrap());
+                let appended = store.append(&OpId::fresh(), &key("log"), &[writer, nth]).await.unwrap();
+                places.push(appended.place().unwrap());
             }
             assert!(places.is_sorted());
             places

@@ -93,7 +93,7 @@ async fn nothing_is_left_in_a_session_that_a_pooling_proxy_could_hand_to_another
     let store = open("traces").await;
     apply(&store, put("a", 1)).await;
     apply(&store, add("a", 1, None)).await;
-    store.append(&OpId::fresh(), &key("log"), b"x").await.unwrap();
+    store.append(&OpId::fresh(), &key("log"), b"x").await.unwrap().place().unwrap();
     store.sweep().await.unwrap();
     let client = store.line.pool.get().await.unwrap();
     let traces = "SELECT (SELECT count(*) FROM pg_prepared_statements WHERE name <> '') \

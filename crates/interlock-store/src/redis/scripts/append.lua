@@ -1,12 +1,12 @@
 -- Appends to a log, once per op-id.
--- KEYS: op, log | ARGV: name of the log, entry
+-- KEYS: op, log | ARGV: fingerprint, name of the log, entry
 local known = redis.call('GET', KEYS[1])
 if known then return 'known\n' .. known end
 --> now
 --> remember_op
 local at = string.format('%016d', now)
 local place = at
-local added = redis.pcall('XADD', KEYS[2], place .. '-0', 'entry', ARGV[2])
+local added = redis.pcall('XADD', KEYS[2], place .. '-0', 'entry', ARGV[3])
 if added.err then
   -- The clock was set back: the place comes after the last one, which the stream knows. Any other error stays one.
   local about = redis.pcall('XINFO', 'STREAM', KEYS[2])
@@ -15,8 +15,8 @@ if added.err then
   end
   if tonumber(place) <= now then return added end
   -- Only then the entry has a time that is not its place.
-  redis.call('XADD', KEYS[2], place .. '-0', 'entry', ARGV[2], 'at', at)
+  redis.call('XADD', KEYS[2], place .. '-0', 'entry', ARGV[3], 'at', at)
 end
-local report = at .. '\n' .. ARGV[1] .. '\n\n' .. place .. '\n'
+local report = ARGV[1] .. '\n' .. at .. '\n' .. ARGV[2] .. '\n\n' .. place .. '\n'
 redis.call('SET', KEYS[1], report, 'PX', remember)
 return report

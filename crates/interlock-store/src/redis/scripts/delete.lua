@@ -1,6 +1,6 @@
 -- Removes a record, once per op-id.
--- KEYS: op, version, [lease], record, index of records | ARGV: name of the record, expect, [fence]
-local name, expect, fence = ARGV[1], ARGV[2], ARGV[3]
+-- KEYS: op, version, [lease], record, index of records | ARGV: fingerprint, name of the record, expect, [fence]
+local name, expect, fence = ARGV[2], ARGV[3], ARGV[4]
 local key, index = KEYS[#KEYS - 1], KEYS[#KEYS]
 local rows = redis.call('MGET', unpack(KEYS, 1, #KEYS - 2))
 --> once
@@ -11,6 +11,6 @@ record = record ~= '' and record
 if not met or not from then return 'conflict\n' .. name .. '\n' .. (redis.call('GET', key) or '') end
 redis.call('ZREM', index, name)
 redis.call('DEL', key)
-local report = at .. '\n' .. name .. '\n' .. from .. '\n\n'
+local report = ARGV[1] .. '\n' .. at .. '\n' .. name .. '\n' .. from .. '\n\n'
 redis.call('SET', KEYS[1], report, 'PX', remember)
 return report

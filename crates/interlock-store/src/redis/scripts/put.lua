@@ -1,7 +1,7 @@
 -- Writes a record, once per op-id.
 -- KEYS: op, version, record, [lease], index of records
--- ARGV: name of the record, expect, what is stored behind its version, [fence]
-local name, expect, content, fence = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+-- ARGV: fingerprint, name of the record, expect, what is stored behind its version, [fence]
+local name, expect, content, fence = ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local large, rows, record = #content > 10000
 if large then
   -- What is there may be as large. Of that only the beginning is read, which matters to everybody.
@@ -29,7 +29,7 @@ if large then
 else
   redis.call('MSET', KEYS[2], to, KEYS[3], to .. content)
 end
-local report = at .. '\n' .. name .. '\n' .. from .. '\n' .. to .. '\n'
+local report = ARGV[1] .. '\n' .. at .. '\n' .. name .. '\n' .. from .. '\n' .. to .. '\n'
 if string.byte(content) == 110 then report = report .. string.sub(content, 2) end
 redis.call('SET', KEYS[1], report, 'PX', remember)
 return report

@@ -1,13 +1,14 @@
 -- Moves an amount from one number to another, once per op-id.
--- KEYS: op, version, record, other record, [lease] | ARGV: name of the record, name of the other, amount, floor, [fence]
-local name, other, amount, fence = ARGV[1], ARGV[2], ARGV[3], ARGV[5]
+-- KEYS: op, version, record, other record, [lease]
+-- ARGV: fingerprint, name of the record, name of the other, amount, floor, [fence]
+local name, other, amount, fence = ARGV[2], ARGV[3], ARGV[4], ARGV[6]
 local rows = redis.call('MGET', unpack(KEYS))
 --> once
 --> added
 if amount == '0' or string.byte(amount) == 45 then return 'not-a-number\n' .. name end
-local from, rest, refusal = added(name, KEYS[3], rows[3], '-' .. amount, ARGV[4])
+local from, rest, refusal = added(name, KEYS[3], rows[3], '-' .. amount, ARGV[5])
 if refusal then return refusal end
-local report = at .. '\n' .. name .. '\n' .. from .. '\n' .. to .. '\n'
+local report = ARGV[1] .. '\n' .. at .. '\n' .. name .. '\n' .. from .. '\n' .. to .. '\n'
 if other == name then
   local number = string.sub(rows[3], 18)
   redis.call('MSET', KEYS[2], to, KEYS[3], to .. 'n' .. number)

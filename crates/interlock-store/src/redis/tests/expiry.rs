@@ -58,7 +58,7 @@ async fn records_logs_and_counters_stay_and_op_ids_are_remembered_for_a_day() {
     let make = put("alice", 1);
     apply(&*store, &make).await;
     let note = OpId::fresh();
-    store.append(&note, &key("audit"), b"made").await.unwrap();
+    store.append(&note, &key("audit"), b"made").await.unwrap().place().unwrap();
     let ops = [make.op, note].map(|op| format!("op:{op}"));
     let forever = ["record:alice", "records", "version", "log:audit"].map(|name| (name, None));
     check(&redis, &[&forever[..], &ops.each_ref().map(|op| (&**op, Some(DAY)))].concat());

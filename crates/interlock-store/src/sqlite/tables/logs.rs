@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use interlock_sync::{
     decide,
-    store::{Applied, Key, LogEntry, OpId},
+    store::{Key, LogEntry, OpId, Outcome},
 };
 use rusqlite::Result;
 
@@ -20,9 +20,10 @@ impl Tables<'_, '_> {
         log: &Key,
         entry: &[u8],
         remember: Duration,
-    ) -> Result<Applied> {
-        if let Some(applied) = self.applied(op)? {
-            return Ok(applied);
+    ) -> Result<Outcome> {
+        let fingerprint = decide::append_fingerprint(log, entry).short();
+        if let Some(outcome) = self.replay(op, fingerprint)? {
+            return Ok(outcome);
         }
         let sql = "UPDATE space SET sequence = sequence + 1 WHERE id = ?1 RETURNING sequence";
         let sequence: u64 =
@@ -31,7 +32,7 @@ impl Tables<'_, '_> {
         self.run(sql, (self.space, log.as_str(), sequence, moment(self.now), entry))?;
         let applied = decide::appended(log, sequence, self.now);
         // It was asked for above.
-        self.remember(op, &applied, remember).map(|_| applied)
+        self.remember(op, fingerprint, &applied, remember).map(|_| Outcome::Applied(applied))
     }
 
     pub(in super::super) fn read_log(&self, log: &Key, after: u64, most: usize) -> Result<Vec<LogEntry>> {

@@ -47,14 +47,15 @@ impl Tables<'_, '_> {
             Ok(edits) => edits,
             // What would be refused by now may have been applied before.
             Err(refusal) => {
-                let applied = self.applied(mutation.op)?;
-                return Ok(applied.map_or(Outcome::Refused(refusal), Outcome::Applied));
+                let known = self.replay(mutation.op, mutation.fingerprint().short())?;
+                return Ok(known.unwrap_or(Outcome::Refused(refusal)));
             }
         };
         let applied = Applied { at: self.now, changed: self.changed(&edits)?, replayed: false };
         // The id goes first, so that no question is needed to learn that it is new.
-        if let Some(applied) = self.remember(mutation.op, &applied, remember)? {
-            return Ok(Outcome::Applied(applied));
+        let fingerprint = mutation.fingerprint().short();
+        if let Some(known) = self.remember(mutation.op, fingerprint, &applied, remember)? {
+            return Ok(known);
         }
         for (edit, changed) in edits.iter().zip(&applied.changed) {
             self.write(edit, changed)?;

@@ -105,7 +105,7 @@ async fn namespaces_of_one_file_never_meet() {
     let quota = Quota::log(1, MINUTE).unwrap();
     for store in [&one, &other] {
         assert_eq!(store.take(&key("k"), &quota, 1).await.unwrap(), Taken::Granted { remaining: 0 });
-        assert_eq!(store.append(&OpId::fresh(), &key("log"), b"x").await.unwrap(), 1);
+        assert_eq!(store.append(&OpId::fresh(), &key("log"), b"x").await.unwrap().place(), Some(1));
         assert_eq!(store.read_log(&key("log"), 0, 9).await.unwrap().len(), 1);
     }
     scene.clock.advance(MINUTE * 60 * 48);
@@ -137,7 +137,7 @@ async fn opening_the_file_again_finds_everything() {
     let ending = Ending::Completed(b"done".to_vec());
     assert!(store.dispatch(&attempt.key, once, MINUTE).await.unwrap());
     assert!(store.finish(&attempt.key, once, &ending, MINUTE).await.unwrap());
-    store.append(&OpId::fresh(), &key("audit"), b"entry").await.unwrap();
+    store.append(&OpId::fresh(), &key("audit"), b"entry").await.unwrap().place().unwrap();
     scene.close(store);
 
     let store = scene.open();
@@ -153,5 +153,5 @@ async fn opening_the_file_again_finds_everything() {
     let full = PermitAnswer::Full { in_use: 1, retry_after: MINUTE };
     assert_eq!(store.acquire_permit(&permit(2)).await.unwrap(), full);
     assert_eq!(store.begin(&attempt).await.unwrap(), Begun::Ended(Stored { ending }));
-    assert_eq!(store.append(&OpId::fresh(), &key("audit"), b"next").await.unwrap(), 2);
+    assert_eq!(store.append(&OpId::fresh(), &key("audit"), b"next").await.unwrap().place(), Some(2));
 }
