@@ -1,11 +1,8 @@
 //! From a state URL to a store.
 
-use std::{error::Error, future::Future, pin::Pin, sync::Arc, time::Duration};
+use std::{error::Error, future::Future, num::NonZeroUsize, pin::Pin, sync::Arc, time::Duration};
 
-use interlock_sync::{
-    clock::{Clock, SystemClock},
-    store::Store,
-};
+use interlock_sync::{clock::Clock, store::Store};
 
 use crate::all::ALL;
 
@@ -34,10 +31,17 @@ pub struct Options {
     pub namespace: String,
     /// How long the ids of applied mutations are remembered.
     pub remember_ops: Duration,
-    /// The time of stores that live on this machine. Redis and PostgreSQL have their own.
-    pub clock: Arc<dyn Clock>,
+    /// The time of stores that live on this machine; `None` for the machine's own, which those stores keep from going back when it is set.
+    /// Redis and PostgreSQL have their own.
+    pub clock: Option<Arc<dyn Clock>>,
     /// How long one operation may take before its answer counts as lost.
     pub timeout: Duration,
+    /// The permissions of a file that is made, as `chmod` writes them in octal digits; private unless told otherwise. A file that is there
+    /// keeps its own.
+    pub file_mode: u32,
+    /// How many connections to the server or, for reading, to the file are open at most; `None` for what the backend finds best. A Redis
+    /// has one, which all operations share.
+    pub connections: Option<NonZeroUsize>,
 }
 
 /// Why a store could not be opened.
@@ -78,8 +82,10 @@ impl Default for Options {
         Self {
             namespace: "interlock".into(),
             remember_ops: Duration::from_secs(24 * 60 * 60),
-            clock: Arc::new(SystemClock),
+            clock: None,
             timeout: Duration::from_secs(5),
+            file_mode: 0o600,
+            connections: None,
         }
     }
 }

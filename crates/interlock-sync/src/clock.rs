@@ -31,6 +31,10 @@ pub struct MonotonicClock {
     ahead: u64,
 }
 
+/// The machine's steady clock: from some moment at or after its start, never set, and the same for all processes.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SteadyClock;
+
 /// A clock that stands still until it is told to move, forwards or back.
 #[derive(Debug)]
 pub struct ManualClock(AtomicU64);
@@ -53,6 +57,12 @@ impl Clock for SystemClock {
     fn now(&self) -> Timestamp {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Timestamp(u64::try_from(since.as_micros()).unwrap_or(u64::MAX))
+    }
+}
+
+impl Clock for SteadyClock {
+    fn now(&self) -> Timestamp {
+        Timestamp(steady_micros())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use interlock_sync::memory::MemoryStore;
+use interlock_sync::{clock::MonotonicClock, memory::MemoryStore};
 
 use crate::{
     Backend, OpenError, Options,
@@ -14,7 +14,8 @@ pub const BACKEND: Backend = Backend { schemes: &["memory"], example: "memory:",
 
 fn open(url: &str, options: &Options) -> Opening {
     let opened = if url == "memory:" {
-        Ok(Arc::new(MemoryStore::new(options.clock.clone(), options.remember_ops)) as _)
+        let clock = options.clock.clone().unwrap_or_else(|| Arc::new(MonotonicClock::default()));
+        Ok(Arc::new(MemoryStore::new(clock, options.remember_ops)) as _)
     } else {
         Err(OpenError::Malformed { url: without_secrets(url), reason: "nothing may follow `memory:`".into() })
     };

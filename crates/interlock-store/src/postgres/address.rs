@@ -1,6 +1,6 @@
 //! From a URL to a pool of connections, none of which is made yet.
 
-use std::error::Error;
+use std::{error::Error, num::NonZeroUsize};
 
 use deadpool_postgres::{Manager, ManagerConfig, Pool, RecyclingMethod};
 use tokio_postgres::{
@@ -8,7 +8,7 @@ use tokio_postgres::{
     config::{SslMode, SslNegotiation},
 };
 
-/// How many connections one process has at most. A connection is busy for one statement, and additions to one record share one,
+/// How many connections one process has at most, unless told otherwise. A connection is busy for one statement, and additions to one record share one,
 /// so this is no limit on callers; each costs the server a process.
 const CONNECTIONS: usize = 16;
 
@@ -27,13 +27,13 @@ pub(super) enum AddressError {
 }
 
 /// A pool for the server that a URL names.
-pub(super) fn pool(url: &str) -> Result<Pool, AddressError> {
+pub(super) fn pool(url: &str, connections: Option<NonZeroUsize>) -> Result<Pool, AddressError> {
     let config = config(url)?;
     // A connection that may be in an unknown state never comes back to the pool, so there is nothing to clean when one is taken
     // out again.
     let manager =
         Manager::from_config(config, NoTls, ManagerConfig { recycling_method: RecyclingMethod::Fast });
-    let pool = Pool::builder(manager).max_size(CONNECTIONS).build();
+    let pool = Pool::builder(manager).max_size(connections.map_or(CONNECTIONS, NonZeroUsize::get)).build();
     Ok(pool.expect("a pool without time limits of its own needs no runtime to be built"))
 }
 

@@ -50,7 +50,7 @@ fn open(url: &str, options: &Options) -> Opening {
 }
 
 async fn connect(url: &str, options: &Options) -> Result<PostgresStore, OpenError> {
-    let pool = address::pool(url)
+    let pool = address::pool(url, options.connections)
         .map_err(|reason| OpenError::Malformed { url: without_secrets(url), reason: reason.to_string() })?;
     let unreachable =
         |source: Box<dyn Error + Send + Sync>| OpenError::Unreachable { url: without_secrets(url), source };

@@ -24,6 +24,7 @@ mod readers;
 mod schema;
 mod store;
 mod tables;
+mod time;
 mod values;
 mod writer;
 

@@ -14,7 +14,8 @@ use crate::OpenError;
 pub(super) struct Place(PathBuf);
 
 impl Place {
-    /// The path behind `sqlite:`, taken literally: nothing in it is decoded, and no parameters follow it.
+    /// The path behind `sqlite:`, taken literally: nothing in it is decoded. Parameters as other programs know them are refused: whoever writes
+    /// `?mode=ro` does not mean a file of that name.
     pub(super) fn of_url(url: &str) -> Result<Self, OpenError> {
         let path = url.strip_prefix("sqlite:").unwrap_or(url);
         let malformed = |reason: &str| OpenError::Malformed { url: url.to_owned(), reason: reason.into() };
@@ -27,6 +28,11 @@ impl Place {
         // Other programs mean a relative path by this; the operating system would take it for one at the root.
         if path.starts_with("//") && !path.starts_with("///") {
             return Err(malformed("the path follows `sqlite:` at once, without `//`"));
+        }
+        if path.rsplit_once('?').is_some_and(|(_, behind)| behind.contains('=')) {
+            return Err(malformed(
+                "`sqlite:` takes no parameters; what can be set is set when the store is opened",
+            ));
         }
         if path.contains('\0') {
             return Err(malformed("a path has no NUL"));
@@ -58,6 +64,28 @@ impl Place {
     }
 }
 
+/// Makes the file, if it is not there, with these permissions. SQLite gives its companions the same ones.
+pub(super) fn make_private(file: &Path, mode: u32) -> io::Result<()> {
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+        options.mode(0o600);
+        match options.open(file) {
+            // Set afterwards, because the mask of the process is for files that nobody gave a mode.
+            Ok(made) => made.set_permissions(fs::Permissions::from_mode(mode & 0o777)),
+            // One that cannot be made is told by SQLite, in words of its own.
+            Err(_) => Ok(()),
+        }
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = (options, mode);
+        Ok(())
+    }
+}
+
 /// [`Path`] itself forgets a slash at the end, and with it that a folder was meant.
 fn ends_with_separator(path: &Path) -> bool {
     path.to_str().is_some_and(|text| text.ends_with(std::path::is_separator))
@@ -79,7 +107,7 @@ mod tests {
     #[test]
     fn a_path_is_taken_literally() {
         for path in
-            ["state.db", "./a b/state.db", "/var/lib/x.db", "///var/lib/x.db", "file:x?mode=ro", "a%20b"]
+            ["state.db", "./a b/state.db", "/var/lib/x.db", "///var/lib/x.db", "file:x", "what?.db", "a%20b"]
         {
             assert_eq!(Place::of_url(&format!("sqlite:{path}")).unwrap(), Place(path.into()));
         }
@@ -92,6 +120,8 @@ mod tests {
             ("sqlite::memory:", "`memory:`"),
             ("sqlite://state.db", "without `//`"),
             ("sqlite:a\0b", "NUL"),
+            ("sqlite:state.db?mode=ro", "no parameters"),
+            ("sqlite:file:memdb?mode=memory&cache=shared", "no parameters"),
         ] {
             let message = Place::of_url(url).unwrap_err().to_string();
             assert!(message.contains(why), "{message}");
@@ -100,7 +130,7 @@ mod tests {
 
     #[test]
     fn a_special_name_of_sqlite_is_an_ordinary_file_to_us() {
-        let file = Place::of_url("sqlite:file:memdb?mode=memory").unwrap().file().unwrap();
-        assert!(file.is_absolute() && file.ends_with("file:memdb?mode=memory"), "{file:?}");
+        let file = Place::of_url("sqlite:file:memdb").unwrap().file().unwrap();
+        assert!(file.is_absolute() && file.ends_with("file:memdb"), "{file:?}");
     }
 }

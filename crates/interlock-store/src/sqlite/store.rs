@@ -14,8 +14,11 @@ use interlock_sync::{
 
 use super::{
     connect::{self, Problem},
-    place::Place,
+    fault::not_in_doubt,
+    patience::until_free,
+    place::{self, Place},
     readers::Readers,
+    time::SharedClock,
     values::storable,
     writer::Writer,
 };
@@ -39,9 +42,14 @@ impl SqliteStore {
     /// Opens the file, and makes it if it is not there. Blocks.
     pub(super) fn open(place: &Place, options: &Options) -> Result<Self, Problem> {
         let file = place.file()?;
-        let Options { namespace, remember_ops, clock, timeout } = options.clone();
+        let Options { namespace, remember_ops, clock, timeout, file_mode, connections } = options.clone();
+        place::make_private(&file, file_mode)?;
         let (connection, space) = connect::writer(&file, &namespace, timeout)?;
-        let readers = Readers::new(file.clone(), space, Arc::clone(&clock), timeout);
+        let clock = match clock {
+            Some(clock) => clock,
+            None => Arc::new(until_free(timeout, || SharedClock::open(&connection))?),
+        };
+        let readers = Readers::new(&file, connections, space, Arc::clone(&clock), timeout)?;
         let writer = Writer::start(connection, space, Arc::clone(&clock), timeout, Arc::clone(&readers))?;
         Ok(Self { file, clock, remember_ops, writer, readers })
     }
@@ -75,7 +83,10 @@ impl Store for SqliteStore {
     /// A read that goes to the writer: behind a mutation that was handed over and whose answer was lost, so that "no" means never.
     fn applied<'a>(&'a self, op: &'a OpId) -> Reply<'a, Option<Applied>> {
         let op = *op;
-        Box::pin(self.writer.run(move |tables| tables.applied(op)))
+        Box::pin(async move {
+            // A question changes nothing, so that nothing of it can be in doubt.
+            self.writer.run(move |tables| tables.applied(op)).await.map_err(not_in_doubt)
+        })
     }
 
     fn acquire_lease<'a>(&'a self, request: &'a LeaseRequest) -> Reply<'a, LeaseAnswer> {
@@ -158,6 +169,13 @@ impl Store for SqliteStore {
     fn read_log<'a>(&'a self, log: &'a Key, after: u64, limit: usize) -> Reply<'a, Vec<LogEntry>> {
         let log = log.clone();
         Box::pin(self.readers.run(move |tables| tables.read_log(&log, after, limit)))
+    }
+
+    fn close(&self) -> Reply<'_, ()> {
+        Box::pin(async {
+            self.readers.close();
+            self.writer.close().await
+        })
     }
 
     fn sweep(&self) -> Reply<'_, u64> {

@@ -3,7 +3,7 @@
 use std::{
     fmt, io,
     sync::{
-        Arc,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
     thread,
@@ -12,10 +12,14 @@ use std::{
 
 use interlock_sync::{clock::Clock, store::StoreError};
 use rusqlite::Connection;
-use tokio::{sync::mpsc, time::timeout_at};
+use tokio::{
+    sync::{mpsc, watch},
+    time::timeout_at,
+};
 
 use super::{
     desk::Desk,
+    fault::closed,
     job::{Job, job},
     patience::deadline,
     readers::Readers,
@@ -27,7 +31,11 @@ const QUEUE: usize = 1024;
 
 /// Hands operations to the thread, and waits for what became of them.
 pub(super) struct Writer {
-    jobs: mpsc::Sender<Job>,
+    /// Gone when the store was closed.
+    jobs: Mutex<Option<mpsc::Sender<Job>>>,
+    /// Tells when the thread has let go of the file.
+    ended: watch::Receiver<()>,
+    thread: Option<thread::JoinHandle<()>>,
     timeout: Duration,
     commits: Arc<AtomicU64>,
 }
@@ -46,13 +54,32 @@ impl Writer {
         // The last quarter of a caller's time is for the commit.
         let patience = timeout - timeout / 4;
         let counted = Arc::clone(&commits);
-        thread::Builder::new().name("interlock-sqlite".into()).spawn(move || {
+        let (open, ended) = watch::channel(());
+        let thread = thread::Builder::new().name("interlock-sqlite".into()).spawn(move || {
             Desk::new(&connection, space, clock, jobs, patience, counted).work();
+            readers.close();
+            // What is in the log goes into the file, so that it is whole without its companions. Should another process keep that from
+            // happening, the last one to close the file does it.
+            let _ = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
             drop(connection);
-            // Closing the last connection writes to the file, which is no work for the thread that drops the store.
-            drop(readers);
+            drop(open);
         })?;
-        Ok(Self { jobs: sender, timeout, commits })
+        let (jobs, thread) = (Mutex::new(Some(sender)), Some(thread));
+        Ok(Self { jobs, ended, thread, timeout, commits })
+    }
+
+    /// Takes nothing more, and waits until what was handed over is done and the file is closed.
+    pub(super) async fn close(&self) -> Result<(), StoreError> {
+        drop(self.jobs().take());
+        // Nothing is ever sent: the end of waiting is that the thread has dropped its side.
+        let closed = timeout_at(deadline(self.timeout), self.ended.clone().changed()).await;
+        let reason = "the file is still in use by what was handed over before".into();
+        closed.map(drop).map_err(|_elapsed| StoreError::Unavailable { reason, source: None })
+    }
+
+    fn jobs(&self) -> MutexGuard<'_, Option<mpsc::Sender<Job>>> {
+        // It is there or gone, whatever panicked.
+        self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Hands an operation over and waits for its commit.
@@ -70,7 +97,8 @@ impl Writer {
         let lost = |reason: &str| StoreError::InDoubt { reason: reason.into(), source: None };
         let since = Instant::now();
         let deadline = deadline(self.timeout);
-        let place = match timeout_at(deadline, self.jobs.reserve()).await {
+        let jobs = self.jobs().clone().ok_or_else(closed)?;
+        let place = match timeout_at(deadline, jobs.reserve()).await {
             Ok(Ok(place)) => place,
             Ok(Err(_closed)) => {
                 let reason = "the thread that writes has died".into();
@@ -91,6 +119,18 @@ impl Writer {
     #[cfg(test)]
     pub(super) fn commits(&self) -> u64 {
         self.commits.load(Ordering::SeqCst)
+    }
+}
+
+impl Drop for Writer {
+    /// Where nobody else would have to wait, the file is closed before this returns: a program that ends right after would leave everything in
+    /// the log beside it. Inside a runtime it is closed in the background, and `close` waits for it.
+    fn drop(&mut self) {
+        drop(self.jobs().take());
+        if let (Some(thread), Err(_outside)) = (self.thread.take(), tokio::runtime::Handle::try_current()) {
+            // It does not panic, and if it did, the file is closed as well.
+            let _ = thread.join();
+        }
     }
 }
 

@@ -265,7 +265,7 @@ impl Scene {
 }
 
 fn options(clock: Arc<dyn Clock>) -> Options {
-    Options { clock, timeout: Duration::from_secs(30), ..Options::default() }
+    Options { clock: Some(clock), timeout: Duration::from_secs(30), ..Options::default() }
 }
 
 #[test]

@@ -167,6 +167,12 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// At most `limit` entries of a log behind the place `after`.
     fn read_log<'a>(&'a self, log: &'a Key, after: u64, limit: usize) -> Reply<'a, Vec<LogEntry>>;
 
+    /// Lets go of the store: what was handed over is done, what can be written out is, and whatever comes later is refused. For the end of a
+    /// program; a store that is dropped does the same as far as it can without waiting. Can be called again.
+    fn close(&self) -> Reply<'_, ()> {
+        Box::pin(std::future::ready(Ok(())))
+    }
+
     /// Removes what has expired, and says how much that was. Stores also do this by themselves, now and then.
     fn sweep(&self) -> Reply<'_, u64>;
 }

@@ -41,7 +41,7 @@ impl Scene {
         let clock = Arc::new(ManualClock::at(Timestamp(1_000_000_000_000)));
         // No test waits this long unless something is wrong.
         let timeout = Duration::from_secs(120);
-        let options = Options { clock: Arc::clone(&clock) as _, timeout, ..Options::default() };
+        let options = Options { clock: Some(Arc::clone(&clock) as _), timeout, ..Options::default() };
         Self { folder: tempfile::tempdir().unwrap(), clock, options }
     }
 

@@ -75,6 +75,94 @@ async fn a_file_of_a_newer_version_is_refused() {
     assert!(complaint.contains("has schema 1000, and this version knows only"), "{complaint}");
 }
 
+#[tokio::test]
+async fn a_parameter_is_refused_and_no_file_of_that_name_is_made() {
+    let scene = Scene::new();
+    let folder = scene.folder.path().display();
+    for parameters in ["?mode=ro", "?cache=shared", "?mode=ro&cache=shared", "?immutable=1"] {
+        let complaint = complaint(&scene, &format!("{folder}/state.db{parameters}")).await;
+        assert!(complaint.contains("takes no parameters"), "{complaint}");
+    }
+    assert_eq!(fs::read_dir(scene.folder.path()).unwrap().count(), 0);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_new_file_is_private_unless_told_otherwise_and_one_that_is_there_keeps_its_mode() {
+    use std::os::unix::fs::PermissionsExt;
+    let mode = |path: &std::path::Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    for (asked, expected) in [(None, 0o600), (Some(0o660), 0o660)] {
+        let mut scene = Scene::new();
+        scene.options.file_mode = asked.unwrap_or(scene.options.file_mode);
+        let store = scene.open();
+        for name in ["state.db", "state.db-wal", "state.db-shm"] {
+            assert_eq!(mode(&scene.folder.path().join(name)), expected, "{name}");
+        }
+        scene.close(store);
+        fs::set_permissions(scene.file(), fs::Permissions::from_mode(0o640)).unwrap();
+        scene.close(scene.open());
+        assert_eq!(mode(&scene.file()), 0o640);
+    }
+}
+
+#[tokio::test]
+async fn what_was_closed_is_one_file_and_refuses_what_comes_later() {
+    let scene = Scene::new();
+    let store = scene.open();
+    assert!(applies(&*store, &put("a", 7)).await);
+    assert_eq!(number(&*store, "a").await, 7);
+    let wal = scene.folder.path().join("state.db-wal");
+    assert!(fs::metadata(&wal).unwrap().len() > 0, "that is where it was written to");
+    store.close().await.unwrap();
+    assert!(!wal.exists(), "nobody else has the file open");
+    for error in [store.mutate(&put("b", 1)).await.unwrap_err(), store.get(&key("a")).await.unwrap_err()] {
+        assert!(matches!(error, StoreError::Unavailable { .. }), "{error:?}");
+        assert!(error.to_string().contains("was closed"), "{error}");
+    }
+    store.close().await.unwrap();
+
+    // Another store has it open, so the companions stay; but what they held is in the file.
+    let (one, other) = (scene.open(), scene.open());
+    assert!(applies(&*one, &put("c", 8)).await);
+    one.close().await.unwrap();
+    assert_eq!(fs::metadata(&wal).unwrap().len(), 0);
+    assert_eq!(number(&*other, "c").await, 8);
+}
+
+/// As a program ends that made its runtime by hand: the store goes after the runtime, and nothing of the process after that.
+#[test]
+fn a_store_that_is_dropped_outside_of_a_runtime_leaves_one_file() {
+    let scene = Scene::new();
+    let store = scene.open();
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+        assert!(applies(&*store, &put("a", 7)).await);
+    });
+    drop(store);
+    assert!(!scene.folder.path().join("state.db-wal").exists());
+}
+
+#[tokio::test]
+async fn a_file_that_was_replaced_is_neither_written_nor_read() {
+    let scene = Scene::new();
+    let store = scene.open();
+    assert!(applies(&*store, &put("a", 7)).await);
+    let other = Scene::new();
+    let another = other.open();
+    assert!(applies(&*another, &put("a", 8)).await);
+    another.close().await.unwrap();
+    // No reader is open yet, so the next one opens whatever is there by then.
+    fs::rename(other.file(), scene.file()).unwrap();
+    let errors = [
+        store.get(&key("a")).await.unwrap_err(),
+        store.list("", None, 9).await.unwrap_err(),
+        store.read_log(&key("log"), 0, 9).await.unwrap_err(),
+        store.mutate(&put("b", 1)).await.unwrap_err(),
+    ];
+    for error in errors {
+        assert!(error.to_string().contains("moved, replaced or removed"), "{error}");
+    }
+}
+
 #[test]
 fn a_file_is_durable_and_shared() {
     let scene = Scene::new();
