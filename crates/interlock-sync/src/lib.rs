@@ -24,6 +24,7 @@ pub mod adapt;
 pub mod store;
 
 pub mod clock;
+#[doc(hidden)]
 pub mod decide;
 pub mod memory;
 pub mod spell;

@@ -12,18 +12,19 @@
 use std::{sync::Arc, time::Duration};
 
 use serde_json::Value;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::Instant;
 
 use super::{
     call::{Call, CallerName},
     limits::{Flight, Flights, Once, Rate},
+    locks::{Locked, Locks},
     policy::{Checked, Policy, Source, Terms},
     refusal::{Reason, Refusal},
     template::{Template, Unfilled},
 };
 use crate::{
     gate::{Gate, OwnedInside},
-    lock::{Guards, KeyedLock, Mode},
+    lock::Mode,
     spell::joined,
     store::{Fingerprint, Key},
 };
@@ -65,7 +66,7 @@ pub(super) struct Ward {
     gate: Gate,
     terms: Terms,
     rules: Vec<Installed>,
-    locks: Arc<KeyedLock<String>>,
+    locks: Locks,
     pub(super) once: Once,
 }
 
@@ -106,7 +107,7 @@ pub struct Held {
 /// The locks and the place in flight.
 #[derive(Debug)]
 pub(super) struct Turn {
-    _locks: Guards<String, Arc<KeyedLock<String>>>,
+    _locks: Locked,
     _flight: Option<Flight>,
 }
 
@@ -121,7 +122,7 @@ impl Warden {
             rule,
         };
         let rules = rules.into_iter().map(install).collect();
-        let (once, locks) = (Once::new(&terms), Arc::new(KeyedLock::new()));
+        let (once, locks) = (Once::new(&terms), Locks::new(&terms));
         Self { ward: Arc::new(Ward { gate: Gate::new(), terms, rules, locks, once }) }
     }
 
@@ -150,6 +151,7 @@ impl Warden {
         };
         let (mut lock, mut shared): (&[Template], &[Template]) = (&[], &[]);
         let (mut rate, mut flights, mut source, mut timeout) = (None, None, None, None);
+        let mut requires_key = false;
         for Installed { rule, rate: its_rate, flights: its_flights } in &self.ward.rules {
             if rule.matches(call.tool) {
                 lock = rule.lock.as_deref().unwrap_or(lock);
@@ -157,11 +159,15 @@ impl Warden {
                 rate = its_rate.as_ref().or(rate);
                 flights = its_flights.as_ref().or(flights);
                 source = rule.idempotency.as_ref().or(source);
+                requires_key |= rule.requires_key;
                 timeout = rule.timeout.or(timeout);
             }
         }
         let locks = keys(call, lock, shared);
-        let once = source.map_or(Ok(None), |source| idempotency_key(&self.ward.terms, call, source));
+        let once = match source.map_or(Ok(None), |source| idempotency_key(&self.ward.terms, call, source)) {
+            Ok(None) if requires_key => Err(Reason::KeyMissing),
+            once => once,
+        };
         let flaw = locks.as_ref().err().or(once.as_ref().err()).cloned();
         Ok(Arrived {
             ward: Arc::clone(&self.ward),
@@ -239,11 +245,7 @@ impl Arrived {
             Some(flights) => Some(flights.enter(&self.caller, self.deadline).await?),
             None => None,
         };
-        let locks = self.ward.locks.lock_all_owned(self.locks.iter().cloned());
-        let Ok(locks) = timeout_at(self.deadline, locks).await else {
-            let keys = self.locks.iter().map(|(key, _)| key.clone()).collect();
-            return Err(Reason::Locked { keys });
-        };
+        let locks = self.ward.locks.take(&self.locks, self.deadline).await?;
         // It may have waited for long, and what has not started when the gate closes shall not start.
         if self.ward.gate.is_closed() {
             Err(Reason::Closed)

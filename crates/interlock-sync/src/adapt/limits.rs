@@ -94,7 +94,10 @@ impl Flights {
     pub(super) fn new(limit: NonZeroU32, terms: &Terms, rule: &Checked) -> Self {
         let local = InFlight::new(limit).queue(terms.queue).wait(terms.wait);
         let shared = |store: &Arc<dyn Store>| {
-            (SharedInFlight::new(Arc::clone(store), limit).wait(terms.wait), Scope::new(terms, rule))
+            (
+                SharedInFlight::new(Arc::clone(store), limit).ttl(terms.hold).wait(terms.wait),
+                Scope::new(terms, rule),
+            )
         };
         Self { limit, local: Arc::new(local), shared: terms.store.as_ref().map(shared) }
     }
@@ -129,7 +132,11 @@ impl Once {
                 Self::Local(LocalIdempotency::new().keep(terms.keep).wait(terms.wait).purpose(&terms.name))
             }
             Some(store) => Self::Shared(
-                Idempotency::new(Arc::clone(store)).keep(terms.keep).wait(terms.wait).purpose(&terms.name),
+                Idempotency::new(Arc::clone(store))
+                    .ttl(terms.hold)
+                    .keep(terms.keep)
+                    .wait(terms.wait)
+                    .purpose(&terms.name),
             ),
         }
     }

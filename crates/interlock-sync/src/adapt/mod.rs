@@ -9,13 +9,13 @@
 //! | a tower service that speaks HTTP | `tower::LimitLayer`: gate, rate and calls in flight | `tower` |
 //! | something else | [`Warden::arrive`], then [`Arrived::run`] or [`Arrived::hold`] | |
 //!
-//! What is counted, locked and remembered lives in this process unless the policy names a store
-//! ([`PolicyBuilder::on`]); locks always do.
+//! What is counted, locked and remembered lives in this process unless the policy names a store ([`PolicyBuilder::on`]).
 
 mod admit;
 mod call;
 mod detach;
 mod limits;
+mod locks;
 mod pattern;
 mod policy;
 mod refusal;

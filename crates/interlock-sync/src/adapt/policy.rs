@@ -51,6 +51,7 @@ pub(super) struct Terms {
     pub(super) wait: Duration,
     pub(super) queue: usize,
     pub(super) keep: Duration,
+    pub(super) hold: Duration,
 }
 
 /// What holds for the tools of some patterns. What it does not say, it leaves.
@@ -63,6 +64,7 @@ pub struct Rule {
     rate: Option<Quota>,
     in_flight: Option<u32>,
     idempotency: Option<KeySource>,
+    requires_key: bool,
     timeout: Option<Duration>,
 }
 
@@ -85,6 +87,7 @@ pub(super) struct Checked {
     pub(super) rate: Option<Quota>,
     pub(super) in_flight: Option<NonZeroU32>,
     pub(super) idempotency: Option<Source>,
+    pub(super) requires_key: bool,
     pub(super) timeout: Option<Duration>,
 }
 
@@ -112,6 +115,12 @@ pub enum InvalidPolicy {
         #[source]
         source: InvalidTemplate,
     },
+    /// A key is required, and nothing says where it is.
+    #[error("the rule `{rule}` requires an idempotency key and does not say where a call has it")]
+    NoKeySource {
+        /// Which rule.
+        rule: String,
+    },
     /// No call could ever run.
     #[error("the in-flight limit of the rule `{rule}` must allow at least one call")]
     NoneInFlight {
@@ -138,6 +147,7 @@ impl Policy {
             wait: Duration::from_secs(30),
             queue: 64,
             keep: Duration::from_secs(24 * 60 * 60),
+            hold: Duration::from_secs(30),
         };
         PolicyBuilder { rules: Vec::new(), terms }
     }
@@ -150,8 +160,11 @@ impl PolicyBuilder {
         self
     }
 
-    /// Counts rates and calls in flight, and remembers idempotency keys, in a store instead of this process, for all processes whose
-    /// policies have the same name. Locks stay within the process: what several processes share needs a lease or a conditional write.
+    /// Counts rates and calls in flight, locks, and remembers idempotency keys in a store instead of this process, for all processes whose
+    /// policies have the same name. A server on standard streams has one process per client, where a lock of the process keeps nobody out.
+    ///
+    /// A lock in a store is lost by a process that is stopped, or cut off from the store, for as long as [`hold`](Self::hold) says, and then
+    /// two calls can overlap: what must not even then is a conditional write, or a write under a [lease](crate::lease)'s fence.
     pub fn on(mut self, store: Arc<dyn Store>) -> Self {
         self.terms.store = Some(store);
         self
@@ -179,6 +192,14 @@ impl PolicyBuilder {
     /// How long the answer of a call with an idempotency key is told again. Longer than any client sends its request again.
     pub fn keep(mut self, keep: Duration) -> Self {
         self.terms.keep = keep;
+        self
+    }
+
+    /// For how long a process that crashed keeps what its calls held in a store from the others: locks, places in flight and idempotency
+    /// keys, which are in doubt afterwards. While a process lives it says so at every third of this. 30 seconds unless told otherwise,
+    /// between 30 ms and a day.
+    pub fn hold(mut self, hold: Duration) -> Self {
+        self.terms.hold = hold.clamp(Duration::from_millis(30), Duration::from_secs(24 * 60 * 60));
         self
     }
 
@@ -238,9 +259,16 @@ impl Rule {
         self
     }
 
-    /// Where a call says which call it is, so that it takes effect once however often it comes. A call that does not say runs each time.
+    /// Where a call says which call it is, so that it takes effect once however often it comes. A call that does not say runs each time,
+    /// unless the key is [required](Self::key_required).
     pub fn idempotency(mut self, source: KeySource) -> Self {
         self.idempotency = Some(source);
+        self
+    }
+
+    /// Refuses a call that does not say which call it is.
+    pub fn key_required(mut self) -> Self {
+        self.requires_key = true;
         self
     }
 
@@ -258,6 +286,9 @@ impl Rule {
             Some(None) => return Err(InvalidPolicy::NoneInFlight { rule }),
             limit => limit.flatten(),
         };
+        if self.requires_key && self.idempotency.is_none() {
+            return Err(InvalidPolicy::NoKeySource { rule });
+        }
         let idempotency = match self.idempotency {
             None => None,
             Some(KeySource::Meta) => Some(Source::Meta),
@@ -273,6 +304,7 @@ impl Rule {
             rate: self.rate,
             in_flight,
             idempotency,
+            requires_key: self.requires_key,
             timeout: self.timeout,
         })
     }
@@ -310,6 +342,7 @@ mod tests {
         assert_eq!(refused(Rule::of("")), InvalidPolicy::EmptyPattern);
         assert_eq!(refused(Rule::of("a").and("")), InvalidPolicy::EmptyPattern);
         assert_eq!(refused(Rule::of("a").in_flight(0)), InvalidPolicy::NoneInFlight { rule: "a".into() });
+        assert_eq!(refused(Rule::of("a").key_required()), InvalidPolicy::NoKeySource { rule: "a".into() });
         let source = KeySource::Argument("a..b".into());
         assert_eq!(
             refused(Rule::of("a").idempotency(source)),

@@ -4,7 +4,8 @@ use std::{fmt, time::Duration};
 
 /// A call that was not let through, or whose answer is not there.
 ///
-/// Its text says what was refused, why, and what to do. It is a value and not an error: the server is well.
+/// Its text says what was refused, why, and what to do. It is a value, and no operation of this crate returns it as an error: the server is
+/// well. It can be passed on as one with `?`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use = "whoever called has to be told"]
 pub struct Refusal {
@@ -48,6 +49,8 @@ pub enum Reason {
     },
     /// The idempotency key is not a text, or an empty one.
     Key,
+    /// The call has no idempotency key, and the tool is not run without one.
+    KeyMissing,
     /// The idempotency key was used for another request.
     Mismatch,
     /// The same call, by its idempotency key, is still under way.
@@ -103,6 +106,7 @@ impl Refusal {
             | Reason::GivenUp => true,
             Reason::Argument { .. }
             | Reason::Key
+            | Reason::KeyMissing
             | Reason::Mismatch
             | Reason::InDoubt
             | Reason::Unreadable => false,
@@ -130,6 +134,7 @@ impl Reason {
             Self::Locked { .. } => "locked",
             Self::Argument { .. } => "argument",
             Self::Key => "idempotency-key",
+            Self::KeyMissing => "idempotency-key-missing",
             Self::Mismatch => "idempotency-mismatch",
             Self::Running { .. } => "running",
             Self::InDoubt => "in-doubt",
@@ -140,6 +145,8 @@ impl Reason {
         }
     }
 }
+
+impl std::error::Error for Refusal {}
 
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -184,6 +191,11 @@ impl fmt::Display for Refusal {
             Reason::Key => {
                 write!(f, "`{tool}` was not run: its idempotency key must be a text that is not empty.")
             }
+            Reason::KeyMissing => write!(
+                f,
+                "`{tool}` was not run: it needs an idempotency key, by which the same call is known when it is sent again. Call it \
+                 again with a new key."
+            ),
             Reason::Mismatch => write!(
                 f,
                 "`{tool}` was not run: its idempotency key was used for a call with other arguments. Use a new key for a new call."

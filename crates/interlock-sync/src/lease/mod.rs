@@ -74,6 +74,14 @@ pub struct Busy {
     pub retry_after: Duration,
 }
 
+impl std::fmt::Display for Busy {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "somebody else holds the lease, for {:?} at most unless it is renewed", self.retry_after)
+    }
+}
+
+impl std::error::Error for Busy {}
+
 impl Leases {
     /// Leases of this length, which are renewed at a third of it. Long enough for a slow answer of the store, short enough to wait for
     /// after a crash: ten seconds is a good start. Between 30 ms and a day.

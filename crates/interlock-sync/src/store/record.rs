@@ -186,6 +186,25 @@ pub enum Refusal {
     },
 }
 
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Conflict { key, current: None } => write!(f, "`{key}` is not there"),
+            Self::Conflict { key, current: Some(record) } => {
+                write!(f, "`{key}` is not as expected: it has version {}", record.version.0)
+            }
+            Self::Missing { key } => write!(f, "there is no `{key}`"),
+            Self::Short { key, available } => write!(f, "`{key}` is too low: {available} is there"),
+            Self::Overflow { key } => write!(f, "`{key}` would be too great or too small for a number"),
+            Self::NotANumber { key } => write!(f, "`{key}` holds no number, or the amount is not positive"),
+            Self::Fenced { .. } => f.write_str("the lease is not held any more"),
+            Self::Mismatch { op } => write!(f, "the id {op} was used for another operation"),
+        }
+    }
+}
+
+impl std::error::Error for Refusal {}
+
 impl Mutation {
     /// A mutation that no lease guards.
     #[must_use]
