@@ -2,6 +2,7 @@
 
 mod chaos;
 mod once;
+mod shared;
 mod turns;
 
 use std::{

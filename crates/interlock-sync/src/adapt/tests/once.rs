@@ -66,6 +66,23 @@ async fn an_argument_can_be_the_key() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_call_without_a_key_that_is_required_is_refused() {
+    let rules = [rule().key_required(), Rule::of("by_*").idempotency(KeySource::Argument("id".into()))];
+    for warden in both(&rules) {
+        let work = Work::new();
+        work.let_end(10);
+        let call = |tool: &str, arguments: Value, key: Option<&str>| {
+            run(arrive(&warden, "a", tool, arguments, key), &work)
+        };
+        assert_eq!(reason(call("t", json!({}), None).await), Reason::KeyMissing);
+        assert_eq!(reason(call("by_id", json!({}), Some("k")).await), Reason::KeyMissing);
+        assert_eq!(work.counts(), (0, 0));
+        assert!(matches!(call("t", json!({}), Some("k")).await, Outcome::Answered(_)));
+        assert!(matches!(call("by_id", json!({"id": 7}), None).await, Outcome::Answered(_)));
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_call_that_is_dropped_before_its_turn_leaves_its_key_to_the_next() {
     for warden in both(&[rule()]) {
         let (before, work) = (Work::new(), Work::new());
