@@ -1,9 +1,12 @@
 //! Which shared place a local variable is another name of, and whether it is one at all.
 
-use interlock_model::ir::{AccessPath, Field, FunctionId, Root, Term, Value};
+use interlock_model::ir::{AccessPath, Field, FunctionId, Name, Root, Term, Value};
 
-use super::{builtins, evaluator::Evaluator, index::Definition, target::Reached, value::AbstractValue};
+use super::{
+    builtins, evaluator::Evaluator, index::Definition, target::Reached, value::AbstractValue, values::bare,
+};
 use crate::{
+    Arg, Shape,
     module::is_qualified,
     tables::{Does, Gives},
 };
@@ -12,12 +15,62 @@ impl Evaluator<'_, '_> {
     /// The shared place that a path leads to: `session.count` is `sessions[id].count` behind `const session = sessions.get(id)`.
     pub(crate) fn alias(&self, at: FunctionId, path: &AccessPath) -> AccessPath {
         let Root::Value(value) = path.root else { return path.clone() };
+        if let Some(place) = self.member_place(at, path) {
+            return place;
+        }
         match self.alias_of(at, value) {
             Some(mut alias) => {
                 alias.fields.extend(path.fields.iter().cloned());
                 alias
             }
             None => path.clone(),
+        }
+    }
+
+    /// The shared place that a member of an object is another name of which was written out to be handed over: `deps.jobs` behind
+    /// `work({ jobs })`, where all who call hand over the same.
+    pub(crate) fn member_place(&self, at: FunctionId, path: &AccessPath) -> Option<AccessPath> {
+        let (Root::Value(value), Some((Field::Name(name), rest))) = (&path.root, path.fields.split_first())
+        else {
+            return None;
+        };
+        let mut place = match self.definition(at, *value)? {
+            Definition::Parameter(number) => {
+                let callers = self.index.callers.get(&at)?.iter();
+                let mut places = callers.map(|site| {
+                    let site = self.flat.sites.get(*site as usize)?;
+                    self.shared_member(FunctionId(site.within), site.arguments.get(*number)?, name)
+                });
+                let first = places.next()??;
+                if places.any(|other| other.as_ref() != Some(&first)) {
+                    return None;
+                }
+                first
+            }
+            _ => {
+                let about = self.flat.about.get(at.0 as usize)?;
+                let (_, made) = about.locals.iter().find(|(local, _)| local == value)?;
+                self.shared_member(at, made, name)?
+            }
+        };
+        place.fields.extend(rest.iter().cloned());
+        Some(place)
+    }
+
+    /// The variable of a module that a member of an object is, where the object is written out in a function.
+    fn shared_member(&self, at: FunctionId, object: &Arg, name: &Name) -> Option<AccessPath> {
+        let object = match (&object.shape, bare(&object.term)) {
+            (Shape::Opaque, Some(value)) => {
+                let about = self.flat.about.get(at.0 as usize)?;
+                about.locals.iter().find(|(local, _)| *local == value).map(|(_, made)| made)?
+            }
+            _ => object,
+        };
+        match &object.member(name)?.term {
+            Term::Path(path) if matches!(&path.root, Root::Global(name) if is_qualified(name)) => {
+                Some(path.clone())
+            }
+            _ => None,
         }
     }
 

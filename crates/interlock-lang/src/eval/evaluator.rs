@@ -92,6 +92,8 @@ pub(crate) struct Evaluator<'w, 'f> {
     pub(crate) states: Memo<'w, u32, bool>,
     /// What the knowledge said of a call.
     pub(crate) outcomes: Memo<'w, u32, Option<Arc<Outcome>>>,
+    /// Which functions make requests whose method they are handed, with so many calls in between.
+    pub(crate) senders: RefCell<FxHashMap<(FunctionId, usize), bool>>,
     /// The calls that lead nowhere, or not everywhere, in the order in which they were rewritten.
     pub(crate) unresolved: RefCell<Vec<Unresolved>>,
 }
@@ -162,6 +164,7 @@ impl<'w, 'f> Evaluator<'w, 'f> {
             aliases: Memo::of(&world.aliases),
             states: Memo::of(&world.states),
             outcomes: Memo::of(&world.outcomes),
+            senders: RefCell::default(),
             unresolved: RefCell::default(),
         }
     }

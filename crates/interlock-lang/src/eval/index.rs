@@ -92,6 +92,8 @@ pub(crate) struct Head {
     pub(crate) owner: Option<Name>,
     /// How many values it takes along.
     pub(crate) captures: usize,
+    /// How many it is handed; the last may stand for several.
+    pub(crate) parameters: usize,
     /// Whether it does more than compute: reads, writes, calls or waits.
     pub(crate) acts: bool,
     /// How many steps it has.
@@ -215,6 +217,7 @@ impl<'f> Index<'f> {
             index.heads.push(Head {
                 owner: function.owner.clone(),
                 captures: function.captures.len(),
+                parameters: function.parameters.len(),
                 acts,
                 steps,
                 definitions: first..index.definitions.len(),

@@ -1,6 +1,6 @@
 //! Statements on rows: as text, as filters, or of an object that was read before.
 
-use interlock_model::ir::{Body, Comparator, Op, Origin, Term, WriteMode};
+use interlock_model::ir::{Block, Body, Comparator, Op, Origin, Term, Value, WriteMode};
 
 use crate::{Arg, Shape};
 
@@ -14,6 +14,9 @@ use super::{
     sql::{self, Parameters, Said},
     statement::{Conflict, Demand, Set, Statement, To, Verb},
 };
+
+/// How many texts are told apart of which one is run.
+const MOST_WAYS: usize = 8;
 
 /// The text that an argument is, or that was made into it: a prepared or tagged statement.
 fn text_in(scene: &Scene<'_>, arg: &Arg) -> Option<Arg> {
@@ -36,6 +39,11 @@ pub(super) fn sql(scene: &Scene<'_>, entry: &Entry, body: &mut Body<'_>) {
 
 /// Runs a text. Nothing is written down for what is no SQL.
 pub(super) fn run_sql(scene: &Scene<'_>, arg: &Arg, given: Option<&Arg>, body: &mut Body<'_>) {
+    if let Shape::Choice(ways) = &arg.shape
+        && ways.iter().any(sql::looks_like_sql)
+    {
+        return run_one_of(scene, arg, ways, given, body);
+    }
     let Some(text) = text_in(scene, arg) else { return };
     let Shape::Text(parts) = &text.shape else { return };
     let mut parameters = Parameters::default();
@@ -81,6 +89,36 @@ pub(super) fn run_sql(scene: &Scene<'_>, arg: &Arg, given: Option<&Arg>, body: &
     if let Some(into) = all {
         body.push(Op::Derive { into, from: seen, term: Term::Unknown });
     }
+}
+
+/// Runs one of several texts, each behind what decides between them.
+fn run_one_of(scene: &Scene<'_>, arg: &Arg, ways: &[Arg], given: Option<&Arg>, body: &mut Body<'_>) {
+    let into = scene.take_into();
+    let mut results = vec![];
+    let mut steps: Vec<Block> = vec![];
+    for way in ways.iter().filter(|way| sql::looks_like_sql(way)).take(MOST_WAYS) {
+        let result = body.declare("rows", Origin::Step);
+        scene.set_into(Some(result));
+        let step = body.nested(|body| run_sql(scene, way, given, body));
+        if scene.take_into().is_none() {
+            results.push(result);
+        }
+        steps.push(step);
+    }
+    put_one_of(&arg.values, &mut steps.into_iter(), body);
+    if let Some(into) = into {
+        body.push(Op::Derive { into, from: results, term: Term::Unknown });
+    }
+}
+
+fn put_one_of(on: &[Value], ways: &mut std::vec::IntoIter<Block>, body: &mut Body<'_>) {
+    let Some(then) = ways.next() else { return };
+    if ways.len() == 0 {
+        then.into_iter().for_each(|step| body.push(step.op));
+        return;
+    }
+    let otherwise = body.nested(|body| put_one_of(on, ways, body));
+    body.push(Op::Check { on: on.to_vec(), equal: None, asks: vec![], then, otherwise });
 }
 
 /// A part of a text, with the name of a table in place of the table: `` sql`SELECT * FROM ${users}` ``.

@@ -5,20 +5,22 @@
 
 use std::sync::Arc;
 
-use interlock_model::ir::{AccessPath, Block, Body, Field, FunctionId, Op, Resource, Root, Term, Value, Via};
+use interlock_model::ir::{AccessPath, Block, Body, Field, FunctionId, Op, Resource, Root, Term, Via};
 
-use super::rewrite::{Rewriter, Standing};
+use super::{
+    handed::Helper,
+    rewrite::{Rewriter, Standing},
+};
 use crate::{
     Arg, Kind, Shape,
-    eval::{CallAt, Definition, Evaluator, Reached, bare, library},
-    module::Site,
+    eval::{CallAt, Definition, Evaluator, Reached, library},
 };
 
 /// How many functions hand a statement on to each other.
-const DEPTH: usize = 3;
+pub(super) const DEPTH: usize = 3;
 
 /// Through how many closures and variables a parameter is followed.
-const WAYS: usize = 8;
+pub(super) const WAYS: usize = 8;
 
 /// How many calls of libraries are tried: a helper also logs, counts and traces.
 const MOST_CALLS: usize = 8;
@@ -41,7 +43,7 @@ pub(crate) struct Inside {
 }
 
 impl Inside {
-    fn of(&self, function: FunctionId) -> &[u32] {
+    pub(super) fn of(&self, function: FunctionId) -> &[u32] {
         let function = function.0 as usize;
         let start = function.checked_sub(1).map_or(Some(&0), |before| self.ends.get(before));
         let (Some(start), Some(end)) = (start, self.ends.get(function)) else { return &[] };
@@ -50,9 +52,9 @@ impl Inside {
 }
 
 /// The library's call that a call of the program's own function comes to.
-struct Forwarded<'f> {
+pub(super) struct Forwarded<'f> {
     /// Its site, in that function.
-    number: u32,
+    pub(super) number: u32,
     reached: Reached<'f>,
     /// What it is handed, as the caller of the function sees it.
     arguments: Vec<Arg>,
@@ -60,20 +62,26 @@ struct Forwarded<'f> {
     helper: Arc<Helper>,
 }
 
+/// What a helper is looked into for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sought {
+    /// The call that runs a statement which the helper is handed.
+    Statement,
+    /// The call that sends a request, whatever of it the helper is handed.
+    Request,
+}
+
 /// The calls of libraries that have been found, and how many calls may still be looked at.
-struct Found<'f> {
-    calls: Vec<Forwarded<'f>>,
+pub(super) struct Found<'f> {
+    sought: Sought,
+    pub(super) calls: Vec<Forwarded<'f>>,
     left: usize,
 }
 
-/// A function that hands on what it is handed, as its caller sees it.
-struct Helper {
-    function: FunctionId,
-    /// The object whose method it is.
-    this: Option<AccessPath>,
-    handed: Vec<Arg>,
-    /// The call by which another helper hands that to it, and that helper.
-    from: Option<(u32, Arc<Helper>)>,
+impl Found<'_> {
+    pub(super) const fn nothing(sought: Sought) -> Self {
+        Self { sought, calls: vec![], left: MOST_SITES }
+    }
 }
 
 impl<'f> Rewriter<'_, 'f> {
@@ -88,10 +96,8 @@ impl<'f> Rewriter<'_, 'f> {
         if !arguments.iter().any(is_statement) {
             return false;
         }
-        let mut found = Found { calls: vec![], left: MOST_SITES };
-        let this = receiver.map(|receiver| self.eval.alias(self.id, receiver));
-        let helper = Arc::new(Helper { function, this, handed: arguments.to_vec(), from: None });
-        self.eval.forwarded(&helper, DEPTH, &mut found);
+        let mut found = Found::nothing(Sought::Statement);
+        self.eval.forwarded(&self.helper(standing, function, receiver), DEPTH, &mut found);
         let Some(mut steps) = found.calls.iter().find_map(|call| self.steps_of(standing, call)) else {
             return false;
         };
@@ -111,8 +117,19 @@ impl<'f> Rewriter<'_, 'f> {
         self.forward(standing, &run).map(|(steps, _)| steps).filter(is_statement)
     }
 
+    /// A function as a call of it sees it.
+    pub(super) fn helper(
+        &self,
+        standing: &Standing<'f>,
+        function: FunctionId,
+        receiver: Option<&AccessPath>,
+    ) -> Arc<Helper> {
+        let this = receiver.map(|receiver| self.eval.alias(self.id, receiver));
+        Arc::new(Helper { function, this, handed: standing.site.arguments.to_vec(), from: None })
+    }
+
     /// What the knowledge says of a library's call that a call comes to: its steps, and what its result is.
-    fn forward(
+    pub(super) fn forward(
         &mut self,
         standing: &Standing<'f>,
         forwarded: &Forwarded<'f>,
@@ -131,8 +148,8 @@ impl<'f> Rewriter<'_, 'f> {
 }
 
 impl<'f> Evaluator<'_, 'f> {
-    /// The calls of libraries to which a function hands on a statement that it is handed.
-    fn forwarded(&self, helper: &Arc<Helper>, depth: usize, found: &mut Found<'f>) {
+    /// The calls of libraries to which a function hands on what it is handed.
+    pub(super) fn forwarded(&self, helper: &Arc<Helper>, depth: usize, found: &mut Found<'f>) {
         let Some(depth) = depth.checked_sub(1) else { return };
         let inside = self.inside.get_or_init(|| self.sites_inside());
         for number in inside.of(helper.function) {
@@ -142,8 +159,10 @@ impl<'f> Evaluator<'_, 'f> {
             }
             found.left -= 1;
             let within = FunctionId(site.within);
-            let arguments = self.arguments_from(helper, site);
-            if !arguments.iter().any(is_statement) || site.arguments.iter().any(is_statement) {
+            let arguments = self.arguments_from(helper, site, found.sought);
+            let of_statement =
+                || arguments.iter().any(is_statement) && !site.arguments.iter().any(is_statement);
+            if found.sought == Sought::Statement && !of_statement() {
                 continue;
             }
             let call = |reached| Forwarded {
@@ -154,12 +173,16 @@ impl<'f> Evaluator<'_, 'f> {
             };
             let known = site.function.map(|function| Reached::Function(FunctionId(function), None));
             match known.unwrap_or_else(|| self.reached(site)) {
+                Reached::Function(function, _)
+                    if found.sought == Sought::Request && !self.sends_request(function, depth) => {}
                 Reached::Function(function, receiver) => {
                     let this = receiver.map(|receiver| self.seen_from_outside(within, &receiver, helper));
                     let from = Some((*number, helper.clone()));
                     let next = Helper { function, this, handed: arguments, from };
                     self.forwarded(&Arc::new(next), depth, found);
                 }
+                Reached::Method(..) | Reached::Export(..)
+                    if found.sought == Sought::Request && !self.is_open_request(*number) => {}
                 Reached::Method(kind, receiver, name) => {
                     let mut kind = kind.from_outside();
                     let is_global =
@@ -215,59 +238,10 @@ impl<'f> Evaluator<'_, 'f> {
             Some(Forwarded {
                 number: *number,
                 reached: Reached::Method(Arc::new(kind.clone()), receiver, name.clone()),
-                arguments: self.arguments_from(helper, site),
+                arguments: self.arguments_from(helper, site, Sought::Statement),
                 helper: helper.clone(),
             })
         })
-    }
-
-    /// What a call in a function is handed, as the caller of the function sees it.
-    fn arguments_from(&self, helper: &Helper, site: &Site) -> Vec<Arg> {
-        let within = FunctionId(site.within);
-        let argument = |own: &Arg| match self.parameter_behind(helper.function, within, own) {
-            Some(parameter) => match helper.handed.get(parameter) {
-                Some(given) => given.clone(),
-                None => Arg::opaque(Term::Unknown, vec![]),
-            },
-            None => own.from_outside(),
-        };
-        // What the function does with the answer leads to what it returns; here the answer is the result.
-        let is_callback = |arg: &Arg| matches!(arg.shape, Shape::Function { .. });
-        site.arguments.iter().map(argument).filter(|arg| !is_callback(arg)).collect()
-    }
-
-    /// The parameter of a function that an argument of a call in it is, or is made of alone.
-    fn parameter_behind(&self, function: FunctionId, within: FunctionId, arg: &Arg) -> Option<usize> {
-        let alone = match arg.values.as_slice() {
-            [one] if matches!(arg.shape, Shape::Opaque | Shape::Choice(_)) => Some(*one),
-            _ => None,
-        };
-        self.parameter_of(function, within, bare(&arg.term).or(alone)?, WAYS)
-    }
-
-    fn parameter_of(
-        &self,
-        function: FunctionId,
-        within: FunctionId,
-        value: Value,
-        ways: usize,
-    ) -> Option<usize> {
-        let ways = ways.checked_sub(1)?;
-        match self.definition(within, value)? {
-            Definition::Parameter(number) => (within == function).then_some(*number),
-            Definition::Capture(number) => {
-                let (outer, terms) = self.index.captured(within)?;
-                self.parameter_of(function, *outer, bare(terms.get(*number)?)?, ways)
-            }
-            Definition::Path(path) => {
-                let value = bare(&Term::Path(path.clone()))?;
-                self.parameter_of(function, within, value, ways)
-            }
-            Definition::Either(values) => {
-                values.iter().find_map(|value| self.parameter_of(function, within, *value, ways / 2))
-            }
-            _ => None,
-        }
     }
 
     /// A place of a function under the name that its caller has for it, or else one that all who call it share, as they share the
@@ -326,7 +300,7 @@ impl<'f> Evaluator<'_, 'f> {
         Some(place)
     }
 
-    fn sites_inside(&self) -> Inside {
+    pub(super) fn sites_inside(&self) -> Inside {
         let mut ends = vec![0_u32; self.flat.about.len()];
         for site in &self.flat.sites {
             for within in self.around(FunctionId(site.within)) {
@@ -363,9 +337,22 @@ impl<'f> Evaluator<'_, 'f> {
     }
 }
 
-/// Whether an argument is a statement of SQL, by its first word.
+/// Whether an argument is a statement of SQL, by its first word, or has one as a member.
 fn is_statement(arg: &Arg) -> bool {
-    let Shape::Text(parts) = &arg.shape else { return false };
+    match &arg.shape {
+        Shape::Object(members) => members.iter().any(|(_, member)| is_text_of_statement(member)),
+        _ => is_text_of_statement(arg),
+    }
+}
+
+fn is_text_of_statement(arg: &Arg) -> bool {
+    let parts = match &arg.shape {
+        Shape::Text(parts) => parts,
+        Shape::Choice(ways) => {
+            return ways.iter().any(|way| matches!(way.shape, Shape::Text(_)) && is_text_of_statement(way));
+        }
+        _ => return false,
+    };
     let Some(Term::Literal(text)) = parts.first() else { return false };
     let text = text.trim_start();
     let end = text.bytes().position(|byte| !byte.is_ascii_alphabetic()).unwrap_or(text.len());
@@ -373,14 +360,18 @@ fn is_statement(arg: &Arg) -> bool {
 }
 
 fn is_of_statement(op: &Op) -> bool {
-    matches!(
-        op,
+    match op {
         Op::Read { of: Resource::Row { .. }, .. }
-            | Op::Write { to: Resource::Row { .. }, .. }
-            | Op::Delete { of: Resource::Row { .. }, .. }
-            | Op::Begin { .. }
-            | Op::End { .. }
-    )
+        | Op::Write { to: Resource::Row { .. }, .. }
+        | Op::Delete { of: Resource::Row { .. }, .. }
+        | Op::Begin { .. }
+        | Op::End { .. } => true,
+        // One of several statements.
+        Op::Check { then, otherwise, .. } => {
+            then.iter().chain(otherwise).any(|step| is_of_statement(&step.op))
+        }
+        _ => false,
+    }
 }
 
 fn is_global(path: &AccessPath) -> bool {

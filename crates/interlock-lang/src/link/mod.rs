@@ -5,7 +5,7 @@
 //! 3. [`tools`] finds the handlers.
 //! 4. The [evaluator](crate::eval) answers what the things are that calls name.
 //! 5. `rewrite` replaces each call, each function by itself and side by side: `calls` of the program's own functions, library functions,
-//!    `collections`, statements that helpers `forward` to a library; `tables` are what the sources declare as such. `waits` takes away
+//!    `collections`, statements and `requests` that helpers `forward` to a library with what they are `handed`; `tables` are what the sources declare as such. `waits` takes away
 //!    what only looks like a wait.
 
 pub(crate) mod names;
@@ -17,6 +17,8 @@ mod named;
 mod calls;
 mod collections;
 pub(crate) mod forward;
+mod handed;
+mod requests;
 mod rewrite;
 mod waits;
 

@@ -133,6 +133,17 @@ impl<'f> Rewriter<'_, 'f> {
                 self.read_imported(op);
                 return;
             }
+            // A member that is only looked at is what was put there; what is inside of it is where it always was.
+            Op::Read { of: Resource::Shared(at), .. }
+            | Op::Write { to: Resource::Shared(at), .. }
+            | Op::Delete { of: Resource::Shared(at), .. } => {
+                if at.fields.len() > 1
+                    && let Some(shared) = self.eval.member_place(self.id, at)
+                {
+                    *at = shared;
+                }
+                None
+            }
             _ => None,
         };
         if let Some(place) = place
@@ -219,7 +230,8 @@ impl<'f> Rewriter<'_, 'f> {
         }
         match reached {
             Reached::Function(function, ref receiver)
-                if self.statement(&standing, (function, receiver.as_ref()), out) => {}
+                if self.statement(&standing, (function, receiver.as_ref()), out)
+                    || self.request(&standing, (function, receiver.as_ref()), out) => {}
             Reached::Function(function, receiver) => {
                 if let Some(value) = self.handed(&standing, function) {
                     self.push_call(&standing, Callee::Value(value), None, out);

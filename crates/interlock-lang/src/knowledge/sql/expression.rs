@@ -6,7 +6,10 @@ use sqlparser::ast::{
     UnaryOperator, Value as Literal,
 };
 
-use super::{Parameters, parse::Text};
+use super::{
+    Parameters,
+    parse::{FROM_END, Text},
+};
 use crate::knowledge::{
     place::last_name,
     statement::{Demand, unique},
@@ -131,8 +134,12 @@ impl<'r> Reader<'r> {
 
     fn parameter(&self, mark: &str) -> (Term, Vec<Value>) {
         let name = mark.trim_start_matches(['$', ':', '@', '?']);
-        let by_position =
-            name.parse::<usize>().ok().and_then(|at| self.parameters.list.get(at.checked_sub(1)?)).copied();
+        let list = &self.parameters.list;
+        let position = match name.strip_prefix(FROM_END) {
+            Some(from_end) => from_end.parse::<usize>().ok().and_then(|at| list.len().checked_sub(at)),
+            None => name.parse::<usize>().ok().and_then(|at| at.checked_sub(1)),
+        };
+        let by_position = position.and_then(|at| list.get(at)).copied();
         let by_name = || {
             let named = self.parameters.named?;
             [name, mark].into_iter().find_map(|name| named.member(name))

@@ -23,6 +23,9 @@ const DEEPEST: usize = 20;
 /// What a hole is called in the text that is parsed: a name, since a name may stand wherever a hole may.
 const HOLE: &str = "interlock_hole_";
 
+/// What the number of a mark begins with that is counted from the last one on.
+pub(super) const FROM_END: &str = "interlock_end_";
+
 /// Text whose holes have become names.
 #[derive(Debug)]
 pub(super) struct Text {
@@ -101,7 +104,9 @@ fn prepare(tokens: Vec<Token>) -> Option<Vec<Token>> {
     let tokens = usual_locks(tokens);
     let mut prepared: Vec<Token> = Vec::with_capacity(tokens.len());
     let (mut marks, mut operators, mut depth) = (0_usize, 0_usize, 0_usize);
-    let mut filters = false;
+    let (mut filters, mut sets) = (false, false);
+    // Marks behind a hole that may have marks in it: which one they are is known from the end.
+    let (mut open, mut behind): (bool, Vec<usize>) = (false, vec![]);
     let mut waiting = tokens.into_iter().peekable();
     while let Some(token) = waiting.next() {
         match &token {
@@ -128,23 +133,42 @@ fn prepare(tokens: Vec<Token>) -> Option<Vec<Token>> {
         }
         let before = prepared.last().and_then(keyword);
         filters |= before == Some(Keyword::WHERE);
+        sets |= before == Some(Keyword::SET);
         let at_hole = matches!(&token, Token::Word(word) if is_hole(word));
         let next = waiting.peek();
         match token {
             Token::Question => marks += 1,
             Token::Placeholder(ref mark) if mark == "?" => marks += 1,
+            // `$${values.length}`: the numbers go on where the last left off.
+            Token::Placeholder(ref mark) if mark.contains(HOLE) => {
+                behind.push(prepared.len());
+                prepared.push(token);
+                continue;
+            }
             Token::Word(_) if at_hole && before == Some(Keyword::SET) && ends_assignment(next) => {
+                open = true;
                 prepared.extend([token.clone(), Token::Eq]);
+                prepared.push(token);
+                continue;
+            }
+            // `SET a = $1 ${more} WHERE …`: further assignments, which are put together elsewhere.
+            Token::Word(_)
+                if at_hole && sets && !filters && ends_operand(prepared.last()) && ends_assignment(next) =>
+            {
+                open = true;
+                prepared.extend([Token::Comma, token.clone(), Token::Eq]);
                 prepared.push(token);
                 continue;
             }
             // `WHERE id = $1 ${more}`: one more demand, which is put together elsewhere.
             Token::Word(_) if at_hole && filters && ends_operand(prepared.last()) && ends_filter(next) => {
+                open = true;
                 prepared.push(Token::make_keyword("AND"));
                 prepared.push(token);
                 continue;
             }
             Token::Word(_) if at_hole && matches!(before, Some(Keyword::VALUES | Keyword::IN)) => {
+                open = true;
                 prepared.extend([Token::LParen, token, Token::RParen]);
                 continue;
             }
@@ -159,7 +183,15 @@ fn prepare(tokens: Vec<Token>) -> Option<Vec<Token>> {
                 continue;
             }
         }
+        if open {
+            behind.push(prepared.len());
+        }
         prepared.push(Token::Placeholder(format!("${marks}")));
+    }
+    for (number, at) in behind.iter().rev().enumerate() {
+        if let Some(mark) = prepared.get_mut(*at) {
+            *mark = Token::Placeholder(format!("${FROM_END}{}", number + 1));
+        }
     }
     Some(prepared)
 }

@@ -7,6 +7,7 @@ mod hostile;
 mod imports;
 mod libraries;
 mod objects;
+mod requests;
 mod terms;
 mod unresolved;
 

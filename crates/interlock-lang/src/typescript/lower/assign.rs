@@ -62,6 +62,13 @@ impl<'a> Lowerer<'a> {
                 if grows {
                     val.flags |= flag::GROWS;
                 }
+                // Text that goes on: how it begins stays known.
+                if operator == AssignmentOperator::Addition
+                    && let Shape::Text(mut parts) = before.shape
+                {
+                    self.continue_text(&mut parts, right);
+                    val.shape = Shape::Text(parts);
+                }
                 self.assign(&target, val.clone());
                 val
             }

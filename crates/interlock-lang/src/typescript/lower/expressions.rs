@@ -140,6 +140,14 @@ impl<'a> Lowerer<'a> {
         val.term
     }
 
+    /// Puts more behind a text.
+    pub(super) fn continue_text(&mut self, parts: &mut Vec<Term>, more: Val) {
+        match (more.shape, &more.term) {
+            (Shape::Text(inner), Term::Literal(_) | Term::Join(_) | Term::Unknown) => parts.extend(inner),
+            (shape, _) => parts.push(self.part(Val { shape, ..more })),
+        }
+    }
+
     fn array(&mut self, array: &ArrayExpression<'a>) -> Val {
         let mut val = Val::nothing();
         let mut modules = !array.elements.is_empty();
@@ -302,14 +310,8 @@ impl<'a> Lowerer<'a> {
                 let text = |val: &Val| matches!(val.shape, Shape::Text(_));
                 if text(&left) || text(&right) {
                     let mut parts = vec![];
-                    for side in [left, right] {
-                        match (side.shape, &side.term) {
-                            (Shape::Text(inner), Term::Literal(_) | Term::Join(_) | Term::Unknown) => {
-                                parts.extend(inner);
-                            }
-                            (shape, _) => parts.push(self.part(Val { shape, ..side })),
-                        }
-                    }
+                    self.continue_text(&mut parts, left);
+                    self.continue_text(&mut parts, right);
                     joined(&mut val, parts);
                 }
             }

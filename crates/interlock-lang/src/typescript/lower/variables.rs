@@ -79,7 +79,24 @@ impl Lowerer<'_> {
             let name = self.symbol_name(symbol);
             let flags = self.flags(a.value) | self.flags(b.value);
             let value = self.derive(&name, vec![a.value, b.value], Term::Unknown, flags);
-            self.set_value(symbol, value);
+            let shape = self.common_text(a, b).and_then(|shape| self.keep_shape(shape));
+            self.set(symbol, Binding { value, alias: None, shape });
         }
+    }
+
+    /// What two texts begin with alike, and that they may go on: `sql += …` that only one way has taken.
+    fn common_text(&self, one: Binding, two: Binding) -> Option<Shape> {
+        let text = |binding: Binding| match self.shapes.get(binding.shape? as usize)? {
+            Shape::Text(parts) => Some(parts),
+            _ => None,
+        };
+        let (one, two) = (text(one)?, text(two)?);
+        let alike = one.iter().zip(two).take_while(|(one, two)| one == two);
+        let mut parts: Vec<Term> = alike.map(|(part, _)| part.clone()).collect();
+        if parts.is_empty() || parts.len() == one.len() && parts.len() == two.len() {
+            return None;
+        }
+        parts.push(Term::Unknown);
+        Some(Shape::Text(parts))
     }
 }
