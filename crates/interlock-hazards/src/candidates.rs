@@ -97,11 +97,17 @@ impl Candidates {
             let reason = view.interference(entry, read, act).err()?;
             entry.control().comes_before(read, act).then_some(reason)
         };
-        if let Some((read, reason)) = checks.iter().find_map(|(_, read)| Some((*read, closed(*read)?))) {
+        let mut checks = checks;
+        let repeated = checks.iter().find_map(|(check, read)| Some((*check, *read, closed(*read)?)));
+        if let Some((check, read, reason)) = repeated {
             silent(entry, &[read, act], reason);
             let mut others = checks.iter().map(|(_, other)| other).chain(&data);
             let is_alone = others.all(|other| *other == read);
-            return Err(if is_alone { Reason::OutOfScope } else { Reason::CheckedAgain });
+            // That it is still there says nothing of what it holds: what was made of an older state takes its place all the same.
+            if !asks_presence(entry, check, read) || data.iter().all(|other| *other == read) {
+                return Err(if is_alone { Reason::OutOfScope } else { Reason::CheckedAgain });
+            }
+            checks.clear();
         }
         // What is put in place of what is there at that moment drops nothing, whatever else it was computed from.
         if data.iter().any(|read| is_current(view, entry, *read, act)) {
@@ -224,6 +230,15 @@ fn is_current(view: &View<'_>, entry: &Entry<'_>, read: At, act: At) -> bool {
     let is_copy = matches!(location.root, Root::Value(value) if !entry.flow().sources(value).is_empty());
     let whole = matches!(entry.resource(read), Some(Resource::Shared(seen)) if seen.names_the_same_as(put));
     whole && !is_copy && view.reach(entry, read, act).is_none() && entry.control().comes_before(read, act)
+}
+
+/// Whether a check asks of what a read saw only whether it is there.
+fn asks_presence(entry: &Entry<'_>, check: At, read: At) -> bool {
+    match (entry.op(check), entry.op(read)) {
+        (_, Some(Op::Read { aspect: Aspect::Existence, .. })) => true,
+        (Some(Op::Check { on, equal: None, .. }), Some(Op::Read { into, .. })) => on.as_slice() == [*into],
+        _ => false,
+    }
 }
 
 /// Whether an act takes effect on what others may have changed.

@@ -140,8 +140,8 @@ impl CheckAct<'_, '_> {
     /// it is open.
     fn demanded_fields(&self) -> Vec<Name> {
         let Some(Op::Read { demands, .. }) = self.entry.op(self.read) else { return vec![] };
-        if matches!(self.entry.resource(self.read), Some(Resource::Row { key, .. }) if matches!(**key, Term::Any | Term::Unknown))
-        {
+        // Of many rows only one that was picked out of them, and is changed by its own id, was judged by that.
+        if self.reads_many() && !self.is_picked() {
             return vec![];
         }
         // Who only sets a time, as when something is marked as deleted, takes nothing from whoever did so before.
@@ -155,6 +155,20 @@ impl CheckAct<'_, '_> {
             .filter(|demand| columns.iter().any(|column| same_name(column, demand)))
             .cloned()
             .collect()
+    }
+
+    /// Whether the read names no row.
+    fn reads_many(&self) -> bool {
+        matches!(self.entry.resource(self.read), Some(Resource::Row { key, .. }) if matches!(**key, Term::Any | Term::Unknown))
+    }
+
+    /// Whether the act is on the one row that was picked out of those which the read saw: the next open job, by its id.
+    pub(crate) fn is_picked(&self) -> bool {
+        let Some(Resource::Row { key, .. }) = self.entry.resource(self.act) else { return false };
+        let of_read = |value: &Value| self.entry.flow().sources(*value).contains(&self.read);
+        self.reads_many()
+            && self.entry.flow().values_in(key).iter().any(of_read)
+            && !self.entry.alias().is_one_of_many(self.read, self.act)
     }
 
     /// Whether the statement repeats what was judged, so that it takes no effect if that is no longer true.

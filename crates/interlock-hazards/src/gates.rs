@@ -110,8 +110,25 @@ impl Gates {
                 && is_in_memory(entry, gate)
                 && entry.alias().overlap(gate, act).is_none()
                 && self.at(entry, gate).taken.iter().any(before)
+                && !is_opened(entry, gate)
         })
     }
+}
+
+/// Whether the call has itself opened a gate before it asks, and always does: then it finds it open, whoever else is inside.
+fn is_opened(entry: &Entry<'_>, gate: At) -> bool {
+    let Some(Resource::Shared(asked)) = entry.resource(gate) else { return false };
+    let opens = |at: At| {
+        matches!(entry.resource(at), Some(Resource::Shared(set)) if set.fields.len() == asked.fields.len())
+            && entry.alias().overlap(at, gate) == Some(Overlap::Sure)
+            && entry.control().leads_to(at, gate).is_some()
+            && entry
+                .control()
+                .control_dependences(at)
+                .iter()
+                .all(|check| entry.control().control_dependences(gate).contains(check))
+    };
+    entry.steps_of(Kinds::WRITE | Kinds::DELETE).take_while(|at| *at < gate).any(opens)
 }
 
 impl Gate {

@@ -4,6 +4,7 @@ pub(crate) mod consumed;
 pub(crate) mod number;
 mod probe;
 mod remedy;
+mod remote;
 pub(crate) mod rule;
 mod unseen;
 

@@ -14,7 +14,7 @@
 //! ```
 //!
 //! What is computed from the row and written back is `lost-update`; whose the row is, `auth-check-then-act`; a count against a limit, `non-atomic-rate-limit`. The other
-//! kinds of this hazard are beside it: `number.rs`, `consumed.rs`, `unseen.rs`.
+//! kinds of this hazard are beside it: `number.rs`, `consumed.rs`, `unseen.rs`, `remote.rs`.
 
 use interlock_model::{
     Confidence,
@@ -35,6 +35,7 @@ use crate::{
 use super::{
     HAZARD, consumed,
     number::{self, is_number},
+    remote::remote,
     unseen::unseen,
 };
 
@@ -49,7 +50,7 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
     let issues = judged.iter().map(|pair| pair.settle(&HAZARD.id, issue(pair)));
     let used_up = used_up.iter().map(|pair| pair.settle(&HAZARD.id, consumed::issue(pair)));
     let numbers = numbers.iter().map(|pair| pair.settle(&HAZARD.id, number::issue(pair)));
-    issues.chain(used_up).chain(numbers).chain(late).collect()
+    issues.chain(used_up).chain(numbers).chain(late).chain(remote(view)).collect()
 }
 
 /// Whether it is a judgement of what a row says, or of whether there is one before another is added.
@@ -309,6 +310,10 @@ fn issue(pair: &CheckAct<'_, '_>) -> Issue {
         return pair.report(message, &read, "adds it", "it is there twice").no_surer_than(Confidence::Medium);
     }
     let fields = pair.judged_fields();
+    let thing = match entry.resource(pair.read) {
+        Some(Resource::Row { table, .. }) if pair.is_picked() => format!("a row of {}", entry.quoted(table)),
+        _ => thing,
+    };
     let judged = match (fields.first(), entry.alias().columns(pair.read)) {
         (Some(field), Some([column])) if same_name(field, column) => thing.clone(),
         (Some(field), _) => format!("`{field}` of {thing}"),

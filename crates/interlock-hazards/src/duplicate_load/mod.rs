@@ -1,6 +1,7 @@
 //! `duplicate-load`: its page is `doc.md`.
 
 mod cost;
+mod opened;
 mod probe;
 mod refreshed;
 mod remedy;

@@ -15,7 +15,7 @@
 //! ```
 //!
 //! What is written from what was there is an update, not a load. How bad it is depends on what the load does (`cost.rs`); tokens that are used up by being renewed are in
-//! `refreshed.rs`.
+//! `refreshed.rs`, what a flag of a library says is open in `opened.rs`.
 
 use interlock_model::{
     Confidence,
@@ -34,6 +34,7 @@ use crate::{
 use super::{
     HAZARD,
     cost::{Cost, cost},
+    opened::opened,
     refreshed::refreshed,
 };
 
@@ -54,7 +55,8 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
     let racing = view.entries_with(Kinds::EXTERNAL).filter(|entry| entry.runs_beside_itself());
     let tokens: Vec<Issue> =
         racing.flat_map(|entry| refreshed(view, entry, |act| reported(entry, act))).collect();
-    misses.iter().map(|pair| pair.settle(&HAZARD.id, issue(pair))).chain(tokens).collect()
+    let misses = misses.iter().map(|pair| pair.settle(&HAZARD.id, issue(pair)));
+    misses.chain(tokens).chain(opened(view)).collect()
 }
 
 /// Whether something is missed, loaded and then kept: the value that is written does not come from what was there.

@@ -7,6 +7,10 @@
 //!   this.index = await this.client.load();          // who comes meanwhile finds a client and no index
 //! }
 //! return this.index.search(text);
+//! if (!names) {
+//!   names = new Map();                              // and here
+//!   for (const row of await load()) names.set(row.id, row.name);   // who comes meanwhile finds it empty
+//! }
 //! ```
 //! Not reported:
 //! ```text
@@ -19,7 +23,7 @@
 
 use interlock_model::{
     Confidence, Lane, Reach,
-    ir::{AccessPath, Callee, Field, Op, Resource, Root, Value, WriteMode},
+    ir::{AccessPath, Callee, Exit, Field, Op, Resource, Root, Value, WriteMode},
 };
 
 use crate::{
@@ -58,13 +62,20 @@ fn of_entry(entry: &Entry<'_>) -> Option<Early> {
     };
     entry.steps_of(Kinds::WRITE).filter(stores).find_map(|shown| {
         let (check, read) = asked_for(entry, shown)?;
-        let last = entry.steps_of(Kinds::WRITE).filter(stores).find(|last| {
+        let behind = |last: &At| {
             *last > shown
-                && entry.control().answer(check, *last) == Some(false)
-                && is_opaque_result(entry, *last)
-                && is_disjoint(entry, shown, *last)
+                && !is_passed(entry, check, *last)
                 && entry.control().leads_to(shown, *last) == Some(true)
                 && entry.locks().race_window(shown, *last).is_some_and(|window| !window.is_locked())
+        };
+        let fills = |last: &At| is_filled(entry, shown, *last) && behind(last);
+        if let Some(last) = entry.steps_of(Kinds::WRITE).find(fills) {
+            let used = used_half(entry, check, shown).ok_or(Reason::AsksFirst);
+            let used = entry.settle(&HAZARD.id, &[shown, last], used)?;
+            return Some(Early { read, shown, last, used });
+        }
+        let last = entry.steps_of(Kinds::WRITE).filter(stores).find(|last| {
+            is_opaque_result(entry, *last) && is_disjoint(entry, shown, *last) && behind(last)
         })?;
         let used = used_unseen(entry, check, last).ok_or(Reason::AsksFirst);
         let used = entry.settle(&HAZARD.id, &[shown, last], used)?;
@@ -155,13 +166,70 @@ fn used_unseen(entry: &Entry<'_>, check: At, last: At) -> Option<At> {
     let passes = entry.control().branch(check, true);
     reads.into_iter().find(|read| {
         *read > check
-            && entry.control().answer(check, *read) != Some(false)
+            && is_passed(entry, check, *read)
             && passes.iter().any(|at| at == read || entry.control().leads_to(*at, *read).is_some())
     })
 }
 
+/// Whether a step may run for who has found what a check asks for. Who leaves the function that asks goes on behind it.
+fn is_passed(entry: &Entry<'_>, check: At, at: At) -> bool {
+    !entry.runs_inside_of(check, at) || entry.control().answer(check, at) != Some(false)
+}
+
+/// Whether what is shown is empty at first, and a later step puts something into it.
+fn is_filled(entry: &Entry<'_>, shown: At, last: At) -> bool {
+    let (Some(Resource::Shared(whole)), Some(Resource::Shared(part))) =
+        (entry.resource(shown), entry.resource(last))
+    else {
+        return false;
+    };
+    let Some(Op::Write { from, mode: WriteMode::Blind | WriteMode::Append, .. }) = entry.op(last) else {
+        return false;
+    };
+    let inside = part.begins_with(whole)
+        && (part.fields.len() > whole.fields.len()
+            || matches!(entry.op(last), Some(Op::Write { mode: WriteMode::Append, .. })));
+    let is_empty = matches!(entry.op(shown), Some(Op::Write { from, .. }) if from.iter().all(|value| entry.flow().sources(*value).is_empty()));
+    inside && is_empty && !from.is_empty()
+}
+
+/// A use of what is being filled, by a call that has found it.
+fn used_half(entry: &Entry<'_>, check: At, shown: At) -> Option<At> {
+    let Some(Resource::Shared(location)) = entry.resource(shown) else { return None };
+    let passes = entry.control().branch(check, true);
+    // Under its own name, or as what a function gave that has looked at it.
+    let is_it = |value: Value| {
+        entry.flow().sources(value).iter().any(|read| entry.resource(*read) == entry.resource(shown))
+    };
+    let inside = |at: &At| match entry.resource(*at) {
+        Some(Resource::Shared(AccessPath { root: Root::Value(value), fields })) => {
+            !fields.is_empty() && is_it(*value)
+        }
+        Some(Resource::Shared(seen)) => {
+            seen.begins_with(location) && seen.fields.len() > location.fields.len()
+        }
+        _ => false,
+    };
+    // Who is given it looks into it.
+    let gives = |at: &At| match entry.op(*at) {
+        Some(Op::Exit(Exit::Return(values))) => {
+            entry.control().answer(check, *at) == Some(true) && values.iter().any(|value| is_it(*value))
+        }
+        _ => false,
+    };
+    let used = entry.steps_of(Kinds::READ).filter(inside).find(|read| {
+        *read > check
+            && is_passed(entry, check, *read)
+            && passes.iter().any(|at| at == read || entry.control().leads_to(*at, *read).is_some())
+    });
+    used.or_else(|| (check + 1..shown).find(gives))
+}
+
 fn issue(entry: &Entry<'_>, early: &Early) -> Issue {
     let Early { read, shown, last, used } = *early;
+    if is_filled(entry, shown, last) {
+        return half(entry, early);
+    }
     let (first, rest) = (entry.thing(shown), entry.thing(last));
     // It is reported where it is set up, whoever uses it.
     let story = [read, shown, last];
@@ -174,4 +242,24 @@ fn issue(entry: &Entry<'_>, early: &Early) -> Issue {
         .step(Lane::B, entry.position(read, &story), format!("finds {first}, and goes on"))
         .step(Lane::B, entry.span(used), format!("uses {rest}, which is not there yet"))
         .step(Lane::A, entry.position(last, &story), format!("sets {rest}"))
+}
+
+fn half(entry: &Entry<'_>, early: &Early) -> Issue {
+    let Early { read, shown, last, used } = *early;
+    let thing = entry.thing(shown);
+    let story = [read, shown, last];
+    let message = format!(
+        "{thing} is there before it is filled, with a wait in between, so a call that comes meanwhile finds it and goes on with what is not \
+         in it yet"
+    );
+    Issue::at(entry, shown, &story, Reach::InProcess, message)
+        .no_surer_than(Confidence::Medium)
+        .step(
+            Lane::A,
+            entry.position(shown, &story),
+            format!("sets {thing}, and waits for what belongs there"),
+        )
+        .step(Lane::B, entry.position(read, &story), format!("finds {thing}, and goes on"))
+        .step(Lane::B, entry.span(used), format!("looks into {thing}, which is empty yet"))
+        .step(Lane::A, entry.position(last, &story), format!("fills {thing}"))
 }

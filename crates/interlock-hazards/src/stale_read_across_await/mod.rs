@@ -1,5 +1,6 @@
 //! `stale-read-across-await`: its page is `doc.md`.
 
+mod added;
 mod early;
 mod emptied;
 mod overtaken;

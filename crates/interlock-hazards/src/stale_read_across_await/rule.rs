@@ -13,7 +13,7 @@
 //! ```
 //!
 //! State of a session is `shared-session-state`, something that was missing and is loaded is `duplicate-load`. The other kinds of this hazard are beside it: `spent.rs`,
-//! `twice.rs`, `emptied.rs`, `overtaken.rs`, `early.rs`.
+//! `twice.rs`, `emptied.rs`, `overtaken.rs`, `early.rs`, `added.rs`.
 
 use interlock_model::Confidence;
 
@@ -25,7 +25,9 @@ use crate::{
     view::{At, Entry, Kinds, View},
 };
 
-use super::{HAZARD, early::early, emptied::emptied, overtaken::overtaken, spent, taken, twice};
+use super::{
+    HAZARD, added::added, early::early, emptied::emptied, overtaken::overtaken, spent, taken, twice,
+};
 
 pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
     let mut replaced = claimed(view, Claim::StaleRead);
@@ -56,6 +58,7 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
     issues.extend(settled(claimed(view, Claim::TakenName), taken::issue));
     issues.extend(view.entries_with(Kinds::WRITE).flat_map(overtaken));
     issues.extend(early(view));
+    issues.extend(added(view));
     // Whether what came meanwhile mattered is seldom to be seen from the code: on the servers that this was tried on, most was meant so.
     issues.into_iter().map(|issue| issue.no_surer_than(Confidence::Medium)).collect()
 }

@@ -57,6 +57,18 @@ impl Entry<'_> {
         self.control().flow_facts(at).map_or(0, |here| here.frame)
     }
 
+    /// Whether a step runs before the function is left that another one stands in.
+    pub(crate) fn runs_inside_of(&self, one: At, at: At) -> bool {
+        let inside = |frame: usize| {
+            let call = self.frames.get(frame)?.at;
+            Some((call..self.steps.get(call)?.until as usize).contains(&at))
+        };
+        match self.frame_of(one) {
+            0 => true,
+            frame => inside(frame).unwrap_or(true),
+        }
+    }
+
     fn common(&self, one: usize, other: usize) -> usize {
         let (mut one, mut other) = (one, other);
         while one != other {

@@ -1,0 +1,128 @@
+//! Check-then-act at a service: what it lists is asked for, and what is not found there is created by another request.
+//!
+//! Reported:
+//! ```text
+//! const labels = await (await fetch(`${API}/labels`)).json();                 // reported here
+//! if (labels.some((label) => label.name === name)) return;
+//! await fetch(`${API}/labels`, { method: "POST", body: JSON.stringify({ name }) });   // there twice
+//! ```
+//! Not reported:
+//! ```text
+//! await fetch(`${API}/labels`, { method: "POST", headers: { "Idempotency-Key": name }, body });   // created once
+//! ```
+//!
+//! Whether the service refuses a second one is not to be seen from here, so it is never sure.
+
+use interlock_model::{
+    Confidence, Lane, Reach,
+    ir::{Change, Op, Term, Value},
+};
+
+use crate::{
+    Issue, Reason,
+    decision::{needs, unless},
+    view::{At, Entry, Kinds, View},
+};
+
+use super::HAZARD;
+
+/// The requests that create what an answer from the same address did not have.
+pub(super) fn remote(view: &View<'_>) -> Vec<Issue> {
+    let racing = view.entries_with(Kinds::EXTERNAL).filter(|entry| entry.runs_beside_itself());
+    racing.flat_map(of_entry).collect()
+}
+
+fn of_entry(entry: &Entry<'_>) -> Vec<Issue> {
+    let creates = |op: &Op| matches!(op, Op::External { change: Change::Unknown | Change::Effect, .. });
+    let asks = |op: &Op| matches!(op, Op::External { change: Change::None, into: Some(_), .. });
+    let asked: Vec<At> = entry.all(Kinds::EXTERNAL, asks).collect();
+    let mut issues: Vec<Issue> = vec![];
+    let mut told: Vec<At> = vec![];
+    for act in entry.all(Kinds::EXTERNAL, creates) {
+        let mut before = asked.iter().copied().filter(|read| *read < act && is_same_list(entry, *read, act));
+        let Some((read, check)) = before.find_map(|read| Some((read, missing(entry, read, act)?))) else {
+            continue;
+        };
+        // A request that a helper makes and of which its call says that it only asks.
+        let at = entry.position(act, &[read]);
+        if told.contains(&read) || asked.iter().any(|ask| *ask > check && entry.span(*ask) == at) {
+            continue;
+        }
+        told.push(read);
+        issues.extend(entry.settle(&HAZARD.id, &[read, act], judge(entry, read, act)));
+    }
+    issues
+}
+
+fn address<'e>(entry: &Entry<'e>, at: At) -> Option<&'e Term> {
+    match entry.op(at) {
+        Some(Op::External { service, .. }) if *service != Term::Unknown => Some(service),
+        _ => None,
+    }
+}
+
+/// Whether something is created at the address that was asked, whatever the question behind it was.
+fn is_same_list(entry: &Entry<'_>, read: At, act: At) -> bool {
+    let (Some(asked), Some(sent)) = (address(entry, read), address(entry, act)) else { return false };
+    let pattern = entry.alias().pattern(asked);
+    pattern.fits(&pattern) && without_question(entry.alias().spell(asked)) == entry.alias().spell(sent)
+}
+
+/// An address without what is asked there: `/labels` of `/labels?page=2`.
+fn without_question(address: Term) -> Term {
+    let parts = match address {
+        Term::Join(parts) => parts,
+        other => vec![other],
+    };
+    let mut plain = vec![];
+    for part in parts {
+        match &part {
+            Term::Literal(text) => match text.split_once('?') {
+                Some(("", _)) => break,
+                Some((path, _)) => {
+                    plain.push(Term::Literal(path.into()));
+                    break;
+                }
+                None => plain.push(part),
+            },
+            _ => plain.push(part),
+        }
+    }
+    if plain.len() == 1 { plain.swap_remove(0) } else { Term::Join(plain) }
+}
+
+/// The check by which an answer in which something was looked for, and not found, decides over a step.
+fn missing(entry: &Entry<'_>, read: At, act: At) -> Option<At> {
+    let given = |value: &Value| entry.flow().origin(*value).is_some_and(|origin| origin.is_argument());
+    let decides = |check: &At| match entry.op(*check) {
+        Some(Op::Check { on, equal: None, .. }) => {
+            let [found] = on.as_slice() else { return false };
+            entry.control().answer(*check, act) == Some(false)
+                && entry.flow().sources(*found).contains(&read)
+                && entry.flow().backward_slice(&[*found]).iter().any(given)
+        }
+        _ => false,
+    };
+    entry.control().control_dependences(act).iter().copied().find(decides)
+}
+
+fn judge(entry: &Entry<'_>, read: At, act: At) -> Result<Issue, Reason> {
+    let Some(Op::External { idempotency, .. }) = entry.op(act) else { return Err(Reason::OutOfScope) };
+    unless(idempotency.is_some(), Reason::RepeatsCheck)?;
+    unless(entry.control().is_recovery(act), Reason::OnlyInRecovery)?;
+    needs(entry.control().leads_to(read, act).is_some(), Reason::NotAfter)?;
+    let window = entry.locks().race_window(read, act).ok_or(Reason::NotAfter)?;
+    unless(window.is_locked(), Reason::HeldLock)?;
+    let thing = address(entry, act).map(|address| entry.quoted(address)).unwrap_or_default();
+    let message = format!(
+        "what {thing} holds is asked for, and what is not found there is created by another request, so two calls at once both create it"
+    );
+    let (seen, done) = (entry.position(read, &[act]), entry.position(act, &[read]));
+    let issue = Issue::at(entry, read, &[act], Reach::Both, message)
+        .no_surer_than(Confidence::Medium)
+        .step(Lane::A, seen, format!("does not find it at {thing}"))
+        .step(Lane::B, seen, format!("does not find it at {thing}"))
+        .step(Lane::A, done, format!("creates it at {thing}"))
+        .step(Lane::B, done, format!("creates it at {thing}: it is there twice"));
+    Ok(issue)
+}
