@@ -26,7 +26,7 @@ macro_rules! topics {
 
 topics! {
     AnotherEachTime, Asks, Begins, BesideArguments, Busy, Cache, CacheInMemory, Caller, ChangedAt, ClearsUp, Closes, ClosingFlag, Computes, DoesOnce, Ends,
-    ExitsProcess, FileName, Fingerprint, FoundList, Holders, InTransaction, KindOfFile, Limit, LimitInitials, Log, LogStream, Maker, Notes, Nothing, Number,
+    ExitsProcess, FileName, Fingerprint, FoundList, Handles, Holders, InTransaction, KindOfFile, Limit, LimitInitials, Log, LogStream, Maker, Notes, Nothing, Number,
     Once, OwnId, Owner, OwnerTogether, Pauses, Personal, Presence, Reads, Removes, Renewal, RequestWorked, RoleHolder, SetsState, Settles, Size, Switch, TellsPeople,
     Temporary, TidiedPath, ToClient, UnderWay, Unguessable, UsedAt, Version, VersionEnding, Waiting, WentWell, WhoCalls, Work, Wrapping,
 }
@@ -96,6 +96,18 @@ impl Lexicon {
             || verb(Topic::Reads)
             || self.has(Topic::ToClient, name)
             || self.has_word_of(Topic::TellsPeople, name)
+    }
+
+    /// Whether a function is, by its name, one by which a server tells its client something or asks it.
+    #[must_use]
+    pub fn tells_client(&self, name: &str) -> bool {
+        self.has(Topic::ToClient, name)
+    }
+
+    /// Whether a function of a library, by its name, makes the object by which others are reached and reaches nobody yet: `createClient`.
+    #[must_use]
+    pub fn makes_handle(&self, name: &str) -> bool {
+        words(name).last().is_some_and(|word| self.has(Topic::Handles, word))
     }
 
     /// Whether a function that is called is, by its name, what settles a hand-made promise.

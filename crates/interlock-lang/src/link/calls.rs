@@ -155,7 +155,9 @@ impl<'f> Rewriter<'_, 'f> {
         out: &mut Block,
     ) {
         let arguments = self.arguments_for(standing, &callee);
-        let op = Op::Call { into: standing.into, callee, receiver, arguments, awaited: standing.awaited };
+        // An object is there at once: what is waited for is its methods.
+        let awaited = standing.awaited && !(standing.site.construct && matches!(callee, Callee::Named(_)));
+        let op = Op::Call { into: standing.into, callee, receiver, arguments, awaited };
         out.push(Effect { span: standing.span, op });
     }
 

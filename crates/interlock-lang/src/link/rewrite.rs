@@ -368,14 +368,39 @@ impl<'f> Rewriter<'_, 'f> {
         from
     }
 
+    /// What was found in an export whose method is called, and the method.
+    fn of_exported(standing: &Standing<'f>) -> Option<(AccessPath, &'f str)> {
+        let AccessPath { root, fields } = standing.site.callee.as_ref()?;
+        let (Field::Name(name), receiver) = fields.split_last()? else { return None };
+        let is_member = !receiver.is_empty() || matches!(root, Root::Value(_));
+        is_member.then(|| (AccessPath { root: root.clone(), fields: receiver.into() }, &**name))
+    }
+
     /// A function of a library of which nothing is known.
     fn unknown_export(&mut self, standing: &Standing<'f>, library: &str, path: &str, out: &mut Block) {
         let builtins = self.eval.builtins;
         let is_pure =
             if library.is_empty() { builtins.is_pure(path) } else { builtins.is_pure_library(library) };
-        if is_pure && !hands_over_function(&standing.arguments) {
+        let hands = hands_over_function(&standing.arguments);
+        // What an SDK of the protocol exports puts answers together: `createToolResult(found)`.
+        let of_protocol = || !library.is_empty() && self.eval.knowledge.tables().sdk().answers(library, path);
+        if !hands && (is_pure || !standing.site.construct && of_protocol()) {
             self.compute(standing, None, out);
             return;
+        }
+        // What text, numbers and lists have, a member of something that a library exports has as well: `endpoint.path.includes(x)`.
+        if let Some((receiver, name)) = Self::of_exported(standing) {
+            let does = builtins.does(name);
+            if builtins.computes(name).is_some()
+                || matches!(does, Some(Does::Contains | Does::Look)) && !hands
+            {
+                self.compute(standing, None, out);
+                return;
+            }
+            if does == Some(Does::Each) && hands {
+                collections::each(self, standing, &receiver, name, out);
+                return;
+            }
         }
         let reason = if self.eval.names.is_lost(library) {
             UnresolvedReason::Function

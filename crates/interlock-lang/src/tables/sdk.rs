@@ -14,6 +14,8 @@ pub(crate) struct Sdk {
     pub(crate) libraries: Vec<String>,
     /// A word in the name of any other library that servers are built with.
     pub(crate) library_words: Vec<String>,
+    /// What the names of functions end in by which a library of the protocol puts answers together.
+    pub(crate) answers: Vec<String>,
     /// Calls that register, by the name of the method or function.
     pub(crate) call: FxHashMap<String, Call>,
     /// Decorators, by name.
@@ -103,6 +105,9 @@ pub(crate) struct File {
     pub(crate) metadata: String,
     /// The export that does the work.
     pub(crate) work: String,
+    /// The exports of a file that goes by its own name, or by one that it exports: what the tool takes, and what does the work.
+    pub(crate) takes: Words,
+    pub(crate) handler: Words,
 }
 
 /// Tools that a server is given where it is made.
@@ -235,6 +240,11 @@ impl Sdk {
     /// Whether it is, or is called like one.
     pub(crate) fn may_be_sdk(&self, library: &str) -> bool {
         self.is_sdk(library) || self.has_word(library)
+    }
+
+    /// Whether an export of a library puts together what a tool answers with.
+    pub(crate) fn answers(&self, library: &str, export: &str) -> bool {
+        self.may_be_sdk(library) && self.answers.iter().any(|end| export.ends_with(&**end))
     }
 
     /// Whether a name has a word in it that tells of servers.

@@ -20,7 +20,7 @@ use super::{
     looked_up::{Elements, Tools, called_function, collection, handed, named},
     place::name_of,
     says::Says,
-    shape::objects,
+    shape::{Written, objects},
     vary,
 };
 use crate::{Arg, Shape};
@@ -39,24 +39,27 @@ type Spot = (u32, Value, Vec<Name>);
 
 /// The handler of all calls of tools: `request.params.name` says which.
 pub(super) fn calls(found: &mut Found<'_, '_>, function: u32) {
-    let Some(unit) = found.index.unit(function) else { return found.entry(function) };
+    // What a wrapper is handed, it hands on.
+    let work = found.inside(function);
+    let Some(unit) = found.index.unit(work) else { return found.entry(function) };
     let known = &found.index.sdk().dispatch;
     // Where the handler is handed the name and not the request, there is no way to go.
     let steps = [&known.parameters, &known.name].into_iter().filter(|step| !step.is_empty());
     let way = || steps.map(|step| step.as_str().into()).collect();
-    let spot = unit.function.parameters.first().map(|request| (function, *request, way()));
+    let spot = unit.function.parameters.first().map(|request| (work, *request, way()));
     follow(found, function, Trail::of(spot.into_iter().collect()), true);
 }
 
 /// The tools that a server lists.
 pub(super) fn lists(found: &mut Found<'_, '_>, function: u32) {
-    let index = found.index;
+    let (index, function) = (found.index, found.inside(function));
+    let package = found.package_of(function);
     let answer = index.returned(function, &At::plain(function).env, FUEL);
     let listed = &index.sdk().dispatch.listed;
     let tools = if listed.is_empty() { answer } else { index.member(answer, listed, FUEL) };
     for tool in index.list(&tools, FUEL) {
         if let Thing::Text(name) = index.name_in(&tool) {
-            found.listed.push(index.tool_in(name, &tool));
+            found.listed.push((package, index.tool_in(name, &tool)));
         }
     }
 }
@@ -95,7 +98,9 @@ fn by_method(found: &mut Found<'_, '_>) {
             kept.push(index.look(work, &At::plain(site.within), FUEL));
         }
     }
-    for (members, within) in objects(index, |members| members.iter().any(|(name, _)| is_method(name))) {
+    for Written { members, within, .. } in
+        objects(index, |members| members.iter().any(|(name, _)| is_method(name)))
+    {
         let work = members.iter().filter(|(name, _)| is_method(name));
         kept.extend(work.map(|(_, work)| index.look(work, &At::plain(within), FUEL)));
     }
@@ -136,6 +141,7 @@ fn beside(index: &Index<'_>, function: u32, method: Value) -> Option<Spot> {
 /// Follows the name and gives the handler its tools.
 fn follow(found: &mut Found<'_, '_>, handler: u32, mut trail: Trail, registered: bool) {
     found.entry(handler);
+    let known = found.dispatches.len();
     let mut functions = BTreeSet::new();
     while let Some((function, value, rest)) = trail.pending.pop() {
         trail.visited += 1;
@@ -167,7 +173,8 @@ fn follow(found: &mut Found<'_, '_>, handler: u32, mut trail: Trail, registered:
         let tool = Found::plain(name);
         found.serve(handler, tool);
     }
-    found.dispatcher(handler, registered);
+    let settled = found.dispatches.len() > known;
+    found.dispatcher(handler, registered, settled);
 }
 
 #[derive(Default)]
@@ -316,8 +323,8 @@ impl Trail {
                         Op::Call { into, .. } => *into,
                         _ => None,
                     };
-                    let target = called_function(index, op);
-                    for (to, own, term) in handed(index, op) {
+                    let target = called_function(index, function, op);
+                    for (to, own, term) in handed(index, function, op) {
                         if let Some(rest) = of_term(term) {
                             self.add((to, own, rest));
                             if let Some(into) = into.filter(|_| target == Some(to)) {

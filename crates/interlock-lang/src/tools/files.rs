@@ -1,16 +1,18 @@
-//! A file per tool: `export const metadata = { name: "add" }` beside a default export that does the work, in a folder called `tools`.
+//! A file per tool, in a folder called `tools`: `export const metadata = { name: "add" }` beside a default export that does the work. Or
+//! `export const schema` beside `export async function handler`, where the server loads what it finds in the folder.
 
 use interlock_model::ir::Name;
 
-use super::{env::At, found::Found, look::FUEL};
+use super::{env::At, found::Found, index::Index, look::FUEL};
+
+/// What a file is called that speaks for its folder.
+const OF_FOLDER: &str = "index";
 
 /// Makes the default exports of such files handlers.
 pub(super) fn tools(found: &mut Found<'_, '_>) {
     let index = found.index;
     let known = &index.sdk().file;
-    // Whether a file is in such a folder, however deep.
-    let in_folder = |file: &&Name| file.rsplit('/').skip(1).any(|folder| known.folders.contains(folder));
-    for file in index.input.files.iter().filter(in_folder) {
+    for file in index.input.files.iter().filter(|file| in_folder(index, file)) {
         let offered = index.input.names.offered(file);
         let export = |wanted: &str| {
             let (_, global) = offered.iter().find(|(name, _)| &**name == wanted)?;
@@ -22,4 +24,38 @@ pub(super) fn tools(found: &mut Found<'_, '_>) {
             found.serve(function, index.tool_in(name.clone(), &metadata));
         }
     }
+}
+
+/// Makes the handlers of files whose names are those of the tools handlers, because somebody loads tools that nobody can name.
+pub(super) fn loaded(found: &mut Found<'_, '_>) {
+    let index = found.index;
+    let sdk = index.sdk();
+    for file in index.input.files.iter().filter(|file| in_folder(index, file)) {
+        let offered = index.input.names.offered(file);
+        let export = |wanted: &dyn Fn(&str) -> bool| {
+            let (_, global) = offered.iter().find(|(name, _)| wanted(name))?;
+            Some(index.at_place(global, &At::plain(0), FUEL))
+        };
+        let takes = offered.iter().any(|(name, _)| sdk.file.takes.contains(&**name));
+        let Some(work) = export(&|name| sdk.file.handler.contains(name)).filter(|_| takes) else { continue };
+        let own = export(&|name| sdk.object.name.iter().any(|known| known == name));
+        let own = own.and_then(|name| index.text(name, FUEL).text().cloned());
+        let stem = || {
+            let name = file.rsplit('/').next()?;
+            let stem = name.split_once('.').map_or(name, |(stem, _)| stem);
+            (stem != OF_FOLDER).then(|| Name::from(stem))
+        };
+        let Some(name) = own.or_else(stem) else { continue };
+        for function in found.functions(&work) {
+            if !found.is_handler(function) {
+                found.serve(function, Found::plain(name.clone()));
+            }
+        }
+    }
+}
+
+/// Whether a file is in a folder of tools, however deep.
+fn in_folder(index: &Index<'_>, file: &Name) -> bool {
+    let known = &index.sdk().file;
+    file.rsplit('/').skip(1).any(|folder| known.folders.contains(folder))
 }

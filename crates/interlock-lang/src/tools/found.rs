@@ -7,8 +7,10 @@ use interlock_model::ir::{FunctionId, Name, Note, Tool};
 use super::{
     Discovered, Dispatch, Handler,
     env::{At, Thing},
+    files,
     index::Index,
     look::FUEL,
+    serve::Packages,
     shape,
     wrap::Wrapped,
 };
@@ -19,17 +21,28 @@ const NOTES: usize = 20;
 /// How many wrappers a tool is looked for in.
 const WRAPPERS: usize = 8;
 
+/// A function that answers for all tools.
+struct Dispatcher {
+    function: u32,
+    /// Whether a server was told so.
+    registered: bool,
+    /// Whether it goes where a name leads in a table that is known.
+    settled: bool,
+}
+
 /// What was found so far.
 pub(super) struct Found<'x, 'i> {
     pub(super) index: &'x Index<'i>,
     pub(super) wrapped: Wrapped,
     pub(super) dispatches: BTreeMap<u32, Dispatch>,
-    pub(super) listed: Vec<Tool>,
+    /// The tools that servers list, and the package of who lists them.
+    pub(super) listed: Vec<(&'i str, Tool)>,
     /// Whether all that looks like a tool was registered.
     all_tools: bool,
     handlers: BTreeMap<u32, Vec<Tool>>,
-    /// The functions that answer for all tools, and whether a server was told so.
-    dispatchers: Vec<(u32, bool)>,
+    /// The functions that answer for all tools.
+    dispatchers: Vec<Dispatcher>,
+    packages: Packages<'i>,
     notes: Vec<Note>,
 }
 
@@ -43,6 +56,7 @@ impl<'x, 'i> Found<'x, 'i> {
             all_tools: false,
             handlers: BTreeMap::new(),
             dispatchers: vec![],
+            packages: Packages::of(index),
             notes: vec![],
         }
     }
@@ -76,6 +90,7 @@ impl<'x, 'i> Found<'x, 'i> {
     pub(super) fn all_tools(&mut self, site: u32) {
         if !std::mem::replace(&mut self.all_tools, true) {
             shape::all_tools(self, site);
+            files::loaded(self);
         }
     }
 
@@ -102,9 +117,29 @@ impl<'x, 'i> Found<'x, 'i> {
     }
 
     /// Remembers that a function answers the calls of all tools, whether their names were found or not. One that only looks so may do
-    /// something else about them: it writes them down.
-    pub(super) fn dispatcher(&mut self, function: u32, registered: bool) {
-        self.dispatchers.push((function, registered));
+    /// something else about them: it writes them down. It is `settled` if it goes where a name leads in a table that is known.
+    pub(super) fn dispatcher(&mut self, function: u32, registered: bool, settled: bool) {
+        self.dispatchers.push(Dispatcher { function, registered, settled });
+    }
+
+    /// The package that a function is written in.
+    pub(super) fn package_of(&self, function: u32) -> &'i str {
+        let unit = self.index.unit(self.wrapped.like(function));
+        unit.map_or("", |unit| self.packages.at(unit.function.span))
+    }
+
+    /// The tools that a server lists: those of its own package, and where none lists any there the only ones that there are.
+    fn listed_for(&self, function: u32) -> Vec<Tool> {
+        let own = self.package_of(function);
+        let first = self.listed.first().map(|(package, _)| *package);
+        let only = first.filter(|first| self.listed.iter().all(|(package, _)| package == first));
+        let listed = self.listed.iter().filter(|(package, _)| *package == own || only == Some(*package));
+        listed.map(|(_, tool)| tool.clone()).collect()
+    }
+
+    /// The function of the tree that does the work inside of wrappers.
+    pub(super) fn inside(&self, function: u32) -> u32 {
+        self.wrapped.like(self.innermost(function))
     }
 
     /// Whether anything of MCP was found.
@@ -133,6 +168,11 @@ impl<'x, 'i> Found<'x, 'i> {
 
     /// What a tool without a name is called: as the function that does the work, which wrappers may be around.
     fn called_after(&self, function: u32) -> Name {
+        self.name_of(self.innermost(function))
+    }
+
+    /// The function that wrappers are around.
+    fn innermost(&self, function: u32) -> u32 {
         let mut work = function;
         for _ in 0..WRAPPERS {
             match self.wrapped.around(work) {
@@ -140,7 +180,7 @@ impl<'x, 'i> Found<'x, 'i> {
                 None => break,
             }
         }
-        self.name_of(work)
+        work
     }
 
     /// The functions that run when something is called: itself, a method of an object, a wrapper around another function.
@@ -182,16 +222,21 @@ impl<'x, 'i> Found<'x, 'i> {
 
     /// Everything, in the order of the functions.
     pub(super) fn finish(mut self) -> Discovered {
-        for (function, registered) in std::mem::take(&mut self.dispatchers) {
+        for Dispatcher { function, registered, settled } in std::mem::take(&mut self.dispatchers) {
             let answered = self.handlers.values().any(|tools| !tools.is_empty());
+            let listed = self.listed_for(function);
             if self.handlers.get(&function).is_some_and(|tools| !tools.is_empty()) || answered && !registered
             {
+                // It tells some names apart. Those may be exceptions, where it looks the others up in what nobody can read.
+                if registered && !settled && listed.is_empty() {
+                    self.all_tools(0);
+                }
                 continue;
             }
             // Where it goes nobody can tell, but to tools.
             self.all_tools(0);
             // A dispatch that is not understood still answers what the server lists.
-            let mut tools = self.listed.clone();
+            let mut tools = listed;
             if tools.is_empty() {
                 tools.push(Self::plain(self.name_of(function)));
             }
@@ -199,7 +244,7 @@ impl<'x, 'i> Found<'x, 'i> {
         }
         let listed = self.listed;
         let describe = |mut tool: Tool| {
-            if let Some(known) = listed.iter().find(|known| known.name == tool.name) {
+            if let Some((_, known)) = listed.iter().find(|(_, known)| known.name == tool.name) {
                 tool.read_only |= known.read_only;
                 tool.idempotent |= known.idempotent;
             }

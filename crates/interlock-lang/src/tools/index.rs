@@ -49,6 +49,8 @@ pub(super) struct Index<'i> {
     /// What few trees ask for: the functions and the calls in a function.
     closures: OnceCell<FxHashMap<u32, Vec<u32>>>,
     inside: OnceCell<FxHashMap<u32, Vec<u32>>>,
+    /// The calls of methods of locals, by the name of the method.
+    by_method: OnceCell<FxHashMap<&'i str, Vec<u32>>>,
     memo: Memo<'i>,
 }
 
@@ -80,6 +82,7 @@ impl<'i> Index<'i> {
             personal: vec![],
             closures: OnceCell::new(),
             inside: OnceCell::new(),
+            by_method: OnceCell::new(),
             memo: Memo::new(input.sites.len()),
         };
         for class in input.classes {
@@ -391,6 +394,24 @@ impl<'i> Index<'i> {
     /// The calls that reach a function.
     pub(super) fn callers(&self, function: u32) -> &[Caller<'i>] {
         self.callers.get(&function).map_or(&[], Vec::as_slice)
+    }
+
+    /// The calls of a method of that name, of locals of which nobody knows what they are.
+    pub(super) fn calls_of_method(&self, name: &str) -> impl Iterator<Item = &'i Site> {
+        let all = || {
+            let mut calls: FxHashMap<&'i str, Vec<u32>> = FxHashMap::default();
+            for (number, site) in (0_u32..).zip(self.input.sites) {
+                if let Some(AccessPath { root: Root::Value(_), fields }) = &site.callee
+                    && let Some(name) = fields.last().and_then(name_of)
+                {
+                    calls.entry(name).or_default().push(number);
+                }
+            }
+            calls
+        };
+        let calls = self.by_method.get_or_init(all).get(name).map_or(&[][..], Vec::as_slice);
+        let calls = calls.iter().take(CALLERS).filter_map(|number| self.site(*number));
+        calls.filter(|site| self.target(site).is_none())
     }
 
     fn all_callers(&self, direct: Vec<(u32, Caller<'i>)>) -> FxHashMap<u32, Vec<Caller<'i>>> {

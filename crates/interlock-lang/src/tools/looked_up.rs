@@ -151,7 +151,7 @@ impl<'i> Tools<'i> {
     pub(super) fn hand_on(&mut self, index: &Index<'i>, function: u32) -> Vec<u32> {
         let effects = index.unit(function).into_iter().flat_map(|unit| unit.function.effects());
         let mut next = vec![];
-        for (to, own, term) in effects.flat_map(|effect| handed(index, &effect.op)) {
+        for (to, own, term) in effects.flat_map(|effect| handed(index, function, &effect.op)) {
             let Term::Path(AccessPath { root: Root::Value(value), fields }) = term else { continue };
             if self.0.contains_key(&(to, own)) {
                 continue;
@@ -241,14 +241,34 @@ fn is_compared(index: &Index<'_>, function: u32, value: Value) -> bool {
 }
 
 /// The function that a step calls.
-pub(super) fn called_function(index: &Index<'_>, op: &Op) -> Option<u32> {
+pub(super) fn called_function(index: &Index<'_>, within: u32, op: &Op) -> Option<u32> {
     match op {
         Op::Call { callee: Callee::Function(function) | Callee::Closure { function, .. }, .. } => {
             Some(function.0)
         }
+        Op::Call { callee: Callee::Value(value), .. } => called_by_value(index, within, *value),
         Op::Call { callee: Callee::Pending(site), .. } => {
-            index.site(*site).and_then(|site| index.target(site))
+            let site = index.site(*site)?;
+            let by_value = || match site.callee.as_ref()? {
+                AccessPath { root: Root::Value(value), fields } if fields.is_empty() => {
+                    called_by_value(index, within, *value)
+                }
+                _ => None,
+            };
+            index.target(site).or_else(by_value)
         }
+        _ => None,
+    }
+}
+
+/// The function that a local is which is called: a wrapper made it of another, or who calls has handed it over, and there is only one way
+/// for that.
+fn called_by_value(index: &Index<'_>, within: u32, value: Value) -> Option<u32> {
+    let ways = index.ways(within, |at| index.settle(index.value(value, at, FUEL), FUEL).open());
+    let [env] = ways.as_slice() else { return None };
+    let at = At { function: within, env: env.clone() };
+    match index.settle(index.value(value, &at, FUEL), FUEL) {
+        Thing::Function(function, _) => Some(function),
         _ => None,
     }
 }
@@ -289,7 +309,7 @@ pub(super) fn collection<'i>(
 }
 
 /// What a step hands to other functions: to which, as which of their values, and what.
-pub(super) fn handed<'o>(index: &Index<'_>, op: &'o Op) -> Vec<(u32, Value, &'o Term)> {
+pub(super) fn handed<'o>(index: &Index<'_>, within: u32, op: &'o Op) -> Vec<(u32, Value, &'o Term)> {
     let mut handed = vec![];
     let mut taken = |closure: FunctionId, captures: &'o [Term]| {
         let own = index.unit(closure.0).map_or(&[][..], |unit| &unit.function.captures);
@@ -306,7 +326,9 @@ pub(super) fn handed<'o>(index: &Index<'_>, op: &'o Op) -> Vec<(u32, Value, &'o 
             if let Callee::Closure { function, captures } = callee {
                 taken(*function, captures);
             }
-            if let Some((to, unit)) = called_function(index, op).and_then(|to| Some((to, index.unit(to)?))) {
+            if let Some((to, unit)) =
+                called_function(index, within, op).and_then(|to| Some((to, index.unit(to)?)))
+            {
                 for (parameter, argument) in unit.function.parameters.iter().zip(arguments) {
                     if let Argument::Term(term) = argument {
                         handed.push((to, *parameter, term));

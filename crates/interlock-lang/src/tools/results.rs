@@ -96,18 +96,21 @@ impl<'i> Index<'i> {
                 _ => {}
             }
         }
-        if !matches!(first, Thing::Unknown) {
+        if !matches!(first, Thing::Unknown | Thing::Function(..)) {
             return first;
         }
         for effect in unit.function.effects() {
             let Op::Exit(Exit::Return(values)) = &effect.op else { continue };
             let [value] = values.as_slice() else { continue };
             let thing = self.value(*value, &at, fuel);
-            if !matches!(thing, Thing::Unknown) {
-                return thing;
+            // The same of what was handed in: `if (typeof tool === "function") return (args) => tool(args); return tool;`.
+            match (&first, &thing) {
+                (_, Thing::Unknown) => {}
+                (Thing::Unknown, _) | (_, Thing::Object(..) | Thing::Instance(..)) => return thing,
+                _ => {}
             }
         }
-        Thing::Unknown
+        first
     }
 
     /// Every function that a call may come to: a wrapper may hand back what it was given, or something in its place.

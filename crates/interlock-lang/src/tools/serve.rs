@@ -116,7 +116,7 @@ fn handlers<'i>(
 pub(super) struct Packages<'i>(Vec<&'i str>);
 
 impl<'i> Packages<'i> {
-    fn of(index: &Index<'i>) -> Self {
+    pub(super) fn of(index: &Index<'i>) -> Self {
         let folders: FxHashSet<&'i str> = index.input.packages.iter().copied().collect();
         let of_file = |file: &Name| {
             let mut above =

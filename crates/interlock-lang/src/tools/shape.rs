@@ -48,7 +48,7 @@ impl<'a> Look<'a> {
             has(self.name) && has(self.work) && self.more.iter().any(|name| has(name))
         };
         let mut any = false;
-        for (members, within) in objects(index, looks_so) {
+        for Written { members, within, .. } in objects(index, looks_so) {
             let object = Thing::Object(members, At::plain(within));
             let name = index.text(index.member(object.clone(), self.name, FUEL), FUEL).text().cloned();
             let work = index.member(object.clone(), self.work, FUEL);
@@ -73,7 +73,7 @@ pub(super) fn all_tools(found: &mut Found<'_, '_>, number: u32) {
                 .into_iter()
                 .any(|(_, arg)| matches!(arg.shape, Shape::Opaque | Shape::Choice(_) | Shape::Object(_)))
     };
-    for (members, within) in objects(index, |members| work(members) && told(members)) {
+    for Written { members, within, under } in objects(index, |members| work(members) && told(members)) {
         let object = Thing::Object(members, At::plain(within));
         let inner =
             || known.inside.iter().map(|field| index.settle(index.member(object.clone(), field, FUEL), FUEL));
@@ -83,7 +83,10 @@ pub(super) fn all_tools(found: &mut Found<'_, '_>, number: u32) {
             continue;
         }
         let work = index.work_in(&object);
-        let name = index.name_in(&object).text().cloned();
+        // `const tools = { add: { description, inputSchema, handler } }`: it goes by what it is kept under.
+        let says = |(name, _): &(Name, Arg)| has_name(&known.name, name) || has_name(&known.inside, name);
+        let kept = || under.filter(|_| !members.iter().any(says)).cloned();
+        let name = index.name_in(&object).text().cloned().or_else(kept);
         let Some(name) = name.filter(|_| !found.functions(&work).is_empty()) else { continue };
         found.handler(number, &work, Some(name), |name| index.tool_in(name, &object));
     }
@@ -113,44 +116,54 @@ fn has_name(names: &[String], name: &str) -> bool {
     names.iter().any(|known| known == name)
 }
 
+/// An object that is written out.
+pub(super) struct Written<'i> {
+    pub(super) members: Members<'i>,
+    /// The function that it is written in.
+    pub(super) within: u32,
+    /// The member of another object that it is.
+    under: Option<&'i Name>,
+}
+
 /// The objects of the tree that look in some way, and where they are written.
-pub(super) fn objects<'i>(
-    index: &Index<'i>,
-    looks_so: impl Fn(Members<'i>) -> bool,
-) -> Vec<(Members<'i>, u32)> {
+pub(super) fn objects<'i>(index: &Index<'i>, looks_so: impl Fn(Members<'i>) -> bool) -> Vec<Written<'i>> {
     let mut objects = vec![];
     for variable in index.input.variables {
         let initial = variable.initial.iter();
-        initial.for_each(|arg| inside(arg, variable.within, &looks_so, DEEPEST, &mut objects));
+        initial.for_each(|arg| inside((arg, None), variable.within, &looks_so, DEEPEST, &mut objects));
     }
     for (function, unit) in (0_u32..).zip(&index.input.units) {
         let written = unit.locals.iter().map(|(_, arg)| arg).chain(unit.returned);
-        written.for_each(|arg| inside(arg, function, &looks_so, DEEPEST, &mut objects));
+        written.for_each(|arg| inside((arg, None), function, &looks_so, DEEPEST, &mut objects));
     }
     for site in index.input.sites {
-        site.arguments.iter().for_each(|arg| inside(arg, site.within, &looks_so, DEEPEST, &mut objects));
+        let arguments = site.arguments.iter();
+        arguments.for_each(|arg| inside((arg, None), site.within, &looks_so, DEEPEST, &mut objects));
     }
     objects
 }
 
 /// The objects that look so, in something that is written out.
 fn inside<'i>(
-    arg: &'i Arg,
+    (arg, under): (&'i Arg, Option<&'i Name>),
     within: u32,
     looks_so: &impl Fn(Members<'i>) -> bool,
     depth: usize,
-    found: &mut Vec<(Members<'i>, u32)>,
+    found: &mut Vec<Written<'i>>,
 ) {
     let Some(depth) = depth.checked_sub(1).filter(|_| found.len() < MOST) else { return };
     match &arg.shape {
         Shape::List(items) | Shape::Choice(items) => {
-            items.iter().for_each(|item| inside(item, within, looks_so, depth, found));
+            items.iter().for_each(|item| inside((item, None), within, looks_so, depth, found));
         }
         Shape::Object(members) => {
             if looks_so(members) {
-                found.push((members, within));
+                found.push(Written { members, within, under });
             } else {
-                members.iter().for_each(|(_, member)| inside(member, within, looks_so, depth, found));
+                for (name, member) in members {
+                    let under = (!name.is_empty() && &**name != "...").then_some(name);
+                    inside((member, under), within, looks_so, depth, found);
+                }
             }
         }
         _ => {}

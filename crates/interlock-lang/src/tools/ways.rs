@@ -74,7 +74,10 @@ impl<'i> Index<'i> {
                 if !called.is_empty() {
                     return called;
                 }
-                let Some(list) = self.gone_over(function, env) else { return self.handed_on(function, env) };
+                let Some(list) = self.gone_over(function, env) else {
+                    let handed = self.handed_on(function, env);
+                    return if handed.is_empty() { self.called_alike(function, env) } else { handed };
+                };
                 let parameters = self.unit(function).map_or(&[][..], |unit| &unit.function.parameters);
                 let Some(item) = parameters.first() else { return vec![] };
                 (function, *item, list)
@@ -192,6 +195,26 @@ impl<'i> Index<'i> {
             }
         }
         found
+    }
+
+    /// The assumptions that calls bring which name the member of an object that a function is, where nothing is known of the object:
+    /// `context.offer("add", …)`, and the only `offer` of the tree is in what somebody has made to be handed about.
+    fn called_alike(&self, function: u32, env: &Env<'i>) -> Vec<Env<'i>> {
+        let Some(unit) = self.unit(function) else { return vec![] };
+        let (name, parameters) = (last_part(&unit.function.name), &unit.function.parameters);
+        let is_common = self.input.tables.lexicon().common_methods.contains(name);
+        if is_common || name == "closure" || parameters.len() < 2 {
+            return vec![];
+        }
+        if self.input.units.iter().filter(|unit| last_part(&unit.function.name) == name).count() > 1 {
+            return vec![];
+        }
+        let bind = |site: &'i Site| {
+            let arguments = site.arguments.iter().map(|arg| Bound::Arg(arg, site.within));
+            env.with(function, parameters.iter().copied().zip(arguments).collect())
+        };
+        let fits = |site: &&'i Site| (2..=parameters.len()).contains(&site.arguments.len());
+        self.calls_of_method(name).filter(fits).map(bind).collect()
     }
 
     /// The list that a closure is called for each thing of: `tools.forEach((tool) => …)`.
@@ -329,4 +352,9 @@ impl<'i> Index<'i> {
         };
         self.elements(list, FUEL).into_iter().map(turn).collect()
     }
+}
+
+/// The last part of what a function is called.
+fn last_part(name: &str) -> &str {
+    name.rsplit('.').next().unwrap_or(name)
 }

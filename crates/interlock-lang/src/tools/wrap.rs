@@ -87,6 +87,12 @@ impl Wrapped {
         added.as_ref().map(|added| added.function.name.clone())
     }
 
+    /// What a copy was made from; another function is itself.
+    pub(super) fn like(&self, function: u32) -> u32 {
+        let copy = function.checked_sub(self.functions).and_then(|copy| self.added.get(copy as usize));
+        copy.and_then(Option::as_ref).map_or(function, |added| added.like.0)
+    }
+
     /// The function that a copy was made for, if it is the only one that was put in.
     pub(super) fn around(&self, copy: u32) -> Option<u32> {
         let (_, _, put_in) = self.known.iter().find_map(|(key, (made, _))| (*made == copy).then_some(key))?;

@@ -205,7 +205,8 @@ impl Judge<'_> {
             }
             Callee::Value(value) => {
                 let name = &values.get(value.0 as usize)?.name;
-                (LossKind::UnknownFunction, name.to_string(), !self.lexicon.settles_promise(name))
+                let known = self.lexicon.settles_promise(name) || self.lexicon.tells_client(name);
+                (LossKind::UnknownFunction, name.to_string(), !known)
             }
             Callee::Function(_) | Callee::Closure { .. } | Callee::Pending(_) => return None,
         };
@@ -247,7 +248,10 @@ impl Judge<'_> {
         // Who is not waited for works on what it is handed, and who only asks leaves all as it was.
         let acts_outside = || waited && !self.lexicon.only_asks(method);
         match kind {
-            LossKind::UnknownLibrary => acts_outside(),
+            // A method of a client may make a client of the business; a function that is exported makes what its library is for.
+            LossKind::UnknownLibrary => {
+                acts_outside() && !(method != name && self.lexicon.makes_handle(method))
+            }
             LossKind::UnresolvedReceiver => may_be_own() || acts_outside(),
             LossKind::Alternatives => may_be_own(),
             LossKind::UnresolvedImport

@@ -56,8 +56,12 @@ fn lost(body: &str, more: &str) -> Vec<String> {
     lost
 }
 
+/// A logger of the tree whose levels are looked up.
+const LOGGER: &str =
+    "const logger = { warn(x) { return writeFile('a', x); }, info(x) { return writeFile('a', x); } };";
+
 /// A class of the tree with a method that touches something, of which nobody is known to be made.
-const STORE: &str = "export class Store { save(x) { return writeFile('a', x); } parse(x) { return x + x; } }";
+const STORE: &str = "export class Store { save(x) { return writeFile('a', x); } parse(x) { return x + x; } exec(x) { return writeFile('a', x); } }";
 
 #[test]
 fn a_call_is_lost_where_it_could_hide_a_change_of_what_calls_share() {
@@ -85,6 +89,27 @@ fn a_call_is_lost_where_it_could_hide_a_change_of_what_calls_share() {
         ("gone(all);", "", &["unresolved-import ./gone.js.gone"]),
         // A function that comes as a value, unless it settles a promise.
         ("given(all);", "", &["unknown-function given"]),
+        // What tells the client something is the protocol's, also where it was taken out of what came with the call.
+        ("const { reportProgress } = extra; await reportProgress({ progress: 1 });", "", &[]),
+        // An object is there at once, and what makes a client reaches nobody yet.
+        ("const it = await made();", "async function made() { return new Client({ url: 'x' }); }", &[]),
+        (
+            "const it = await made();",
+            "import { createClient } from 'acme'; async function made() { return createClient(); }",
+            &[],
+        ),
+        (
+            "const it = await made();",
+            "import { createOrder } from 'acme'; async function made() { return createOrder(); }",
+            &["unknown-library acme.createOrder"],
+        ),
+        // Patterns, text and lists only compute, whatever else is called like their methods.
+        ("const found = /a(b)/.exec(given);", STORE, &[]),
+        ("gone.name.toUpperCase(); gone.all.includes(given); gone.all.find((x) => x === given);", "", &[]),
+        ("gone.all.save(given);", "", &["unresolved-import ./gone.js.gone.all.save"]),
+        // Whichever level it is, it is told.
+        ("const level = given ? 'warn' : 'info'; console[level](all); logger[level](all);", LOGGER, &[]),
+        ("const kind = given ? 'save' : 'drop'; client[kind](all);", "", &["unknown-function ?"]),
         ("await new Promise((resolve, reject) => { given.on('x', () => reject(1)); resolve(2); });", "", &[]),
     ] {
         assert_eq!(lost(body, more), expected, "{body}");

@@ -5,6 +5,7 @@ mod compared;
 mod decorated;
 mod dispatched;
 mod helped;
+mod loaded;
 mod looked_up;
 mod looped;
 mod named;

@@ -1,7 +1,9 @@
 //! Calls. What a call reaches is looked up when all files are known; here it gets a number, its arguments and its place in the order.
 
 use interlock_model::ir::{AccessPath, Callee, Field, Fresh, Name, Op, Root, Term, Value};
-use oxc_ast::ast::{Argument, CallExpression, Expression, NewExpression, TaggedTemplateExpression};
+use oxc_ast::ast::{
+    Argument, CallExpression, Expression, NewExpression, StaticMemberExpression, TaggedTemplateExpression,
+};
 
 use super::{
     bind::{SymbolKind, meaning_of},
@@ -113,7 +115,19 @@ impl<'a> Lowerer<'a> {
 
     /// Functions of the language that only compute.
     fn plain_call(&mut self, call: &CallExpression<'a>) -> Option<Val> {
+        let of_pattern = |member: &StaticMemberExpression<'a>| {
+            matches!(member.object.get_inner_expression(), Expression::RegExpLiteral(_))
+        };
         let (object, name) = match &call.callee {
+            // `/a+/.exec(text)`.
+            Expression::StaticMemberExpression(member) if of_pattern(member) => {
+                let mut val = Val::nothing();
+                for argument in &call.arguments {
+                    let argument = self.spread_or_expression(argument);
+                    val.depend(&argument);
+                }
+                return Some(val);
+            }
             Expression::Identifier(id) if meaning_of(&id.reference_id).is_none() => ("", id.name.as_str()),
             Expression::StaticMemberExpression(member) => match &member.object {
                 Expression::Identifier(id) if meaning_of(&id.reference_id).is_none() => {

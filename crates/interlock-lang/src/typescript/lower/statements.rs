@@ -1,6 +1,6 @@
 //! Statements.
 
-use interlock_model::ir::{Catch, Effect, Exit, Op};
+use interlock_model::ir::{Catch, Effect, Exit, Field, Op, Term};
 use oxc_ast::ast::{
     Declaration, Expression, IfStatement, Statement, TSType, TryStatement, VariableDeclaration,
 };
@@ -162,8 +162,14 @@ impl<'a> Lowerer<'a> {
                     self.cx.returned.push(crate::Arg { term, values: values.clone(), shape });
                 }
                 // What is returned by another name than its own is given one.
-                let together = values.len() <= 1 || matches!(val.term, interlock_model::ir::Term::Join(_));
-                if val.direct.is_none() && together && val.term != interlock_model::ir::Term::Unknown {
+                // So is what is looked up: `return handlers[name]`.
+                let together = values.len() <= 1
+                    || match &val.term {
+                        Term::Join(_) => true,
+                        Term::Path(path) => path.fields.iter().any(|field| matches!(field, Field::At(_))),
+                        _ => false,
+                    };
+                if val.direct.is_none() && together && val.term != Term::Unknown {
                     let plain = values.first().is_some_and(|value| val.term == (*value).into());
                     if !plain {
                         let name = self.names.get("returned");

@@ -41,17 +41,24 @@ fn is_log(callee: &Expression<'_>) -> bool {
             is_level(&member.property.name) && last_name(&member.object).is_some_and(is_logger)
                 || is_console(callee)
         }
+        // `logger[level]("…")`: whichever it is.
+        Expression::ComputedMemberExpression(member) => {
+            last_name(&member.object).is_some_and(is_logger) && names(&member.expression)
+                || is_console(callee)
+        }
         _ => false,
     }
 }
 
 /// Whether a function is one of the platform's console.
 fn is_console(callee: &Expression<'_>) -> bool {
-    match callee {
-        Expression::StaticMemberExpression(member) => match &member.object {
-            Expression::Identifier(id) => id.name == "console" && meaning_of(&id.reference_id).is_none(),
-            _ => false,
-        },
+    let object = match callee {
+        Expression::StaticMemberExpression(member) => &member.object,
+        Expression::ComputedMemberExpression(member) if names(&member.expression) => &member.object,
+        _ => return false,
+    };
+    match object {
+        Expression::Identifier(id) => id.name == "console" && meaning_of(&id.reference_id).is_none(),
         _ => false,
     }
 }
