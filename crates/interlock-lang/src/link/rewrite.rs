@@ -259,6 +259,13 @@ impl<'f> Rewriter<'_, 'f> {
                     self.push_call(&standing, Callee::Function(constructor), Some(AccessPath::this()), out);
                 }
             }
+            // What a library has given back it also does: `const end = histogram.startTimer(); … end();`.
+            Reached::Value(value) if matches!(self.eval.value(self.id, value), AbstractValue::Foreign) => {
+                self.note_unresolved(&standing, UnresolvedReason::Library);
+                let name =
+                    self.values.get(value.0 as usize).map_or_else(|| "?".into(), |info| info.name.clone());
+                self.push_call(&standing, Callee::Named(name), None, out);
+            }
             Reached::Value(value) => self.push_call(&standing, Callee::Value(value), None, out),
             Reached::OneOf(Alternatives { functions, left_out }, receiver) => {
                 if left_out > 0 {

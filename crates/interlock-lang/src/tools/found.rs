@@ -152,6 +152,12 @@ impl<'x, 'i> Found<'x, 'i> {
         self.handlers.contains_key(&function)
     }
 
+    /// Whether a function, or one that was made from the same as it, does the work of a tool.
+    pub(super) fn serves_like(&self, function: u32) -> bool {
+        let like = self.wrapped.like(function);
+        self.handlers.iter().any(|(known, tools)| !tools.is_empty() && self.wrapped.like(*known) == like)
+    }
+
     /// What a function is called.
     pub(super) fn name_of(&self, function: u32) -> Name {
         match self.index.unit(function) {

@@ -184,10 +184,20 @@ fn tool<'i>(found: &mut Found<'_, 'i>, number: u32, site: &'i Site) {
     if ways.iter().all(nameless) {
         found.all_tools(number);
     }
-    for env in ways {
+    // Those that have a name first: of what is also registered without one it is known by then.
+    let (nameless, named): (Vec<Env<'i>>, Vec<Env<'i>>) = ways.into_iter().partition(nameless);
+    let any = !named.is_empty();
+    for env in named.into_iter().chain(nameless) {
         let at = At { function: site.within, env };
         let named = named_in(&at);
         let work = index.look(handler, &at, FUEL);
+        // One more of which nothing could be read is no tool by another name.
+        if any
+            && named.is_none()
+            && found.functions(&work).iter().all(|function| found.serves_like(*function))
+        {
+            continue;
+        }
         let describe = |name: Name| {
             let mut tool = Tool { name: name.clone(), read_only: false, idempotent: false };
             for config in configs {

@@ -43,7 +43,8 @@ impl<'i> Index<'i> {
         if !matches!(passed, Thing::Unknown) {
             return passed;
         }
-        match self.path(callee, &at, fuel) {
+        // What is called may itself be what another call has given back.
+        match self.settle(self.path(callee, &at, fuel), fuel) {
             Thing::Class(class) => {
                 let env = self.constructed(class, site, &at, fuel);
                 Thing::Instance(class, At { env, ..at })

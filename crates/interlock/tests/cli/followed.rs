@@ -91,6 +91,9 @@ fn a_call_is_lost_where_it_could_hide_a_change_of_what_calls_share() {
         ("given(all);", "", &["unknown-function given"]),
         // What tells the client something is the protocol's, also where it was taken out of what came with the call.
         ("const { reportProgress } = extra; await reportProgress({ progress: 1 });", "", &[]),
+        // What a library has given back is the library's: lost where it is waited for.
+        ("const end = client.startTimer(); end();", "", &[]),
+        ("const end = client.begin(); await end();", "", &["unknown-library end"]),
         // An object is there at once, and what makes a client reaches nobody yet.
         ("const it = await made();", "async function made() { return new Client({ url: 'x' }); }", &[]),
         (
@@ -104,7 +107,7 @@ fn a_call_is_lost_where_it_could_hide_a_change_of_what_calls_share() {
             &["unknown-library acme.createOrder"],
         ),
         // Patterns, text and lists only compute, whatever else is called like their methods.
-        ("const found = /a(b)/.exec(given);", STORE, &[]),
+        ("const found = /a(b)/.exec(given); const every = /x/g; every.exec(given);", STORE, &[]),
         ("gone.name.toUpperCase(); gone.all.includes(given); gone.all.find((x) => x === given);", "", &[]),
         ("gone.all.save(given);", "", &["unresolved-import ./gone.js.gone.all.save"]),
         // Whichever level it is, it is told.

@@ -151,8 +151,12 @@ fn a_helper_that_takes_a_tool_or_what_makes_one_gives_back_the_tool() {
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import * as pages from "./pages.js";
 const server = new McpServer({ name: "s", version: "1" });
+const tools = [];
 for (const tool of Object.values(pages)) {
-  const made = typeof tool === "function" ? tool({ slim: false }) : tool;
+  if (typeof tool === "function") tools.push(tool({ slim: false }));
+  else tools.push(tool);
+}
+for (const tool of tools) {
   server.registerTool(tool.name, { description: tool.description }, (args) => tool.handler(args));
 }
 //- define.ts
@@ -167,10 +171,14 @@ export function defineTool(definition) {
 import { defineTool } from "./define.js";
 export const open = defineTool({ name: "open_page", description: "Opens.", schema: {}, handler: async (args) => ({}) });
 export const close = defineTool({ name: "close_page", description: "Closes.", schema: {}, handler: async (args) => ({}) });
+export const list = defineTool((options) => {
+  return { name: "list_pages", description: "Lists.", schema: {}, handler: async (args) => ({}) };
+});
 "#,
         &expect![[r#"
-            index.ts:6 module.closure: close_page
-            index.ts:6 module.closure: open_page
+            index.ts:10 module.closure: list_pages
+            index.ts:10 module.closure: close_page
+            index.ts:10 module.closure: open_page
         "#]],
     );
 }

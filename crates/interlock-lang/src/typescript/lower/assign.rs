@@ -201,6 +201,12 @@ impl<'a> Lowerer<'a> {
             let value = self.structured_value(&name, &val);
             self.cx.locals.push((value, val.into_arg()));
             value
+        } else if matches!(&val.shape, Shape::Text(parts) if parts.as_slice() == [Term::Unknown]) {
+            // A pattern: nothing but its shape tells what it is.
+            let shape = val.shape.clone();
+            let value = self.own_value(&name, val);
+            self.cx.locals.push((value, crate::Arg { term: value.into(), values: vec![value], shape }));
+            value
         } else {
             self.own_value(&name, val)
         };
