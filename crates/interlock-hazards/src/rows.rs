@@ -35,6 +35,9 @@ pub(crate) fn is_of_own_making(entry: &Entry<'_>, read: At, act: At) -> bool {
 /// Whether rows that a read saw together are changed one by one, and what is changed was neither judged nor computed from what stood in
 /// the same column: a list of what is left to do, which comes to the same when two go through it.
 pub(crate) fn is_worked_off(entry: &Entry<'_>, read: At, act: At, judged: &[(At, At)]) -> bool {
+    if removes_found(entry, read, act) {
+        return true;
+    }
     if !entry.alias().is_one_of_many(read, act) {
         return false;
     }
@@ -61,6 +64,18 @@ pub(crate) fn is_worked_off(entry: &Entry<'_>, read: At, act: At, judged: &[(At,
     };
     let data_dependent = || matches!(entry.op(act), Some(Op::Write { from, .. }) if entry.flow().backward_slice(from).iter().any(from_column));
     !judged.iter().any(asks) && !data_dependent()
+}
+
+/// Whether all rows that a read has found are removed together, by a list of their ids.
+fn removes_found(entry: &Entry<'_>, read: At, act: At) -> bool {
+    let (Some(Resource::Row { key: found, .. }), Some(Resource::Row { key, .. }), Some(Op::Delete { .. })) =
+        (entry.resource(read), entry.resource(act), entry.op(act))
+    else {
+        return false;
+    };
+    let is_list = matches!(&**key, Term::Path(path) if path.fields.is_empty());
+    let of_read = |value: &Value| entry.flow().sources(*value).contains(&read);
+    matches!(**found, Term::Any | Term::Unknown) && is_list && entry.flow().values_in(key).iter().any(of_read)
 }
 
 /// Whether a row is added to those of which a read has seen how many they are, or the greatest: `MAX(position) WHERE list = $1`, and a
