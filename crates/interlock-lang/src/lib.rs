@@ -9,6 +9,7 @@
 //! becomes a note.
 
 mod all;
+mod asked;
 mod call;
 mod frontend;
 mod lines;

@@ -138,6 +138,7 @@ fn pair(entry: &Entry<'_>, first: At, second: At, changes: &Changes) -> Result<C
             unless(bound, Reason::InTransaction)?;
         }
     }
+    unless(entry.locks().are_committed_together(first, second), Reason::InTransaction)?;
     unless(is_one_statement(entry, first, second), Reason::OneStatement)?;
     unless(is_taken_back(entry, first, second), Reason::TakenBack)?;
     unless(is_removed_later(entry, first), Reason::ComesAndGoes)?;

@@ -291,7 +291,7 @@ impl<'f> Evaluator<'_, 'f> {
                     self.path(FunctionId(site.within), &key)
                 }
                 Some(Gives::Itself) => kind.map_or(AbstractValue::Unknown, AbstractValue::Collection),
-                Some(Gives::Entries | Gives::Joined | Gives::Mapped | Gives::List) => {
+                Some(Gives::Entries | Gives::Joined | Gives::Mapped | Gives::Pairs | Gives::List) => {
                     AbstractValue::Collection(Collection::List)
                 }
                 None => AbstractValue::Unknown,

@@ -5,7 +5,7 @@ use interlock_model::ir::{
     WriteMode,
 };
 
-use crate::{Arg, Outcome, Shape};
+use crate::{Arg, Kind, Outcome, Shape};
 
 use super::{
     apply, command, files,
@@ -52,10 +52,20 @@ pub(super) fn act(scene: &Scene<'_>, entry: &Entry, outcome: &mut Outcome, body:
         Do::External => external(scene, entry, body),
         Do::HandOver => {
             let handed = find(scene, entry.at.as_ref()).and_then(|arg| scene.kind_of(&arg));
-            if let (Some(kind), Some(receiver)) = (handed, scene.receiver)
-                && apply::sent(scene, &kind, receiver, body).is_some()
-            {
-                scene.take_into();
+            // A statement goes over the connection that it is handed to.
+            let handed = handed.map(|kind| Kind { via: kind.via.clone().or_else(|| scene.via()), ..kind });
+            let sent = match (handed, scene.receiver) {
+                (Some(kind), Some(receiver)) => apply::sent(scene, &kind, receiver, body),
+                _ => None,
+            };
+            match sent {
+                Some(sent) => {
+                    outcome.kind = sent.kind;
+                    scene.take_into();
+                }
+                // What is no object may be a text.
+                None if entry.parameters.is_some() => rows::sql(scene, entry, body),
+                None => {}
             }
         }
         Do::Open | Do::Close => handle(scene, entry, body),

@@ -200,7 +200,9 @@ fn run(scene: &Scene<'_>, entry: &Entry, callbacks: bool, body: &mut Body<'_>) -
     } else {
         steps(body)
     }
-    if let Some(result) = &entry.result {
+    let itself = entry.result.as_deref() == Some("self");
+    let stranger = itself && scene.kind.is_some_and(|kind| kind.name.is_empty());
+    if let Some(result) = entry.result.as_ref().filter(|_| !stranger) {
         outcome.kind = Some(result_kind(scene, entry, result));
     }
     let object = outcome.kind.as_ref().and_then(|kind| scene.knowledge.object(&kind.name));
@@ -219,6 +221,14 @@ fn run(scene: &Scene<'_>, entry: &Entry, callbacks: bool, body: &mut Body<'_>) -
         || starts_statement
         || connects
         || (lock.is_some() && entry.r#do == Do::Nothing);
+    if let (true, [], Some(receiver)) = (itself && !new, scene.call.arguments, scene.receiver)
+        && entry.r#do == Do::Nothing
+        && let Some(into) = scene.take_into()
+    {
+        // `with connect() as connection`: the same thing by another name.
+        let from = scene.values_in(&receiver.clone().into());
+        body.push(Op::Derive { into, from, term: Term::Path(receiver.clone()) });
+    }
     define(scene, new.then_some(lock), body);
     if let (Some(last), Some(result)) = (callback, handed)
         && let Some(function) = scene.call.arguments.get(last)

@@ -1,6 +1,6 @@
 //! Statements that are put together call by call: `db.update(t).set(v).where(c)`.
 
-use interlock_model::ir::{Aspect, Body, Comparator, Name, Term, Via};
+use interlock_model::ir::{AccessPath, Aspect, Body, Comparator, Name, Root, Term, Via};
 
 use crate::{Arg, Kind, Shape};
 
@@ -64,6 +64,12 @@ impl Chain<'_, '_> {
         match clause {
             Clause::Skip => {}
             Clause::Table => self.table(first),
+            Clause::Entity => self.entity(first),
+            Clause::EntityId => {
+                self.entity(first);
+                self.by_id(second);
+            }
+            Clause::WhereAll => arguments.iter().for_each(|one| self.filter(std::slice::from_ref(one))),
             Clause::Columns => self.columns(arguments),
             Clause::Where => self.filter(arguments),
             Clause::Equal => self.compare(first, Comparator::Equal, second),
@@ -203,6 +209,18 @@ impl Chain<'_, '_> {
     fn table(&mut self, arg: Option<&Arg>) {
         if let Some(arg) = arg {
             self.statement.table = self.scene.table_named_by(arg);
+        }
+    }
+
+    /// A table, or the one that a column belongs to.
+    fn entity(&mut self, arg: Option<&Arg>) {
+        let Some(arg) = arg else { return };
+        match &arg.term {
+            Term::Path(AccessPath { root: Root::Global(name), fields }) if !fields.is_empty() => {
+                let own = name.rsplit("::").next().unwrap_or(name);
+                self.statement.table = Term::Literal(own.into());
+            }
+            _ => self.table(Some(arg)),
         }
     }
 

@@ -248,9 +248,15 @@ pub(super) enum Clause {
     /// Nothing that matters: an order, a limit.
     Skip,
     Table,
+    /// The table, or a column of it: `select(Account.id)`.
+    Entity,
+    /// The table and the id of a row.
+    EntityId,
     Columns,
     /// An object, a column and a value, a column, an operator and a value, text, or a condition.
     Where,
+    /// Conditions, all of which hold.
+    WhereAll,
     /// A column and a value.
     Equal,
     Different,

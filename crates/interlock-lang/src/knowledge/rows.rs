@@ -217,6 +217,11 @@ pub(super) fn rows(scene: &Scene<'_>, entry: &Entry, body: &mut Body<'_>) {
 /// Writes an object back to the row that it was read from, or makes the row if the object is new.
 pub(super) fn save(scene: &Scene<'_>, entry: &Entry, body: &mut Body<'_>) {
     let given = find(scene, entry.at.as_ref());
+    // Of what nothing is known it is not known where it goes, either.
+    let stranger = |arg: &Arg| scene.kind_of(arg).is_none() && scene.table() == Term::Unknown;
+    if given.as_ref().is_some_and(stranger) {
+        return;
+    }
     let kind = given.as_ref().map_or_else(|| scene.kind.cloned(), |arg| scene.kind_of(arg));
     let made = kind.as_ref().and_then(|kind| kind.made.last());
     let is_new = made.is_some_and(|made| matches!(&*made.by, "new" | "build" | "create"));

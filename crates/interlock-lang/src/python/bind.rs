@@ -59,11 +59,24 @@ pub(super) struct Facts<'a> {
     by_place: FxHashMap<u32, u32>,
     /// What loops assign, by where they stand.
     loops: FxHashMap<u32, Vec<u32>>,
+    /// The names of the module that stand for a text, and the members of its classes that do.
+    texts: FxHashMap<&'a str, &'a str>,
+    members: FxHashMap<(&'a str, &'a str), &'a str>,
 }
 
 impl<'a> Facts<'a> {
     pub(super) fn symbol(&self, symbol: u32) -> Option<&Symbol<'a>> {
         self.symbols.get(symbol as usize)
+    }
+
+    /// The text that a name of the module stands for, if it stands for nothing else.
+    pub(super) fn constant(&self, name: &str) -> Option<&'a str> {
+        self.texts.get(name).copied()
+    }
+
+    /// The same of a member of a class: `Tools.ADD`.
+    pub(super) fn member(&self, class: &str, name: &str) -> Option<&'a str> {
+        self.members.get(&(class, name)).copied()
     }
 
     /// The number of the function that begins at a place.
@@ -117,13 +130,32 @@ pub(super) fn bind(body: &[Stmt]) -> Facts<'_> {
             symbol.kind = SymbolKind::Variable;
         }
     }
+    facts.read_texts(body);
     let mut refer = Refer { facts, at: 0 };
     refer.visit_body(body);
     refer.facts.close();
     refer.facts
 }
 
-impl Facts<'_> {
+impl<'a> Facts<'a> {
+    /// Notes the names and members that stand for a text.
+    fn read_texts(&mut self, body: &'a [Stmt]) {
+        let once = |facts: &Self, name: &str| {
+            let symbol = facts.functions.first().and_then(|module| module.names.get(name));
+            symbol.and_then(|symbol| facts.symbol(*symbol)).is_some_and(|symbol| symbol.assigned <= 1)
+        };
+        for statement in body {
+            if let Some((name, text)) = text_of(statement).filter(|(name, _)| once(self, name)) {
+                self.texts.insert(name, text);
+            }
+            if let Stmt::ClassDef(class) = statement {
+                let texts = class.body.iter().filter_map(text_of);
+                let class = class.name.as_str();
+                self.members.extend(texts.map(|(name, text)| ((class, name), text)));
+            }
+        }
+    }
+
     /// Whoever names a function that takes something along takes that along as well.
     fn close(&mut self) {
         let mut pending: Vec<u32> = (0..u32::try_from(self.functions.len()).unwrap_or(0)).collect();
@@ -162,6 +194,22 @@ impl Facts<'_> {
             at = parent;
         }
         changed
+    }
+}
+
+/// The name and the text of a statement that gives a name to a text.
+fn text_of(statement: &Stmt) -> Option<(&str, &str)> {
+    let (target, value) = match statement {
+        Stmt::Assign(it) => match it.targets.as_slice() {
+            [target] => (target, &*it.value),
+            _ => return None,
+        },
+        Stmt::AnnAssign(it) => (&*it.target, it.value.as_deref()?),
+        _ => return None,
+    };
+    match (target, value) {
+        (Expr::Name(name), Expr::StringLiteral(text)) => Some((name.id.as_str(), text.value.to_str())),
+        _ => None,
     }
 }
 

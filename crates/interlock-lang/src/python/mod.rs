@@ -6,6 +6,7 @@
 
 mod bind;
 mod depth;
+mod fix;
 mod lower;
 mod parse;
 mod resolve;
@@ -14,7 +15,7 @@ use std::sync::LazyLock;
 
 use interlock_model::ir::Interleaving;
 
-use crate::{Frontend, Language, Layout, Lookup, Module, Semantics, Source, Tables};
+use crate::{Frontend, Language, Layout, Lookup, Module, Repaired, Request, Semantics, Source, Tables};
 
 /// The tables of the language, read once. That they can be read is tested.
 fn tables() -> &'static Tables {
@@ -90,8 +91,12 @@ impl Frontend for Python {
         resolve::layout(modules, settings)
     }
 
+    fn repair(&self, source: &Source<'_>, requests: &[Request]) -> Repaired {
+        fix::repair(source, requests)
+    }
+
     fn reads(&self, source: &Source<'_>) -> bool {
-        parse::parse(source.text).trouble().is_none()
+        fix::reads(source)
     }
 }
 

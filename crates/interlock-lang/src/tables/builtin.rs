@@ -116,6 +116,8 @@ pub(crate) enum Gives {
     Joined,
     /// A list of what the function gives for each entry.
     Mapped,
+    /// A list of pairs, of a name and an entry each.
+    Pairs,
     /// A list of something else.
     List,
     /// The collection.

@@ -32,6 +32,8 @@ pub(crate) struct Sdk {
     pub(crate) object: Object,
     /// Handlers of all tools, which tell them apart themselves.
     pub(crate) dispatch: Dispatch,
+    /// Servers that take the tools of others over, under another name.
+    pub(crate) mount: Mount,
     /// What begins a server.
     pub(crate) server: FxHashMap<String, Begins>,
     /// How the names of libraries begin whose servers are started, and use standard streams unless told otherwise.
@@ -116,8 +118,10 @@ pub(crate) struct File {
 pub(crate) struct Given {
     /// The member that has them.
     pub(crate) member: String,
-    /// The words that are all in the name of what makes a server.
+    /// The words that are all in the name of what makes a server, or of its library.
     pub(crate) maker: Vec<String>,
+    /// The members that have a handler, and of what: `on_call_tool`.
+    pub(crate) handlers: FxHashMap<String, Registers>,
 }
 
 /// What a tool looks like that is written out.
@@ -165,6 +169,20 @@ pub(crate) struct Dispatch {
     pub(crate) name: String,
     /// The member of the answer that lists the tools.
     pub(crate) listed: String,
+    /// Whether the handler is handed the name first, and not the request.
+    pub(crate) handed: bool,
+}
+
+/// A server that takes another one's tools over.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Mount {
+    /// The methods that do, called with the other server.
+    pub(crate) methods: Words,
+    /// The options that say what its tools are called by from then on.
+    pub(crate) prefix: Vec<String>,
+    /// What stands between that and the name.
+    pub(crate) joined: String,
 }
 
 /// What begins a server: a function or method, or a class that is made.

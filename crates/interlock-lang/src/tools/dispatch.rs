@@ -23,7 +23,7 @@ use super::{
     shape::{Written, objects},
     vary,
 };
-use crate::{Arg, Shape};
+use crate::{Arg, Shape, tables::Gives};
 
 /// How many functions a name is followed through.
 const FUNCTIONS: usize = 200;
@@ -43,11 +43,19 @@ pub(super) fn calls(found: &mut Found<'_, '_>, function: u32) {
     let work = found.inside(function);
     let Some(unit) = found.index.unit(work) else { return found.entry(function) };
     let known = &found.index.sdk().dispatch;
-    // Where the handler is handed the name and not the request, there is no way to go.
-    let steps = [&known.parameters, &known.name].into_iter().filter(|step| !step.is_empty());
-    let way = || steps.map(|step| step.as_str().into()).collect();
-    let spot = unit.function.parameters.first().map(|request| (work, *request, way()));
-    follow(found, function, Trail::of(spot.into_iter().collect()), true);
+    let (params, name): (Name, Name) = (known.parameters.as_str().into(), known.name.as_str().into());
+    let head = unit.function;
+    let named = |value: &&Value| head.values.get(value.0 as usize).is_some_and(|info| info.name == params);
+    let mut spots = vec![];
+    if let Some(first) = head.parameters.first() {
+        // Where the handler is handed the name and not the request, there is no way to go.
+        if known.handed {
+            spots.push((work, *first, vec![]));
+        }
+        spots.push((work, *first, vec![params.clone(), name.clone()]));
+    }
+    spots.extend(head.parameters.iter().find(named).map(|params| (work, *params, vec![name])));
+    follow(found, function, Trail::of(spots), true);
 }
 
 /// The tools that a server lists.
@@ -128,6 +136,15 @@ fn beside(index: &Index<'_>, function: u32, method: Value) -> Option<Spot> {
             rest.extend([params, name]);
             Some((function, *request, rest))
         }
+        // `request.get("method")`.
+        Definition::Call(number) => {
+            let (AccessPath { root: Root::Value(request), fields }, _) = entry_of(index, *number)? else {
+                return None;
+            };
+            let mut rest: Vec<Name> = named(&fields)?;
+            rest.extend([params, name]);
+            Some((function, request, rest))
+        }
         Definition::Parameter(_) => {
             let head = index.unit(function)?.function;
             let named =
@@ -136,6 +153,16 @@ fn beside(index: &Index<'_>, function: u32, method: Value) -> Option<Spot> {
         }
         _ => None,
     }
+}
+
+/// What a call looks up under a text, and the text: `request.get("params")`.
+fn entry_of(index: &Index<'_>, number: u32) -> Option<(AccessPath, Name)> {
+    let site = index.site(number)?;
+    let callee = site.callee.as_ref()?;
+    let (method, before) = callee.fields.split_last()?;
+    let gets = index.builtins().gives(name_of(method)?) == Some(Gives::Entry);
+    let under = site.arguments.first().filter(|_| gets)?.literal()?.clone();
+    Some((AccessPath { root: callee.root.clone(), fields: before.into() }, under))
 }
 
 /// Follows the name and gives the handler its tools.
@@ -332,8 +359,15 @@ impl Trail {
                             }
                         }
                     }
-                    let Op::Call { callee: Callee::Pending(site), .. } = op else { continue };
-                    let Some(site) = index.site(*site) else { continue };
+                    let Op::Call { callee: Callee::Pending(number), .. } = op else { continue };
+                    if let (Some(into), Some((from, under))) = (into, entry_of(index, *number))
+                        && let Some((first, rest)) = of(&from).as_deref().and_then(<[Name]>::split_first)
+                        && *first == under
+                    {
+                        self.add((function, into, rest.to_vec()));
+                        continue;
+                    }
+                    let Some(site) = index.site(*number) else { continue };
                     let Some((to, unit)) = target.and_then(|to| Some((to, index.unit(to)?))) else {
                         // `name.trim()` is the name.
                         let method = site.callee.as_ref().and_then(|callee| callee.fields.split_last());

@@ -11,6 +11,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::{
     input::Input,
     memo::Memo,
+    mounted::{self, Mounted},
     origin,
     place::{end, name_of, place_at, separates},
     says::{Names, Says},
@@ -51,6 +52,8 @@ pub(super) struct Index<'i> {
     inside: OnceCell<FxHashMap<u32, Vec<u32>>>,
     /// The calls of methods of locals, by the name of the method.
     by_method: OnceCell<FxHashMap<&'i str, Vec<u32>>>,
+    /// The servers that others take over.
+    mounted: OnceCell<Vec<Mounted>>,
     memo: Memo<'i>,
 }
 
@@ -83,6 +86,7 @@ impl<'i> Index<'i> {
             closures: OnceCell::new(),
             inside: OnceCell::new(),
             by_method: OnceCell::new(),
+            mounted: OnceCell::new(),
             memo: Memo::new(input.sites.len()),
         };
         for class in input.classes {
@@ -307,6 +311,11 @@ impl<'i> Index<'i> {
     /// The functions that compare something with `tools/call`.
     pub(super) fn by_hand(&self) -> &[u32] {
         &self.by_hand
+    }
+
+    /// The servers that others take over, with what their tools are called by.
+    pub(super) fn mounted(&self) -> &[Mounted] {
+        self.mounted.get_or_init(|| mounted::all(self))
     }
 
     /// The functions that name who calls, or in which session.

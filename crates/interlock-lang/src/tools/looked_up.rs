@@ -13,7 +13,7 @@ use super::{
     place::{name_of, place_at},
     ways::Choice,
 };
-use crate::{Arg, Shape};
+use crate::{Arg, Shape, tables::Gives};
 
 /// How many steps lead from a value to the collection that it was looked up in: members, and functions that look up for others.
 const HELPERS: usize = 6;
@@ -212,7 +212,10 @@ fn is_pair(index: &Index<'_>, value: Value, function: u32) -> bool {
         Some(Choice::Item(list)) => match list.shape {
             Shape::Call(number) => {
                 let callee = index.site(number).and_then(|site| site.callee.as_ref());
-                callee.and_then(|callee| callee.fields.last()).and_then(name_of) == Some("entries")
+                let method = callee.and_then(|callee| callee.fields.last()).and_then(name_of);
+                method.is_some_and(|method| {
+                    method == "entries" || index.builtins().gives(method) == Some(Gives::Pairs)
+                })
             }
             _ => false,
         },

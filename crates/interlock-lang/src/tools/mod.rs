@@ -13,6 +13,7 @@ mod env;
 mod index;
 mod look;
 mod memo;
+mod mounted;
 mod place;
 mod results;
 mod says;

@@ -3,6 +3,7 @@
 use interlock_model::ir::{AccessPath, Name, Root};
 
 use super::{
+    dispatch,
     env::{At, Thing},
     found::Found,
     index::Index,
@@ -11,6 +12,7 @@ use super::{
 use crate::{
     Arg, Shape,
     module::{Site, split_global},
+    tables::Registers,
 };
 
 /// Whether a call has a library make something of MCP, and hands it tools.
@@ -22,8 +24,10 @@ pub(super) fn is_given(index: &Index<'_>, site: &Site) -> bool {
         }
         _ => false,
     };
+    let given = &index.sdk().given;
+    let is_handler = |name: &Name| given.handlers.contains_key(&**name);
     let has_tools = |arg: &Arg| match &arg.shape {
-        Shape::Object(members) => members.iter().any(|(name, _)| **name == *index.sdk().given.member),
+        Shape::Object(members) => members.iter().any(|(name, _)| **name == *given.member || is_handler(name)),
         _ => false,
     };
     of_mcp && site.arguments.iter().any(has_tools)
@@ -34,9 +38,29 @@ pub(super) fn tools<'i>(found: &mut Found<'_, 'i>, number: u32, site: &'i Site) 
     let index = found.index;
     let at = At::plain(site.within);
     for given in &site.arguments {
+        if let Shape::Object(members) = &given.shape {
+            members.iter().for_each(|(member, work)| handler(found, site, member, work));
+        }
         let tools = index.member(index.look(given, &at, FUEL), &index.sdk().given.member, FUEL);
         for (key, thing) in index.elements(&tools, FUEL) {
             tool(found, number, key, &thing);
+        }
+    }
+}
+
+/// A handler of all tools: `Server("tasks", on_call_tool=answer)`.
+fn handler<'i>(found: &mut Found<'_, 'i>, site: &'i Site, member: &str, work: &'i Arg) {
+    let index = found.index;
+    let Some(registers) = index.sdk().given.handlers.get(member) else { return };
+    let work = index.look(work, &At::plain(site.within), FUEL);
+    for function in found.functions(&work) {
+        match registers {
+            Registers::Calls => dispatch::calls(found, function),
+            Registers::Lists => {
+                dispatch::lists(found, function);
+                found.entry(function);
+            }
+            _ => found.entry(function),
         }
     }
 }
@@ -61,6 +85,7 @@ fn tool<'i>(found: &mut Found<'_, 'i>, number: u32, key: Option<Name>, thing: &T
             }
         }
         Thing::Object(..) | Thing::Instance(..) => (settled.clone(), index.work_in(&settled)),
+        Thing::Function(..) => (Thing::Unknown, settled.clone()),
         _ => return,
     };
     if found.functions(&work).is_empty() {

@@ -8,7 +8,7 @@ use super::{
     found::Found,
     index::{Definition, Index},
     look::FUEL,
-    offered,
+    mounted, offered,
     results::split,
     says::Says,
     shape, vary,
@@ -226,13 +226,22 @@ fn function<'i>(found: &mut Found<'_, 'i>, site: &'i Site) {
     for env in ways {
         let at = At { function: site.within, env };
         let work = index.look(work, &at, FUEL);
+        // What was made of a function by another registration is registered there: `add_tool(Tool.from_function(add, name="plus"))`.
+        if made_by_registration(index, &work) {
+            continue;
+        }
         let functions = found.functions(&work);
-        let options = rest.iter().map(|arg| index.look(arg, &at, FUEL));
+        let prefix = mounted::prefix(index, site, &at);
+        // Where all is handed over by name, the function is one of the options.
+        let all_named = site.arguments.iter().take(1).filter(|arg| matches!(arg.shape, Shape::Object(_)));
+        let options = rest.iter().chain(all_named).map(|arg| index.look(arg, &at, FUEL));
         let options: Vec<Thing<'i>> = options.collect();
         let first = options.first().and_then(|first| index.text(first.clone(), FUEL).text().cloned());
         let named = first.or_else(|| options.iter().find_map(|object| index.name_in(object).text().cloned()));
         for function in functions {
             let name = named.clone().unwrap_or_else(|| found.called_like(function));
+            let name =
+                prefix.as_ref().map_or_else(|| name.clone(), |prefix| [prefix, &*name].concat().into());
             let mut tool = Tool { name, read_only: false, idempotent: false };
             for object in &options {
                 let described = index.tool_in(tool.name.clone(), object);
@@ -242,6 +251,14 @@ fn function<'i>(found: &mut Found<'_, 'i>, site: &'i Site) {
             found.serve(function, tool);
         }
     }
+}
+
+/// Whether something is what a call gives that registers a function by itself.
+fn made_by_registration<'i>(index: &Index<'i>, thing: &Thing<'i>) -> bool {
+    let Thing::Call(number, _) = thing else { return false };
+    let callee = index.site(*number).and_then(|site| site.callee.as_ref());
+    let called = callee.and_then(split).and_then(|(method, _)| index.sdk().call.get(method));
+    called.is_some_and(|call| call.registers == Registers::Function)
 }
 
 /// What is done with each function that a registration is handed first.
@@ -316,16 +333,16 @@ fn described<'i>(found: &mut Found<'_, 'i>, number: u32, site: &'i Site) {
 /// `@Tool({ name, … }) method(…)`: a tool that is not named otherwise is called like its method.
 fn announced<'i>(found: &mut Found<'_, 'i>, number: u32, site: &'i Site) {
     let index = found.index;
-    let (Some(AccessPath { root: Root::Global(callee), fields }), Some((method, described))) =
-        (&site.callee, site.arguments.split_last())
-    else {
-        return;
-    };
+    let Some(AccessPath { root: Root::Global(callee), fields }) = &site.callee else { return };
     let at = At::plain(site.within);
+    let is_function =
+        |arg: &&'i Arg| matches!(index.settle(index.look(arg, &at, FUEL), FUEL), Thing::Function(..));
+    let Some(method) = site.arguments.iter().rev().find(is_function) else { return };
+    let mut described = site.arguments.iter().filter(|arg| !std::ptr::eq(*arg, method));
     let work = index.look(method, &at, FUEL);
-    let Thing::Function(function, _) = work else { return };
+    let Some(function) = found.functions(&work).first().copied() else { return };
     let (library, announces) = split_global(callee).unwrap_or_default();
-    let object = described.first().map_or(Thing::Unknown, |object| index.look(object, &at, FUEL));
+    let object = described.next().map_or(Thing::Unknown, |object| index.look(object, &at, FUEL));
     // What goes by so general a name may announce something else. A tool says what it is for and what it takes.
     let sdk = index.sdk();
     let of_mcp = sdk.may_be_sdk(library) || sdk.has_word(announces);

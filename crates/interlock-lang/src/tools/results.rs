@@ -130,7 +130,7 @@ impl<'i> Index<'i> {
             return found;
         };
         let at = at.go(site.within);
-        if let Thing::Function(function, env) = self.path(callee, &at, fuel)
+        if let Thing::Function(function, env) = self.settle(self.path(callee, &at, fuel), fuel)
             && let Some(unit) = self.unit(function)
         {
             let env = env.with(function, self.handed_over(function, site, &at, fuel));
@@ -204,6 +204,11 @@ impl<'i> Index<'i> {
                     self.returned(function, &at.env.with(function, bound), fuel)
                 };
                 all().into_iter().map(mapped).collect()
+            }
+            Some(Gives::Pairs) => {
+                let named = |(name, thing): (Option<Name>, Thing<'i>)| Some((name?, thing));
+                let pairs = self.elements(&self.receiver(receiver, callee, at, fuel), fuel).into_iter();
+                return Thing::Entries(Rc::new(pairs.filter_map(named).collect()));
             }
             Some(Gives::Entry | Gives::List | Gives::Itself) | None => return Thing::Unknown,
         };

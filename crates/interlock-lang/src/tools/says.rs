@@ -90,22 +90,23 @@ fn root(sdk: &Sdk, name: &Name) -> (Says, Says) {
     let always = Says::NOTHING
         .and(Says::LIMITS, sdk.limit.libraries.contains(library))
         .and(Says::ROUTES, !library.is_empty() && own == sdk.route.server);
-    let registers = sdk.decorator.contains_key(own) || sdk.call.contains_key(own) || may_take_tools(sdk, own);
+    let registers =
+        sdk.decorator.contains_key(own) || sdk.call.contains_key(own) || may_take_tools(sdk, name);
     let alone =
         Says::NOTHING.and(Says::STARTS, serve::begins(sdk, own).is_some()).and(Says::REGISTERS, registers);
     (always, alone)
 }
 
 /// Whether something is called like what makes a server of MCP.
-fn may_take_tools(sdk: &Sdk, own: &str) -> bool {
-    let own = own.to_ascii_lowercase();
-    !sdk.given.maker.is_empty() && sdk.given.maker.iter().all(|word| own.contains(&**word))
+fn may_take_tools(sdk: &Sdk, name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    !sdk.given.maker.is_empty() && sdk.given.maker.iter().all(|word| name.contains(&**word))
 }
 
 fn method(tables: &Tables, name: &str) -> Says {
     let (sdk, does) = (tables.sdk(), tables.builtin().does(name));
     Says::NOTHING
-        .and(Says::REGISTERS, sdk.call.contains_key(name))
+        .and(Says::REGISTERS, sdk.call.contains_key(name) || sdk.mount.methods.contains(name))
         .and(Says::ROUTES, sdk.route.methods.contains(name) || name == sdk.route.server)
         .and(Says::STARTS, serve::begins(sdk, name).is_some())
         .and(Says::ASKS, sdk.limit.questions.contains(name))

@@ -28,12 +28,10 @@ const NOT_YET: &[(&str, &str)] = &[
     ("In Python", "auth_check_then_act"),
     ("In Python", "call_after_close"),
     ("In Python", "db_check_then_act"),
-    ("In Python", "leak_on_partial_init"),
     ("In Python", "non_atomic_file_replace"),
     ("In Python", "retry_storm"),
     ("In Python", "shared_session_state"),
     ("In Python", "stale_read_across_await"),
-    ("In Python", "unversioned_record"),
 ];
 
 fn main() -> ExitCode {

@@ -119,7 +119,8 @@ impl<'e> Walk<'e> {
                 self.fail(at);
             }
             reported = match &effect.op {
-                Op::Inlined { .. } | Op::Sleep { .. } => u32::MAX,
+                // Who waits for a lock has it when the waiting is over, not before: `async with lock`.
+                Op::Inlined { .. } | Op::Sleep { .. } | Op::Acquire { .. } => u32::MAX,
                 Op::Try { catch: Some(_), .. } => effect.span.end,
                 Op::Derive { .. } => reported,
                 _ => 0,

@@ -7,7 +7,7 @@ use interlock_model::{
 
 use crate::{
     lexicon::Topic,
-    view::{At, Locks},
+    view::{At, Kinds, Locks},
 };
 
 impl<'v, 'e> Locks<'v, 'e> {
@@ -44,6 +44,30 @@ impl<'v, 'e> Locks<'v, 'e> {
             Isolation::FirstUpdaterWins => locking || self.0.alias().overlap(read, write).is_some(),
         };
         kept && inside(read, read_via) && inside(write, write_via)
+    }
+
+    /// Whether two changes take effect with one commit, on a connection that opens its transactions by itself: nothing begins one on it,
+    /// but somebody commits, as with the drivers of Python.
+    pub(crate) fn are_committed_together(self, first: At, second: At) -> bool {
+        let through = |at: At| match self.0.op(at) {
+            Some(Op::Write { via, .. } | Op::Delete { via, .. }) => {
+                via.as_deref().map(|via| self.0.alias().via(via))
+            }
+            _ => None,
+        };
+        let Some(connection) = through(first).filter(|_| through(first) == through(second)) else {
+            return false;
+        };
+        let is_it = |via: &Via| self.0.alias().via(via) == connection;
+        let begins = |op: &Op| matches!(op, Op::Begin { transaction } if is_it(&transaction.via));
+        if self.0.all(Kinds::OTHER, begins).next().is_some() {
+            return false;
+        }
+        let ends = self.0.all(Kinds::OTHER, |op| matches!(op, Op::End { via, .. } if is_it(via)));
+        let ends: Vec<At> = ends.collect();
+        let leads = |from: At, to: At| self.0.control().leads_to(from, to).is_some();
+        ends.iter().any(|end| leads(second, *end))
+            && !ends.iter().any(|end| leads(first, *end) && leads(*end, second))
     }
 
     /// Whether what is asked is whether a transaction is open already: `if (db.inTransaction) return run();`.

@@ -43,6 +43,13 @@ impl<'a> Lowerer<'a> {
         if let Some(val) = self.special_call(call, wanted) {
             return val;
         }
+        if let Expr::Attribute(method) = &*call.func
+            && matches!(method.attr.as_str(), "commit" | "flush")
+            && call.arguments.is_empty()
+        {
+            self.stand(call);
+            self.write_what_changed();
+        }
         let target = self.callee(&call.func);
         let handed = self.arguments(&call.arguments);
         self.stand(call);

@@ -22,7 +22,8 @@ impl<'a> Lowerer<'a> {
         let name = self.global(it.name.as_str());
         let path = AccessPath::of(Root::Global(name.clone()));
         let mut bases = vec![];
-        for base in it.arguments.iter().flat_map(|arguments| &arguments.args) {
+        let bases_of = it.arguments.iter().flat_map(|arguments| &arguments.args);
+        for base in bases_of.filter(|base| !only_marks(base)) {
             let base = match base {
                 Expr::Subscript(generic) => self.place(&generic.value),
                 other => self.place(other),
@@ -130,6 +131,17 @@ impl<'a> Lowerer<'a> {
         self.finish(Head { span, parameters, parent: Some(outer.id), ..Head::default() }, outer);
         id
     }
+}
+
+/// Whether a base only says how a class is meant, and nothing of what its objects are: `ABC`, `Protocol`, `Generic[T]`.
+fn only_marks(base: &Expr) -> bool {
+    let name = match base {
+        Expr::Name(it) => it.id.as_str(),
+        Expr::Attribute(it) => it.attr.as_str(),
+        Expr::Subscript(it) => return only_marks(&it.value),
+        _ => return false,
+    };
+    matches!(name, "ABC" | "Protocol" | "Generic" | "object")
 }
 
 /// Whether a class is given its constructor by what it is: a dataclass, a pydantic model, a named tuple.

@@ -59,7 +59,12 @@ impl<'a> Lowerer<'a> {
         });
         // A loop that only picks is what it picks from.
         self.push_at(at, Op::Loop { bound: Bound::Each, item: Some(item), body });
+        let taken = picks(first, rest, parts).then(|| whole.clone().into_arg());
         let mut val = Val::from_values(whole.values, whole.flags & flag::STATE);
+        val.shape = taken.map_or(Shape::Opaque, |taken| match taken.shape {
+            Shape::List(_) => taken.shape,
+            _ => Shape::Choice(vec![taken]),
+        });
         val.depend(&Val { direct: None, ..inner });
         val
     }
@@ -81,5 +86,13 @@ impl<'a> Lowerer<'a> {
         }
         crate::val::merge(&mut val.values, &on);
         val
+    }
+}
+
+/// Whether what is gathered is what is gone over, all of it or some: `{tool.name: tool for tool in tools}`.
+fn picks(first: &Comprehension, rest: &[Comprehension], parts: &[&Expr]) -> bool {
+    match (&first.target, parts.last()) {
+        (Expr::Name(item), Some(Expr::Name(part))) => rest.is_empty() && item.id == part.id,
+        _ => false,
     }
 }

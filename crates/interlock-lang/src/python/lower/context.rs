@@ -39,7 +39,7 @@ impl Binding {
 
 /// The function that is being lowered.
 #[derive(Debug)]
-pub(super) struct Cx {
+pub(super) struct Cx<'a> {
     pub(super) id: u32,
     pub(super) name: Name,
     pub(super) owner: Option<Name>,
@@ -61,6 +61,11 @@ pub(super) struct Cx {
     pub(super) conditions: u32,
     /// The names that the class body being lowered has bound so far.
     pub(super) class: Option<ClassScope>,
+    /// The local names of which a member was assigned, and that were not written since.
+    pub(super) changed: Vec<&'a str>,
+    /// Whether the function is a context manager written as a generator, and whether it has come to where it hands out what it is for.
+    pub(super) manages: bool,
+    pub(super) entered: bool,
     /// The loops around here, with what their variables stood for where a turn was left.
     pub(super) left: Vec<super::loops::Left>,
 }
@@ -83,7 +88,7 @@ pub(super) struct Head {
     pub(super) bound: Option<AccessPath>,
 }
 
-impl Cx {
+impl Cx<'_> {
     pub(super) fn new(id: u32, name: Name) -> Self {
         Self {
             id,
@@ -103,6 +108,9 @@ impl Cx {
             effects: 0,
             conditions: 0,
             class: None,
+            changed: vec![],
+            manages: false,
+            entered: false,
             left: vec![],
         }
     }
@@ -148,7 +156,7 @@ pub(super) struct Lowerer<'a> {
     pub(super) bindings: FxHashMap<u32, Binding>,
     /// What they stood for before, so that a branch can be undone.
     pub(super) changes: Vec<(u32, Option<Binding>)>,
-    pub(super) cx: Cx,
+    pub(super) cx: Cx<'a>,
     /// The span of the step that is being lowered.
     pub(super) at: Span,
     /// The functions of this file that run in a thread of their own.
@@ -336,7 +344,7 @@ impl<'a> Lowerer<'a> {
     }
 
     /// Puts the function that is being lowered away, and goes on with another.
-    pub(super) fn finish(&mut self, head: Head, next: Cx) {
+    pub(super) fn finish(&mut self, head: Head, next: Cx<'a>) {
         let cx = std::mem::replace(&mut self.cx, next);
         let id = cx.id;
         let lowered = cx.finish(head);

@@ -38,9 +38,19 @@ impl<'a> Lowerer<'a> {
             self.step_through(&context, if it.is_async { "__aenter__" } else { "__enter__" }, it.is_async);
         self.take(item, entered);
         let mark = self.changes.len();
-        let (body, ()) = self.nested(|this| this.with(it, from + 1));
+        let before = std::mem::take(&mut self.cx.entered);
+        let (body, ()) = self.nested(|this| {
+            this.with(it, from + 1);
+            this.write_what_changed();
+        });
         let changed = self.undo(mark);
         let left = leaves(&body);
+        if self.cx.entered {
+            // What is handed out inside is held for as long as that is.
+            self.cx.block.extend(body);
+            return self.join((!left).then_some(changed), None);
+        }
+        self.cx.entered = before;
         let (finally, ()) = self.nested(|this| {
             this.at = at;
             this.step_through(&context, if it.is_async { "__aexit__" } else { "__exit__" }, it.is_async);

@@ -21,7 +21,7 @@ impl<'a> Lowerer<'a> {
         let mut val = function;
         for decorator in decorators.iter().rev() {
             let (callee, arguments) = taken_apart(&decorator.expression);
-            if is_registration(callee) {
+            if self.is_registration(callee) {
                 self.register(callee, arguments, val.clone(), decorator);
             } else if self.is_wrapper(&decorator.expression) {
                 let target = match arguments {
@@ -38,7 +38,7 @@ impl<'a> Lowerer<'a> {
     /// `mcp.tool(…)(function)`, `mcp.tool(function)` where that is written as a call.
     pub(super) fn registration(&mut self, call: &'a ExprCall) -> Option<Val> {
         let Expr::Call(inner) = &*call.func else { return None };
-        if !is_registration(&inner.func) {
+        if !self.is_registration(&inner.func) {
             return None;
         }
         let [function] = &*call.arguments.args else { return None };
@@ -65,7 +65,7 @@ impl<'a> Lowerer<'a> {
     /// Whether a decorator is a function of the program: one of this file, or of a file that is imported from beside it.
     fn is_wrapper(&mut self, decorator: &'a Expr) -> bool {
         let (callee, _) = taken_apart(decorator);
-        if is_registration(callee) {
+        if self.is_registration(callee) {
             return false;
         }
         let root = root_of(callee);
@@ -74,6 +74,22 @@ impl<'a> Lowerer<'a> {
         match kind {
             Some(SymbolKind::Function(_)) => matches!(callee, Expr::Name(_)),
             Some(SymbolKind::Import) => root.is_some_and(|root| self.is_of_tree(root)),
+            _ => false,
+        }
+    }
+
+    /// Whether what is called goes by the name of something that registers. A function of the tree that does is followed instead.
+    pub(super) fn is_registration(&self, callee: &Expr) -> bool {
+        let sdk = tables().sdk();
+        match callee {
+            Expr::Attribute(it) => sdk.call.contains_key(it.attr.as_str()),
+            Expr::Name(it) => {
+                let name = it.id.as_str();
+                let symbol = self.facts.lookup(self.cx.id, name).and_then(|symbol| self.facts.symbol(symbol));
+                sdk.decorator.contains_key(name)
+                    && symbol.is_some_and(|symbol| symbol.kind == SymbolKind::Import)
+                    && !self.is_of_tree(name)
+            }
             _ => false,
         }
     }
@@ -94,20 +110,6 @@ fn taken_apart(decorator: &Expr) -> (&Expr, Option<&Arguments>) {
     match decorator {
         Expr::Call(call) => (&call.func, Some(&call.arguments)),
         other => (other, None),
-    }
-}
-
-/// Whether what is called goes by the name of something that registers.
-pub(super) fn is_registration(callee: &Expr) -> bool {
-    let name = match callee {
-        Expr::Attribute(it) => it.attr.as_str(),
-        Expr::Name(it) => it.id.as_str(),
-        _ => return false,
-    };
-    let sdk = tables().sdk();
-    match callee {
-        Expr::Attribute(_) => sdk.call.contains_key(name),
-        _ => sdk.decorator.contains_key(name),
     }
 }
 

@@ -68,6 +68,12 @@ impl<'a> Lowerer<'a> {
             Expr::Yield(it) => {
                 let val = it.value.as_ref().map_or_else(Val::nothing, |value| self.expression(value));
                 self.stand(it);
+                if self.cx.manages {
+                    // Who says `with` has it from here on. What comes behind is what the end of the `with` does.
+                    self.cx.entered = self.cx.conditions == 0;
+                    self.return_value(val);
+                    return Val::nothing();
+                }
                 self.handed_out(val)
             }
             Expr::YieldFrom(it) => {
@@ -187,6 +193,10 @@ impl<'a> Lowerer<'a> {
     }
 
     fn binary(&mut self, binary: &'a ExprBinOp) -> Val {
+        let mut operands = [&*binary.left, &*binary.right].into_iter();
+        if operands.any(|operand| self.is_column(operand) || self.is_column_by_name(operand)) {
+            return self.said_to_a_database("col", &[&binary.left, &binary.right], binary);
+        }
         // A long chain leans to the left; it is walked without recursion.
         let mut chain = vec![binary];
         let mut first = &*binary.left;

@@ -6,6 +6,7 @@ use ruff_text_size::{Ranged, TextRange};
 
 use super::{
     super::bind::SymbolKind,
+    classes::has_decorator,
     context::{Binding, Cx, Head, Lowerer},
 };
 use crate::val::{Val, flag};
@@ -19,6 +20,8 @@ pub(super) struct Written<'a> {
     pub(super) body: Body<'a>,
     pub(super) returns: Option<AccessPath>,
     pub(super) asynchronous: bool,
+    /// Whether it is a context manager written as a generator.
+    pub(super) manages: bool,
     pub(super) owner: Option<Name>,
     pub(super) this: AccessPath,
     pub(super) bound: Option<AccessPath>,
@@ -42,6 +45,7 @@ impl<'a> Lowerer<'a> {
             body: Body::Expression(&it.body),
             returns: None,
             asynchronous: false,
+            manages: false,
             owner: self.cx.owner.clone(),
             this: self.cx.this.clone(),
             bound: None,
@@ -97,7 +101,9 @@ impl<'a> Lowerer<'a> {
             parameters: Some(&it.parameters),
             body: Body::Statements(&it.body),
             returns,
-            asynchronous: it.is_async,
+            // To enter it is to run it, whoever waits for that.
+            asynchronous: it.is_async && !is_manager(it),
+            manages: is_manager(it),
             owner,
             this,
             bound,
@@ -122,6 +128,7 @@ impl<'a> Lowerer<'a> {
         cx.owner = written.owner;
         cx.this = written.this;
         cx.asynchronous = written.asynchronous;
+        cx.manages = written.manages;
         let outer = std::mem::replace(&mut self.cx, cx);
         let (mark, at) = (self.changes.len(), self.at);
         let captures: Vec<Value> = captured.into_iter().map(|symbol| self.capture(symbol)).collect();
@@ -161,4 +168,12 @@ impl<'a> Lowerer<'a> {
         }
         values
     }
+}
+
+/// Whether a function is made a context manager: what it hands out is there from the beginning of a `with` to its end. What opens and
+/// closes a server around all of its calls is no such thing to them.
+fn is_manager(it: &StmtFunctionDef) -> bool {
+    let decorated =
+        ["contextmanager", "asynccontextmanager"].iter().any(|name| has_decorator(&it.decorator_list, name));
+    decorated && !it.name.as_str().contains("lifespan")
 }

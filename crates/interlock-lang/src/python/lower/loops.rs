@@ -185,12 +185,19 @@ impl<'a> Lowerer<'a> {
         })
     }
 
+    /// The texts that a pattern asks for, one of which it has to be: `case "one" | "two"`.
+    pub(super) fn literals_of(&mut self, pattern: &'a Pattern) -> Vec<Name> {
+        let Pattern::MatchOr(it) = pattern else { return vec![] };
+        let texts = it.patterns.iter().map(|pattern| self.literal_of(pattern));
+        texts.collect::<Option<Vec<Name>>>().unwrap_or_default()
+    }
+
     /// The text that a pattern asks for.
     pub(super) fn literal_of(&mut self, pattern: &'a Pattern) -> Option<Name> {
         match pattern {
             Pattern::MatchValue(it) => match self.expression(&it.value).term {
                 Term::Literal(text) => Some(text),
-                _ => None,
+                _ => self.constant(&it.value),
             },
             Pattern::MatchAs(it) => self.literal_of(it.pattern.as_deref()?),
             _ => None,

@@ -18,6 +18,7 @@ mod statements;
 
 mod assign;
 mod calls;
+mod columns;
 mod comprehensions;
 mod conditions;
 mod expressions;

@@ -1,6 +1,6 @@
 //! Statements.
 
-use interlock_model::ir::{Block, Catch, Effect, Exit, Op, Resource, Term};
+use interlock_model::ir::{Asked, Block, Catch, Effect, Exit, Op, Resource, Term};
 use ruff_python_ast::{ElifElseClause, ExceptHandler, Expr, Stmt, StmtIf, StmtMatch, StmtTry};
 
 use super::{
@@ -16,7 +16,8 @@ const MOST_WAYS: usize = 200;
 impl<'a> Lowerer<'a> {
     pub(super) fn statements(&mut self, statements: &'a [Stmt]) {
         for statement in statements {
-            if self.full() {
+            // What a context manager does behind what it hands out belongs to the end of the `with`.
+            if self.full() || self.cx.entered {
                 break;
             }
             self.statement(statement);
@@ -43,9 +44,13 @@ impl<'a> Lowerer<'a> {
                 for (number, target) in it.targets.iter().enumerate() {
                     let direct = val.direct.filter(|_| number == 0);
                     self.assign_to(target, Val { direct, ..val.clone() });
+                    self.changed(target);
                 }
             }
-            Stmt::AugAssign(it) => self.augmented(it),
+            Stmt::AugAssign(it) => {
+                self.augmented(it);
+                self.changed(&it.target);
+            }
             Stmt::AnnAssign(it) => {
                 let declared = self.type_path(&it.annotation);
                 let val = match &it.value {
@@ -81,9 +86,15 @@ impl<'a> Lowerer<'a> {
             }
             Stmt::Import(it) => self.import(it),
             Stmt::ImportFrom(it) => self.import_from(it),
-            Stmt::Expr(it) => {
-                self.expression_for(&it.value, Use::Nothing);
-            }
+            Stmt::Expr(it) => match executed_by(&it.value) {
+                Some(cursor) => {
+                    let found = self.expression_for(&it.value, Use::Value);
+                    self.holds(cursor, &found);
+                }
+                None => {
+                    self.expression_for(&it.value, Use::Nothing);
+                }
+            },
             Stmt::Break(it) => {
                 self.stand(it);
                 self.leave_turn(true);
@@ -100,6 +111,19 @@ impl<'a> Lowerer<'a> {
             | Stmt::Pass(_)
             | Stmt::IpyEscapeCommand(_) => {}
         }
+    }
+
+    /// A cursor has what it was told to find, until somebody fetches it: `cursor.execute(query)`, and then `cursor.fetchone()`.
+    fn holds(&mut self, cursor: &'a str, found: &Val) {
+        let Some(symbol) = self.facts.lookup(self.cx.id, cursor) else { return };
+        let own = self.facts.symbol(symbol).is_some_and(|found| found.function == self.cx.id);
+        let binding = self.bindings.get(&symbol).filter(|binding| own && binding.alias.is_none()).cloned();
+        let (Some(binding), false) = (binding, self.cx.id == 0 || found.values.is_empty()) else { return };
+        let name = self.symbol_name(symbol);
+        let from = std::iter::once(binding.value).chain(found.values.iter().copied()).collect();
+        let flags = self.flags(binding.value);
+        let value = self.derive(&name, from, binding.value.into(), flags);
+        self.set(symbol, Binding { value, ..binding });
     }
 
     /// `x: Store = Store()`.
@@ -228,6 +252,7 @@ impl<'a> Lowerer<'a> {
         self.stand(case);
         let at = self.at;
         let equal = self.literal_of(&case.pattern);
+        let texts = self.literals_of(&case.pattern);
         let mark = self.changes.len();
         let (then, ()) = self.branch(|this| {
             this.bind_pattern(&case.pattern, subject);
@@ -248,11 +273,10 @@ impl<'a> Lowerer<'a> {
         }
         let (otherwise, ()) = self.branch(|this| this.cases(it, subject, on, from + 1));
         let two = self.undo(mark);
-        let check = Op::Check { on: on.to_vec(), equal, asks: vec![], then: vec![], otherwise: vec![] };
         let (one, two) = ((!leaves(&then)).then_some(one), (!leaves(&otherwise)).then_some(two));
-        if let Op::Check { on, equal, .. } = check {
-            self.push_at(at, Op::Check { on, equal, asks: vec![], then, otherwise });
-        }
+        let asked = (!texts.is_empty()).then(|| Asked { on: on.to_vec(), texts, enough: true });
+        let asks = asked.into_iter().collect();
+        self.push_at(at, Op::Check { on: on.to_vec(), equal, asks, then, otherwise });
         self.join(one, two);
     }
 
@@ -260,11 +284,18 @@ impl<'a> Lowerer<'a> {
         self.stand(it);
         let at = self.at;
         let mark = self.changes.len();
+        let before = std::mem::take(&mut self.cx.entered);
         let (body, ()) = self.nested(|this| {
             this.statements(&it.body);
             this.statements(&it.orelse);
         });
         let tried = self.undo(mark);
+        if self.cx.entered {
+            // What is handed out inside is there until whoever has it is done.
+            self.cx.block.extend(body);
+            return self.join(Some(tried), None);
+        }
+        self.cx.entered = before;
         let (catch, caught) = if it.handlers.is_empty() {
             (None, None)
         } else {
@@ -328,5 +359,19 @@ fn is_for_types(test: &Expr) -> bool {
         Expr::Name(it) => it.id.as_str() == "TYPE_CHECKING",
         Expr::Attribute(it) => it.attr.as_str() == "TYPE_CHECKING",
         _ => false,
+    }
+}
+
+/// The name of what is told to run a statement whose result nobody takes.
+fn executed_by(expression: &Expr) -> Option<&str> {
+    let call = match expression {
+        Expr::Await(it) => it.value.as_call_expr()?,
+        Expr::Call(it) => it,
+        _ => return None,
+    };
+    let Expr::Attribute(method) = &*call.func else { return None };
+    match &*method.value {
+        Expr::Name(cursor) if method.attr.as_str() == "execute" => Some(cursor.id.as_str()),
+        _ => None,
     }
 }

@@ -9,6 +9,9 @@ impl<'a> Lowerer<'a> {
     /// The class that an annotation names: that of `Store`, `store.Store`, `Store | None`, `Optional[Store]`, `Annotated[Store, …]`.
     pub(super) fn type_path(&mut self, annotation: &'a Expr) -> Option<AccessPath> {
         match annotation {
+            // Whatever it is says nothing of what it is.
+            Expr::Name(it) if matches!(it.id.as_str(), "Any" | "object") => None,
+            Expr::Attribute(it) if it.attr.as_str() == "Any" => None,
             Expr::Name(_) | Expr::Attribute(_) => {
                 // What a name is found by is no step of the program here.
                 let (_, val) = self.nested(|this| this.place(annotation));

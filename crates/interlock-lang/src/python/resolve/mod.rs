@@ -6,6 +6,7 @@ use std::collections::HashMap;
 
 use interlock_model::ir::Name;
 
+use super::tables;
 use crate::{Layout, Module, Resolve, Resolved, Schema};
 
 /// What a tree of Python says about itself.
@@ -56,7 +57,13 @@ impl Resolve for Imports {
         }
         // From the folder of the file outwards: a script finds what lies beside it, a package what lies beside its root.
         let mut folder = folder_of(from);
+        let top = path.split('/').next().unwrap_or(&path);
         loop {
+            // What lies in a package goes by the name of the package, so it does not hide what the language offers.
+            if self.by_path.contains_key(folder) && tables().builtin().is_pure_library(top) {
+                folder = folder_of(folder);
+                continue;
+            }
             for inner in ["", "src"] {
                 let parts = [folder, inner, &path];
                 let whole =

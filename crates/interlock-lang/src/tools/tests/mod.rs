@@ -9,6 +9,7 @@ mod loaded;
 mod looked_up;
 mod looped;
 mod named;
+mod python;
 mod served;
 mod told;
 mod wrapped;

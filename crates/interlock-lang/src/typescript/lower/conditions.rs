@@ -9,7 +9,10 @@ use super::{
     context::{Lowerer, flag},
     val::{Val, merge},
 };
-use crate::Shape;
+use crate::{
+    Shape,
+    asked::{self, Asks, Part},
+};
 
 /// A test that was evaluated.
 #[derive(Debug, Clone, Default)]
@@ -19,7 +22,7 @@ pub(super) struct Test {
     /// The text that is compared with.
     equal: Option<Name>,
     /// What texts it asks for among other things, and of what. A single comparison is one as well.
-    asks: Vec<(Term, Asked)>,
+    asks: Asks,
     /// Whether a yes of the comparison is a no of the test.
     negated: bool,
     /// Whether a loop counts one of the values.
@@ -29,6 +32,11 @@ pub(super) struct Test {
 }
 
 impl Test {
+    /// What it asks for, as a part of another test.
+    fn part(&self) -> Part<'_> {
+        Part { asks: &self.asks, negated: self.negated }
+    }
+
     /// The step that goes one way or the other.
     pub(super) fn check(self, then: Block, otherwise: Block) -> Op {
         let (then, otherwise) = if self.negated { (otherwise, then) } else { (then, otherwise) };
@@ -120,7 +128,7 @@ impl<'a> Lowerer<'a> {
         let mark = self.changes.len();
         let (block, second) = self.branch(|this| this.condition(&logical.right));
         let changed = self.undo(mark);
-        let asks = asked_together(logical.operator, &first, &second);
+        let asks = asked::together(logical.operator == LogicalOperator::And, &first.part(), &second.part());
         let (mut on, counted) = (first.on.clone(), first.counted || second.counted);
         // `!a || !b` is a no to whether both are there, `!a && !b` to whether one is.
         let negated = first.negated && second.negated;
@@ -137,7 +145,7 @@ impl<'a> Lowerer<'a> {
     }
 
     /// `["one", "two"].includes(name)`: the texts that are in a list that is written here.
-    fn listed(&mut self, call: &CallExpression<'a>) -> Vec<(Term, Asked)> {
+    fn listed(&mut self, call: &CallExpression<'a>) -> Asks {
         let Expression::StaticMemberExpression(member) = &call.callee else { return vec![] };
         let (Expression::ArrayExpression(list), "includes") =
             (member.object.get_inner_expression(), member.property.name.as_str())
@@ -160,33 +168,6 @@ impl<'a> Lowerer<'a> {
         let on = self.judged(&subject);
         vec![(subject.term, Asked { on, texts, enough: true })]
     }
-}
-
-/// What texts two tests ask for together, where a yes of both or of one is a yes.
-fn asked_together(operator: LogicalOperator, first: &Test, second: &Test) -> Vec<(Term, Asked)> {
-    // Two tests that say no are one that says no to the opposite: `a !== "x" && b !== "y"` to whether one of them is so.
-    let negated = first.negated && second.negated;
-    let asks = |test: &Test| if test.negated == negated { test.asks.clone() } else { vec![] };
-    let both_needed = (operator == LogicalOperator::And) != negated;
-    let (one, two) = (asks(first), asks(second));
-    if both_needed {
-        let mut all = [one, two].concat();
-        all.iter_mut().for_each(|(_, asked)| asked.enough = false);
-        return all;
-    }
-    // One of two is enough: it says something where both ask for texts of the same thing.
-    let mut found = vec![];
-    for (subject, asked) in &one {
-        let same = |other: &&(Term, Asked)| other.0 == *subject && *subject != Term::Unknown;
-        if let Some((_, other)) = two.iter().find(same) {
-            let mut on = asked.on.clone();
-            merge(&mut on, &other.on);
-            let texts = asked.texts.iter().chain(&other.texts).cloned().collect();
-            let enough = asked.enough && other.enough;
-            found.push((subject.clone(), Asked { on, texts, enough }));
-        }
-    }
-    found
 }
 
 fn is_equality(operator: BinaryOperator) -> bool {

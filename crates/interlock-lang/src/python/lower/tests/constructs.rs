@@ -61,7 +61,7 @@ def print_all(n):
         18      print_all = call print_all(n)
         18      suspend
         19      TaskGroup = new
-        19      group = derived from TaskGroup
+        19      group = TaskGroup from TaskGroup
         19      suspend
         19      try
         20        spawn
@@ -201,7 +201,7 @@ def act(command, path):
         1     fn module() at start-up
 
         5     fn act(command, path)
-        7       check command
+        7       check command if command is one of ["add", "put"]
                 then
         8         write exclusive file path
                 else

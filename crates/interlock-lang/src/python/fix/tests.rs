@@ -1,0 +1,111 @@
+//! What is changed, and what is left alone.
+
+use expect_test::{Expect, expect};
+use interlock_model::Span;
+
+use super::repair;
+use crate::{Repair, Request, Source};
+
+/// Repairs a text at the place where `at` stands first.
+fn check(text: &str, wanted: Repair, at: &str, expected: &Expect) {
+    let start = u32::try_from(text.find(at).unwrap()).unwrap();
+    let span = Span { start, end: start + 1, ..Span::default() };
+    let repaired = repair(&Source { path: "a.py", text }, &[Request { repair: wanted, spans: vec![span] }]);
+    expected.assert_eq(&repaired.apply(text).unwrap());
+}
+
+#[test]
+fn a_file_that_must_be_new_is_opened_so() {
+    check(
+        "def save(path, text):\n    with open(path, \"w\", encoding=\"utf-8\") as file:\n        file.write(text)\n",
+        Repair::CreateExclusively,
+        "file.write",
+        &expect![[r#"
+            def save(path, text):
+                with open(path, "x", encoding="utf-8") as file:
+                    file.write(text)
+        "#]],
+    );
+}
+
+#[test]
+fn a_file_is_written_beside_and_put_in_its_place() {
+    check(
+        "import json\n\n\ndef save(path, data):\n    with open(path, \"w\") as file:\n        json.dump(data, file)\n    return 1\n",
+        Repair::ReplaceAtomically,
+        "json.dump",
+        &expect![[r#"
+            import os
+            import uuid
+            import json
+
+
+            def save(path, data):
+                beside_path = f"{path}.{uuid.uuid4().hex}.tmp"
+                with open(beside_path, "w") as file:
+                    json.dump(data, file)
+                os.replace(beside_path, path)
+                return 1
+        "#]],
+    );
+}
+
+#[test]
+fn what_is_between_acquire_and_release_goes_into_a_with() {
+    check(
+        "async def work(url):\n    await lock.acquire()\n    data = await load(url)\n\n    if data:\n        keep(data)\n    lock.release()\n    return data\n",
+        Repair::ReleaseAlways,
+        "lock.acquire",
+        &expect![[r#"
+            async def work(url):
+                async with lock:
+                    data = await load(url)
+
+                    if data:
+                        keep(data)
+                return data
+        "#]],
+    );
+}
+
+#[test]
+fn what_is_not_plain_is_left_alone() {
+    let computed =
+        "def save(name, text):\n    with open(folder() / name, \"w\") as file:\n        file.write(text)\n";
+    check(
+        computed,
+        Repair::ReplaceAtomically,
+        "file.write",
+        &expect![[r#"
+        def save(name, text):
+            with open(folder() / name, "w") as file:
+                file.write(text)
+    "#]],
+    );
+    let twice = "def work():\n    lock.acquire()\n    if bad():\n        lock.release()\n        return\n    go()\n    lock.release()\n";
+    check(
+        twice,
+        Repair::ReleaseAlways,
+        "lock.acquire",
+        &expect![[r#"
+        def work():
+            lock.acquire()
+            if bad():
+                lock.release()
+                return
+            go()
+            lock.release()
+    "#]],
+    );
+    let appended = "def note(path, text):\n    with open(path, \"a\") as file:\n        file.write(text)\n";
+    check(
+        appended,
+        Repair::CreateExclusively,
+        "file.write",
+        &expect![[r#"
+        def note(path, text):
+            with open(path, "a") as file:
+                file.write(text)
+    "#]],
+    );
+}

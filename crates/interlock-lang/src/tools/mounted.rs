@@ -1,0 +1,77 @@
+//! Servers that take over the tools of others: `main.mount(weather, prefix="weather")` calls its `forecast` `weather_forecast`.
+
+use interlock_model::ir::Name;
+
+use super::{
+    env::{At, Thing},
+    index::Index,
+    look::FUEL,
+    results::split,
+    says::Says,
+};
+use crate::{Arg, module::Site};
+
+/// How many servers may be inside each other.
+const DEPTH: usize = 4;
+
+/// How long a name may grow.
+const LONG: usize = 256;
+
+/// A server that another one has taken over: where it was made, where the other was, and what its tools are called by.
+#[derive(Debug)]
+pub(super) struct Mounted {
+    server: u32,
+    within: Option<u32>,
+    prefix: Name,
+}
+
+/// What stands before the names of the tools that a call registers.
+pub(super) fn prefix<'i>(index: &Index<'i>, site: &'i Site, at: &At<'i>) -> Option<String> {
+    let mounted = index.mounted();
+    if mounted.is_empty() {
+        return None;
+    }
+    let callee = site.callee.as_ref()?;
+    let (_, fields) = split(callee)?;
+    let mut server = made(&index.walk(&callee.root, fields, at, FUEL));
+    let mut whole = String::new();
+    for _ in 0..DEPTH {
+        let Some(found) = mounted.iter().find(|mounted| Some(mounted.server) == server) else { break };
+        if whole.len() + found.prefix.len() > LONG {
+            break;
+        }
+        whole = [&*found.prefix, &*index.sdk().mount.joined, &*whole].concat();
+        server = found.within;
+    }
+    (!whole.is_empty()).then_some(whole)
+}
+
+/// The call that made a server.
+fn made(thing: &Thing<'_>) -> Option<u32> {
+    match thing {
+        Thing::Call(number, _) => Some(*number),
+        _ => None,
+    }
+}
+
+/// The servers of a tree that others take over.
+pub(super) fn all(index: &Index<'_>) -> Vec<Mounted> {
+    let known = &index.sdk().mount;
+    let mut found = vec![];
+    for (_, site) in index.calls_that(Says::REGISTERS) {
+        let Some((method, fields)) = site.callee.as_ref().and_then(split) else { continue };
+        let (true, Some(callee)) = (known.methods.contains(method), &site.callee) else { continue };
+        let at = At::plain(site.within);
+        let things: Vec<Thing<'_>> = site.arguments.iter().map(|arg| index.look(arg, &at, FUEL)).collect();
+        let option =
+            |arg: &Arg| known.prefix.iter().find_map(|option| arg.member(option)?.literal().cloned());
+        let named = things.iter().find_map(|thing| thing.text().cloned());
+        let named = named.or_else(|| site.arguments.iter().find_map(option));
+        let server = things.iter().find_map(made);
+        if let (Some(prefix), Some(server)) = (named, server) {
+            let within = made(&index.walk(&callee.root, fields, &at, FUEL));
+            found.push(Mounted { server, within, prefix });
+        }
+    }
+    found
+}
