@@ -191,7 +191,7 @@ impl Evaluator<'_, '_> {
                 self.flat.sites.get(*site as usize).is_some_and(|site| site.construct)
                     || matches!(
                         self.value(at, value),
-                        AbstractValue::Kind(_) | AbstractValue::Instance(_) | AbstractValue::Alternatives(_)
+                        AbstractValue::Kind(_) | AbstractValue::Instance(..) | AbstractValue::Alternatives(_)
                     )
             }
             _ => false,

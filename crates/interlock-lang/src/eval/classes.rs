@@ -91,14 +91,14 @@ impl<'f> Evaluator<'_, 'f> {
             return self.library_type(library, &export);
         }
         if let Some(class) = self.index.classes.get(&*place) {
-            return AbstractValue::Instance(*class);
+            return AbstractValue::of_class(*class);
         }
         let Some(classes) = self.index.implementors.get(&*place) else { return AbstractValue::Unknown };
         // Of several, those count that somebody makes an object of; where that cannot be seen of any, all of them.
         let made: Vec<usize> = classes.iter().copied().filter(|class| self.is_instantiated(*class)).collect();
         match if made.is_empty() { classes } else { &made }.as_slice() {
-            [class] => AbstractValue::Instance(*class),
-            classes => AbstractValue::join(classes.iter().map(|class| AbstractValue::Instance(*class))),
+            [class] => AbstractValue::of_class(*class),
+            classes => AbstractValue::join(classes.iter().map(|class| AbstractValue::of_class(*class))),
         }
     }
 

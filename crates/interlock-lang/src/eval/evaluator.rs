@@ -12,6 +12,7 @@ use interlock_model::ir::{AccessPath, Field, FunctionId, Name, Root, Term, Unres
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{
+    context::{Context, InContexts},
     index::{Definition, Index},
     key::{further, place, roomy},
     memo::{Answers, Asking, Fuel, Memo},
@@ -71,6 +72,8 @@ pub(crate) struct World<'f> {
     aliases: Answers<u32, Option<AccessPath>>,
     states: Answers<u32, bool>,
     outcomes: Answers<u32, Option<Arc<Outcome>>>,
+    /// What values, calls and members are that somebody asks for [in a context](super::context), where nothing is assumed.
+    pub(super) in_contexts: InContexts<'f>,
 }
 
 /// Answers what things are, on one thread.
@@ -135,6 +138,7 @@ impl<'f> World<'f> {
             aliases: Answers::default(),
             states: Answers::default(),
             outcomes: Answers::default(),
+            in_contexts: InContexts::default(),
         }
     }
 
@@ -152,9 +156,14 @@ impl<'f> World<'f> {
 
 impl<'w, 'f> Evaluator<'w, 'f> {
     pub(crate) fn new(world: &'w World<'f>) -> Self {
+        Self::with(world, Fuel::for_questions(world.flat.sites.len() + world.flat.variables.len()))
+    }
+
+    /// One that may use up so much.
+    pub(super) fn with(world: &'w World<'f>, fuel: Fuel) -> Self {
         Self {
             world,
-            asking: Asking::new(Fuel::for_questions(world.flat.sites.len() + world.flat.variables.len())),
+            asking: Asking::new(fuel),
             globals: RefCell::default(),
             places: Memo::of(&world.places),
             inner: Memo::of(&world.inner),
@@ -223,7 +232,7 @@ impl<'f> Evaluator<'_, 'f> {
             if number + 1 == all {
                 before.clone_from(&meaning);
             }
-            if let AbstractValue::Instance(class) = meaning {
+            if let AbstractValue::Instance(class, _) = meaning {
                 place = self.flat.classes.get(class).map(|class| roomy(&class.name));
             }
             match field {
@@ -233,7 +242,7 @@ impl<'f> Evaluator<'_, 'f> {
                         place.push_str(name);
                     }
                     // What has members and is a method all the same is a getter.
-                    if let (AbstractValue::Function(getter), false) =
+                    if let (AbstractValue::Function(getter, _), false) =
                         (&meaning, self.builtins.of_function.contains(&**name))
                         && place
                             .as_deref()
@@ -272,7 +281,7 @@ impl<'f> Evaluator<'_, 'f> {
     fn root_place(&self, at: FunctionId, path: &AccessPath, meaning: &AbstractValue<'f>) -> Option<String> {
         match (&path.root, meaning) {
             (Root::Global(name), _) => Some(roomy(name)),
-            (_, AbstractValue::Instance(class)) => {
+            (_, AbstractValue::Instance(class, _)) => {
                 self.flat.classes.get(*class).map(|class| roomy(&class.name))
             }
             (Root::This, _) => self.index.heads.get(at.0 as usize)?.owner.as_ref().map(|owner| roomy(owner)),
@@ -302,7 +311,7 @@ impl<'f> Evaluator<'_, 'f> {
         let owner = self.index.heads.get(at.0 as usize).and_then(|head| head.owner.as_ref());
         let Some(owner) = owner else { return AbstractValue::Unknown };
         match self.index.classes.get(&**owner) {
-            Some(class) => AbstractValue::Instance(*class),
+            Some(class) => AbstractValue::of_class(*class),
             // A method of an object literal.
             None => self.place(owner),
         }
@@ -322,7 +331,7 @@ impl<'f> Evaluator<'_, 'f> {
     /// What an argument is.
     pub(crate) fn arg(&self, at: FunctionId, arg: &'f Arg) -> AbstractValue<'f> {
         match &arg.shape {
-            Shape::Function { function, .. } => AbstractValue::Function(*function),
+            Shape::Function { function, .. } => AbstractValue::of_function(*function),
             // What is found somewhere or else made has a name besides.
             Shape::Call(site) => match &arg.term {
                 Term::Path(path) if !path.fields.is_empty() => {
@@ -330,7 +339,7 @@ impl<'f> Evaluator<'_, 'f> {
                 }
                 _ => self.result(*site),
             },
-            Shape::Object(_) => AbstractValue::Object(arg, at),
+            Shape::Object(members) => AbstractValue::Object(members, Context::plain(at.0)),
             Shape::List(_) => AbstractValue::Collection(Collection::List),
             Shape::Choice(ways) => match AbstractValue::join(ways.iter().map(|way| self.arg(at, way))) {
                 // That one of them is a text says nothing of the others.

@@ -143,7 +143,7 @@ fn arguments<'f>(eval: &Evaluator<'_, 'f>, site: &'f Site) -> Cow<'f, [Arg]> {
         }
         // Which one it is may depend on the callers, and is known where they are followed.
         let passed_on = || bare(&arg.term).is_some_and(|value| eval.is_for_callers_to_say(at, value));
-        if let AbstractValue::Function(function) = eval.arg(at, arg)
+        if let AbstractValue::Function(function, _) = eval.arg(at, arg)
             && !passed_on()
         {
             let captures = eval.captures(at, function).unwrap_or_default();

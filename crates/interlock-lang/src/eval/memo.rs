@@ -62,7 +62,12 @@ impl<K: Hash + Eq, T: Clone> Answers<K, T> {
 /// How many answers that are good for one question alone that question may find on its way. When they are used up, nothing deeper is
 /// asked, and the question ends with what it has.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Fuel(u32);
+pub(crate) struct Fuel {
+    /// What one question may use up.
+    each: u32,
+    /// What all of them may use up that one thread asks.
+    all: usize,
+}
 
 impl Fuel {
     /// What all questions together may use up, and the bounds for one. Real questions need some hundred.
@@ -73,7 +78,13 @@ impl Fuel {
     /// For a tree about which so many things are asked.
     pub(crate) fn for_questions(number: usize) -> Self {
         let share = (Self::IN_SUM / number.max(1)).clamp(Self::LEAST, Self::MOST);
-        Self(u32::try_from(share).unwrap_or(u32::MAX))
+        Self { each: u32::try_from(share).unwrap_or(u32::MAX), all: usize::MAX }
+    }
+
+    /// For questions [in contexts](super::context), in a tree with so many calls. They are asked on one thread and in one order, so
+    /// they can share what there is. Real trees need a few answers per call.
+    pub(crate) const fn in_contexts(calls: usize) -> Self {
+        Self { each: 2_000, all: calls.saturating_mul(50).saturating_add(200_000) }
     }
 }
 
@@ -81,8 +92,9 @@ impl Fuel {
 #[derive(Debug)]
 pub(crate) struct Asking {
     fuel: Fuel,
-    /// What the outermost question has used up of it.
+    /// What the outermost question has used up of it, and all of them.
     spent: Cell<u32>,
+    in_sum: Cell<usize>,
     /// How many questions are open.
     open: Cell<u32>,
     depth: Cell<u32>,
@@ -107,6 +119,7 @@ impl Asking {
         Self {
             fuel,
             spent: Cell::default(),
+            in_sum: Cell::default(),
             open: Cell::default(),
             depth: Cell::default(),
             deepest: Cell::default(),
@@ -117,7 +130,8 @@ impl Asking {
 
     /// How deep it may be asked by now.
     fn limit(&self) -> u32 {
-        if self.spent.get() < self.fuel.0 { DEPTH } else { 0 }
+        let is_left = self.spent.get() < self.fuel.each && self.in_sum.get() < self.fuel.all;
+        if is_left { DEPTH } else { 0 }
     }
 
     /// Asks one thing more; `None` if that is too deep.
@@ -134,7 +148,24 @@ impl Asking {
         Some(answer)
     }
 
-    fn cut(&self) {
+    /// Asks something of its own, however deep it is asked. Whoever asks sees to it that this does not go on for ever.
+    pub(super) fn anew<T>(&self, ask: impl FnOnce() -> T) -> T {
+        let depth = self.depth.replace(0);
+        let answer = ask();
+        self.depth.set(depth);
+        answer
+    }
+
+    /// Asks what nobody keeps the answer to, because it depends on assumptions.
+    pub(super) fn again<T>(&self, ask: impl FnOnce() -> T) -> T {
+        let outer = self.begin();
+        let answer = ask();
+        self.end(&outer, false);
+        answer
+    }
+
+    /// Notes that something was given up.
+    pub(super) fn cut(&self) {
         self.cuts.set(self.cuts.get().wrapping_add(1));
     }
 
@@ -170,17 +201,21 @@ impl Asking {
         outer
     }
 
-    /// How deep the question led, if its answer is the same for everybody.
-    fn end(&self, outer: &Outer) -> Option<u32> {
+    /// How deep the question led, if its answer is the same for everybody. What is not kept then is found again each time.
+    fn end(&self, outer: &Outer, is_kept: bool) -> Option<u32> {
         let height = self.deepest.get() - self.depth.get();
         self.open.set(self.open.get() - 1);
         self.depth.set(outer.depth);
         self.deepest.set(outer.deepest.max(outer.depth + height));
         let is_for_everybody = self.cuts.get() == outer.cuts;
+        let is_found_again = !(is_for_everybody && is_kept);
+        if is_found_again {
+            self.in_sum.set(self.in_sum.get().saturating_add(1));
+        }
         if outer.is_outermost {
             self.turn.set(self.turn.get().wrapping_add(1));
             self.spent.set(0);
-        } else if !is_for_everybody {
+        } else if is_found_again {
             self.spent.set(self.spent.get().saturating_add(1));
         }
         is_for_everybody.then_some(height)
@@ -222,7 +257,7 @@ impl<'w, K: Hash + Eq + Clone, T: Clone> Memo<'w, K, T> {
         self.open.borrow_mut().push(key.clone());
         let answer = look();
         self.open.borrow_mut().pop();
-        let height = asking.end(&outer);
+        let height = asking.end(&outer, true);
         if height.is_some() || outer.is_outermost {
             self.shared.keep(key, Kept { answer: answer.clone(), height });
         } else {
@@ -230,13 +265,33 @@ impl<'w, K: Hash + Eq + Clone, T: Clone> Memo<'w, K, T> {
         }
         answer
     }
+
+    /// The same where the answer depends on assumptions, and is found again each time.
+    pub(crate) fn answer_again(&self, asking: &Asking, key: K, meanwhile: T, look: impl FnOnce() -> T) -> T {
+        if self.open.borrow().contains(&key) {
+            asking.cut();
+            return meanwhile;
+        }
+        self.open.borrow_mut().push(key);
+        let answer = asking.again(look);
+        self.open.borrow_mut().pop();
+        answer
+    }
+
+    /// Forgets all answers: they were given before everything was known.
+    pub(crate) fn forget(&self) {
+        self.own.borrow_mut().clear();
+        for shard in &self.shared.shards {
+            shard.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const FUEL: u32 = 100;
+    const FUEL: Fuel = Fuel { each: 100, all: usize::MAX };
 
     /// What things say of themselves and of others: a graph in which a question leads to the questions it names.
     struct Graph<'w> {
@@ -247,7 +302,7 @@ mod tests {
 
     impl<'w> Graph<'w> {
         fn of(leads_to: &'w [&'w [u32]], answers: &'w Answers<u32, Vec<u32>>) -> Self {
-            Self { leads_to, asking: Asking::new(Fuel(FUEL)), memo: Memo::of(answers) }
+            Self { leads_to, asking: Asking::new(FUEL), memo: Memo::of(answers) }
         }
 
         /// The numbers that one leads to, itself included.
@@ -297,7 +352,7 @@ mod tests {
         let leads_to: Vec<&[u32]> = lists.iter().map(Vec::as_slice).collect();
         let alone: Vec<Vec<u32>> =
             (0..20).map(|number| Graph::of(&leads_to, &Answers::default()).ask(number)).collect();
-        let most = FUEL as usize + DEPTH as usize;
+        let most = FUEL.each as usize + DEPTH as usize;
         for found in &alone {
             let distinct: std::collections::BTreeSet<&u32> = found.iter().collect();
             assert!((10..=most).contains(&distinct.len()), "{}", distinct.len());
@@ -309,9 +364,19 @@ mod tests {
     }
 
     #[test]
+    fn a_question_in_a_context_uses_up_its_share_and_leaves_the_rest_to_the_others() {
+        let asking = Asking::new(Fuel { each: 100, all: 1_000 });
+        let ask_on = || std::iter::from_fn(|| asking.deeper(|| asking.again(|| ()))).count();
+        assert_eq!(asking.again(ask_on), 100);
+        assert_eq!(asking.again(ask_on), 100, "the next begins anew");
+        let questions = std::iter::from_fn(|| asking.deeper(|| asking.again(ask_on))).count();
+        assert_eq!(questions, 8, "all of them together have an end");
+    }
+
+    #[test]
     fn a_large_tree_leaves_less_to_each_question() {
-        assert_eq!(Fuel::for_questions(0).0 as usize, Fuel::MOST);
-        assert_eq!(Fuel::for_questions(10_000).0 as usize, Fuel::IN_SUM / 10_000);
-        assert_eq!(Fuel::for_questions(usize::MAX).0 as usize, Fuel::LEAST);
+        assert_eq!(Fuel::for_questions(0).each as usize, Fuel::MOST);
+        assert_eq!(Fuel::for_questions(10_000).each as usize, Fuel::IN_SUM / 10_000);
+        assert_eq!(Fuel::for_questions(usize::MAX).each as usize, Fuel::LEAST);
     }
 }

@@ -2,7 +2,7 @@
 
 use interlock_model::ir::{FunctionId, Name};
 
-use super::{evaluator::Evaluator, index::At, value::AbstractValue};
+use super::{context::Context, evaluator::Evaluator, index::At, value::AbstractValue};
 use crate::{Arg, Shape};
 
 impl<'f> Evaluator<'_, 'f> {
@@ -36,7 +36,7 @@ impl<'f> Evaluator<'_, 'f> {
 
     fn look_at_place(&self, place: &str, known: At) -> AbstractValue<'f> {
         if let Some(function) = known.bound {
-            return AbstractValue::Function(function);
+            return AbstractValue::of_function(function);
         }
         if let Some(class) = known.class {
             return AbstractValue::Class(class as usize);
@@ -63,7 +63,7 @@ impl<'f> Evaluator<'_, 'f> {
         }
         if let Some((class, field)) = self.class_and_field(place) {
             if let Some(method) = self.method(class, field) {
-                return AbstractValue::Function(method);
+                return AbstractValue::of_function(method);
             }
             if matches!(declared, AbstractValue::Unknown) {
                 declared = self.field(class, field);
@@ -73,7 +73,11 @@ impl<'f> Evaluator<'_, 'f> {
             let variables = self.index.variables(whole).filter_map(|number| self.flat.variables.get(number));
             let written = variables
                 .filter_map(|variable| Some((FunctionId(variable.within), &variable.initial.as_ref()?.shape)))
-                .flat_map(|(within, shape)| self.objects_in(within, shape));
+                .flat_map(|(within, shape)| match shape {
+                    Shape::Object(members) => Some(self.objects_in(within, members)),
+                    _ => None,
+                })
+                .flatten();
             let put = self.index.elements.get(whole).into_iter().flatten();
             let put = put.map(|(within, arg)| self.arg(*within, arg).seen_from_outside());
             found = AbstractValue::join([found].into_iter().chain(put).chain(written));
@@ -100,9 +104,9 @@ impl<'f> Evaluator<'_, 'f> {
     /// A member of something.
     pub(crate) fn member(&self, of: &AbstractValue<'f>, name: &Name) -> AbstractValue<'f> {
         match of {
-            AbstractValue::Instance(class) => {
+            AbstractValue::Instance(class, _) => {
                 if let Some(function) = self.method(*class, name) {
-                    return AbstractValue::Function(function);
+                    return AbstractValue::of_function(function);
                 }
                 // Fields that are set in a base class.
                 for ancestor in self.ancestry(*class).skip(1) {
@@ -115,7 +119,7 @@ impl<'f> Evaluator<'_, 'f> {
                 AbstractValue::Unknown
             }
             AbstractValue::Alternatives(all) => AbstractValue::join(all.iter().map(|one| match one {
-                AbstractValue::Instance(class) => {
+                AbstractValue::Instance(class, _) => {
                     let class = self.flat.classes.get(*class).map_or("", |class| &class.name);
                     match self.place(&[class, ".", name].concat()) {
                         AbstractValue::Unknown => self.member(one, name),
@@ -125,13 +129,15 @@ impl<'f> Evaluator<'_, 'f> {
                 one => self.member(one, name),
             })),
             AbstractValue::Class(class) => {
-                let function = self.method(*class, name).map(AbstractValue::Function);
+                let function = self.method(*class, name).map(AbstractValue::of_function);
                 function.unwrap_or(AbstractValue::Unknown)
             }
-            AbstractValue::Object(arg, within) => match arg.member(name) {
-                Some(member) => self.arg(*within, member),
-                None => AbstractValue::Unknown,
-            },
+            AbstractValue::Object(members, Context { function, .. }) => {
+                match members.iter().rev().find(|(key, _)| key == name) {
+                    Some((_, member)) => self.arg(FunctionId(*function), member),
+                    None => AbstractValue::Unknown,
+                }
+            }
             AbstractValue::Export(library, path) if path.is_empty() => {
                 AbstractValue::Export(library.clone(), name.clone())
             }
@@ -146,22 +152,21 @@ impl<'f> Evaluator<'_, 'f> {
     /// An entry of something of whose place nothing more is known.
     pub(crate) fn element(&self, of: &AbstractValue<'f>) -> AbstractValue<'f> {
         match of {
-            AbstractValue::Object(Arg { shape: Shape::List(items), .. }, within) => {
-                AbstractValue::join(items.iter().map(|item| self.arg(*within, item)))
+            AbstractValue::Object(members, Context { function, .. }) => {
+                AbstractValue::join(self.objects_in(FunctionId(*function), members))
             }
-            AbstractValue::Object(arg, within) => AbstractValue::join(self.objects_in(*within, &arg.shape)),
             AbstractValue::Foreign | AbstractValue::Wrapped(_) => AbstractValue::Foreign,
             _ => AbstractValue::Unknown,
         }
     }
 
     /// The objects that are written into an object as it is made. Which function is called by its key is told by the key.
-    fn objects_in(&self, within: FunctionId, shape: &'f Shape) -> impl Iterator<Item = AbstractValue<'f>> {
-        let members = match shape {
-            Shape::Object(members) => members.as_slice(),
-            _ => &[],
-        };
+    fn objects_in(
+        &self,
+        within: FunctionId,
+        members: &'f [(Name, Arg)],
+    ) -> impl Iterator<Item = AbstractValue<'f>> {
         let members = members.iter().map(move |(_, member)| self.arg(within, member));
-        members.filter(|meaning| matches!(meaning, AbstractValue::Instance(_) | AbstractValue::Object(..)))
+        members.filter(|meaning| matches!(meaning, AbstractValue::Instance(..) | AbstractValue::Object(..)))
     }
 }

@@ -21,7 +21,7 @@ impl<'f> Evaluator<'_, 'f> {
             return AbstractValue::Unknown;
         };
         match self.place(&[&*shape, ".", name].concat()) {
-            known @ (AbstractValue::Kind(_) | AbstractValue::Instance(_)) => known,
+            known @ (AbstractValue::Kind(_) | AbstractValue::Instance(..)) => known,
             _ => AbstractValue::Unknown,
         }
     }

@@ -79,7 +79,7 @@ impl<'f> Evaluator<'_, 'f> {
         let before = |fields: &[Field]| AccessPath { root: callee.root.clone(), fields: fields.into() };
         let split = callee.fields.split_last();
         match meaning {
-            AbstractValue::Function(function) => {
+            AbstractValue::Function(function, _) => {
                 return Reached::Function(function, split.map(|(_, fields)| before(fields)));
             }
             AbstractValue::Alternatives(ref all) => {
@@ -140,7 +140,7 @@ impl<'f> Evaluator<'_, 'f> {
     /// A method of something.
     fn method_of(&self, whole: AbstractValue<'f>, receiver: AccessPath, name: &Name) -> Reached<'f> {
         match &whole {
-            AbstractValue::Function(function) if matches!(&**name, "call" | "apply") => {
+            AbstractValue::Function(function, _) if matches!(&**name, "call" | "apply") => {
                 let above = receiver.fields.split_last();
                 let this = above
                     .map(|(_, fields)| AccessPath { root: receiver.root.clone(), fields: fields.into() });
@@ -149,7 +149,7 @@ impl<'f> Evaluator<'_, 'f> {
             AbstractValue::Collection(kind) if self.builtins.is_method(name) => {
                 return Reached::Collection(Some(*kind), receiver, name.clone());
             }
-            AbstractValue::Instance(class) => {
+            AbstractValue::Instance(class, _) => {
                 let functions = self.implementations(&[*class], name);
                 if let Some(found) = self.alternatives(functions, Some(&receiver)) {
                     return found;
@@ -161,13 +161,13 @@ impl<'f> Evaluator<'_, 'f> {
             }
             AbstractValue::Alternatives(all) => {
                 let of_class = |one: &AbstractValue<'f>| match one {
-                    AbstractValue::Instance(class) => Some(*class),
+                    AbstractValue::Instance(class, _) => Some(*class),
                     _ => None,
                 };
                 let classes: Vec<usize> = all.iter().filter_map(of_class).collect();
                 let mut functions = self.implementations(&classes, name);
                 for one in all.iter().filter(|one| of_class(one).is_none()) {
-                    if let AbstractValue::Function(function) = self.member(one, name)
+                    if let AbstractValue::Function(function, _) = self.member(one, name)
                         && !functions.contains(&function)
                     {
                         functions.push(function);
@@ -231,7 +231,7 @@ impl<'f> Evaluator<'_, 'f> {
     /// `super(…)` and `super.method(…)`.
     fn above(&self, at: FunctionId, callee: &AccessPath) -> Reached<'f> {
         let unknown = || Reached::Other(None, "super".into(), AbstractValue::Unknown);
-        let AbstractValue::Instance(class) = self.this(at) else { return unknown() };
+        let AbstractValue::Instance(class, _) = self.this(at) else { return unknown() };
         let method = match callee.fields.as_slice() {
             [] => return Reached::Super,
             [Field::Name(method)] => method,
@@ -239,7 +239,7 @@ impl<'f> Evaluator<'_, 'f> {
         };
         match self.parent(class).and_then(|parent| self.method(parent, method)) {
             Some(function) => Reached::Function(function, Some(AccessPath::this())),
-            None => Reached::Other(Some(AccessPath::this()), method.clone(), AbstractValue::Instance(class)),
+            None => Reached::Other(Some(AccessPath::this()), method.clone(), AbstractValue::of_class(class)),
         }
     }
 
@@ -249,7 +249,7 @@ impl<'f> Evaluator<'_, 'f> {
         let reached = self.reached(site);
         match &reached {
             Reached::Function(function, _) | Reached::Wrapped(function) => self.returned(*function),
-            Reached::Class(class) => AbstractValue::Instance(*class),
+            Reached::Class(class) => AbstractValue::of_class(*class),
             Reached::Export(library, path) => {
                 if let Some(collection) = self.builtins.collection(library, path) {
                     return AbstractValue::Collection(collection);
@@ -314,7 +314,7 @@ impl<'f> Evaluator<'_, 'f> {
     fn made_of(&self, site: &'f Site) -> AbstractValue<'f> {
         let mut functions =
             site.arguments.iter().filter_map(|arg| match self.arg(FunctionId(site.within), arg) {
-                AbstractValue::Function(function) => Some(function),
+                AbstractValue::Function(function, _) => Some(function),
                 _ => None,
             });
         match (functions.next(), functions.next()) {

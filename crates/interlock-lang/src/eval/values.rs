@@ -56,7 +56,7 @@ impl<'f> Evaluator<'_, 'f> {
             }
             Definition::Call(site) => self.result(*site),
             Definition::Returned(function) => self.returned(*function),
-            Definition::Function(function) => AbstractValue::Function(*function),
+            Definition::Function(function) => AbstractValue::of_function(*function),
             Definition::Parameter(number) => self.parameter(at, *number),
             Definition::Capture(number) => match self.index.captured(at) {
                 Some((outer, terms)) => match terms.get(*number) {
@@ -80,13 +80,13 @@ impl<'f> Evaluator<'_, 'f> {
         self.index
             .called
             .get(&(at, value))
-            .map_or(AbstractValue::Unknown, |class| AbstractValue::Instance(*class))
+            .map_or(AbstractValue::Unknown, |class| AbstractValue::of_class(*class))
     }
 
     /// What goes by a name that means objects of one class wherever the tree says what it means.
     pub(crate) fn called(&self, name: &str) -> AbstractValue<'f> {
         match self.index.named.get(name) {
-            Some(Some(class)) => AbstractValue::Instance(*class),
+            Some(Some(class)) => AbstractValue::of_class(*class),
             _ => AbstractValue::Unknown,
         }
     }
@@ -178,7 +178,7 @@ impl<'f> Evaluator<'_, 'f> {
             {
                 return true;
             }
-            if let AbstractValue::Function(function) = self.arg(within, arg)
+            if let AbstractValue::Function(function, _) = self.arg(within, arg)
                 && *known.get_or_insert(function) != function
             {
                 return true;

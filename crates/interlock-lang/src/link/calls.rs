@@ -9,7 +9,7 @@ use interlock_model::ir::{
 use super::rewrite::{Rewriter, Standing, fresh};
 use crate::{
     Arg, Shape,
-    eval::{AbstractValue, Definition, Reached, builtins},
+    eval::{AbstractValue, Definition, Reached, builtins, context::Context},
     tables::Builtins,
 };
 
@@ -29,8 +29,7 @@ impl<'f> Rewriter<'_, 'f> {
             Some(Field::Name(name)) if matches!(&**name, "call" | "apply") => Some(&**name),
             _ => None,
         };
-        let is_own =
-            |meaning: AbstractValue<'_>| matches!(meaning, AbstractValue::Function(own) if own == function);
+        let is_own = |meaning: AbstractValue<'_>| matches!(meaning, AbstractValue::Function(own, _) if own == function);
         let whole = standing.site.callee.as_ref();
         if let (Some(how), false) =
             (borrowed, whole.is_some_and(|callee| is_own(self.eval.path(self.id, callee))))
@@ -128,11 +127,11 @@ impl<'f> Rewriter<'_, 'f> {
                 Argument::Closure { function: *function, captures: captures.clone() }
             }
             Shape::Opaque | Shape::Call(_) | Shape::Choice(_) => match self.eval.arg(self.id, arg) {
-                AbstractValue::Function(_) | AbstractValue::Alternatives(_) if self.is_passed_on(arg) => {
+                AbstractValue::Function(..) | AbstractValue::Alternatives(_) if self.is_passed_on(arg) => {
                     Argument::Term(named(self.eval.builtins, arg))
                 }
                 // Of several functions a call is handed the first: an argument is one value.
-                AbstractValue::Function(function) => self.closure(function),
+                AbstractValue::Function(function, _) => self.closure(function),
                 several @ AbstractValue::Alternatives(_) => match several.function() {
                     Some(function) => self.closure(function),
                     None => Argument::Term(named(self.eval.builtins, arg)),
@@ -205,7 +204,7 @@ impl<'f> Rewriter<'_, 'f> {
         if members.is_empty() || members.len() > MOST_MEMBERS {
             let element = receiver.clone().at(key.clone());
             match self.eval.path(self.id, &element) {
-                AbstractValue::Function(function) => {
+                AbstractValue::Function(function, _) => {
                     let callee = self.callee(function);
                     self.push_call(standing, callee, Some(receiver), out);
                 }
@@ -262,21 +261,17 @@ impl<'f> Rewriter<'_, 'f> {
 
     /// The functions in an object, by name.
     fn functions_of(&self, whole: &AbstractValue<'f>, receiver: &AccessPath) -> Vec<(Name, FunctionId)> {
-        let object = match whole {
-            AbstractValue::Object(arg, within) => Some((*arg, *within)),
-            _ => None,
-        };
-        let Some((Arg { shape: Shape::Object(members), .. }, within)) = object else { return vec![] };
+        let AbstractValue::Object(members, Context { function: within, .. }) = whole else { return vec![] };
         members
             .iter()
             .filter_map(|(name, arg)| {
                 let place = receiver.clone().field(name.clone());
-                let found = match self.eval.arg(within, arg) {
+                let found = match self.eval.arg(FunctionId(*within), arg) {
                     AbstractValue::Unknown => self.eval.path(self.id, &place),
                     known => known,
                 };
                 match found {
-                    AbstractValue::Function(function) => Some((name.clone(), function)),
+                    AbstractValue::Function(function, _) => Some((name.clone(), function)),
                     _ => None,
                 }
             })
@@ -315,7 +310,7 @@ impl<'f> Rewriter<'_, 'f> {
             let (number, span, arguments) = (*number, effect.span, std::mem::take(arguments));
             return Some(Standing { number, site, span, into: *into, awaited: *awaited, arguments });
         }
-        if let AbstractValue::Function(function) = meaning {
+        if let AbstractValue::Function(function, _) = meaning {
             *callee = self.callee(function);
             *receiver = self.bound_to(value);
         }

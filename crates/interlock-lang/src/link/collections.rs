@@ -161,7 +161,7 @@ fn written_out<'f>(rewriter: &mut Rewriter<'_, 'f>, standing: &Standing<'f>, out
         if is_state
             && !matches!(
                 rewriter.eval.path(rewriter.id, place),
-                AbstractValue::Function(_) | AbstractValue::Class(_)
+                AbstractValue::Function(..) | AbstractValue::Class(_)
             )
         {
             let value = rewriter.declare_like(place);
@@ -261,7 +261,7 @@ impl Steps<'_, '_, '_> {
         };
         let callback = standing.site.arguments.iter().find_map(|arg| {
             match self.rewriter.eval.arg(self.rewriter.id, arg) {
-                AbstractValue::Function(function) => Some((function, arg)),
+                AbstractValue::Function(function, _) => Some((function, arg)),
                 _ => None,
             }
         });

@@ -71,16 +71,16 @@ pub(crate) fn link(
     functions.iter_mut().for_each(|function| semantics.describe(function));
     named::settle(&mut flat, &functions);
     let packages = packages.iter().map(String::as_str).collect();
+    let namespaces = names.namespaces();
     let tools::Applied { servers, notes: unregistered } =
-        tools::apply(&mut flat, &mut functions, packages, &names, knowledge, semantics);
+        tools::apply(&mut flat, &mut functions, packages, (&names, &namespaces), knowledge, semantics);
     let mut notes = std::mem::take(&mut flat.notes);
     notes.extend(threads(&handlers, &flat.files, &mut functions));
     notes.extend(unregistered.into_iter().chain(broken).chain(lost(&names)));
     let hand_made = std::mem::take(&mut flat.hand_made);
 
-    let names = names.finish();
     let index = Index::of(&flat, &functions, knowledge.tables().builtin());
-    let world = || World::new(&flat, &index, &names, knowledge, semantics);
+    let world = || World::new(&flat, &index, &namespaces, knowledge, semantics);
     let tables = tables::of(&Evaluator::new(&world()), &schemas);
     let world = world().with_keys(tables::keys(&tables));
     let unresolved = rewrite_all(&world, &mut functions);
@@ -177,7 +177,7 @@ fn limited<'f>(eval: &Evaluator<'_, 'f>) -> Vec<Limited> {
     };
     let mut objects: FxHashMap<&str, Vec<&AccessPath>> = FxHashMap::default();
     for variable in variables.iter().filter(|variable| matches!(variable.path.root, Root::Global(_))) {
-        if let AbstractValue::Instance(class) = meaning(variable)
+        if let AbstractValue::Instance(class, _) = meaning(variable)
             && let Some(class) = eval.flat.classes.get(class)
         {
             objects.entry(&class.name).or_default().push(&variable.path);

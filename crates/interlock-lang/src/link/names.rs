@@ -63,6 +63,11 @@ pub(crate) struct Namespaces {
 }
 
 impl Namespaces {
+    /// Whether a namespace is one of the tree.
+    pub(crate) fn contains(&self, namespace: &str) -> bool {
+        self.titles.contains_key(namespace)
+    }
+
     /// Whether what is taken for a library's name stands for a file that is not in the tree.
     pub(super) fn is_lost(&self, library: &str) -> bool {
         self.lost.contains(library)
@@ -166,9 +171,10 @@ impl Names {
         }
     }
 
-    /// What is left to ask once all names were led to their declarations.
-    pub(super) fn finish(self) -> Namespaces {
-        Namespaces { titles: self.by_title, default: self.default, lost: self.unresolved.into_inner() }
+    /// What is left to ask of names once all of them were led to their declarations.
+    pub(super) fn namespaces(&self) -> Namespaces {
+        let (titles, lost) = (self.by_title.clone(), self.unresolved.borrow().clone());
+        Namespaces { titles, default: self.default, lost }
     }
 
     /// The imports of files that are not in the tree: module and specifier.

@@ -163,7 +163,7 @@ impl<'f> Rewriter<'_, 'f> {
         let Root::Value(value) = path.root else {
             // So is naming a function: functions do not change.
             let is_function = || {
-                matches!(self.eval.path(self.id, path), AbstractValue::Function(_) | AbstractValue::Class(_))
+                matches!(self.eval.path(self.id, path), AbstractValue::Function(..) | AbstractValue::Class(_))
             };
             if self.may_be_function(path) && is_function() {
                 *op = Op::Derive { into: *into, from: vec![], term: Term::Path(path.clone()) };
@@ -252,7 +252,7 @@ impl<'f> Rewriter<'_, 'f> {
             }
             Reached::Super => {
                 let parent = match self.eval.this(self.id) {
-                    AbstractValue::Instance(class) => self.eval.parent(class),
+                    AbstractValue::Instance(class, _) => self.eval.parent(class),
                     _ => None,
                 };
                 if let Some(constructor) = parent.and_then(|parent| self.eval.constructor(parent)) {

@@ -4,14 +4,14 @@ use interlock_model::ir::{
     Block, Callee, Effect, Function, FunctionId, Name, Note, Op, Origin, Role, Server, Term, Value, ValueInfo,
 };
 
-use super::{Discovered, Dispatch, Handler, Input, Unit, input::Added};
+use super::{Discovered, Dispatch, Handler, answer::Added};
 use crate::{
     Semantics,
-    eval::Index,
+    eval::{Index, World, context::Contexts},
     knowledge::Knowledge,
     link::{
         flat::{Flat, number},
-        names::Names,
+        names::{Names, Namespaces},
     },
 };
 
@@ -29,30 +29,15 @@ pub(crate) fn apply(
     flat: &mut Flat,
     functions: &mut Vec<Function>,
     packages: Vec<&str>,
-    names: &Names,
+    (names, namespaces): (&Names, &Namespaces),
     knowledge: &Knowledge,
     semantics: &Semantics,
 ) -> Applied {
-    let unit = |(function, about)| Unit::of(function, about);
-    let index = Index::of(flat, functions, knowledge.tables().builtin());
-    let input = Input {
-        files: &flat.files,
-        units: functions.iter().zip(&flat.about).map(unit).collect(),
-        sites: &flat.sites,
-        classes: &flat.classes,
-        variables: &flat.variables,
-        handing: &flat.handing,
-        members: &flat.members,
-        packages,
-        index: &index,
-        lookup: semantics.lookup,
-        names,
-        tables: knowledge.tables(),
-        above: semantics.above,
+    let Discovered { handlers, added, sites, dispatches, origins, servers, notes } = {
+        let index = Index::of(flat, functions, knowledge.tables().builtin());
+        let world = World::new(flat, &index, namespaces, knowledge, semantics);
+        super::discover(Contexts::new(&world, functions, names), packages)
     };
-    let Discovered { handlers, added, sites, dispatches, origins, servers, notes } = super::discover(&input);
-    drop(input);
-    drop(index);
     // Without this, the first one more would make room for twice as many.
     functions.reserve_exact(added.len());
     flat.about.reserve_exact(added.len());

@@ -2,17 +2,19 @@
 
 use interlock_model::ir::Root;
 
-use super::{env::Thing, found::Found, look::FUEL};
+use super::{AbstractValue, found::Found};
 use crate::tables::Registers;
 
 /// Makes the methods of such classes handlers.
 pub(super) fn tools(found: &mut Found<'_, '_>) {
     let index = found.index;
-    for number in 0..index.input.classes.len() {
-        let Some(base) = index.line(number).last().and_then(|class| class.bases.first()) else { continue };
+    for number in 0..index.eval.flat.classes.len() {
+        let Some(base) = index.ancestry(number).last().and_then(|class| class.bases.first()) else {
+            continue;
+        };
         let Root::Global(base) = &base.root else { continue };
         let Some((library, base)) = base.rsplit_once("::") else { continue };
-        if index.is_file(library) || !index.sdk().is_sdk(library) {
+        if index.eval.names.contains(library) || !index.sdk().is_sdk(library) {
             continue;
         }
         let Some(known) = index.sdk().class.get(base) else { continue };
@@ -20,9 +22,9 @@ pub(super) fn tools(found: &mut Found<'_, '_>) {
         match known.registers {
             Registers::Tool | Registers::Object | Registers::Function => {
                 // A class between the base and the tools has no name of its own and is no tool.
-                if let Thing::Text(name) = index.name_in(&Thing::This(number)) {
+                if let AbstractValue::Text(name) = index.name_in(&AbstractValue::of_class(number)) {
                     let annotations = &index.sdk().object.annotations;
-                    let tool = index.tool(name, &index.member(Thing::This(number), annotations, FUEL));
+                    let tool = index.tool(name, &index.member(AbstractValue::of_class(number), annotations));
                     found.serve(function, tool);
                 }
             }

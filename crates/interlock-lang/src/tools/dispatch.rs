@@ -12,13 +12,10 @@ use interlock_model::{
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{
-    Dispatch,
-    env::{At, Thing},
+    AbstractValue, Context, Dispatch, exact_name,
     found::Found,
     index::{Definition, Index, compared},
-    look::FUEL,
     looked_up::{Elements, Tools, called_function, collection, handed, named},
-    place::name_of,
     says::Says,
     shape::{Written, objects},
     vary,
@@ -62,11 +59,11 @@ pub(super) fn calls(found: &mut Found<'_, '_>, function: u32) {
 pub(super) fn lists(found: &mut Found<'_, '_>, function: u32) {
     let (index, function) = (found.index, found.inside(function));
     let package = found.package_of(function);
-    let answer = index.returned(function, &At::plain(function).env, FUEL);
+    let answer = index.returned(function, &Context::plain(function).env);
     let listed = &index.sdk().dispatch.listed;
-    let tools = if listed.is_empty() { answer } else { index.member(answer, listed, FUEL) };
-    for tool in index.list(&tools, FUEL) {
-        if let Thing::Text(name) = index.name_in(&tool) {
+    let tools = if listed.is_empty() { answer } else { index.member(answer, listed) };
+    for tool in index.list(&tools) {
+        if let AbstractValue::Text(name) = index.name_in(&tool) {
             found.listed.push((package, index.tool_in(name, &tool)));
         }
     }
@@ -98,19 +95,19 @@ fn by_method(found: &mut Found<'_, '_>) {
     let index = found.index;
     let known = &index.sdk().dispatch;
     let is_method = |name: &Name| **name == *known.method;
-    let mut kept: Vec<Thing<'_>> = vec![];
+    let mut kept: Vec<AbstractValue<'_>> = vec![];
     for (_, site) in index.calls_that(Says::KEEPS) {
         if let [under, work, ..] = &*site.arguments
             && under.literal().is_some_and(is_method)
         {
-            kept.push(index.look(work, &At::plain(site.within), FUEL));
+            kept.push(index.look(work, &Context::plain(site.within)));
         }
     }
     for Written { members, within, .. } in
         objects(index, |members| members.iter().any(|(name, _)| is_method(name)))
     {
         let work = members.iter().filter(|(name, _)| is_method(name));
-        kept.extend(work.map(|(_, work)| index.look(work, &At::plain(within), FUEL)));
+        kept.extend(work.map(|(_, work)| index.look(work, &Context::plain(within))));
     }
     let (params, name): (Name, Name) = (known.parameters.as_str().into(), known.name.as_str().into());
     for function in kept.iter().flat_map(|work| found.functions(work)).collect::<Vec<u32>>() {
@@ -132,7 +129,7 @@ fn beside(index: &Index<'_>, function: u32, method: Value) -> Option<Spot> {
         Definition::Path(AccessPath { root: Root::Value(request), fields }) => {
             let (_, before) = fields.split_last()?;
             let mut rest: Vec<Name> =
-                before.iter().map(|field| name_of(field).map(Name::from)).collect::<Option<_>>()?;
+                before.iter().map(|field| exact_name(field).map(Name::from)).collect::<Option<_>>()?;
             rest.extend([params, name]);
             Some((function, *request, rest))
         }
@@ -160,7 +157,7 @@ fn entry_of(index: &Index<'_>, number: u32) -> Option<(AccessPath, Name)> {
     let site = index.site(number)?;
     let callee = site.callee.as_ref()?;
     let (method, before) = callee.fields.split_last()?;
-    let gets = index.builtins().gives(name_of(method)?) == Some(Gives::Entry);
+    let gets = index.builtins().gives(exact_name(method)?) == Some(Gives::Entry);
     let under = site.arguments.first().filter(|_| gets)?.literal()?.clone();
     Some((AccessPath { root: callee.root.clone(), fields: before.into() }, under))
 }
@@ -298,7 +295,7 @@ impl Trail {
         if path.root != Root::Value(value) || path.fields.len() > rest.len() {
             return None;
         }
-        let on_it = path.fields.iter().zip(rest).all(|(field, name)| name_of(field) == Some(&**name));
+        let on_it = path.fields.iter().zip(rest).all(|(field, name)| exact_name(field) == Some(&**name));
         on_it.then(|| rest.iter().skip(path.fields.len()).cloned().collect())
     }
 
@@ -373,7 +370,7 @@ impl Trail {
                         let method = site.callee.as_ref().and_then(|callee| callee.fields.split_last());
                         if let (Some(into), Some((method, before)), Some(callee)) =
                             (into, method, &site.callee)
-                            && name_of(method)
+                            && exact_name(method)
                                 .is_some_and(|method| index.builtins().computes(method).is_some())
                             && of(&AccessPath { root: callee.root.clone(), fields: before.into() })
                                 .is_some_and(|rest| rest.is_empty())
@@ -446,7 +443,7 @@ fn lookups<'i>(
                 .any(|(value, rest)| Trail::rest(path, *value, rest).is_some_and(|rest| rest.is_empty())),
             _ => false,
         };
-        let at = At::plain(function);
+        let at = Context::plain(function);
         let on = names.iter().find(|(_, rest)| rest.is_empty()).map(|(value, _)| *value);
         if let Some(position) = callee.fields.iter().position(is_name) {
             let (before, after) = callee.fields.split_at(position);
@@ -475,13 +472,14 @@ fn way<'i>(
 ) {
     let index = found.index;
     let mut ways = vec![];
-    let name_of =
-        |key: &Option<Name>, thing: &Thing<'i>| key.clone().or_else(|| index.name_in(thing).text().cloned());
+    let name_of = |key: &Option<Name>, thing: &AbstractValue<'i>| {
+        key.clone().or_else(|| index.name_in(thing).text().cloned())
+    };
     let nameless = elements.iter().filter(|(key, thing)| name_of(key, thing).is_none()).count();
     for (key, thing) in elements.iter().take(WAYS) {
         let mut work = thing.clone();
         for member in members {
-            work = index.member(work, member, FUEL);
+            work = index.member(work, member);
         }
         let name = name_of(key, thing);
         for function in found.functions(&work) {
@@ -490,7 +488,7 @@ fn way<'i>(
             let name = name.clone().unwrap_or_else(|| found.name_of(last));
             let tool = index.tool_in(name.clone(), thing);
             found.serve(handler, tool);
-            if let Thing::Instance(class, _) | Thing::This(class) = thing {
+            if let AbstractValue::Instance(class, _) = thing {
                 vary::inherited(found, function, *class, &name);
             }
             ways.push((name, FunctionId(function)));

@@ -3,7 +3,7 @@
 
 use interlock_model::ir::Name;
 
-use super::{env::At, found::Found, index::Index, look::FUEL};
+use super::{Context, found::Found, index::Index};
 
 /// What a file is called that speaks for its folder.
 const OF_FOLDER: &str = "index";
@@ -12,11 +12,11 @@ const OF_FOLDER: &str = "index";
 pub(super) fn tools(found: &mut Found<'_, '_>) {
     let index = found.index;
     let known = &index.sdk().file;
-    for file in index.input.files.iter().filter(|file| in_folder(index, file)) {
-        let offered = index.input.names.offered(file);
+    for file in index.eval.flat.files.iter().filter(|file| in_folder(index, file)) {
+        let offered = index.names.offered(file);
         let export = |wanted: &str| {
             let (_, global) = offered.iter().find(|(name, _)| &**name == wanted)?;
-            Some(index.at_place(global, &At::plain(0), FUEL))
+            Some(index.at_place(global, &Context::plain(0)))
         };
         let (Some(metadata), Some(work)) = (export(&known.metadata), export(&known.work)) else { continue };
         let Some(name) = index.name_in(&metadata).text().cloned() else { continue };
@@ -30,16 +30,16 @@ pub(super) fn tools(found: &mut Found<'_, '_>) {
 pub(super) fn loaded(found: &mut Found<'_, '_>) {
     let index = found.index;
     let sdk = index.sdk();
-    for file in index.input.files.iter().filter(|file| in_folder(index, file)) {
-        let offered = index.input.names.offered(file);
+    for file in index.eval.flat.files.iter().filter(|file| in_folder(index, file)) {
+        let offered = index.names.offered(file);
         let export = |wanted: &dyn Fn(&str) -> bool| {
             let (_, global) = offered.iter().find(|(name, _)| wanted(name))?;
-            Some(index.at_place(global, &At::plain(0), FUEL))
+            Some(index.at_place(global, &Context::plain(0)))
         };
         let takes = offered.iter().any(|(name, _)| sdk.file.takes.contains(&**name));
         let Some(work) = export(&|name| sdk.file.handler.contains(name)).filter(|_| takes) else { continue };
         let own = export(&|name| sdk.object.name.iter().any(|known| known == name));
-        let own = own.and_then(|name| index.text(name, FUEL).text().cloned());
+        let own = own.and_then(|name| index.text(name).text().cloned());
         let stem = || {
             let name = file.rsplit('/').next()?;
             let stem = name.split_once('.').map_or(name, |(stem, _)| stem);

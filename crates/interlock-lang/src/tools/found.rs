@@ -5,13 +5,7 @@ use std::collections::BTreeMap;
 use interlock_model::ir::{FunctionId, Name, Note, Tool};
 
 use super::{
-    Discovered, Dispatch, Handler,
-    env::{At, Thing},
-    files,
-    index::Index,
-    look::FUEL,
-    serve::Packages,
-    shape,
+    AbstractValue, Context, Discovered, Dispatch, Handler, files, index::Index, serve::Packages, shape,
     wrap::Wrapped,
 };
 
@@ -65,7 +59,7 @@ impl<'x, 'i> Found<'x, 'i> {
     pub(super) fn handler(
         &mut self,
         site: u32,
-        work: &Thing<'i>,
+        work: &AbstractValue<'i>,
         name: Option<Name>,
         describe: impl Fn(Name) -> Tool,
     ) {
@@ -190,37 +184,39 @@ impl<'x, 'i> Found<'x, 'i> {
     }
 
     /// The functions that run when something is called: itself, a method of an object, a wrapper around another function.
-    pub(super) fn functions(&mut self, work: &Thing<'i>) -> Vec<u32> {
+    pub(super) fn functions(&mut self, work: &AbstractValue<'i>) -> Vec<u32> {
         let index = self.index;
-        match index.settle(work.clone(), FUEL) {
-            Thing::Function(function, env) => {
+        match index.settle(work.clone()) {
+            AbstractValue::Function(FunctionId(function), env) => {
                 // A closure that was returned, or that is a member of an object that was: what it has taken along may be known.
-                if matches!(work, Thing::Call(..)) {
-                    let returned = index.functions_of(work, FUEL).into_iter();
+                if matches!(work, AbstractValue::Call(..)) {
+                    let returned = index.functions_of(work).into_iter();
                     return returned
                         .map(|(function, env)| self.wrapped.specialise(index, function, &env))
                         .collect();
                 }
                 vec![if env.is_empty() { function } else { self.wrapped.specialise(index, function, &env) }]
             }
-            object @ (Thing::Object(..) | Thing::Instance(..)) => {
+            object @ (AbstractValue::Object(..) | AbstractValue::Instance(..)) => {
                 let parts = &index.sdk().object.parts;
-                let tasks: Vec<Thing<'i>> =
-                    parts.iter().map(|part| index.member(object.clone(), part, FUEL)).collect();
+                let tasks: Vec<AbstractValue<'i>> =
+                    parts.iter().map(|part| index.member(object.clone(), part)).collect();
                 let mut functions: Vec<u32> = tasks.iter().filter_map(function_of).collect();
                 if functions.is_empty() {
                     let work = index.work_in(&object);
-                    functions.extend(function_of(&index.settle(work, FUEL)));
+                    functions.extend(function_of(&index.settle(work)));
                 }
                 functions
             }
-            Thing::OneOf(things) => things.iter().flat_map(|thing| self.functions(thing)).collect(),
+            AbstractValue::Alternatives(things) => {
+                things.iter().flat_map(|thing| self.functions(thing)).collect()
+            }
             // A wrapper that is not understood runs what it was given.
-            Thing::Call(number, at) => {
+            AbstractValue::Call(number, at) => {
                 let Some(site) = index.site(number) else { return vec![] };
-                let at: At<'i> = at.go(site.within);
-                let mut given = site.arguments.iter().rev().map(|arg| index.look(arg, &at, FUEL));
-                given.find_map(|thing| function_of(&index.settle(thing, FUEL))).into_iter().collect()
+                let at: Context<'i> = at.go(site.within);
+                let mut given = site.arguments.iter().rev().map(|arg| index.look(arg, &at));
+                given.find_map(|thing| function_of(&index.settle(thing))).into_iter().collect()
             }
             _ => vec![],
         }
@@ -275,9 +271,9 @@ impl<'x, 'i> Found<'x, 'i> {
     }
 }
 
-fn function_of(thing: &Thing<'_>) -> Option<u32> {
+fn function_of(thing: &AbstractValue<'_>) -> Option<u32> {
     match thing {
-        Thing::Function(function, _) => Some(*function),
+        AbstractValue::Function(FunctionId(function), _) => Some(*function),
         _ => None,
     }
 }

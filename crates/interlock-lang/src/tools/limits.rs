@@ -3,14 +3,7 @@
 use interlock_model::ir::{FunctionId, Op, Root, Value};
 use rustc_hash::FxHashSet;
 
-use super::{
-    Discovered,
-    env::{At, Thing},
-    index::Index,
-    look::FUEL,
-    says::Says,
-    serve::Packages,
-};
+use super::{Context, Discovered, exact_name, index::Index, says::Says, serve::Packages};
 use crate::module::{Site, split_global};
 
 /// The packages in which something limits callers.
@@ -43,14 +36,11 @@ fn is_library<'i>(index: &Index<'i>, site: &'i Site, says: Says) -> bool {
         return says.any(Says::LIMITS);
     }
     let Some(callee) = &site.callee else { return false };
-    let at = At::plain(site.within);
-    let library = match index.path(callee, &at, FUEL) {
-        Thing::Library(name) => Some(name),
-        _ => match &callee.root {
-            Root::Global(name) => Some(name.clone()),
-            _ => None,
-        },
-    };
+    let at = Context::plain(site.within);
+    let library = index.path(callee, &at).exported().or_else(|| match &callee.root {
+        Root::Global(name) => Some(name.clone()),
+        _ => None,
+    });
     library.is_some_and(|name| {
         let library = split_global(&name).map_or(&*name, |(library, _)| library);
         index.sdk().limit.libraries.contains(library)
@@ -68,7 +58,8 @@ fn is_gate<'i>(index: &Index<'i>, callers: &Callers, site: &'i Site) -> bool {
 
 /// Whether a value depends on who calls, in this function or in those that call it.
 fn says_who(index: &Index<'_>, callers: &Callers, function: u32, value: Value, depth: usize) -> bool {
-    use super::index::{Caller, Definition};
+    use super::index::Definition;
+    use crate::eval::context::Caller;
     let Some(depth) = depth.checked_sub(1) else { return false };
     if callers.contains(&(FunctionId(function), value)) {
         return true;
@@ -83,7 +74,7 @@ fn says_who(index: &Index<'_>, callers: &Callers, function: u32, value: Value, d
         Some(Definition::Either(values)) => values.iter().copied().any(via),
         Some(Definition::Path(path)) => match path.root {
             Root::Value(root) => {
-                let last = path.fields.last().and_then(super::place::name_of);
+                let last = path.fields.last().and_then(exact_name);
                 super::origin::said_by(index.sdk(), path, true).is_some()
                     || last.is_some_and(is_caller)
                     || via(root)
@@ -119,7 +110,7 @@ fn is_called_limit(index: &Index<'_>, site: &Site) -> bool {
     let path = site.callee.as_ref();
     let named = path.is_some_and(|path| {
         let root = matches!(&path.root, Root::Global(name) if like(name.rsplit_once("::").map_or(name, |(_, name)| name)));
-        root || path.fields.iter().filter_map(super::place::name_of).any(like)
+        root || path.fields.iter().filter_map(exact_name).any(like)
     });
     let unit = index.unit(site.within);
     named

@@ -7,11 +7,8 @@ use interlock_model::ir::{
 use rustc_hash::FxHashMap;
 
 use super::{
-    env::{At, Thing},
+    AbstractValue, Choice, Context, exact_name, exact_place,
     index::{Definition, Index},
-    look::FUEL,
-    place::{name_of, place_at},
-    ways::Choice,
 };
 use crate::{Arg, Shape, tables::Gives};
 
@@ -25,7 +22,7 @@ const MOST_TABLES: usize = 4;
 const MOST_LISTS: usize = 32;
 
 /// The things of a collection, each by its name if it goes by one.
-pub(super) type Elements<'i> = Vec<(Option<Name>, Thing<'i>)>;
+pub(super) type Elements<'i> = Vec<(Option<Name>, AbstractValue<'i>)>;
 
 /// What was looked up by the name in one function and is called in another: a closure that has captured it, or a helper that is handed
 /// it. By function and value; what it is one of, and the members that lead to it from there.
@@ -54,7 +51,7 @@ impl<'i> Tools<'i> {
         if let Some(known) = self.0.get(&(function, value)) {
             return Some(known.clone());
         }
-        let at = At::plain(function);
+        let at = Context::plain(function);
         let among = match index.choice(function, value) {
             // What a loop is at was looked up by whoever compares it.
             Some(Choice::Item(list)) => {
@@ -72,9 +69,9 @@ impl<'i> Tools<'i> {
         }
         let helpers = helpers?;
         match index.definition(function, value)? {
-            Definition::Path(path) if path.fields.iter().any(|field| name_of(field).is_none()) => {
+            Definition::Path(path) if path.fields.iter().any(|field| exact_name(field).is_none()) => {
                 let (before, after) =
-                    path.fields.split_at(path.fields.iter().position(|field| name_of(field).is_none())?);
+                    path.fields.split_at(path.fields.iter().position(|field| exact_name(field).is_none())?);
                 Some((collection(index, path, before, &at), named(after.get(1..)?)?))
             }
             Definition::Path(AccessPath { root: Root::Value(whole), fields }) => {
@@ -119,7 +116,7 @@ impl<'i> Tools<'i> {
     ) -> Option<(Elements<'i>, Vec<Name>)> {
         let Definition::Call(number) = index.definition(function, answer)? else { return None };
         let (first, behind) = fields.split_first()?;
-        let (first, behind) = (name_of(first)?, named(behind)?);
+        let (first, behind) = (exact_name(first)?, named(behind)?);
         let helper = index.target(index.site(*number)?)?;
         let members =
             index.unit(helper)?.returned.iter().flat_map(objects_of).filter_map(|arg| arg.member(first));
@@ -191,14 +188,14 @@ fn objects_of(arg: &Arg) -> Vec<&Arg> {
 }
 
 /// The things that a loop goes over, with those of each list where it goes over several.
-fn one_after_another<'i>(index: &Index<'i>, list: &'i Arg, at: &At<'i>) -> Elements<'i> {
-    let look = |at: &At<'i>| index.settle(index.look(list, at, FUEL), FUEL);
+fn one_after_another<'i>(index: &Index<'i>, list: &'i Arg, at: &Context<'i>) -> Elements<'i> {
+    let look = |at: &Context<'i>| index.settle(index.look(list, at));
     let mut elements: Elements<'i> = vec![];
-    for env in index.ways(at.function, |at| look(at).open()).into_iter().take(MOST_LISTS) {
+    for env in index.ways(at.function, |at| look(at).unbound()).into_iter().take(MOST_LISTS) {
         // A thing that says what it is called is asked for that, whatever it is kept under.
-        let things = index.elements(&look(&At { function: at.function, env }), FUEL).into_iter();
+        let things = index.elements(&look(&Context { function: at.function, env })).into_iter();
         let named = things.map(|(key, thing)| match index.name_in(&thing) {
-            Thing::Text(name) => (Some(name), thing),
+            AbstractValue::Text(name) => (Some(name), thing),
             _ => (key, thing),
         });
         elements = join(elements, named.collect());
@@ -212,7 +209,7 @@ fn is_pair(index: &Index<'_>, value: Value, function: u32) -> bool {
         Some(Choice::Item(list)) => match list.shape {
             Shape::Call(number) => {
                 let callee = index.site(number).and_then(|site| site.callee.as_ref());
-                let method = callee.and_then(|callee| callee.fields.last()).and_then(name_of);
+                let method = callee.and_then(|callee| callee.fields.last()).and_then(exact_name);
                 method.is_some_and(|method| {
                     method == "entries" || index.builtins().gives(method) == Some(Gives::Pairs)
                 })
@@ -267,11 +264,11 @@ pub(super) fn called_function(index: &Index<'_>, within: u32, op: &Op) -> Option
 /// The function that a local is which is called: a wrapper made it of another, or who calls has handed it over, and there is only one way
 /// for that.
 fn called_by_value(index: &Index<'_>, within: u32, value: Value) -> Option<u32> {
-    let ways = index.ways(within, |at| index.settle(index.value(value, at, FUEL), FUEL).open());
+    let ways = index.ways(within, |at| index.settle(index.value(value, at)).unbound());
     let [env] = ways.as_slice() else { return None };
-    let at = At { function: within, env: env.clone() };
-    match index.settle(index.value(value, &at, FUEL), FUEL) {
-        Thing::Function(function, _) => Some(function),
+    let at = Context { function: within, env: env.clone() };
+    match index.settle(index.value(value, &at)) {
+        AbstractValue::Function(FunctionId(function), _) => Some(function),
         _ => None,
     }
 }
@@ -288,7 +285,7 @@ fn join<'i>(mut one: Elements<'i>, other: Elements<'i>) -> Elements<'i> {
 
 /// Some fields as names, if all of them are.
 pub(super) fn named(fields: &[Field]) -> Option<Vec<Name>> {
-    fields.iter().map(|field| name_of(field).map(Name::from)).collect()
+    fields.iter().map(|field| exact_name(field).map(Name::from)).collect()
 }
 
 /// What is in the collection at the beginning of a path.
@@ -296,16 +293,16 @@ pub(super) fn collection<'i>(
     index: &Index<'i>,
     path: &'i AccessPath,
     fields: &'i [Field],
-    at: &At<'i>,
+    at: &Context<'i>,
 ) -> Elements<'i> {
-    let open = |at: &At<'i>| index.receiver(fields, path, at, FUEL).open();
+    let open = |at: &Context<'i>| index.receiver(fields, path, at).unbound();
     let mut elements: Elements<'i> = vec![];
     // What a function is handed is what all who call it hand to it.
     for env in index.ways(at.function, open).into_iter().take(MOST_TABLES) {
-        let at = At { function: at.function, env };
-        elements = join(elements, index.elements(&index.receiver(fields, path, &at, FUEL), FUEL));
+        let at = Context { function: at.function, env };
+        elements = join(elements, index.elements(&index.receiver(fields, path, &at)));
     }
-    if let Some(place) = place_at(&path.root, fields, index.owner(at.function)) {
+    if let Some(place) = exact_place(&path.root, fields, index.owner(at.function)) {
         elements.extend(index.collected(&place));
     }
     elements

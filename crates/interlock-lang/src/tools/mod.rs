@@ -3,22 +3,13 @@
 //! Registrations are looked for in the calls of the whole tree, whatever library they belong to: `registerTool`, `tool`, `addTool`,
 //! `setRequestHandler`, a decorator, a class or a file per tool, a `tools/call` dispatch by hand. The name of a tool and its handler are
 //! often somewhere else: in a constant, an element of a list that a loop registers, a parameter of a function that registers for
-//! others. [`look`] follows them there.
+//! others. The [evaluation in contexts](crate::eval::context) follows them there; what is here
+//! are recognisers over the values that it finds, and what it means to be a tool.
 
-mod input;
-
-mod declared;
-mod decorated;
-mod env;
 mod index;
-mod look;
-mod memo;
-mod mounted;
-mod place;
-mod results;
 mod says;
-mod ways;
 
+mod answer;
 mod found;
 mod tool;
 
@@ -26,6 +17,7 @@ mod shape;
 
 mod register;
 
+mod mounted;
 mod offered;
 
 mod dispatch;
@@ -50,12 +42,18 @@ mod apply;
 #[cfg(test)]
 mod tests;
 
+use answer::{Discovered, Dispatch, Handler};
 pub(crate) use apply::{Applied, apply};
-use input::{Discovered, Dispatch, Handler, Input, Unit};
+
+use crate::eval::{
+    AbstractValue,
+    context::{Assumed, Choice, Context, Contexts, Env, Unbound, split_method},
+    exact_name, exact_place,
+};
 
 /// Finds the handlers and servers of a tree.
-fn discover(input: &Input<'_>) -> Discovered {
-    let index = index::Index::of(input);
+fn discover<'f>(contexts: Contexts<'f>, packages: Vec<&'f str>) -> Discovered {
+    let index = index::Index::of(contexts, packages);
     let mut found = found::Found::new(&index);
     register::registrations(&mut found);
     classes::tools(&mut found);

@@ -2,13 +2,7 @@
 
 use interlock_model::ir::Name;
 
-use super::{
-    env::{At, Thing},
-    index::Index,
-    look::FUEL,
-    results::split,
-    says::Says,
-};
+use super::{AbstractValue, Context, index::Index, says::Says, split_method};
 use crate::{Arg, module::Site};
 
 /// How many servers may be inside each other.
@@ -26,14 +20,14 @@ pub(super) struct Mounted {
 }
 
 /// What stands before the names of the tools that a call registers.
-pub(super) fn prefix<'i>(index: &Index<'i>, site: &'i Site, at: &At<'i>) -> Option<String> {
+pub(super) fn prefix<'i>(index: &Index<'i>, site: &'i Site, at: &Context<'i>) -> Option<String> {
     let mounted = index.mounted();
     if mounted.is_empty() {
         return None;
     }
     let callee = site.callee.as_ref()?;
-    let (_, fields) = split(callee)?;
-    let mut server = made(&index.walk(&callee.root, fields, at, FUEL));
+    let (_, fields) = split_method(callee)?;
+    let mut server = made(&index.walk(&callee.root, fields, at));
     let mut whole = String::new();
     for _ in 0..DEPTH {
         let Some(found) = mounted.iter().find(|mounted| Some(mounted.server) == server) else { break };
@@ -47,9 +41,9 @@ pub(super) fn prefix<'i>(index: &Index<'i>, site: &'i Site, at: &At<'i>) -> Opti
 }
 
 /// The call that made a server.
-fn made(thing: &Thing<'_>) -> Option<u32> {
+fn made(thing: &AbstractValue<'_>) -> Option<u32> {
     match thing {
-        Thing::Call(number, _) => Some(*number),
+        AbstractValue::Call(number, _) => Some(*number),
         _ => None,
     }
 }
@@ -59,17 +53,17 @@ pub(super) fn all(index: &Index<'_>) -> Vec<Mounted> {
     let known = &index.sdk().mount;
     let mut found = vec![];
     for (_, site) in index.calls_that(Says::REGISTERS) {
-        let Some((method, fields)) = site.callee.as_ref().and_then(split) else { continue };
+        let Some((method, fields)) = site.callee.as_ref().and_then(split_method) else { continue };
         let (true, Some(callee)) = (known.methods.contains(method), &site.callee) else { continue };
-        let at = At::plain(site.within);
-        let things: Vec<Thing<'_>> = site.arguments.iter().map(|arg| index.look(arg, &at, FUEL)).collect();
+        let at = Context::plain(site.within);
+        let things: Vec<AbstractValue<'_>> = site.arguments.iter().map(|arg| index.look(arg, &at)).collect();
         let option =
             |arg: &Arg| known.prefix.iter().find_map(|option| arg.member(option)?.literal().cloned());
         let named = things.iter().find_map(|thing| thing.text().cloned());
         let named = named.or_else(|| site.arguments.iter().find_map(option));
         let server = things.iter().find_map(made);
         if let (Some(prefix), Some(server)) = (named, server) {
-            let within = made(&index.walk(&callee.root, fields, &at, FUEL));
+            let within = made(&index.walk(&callee.root, fields, &at));
             found.push(Mounted { server, within, prefix });
         }
     }

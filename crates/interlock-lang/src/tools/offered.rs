@@ -2,13 +2,7 @@
 
 use interlock_model::ir::{AccessPath, Name, Root};
 
-use super::{
-    dispatch,
-    env::{At, Thing},
-    found::Found,
-    index::Index,
-    look::FUEL,
-};
+use super::{AbstractValue, Context, dispatch, found::Found, index::Index};
 use crate::{
     Arg, Shape,
     module::{Site, split_global},
@@ -19,7 +13,7 @@ use crate::{
 pub(super) fn is_given(index: &Index<'_>, site: &Site) -> bool {
     let of_mcp = match &site.callee {
         Some(AccessPath { root: Root::Global(name), fields }) if fields.is_empty() => {
-            let own = split_global(name).is_some_and(|(library, _)| index.is_file(library));
+            let own = split_global(name).is_some_and(|(library, _)| index.eval.names.contains(library));
             !own && index.sdk().has_word(name)
         }
         _ => false,
@@ -36,13 +30,13 @@ pub(super) fn is_given(index: &Index<'_>, site: &Site) -> bool {
 /// Registers them.
 pub(super) fn tools<'i>(found: &mut Found<'_, 'i>, number: u32, site: &'i Site) {
     let index = found.index;
-    let at = At::plain(site.within);
+    let at = Context::plain(site.within);
     for given in &site.arguments {
         if let Shape::Object(members) = &given.shape {
             members.iter().for_each(|(member, work)| handler(found, site, member, work));
         }
-        let tools = index.member(index.look(given, &at, FUEL), &index.sdk().given.member, FUEL);
-        for (key, thing) in index.elements(&tools, FUEL) {
+        let tools = index.member(index.look(given, &at), &index.sdk().given.member);
+        for (key, thing) in index.elements(&tools) {
             tool(found, number, key, &thing);
         }
     }
@@ -52,7 +46,7 @@ pub(super) fn tools<'i>(found: &mut Found<'_, 'i>, number: u32, site: &'i Site) 
 fn handler<'i>(found: &mut Found<'_, 'i>, site: &'i Site, member: &str, work: &'i Arg) {
     let index = found.index;
     let Some(registers) = index.sdk().given.handlers.get(member) else { return };
-    let work = index.look(work, &At::plain(site.within), FUEL);
+    let work = index.look(work, &Context::plain(site.within));
     for function in found.functions(&work) {
         match registers {
             Registers::Calls => dispatch::calls(found, function),
@@ -66,35 +60,35 @@ fn handler<'i>(found: &mut Found<'_, 'i>, site: &'i Site, member: &str, work: &'
 }
 
 /// One of them: an object, or what a library makes of one, or of a name and a function.
-fn tool<'i>(found: &mut Found<'_, 'i>, number: u32, key: Option<Name>, thing: &Thing<'i>) {
+fn tool<'i>(found: &mut Found<'_, 'i>, number: u32, key: Option<Name>, thing: &AbstractValue<'i>) {
     let index = found.index;
-    let settled = index.settle(thing.clone(), FUEL);
+    let settled = index.settle(thing.clone());
     let (object, work) = match &settled {
-        Thing::Call(made, at) => {
+        AbstractValue::Call(made, at) => {
             let Some(site) = index.site(*made) else { return };
             let at = at.go(site.within);
-            let look = |arg: &'i Arg| index.look(arg, &at, FUEL);
+            let look = |arg: &'i Arg| index.look(arg, &at);
             match site.arguments.split_first() {
                 Some((object @ Arg { shape: Shape::Object(_), .. }, _)) => {
                     let object = look(object);
                     let work = index.work_in(&object);
                     (object, work)
                 }
-                Some((name, rest)) => (look(name), rest.last().map_or(Thing::Unknown, look)),
+                Some((name, rest)) => (look(name), rest.last().map_or(AbstractValue::Unknown, look)),
                 None => return,
             }
         }
-        Thing::Object(..) | Thing::Instance(..) => (settled.clone(), index.work_in(&settled)),
-        Thing::Function(..) => (Thing::Unknown, settled.clone()),
+        AbstractValue::Object(..) | AbstractValue::Instance(..) => (settled.clone(), index.work_in(&settled)),
+        AbstractValue::Function(..) => (AbstractValue::Unknown, settled.clone()),
         _ => return,
     };
     if found.functions(&work).is_empty() {
         return;
     }
     let said = || {
-        let own = [index.text(object.clone(), FUEL), index.name_in(&object)];
-        let id = || index.text(index.member(object.clone(), "id", FUEL), FUEL).text().cloned();
-        own.iter().find_map(Thing::text).cloned().or_else(id)
+        let own = [index.text(object.clone()), index.name_in(&object)];
+        let id = || index.text(index.member(object.clone(), "id")).text().cloned();
+        own.iter().find_map(AbstractValue::text).cloned().or_else(id)
     };
     let name = key.or_else(said);
     found.handler(number, &work, name, |name| index.tool_in(name, &object));

@@ -5,7 +5,7 @@
 use interlock_model::ir::{AccessPath, Function, FunctionId, Op, Origin, Resource, Root, Term, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{Discovered, index::Index, place::name_of};
+use super::{Discovered, exact_name, index::Index};
 use crate::{
     link::flat::number,
     tables::{Sdk, Words},
@@ -16,7 +16,7 @@ pub(super) fn mark(index: &Index<'_>, discovered: &mut Discovered) {
     let sdk = index.sdk();
     let function = |number: &u32| Some((*number, index.unit(*number)?.function));
     let own = index.personal().iter().filter_map(function);
-    let added = (number(index.input.units.len())..).zip(discovered.added.iter().map(|added| &added.function));
+    let added = (number(index.functions.len())..).zip(discovered.added.iter().map(|added| &added.function));
     let tools = discovered.handlers.iter().filter(|handler| !handler.tools.is_empty());
     let tools: FxHashSet<u32> = tools.map(|handler| handler.function.0).collect();
     let mut origins = vec![];
@@ -64,18 +64,18 @@ pub(super) fn may_say(sdk: &Sdk, path: &AccessPath) -> bool {
     let known = &sdk.request;
     let telling =
         |name: &str| known.session.contains(name) || known.caller.contains(name) || known.user.contains(name);
-    matches!(path.root, Root::Value(_)) && path.fields.iter().filter_map(name_of).any(telling)
+    matches!(path.root, Root::Value(_)) && path.fields.iter().filter_map(exact_name).any(telling)
 }
 
 /// What the field names of a path say about the request. `user` says it only of what is known to be one.
 pub(super) fn said_by(sdk: &Sdk, path: &AccessPath, of_request: bool) -> Option<Origin> {
     let known = &sdk.request;
-    let has = |wanted: &Words| path.fields.iter().filter_map(name_of).any(|name| wanted.contains(name));
+    let has = |wanted: &Words| path.fields.iter().filter_map(exact_name).any(|name| wanted.contains(name));
     let of_session = has(&known.session);
     if has(&known.caller) || (of_request || of_session) && has(&known.user) {
         return Some(Origin::Caller);
     }
-    let last = path.fields.iter().rev().find_map(name_of);
+    let last = path.fields.iter().rev().find_map(exact_name);
     match of_session {
         true if last.is_some_and(|last| known.identity.contains(last)) => Some(Origin::Caller),
         true => Some(Origin::Session),

@@ -1,17 +1,14 @@
 //! Calls that register handlers: `registerTool`, `tool`, `addTool`, `setRequestHandler` and their like.
 
-use interlock_model::ir::{AccessPath, Name, Root, Term, Tool};
+use interlock_model::ir::{AccessPath, FunctionId, Name, Root, Term, Tool};
 
 use super::{
-    dispatch,
-    env::{At, Env, Open, Thing},
+    AbstractValue, Context, Env, Unbound, dispatch, exact_name,
     found::Found,
     index::{Definition, Index},
-    look::FUEL,
     mounted, offered,
-    results::split,
     says::Says,
-    shape, vary,
+    shape, split_method, vary,
 };
 use crate::{
     Arg, Shape,
@@ -23,7 +20,7 @@ use crate::{
 pub(super) fn registrations<'i>(found: &mut Found<'_, 'i>) {
     let index = found.index;
     for (number, site) in index.calls_that(Says::REGISTERS) {
-        let called = site.callee.as_ref().and_then(split).map(|(method, _)| method);
+        let called = site.callee.as_ref().and_then(split_method).map(|(method, _)| method);
         let Some(method) = called.or_else(|| own_registry(index, site)) else {
             if offered::is_given(index, site) {
                 offered::tools(found, number, site);
@@ -72,7 +69,7 @@ fn own_registry<'i>(index: &Index<'i>, site: &'i Site) -> Option<&'i str> {
 /// what nothing is known the arguments have to look the part.
 fn is_server<'i>(index: &Index<'i>, site: &'i Site, call: &Call) -> bool {
     let Some(callee) = &site.callee else { return false };
-    let at = At::plain(site.within);
+    let at = Context::plain(site.within);
     if let Some(known) = library_of(index, callee, &at) {
         return index.sdk().may_be_sdk(&known);
     }
@@ -82,30 +79,32 @@ fn is_server<'i>(index: &Index<'i>, site: &'i Site, call: &Call) -> bool {
 }
 
 /// The library that the object comes from whose method is called: by what it was made with, or by its declared type.
-pub(super) fn library_of<'i>(index: &Index<'i>, callee: &'i AccessPath, at: &At<'i>) -> Option<Name> {
-    let (_, fields) = split(callee)?;
+pub(super) fn library_of<'i>(index: &Index<'i>, callee: &'i AccessPath, at: &Context<'i>) -> Option<Name> {
+    let (_, fields) = split_method(callee)?;
     // What a class overrides it still calls by the name of what it extends.
-    if matches!(&callee.root, Root::Global(name) if Some(&**name) == index.input.above) {
+    if matches!(&callee.root, Root::Global(name) if Some(&**name) == index.eval.semantics.above) {
         return extended(index, index.class(index.owner(at.function)?)?);
     }
-    if let Some(library) = made_by(index, &index.receiver(fields, callee, at, FUEL)) {
+    if let Some(library) = made_by(index, &index.receiver(fields, callee, at)) {
         return Some(library);
     }
     index.declared_library(callee, at)
 }
 
 /// The library that made an object, if one did.
-pub(super) fn made_by<'i>(index: &Index<'i>, thing: &Thing<'i>) -> Option<Name> {
+pub(super) fn made_by<'i>(index: &Index<'i>, thing: &AbstractValue<'i>) -> Option<Name> {
     match thing {
-        Thing::Library(name) => Some(name.clone()),
-        Thing::Call(number, at) => {
+        AbstractValue::Export(..) => thing.exported(),
+        AbstractValue::Call(number, at) => {
             let site = index.site(*number)?;
-            match index.path(site.callee.as_ref()?, &at.go(site.within), FUEL) {
-                Thing::Library(name) if site.construct || is_qualified(&name) => Some(name),
+            match index.path(site.callee.as_ref()?, &at.go(site.within)) {
+                made @ AbstractValue::Export(..) => {
+                    made.exported().filter(|name| site.construct || is_qualified(name))
+                }
                 _ => None,
             }
         }
-        Thing::Instance(class, ..) | Thing::This(class) => extended(index, *class),
+        AbstractValue::Instance(class, _) => extended(index, *class),
         _ => None,
     }
 }
@@ -113,7 +112,7 @@ pub(super) fn made_by<'i>(index: &Index<'i>, thing: &Thing<'i>) -> Option<Name> 
 impl<'i> Index<'i> {
     /// The library that the declared type of what a path starts with comes from. `server.server.setRequestHandler` and
     /// `server.experimental.tasks.registerToolTask` are the server's as well.
-    pub(super) fn declared_library(&self, callee: &'i AccessPath, at: &At<'i>) -> Option<Name> {
+    pub(super) fn declared_library(&self, callee: &'i AccessPath, at: &Context<'i>) -> Option<Name> {
         let declared = match &callee.root {
             Root::Value(value) => self.declared(at.function, *value),
             _ => None,
@@ -122,22 +121,27 @@ impl<'i> Index<'i> {
         let Root::Global(name) = &declared.root else { return None };
         match self.class(name) {
             Some(class) => extended(self, class),
-            None => split_global(name).filter(|(library, _)| !self.is_file(library)).map(|_| name.clone()),
+            None => split_global(name)
+                .filter(|(library, _)| !self.eval.names.contains(library))
+                .map(|_| name.clone()),
         }
     }
 }
 
 /// The library class that a class of the tree extends.
 fn extended(index: &Index<'_>, class: usize) -> Option<Name> {
-    let root = index.line(class).last()?.bases.first()?;
+    let root = index.ancestry(class).last()?.bases.first()?;
     match &root.root {
         Root::Global(name) if index.class(name).is_none() => Some(name.clone()),
         _ => None,
     }
 }
 
-fn may_be_text<'i>(index: &Index<'i>, arg: &'i Arg, at: &At<'i>) -> bool {
-    matches!(index.settle(index.look(arg, at, FUEL), FUEL), Thing::Text(_) | Thing::Open(_) | Thing::Unknown)
+fn may_be_text<'i>(index: &Index<'i>, arg: &'i Arg, at: &Context<'i>) -> bool {
+    matches!(
+        index.settle(index.look(arg, at)),
+        AbstractValue::Text(_) | AbstractValue::Unbound(_) | AbstractValue::Unknown
+    )
 }
 
 /// `registerTool(name, config, handler)`, `tool(name, …, handler)`, `tool({ name, … }, handler)`.
@@ -153,34 +157,34 @@ fn tool<'i>(found: &mut Found<'_, 'i>, number: u32, site: &'i Site) {
     let configs = before.get(1..).unwrap_or_default();
     let class = index.owner(site.within).and_then(|owner| index.class(owner));
     let ways = index.ways(site.within, |at| {
-        let named = index.text(index.look(name, at, FUEL), FUEL);
+        let named = index.text(index.look(name, at));
         // A base class whose name is nowhere to be read registers for the classes that extend it all the same.
         let inherited = class.filter(|class| {
             named.text().is_none() && at.env.this(*class).is_none() && !index.descendants(*class).is_empty()
         });
-        let name = inherited.map(Open::This).or_else(|| named.open());
+        let name = inherited.map(Unbound::This).or_else(|| named.unbound());
         let (at, nameless) = (at.clone(), named.text().is_none());
         let more = move || {
-            let work = index.settle(index.look(handler, &at, FUEL), FUEL);
+            let work = index.settle(index.look(handler, &at));
             // Where the name is put together by chance, what the handler has taken along still tells the tools apart.
             let taken = if nameless { taken_along(index, &work, &at) } else { vec![] };
-            work.open().into_iter().chain(taken)
+            work.unbound().into_iter().chain(taken)
         };
         name.into_iter().chain(std::iter::once_with(more).flatten())
     });
     let several = ways.len() > 1;
     if let Some(look) = shape::Look::of((name, handler), configs) {
-        let work = |env: &Env<'i>| index.look(handler, &At { function: site.within, env: env.clone() }, FUEL);
+        let work = |env: &Env<'i>| index.look(handler, &Context { function: site.within, env: env.clone() });
         if ways.iter().all(|env| found.functions(&work(env)).is_empty()) && look.tools(found, number) {
             return;
         }
     }
-    let named_in = |at: &At<'i>| {
+    let named_in = |at: &Context<'i>| {
         let actual = class.and_then(|class| at.env.this(class));
-        let named = index.text(index.look(name, at, FUEL), FUEL).text().cloned();
+        let named = index.text(index.look(name, at)).text().cloned();
         named.or_else(|| actual.and_then(|actual| name_of_class(index, actual)))
     };
-    let nameless = |env: &Env<'i>| named_in(&At { function: site.within, env: env.clone() }).is_none();
+    let nameless = |env: &Env<'i>| named_in(&Context { function: site.within, env: env.clone() }).is_none();
     if ways.iter().all(nameless) {
         found.all_tools(number);
     }
@@ -188,9 +192,9 @@ fn tool<'i>(found: &mut Found<'_, 'i>, number: u32, site: &'i Site) {
     let (nameless, named): (Vec<Env<'i>>, Vec<Env<'i>>) = ways.into_iter().partition(nameless);
     let any = !named.is_empty();
     for env in named.into_iter().chain(nameless) {
-        let at = At { function: site.within, env };
+        let at = Context { function: site.within, env };
         let named = named_in(&at);
-        let work = index.look(handler, &at, FUEL);
+        let work = index.look(handler, &at);
         // One more of which nothing could be read is no tool by another name.
         if any
             && named.is_none()
@@ -201,7 +205,7 @@ fn tool<'i>(found: &mut Found<'_, 'i>, number: u32, site: &'i Site) {
         let describe = |name: Name| {
             let mut tool = Tool { name: name.clone(), read_only: false, idempotent: false };
             for config in configs {
-                let described = index.tool(name.clone(), &index.look(config, &at, FUEL));
+                let described = index.tool(name.clone(), &index.look(config, &at));
                 tool.read_only |= described.read_only;
                 tool.idempotent |= described.idempotent;
             }
@@ -219,13 +223,13 @@ fn function<'i>(found: &mut Found<'_, 'i>, site: &'i Site) {
     let index = found.index;
     let Some((work, rest)) = site.arguments.split_first() else { return };
     let ways = index.ways(site.within, |at| {
-        let named = rest.iter().map(|arg| index.settle(index.look(arg, at, FUEL), FUEL).open());
-        let named: Vec<Open> = named.flatten().collect();
-        index.settle(index.look(work, at, FUEL), FUEL).open().into_iter().chain(named)
+        let named = rest.iter().map(|arg| index.settle(index.look(arg, at)).unbound());
+        let named: Vec<Unbound> = named.flatten().collect();
+        index.settle(index.look(work, at)).unbound().into_iter().chain(named)
     });
     for env in ways {
-        let at = At { function: site.within, env };
-        let work = index.look(work, &at, FUEL);
+        let at = Context { function: site.within, env };
+        let work = index.look(work, &at);
         // What was made of a function by another registration is registered there: `add_tool(Tool.from_function(add, name="plus"))`.
         if made_by_registration(index, &work) {
             continue;
@@ -234,9 +238,9 @@ fn function<'i>(found: &mut Found<'_, 'i>, site: &'i Site) {
         let prefix = mounted::prefix(index, site, &at);
         // Where all is handed over by name, the function is one of the options.
         let all_named = site.arguments.iter().take(1).filter(|arg| matches!(arg.shape, Shape::Object(_)));
-        let options = rest.iter().chain(all_named).map(|arg| index.look(arg, &at, FUEL));
-        let options: Vec<Thing<'i>> = options.collect();
-        let first = options.first().and_then(|first| index.text(first.clone(), FUEL).text().cloned());
+        let options = rest.iter().chain(all_named).map(|arg| index.look(arg, &at));
+        let options: Vec<AbstractValue<'i>> = options.collect();
+        let first = options.first().and_then(|first| index.text(first.clone()).text().cloned());
         let named = first.or_else(|| options.iter().find_map(|object| index.name_in(object).text().cloned()));
         for function in functions {
             let name = named.clone().unwrap_or_else(|| found.called_like(function));
@@ -254,28 +258,28 @@ fn function<'i>(found: &mut Found<'_, 'i>, site: &'i Site) {
 }
 
 /// Whether something is what a call gives that registers a function by itself.
-fn made_by_registration<'i>(index: &Index<'i>, thing: &Thing<'i>) -> bool {
-    let Thing::Call(number, _) = thing else { return false };
+fn made_by_registration<'i>(index: &Index<'i>, thing: &AbstractValue<'i>) -> bool {
+    let AbstractValue::Call(number, _) = thing else { return false };
     let callee = index.site(*number).and_then(|site| site.callee.as_ref());
-    let called = callee.and_then(split).and_then(|(method, _)| index.sdk().call.get(method));
+    let called = callee.and_then(split_method).and_then(|(method, _)| index.sdk().call.get(method));
     called.is_some_and(|call| call.registers == Registers::Function)
 }
 
 /// What is done with each function that a registration is handed first.
 fn each_function<'i>(found: &mut Found<'_, 'i>, site: &'i Site, work: impl Fn(&mut Found<'_, 'i>, u32)) {
     let Some(first) = site.arguments.first() else { return };
-    let thing = found.index.look(first, &At::plain(site.within), FUEL);
+    let thing = found.index.look(first, &Context::plain(site.within));
     for function in found.functions(&thing) {
         work(found, function);
     }
 }
 
 /// Who decides what a closure has taken along.
-fn taken_along<'i>(index: &Index<'i>, work: &Thing<'i>, at: &At<'i>) -> Vec<Open> {
-    let Thing::Function(function, _) = work else { return vec![] };
+fn taken_along<'i>(index: &Index<'i>, work: &AbstractValue<'i>, at: &Context<'i>) -> Vec<Unbound> {
+    let AbstractValue::Function(FunctionId(function), _) = work else { return vec![] };
     let Some((within, terms)) = index.captured(*function) else { return vec![] };
-    let at = At { function: within, env: at.env.clone() };
-    terms.iter().filter_map(|term| index.settle(index.term(term, &at, FUEL), FUEL).open()).collect()
+    let at = Context { function: within, env: at.env.clone() };
+    terms.iter().filter_map(|term| index.settle(index.term(term, &at)).unbound()).collect()
 }
 
 /// The arguments of a registration without what stands behind the function that does the work: nobody looks at that.
@@ -285,7 +289,7 @@ fn up_to_handler<'i>(index: &Index<'i>, site: &'i Site) -> &'i [Arg] {
         Shape::Call(number) => index.site(number).is_some_and(|site| site.arguments.iter().any(is_function)),
         _ => is_function(arg),
     };
-    let at = At::plain(site.within);
+    let at = Context::plain(site.within);
     let is_none = |arg: &'i Arg| match arg.shape {
         Shape::Object(_) | Shape::Null => true,
         Shape::Opaque | Shape::Choice(_) => {
@@ -299,8 +303,8 @@ fn up_to_handler<'i>(index: &Index<'i>, site: &'i Site) -> &'i [Arg] {
             };
             computed
                 || matches!(
-                    index.settle(index.look(arg, &at, FUEL), FUEL),
-                    Thing::Unknown | Thing::Object(..)
+                    index.settle(index.look(arg, &at)),
+                    AbstractValue::Unknown | AbstractValue::Object(..)
                 )
         }
         _ => false,
@@ -319,12 +323,12 @@ fn described<'i>(found: &mut Found<'_, 'i>, number: u32, site: &'i Site) {
     let Some((object, rest)) = site.arguments.split_first() else { return };
     let Some(handler) = rest.last() else { return tool_object(found, number, site) };
     let ways = index.ways(site.within, |at| {
-        let named = index.name_in(&index.look(object, at, FUEL)).open();
-        named.or_else(|| index.settle(index.look(handler, at, FUEL), FUEL).open())
+        let named = index.name_in(&index.look(object, at)).unbound();
+        named.or_else(|| index.settle(index.look(handler, at)).unbound())
     });
     for env in ways {
-        let at = At { function: site.within, env };
-        let (object, work) = (index.look(object, &at, FUEL), index.look(handler, &at, FUEL));
+        let at = Context { function: site.within, env };
+        let (object, work) = (index.look(object, &at), index.look(handler, &at));
         let named = index.name_in(&object).text().cloned();
         found.handler(number, &work, named, |name| index.tool_in(name, &object));
     }
@@ -334,19 +338,19 @@ fn described<'i>(found: &mut Found<'_, 'i>, number: u32, site: &'i Site) {
 fn announced<'i>(found: &mut Found<'_, 'i>, number: u32, site: &'i Site) {
     let index = found.index;
     let Some(AccessPath { root: Root::Global(callee), fields }) = &site.callee else { return };
-    let at = At::plain(site.within);
+    let at = Context::plain(site.within);
     let is_function =
-        |arg: &&'i Arg| matches!(index.settle(index.look(arg, &at, FUEL), FUEL), Thing::Function(..));
+        |arg: &&'i Arg| matches!(index.settle(index.look(arg, &at)), AbstractValue::Function(..));
     let Some(method) = site.arguments.iter().rev().find(is_function) else { return };
     let mut described = site.arguments.iter().filter(|arg| !std::ptr::eq(*arg, method));
-    let work = index.look(method, &at, FUEL);
+    let work = index.look(method, &at);
     let Some(function) = found.functions(&work).first().copied() else { return };
     let (library, announces) = split_global(callee).unwrap_or_default();
-    let object = described.next().map_or(Thing::Unknown, |object| index.look(object, &at, FUEL));
+    let object = described.next().map_or(AbstractValue::Unknown, |object| index.look(object, &at));
     // What goes by so general a name may announce something else. A tool says what it is for and what it takes.
     let sdk = index.sdk();
     let of_mcp = sdk.may_be_sdk(library) || sdk.has_word(announces);
-    let described = || matches!(&object, Thing::Object(members, _) if shape::describes(sdk, members));
+    let described = || matches!(&object, AbstractValue::Object(members, _) if shape::describes(sdk, members));
     if !fields.is_empty() || !(of_mcp || described()) {
         return;
     }
@@ -357,8 +361,7 @@ fn announced<'i>(found: &mut Found<'_, 'i>, number: u32, site: &'i Site) {
             return entry(found, site, method);
         }
     }
-    let named =
-        index.text(object.clone(), FUEL).text().cloned().or_else(|| index.name_in(&object).text().cloned());
+    let named = index.text(object.clone()).text().cloned().or_else(|| index.name_in(&object).text().cloned());
     // Of a class it is called like that, not like the method that every such class has.
     let own = || match found.name_of(function).rsplit_once('.') {
         Some((class, name)) if sdk.object.work.iter().any(|work| work == name) => Some(class.into()),
@@ -372,7 +375,7 @@ fn announced<'i>(found: &mut Found<'_, 'i>, number: u32, site: &'i Site) {
 /// What a tool is called whose class is all that is known of it.
 fn name_of_class(index: &Index<'_>, class: usize) -> Option<Name> {
     let names = index.sdk().object.class_name.iter();
-    let mut own = names.map(|field| index.settle(index.member(Thing::Class(class), field, FUEL), FUEL));
+    let mut own = names.map(|field| index.settle(index.member(AbstractValue::Class(class), field)));
     let own = own.find_map(|thing| thing.text().cloned());
     own.or_else(|| index.class_at(class)?.name.rsplit_once("::").map(|(_, name)| name.into()))
 }
@@ -382,15 +385,18 @@ fn tool_object<'i>(found: &mut Found<'_, 'i>, number: u32, site: &'i Site) {
     let index = found.index;
     let Some(argument) = site.arguments.first() else { return };
     let ways = index.ways(site.within, |at| {
-        let object = index.settle(index.look(argument, at, FUEL), FUEL);
-        object.open().or_else(|| index.name_in(&object).open()).or_else(|| index.work_in(&object).open())
+        let object = index.settle(index.look(argument, at));
+        object
+            .unbound()
+            .or_else(|| index.name_in(&object).unbound())
+            .or_else(|| index.work_in(&object).unbound())
     });
     let several = ways.len() > 1;
     for env in ways {
-        let at = At { function: site.within, env };
-        let thing = index.settle(index.look(argument, &at, FUEL), FUEL);
+        let at = Context { function: site.within, env };
+        let thing = index.settle(index.look(argument, &at));
         let objects = match thing {
-            Thing::List(..) | Thing::Many(_) => index.list(&thing, FUEL),
+            AbstractValue::List(..) | AbstractValue::Items(_) => index.list(&thing),
             object => vec![object],
         };
         for object in objects {
@@ -412,17 +418,17 @@ fn request<'i>(found: &mut Found<'_, 'i>, site: &'i Site) {
     else {
         return;
     };
-    let at = At::plain(site.within);
+    let at = Context::plain(site.within);
     let asked = asked_for(index, what, &at);
     let known = &index.sdk().dispatch;
     match asked.as_deref() {
         Some(asked) if known.calls.contains(asked) => {
-            for function in found.functions(&index.look(handler, &at, FUEL)) {
+            for function in found.functions(&index.look(handler, &at)) {
                 dispatch::calls(found, function);
             }
         }
         Some(asked) if known.lists.contains(asked) => {
-            for function in found.functions(&index.look(handler, &at, FUEL)) {
+            for function in found.functions(&index.look(handler, &at)) {
                 dispatch::lists(found, function);
                 found.entry(function);
             }
@@ -432,12 +438,12 @@ fn request<'i>(found: &mut Found<'_, 'i>, site: &'i Site) {
 }
 
 /// What a request handler is for: the name of the schema, or the method.
-fn asked_for<'i>(index: &Index<'i>, what: &'i Arg, at: &At<'i>) -> Option<Name> {
-    if let Thing::Text(method) = index.look(what, at, FUEL) {
+fn asked_for<'i>(index: &Index<'i>, what: &'i Arg, at: &Context<'i>) -> Option<Name> {
+    if let AbstractValue::Text(method) = index.look(what, at) {
         return Some(method);
     }
     let Term::Path(path) = &what.term else { return None };
-    let last = path.fields.iter().rev().find_map(super::place::name_of);
+    let last = path.fields.iter().rev().find_map(exact_name);
     let name = match (&path.root, last) {
         (_, Some(name)) => name,
         (Root::Global(name), None) => split_global(name).map_or(&**name, |(_, name)| name),
@@ -449,12 +455,12 @@ fn asked_for<'i>(index: &Index<'i>, what: &'i Arg, at: &At<'i>) -> Option<Name> 
 /// A handler of something that is no tool.
 fn entry<'i>(found: &mut Found<'_, 'i>, site: &'i Site, handler: &'i Arg) {
     let index = found.index;
-    let ways = index.ways(site.within, |at| index.settle(index.look(handler, at, FUEL), FUEL).open());
+    let ways = index.ways(site.within, |at| index.settle(index.look(handler, at)).unbound());
     for env in ways {
-        let at = At { function: site.within, env };
-        let thing = index.settle(index.look(handler, &at, FUEL), FUEL);
-        let load = index.member(thing.clone(), &index.sdk().object.entry, FUEL);
-        let thing = if matches!(load, Thing::Unknown) { thing } else { load };
+        let at = Context { function: site.within, env };
+        let thing = index.settle(index.look(handler, &at));
+        let load = index.member(thing.clone(), &index.sdk().object.entry);
+        let thing = if matches!(load, AbstractValue::Unknown) { thing } else { load };
         for function in found.functions(&thing) {
             found.entry(function);
         }
@@ -464,13 +470,13 @@ fn entry<'i>(found: &mut Found<'_, 'i>, site: &'i Site, handler: &'i Arg) {
 /// `server.oninitialized = async () => …`.
 fn assigned_entries(found: &mut Found<'_, '_>) {
     let index = found.index;
-    for variable in index.input.variables {
-        let last = variable.path.fields.last().and_then(super::place::name_of);
+    for variable in &index.eval.flat.variables {
+        let last = variable.path.fields.last().and_then(exact_name);
         if !last.is_some_and(|last| index.sdk().member.contains(last)) {
             continue;
         }
         if let Some(initial) = &variable.initial {
-            for function in found.functions(&index.look(initial, &At::plain(variable.within), FUEL)) {
+            for function in found.functions(&index.look(initial, &Context::plain(variable.within))) {
                 found.entry(function);
             }
         }

@@ -4,7 +4,7 @@
 use interlock_model::ir::{AccessPath, Name, Root};
 use rustc_hash::FxHashMap;
 
-use super::{place::name_of, serve};
+use super::{exact_name, serve};
 use crate::{
     Tables,
     module::split_global,
@@ -76,7 +76,7 @@ impl<'t> Names<'t> {
             _ => (Says::NOTHING, Says::NOTHING),
         };
         let by_method = match callee.fields.last() {
-            Some(field) => name_of(field)
+            Some(field) => exact_name(field)
                 .map_or(Says::NOTHING, |name| *self.methods.entry(name).or_insert_with(|| method(name))),
             None => alone,
         };

@@ -9,14 +9,8 @@ use interlock_model::{
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{
-    Discovered,
-    env::{At, Thing},
-    index::Index,
-    limits,
-    look::FUEL,
-    register::library_of,
-    results::split,
-    says::Says,
+    AbstractValue, Context, Discovered, exact_name, index::Index, limits, register::library_of, says::Says,
+    split_method,
 };
 use crate::{
     module::{Site, split_global},
@@ -102,7 +96,7 @@ fn handlers<'i>(
         let span = match index.unit(function.0) {
             Some(unit) => unit.function.span,
             None => {
-                let copy = (function.0 as usize).checked_sub(index.input.units.len());
+                let copy = (function.0 as usize).checked_sub(index.functions.len());
                 copy.and_then(|copy| discovered.added.get(copy))
                     .map_or_else(Span::default, |added| added.function.span)
             }
@@ -117,13 +111,13 @@ pub(super) struct Packages<'i>(Vec<&'i str>);
 
 impl<'i> Packages<'i> {
     pub(super) fn of(index: &Index<'i>) -> Self {
-        let folders: FxHashSet<&'i str> = index.input.packages.iter().copied().collect();
+        let folders: FxHashSet<&'i str> = index.packages.iter().copied().collect();
         let of_file = |file: &Name| {
             let mut above =
                 std::iter::successors(file.rsplit_once('/'), |(folder, _)| folder.rsplit_once('/'));
             above.find_map(|(folder, _)| folders.get(folder).copied()).unwrap_or("")
         };
-        Self(index.input.files.iter().map(of_file).collect())
+        Self(index.eval.flat.files.iter().map(of_file).collect())
     }
 
     /// The package that a place belongs to.
@@ -135,8 +129,8 @@ impl<'i> Packages<'i> {
 /// Whether a call starts a server or a listener.
 fn start<'i>(index: &Index<'i>, site: &'i Site) -> Option<(Transport, What)> {
     let callee = site.callee.as_ref()?;
-    let at = At::plain(site.within);
-    let last = match callee.fields.last().and_then(super::place::name_of) {
+    let at = Context::plain(site.within);
+    let last = match callee.fields.last().and_then(exact_name) {
         Some(name) => name,
         None => match &callee.root {
             interlock_model::ir::Root::Global(name) => split_global(name).map_or(&**name, |(_, name)| name),
@@ -162,48 +156,48 @@ pub(super) fn begins(sdk: &Sdk, name: &str) -> Option<Begins> {
 }
 
 /// Whether a call makes the server of mcp-framework.
-fn framework<'i>(index: &Index<'i>, site: &'i Site, at: &At<'i>) -> bool {
-    let callee = site.callee.as_ref().map(|callee| index.path(callee, at, FUEL));
-    matches!(callee, Some(Thing::Library(name)) if index.sdk().is_sdk(&name))
+fn framework<'i>(index: &Index<'i>, site: &'i Site, at: &Context<'i>) -> bool {
+    let made = site.callee.as_ref().and_then(|callee| index.path(callee, at).exported());
+    made.is_some_and(|name| index.sdk().is_sdk(&name))
 }
 
 /// `new MCPServer({ transport: { type: "http-stream" } })`; standard streams unless said otherwise.
-fn framework_transport<'i>(index: &Index<'i>, site: &'i Site, at: &At<'i>) -> Transport {
-    let config = site.arguments.first().map_or(Thing::Unknown, |arg| index.look(arg, at, FUEL));
-    let kind = index.member(index.member(config, "transport", FUEL), "type", FUEL);
-    match index.settle(kind, FUEL) {
-        Thing::Text(kind) if &*kind != "stdio" => Transport::Http,
+fn framework_transport<'i>(index: &Index<'i>, site: &'i Site, at: &Context<'i>) -> Transport {
+    let config = site.arguments.first().map_or(AbstractValue::Unknown, |arg| index.look(arg, at));
+    let kind = index.member(index.member(config, "transport"), "type");
+    match index.settle(kind) {
+        AbstractValue::Text(kind) if &*kind != "stdio" => Transport::Http,
         _ => Transport::Stdio,
     }
 }
 
 /// `server.start({ transportType: "httpStream" })`, `mcp.run(transport="sse")`, `mcp.run("sse")`; standard streams unless said otherwise.
-fn fast<'i>(index: &Index<'i>, site: &'i Site, at: &At<'i>) -> Option<Transport> {
-    let config = site.arguments.first().map_or(Thing::Unknown, |arg| index.look(arg, at, FUEL));
+fn fast<'i>(index: &Index<'i>, site: &'i Site, at: &Context<'i>) -> Option<Transport> {
+    let config = site.arguments.first().map_or(AbstractValue::Unknown, |arg| index.look(arg, at));
     let library = || library_of(index, site.callee.as_ref()?, at);
     let is_started =
         || library().is_some_and(|library| index.sdk().started.iter().any(|own| library.starts_with(&**own)));
-    let told = index.sdk().transport.iter().map(|option| index.member(config.clone(), option, FUEL));
-    let mut told = told.map(|told| index.settle(told, FUEL));
+    let told = index.sdk().transport.iter().map(|option| index.member(config.clone(), option));
+    let mut told = told.map(|told| index.settle(told));
     match told
-        .find(|told| matches!(told, Thing::Text(_)))
-        .unwrap_or_else(|| index.settle(config.clone(), FUEL))
+        .find(|told| matches!(told, AbstractValue::Text(_)))
+        .unwrap_or_else(|| index.settle(config.clone()))
     {
-        Thing::Text(kind) if &*kind == "stdio" => Some(Transport::Stdio),
-        Thing::Text(kind) if HTTP.contains(&&*kind) => Some(Transport::Http),
+        AbstractValue::Text(kind) if &*kind == "stdio" => Some(Transport::Stdio),
+        AbstractValue::Text(kind) if HTTP.contains(&&*kind) => Some(Transport::Http),
         _ => is_started().then_some(Transport::Stdio),
     }
 }
 
 /// Whether `listen` or `serve` is that of a server: a port, an application, nothing at all.
-fn listens<'i>(index: &Index<'i>, site: &'i Site, at: &At<'i>) -> bool {
+fn listens<'i>(index: &Index<'i>, site: &'i Site, at: &Context<'i>) -> bool {
     let Some(callee) = &site.callee else { return false };
-    match index.path(callee, at, FUEL) {
-        Thing::Library(name) => {
-            return index.sdk().route.listeners.iter().any(|known| name.starts_with(&**known));
-        }
-        Thing::Function(..) => return false,
-        _ => {}
+    let called = index.path(callee, at);
+    if let Some(name) = called.exported() {
+        return index.sdk().route.listeners.iter().any(|known| name.starts_with(&**known));
     }
-    split(callee).is_some_and(|(method, _)| method == "listen")
+    if matches!(called, AbstractValue::Function(..)) {
+        return false;
+    }
+    split_method(callee).is_some_and(|(method, _)| method == "listen")
 }

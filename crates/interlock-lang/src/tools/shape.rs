@@ -5,14 +5,7 @@
 
 use interlock_model::ir::{AccessPath, Name, Root, Term, Value};
 
-use super::{
-    env::{At, Thing},
-    found::Found,
-    index::Index,
-    look::FUEL,
-    place::name_of,
-    vary,
-};
+use super::{AbstractValue, Context, exact_name, found::Found, index::Index, vary};
 use crate::{Arg, Shape, tables::Sdk};
 
 /// How many tools are found so.
@@ -49,9 +42,9 @@ impl<'a> Look<'a> {
         };
         let mut any = false;
         for Written { members, within, .. } in objects(index, looks_so) {
-            let object = Thing::Object(members, At::plain(within));
-            let name = index.text(index.member(object.clone(), self.name, FUEL), FUEL).text().cloned();
-            let work = index.member(object.clone(), self.work, FUEL);
+            let object = AbstractValue::Object(members, Context::plain(within));
+            let name = index.text(index.member(object.clone(), self.name)).text().cloned();
+            let work = index.member(object.clone(), self.work);
             let Some(name) = name.filter(|_| !found.functions(&work).is_empty()) else { continue };
             found.handler(number, &work, Some(name), |name| index.tool_in(name, &object));
             any = true;
@@ -74,11 +67,11 @@ pub(super) fn all_tools(found: &mut Found<'_, '_>, number: u32) {
                 .any(|(_, arg)| matches!(arg.shape, Shape::Opaque | Shape::Choice(_) | Shape::Object(_)))
     };
     for Written { members, within, under } in objects(index, |members| work(members) && told(members)) {
-        let object = Thing::Object(members, At::plain(within));
-        let inner =
-            || known.inside.iter().map(|field| index.settle(index.member(object.clone(), field, FUEL), FUEL));
+        let object = AbstractValue::Object(members, Context::plain(within));
+        let inner = || known.inside.iter().map(|field| index.settle(index.member(object.clone(), field)));
         if !describes(sdk, members)
-            && !inner().any(|thing| matches!(thing, Thing::Object(members, _) if describes(sdk, members)))
+            && !inner()
+                .any(|thing| matches!(thing, AbstractValue::Object(members, _) if describes(sdk, members)))
         {
             continue;
         }
@@ -90,16 +83,16 @@ pub(super) fn all_tools(found: &mut Found<'_, '_>, number: u32) {
         let Some(name) = name.filter(|_| !found.functions(&work).is_empty()) else { continue };
         found.handler(number, &work, Some(name), |name| index.tool_in(name, &object));
     }
-    for class in 0..index.input.classes.len() {
+    for class in 0..index.eval.flat.classes.len() {
         let has = |names: &[String]| names.iter().any(|name| index.defines(class, name));
         // A schema that is written out in a field leaves no trace, but the class says what it is.
         let is_tool = || index.class_at(class).is_some_and(|class| class.name.ends_with(&*known.suffix));
         if !has(&known.purpose) || !(has(&known.takes) || is_tool()) || !index.descendants(class).is_empty() {
             continue;
         }
-        let object = Thing::This(class);
+        let object = AbstractValue::of_class(class);
         let work = known.work.iter().find_map(|work| index.method(class, work));
-        if let (Thing::Text(name), Some(work)) = (index.name_in(&object), work) {
+        if let (AbstractValue::Text(name), Some(work)) = (index.name_in(&object), work) {
             found.serve(work, index.tool_in(name.clone(), &object));
             vary::inherited(found, work, class, &name);
         }
@@ -128,15 +121,15 @@ pub(super) struct Written<'i> {
 /// The objects of the tree that look in some way, and where they are written.
 pub(super) fn objects<'i>(index: &Index<'i>, looks_so: impl Fn(Members<'i>) -> bool) -> Vec<Written<'i>> {
     let mut objects = vec![];
-    for variable in index.input.variables {
+    for variable in &index.eval.flat.variables {
         let initial = variable.initial.iter();
         initial.for_each(|arg| inside((arg, None), variable.within, &looks_so, DEEPEST, &mut objects));
     }
-    for (function, unit) in (0_u32..).zip(&index.input.units) {
+    for (function, unit) in (0_u32..).zip(index.units()) {
         let written = unit.locals.iter().map(|(_, arg)| arg).chain(unit.returned);
         written.for_each(|arg| inside((arg, None), function, &looks_so, DEEPEST, &mut objects));
     }
-    for site in index.input.sites {
+    for site in &index.eval.flat.sites {
         let arguments = site.arguments.iter();
         arguments.for_each(|arg| inside((arg, None), site.within, &looks_so, DEEPEST, &mut objects));
     }
@@ -174,7 +167,7 @@ fn inside<'i>(
 fn member(arg: &Arg) -> Option<(Value, &str)> {
     match &arg.term {
         Term::Path(AccessPath { root: Root::Value(thing), fields }) => match fields.as_slice() {
-            [field] => Some((*thing, name_of(field)?)),
+            [field] => Some((*thing, exact_name(field)?)),
             _ => None,
         },
         _ => None,

@@ -3,12 +3,7 @@
 
 use interlock_model::ir::{FunctionId, Name};
 
-use super::{
-    Dispatch,
-    env::{At, Bound, Env, Thing},
-    found::Found,
-    look::FUEL,
-};
+use super::{AbstractValue, Assumed, Context, Dispatch, Env, found::Found};
 
 /// How deep calls are followed from the closure.
 const DEPTH: usize = 4;
@@ -17,8 +12,8 @@ const DEPTH: usize = 4;
 const FUNCTIONS: usize = 100;
 
 /// Notes where the calls of a handler go for one of its tools, if that depends on the tool.
-pub(super) fn calls<'i>(found: &mut Found<'_, 'i>, work: &Thing<'i>, at: &At<'i>, tool: &Name) {
-    let Thing::Function(function, _) = found.index.settle(work.clone(), FUEL) else { return };
+pub(super) fn calls<'i>(found: &mut Found<'_, 'i>, work: &AbstractValue<'i>, at: &Context<'i>, tool: &Name) {
+    let AbstractValue::Function(FunctionId(function), _) = found.index.settle(work.clone()) else { return };
     let mut pending = vec![(at.go(function), DEPTH)];
     let mut seen = vec![];
     while let Some((at, depth)) = pending.pop() {
@@ -41,17 +36,17 @@ pub(super) fn inherited(found: &mut Found<'_, '_>, method: u32, class: usize, to
     let index = found.index;
     let base = index.owner(method).and_then(|owner| index.class(owner)).filter(|base| *base != class);
     if let Some(base) = base {
-        let at = At { function: method, env: Env::default().with_this(base, class) };
-        calls(found, &Thing::Function(method, at.env.clone()), &at, tool);
+        let at = Context { function: method, env: Env::default().with_this(base, class) };
+        calls(found, &AbstractValue::Function(FunctionId(method), at.env.clone()), &at, tool);
     }
 }
 
 /// Notes where a call goes. Answers with the function that it reaches in any case, to go on there.
-fn call<'i>(found: &mut Found<'_, 'i>, number: u32, at: &At<'i>, tool: &Name) -> Option<At<'i>> {
+fn call<'i>(found: &mut Found<'_, 'i>, number: u32, at: &Context<'i>, tool: &Name) -> Option<Context<'i>> {
     let index = found.index;
     let site = index.site(number)?;
-    let target = match index.path(site.callee.as_ref()?, at, FUEL) {
-        Thing::Function(target, _) => target,
+    let target = match index.path(site.callee.as_ref()?, at) {
+        AbstractValue::Function(FunctionId(target), _) => target,
         _ => return site.function.map(|function| at.go(function)),
     };
     if index.target(site).is_none() {
@@ -66,6 +61,6 @@ fn call<'i>(found: &mut Found<'_, 'i>, number: u32, at: &At<'i>, tool: &Name) ->
         return None;
     }
     let parameters = index.unit(target)?.function.parameters.iter().copied();
-    let arguments = site.arguments.iter().map(|arg| Bound::Arg(arg, site.within));
-    Some(At { function: target, env: at.env.with(target, parameters.zip(arguments).collect()) })
+    let arguments = site.arguments.iter().map(|arg| Assumed::Arg(arg, site.within));
+    Some(Context { function: target, env: at.env.with(target, parameters.zip(arguments).collect()) })
 }

@@ -11,11 +11,10 @@ use interlock_model::ir::{
 use rustc_hash::FxHashMap;
 
 use super::{
-    env::{At, Env, Thing},
-    index::Index,
-    input::Added,
-    look::FUEL,
-    place::name_of,
+    AbstractValue, Assumed, Context, Env,
+    answer::Added,
+    exact_name,
+    index::{Definition, Index},
 };
 use crate::{Arg, Shape, module::Site};
 
@@ -24,6 +23,9 @@ const COPIES: usize = 500;
 
 /// How many members of an object are looked at.
 const MEMBERS: usize = 32;
+
+/// How many functions lead from what is captured to a global.
+const STEPS: usize = 48;
 
 /// How many wrappers may be around each other.
 const DEPTH: usize = 8;
@@ -56,7 +58,7 @@ impl Known {
     fn is_at(&self, path: &AccessPath) -> bool {
         let member = match path.fields.as_slice() {
             [] => None,
-            [field] => match name_of(field) {
+            [field] => match exact_name(field) {
                 Some(name) => Some(name),
                 None => return false,
             },
@@ -70,8 +72,8 @@ impl Wrapped {
     pub(super) fn new(index: &Index<'_>) -> Self {
         let count = |of: usize| u32::try_from(of).unwrap_or(u32::MAX);
         Self {
-            functions: count(index.input.units.len()),
-            sites: count(index.input.sites.len()),
+            functions: count(index.functions.len()),
+            sites: count(index.eval.flat.sites.len()),
             ..Self::default()
         }
     }
@@ -116,13 +118,13 @@ impl Wrapped {
         let mut known = vec![];
         for (value, term) in unit.function.captures.iter().zip(terms) {
             // What can be told without assumptions is told without a copy.
-            if index.settle(index.term(term, &At::plain(within), FUEL), FUEL).open().is_none() {
+            if index.settle(index.term(term, &Context::plain(within))).unbound().is_none() {
                 continue;
             }
-            let at = At { function: within, env: env.clone() };
-            let thing = index.settle(index.term(term, &at, FUEL), FUEL);
+            let at = Context { function: within, env: env.clone() };
+            let thing = index.settle(index.term(term, &at));
             for (member, thing) in functions_of(index, thing) {
-                let Thing::Function(inner, env) = thing else { continue };
+                let AbstractValue::Function(FunctionId(inner), env) = thing else { continue };
                 let inner = self.wrap(index, inner, &env, depth);
                 let takes = self.takes(index, inner, &env);
                 known.push(Known { value: *value, member, function: inner, takes });
@@ -166,7 +168,7 @@ impl Wrapped {
                 .get(value.0 as usize)
                 .map_or_else(|| Name::from("captured"), |info| info.name.clone());
             let term =
-                written.and_then(|(within, terms)| global(index, terms.get(position)?, within, env, FUEL));
+                written.and_then(|(within, terms)| global(index, terms.get(position)?, within, env, STEPS));
             (name, term)
         };
         own.captures.iter().enumerate().map(take).collect()
@@ -209,41 +211,43 @@ impl Wrapped {
 
 /// The functions that something is or has as members: a function itself, the handler in the description of a tool, the methods of an
 /// object.
-fn functions_of<'i>(index: &Index<'i>, thing: Thing<'i>) -> Vec<(Option<Name>, Thing<'i>)> {
-    if matches!(thing, Thing::Function(..)) {
+fn functions_of<'i>(index: &Index<'i>, thing: AbstractValue<'i>) -> Vec<(Option<Name>, AbstractValue<'i>)> {
+    if matches!(thing, AbstractValue::Function(..)) {
         return vec![(None, thing)];
     }
     let names: Vec<Name> = match &thing {
-        Thing::Object(members, _) => members.iter().map(|(name, _)| name.clone()).take(MEMBERS).collect(),
-        Thing::Instance(class, _) => {
-            let methods = index.line(*class).flat_map(|class| &class.methods).map(|(name, _)| name.clone());
+        AbstractValue::Object(members, _) => {
+            members.iter().map(|(name, _)| name.clone()).take(MEMBERS).collect()
+        }
+        AbstractValue::Instance(class, _) => {
+            let methods =
+                index.ancestry(*class).flat_map(|class| &class.methods).map(|(name, _)| name.clone());
             methods.filter(|name| &**name != "constructor").take(MEMBERS).collect()
         }
         _ => return vec![],
     };
     let member = |name: Name| {
-        let member = index.settle(index.member(thing.clone(), &name, FUEL), FUEL);
-        matches!(member, Thing::Function(..)).then_some((Some(name), member))
+        let member = index.settle(index.member(thing.clone(), &name));
+        matches!(member, AbstractValue::Function(..)).then_some((Some(name), member))
     };
     names.into_iter().filter_map(member).collect()
 }
 
 /// What a term is as a path from a global, where it is one.
-fn global<'i>(index: &Index<'i>, term: &'i Term, within: u32, env: &Env<'i>, fuel: usize) -> Option<Term> {
-    let (Term::Path(path), Some(fuel)) = (term, fuel.checked_sub(1)) else { return None };
+fn global<'i>(index: &Index<'i>, term: &'i Term, within: u32, env: &Env<'i>, depth: usize) -> Option<Term> {
+    let (Term::Path(path), Some(depth)) = (term, depth.checked_sub(1)) else { return None };
     match &path.root {
         Root::Global(_) => Some(term.clone()),
         Root::Value(value) if path.fields.is_empty() => {
-            use super::{env::Bound, index::Definition};
             match env.get(within, *value) {
-                Some(Bound::Arg(arg, caller)) => return global(index, &arg.term, caller, env, fuel),
-                Some(Bound::Term(term, caller)) => return global(index, term, caller, env, fuel),
+                Some(Assumed::Arg(arg, caller)) => return global(index, &arg.term, caller, env, depth),
+                Some(Assumed::Term(term, caller)) => return global(index, term, caller, env, depth),
                 _ => {}
             }
             match index.definition(within, *value)? {
                 Definition::Capture(position) => {
                     let (outer, terms) = index.captured(within)?;
-                    global(index, terms.get(*position)?, outer, env, fuel)
+                    global(index, terms.get(*position)?, outer, env, depth)
                 }
                 Definition::Path(path) if matches!(path.root, Root::Global(_)) => {
                     Some(Term::Path(path.clone()))

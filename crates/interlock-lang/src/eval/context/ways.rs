@@ -3,30 +3,27 @@
 //! They are opened on demand. What is asked says on whom it depends; that one's callers or things become assumptions, and it is asked
 //! again under each of them.
 
-use std::rc::Rc;
-
 use interlock_model::ir::{AccessPath, Argument, Field, Name, Root, Term, Value};
 
-use super::{
-    env::{At, Bound, Env, Open, Thing},
-    index::{Caller, Definition, Index},
-    look::FUEL,
-    place::{name_of, place_at},
-    results::split,
-};
+use super::{Context, Contexts, Env, Unbound, env::Assumed, facts::Caller, results::split_method};
 use crate::{
     Arg,
+    eval::{
+        index::Definition,
+        key::{exact_name, exact_place},
+        value::AbstractValue,
+    },
     module::{Site, Variable},
     tables::{Collection, Does, Gives},
 };
 
 /// A value that is one of several things.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Choice<'i> {
+pub(crate) enum Choice<'f> {
     /// One after the other.
-    Item(&'i Arg),
+    Item(&'f Arg),
     /// One of the things at the first fields of a path.
-    Among(&'i AccessPath, &'i [Field]),
+    Among(&'f AccessPath, &'f [Field]),
 }
 
 /// How many ways to reach one place are looked at.
@@ -41,16 +38,16 @@ const MEMBERS: usize = 32;
 /// How many decisions one way may take: functions that register for others, loops.
 const DECISIONS: usize = 8;
 
-impl<'i> Index<'i> {
+impl<'f> Contexts<'f> {
     /// The assumptions under which `ask` finds nothing left open in a function; one set per way there. A way whose end stays open is
     /// among them. Of several things that are open the first is decided that somebody decides.
-    pub(super) fn ways<O>(&self, function: u32, ask: impl Fn(&At<'i>) -> O) -> Vec<Env<'i>>
+    pub(crate) fn ways<O>(&self, function: u32, ask: impl Fn(&Context<'f>) -> O) -> Vec<Env<'f>>
     where
-        O: IntoIterator<Item = Open>,
+        O: IntoIterator<Item = Unbound>,
     {
         let (mut done, mut pending) = (vec![], vec![(Env::default(), DECISIONS)]);
         while let Some((env, left)) = pending.pop() {
-            let at = At { function, env };
+            let at = Context { function, env };
             let more = left > 0 && done.len() + pending.len() < WAYS;
             let open = ask(&at).into_iter().filter(|_| more);
             let mut decided = open.map(|open| self.decide(open, &at.env, DECISIONS));
@@ -66,10 +63,10 @@ impl<'i> Index<'i> {
     }
 
     /// The same assumptions with one more decision, in all ways that it can go; none if nobody decides.
-    fn decide(&self, open: Open, env: &Env<'i>, depth: usize) -> Vec<Env<'i>> {
+    fn decide(&self, unbound: Unbound, env: &Env<'f>, depth: usize) -> Vec<Env<'f>> {
         let Some(depth) = depth.checked_sub(1) else { return vec![] };
-        let (function, item, list) = match open {
-            Open::Parameters(function) => {
+        let (function, item, list) = match unbound {
+            Unbound::Parameters(function) => {
                 let called = self.called(function, env);
                 if !called.is_empty() {
                     return called;
@@ -82,9 +79,9 @@ impl<'i> Index<'i> {
                 let Some(item) = parameters.first() else { return vec![] };
                 (function, *item, list)
             }
-            Open::Item(function, item) => {
+            Unbound::Item(function, item) => {
                 let Some(choice) = self.choice(function, item) else { return vec![] };
-                let at = At { function, env: env.clone() };
+                let at = Context { function, env: env.clone() };
                 let list = self.chosen_from(choice, &at);
                 let list = match choice {
                     Choice::Item(Arg { term: Term::Path(path), .. }) => {
@@ -95,23 +92,23 @@ impl<'i> Index<'i> {
                 };
                 (function, item, list)
             }
-            Open::This(class) => {
+            Unbound::This(class) => {
                 let leaf = |class: &usize| self.descendants(*class).is_empty();
                 let actual = self.descendants(class).into_iter().filter(leaf);
                 return actual.map(|actual| env.with_this(class, actual)).collect();
             }
         };
-        match self.settle(list, FUEL) {
-            Thing::Open(outer) if outer != open => self.decide(outer, env, depth),
+        match self.settle(list) {
+            AbstractValue::Unbound(outer) if outer != unbound => self.decide(outer, env, depth),
             list => {
-                let bind = |thing| env.with(function, vec![(item, Bound::Thing(thing))]);
+                let bind = |thing| env.with(function, vec![(item, Assumed::Value(thing))]);
                 self.turns(&list).into_iter().map(bind).collect()
             }
         }
     }
 
     /// What a value of a function is one of, if it is: a loop's item, `tools.find(…)`, `tools[name]`.
-    pub(super) fn choice(&self, function: u32, value: Value) -> Option<Choice<'i>> {
+    pub(crate) fn choice(&self, function: u32, value: Value) -> Option<Choice<'f>> {
         let unit = self.unit(function)?;
         if let Some((_, list)) = unit.items.iter().find(|(item, _)| *item == value) {
             return Some(Choice::Item(list));
@@ -120,44 +117,44 @@ impl<'i> Index<'i> {
             Definition::Call(number) => {
                 let site = self.site(*number)?;
                 let callee = site.callee.as_ref()?;
-                let (method, receiver) = split(callee)?;
-                let is_entry = matches!(self.builtins().does(method), Some(Does::Get | Does::Each))
-                    && self.builtins().gives(method) == Some(Gives::Entry);
+                let (method, receiver) = split_method(callee)?;
+                let is_entry = matches!(self.eval.builtins.does(method), Some(Does::Get | Does::Each))
+                    && self.eval.builtins.gives(method) == Some(Gives::Entry);
                 is_entry.then_some(Choice::Among(callee, receiver))
             }
             Definition::Path(path) => {
                 let (last, before) = path.fields.split_last()?;
-                name_of(last).is_none().then_some(Choice::Among(path, before))
+                exact_name(last).is_none().then_some(Choice::Among(path, before))
             }
             _ => None,
         }
     }
 
     /// The collection behind a choice.
-    pub(super) fn chosen_from(&self, choice: Choice<'i>, at: &At<'i>) -> Thing<'i> {
+    pub(crate) fn chosen_from(&self, choice: Choice<'f>, at: &Context<'f>) -> AbstractValue<'f> {
         match choice {
-            Choice::Item(list) => self.look(list, at, FUEL),
-            Choice::Among(path, fields) => self.receiver(fields, path, at, FUEL),
+            Choice::Item(list) => self.look(list, at),
+            Choice::Among(path, fields) => self.receiver(fields, path, at),
         }
     }
 
     /// The assumptions that the callers of a function bring.
-    fn called(&self, function: u32, env: &Env<'i>) -> Vec<Env<'i>> {
+    fn called(&self, function: u32, env: &Env<'f>) -> Vec<Env<'f>> {
         let parameters =
             self.unit(function).map_or(&[][..], |unit| &unit.function.parameters).iter().copied();
-        let bind = |caller: &Caller<'i>| {
+        let bind = |caller: &Caller<'f>| {
             let bound: Vec<_> = match caller {
                 Caller::Site(number) => {
                     let site = self.site(*number)?;
-                    let arguments = site.arguments.iter().map(|arg| Bound::Arg(arg, site.within));
+                    let arguments = site.arguments.iter().map(|arg| Assumed::Arg(arg, site.within));
                     parameters.clone().zip(arguments).collect()
                 }
                 Caller::Decorator(number) => return self.decorating(*number, function, env),
                 Caller::Step(within, arguments) => {
                     let arguments = arguments.iter().map(|argument| match argument {
-                        Argument::Term(term) => Bound::Term(term, *within),
+                        Argument::Term(term) => Assumed::Term(term, *within),
                         Argument::Closure { function, .. } => {
-                            Bound::Thing(Thing::Function(function.0, env.clone()))
+                            Assumed::Value(AbstractValue::Function(*function, env.clone()))
                         }
                     });
                     parameters.clone().zip(arguments).collect()
@@ -170,14 +167,14 @@ impl<'i> Index<'i> {
 
     /// The assumptions that those bring whom a closure is handed to, where they call it: `client.offer((about, work) => …)`, and each
     /// client of the tree offers its tools with that.
-    fn handed_on(&self, function: u32, env: &Env<'i>) -> Vec<Env<'i>> {
+    fn handed_on(&self, function: u32, env: &Env<'f>) -> Vec<Env<'f>> {
         let Some((number, position)) = self.handed(function) else { return vec![] };
         let Some(site) = self.site(number) else { return vec![] };
         let named = |method: &str| -> Vec<u32> {
-            let methods = self.input.classes.iter().flat_map(|class| &class.methods);
+            let methods = self.eval.flat.classes.iter().flat_map(|class| &class.methods);
             methods.filter(|(name, _)| &**name == method).map(|(_, function)| *function).collect()
         };
-        let receivers = match (self.target(site), site.callee.as_ref().and_then(split)) {
+        let receivers = match (self.target(site), site.callee.as_ref().and_then(split_method)) {
             (Some(target), _) => vec![target],
             (None, Some((method, _))) => named(method),
             (None, None) => vec![],
@@ -190,7 +187,7 @@ impl<'i> Index<'i> {
             let given = AccessPath::from(*given);
             let calls = self.inside(receiver).iter().filter_map(|number| self.site(*number));
             for call in calls.filter(|call| call.callee.as_ref() == Some(&given)) {
-                let arguments = call.arguments.iter().map(|arg| Bound::Arg(arg, call.within));
+                let arguments = call.arguments.iter().map(|arg| Assumed::Arg(arg, call.within));
                 found.push(env.with(function, parameters.iter().copied().zip(arguments).collect()));
             }
         }
@@ -199,96 +196,96 @@ impl<'i> Index<'i> {
 
     /// The assumptions that calls bring which name the member of an object that a function is, where nothing is known of the object:
     /// `context.offer("add", …)`, and the only `offer` of the tree is in what somebody has made to be handed about.
-    fn called_alike(&self, function: u32, env: &Env<'i>) -> Vec<Env<'i>> {
+    fn called_alike(&self, function: u32, env: &Env<'f>) -> Vec<Env<'f>> {
         let Some(unit) = self.unit(function) else { return vec![] };
         let (name, parameters) = (last_part(&unit.function.name), &unit.function.parameters);
-        let is_common = self.input.tables.lexicon().common_methods.contains(name);
+        let is_common = self.eval.knowledge.tables().lexicon().common_methods.contains(name);
         if is_common || name == "closure" || parameters.len() < 2 {
             return vec![];
         }
-        if self.input.units.iter().filter(|unit| last_part(&unit.function.name) == name).count() > 1 {
+        if self.functions.iter().filter(|function| last_part(&function.name) == name).count() > 1 {
             return vec![];
         }
-        let bind = |site: &'i Site| {
-            let arguments = site.arguments.iter().map(|arg| Bound::Arg(arg, site.within));
+        let bind = |site: &'f Site| {
+            let arguments = site.arguments.iter().map(|arg| Assumed::Arg(arg, site.within));
             env.with(function, parameters.iter().copied().zip(arguments).collect())
         };
-        let fits = |site: &&'i Site| (2..=parameters.len()).contains(&site.arguments.len());
+        let fits = |site: &&'f Site| (2..=parameters.len()).contains(&site.arguments.len());
         self.calls_of_method(name).filter(fits).map(bind).collect()
     }
 
     /// The list that a closure is called for each thing of: `tools.forEach((tool) => …)`.
-    fn gone_over(&self, function: u32, env: &Env<'i>) -> Option<Thing<'i>> {
+    fn gone_over(&self, function: u32, env: &Env<'f>) -> Option<AbstractValue<'f>> {
         let (number, argument) = self.handed(function)?;
         let site = self.site(number)?;
         let callee = site.callee.as_ref()?;
-        let (method, receiver) = split(callee)?;
-        if argument != 0 || !self.builtins().hands_entry(method) {
+        let (method, receiver) = split_method(callee)?;
+        if argument != 0 || !self.eval.builtins.hands_entry(method) {
             return None;
         }
-        let at = At { function: site.within, env: env.clone() };
-        Some(self.with_collected(self.receiver(receiver, callee, &at, FUEL), callee, receiver, &at, false))
+        let at = Context { function: site.within, env: env.clone() };
+        Some(self.with_collected(self.receiver(receiver, callee, &at), callee, receiver, &at, false))
     }
 
     /// The collection at the first fields of a path with what is put into it, wherever that is written: a registry. Who goes over a map
     /// itself gets `pairs` of name and value.
     fn with_collected(
         &self,
-        list: Thing<'i>,
-        path: &'i AccessPath,
-        fields: &'i [Field],
-        at: &At<'i>,
+        list: AbstractValue<'f>,
+        path: &'f AccessPath,
+        fields: &'f [Field],
+        at: &Context<'f>,
         pairs: bool,
-    ) -> Thing<'i> {
-        let place = place_at(&path.root, fields, self.owner(at.function));
+    ) -> AbstractValue<'f> {
+        let place = exact_place(&path.root, fields, self.owner(at.function));
         let more = place.map(|place| self.collected(&place)).unwrap_or_default();
         if more.is_empty() {
             return list;
         }
-        let pairs = pairs && self.is_map(&self.settle(list.clone(), FUEL));
-        let turn = |(name, thing): (Option<Name>, Thing<'i>)| match name {
-            Some(name) if pairs => Thing::Many(Rc::new(vec![Thing::Text(name), thing])),
+        let pairs = pairs && self.is_map(&self.settle(list.clone()));
+        let turn = |(name, thing): (Option<Name>, AbstractValue<'f>)| match name {
+            Some(name) if pairs => AbstractValue::Items([AbstractValue::Text(name), thing].into()),
             _ => thing,
         };
-        let own = self.elements(&list, FUEL).into_iter();
-        Thing::Many(Rc::new(own.chain(more).map(turn).collect()))
+        let own = self.elements(&list).into_iter();
+        AbstractValue::Items(own.chain(more).map(turn).collect())
     }
 
     /// Whether something is a map of the language that is made there.
-    fn is_map(&self, thing: &Thing<'i>) -> bool {
-        let Thing::Call(number, _) = thing else { return false };
+    fn is_map(&self, thing: &AbstractValue<'f>) -> bool {
+        let AbstractValue::Call(number, _) = thing else { return false };
         let callee = self.site(*number).filter(|site| site.construct).and_then(|site| site.callee.as_ref());
         match callee {
             Some(AccessPath { root: Root::Global(name), fields }) if fields.is_empty() => {
-                self.builtins().collection("", name) == Some(Collection::Map)
+                self.eval.builtins.collection("", name) == Some(Collection::Map)
             }
             _ => false,
         }
     }
 
     /// What is put into the collection at a place, wherever that is written.
-    pub(super) fn collected(&self, place: &str) -> Vec<(Option<Name>, Thing<'i>)> {
+    pub(crate) fn collected(&self, place: &str) -> Vec<(Option<Name>, AbstractValue<'f>)> {
         let mut found = self.put_in(self.kept(place));
-        found.extend(self.memo().filling(|| self.set_in(&self.entered(place))));
+        found.extend(self.filling(|| self.set_in(&self.entered(place))));
         found
     }
 
     /// What is set in an object: `tools[tool.name] = tool`.
-    fn set_in(&self, entered: &[&'i Variable]) -> Vec<(Option<Name>, Thing<'i>)> {
+    fn set_in(&self, entered: &[&'f Variable]) -> Vec<(Option<Name>, AbstractValue<'f>)> {
         let mut found = vec![];
         for variable in entered.iter().take(WAYS) {
             let (Some(initial), Some(Field::At(key))) = (&variable.initial, variable.path.fields.last())
             else {
                 continue;
             };
-            let under = |at: &At<'i>| match key {
-                Term::Path(path) => self.settle(self.path(path, at, FUEL), FUEL),
-                _ => Thing::Unknown,
+            let under = |at: &Context<'f>| match key {
+                Term::Path(path) => self.settle(self.path(path, at)),
+                _ => AbstractValue::Unknown,
             };
-            let value = |at: &At<'i>| self.look(initial, at, FUEL);
-            let ask = |at: &At<'i>| under(at).open().or_else(|| self.settle(value(at), FUEL).open());
+            let value = |at: &Context<'f>| self.look(initial, at);
+            let ask = |at: &Context<'f>| under(at).unbound().or_else(|| self.settle(value(at)).unbound());
             for env in self.ways(variable.within, ask) {
-                let at = At { function: variable.within, env };
+                let at = Context { function: variable.within, env };
                 found.push((under(&at).text().cloned(), value(&at)));
             }
         }
@@ -296,28 +293,28 @@ impl<'i> Index<'i> {
     }
 
     /// What calls put into a collection: `tools.push(tool)`, `handlers.set(name, handler)`.
-    pub(super) fn put_in(&self, calls: &[u32]) -> Vec<(Option<Name>, Thing<'i>)> {
-        self.memo().filling(|| self.put_by(calls))
+    pub(crate) fn put_in(&self, calls: &[u32]) -> Vec<(Option<Name>, AbstractValue<'f>)> {
+        self.filling(|| self.put_by(calls))
     }
 
-    fn put_by(&self, calls: &[u32]) -> Vec<(Option<Name>, Thing<'i>)> {
+    fn put_by(&self, calls: &[u32]) -> Vec<(Option<Name>, AbstractValue<'f>)> {
         let mut found = vec![];
         for number in calls.iter().take(WAYS) {
             let Some(site) = self.site(*number) else { continue };
-            let method = site.callee.as_ref().and_then(split).map(|(method, _)| method);
-            for env in self.ways(site.within, |at| self.open_in(site, at)) {
-                let at = At { function: site.within, env };
-                let mut things = site.arguments.iter().map(|arg| self.look(arg, &at, FUEL));
-                if method.and_then(|method| self.builtins().does(method)) == Some(Does::Set) {
+            let method = site.callee.as_ref().and_then(split_method).map(|(method, _)| method);
+            for env in self.ways(site.within, |at| self.unbound_in(site, at)) {
+                let at = Context { function: site.within, env };
+                let mut things = site.arguments.iter().map(|arg| self.look(arg, &at));
+                if method.and_then(|method| self.eval.builtins.does(method)) == Some(Does::Set) {
                     if let (Some(key), Some(thing)) = (things.next(), things.next()) {
-                        found.push((self.settle(key, FUEL).text().cloned(), thing));
+                        found.push((self.settle(key).text().cloned(), thing));
                     }
                 } else {
-                    things.for_each(|thing| match self.settle(thing, FUEL) {
+                    things.for_each(|thing| match self.settle(thing) {
                         // `tools.push(...more)`.
-                        thing @ (Thing::List(..) | Thing::Many(_) | Thing::OneOf(_)) => {
-                            found.extend(self.elements(&thing, FUEL))
-                        }
+                        thing @ (AbstractValue::List(..)
+                        | AbstractValue::Items(_)
+                        | AbstractValue::Alternatives(_)) => found.extend(self.elements(&thing)),
                         thing => found.push((None, thing)),
                     });
                 }
@@ -327,30 +324,28 @@ impl<'i> Index<'i> {
     }
 
     /// Who decides what the arguments of a call are, and what the members are of objects among them: the callers of its own function first.
-    fn open_in(&self, site: &'i Site, at: &At<'i>) -> Vec<Open> {
+    fn unbound_in(&self, site: &'f Site, at: &Context<'f>) -> Vec<Unbound> {
         let mut found = vec![];
         for arg in &site.arguments {
-            let thing = self.settle(self.look(arg, at, FUEL), FUEL);
-            found.extend(thing.open());
-            if let Thing::Object(members, at) = &thing {
+            let thing = self.settle(self.look(arg, at));
+            found.extend(thing.unbound());
+            if let AbstractValue::Object(members, at) = &thing {
                 let members = members.iter().take(MEMBERS);
-                found.extend(
-                    members.filter_map(|(_, arg)| self.settle(self.look(arg, at, FUEL), FUEL).open()),
-                );
+                found.extend(members.filter_map(|(_, arg)| self.settle(self.look(arg, at)).unbound()));
             }
         }
-        found.sort_by_key(|open| *open != Open::Parameters(site.within));
+        found.sort_by_key(|open| *open != Unbound::Parameters(site.within));
         found
     }
 
     /// What a loop over something is at, turn by turn. Of the entries of an object that is a pair of name and value.
-    fn turns(&self, list: &Thing<'i>) -> Vec<Thing<'i>> {
-        let pairs = matches!(list, Thing::Entries(_));
-        let turn = |(name, thing): (Option<Name>, Thing<'i>)| match name {
-            Some(name) if pairs => Thing::Many(Rc::new(vec![Thing::Text(name), thing])),
+    fn turns(&self, list: &AbstractValue<'f>) -> Vec<AbstractValue<'f>> {
+        let pairs = matches!(list, AbstractValue::Entries(_));
+        let turn = |(name, thing): (Option<Name>, AbstractValue<'f>)| match name {
+            Some(name) if pairs => AbstractValue::Items([AbstractValue::Text(name), thing].into()),
             _ => thing,
         };
-        self.elements(list, FUEL).into_iter().map(turn).collect()
+        self.elements(list).into_iter().map(turn).collect()
     }
 }
 

@@ -2,15 +2,15 @@
 
 use interlock_model::ir::{AccessPath, Root, Term, Value};
 
-use super::{
-    index::{Definition, Index},
-    place::name_of,
+use super::Contexts;
+use crate::{
+    eval::{index::Definition, key::exact_name},
+    module::Class,
 };
-use crate::module::Class;
 
-impl<'i> Index<'i> {
+impl<'f> Contexts<'f> {
     /// The declared type of a value.
-    pub(super) fn declared(&self, function: u32, value: Value) -> Option<&'i AccessPath> {
+    pub(crate) fn declared(&self, function: u32, value: Value) -> Option<&'f AccessPath> {
         let unit = self.unit(function)?;
         if let Some((_, declared)) = unit.types.iter().find(|(typed, _)| *typed == value) {
             return Some(declared);
@@ -29,13 +29,13 @@ impl<'i> Index<'i> {
     }
 
     /// The declared type of the field or global that a path starts with.
-    pub(super) fn declared_field(&self, path: &AccessPath, function: u32) -> Option<&'i AccessPath> {
+    pub(crate) fn declared_field(&self, path: &AccessPath, function: u32) -> Option<&'f AccessPath> {
         match &path.root {
             Root::This => {
                 let class = self.class(self.owner(function)?)?;
-                let field = name_of(path.fields.first()?)?;
-                let declared = |class: &'i Class| class.fields.iter().find(|(name, _)| &**name == field);
-                self.line(class).find_map(declared).map(|(_, declared)| declared)
+                let field = exact_name(path.fields.first()?)?;
+                let declared = |class: &'f Class| class.fields.iter().find(|(name, _)| &**name == field);
+                self.ancestry(class).find_map(declared).map(|(_, declared)| declared)
             }
             Root::Global(name) => self.variables(name).find_map(|variable| variable.declared.as_ref()),
             Root::Value(_) => None,
@@ -43,14 +43,14 @@ impl<'i> Index<'i> {
     }
 
     /// The method that a call of a field, parameter or global reaches by its declared type, where nothing overrides it.
-    pub(super) fn declared_method(&self, callee: &AccessPath, function: u32) -> Option<u32> {
+    pub(crate) fn declared_method(&self, callee: &AccessPath, function: u32) -> Option<u32> {
         let declared = match (&callee.root, callee.fields.as_slice()) {
             (Root::Value(value), [_]) => self.declared(function, *value),
             (Root::This, [_, _]) | (Root::Global(_), [_]) => self.declared_field(callee, function),
             _ => None,
         }?;
         let Root::Global(name) = &declared.root else { return None };
-        let (class, method) = (self.class(name)?, name_of(callee.fields.last()?)?);
+        let (class, method) = (self.class(name)?, exact_name(callee.fields.last()?)?);
         if self.overridden(class, method) { None } else { self.method(class, method) }
     }
 }
