@@ -26,7 +26,8 @@ macro_rules! topics {
 
 topics! {
     AnotherEachTime, Asks, Begins, BesideArguments, Busy, Cache, CacheInMemory, Caller, ChangedAt, ClearsUp, Closes, ClosingFlag, Computes, DoesOnce, Ends,
-    ExitsProcess, FileName, Fingerprint, FoundList, Handles, Holders, InTransaction, KindOfFile, Limit, LimitInitials, Log, LogStream, Maker, Notes, Nothing, Number,
+    ExitsProcess, FileName, Fingerprint, FoundList, Handles, Holders, InTransaction, KindOfFile, Limit, LimitInitials, Log, LogStream, LooksUp, Maker, Notes, Nothing,
+    Number,
     Once, OwnId, Owner, OwnerTogether, Pauses, Personal, Presence, Reads, Removes, Renewal, RequestWorked, RoleHolder, SetsState, Settles, Size, Switch, TellsPeople,
     Temporary, TidiedPath, ToClient, UnderWay, Unguessable, UsedAt, Version, VersionEnding, Waiting, WentWell, WhoCalls, Work, Wrapping,
 }

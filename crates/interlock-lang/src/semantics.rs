@@ -20,6 +20,8 @@ pub struct Semantics {
     pub constructor: Option<&'static str>,
     /// The global by which a method names what is above its class: `super`.
     pub above: Option<&'static str>,
+    /// Whether a list or a map with nothing in it counts as a no.
+    pub empty_is_false: bool,
     /// The export that stands for a whole module: `default`.
     pub default_export: Option<&'static str>,
 }

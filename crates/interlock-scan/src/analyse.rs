@@ -1,7 +1,7 @@
 //! The rules run over a program.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::{BTreeMap, BTreeSet, HashMap},
     sync::Arc,
 };
 
@@ -9,7 +9,10 @@ use interlock_hazards::{
     ALL, Decision, Hazard, Issue,
     view::{Entry, Facts, View},
 };
-use interlock_model::{Loss, LossKind, NotFollowed, Reach, Span, ToolCoverage, ir::Program};
+use interlock_model::{
+    Loss, LossKind, NotFollowed, Reach, Span, ToolCoverage,
+    ir::{FunctionId, Program},
+};
 use rayon::iter::{IntoParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
 use crate::{
@@ -110,20 +113,50 @@ fn merge(issues: Vec<Issue>) -> Vec<(Issue, Vec<Way>)> {
             std::collections::btree_map::Entry::Occupied(mut place) => {
                 let (known, ways) = place.get_mut();
                 ways.push(Way::of(&issue));
-                let mut tools = std::mem::take(&mut known.tools);
-                tools.extend(issue.tools.iter().cloned());
-                tools.sort();
-                tools.dedup();
-                let reach = either(known.reach, issue.reach);
-                if issue.confidence > known.confidence {
-                    *known = issue;
-                }
-                known.tools = tools;
-                known.reach = reach;
+                join(known, issue);
             }
         }
     }
-    places.into_values().collect()
+    fold(places.into_values().collect())
+}
+
+/// One issue for each act of a function: whichever of several reads it went by, the story is the same, and so is what stops it.
+fn fold(issues: Vec<(Issue, Vec<Way>)>) -> Vec<(Issue, Vec<Way>)> {
+    let mut folded: Vec<(Issue, Vec<Way>)> = vec![];
+    let mut known: HashMap<(FunctionId, Span), usize> = HashMap::new();
+    for (issue, ways) in issues {
+        // Both read, then both act.
+        let act = match issue.witness.as_slice() {
+            [(_, read, _), (_, again, _), (_, act, _), (_, last, _)] if read == again && act == last => *act,
+            _ => {
+                folded.push((issue, ways));
+                continue;
+            }
+        };
+        let number = *known.entry((issue.function, act)).or_insert(folded.len());
+        match folded.get_mut(number) {
+            None => folded.push((issue, ways)),
+            Some((first, all)) => {
+                all.extend(ways);
+                join(first, issue);
+            }
+        }
+    }
+    folded
+}
+
+/// Adds an issue to one that tells the same: the surer of the two is told, with the tools and the reach of both.
+fn join(known: &mut Issue, issue: Issue) {
+    let mut tools = std::mem::take(&mut known.tools);
+    tools.extend(issue.tools.iter().cloned());
+    tools.sort();
+    tools.dedup();
+    let reach = either(known.reach, issue.reach);
+    if issue.confidence > known.confidence {
+        *known = issue;
+    }
+    known.tools = tools;
+    known.reach = reach;
 }
 
 fn either(one: Reach, other: Reach) -> Reach {

@@ -72,11 +72,22 @@ pub(crate) fn claims(view: &View<'_>, pair: &CheckAct<'_, '_>) -> Result<(), Rea
         Some(Op::Write {
             mode: WriteMode::Blind | WriteMode::Atomic | WriteMode::Conditional(_), ..
         }) => {
-            needs(judges_content, Reason::JudgesPresence)?;
+            needs(judges_content && !only_looks_up(pair), Reason::JudgesPresence)?;
             unless(is_immutable(view, pair), Reason::Immutable)
         }
-        Some(Op::Delete { .. }) => needs(judges_content, Reason::JudgesPresence),
+        Some(Op::Delete { .. }) => needs(judges_content && !only_looks_up(pair), Reason::JudgesPresence),
         _ => Err(Reason::OutOfScope),
+    }
+}
+
+/// Whether rows of which it is not known that they are the same were only asked whether something is among them.
+fn only_looks_up(pair: &CheckAct<'_, '_>) -> bool {
+    let entry = pair.entry;
+    match pair.check.and_then(|check| entry.op(check)) {
+        Some(Op::Check { on, .. }) if pair.overlap == Overlap::Maybe => {
+            !entry.flow().holds_content_of(on, pair.read)
+        }
+        _ => false,
     }
 }
 

@@ -211,19 +211,22 @@ fn issue(pair: &CheckAct<'_, '_>) -> Issue {
                 &format!("writes {thing}"),
                 "A's content is gone",
             );
-            // Two calls that make the same beginning lose nothing, unless a third has gone on from it.
-            if !there && is_beginning(pair) { issue.no_surer_than(Confidence::Medium) } else { issue }
+            // Two calls that make the same beginning lose nothing, unless a third has gone on from it; and what was asked of a file
+            // that is there may have nothing to do with what is written.
+            if there || is_beginning(pair) { issue.no_surer_than(Confidence::Medium) } else { issue }
         }
         Some(Op::Rename { .. }) => {
             let message = format!(
                 "{thing} is looked for and then replaced by name, so of two calls at once one takes the other's place"
             );
-            pair.report(
+            let issue = pair.report(
                 message,
                 &format!("does not find {thing}"),
                 &format!("moves something to {thing}"),
                 "A's is gone",
-            )
+            );
+            // Of two calls that move the same file the second fails: only what a third has put there meanwhile is lost.
+            if moves_own_file(pair) { issue } else { issue.no_surer_than(Confidence::Medium) }
         }
         _ => {
             let message = format!(
@@ -238,6 +241,30 @@ fn issue(pair: &CheckAct<'_, '_>) -> Issue {
             .only(Severity::Low)
         }
     }
+}
+
+/// Whether what is moved was written by the same call, so that another call moves another file.
+fn moves_own_file(pair: &CheckAct<'_, '_>) -> bool {
+    let entry = pair.entry;
+    let Some(Op::Rename { from, .. }) = entry.op(pair.act) else { return false };
+    let Resource::File(moved) = entry.alias().resolve_resource(from) else { return false };
+    let writes = |at: At| match (entry.op(at), entry.resource(at)) {
+        (Some(Op::Write { .. }), Some(Resource::File(written))) => {
+            at < pair.act && written.names_the_same_as(&moved)
+        }
+        _ => false,
+    };
+    entry.alias().is_another_each_time(&moved)
+        || entry.steps_of(Kinds::WRITE).any(writes)
+        || is_chosen(entry, &moved)
+}
+
+/// Whether the caller says which file it is.
+fn is_chosen(entry: &Entry<'_>, path: &Term) -> bool {
+    let values = entry.flow().values_in(path);
+    let given =
+        |value: &Value| matches!(entry.flow().origin(*value), Some(Origin::Argument | Origin::Arguments));
+    entry.flow().backward_slice(&values).iter().any(given)
 }
 
 /// Whether what is written is the same whoever comes: nothing of a caller's is in it, and nothing that was found out but what another file says.
@@ -334,19 +361,24 @@ fn is_judged(entry: &Entry<'_>, read: At, act: At) -> bool {
         Some(Op::Read { of: Resource::File(_), aspect, .. }) => *from > read && *aspect != Aspect::Target,
         _ => false,
     };
-    // What kind of a thing it is only says which way to go, unless all others are refused, and links with them.
+    // What kind of a thing it is only says which way to go, unless all others are refused, and links with them. Who lists a folder has
+    // to ask whether it is one.
+    let lists = matches!(entry.op(act), Some(Op::Read { aspect: Aspect::Total, .. }));
     let is_dispatch = |check: At, value: Value| {
         entry.lexicon().has(Topic::KindOfFile, entry.name_of(value))
-            && !entry.control().is_refused(check, act)
+            && (lists || !entry.control().is_refused(check, act))
     };
+    // A check that both ways come from to the act has kept nobody out.
     let decides = |check: At| match entry.op(check) {
-        Some(Op::Check { on, .. }) => on.iter().any(|value| {
-            let sources = entry.flow().sources(*value);
-            sources.contains(&read)
-                && !sources.iter().any(is_found_there)
-                && !is_the_name(*value)
-                && !is_dispatch(check, *value)
-        }),
+        Some(Op::Check { on, .. }) if entry.control().answer(check, act).is_some() => {
+            on.iter().any(|value| {
+                let sources = entry.flow().sources(*value);
+                sources.contains(&read)
+                    && !sources.iter().any(is_found_there)
+                    && !is_the_name(*value)
+                    && !is_dispatch(check, *value)
+            })
+        }
         _ => false,
     };
     entry.steps_of(Kinds::CHECK).any(|check| read < check && check < act && decides(check))

@@ -46,6 +46,10 @@ fn judge(entry: &Entry<'_>, at: At) -> Result<Issue, Reason> {
     let closes: Vec<At> = entry
         .all(Kinds::CLOSE, |op| matches!(op, Op::Close { handle: other } if closes(entry, other, &names)))
         .collect();
+    // What an event closes is closed whichever way the function goes: a listener that only finds out whether a port is free.
+    let is_spawned =
+        |close: &At| entry.control().around(*close, |op| matches!(op, Op::Spawn { .. })).is_some();
+    unless(closes.iter().any(is_spawned), Reason::ClosedOnFailure)?;
     let past = |step: At| closes.contains(&step) || leaves_it_to(entry, step, &closes);
     let branches = entry.control().exits(entry.control().behind(at), past);
     let (mut failures, mut answers) = (vec![], vec![]);

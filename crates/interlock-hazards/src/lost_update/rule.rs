@@ -72,6 +72,7 @@ pub(crate) fn claims(_view: &View<'_>, pair: &CheckAct<'_, '_>) -> Result<(), Re
     let stored = matches!(pair.resource(), Some(Resource::File(_) | Resource::Row { .. } | Resource::Key(_)));
     needs(stored, Reason::OutOfScope)?;
     needs(pair.data_dependent, Reason::NotComputedFromRead)?;
+    needs(holds_what_was_read(pair), Reason::NotComputedFromRead)?;
     match pair.entry.op(pair.act) {
         Some(Op::Write { mode: WriteMode::Blind, .. } | Op::Rename { .. }) => {}
         Some(Op::Write { mode: WriteMode::Conditional(_), .. }) => {
@@ -83,6 +84,18 @@ pub(crate) fn claims(_view: &View<'_>, pair: &CheckAct<'_, '_>) -> Result<(), Re
         _ => return Err(Reason::OutOfScope),
     }
     unless(is_in_cache(pair.entry, pair.act), Reason::KeepsCache)
+}
+
+/// Whether what is written has something of what was read in it. Where that was only asked whether it has something, nothing of it is
+/// written back.
+fn holds_what_was_read(pair: &CheckAct<'_, '_>) -> bool {
+    let read = matches!(pair.resource(), Some(Resource::Row { .. }));
+    match pair.entry.op(pair.act) {
+        Some(Op::Write { from, .. }) if read && pair.overlap == Overlap::Maybe => {
+            pair.entry.flow().holds_content_of(from, pair.read)
+        }
+        _ => true,
+    }
 }
 
 /// Whether what a column is changed by was computed from what stood in the same column before: `n = n + $1`, and `$1` from `n`.

@@ -15,14 +15,17 @@
 //!
 //! What whoever finds it gets is a cache, and `duplicate-load`.
 
-use interlock_model::ir::{Op, WriteMode};
+use interlock_model::ir::{Op, Root, Value, WriteMode};
 
 use crate::{
     Issue, Reason,
     check_act::CheckAct,
     decision::{needs, unless},
-    view::{Overlap, View},
+    view::{At, Overlap, View},
 };
+
+/// How many names something may have on the way to the check.
+const MOST_NAMES: usize = 8;
 
 /// Whether something is refused if it is there, and put there behind a suspension.
 pub(crate) fn claims(_view: &View<'_>, pair: &CheckAct<'_, '_>) -> Result<(), Reason> {
@@ -32,9 +35,35 @@ pub(crate) fn claims(_view: &View<'_>, pair: &CheckAct<'_, '_>) -> Result<(), Re
     needs(pair.is_shared() && puts && !pair.data_dependent_at_all, Reason::OutOfScope)?;
     needs(pair.overlap == Overlap::Sure, Reason::UnsureSame)?;
     let check = pair.check.ok_or(Reason::OutOfScope)?;
+    needs(asks_for_it(pair, check), Reason::JudgesContent)?;
     let is_free = entry.control().answer(check, pair.act) == Some(false);
     needs(is_free && entry.control().is_refused(check, pair.act), Reason::OutOfScope)?;
     unless(entry.control().is_recovery(pair.act), Reason::NotesFailure)
+}
+
+/// Whether a check asks for what was read itself, and not for something that came of it later: a request that was sent with a token says
+/// nothing of the token.
+fn asks_for_it(pair: &CheckAct<'_, '_>, check: At) -> bool {
+    let entry = pair.entry;
+    let (Some(Op::Check { on, .. }), Some(Op::Read { into, .. })) = (entry.op(check), entry.op(pair.read))
+    else {
+        return false;
+    };
+    let is_it = |value: &Value| {
+        let mut value = *value;
+        // Under other names, and through `!!found` and `found ?? null`.
+        for _ in 0..MOST_NAMES {
+            if value == *into || entry.alias().resolve_path(&value.into()).root == Root::Value(*into) {
+                return true;
+            }
+            match entry.flow().inputs(value) {
+                [only] => value = *only,
+                _ => return false,
+            }
+        }
+        false
+    };
+    on.iter().any(is_it)
 }
 
 pub(super) fn issue(pair: &CheckAct<'_, '_>) -> Issue {

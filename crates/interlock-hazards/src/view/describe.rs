@@ -11,21 +11,25 @@ use super::{
 const LONGEST: usize = 60;
 
 /// What front ends call values that have no name in the source: by their place, or by the method whose result they are.
-const MADE_UP: [&str; 23] = [
+const MADE_UP: [&str; 29] = [
     "arg",
+    "basename",
     "digest",
+    "dirname",
     "fields",
     "filter",
     "find",
     "get",
     "join",
     "map",
+    "normalize",
     "now",
     "param",
     "part",
     "pop",
     "promise",
     "replace",
+    "resolve",
     "result",
     "returned",
     "settled",
@@ -33,9 +37,14 @@ const MADE_UP: [&str; 23] = [
     "split",
     "stringify",
     "substring",
+    "toLowerCase",
+    "toString",
     "trim",
     "value",
 ];
+
+/// What front ends call what a loop goes over, one by one, where the source gives it no name.
+const ITEM: &str = "item";
 
 /// What stands for a part of a name to which the source gives none.
 const COMPUTED: &str = "computed";
@@ -54,7 +63,12 @@ impl Entry<'_> {
     fn is_nameless(&self, resource: &Resource) -> bool {
         match resource {
             Resource::File(Term::Path(path)) | Resource::Key(Term::Path(path)) => match path.root {
-                Root::Value(value) => path.fields.is_empty() && MADE_UP.contains(&self.name_of(value)),
+                Root::Value(value) => {
+                    let name = self.name_of(value);
+                    // `for (const [file, target] of moves)`: what the turn of the loop is about has names for its parts only.
+                    let is_part = matches!(path.fields.first(), Some(Field::At(_)));
+                    path.fields.is_empty() && MADE_UP.contains(&name) || is_part && name == ITEM
+                }
                 _ => false,
             },
             _ => false,

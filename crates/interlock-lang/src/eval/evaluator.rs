@@ -16,6 +16,7 @@ use super::{
     index::{Definition, Index},
     key::{further, place, roomy},
     memo::{Answers, Asking, Fuel, Memo},
+    presence::Creators,
     value::AbstractValue,
 };
 use crate::{
@@ -62,6 +63,8 @@ pub(crate) struct World<'f> {
     pub(crate) inside: OnceLock<Inside>,
     /// The classes that the tree makes objects of, with those that they inherit from, once somebody asks.
     pub(crate) instantiated: OnceLock<FxHashSet<usize>>,
+    /// The calls that make objects of classes, once somebody asks.
+    pub(crate) creators: OnceLock<Creators>,
     /// The variables of modules that are declared with the result of a call, by the call's number, once somebody asks for them.
     declared: OnceLock<FxHashMap<u32, &'f AccessPath>>,
     places: Answers<u32, AbstractValue<'f>>,
@@ -129,6 +132,7 @@ impl<'f> World<'f> {
             seen: Seen::default(),
             inside: OnceLock::new(),
             instantiated: OnceLock::new(),
+            creators: OnceLock::new(),
             declared: OnceLock::new(),
             places: Answers::default(),
             inner: Answers::default(),

@@ -71,6 +71,12 @@ pub(crate) struct Index<'f> {
     pub(crate) handed: FxHashMap<FunctionId, (u32, usize)>,
     /// What the parameters of functions are by default, by position.
     pub(crate) defaults: FxHashMap<FunctionId, Vec<Option<&'f Arg>>>,
+    /// How functions set fields of `this`.
+    pub(super) set_by: FxHashMap<(FunctionId, Name), Sets>,
+    /// What has a field of some name set from outside, or taken away: the first few.
+    pub(super) set_elsewhere: FxHashMap<Name, Vec<(FunctionId, AccessPath)>>,
+    /// The functions that may come to their end without returning anything.
+    pub(super) may_return_nothing: FxHashSet<FunctionId>,
     /// What the closures among all functions take along: the function it is written in, and its terms there.
     captured: Vec<Option<(FunctionId, Vec<Term>)>>,
 }
@@ -84,6 +90,15 @@ pub(crate) struct At {
     pub(crate) class: Option<u32>,
     /// What is assigned to it: the first and the last variable of a chain, by number.
     pub(crate) variables: Option<(u32, u32)>,
+}
+
+/// How a function sets a field.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Sets {
+    /// At how many places.
+    pub(super) times: usize,
+    /// Whether one of them stands behind no condition.
+    pub(super) always: bool,
 }
 
 /// A function without its steps.
@@ -164,6 +179,9 @@ impl<'f> Index<'f> {
             otherwise: Default::default(),
             handed: Default::default(),
             defaults: Default::default(),
+            set_by: Default::default(),
+            set_elsewhere: Default::default(),
+            may_return_nothing: Default::default(),
             captured: Default::default(),
         }
     }
@@ -193,7 +211,7 @@ impl<'f> Index<'f> {
             }
             let (first, returned) = (index.definitions.len(), index.returns.len());
             index.definitions.resize_with(first + function.values.len(), Definition::default);
-            let mut walk = Walk { index: &mut index, id, first, returned, acts: false, steps: 0 };
+            let mut walk = Walk { index: &mut index, id, first, returned, acts: false, steps: 0, depth: 0 };
             for (at, value) in function.parameters.iter().enumerate() {
                 walk.define(*value, Definition::Parameter(at));
             }
@@ -302,6 +320,40 @@ impl<'f> Index<'f> {
     /// What a variable is given first that closures see changing.
     pub(crate) fn written(&self, function: FunctionId, value: Value) -> Option<&Definition> {
         self.written.get(&(function, value))
+    }
+
+    /// How a function sets a field of `this`, if it does.
+    pub(super) fn sets(&self, function: FunctionId, field: &Name) -> Option<&Sets> {
+        self.set_by.get(&(function, field.clone()))
+    }
+
+    /// The methods of some classes that set a field, constructors and closures included.
+    pub(super) fn setters(
+        &self,
+        field: &Name,
+        is_of_class: impl Fn(&str) -> bool,
+    ) -> impl Iterator<Item = (FunctionId, &Sets)> {
+        let of_class = move |function: &FunctionId| {
+            let owner = self.heads.get(function.0 as usize).and_then(|head| head.owner.as_ref());
+            owner.is_some_and(|owner| is_of_class(owner))
+        };
+        let set = self.set_by.iter().filter(move |((function, name), _)| name == field && of_class(function));
+        set.map(|((function, _), set)| (*function, set))
+    }
+
+    /// Whether a field of this name is set from outside, or taken away, of something that may be meant.
+    pub(super) fn is_set_elsewhere(
+        &self,
+        field: &Name,
+        is_meant: impl Fn(FunctionId, &AccessPath) -> bool,
+    ) -> bool {
+        let Some(set) = self.set_elsewhere.get(field) else { return false };
+        set.len() >= REMEMBERED || set.iter().any(|(function, whole)| is_meant(*function, whole))
+    }
+
+    /// The calls that reach a function for sure, if all of them are remembered.
+    pub(super) fn all_callers(&self, function: FunctionId) -> Option<&Vec<u32>> {
+        self.callers.get(&function).filter(|callers| callers.len() < REMEMBERED)
     }
 
     /// The classes that a class extends, as far as they are the program's.

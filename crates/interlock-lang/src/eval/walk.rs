@@ -1,7 +1,7 @@
 //! The walk over the steps of one function: how its values come about, what it returns, which closures are written in it.
 
 use interlock_model::ir::{
-    AccessPath, Argument, Block, Callee, Exit, FunctionId, Op, Resource, Root, Term, Value,
+    AccessPath, Argument, Block, Callee, Exit, Field, FunctionId, Op, Resource, Root, Term, Value,
 };
 
 use super::index::{CallAt, Definition, Index, REMEMBERED};
@@ -15,6 +15,8 @@ pub(super) struct Walk<'i, 'f> {
     pub(super) returned: usize,
     pub(super) acts: bool,
     pub(super) steps: usize,
+    /// How many blocks are around the one that is walked.
+    pub(super) depth: usize,
 }
 
 impl Walk<'_, '_> {
@@ -82,17 +84,48 @@ impl Walk<'_, '_> {
                 {
                     self.write(root, from);
                 }
+                Op::Write { to: Resource::Shared(path), .. } => self.set(path, false),
+                Op::Delete { of: Resource::Shared(path), .. } => self.set(path, true),
                 Op::New { into, .. } => self.define(*into, Definition::New),
                 Op::Closure { into, function, captures } => {
                     self.captured(*function, captures);
                     self.define(*into, Definition::Function(*function));
                 }
-                Op::Exit(Exit::Return(values)) if self.index.returns.len() < self.returned + REMEMBERED => {
-                    self.index.returns.extend(values.iter().take(REMEMBERED));
+                Op::Exit(Exit::Return(values)) => {
+                    if values.is_empty() {
+                        self.index.may_return_nothing.insert(self.id);
+                    }
+                    if self.index.returns.len() < self.returned + REMEMBERED {
+                        self.index.returns.extend(values.iter().take(REMEMBERED));
+                    } else {
+                        self.index.may_return_nothing.insert(self.id);
+                    }
                 }
                 _ => {}
             }
+            self.depth += 1;
             effect.op.blocks().for_each(|block| self.block(block));
+            self.depth -= 1;
+        }
+        let returns = |op: &Op| matches!(op, Op::Exit(Exit::Return(_) | Exit::Throw));
+        if self.depth == 0 && !block.last().is_some_and(|effect| returns(&effect.op)) {
+            self.index.may_return_nothing.insert(self.id);
+        }
+    }
+
+    /// A field is set, or taken away.
+    fn set(&mut self, path: &AccessPath, away: bool) {
+        let Some((Field::Name(name), before)) = path.fields.split_last() else { return };
+        if path.root == Root::This && before.is_empty() && !away {
+            let set = self.index.set_by.entry((self.id, name.clone())).or_default();
+            set.times += 1;
+            set.always |= self.depth == 0;
+            return;
+        }
+        let known = self.index.set_elsewhere.entry(name.clone()).or_default();
+        if known.len() < REMEMBERED {
+            let whole = AccessPath { root: path.root.clone(), fields: before.into() };
+            known.push((self.id, whole));
         }
     }
 

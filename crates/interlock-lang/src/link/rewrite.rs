@@ -45,15 +45,31 @@ pub(super) struct Standing<'f> {
 
 impl<'f> Rewriter<'_, 'f> {
     fn block(&mut self, mut block: Block) -> Block {
-        let is_call = |effect: &Effect| {
-            matches!(effect.op, Op::Call { callee: Callee::Pending(_) | Callee::Value(_), .. })
+        let may_become_several = |effect: &Effect| {
+            matches!(
+                effect.op,
+                Op::Call { callee: Callee::Pending(_) | Callee::Value(_), .. } | Op::Check { .. }
+            )
         };
-        if !block.iter().any(is_call) {
+        if !block.iter().any(may_become_several) {
             block.iter_mut().for_each(|effect| self.step(effect));
             return block;
         }
         let mut rewritten = Vec::with_capacity(block.len());
         for effect in block {
+            if let Op::Check { then, .. } = &effect.op
+                && self.is_always_yes(&effect.op)
+            {
+                let ends = matches!(then.last(), Some(Effect { op: Op::Exit(_), .. }));
+                if let Op::Check { then, .. } = effect.op {
+                    rewritten.extend(self.block(then));
+                }
+                // Nobody gets behind the only way that there is.
+                if ends {
+                    break;
+                }
+                continue;
+            }
             self.effect(effect, &mut rewritten);
         }
         // A call becomes several steps, and a list that grows for them doubles. All of them are kept until the rules have looked.
@@ -63,6 +79,16 @@ impl<'f> Rewriter<'_, 'f> {
             return exact;
         }
         rewritten
+    }
+
+    /// Whether a check only asks for something that is surely there.
+    fn is_always_yes(&self, op: &Op) -> bool {
+        match op {
+            Op::Check { on, equal: None, asks, .. } if asks.is_empty() => {
+                matches!(on.as_slice(), [only] if self.eval.is_surely_given(self.id, *only))
+            }
+            _ => false,
+        }
     }
 
     fn effect(&mut self, mut effect: Effect, out: &mut Block) {

@@ -79,6 +79,7 @@ impl Frontend for Python {
             lookup: Lookup::DepthFirst,
             constructor: Some("constructor"),
             above: Some("super"),
+            empty_is_false: true,
             default_export: None,
         }
     }

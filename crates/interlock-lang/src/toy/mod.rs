@@ -69,6 +69,7 @@ impl Frontend for Toy {
             lookup: Lookup::Shallowest,
             constructor: None,
             above: None,
+            empty_is_false: false,
             default_export: None,
         }
     }

@@ -75,6 +75,7 @@ impl Frontend for TypeScript {
             lookup: Lookup::DepthFirst,
             constructor: Some("constructor"),
             above: Some("super"),
+            empty_is_false: false,
             default_export: Some("default"),
         }
     }

@@ -7,7 +7,7 @@ use interlock_model::ir::{AccessPath, Argument, Callee, Field, Op, Resource, Roo
 
 use crate::{
     lexicon::Topic,
-    view::{Alias, At, flow::def_use::Definition},
+    view::{Alias, At, Overlap, flow::def_use::Definition},
 };
 
 /// How many pairs of values are compared for one pair of names.
@@ -19,6 +19,7 @@ type Compared = HashMap<(Value, Value), bool>;
 
 /// How many ways that leave a name in a variable are looked at.
 const MOST_WAYS: usize = 4;
+
 impl<'v, 'e> Alias<'v, 'e> {
     /// Whether a member leads to what was asked for itself: the rows of an answer, and the first of them.
     pub(crate) fn is_wrapping(self, field: &Field) -> bool {
@@ -28,18 +29,35 @@ impl<'v, 'e> Alias<'v, 'e> {
         }
     }
 
-    /// Whether two files go by the same name because the same question was asked for both.
-    pub(in crate::view) fn is_asked_twice(self, one: &Resource, other: &Resource) -> bool {
-        match (one, other) {
-            (Resource::File(one), Resource::File(other)) => {
-                self.terms_are_alike(one, other, &mut Compared::new())
-                    || self.is_tidied(one, other)
-                    || self.is_tidied(other, one)
-                    || self.is_one_of(one, other)
-                    || self.is_one_of(other, one)
-            }
-            _ => false,
+    /// In how far two files go by the same name because the same question was asked for both: surely, where nothing outside the process
+    /// was asked for the answer.
+    pub(in crate::view) fn asked_twice(self, one: &Resource, other: &Resource) -> Option<Overlap> {
+        let (Resource::File(one), Resource::File(other)) = (one, other) else { return None };
+        if self.terms_are_alike(one, other, &mut Compared::new()) {
+            let is_sure = self.is_computed_inside(one) && self.is_computed_inside(other);
+            return Some(if is_sure { Overlap::Sure } else { Overlap::Maybe });
         }
+        let is_alike = self.is_tidied(one, other)
+            || self.is_tidied(other, one)
+            || self.is_one_of(one, other)
+            || self.is_one_of(other, one);
+        is_alike.then_some(Overlap::Maybe)
+    }
+
+    /// Whether a name is made of what the call brings along and what the process has: no file, row or service was asked for it, whose
+    /// next answer may be another.
+    fn is_computed_inside(self, name: &Term) -> bool {
+        let flow = self.0.flow();
+        let asks_outside = |value: &Value| {
+            let op = flow.definition_site(*value).and_then(|site| self.0.op(site));
+            match op {
+                Some(Op::Read { of, .. }) => !matches!(of, Resource::Shared(_)),
+                Some(Op::Call { awaited, .. }) => *awaited,
+                Some(Op::External { .. }) => true,
+                _ => false,
+            }
+        };
+        !flow.backward_slice(&flow.values_in(name)).iter().any(asks_outside)
     }
 
     /// Whether a variable is left with a name by one of several ways: the new place of a file, or the old one if it is not there.

@@ -7,6 +7,9 @@ use interlock_model::{
 
 use crate::view::{Alias, At, Entry, Kinds, Runs, View, flow::def_use::Definition};
 
+/// How many names one object is followed through.
+const MOST_NAMES: usize = 16;
+
 impl<'v, 'e> Alias<'v, 'e> {
     /// What a location is called last: its last field that has a name, or the variable that all share.
     pub(crate) fn last_name(self, path: &AccessPath) -> Option<String> {
@@ -22,8 +25,19 @@ impl<'v, 'e> Alias<'v, 'e> {
     /// changed in it. That was done to what everybody has, as long as nobody else puts another one there.
     #[must_use]
     pub fn puts_back_itself(self, view: &View<'_>, at: At) -> bool {
-        let Some(Resource::Shared(location)) = self.0.resource(at) else { return false };
+        let (Some(Resource::Shared(location)), Some(Op::Write { from, .. })) =
+            (self.0.resource(at), self.0.op(at))
+        else {
+            return false;
+        };
+        // The object goes by its place, or by the name that it has in this function.
+        let is_object = |root: Value| from.iter().any(|value| self.whole(*value) == self.whole(root));
         let is_inside = |before: At| match self.0.resource(before) {
+            Some(Resource::Shared(AccessPath { root: Root::Value(root), fields }))
+                if !fields.is_empty() && is_object(*root) =>
+            {
+                true
+            }
             Some(Resource::Shared(inner)) => inner.begins_with(location) && inner != location,
             _ => false,
         };
@@ -55,10 +69,37 @@ impl<'v, 'e> Alias<'v, 'e> {
                         called(entry, path) == name
                             && !own.contains(&entry.span(at))
                             && !entry.function_name(entry.function_of(at)).ends_with("constructor")
+                            && !entry.alias().puts_under_new_key(path)
+                            && !entry.alias().is_kept(at, |_, other| other == path)
                     }
                     _ => false,
                 })
         })
+    }
+
+    /// Whether a place is an entry under a key that was made for it, so that nobody has anything there yet.
+    fn puts_under_new_key(self, path: &AccessPath) -> bool {
+        matches!(path.fields.last(), Some(Field::At(key)) if self.is_another_each_time(key))
+    }
+
+    /// The value that a value is another name of, through parameters and results of helpers.
+    fn whole(self, value: Value) -> Value {
+        let mut value = value;
+        for _ in 0..MOST_NAMES {
+            value = match self.0.flow().definition(value) {
+                Definition::Term(Term::Path(AccessPath { root: Root::Value(other), fields }))
+                    if fields.is_empty() =>
+                {
+                    *other
+                }
+                Definition::Either(branches) => match branches.as_slice() {
+                    [only] => *only,
+                    _ => break,
+                },
+                _ => break,
+            };
+        }
+        value
     }
 
     /// Whether what a step puts somewhere is kept elsewhere since a read, before anybody else could come: all who look at the same time
@@ -79,16 +120,12 @@ impl<'v, 'e> Alias<'v, 'e> {
     /// Whether what a step puts somewhere is, on each way, an object that some step has taken from a place or put there.
     fn is_kept(self, at: At, holds: impl Fn(At, &AccessPath) -> bool) -> bool {
         let Some(Op::Write { from, .. }) = self.0.op(at) else { return false };
-        let whole = |value: Value| match self.resolve(&value.into()) {
-            Term::Path(AccessPath { root: Root::Value(root), fields }) if fields.is_empty() => root,
-            _ => value,
-        };
         let is_kept = |value: Value| {
             self.0.steps_of(Kinds::READ | Kinds::WRITE).take_while(|before| *before < at).any(|before| {
                 let has_it = match self.0.op(before) {
                     Some(Op::Read { into, .. }) => *into == value,
                     Some(Op::Write { from, .. }) => {
-                        matches!(from.as_slice(), [only] if whole(*only) == value)
+                        matches!(from.as_slice(), [only] if self.whole(*only) == value)
                     }
                     _ => false,
                 };
@@ -97,9 +134,9 @@ impl<'v, 'e> Alias<'v, 'e> {
             })
         };
         match from.as_slice() {
-            [only] => match self.0.flow().definition(whole(*only)) {
-                Definition::Either(branches) => branches.iter().all(|branch| is_kept(whole(*branch))),
-                _ => is_kept(whole(*only)),
+            [only] => match self.0.flow().definition(self.whole(*only)) {
+                Definition::Either(branches) => branches.iter().all(|branch| is_kept(self.whole(*branch))),
+                _ => is_kept(self.whole(*only)),
             },
             _ => false,
         }

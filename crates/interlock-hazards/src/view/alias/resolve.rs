@@ -16,7 +16,8 @@ const DEPTH: usize = 24;
 /// In how far two steps touch the same thing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Overlap {
-    /// They may: a table is the same, and which row cannot be reported; or a name was asked for twice in the same way.
+    /// They may: a table is the same, and which row cannot be reported; or a name was asked for twice in the same way, outside the
+    /// process.
     Maybe,
     /// They do.
     Sure,
@@ -267,7 +268,7 @@ impl<'v, 'e> Alias<'v, 'e> {
             return None;
         }
         overlap(one, other)
-            .or_else(|| self.is_asked_twice(one, other).then_some(Overlap::Maybe))
+            .or_else(|| self.asked_twice(one, other))
             .or_else(|| self.overlap_by_own_id(one, other))
     }
 

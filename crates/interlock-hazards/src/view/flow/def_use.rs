@@ -4,7 +4,10 @@ use std::{borrow::Cow, collections::HashMap};
 
 use interlock_model::ir::{AccessPath, Aspect, Block, Catch, Op, Origin, Resource, Root, Term, Value};
 
-use crate::view::{At, Entry, Flow, Runs, flow::sources::Sources};
+use crate::{
+    lexicon::Topic,
+    view::{At, Entry, Flow, Runs, flow::sources::Sources},
+};
 
 /// What a value is another name for.
 #[derive(Debug, Clone, Copy, Default)]
@@ -259,6 +262,36 @@ impl<'v, 'e> Flow<'v, 'e> {
             }
         }
         seen
+    }
+
+    /// Whether what a read brought is in some values, and not only the answer to whether something is among it:
+    /// `items.filter(item => !known.has(item.id))` has nothing of `known` in it.
+    #[must_use]
+    pub fn holds_content_of(self, values: &[Value], read: At) -> bool {
+        let mut seen = values.to_vec();
+        let mut next = 0;
+        while let Some(value) = seen.get(next).copied() {
+            next += 1;
+            let made = self.definition_site(value);
+            if made == Some(read) {
+                return true;
+            }
+            let op = made.and_then(|made| self.0.op(made));
+            let asks =
+                matches!(op, Some(Op::Read { aspect: Aspect::Existence, of: Resource::Shared(_), .. }));
+            // What only this call has is no place any more, but the answer still has the name of the question.
+            let asked = matches!(op, Some(Op::Derive { term: Term::Unknown, .. }))
+                && self.0.lexicon().has(Topic::LooksUp, self.0.name_of(value));
+            if asks || asked {
+                continue;
+            }
+            for from in self.inputs(value) {
+                if seen.len() < MOST_SEEN && !seen.contains(from) {
+                    seen.push(*from);
+                }
+            }
+        }
+        seen.len() >= MOST_SEEN
     }
 
     /// The steps on whose outcome it depended that a step runs, nearest check last: check and source.

@@ -89,7 +89,8 @@ impl<'a> Lowerer<'a> {
             Expression::BinaryExpression(it) => {
                 if it.operator == BinaryOperator::In || matches!(it.left, Expression::BinaryExpression(_)) {
                     let val = self.expression(expression);
-                    return self.judge(&val);
+                    let test = self.judge(&val);
+                    return if it.operator == BinaryOperator::In { self.answer("has", test) } else { test };
                 }
                 let left = self.expression(&it.left);
                 if it.operator == BinaryOperator::Instanceof && tells_nothing(&it.left, &it.right) {
@@ -100,7 +101,8 @@ impl<'a> Lowerer<'a> {
                 let other = self.judge(&right);
                 merge(&mut test.on, &other.on);
                 test.counted |= other.counted;
-                Test { always: None, ..test }
+                let test = Test { always: None, ..test };
+                if it.operator == BinaryOperator::Instanceof { self.answer("is", test) } else { test }
             }
             _ => {
                 let val = self.expression(expression);
@@ -118,6 +120,14 @@ impl<'a> Lowerer<'a> {
         let on = self.judged(val);
         let counted = on.iter().any(|value| self.flags(*value) & flag::COUNTER != 0);
         Test { counted: counted || val.flags & flag::COUNTER != 0, on, ..Test::default() }
+    }
+
+    /// A test that asks something else of the only thing that it judges than whether it is there.
+    fn answer(&mut self, name: &'a str, test: Test) -> Test {
+        let [_] = test.on.as_slice() else { return test };
+        let name = self.names.get(name);
+        let answer = self.derive(&name, test.on, Term::Unknown, 0);
+        Test { on: vec![answer], ..test }
     }
 
     /// `a && b`, `a || b`: the second is evaluated only one way.

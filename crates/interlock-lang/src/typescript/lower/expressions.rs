@@ -1,6 +1,6 @@
 //! Expressions in evaluation order: effects are pushed, and what comes out is described.
 
-use interlock_model::ir::{Name, Op, Resource, Term};
+use interlock_model::ir::{Name, Op, Resource, Root, Term};
 use oxc_ast::ast::{
     ArrayExpression, ArrayExpressionElement, BinaryExpression, ChainElement, ConditionalExpression,
     Expression, LogicalExpression, ObjectExpression, ObjectPropertyKind, PropertyKey, TemplateElement,
@@ -114,6 +114,7 @@ impl<'a> Lowerer<'a> {
         let texts = template.quasis.iter().filter(|quasi| !text_of(quasi).is_empty()).count();
         let mut parts = Vec::with_capacity((texts + template.expressions.len()).max(1));
         let mut val = Val::nothing();
+        let mut written: Vec<(usize, Shape)> = vec![];
         let mut holes = template.expressions.iter();
         for quasi in &template.quasis {
             let text = text_of(quasi);
@@ -123,6 +124,9 @@ impl<'a> Lowerer<'a> {
             if let Some(hole) = holes.next() {
                 let hole = self.expression(hole);
                 val.depend(&hole);
+                if is_written_out(&hole) {
+                    written.push((parts.len(), hole.shape.clone()));
+                }
                 parts.push(self.part(hole));
             }
         }
@@ -130,6 +134,7 @@ impl<'a> Lowerer<'a> {
             parts.push(Term::Literal("".into()));
         }
         joined(&mut val, parts);
+        spell_out(&mut val.shape, written);
         val
     }
 
@@ -430,7 +435,7 @@ impl<'a> Lowerer<'a> {
     pub(super) fn judged(&mut self, val: &Val) -> Vec<interlock_model::ir::Value> {
         if let Some(path) = val.path_ref().filter(|path| !path.fields.is_empty()) {
             let read = val.direct.is_some();
-            if !read && matches!(path.root, interlock_model::ir::Root::Value(_)) {
+            if !read && matches!(path.root, Root::Value(_)) {
                 let name = match path.fields.last() {
                     Some(interlock_model::ir::Field::Name(name)) => name.clone(),
                     _ => self.names.get("entry"),
@@ -458,15 +463,13 @@ fn is_test(expression: &Expression<'_>) -> bool {
 }
 
 fn is_rooted_in(path: &interlock_model::ir::AccessPath, value: Option<interlock_model::ir::Value>) -> bool {
-    matches!((&path.root, value), (interlock_model::ir::Root::Value(root), Some(value)) if *root == value)
+    matches!((&path.root, value), (Root::Value(root), Some(value)) if *root == value)
 }
 
 /// Both of two of which one is chosen, where both are functions, results of calls or things that have a name in the tree.
 fn chosen(one: &Val, two: &Val) -> Option<Shape> {
     let is_named = |val: &Val| {
-        let is_global = |path: &interlock_model::ir::AccessPath| {
-            matches!(path.root, interlock_model::ir::Root::Global(_))
-        };
+        let is_global = |path: &interlock_model::ir::AccessPath| matches!(path.root, Root::Global(_));
         val.shape == Shape::Opaque && val.path_ref().is_some_and(is_global)
     };
     let is_code = |val: &Val| matches!(val.shape, Shape::Function { .. } | Shape::Choice(_));
@@ -533,6 +536,23 @@ fn joined(val: &mut Val, parts: Vec<Term>) {
         parts => Term::Join(parts.to_vec()),
     };
     val.shape = Shape::Text(parts);
+}
+
+/// Whether the text of a local stands in the source: `const open = "AND status = 'open'"`. That of a global keeps its name, which is the
+/// same in all files.
+fn is_written_out(val: &Val) -> bool {
+    matches!(&val.term, Term::Path(path) if path.fields.is_empty() && matches!(path.root, Root::Value(_)))
+        && matches!(&val.shape, Shape::Text(parts) if parts.iter().all(|part| matches!(part, Term::Literal(_))))
+}
+
+/// Puts texts that stand elsewhere in the source into the holes of a text. Its name still has the variables.
+fn spell_out(shape: &mut Shape, written: Vec<(usize, Shape)>) {
+    let Shape::Text(parts) = shape else { return };
+    for (hole, text) in written.into_iter().rev() {
+        if let (Shape::Text(text), true) = (text, hole < parts.len()) {
+            parts.splice(hole..=hole, text);
+        }
+    }
 }
 
 /// Whether a number is written as we would write it: digits, none too many.
