@@ -35,6 +35,14 @@ const KNOWN: &[(&str, &str)] = &[
         "prisma: one client that is kept across reloads",
         "`exports.db` is followed to the global that may hold it",
     ),
+    (
+        "a helper asks where no method is given, and is told otherwise by what is spread into its options",
+        "`Object.assign` is not read as the spread that it was",
+    ),
+    (
+        "the way with the store leaves the function, and the rest is for nobody",
+        "the conditional that `??` becomes is not read as surely there",
+    ),
 ];
 
 #[test]
