@@ -39,6 +39,9 @@ pub struct Options {
     /// The permissions of a file that is made, as `chmod` writes them in octal digits; private unless told otherwise. A file that is there
     /// keeps its own.
     pub file_mode: u32,
+    /// Who vouches for the certificate of a server under TLS (`rediss://`, `sslmode=require`): root certificates in PEM; `None` for those that
+    /// this machine trusts. Looked at only with the feature `tls`.
+    pub root_certificates: Option<Arc<[u8]>>,
     /// How many connections to the server or, for reading, to the file are open at most; `None` for what the backend finds best. A Redis
     /// has one, which all operations share.
     pub connections: Option<NonZeroUsize>,
@@ -94,6 +97,7 @@ impl Default for Options {
             clock: None,
             timeout: Duration::from_secs(5),
             file_mode: 0o600,
+            root_certificates: None,
             connections: None,
         }
     }

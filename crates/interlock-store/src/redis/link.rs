@@ -19,7 +19,7 @@ use redis::{
     PushInfo, PushKind, RedisResult, Script, Value, aio::MultiplexedConnection, io::tcp::TcpSettings,
 };
 
-use super::{answer::Said, call::Call, fold};
+use super::{answer::Said, call::Call, client::client, fold};
 
 /// How many commands may wait to be written; more wait for room.
 const QUEUE: usize = 1024;
@@ -45,8 +45,16 @@ struct Line {
 
 impl Link {
     /// A way to the server that a URL names, not yet gone. `place` is how messages call it.
-    pub(super) fn new(url: &str, place: String, timeout: Duration) -> RedisResult<Self> {
-        let client = Client::open(as_we_talk(url.into_connection_info()?))?;
+    pub(super) fn new(
+        url: &str,
+        place: String,
+        timeout: Duration,
+        roots: Option<&[u8]>,
+    ) -> RedisResult<Self> {
+        let info = as_we_talk(url.into_connection_info()?);
+        // The driver would take roots for a wish to speak TLS to a plain server.
+        let roots = roots.filter(|_| url.starts_with("rediss:"));
+        let client = client(info, roots)?;
         let (line, connecting) = (Mutex::default(), tokio::sync::Mutex::default());
         Ok(Self { client, place, timeout, line, connecting })
     }

@@ -86,6 +86,7 @@ mod store;
 
 mod answer;
 mod call;
+mod client;
 mod fold;
 mod keys;
 mod link;

@@ -18,6 +18,7 @@ mod permits;
 mod primitives;
 mod rates;
 mod records;
+mod secure;
 mod together;
 
 use std::{future::Future, sync::Arc, time::Duration};

@@ -8,6 +8,7 @@ use std::{
 
 use super::{
     ATTEMPTS, Setup, StartError, becomes_ready,
+    certificate::Certificate,
     clock::{self, ShiftedClock},
     free_port,
     keeper::{EndBy, Keeper},
@@ -20,6 +21,7 @@ pub struct Redis {
     keeper: Keeper,
     address: SocketAddr,
     clock: Option<ShiftedClock>,
+    secure: Option<(SocketAddr, String)>,
 }
 
 impl Redis {
@@ -49,15 +51,32 @@ impl Redis {
             let dir = folder.path().to_string_lossy().into_owned();
             let clock = setup.own_clock.then(|| ShiftedClock::in_folder(folder.path())).transpose()?;
             let prefix = clock.as_ref().map(ShiftedClock::prefix).unwrap_or_default();
+            let certificate = setup.tls.then(|| Certificate::in_folder(folder.path())).transpose()?;
+            let secure_port = free_port().map_err(refused("find a free port"))?;
             let append = if setup.durable { "yes" } else { "no" };
             let options = ["--bind", "127.0.0.1", "--port", &port, "--dir", &dir, "--save", ""];
             let saving = ["--appendonly", append, "--appendfsync", "always"];
             let command: Vec<&str> = prefix.iter().map(String::as_str).chain([&*program]).collect();
-            let command = [&command[..], &options, &saving].concat();
+            let tls_port = secure_port.port().to_string();
+            let secure = certificate.as_ref().map(|of| {
+                [
+                    "--tls-port",
+                    &tls_port,
+                    "--tls-cert-file",
+                    &of.file,
+                    "--tls-key-file",
+                    &of.key,
+                    "--tls-auth-clients",
+                    "no",
+                ]
+            });
+            let secure = secure.as_ref().map(|options| &options[..]).unwrap_or_default();
+            let command = [&command[..], &options, &saving, secure].concat();
             let keeper =
                 Keeper::start(folder, EndBy::Kill, &command).map_err(refused("start redis-server"))?;
             if becomes_ready(&keeper, || answers(address)) {
-                return Ok(Self { keeper, address, clock });
+                let secure = certificate.map(|of| (secure_port, of.roots));
+                return Ok(Self { keeper, address, clock, secure });
             }
             log = keeper.log();
         }
@@ -74,6 +93,13 @@ impl Redis {
     #[must_use]
     pub fn url(&self) -> String {
         format!("redis://{}", self.address)
+    }
+
+    /// Its address under TLS as a state URL, and who vouches for it in PEM; `None` unless it was set up so.
+    #[must_use]
+    pub fn secure(&self) -> Option<(String, &str)> {
+        let (address, roots) = self.secure.as_ref()?;
+        Some((format!("rediss://localhost:{}", address.port()), roots))
     }
 
     /// Its process id.
