@@ -195,9 +195,9 @@ pub(super) struct If<'a> {
 pub(super) enum For<'a> {
     /// `for init; condition; update`, any of which may be missing.
     Clause {
-        initial: Option<Stmt<'a>>,
+        initial: Option<Box<Stmt<'a>>>,
         condition: Option<Expr<'a>>,
-        update: Option<Stmt<'a>>,
+        update: Option<Box<Stmt<'a>>>,
         body: Vec<Stmt<'a>>,
     },
     /// `for k, v := range x`.

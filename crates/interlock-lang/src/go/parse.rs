@@ -620,9 +620,9 @@ impl<'a> Reader<'a> {
                 For::Range { left, defines, over, body: body(self) }
             }
             Some(head) if head.kind() == "for_clause" => {
-                let initial = self.statement_at(head, "initializer", depth);
+                let initial = self.statement_at(head, "initializer", depth).map(Box::new);
                 let condition = self.of_field(head, "condition", depth);
-                let update = self.statement_at(head, "update", depth);
+                let update = self.statement_at(head, "update", depth).map(Box::new);
                 For::Clause { initial, condition, update, body: body(self) }
             }
             head => {

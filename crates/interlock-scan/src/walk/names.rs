@@ -95,8 +95,8 @@ pub(super) fn file(path: &str) -> Option<Left> {
                 || matches!(*stem, "conftest" | "noxfile" | "tests")
         });
     let go = parts.last() == Some(&"go");
-    let tests_go =
-        go && parts.first().is_some_and(|stem| stem.ends_with("_test")) || go && within(path, "testdata");
+    let is_test = parts.first().is_some_and(|stem| stem.ends_with("_test"));
+    let tests_go = go && (is_test || within(path, "testdata"));
     if is("test") || is("spec") || is("e2e") || runs_tests || tests_python || tests_go {
         Some(Left::Test)
     } else if go && within(path, "vendor") {
