@@ -231,7 +231,8 @@ pub(super) fn save(scene: &Scene<'_>, entry: &Entry, body: &mut Body<'_>) {
         Some((statement, _)) => statement.rows(),
         None => {
             let fields = made.and_then(|made| made.arguments.first()).or(given.as_ref());
-            let mut statement = Statement::new(Verb::Insert, scene.table());
+            let own = kind.as_ref().and_then(|kind| kind.subject.clone());
+            let mut statement = Statement::new(Verb::Insert, own.unwrap_or_else(|| scene.table()));
             statement.sets = fields.map(|fields| filter::sets(scene, fields)).unwrap_or_default();
             if is_new && entry.r#do == Do::Save {
                 return statement.emit(scene.call.surroundings, body, scene.take_into(), scene.via());
