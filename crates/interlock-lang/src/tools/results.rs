@@ -37,8 +37,13 @@ impl<'i> Index<'i> {
 
     /// What a call of a function of the tree, a constructor or a well-known function of the language comes to.
     fn result(&self, site: &'i Site, at: &At<'i>, fuel: usize) -> Thing<'i> {
-        let Some(callee) = &site.callee else { return Thing::Unknown };
         let at = at.go(site.within);
+        // A function that is written in the one that calls it: `const counted = (work) => …; counted(add)`.
+        if let (Some(function), None) = (site.function, &site.callee) {
+            let bound = self.handed_over(function, site, &at, fuel);
+            return self.returned(function, &at.env.with(function, bound), fuel);
+        }
+        let Some(callee) = &site.callee else { return Thing::Unknown };
         let passed = self.passed(site, callee, &at, fuel);
         if !matches!(passed, Thing::Unknown) {
             return passed;

@@ -281,3 +281,58 @@ export const spaces = {
         "#]],
     );
 }
+
+#[test]
+fn a_dispatch_is_followed_through_the_wrappers_around_it() {
+    check(
+        r#"
+//- index.ts
+import { Server } from "@modelcontextprotocol/sdk/server/index.js";
+import { CallToolRequestSchema, ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
+import { Middleware } from "./middleware.js";
+import { handle } from "./handle.js";
+const server = new Server({ name: "s", version: "1" }, {});
+function setup(tools) {
+  const middleware = new Middleware();
+  const counted = (handler, category) => async (...args) => {
+    const result = await handler(...args);
+    return result;
+  };
+  server.setRequestHandler(ListToolsRequestSchema, middleware.wrap("list", counted(async () => ({ tools }), "list")));
+  const wrapped = middleware.wrapTool(handle);
+  server.setRequestHandler(CallToolRequestSchema, middleware.wrap(
+    "call",
+    counted(async (request) => wrapped(request.params.name, request.params.arguments), "call"),
+  ));
+}
+setup([]);
+//- middleware.ts
+export class Middleware {
+  wrap(method, handler) {
+    return async (args) => {
+      const result = await handler(args);
+      return result;
+    };
+  }
+  wrapTool(handler) {
+    return async (name, args) => {
+      return await handler(name, args);
+    };
+  }
+}
+//- handle.ts
+export async function handle(name, args) {
+  switch (name) {
+    case "page_open": return open(args);
+    case "page_close": return close(args);
+    default: throw new Error("unknown tool");
+  }
+}
+async function open(args) { return {}; }
+async function close(args) { return {}; }
+"#,
+        &expect![[r#"
+            middleware.ts:3 Middleware.wrap.closure: Middleware.wrap.closure
+        "#]],
+    );
+}
