@@ -21,7 +21,7 @@ mod trouble;
 
 pub use connect::{Address, InvalidAddress};
 pub use explore::{prove, replay};
-pub use list::list;
+pub use list::{Settled, list, settle, tools};
 pub use request::{Ask, Budget, Progress, Proved, Quiet, Request};
 pub use target::{Patience, Target, fill};
 pub use trouble::Trouble;

@@ -48,6 +48,11 @@ pub enum Ask {
     Sets(Vec<CallSet>),
     /// Whatever the hazards' probes pick, once it is known what the tools do.
     Survey,
+    /// What a scan has found, then whatever else the hazards' probes pick: nothing that writes is left out because a scan did not see it.
+    Everything {
+        /// The findings.
+        findings: Vec<Found>,
+    },
     /// What a scan has found.
     Findings {
         /// The findings.
@@ -85,6 +90,11 @@ impl Default for Budget {
 pub trait Progress: Send + Sync {
     /// One short line, in place of the one before.
     fn doing(&self, what: &str);
+
+    /// Whether somebody has had enough: then what was seen so far is the report.
+    fn enough(&self) -> bool {
+        false
+    }
 }
 
 /// Nobody is told.

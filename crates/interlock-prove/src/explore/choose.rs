@@ -103,6 +103,24 @@ pub(super) async fn choose(
             let chosen = |(set, findings)| Chosen { set, by_hand: false, findings };
             Ok(Choice { sets: from.sets.into_iter().map(chosen).collect(), no_writer: None })
         }
+        Ask::Everything { findings } => {
+            let found = look(lab, bounds, progress, notes).await?;
+            let from = from::sets(&findings, &found.surface, &found.left_alone);
+            notes.extend(
+                from.left_out.into_iter().map(|(finding, why)| format!("finding {}: {why}", finding.0)),
+            );
+            let mut sets: Vec<Chosen> = from
+                .sets
+                .into_iter()
+                .map(|(set, findings)| Chosen { set, by_hand: false, findings })
+                .collect();
+            for set in pick::pick(&found.surface) {
+                if !sets.iter().any(|known| pick::same(&known.set, &set)) {
+                    sets.push(Chosen { set, by_hand: false, findings: Vec::new() });
+                }
+            }
+            Ok(Choice { sets, no_writer: no_writer(&found) })
+        }
     }
 }
 

@@ -145,7 +145,9 @@ fn broken(cases: &[Case]) -> Vec<Fingerprint> {
 impl Setting<'_> {
     /// Whether the budget is used up.
     pub(crate) fn spent(&self) -> bool {
-        self.begin.elapsed() >= self.budget.time || self.lab.calls() >= self.budget.calls
+        self.progress.enough()
+            || self.begin.elapsed() >= self.budget.time
+            || self.lab.calls() >= self.budget.calls
     }
 
     /// How much time is left.
@@ -154,7 +156,9 @@ impl Setting<'_> {
     }
 
     fn why_spent(&self) -> String {
-        if self.lab.calls() >= self.budget.calls {
+        if self.progress.enough() {
+            "stopped by whoever waited".to_owned()
+        } else if self.lab.calls() >= self.budget.calls {
             format!("stopped after {} calls", self.lab.calls())
         } else {
             format!("stopped after {} s", self.begin.elapsed().as_secs())

@@ -89,7 +89,7 @@ impl Stage {
 }
 
 /// Whether two sets would be the same experiment: the order in which calls that meet are written does not matter.
-pub(super) fn same(one: &CallSet, other: &CallSet) -> bool {
+pub(crate) fn same(one: &CallSet, other: &CallSet) -> bool {
     let calls = one.calls.len() == other.calls.len()
         && one.calls.iter().all(|call| {
             let count = |set: &CallSet| set.calls.iter().filter(|own| *own == call).count();
