@@ -55,6 +55,7 @@ pub(super) const LAYERS: &[Layer] = &[
     layer("interlock-prove", &["interlock-model", "interlock-hazards"]),
     layer("interlock-guard", &["interlock-model", "interlock-hazards", "interlock-sync", "interlock-store"]),
     layer("interlock-report", &["interlock-model"]),
+    layer("interlock-fetch", &[]),
     layer("interlock-ledger", &["interlock-sync", "interlock-store"]),
     layer(
         "interlock-web",
@@ -74,6 +75,7 @@ pub(super) const LAYERS: &[Layer] = &[
             "interlock-guard",
             "interlock-report",
             "interlock-ledger",
+            "interlock-fetch",
             "interlock-web",
         ],
     ),

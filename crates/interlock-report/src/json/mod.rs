@@ -30,6 +30,11 @@ pub fn write(report: &Report) -> String {
     crate::encode::json(&wire::Report::from(report))
 }
 
+/// A report as a part of something larger.
+pub(crate) fn wire(report: &Report) -> impl serde::Serialize + use<> {
+    wire::Report::from(report)
+}
+
 /// Reads a report back. Fields that are not known are passed over.
 ///
 /// # Errors

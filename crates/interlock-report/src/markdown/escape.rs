@@ -3,7 +3,7 @@
 use crate::clean;
 
 /// Text on one line that shows as it is: no markup, no HTML, no link, no mention, no end of a table cell.
-pub(super) fn plain(text: &str) -> String {
+pub(crate) fn plain(text: &str) -> String {
     let text = clean::line(text);
     let mut out = String::with_capacity(text.len());
     let mut rest = text.chars().peekable();
@@ -29,7 +29,7 @@ pub(super) fn plain(text: &str) -> String {
 }
 
 /// A sentence in which names stand in backticks: the names as code, the rest as it is. Where one backtick has no partner, all of it.
-pub(super) fn sentence(text: &str, code: impl Fn(&str) -> String) -> String {
+pub(crate) fn sentence(text: &str, code: impl Fn(&str) -> String) -> String {
     if text.matches('`').count() % 2 == 1 {
         return plain(text);
     }
@@ -38,12 +38,12 @@ pub(super) fn sentence(text: &str, code: impl Fn(&str) -> String) -> String {
 }
 
 /// Code in a cell of a table, which takes back the escape of a bar before it looks at the code.
-pub(super) fn cell(text: &str) -> String {
+pub(crate) fn cell(text: &str) -> String {
     code(text).replace('|', "\\|")
 }
 
 /// Text as code, with more backticks around it than in it.
-pub(super) fn code(text: &str) -> String {
+pub(crate) fn code(text: &str) -> String {
     let text = clean::line(text);
     let text = text.trim();
     if text.is_empty() {
@@ -55,7 +55,7 @@ pub(super) fn code(text: &str) -> String {
 }
 
 /// Lines as a block of code.
-pub(super) fn fence(language: &str, text: &str) -> String {
+pub(crate) fn fence(language: &str, text: &str) -> String {
     let ticks = "`".repeat(longest_run(text).max(2) + 1);
     let lines: String = text.lines().map(|line| clean::line(line) + "\n").collect();
     format!("{ticks}{language}\n{lines}{ticks}")

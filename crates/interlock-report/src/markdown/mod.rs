@@ -1,6 +1,6 @@
 //! Markdown, for the summary of a pull request or a ticket.
 
-mod escape;
+pub(crate) mod escape;
 
 use std::fmt::Write as _;
 

@@ -3,7 +3,7 @@
 use crate::clean;
 
 /// Text on one line, for between tags and inside quoted attributes: no markup, and nothing that hides or reorders.
-pub(super) fn text(text: &str) -> String {
+pub(crate) fn text(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in clean::line(text).chars() {
         match c {
@@ -21,8 +21,19 @@ pub(super) fn text(text: &str) -> String {
 }
 
 /// As [`text`], of at most so many columns.
-pub(super) fn short(words: &str, columns: usize) -> String {
+pub(crate) fn short(words: &str, columns: usize) -> String {
     text(&clean::cut(&clean::line(words), columns))
+}
+
+/// A sentence in which names stand in backticks: the names as code, the rest as it is. Where one backtick has no partner, all of it.
+pub(crate) fn sentence(words: &str) -> String {
+    if words.matches('`').count() % 2 == 1 {
+        return text(words);
+    }
+    let part = |(index, part): (usize, &str)| {
+        if index % 2 == 1 { format!("<code>{}</code>", text(part)) } else { text(part) }
+    };
+    words.split('`').enumerate().map(part).collect()
 }
 
 #[cfg(test)]
@@ -36,5 +47,7 @@ mod tests {
             "&lt;b a=&#39;1&#39; c=&quot;2&quot;&gt;&amp;amp;\\u{0}\\u{202e}\u{fffd} "
         );
         assert_eq!(short("<<<<", 3), "&lt;&lt;…");
+        assert_eq!(sentence("`<a>` is & `b`"), "<code>&lt;a&gt;</code> is &amp; <code>b</code>");
+        assert_eq!(sentence("`<a>` is `b"), "`&lt;a&gt;` is `b");
     }
 }

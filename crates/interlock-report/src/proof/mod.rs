@@ -5,7 +5,7 @@
 
 mod delta;
 mod difference;
-mod markup;
+pub(crate) mod markup;
 mod scale;
 mod value;
 mod words;
@@ -17,10 +17,26 @@ pub mod svg;
 pub mod text;
 pub mod trace;
 
-use interlock_model::{HazardId, Proof, SetReport};
+use interlock_model::{Fingerprint, HazardId, Proof, ProofReport, Report, SetReport};
 
 /// What stops a hazard, in a sentence, where the catalogue knows it.
 pub type Remedies<'r> = dyn Fn(&HazardId) -> Option<String> + 'r;
+
+/// How much was tried, in words.
+pub(crate) fn explored(report: &ProofReport) -> String {
+    words::explored(&report.explored)
+}
+
+/// Gives each finding of a scan what was proven of it: of several sets for one finding, the worst counts. `made_for` says of each set which
+/// findings it was made for.
+pub fn merge(scan: &mut Report, report: &ProofReport, made_for: &[Vec<Fingerprint>]) {
+    for finding in &mut scan.findings {
+        let of_it =
+            report.sets.iter().zip(made_for).filter(|(_, made_for)| made_for.contains(&finding.fingerprint));
+        let worst = of_it.map(|(set, _)| set).max_by_key(|set| set.verdict);
+        finding.proof = worst.map(of);
+    }
+}
 
 /// What a finding of a scan carries of a set that was proven for it.
 #[must_use]

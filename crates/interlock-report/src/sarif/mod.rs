@@ -23,6 +23,19 @@ const SCHEMA: &str =
 /// Writes a report. `prefix` is what leads from the root of the repository to the scanned root, with a slash at its end, or nothing.
 #[must_use]
 pub fn write(report: &Report, rules: &[Rule<'_>], prefix: &str) -> String {
+    log([run(report, rules, prefix)].into())
+}
+
+/// Writes several reports, each a run with its prefix.
+pub(crate) fn write_all(reports: &[(Report, String)], rules: &[Rule<'_>]) -> String {
+    log(reports.iter().map(|(report, prefix)| run(report, rules, prefix)).collect())
+}
+
+fn log(runs: Vec<wire::Run<'_>>) -> String {
+    encode::json(&wire::Log { schema: SCHEMA, version: VERSION, runs })
+}
+
+fn run<'r>(report: &'r Report, rules: &'r [Rule<'_>], prefix: &str) -> wire::Run<'r> {
     let driver = wire::Driver {
         name: "Interlock",
         semantic_version: env!("CARGO_PKG_VERSION"),
@@ -30,7 +43,7 @@ pub fn write(report: &Report, rules: &[Rule<'_>], prefix: &str) -> String {
         rules: rules.iter().map(rule::descriptor).collect(),
     };
     let coverage = &report.coverage;
-    let run = wire::Run {
+    wire::Run {
         tool: wire::Tool { driver },
         invocations: [wire::Invocation {
             execution_successful: true,
@@ -50,8 +63,7 @@ pub fn write(report: &Report, rules: &[Rule<'_>], prefix: &str) -> String {
             handlers: coverage.handlers,
             followed: coverage.followed(),
         },
-    };
-    encode::json(&wire::Log { schema: SCHEMA, version: VERSION, runs: [run] })
+    }
 }
 
 /// What was left out; first of all, and louder, that the whole is not graded.

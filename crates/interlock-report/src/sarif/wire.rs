@@ -7,7 +7,7 @@ pub(super) struct Log<'l> {
     #[serde(rename = "$schema")]
     pub(super) schema: &'static str,
     pub(super) version: &'static str,
-    pub(super) runs: [Run<'l>; 1],
+    pub(super) runs: Vec<Run<'l>>,
 }
 
 #[derive(Serialize)]

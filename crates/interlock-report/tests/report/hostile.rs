@@ -10,7 +10,7 @@ use pulldown_cmark::{Event, Options, Parser, Tag};
 use crate::sample::{at, lost_update, rules, step, two_findings};
 
 /// Escapes, line ends of all kinds, marks of every format, and characters that reorder or hide.
-const EVIL: &str = "a\u{1b}]0;x\u{7}\u{1b}[2J\r\n::error file=b::c\u{9b}31m%0A`x`|y|**z** <script> [k](1) {0} \"q\" \\ @all \u{202e}\u{2028}# h\u{0}";
+pub(crate) const EVIL: &str = "a\u{1b}]0;x\u{7}\u{1b}[2J\r\n::error file=b::c\u{9b}31m%0A`x`|y|**z** <script> [k](1) {0} \"q\" \\ @all \u{202e}\u{2028}# h\u{0}";
 
 pub(crate) fn hostile() -> Report {
     let mut finding = lost_update();

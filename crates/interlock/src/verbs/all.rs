@@ -4,6 +4,7 @@ use super::Verb;
 
 /// Every verb, in the order of the modules.
 pub(super) static ALL: &[Verb] = &[
+    super::audit::VERB,
     super::completions::VERB,
     super::confine::VERB,
     super::explain::VERB,

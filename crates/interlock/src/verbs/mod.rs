@@ -1,8 +1,10 @@
 //! The verbs: one file each. Adding one is a file and a line here; `cargo xtask gen` writes the list.
 
 mod all;
+mod given;
 
 // verbs: begin
+mod audit;
 mod completions;
 mod confine;
 mod explain;

@@ -10,7 +10,7 @@ mod run;
 mod save;
 #[cfg(target_os = "linux")]
 pub(super) mod target;
-mod words;
+pub(super) mod words;
 
 use std::{path::PathBuf, time::Duration};
 

@@ -1,13 +1,13 @@
 //! `interlock scan`: where calls may get in each other's way, told from the sources.
 
-mod cache;
+pub(super) mod cache;
 mod fix;
 mod inspect;
 mod listed;
 #[cfg(target_os = "linux")]
 mod live;
 mod progress;
-mod write;
+pub(super) mod write;
 
 use std::{num::NonZeroUsize, path::PathBuf};
 

@@ -8,10 +8,11 @@ use std::fmt::Write as _;
 
 use interlock_model::{ProofReport, SetReport, Verdict};
 
+pub(crate) use self::section::body;
 use super::{Remedies, markup, svg, words};
 
 /// What the page looks like, besides its pictures.
-const STYLE: &str = include_str!("page.css");
+pub(crate) const STYLE: &str = include_str!("page.css");
 
 /// Writes a report.
 #[must_use]
@@ -77,7 +78,7 @@ fn isolation(report: &ProofReport) -> String {
 }
 
 /// A verdict that is told by its sign and its word as well as by its colour.
-fn badge(verdict: Verdict) -> String {
+pub(crate) fn badge(verdict: Verdict) -> String {
     let sign = match verdict {
         Verdict::Broken => "✕",
         Verdict::Latent => "◐",

@@ -31,6 +31,13 @@ pub(super) fn write(out: &mut String, number: usize, report: &SetReport, remedie
         let _ = write!(out, r#" <code class="hazard">{hazard}</code>"#);
     }
     out.push_str("</h2>\n");
+    body(out, number, report, remedies);
+    out.push_str("</section>\n");
+}
+
+/// What a set is made of and what came of it, without a heading; the number makes what it names unique on the page.
+pub(crate) fn body(out: &mut String, number: usize, report: &SetReport, remedies: &Remedies<'_>) {
+    let set = &report.set;
     if !report.reason.is_empty() {
         let _ = writeln!(out, r#"<p class="reason">{}</p>"#, markup::text(&report.reason));
     }
@@ -41,7 +48,7 @@ pub(super) fn write(out: &mut String, number: usize, report: &SetReport, remedie
         facts(out, report, evidence, remedies);
     }
     let tried = words::explored(&report.explored);
-    let _ = writeln!(out, r#"<p class="quiet">tried {}</p></section>"#, markup::text(&tried));
+    let _ = writeln!(out, r#"<p class="quiet">tried {}</p>"#, markup::text(&tried));
 }
 
 fn calls(out: &mut String, report: &SetReport) {

@@ -29,6 +29,11 @@ pub fn write(report: &ProofReport) -> String {
     crate::encode::json(&wire::Report::from(report))
 }
 
+/// A report as a part of something larger.
+pub(crate) fn wire(report: &ProofReport) -> impl serde::Serialize + use<> {
+    wire::Report::from(report)
+}
+
 /// Reads a report back. Fields that are not known are passed over.
 ///
 /// # Errors

@@ -3,6 +3,6 @@
 mod html;
 mod json;
 mod replay;
-mod sample;
+pub(crate) mod sample;
 mod text;
 mod trace;

@@ -13,7 +13,7 @@ pub(super) fn micros(micros: u64) -> Duration {
     Duration::from_micros(micros)
 }
 
-pub(super) fn remedies(hazard: &HazardId) -> Option<String> {
+pub(crate) fn remedies(hazard: &HazardId) -> Option<String> {
     (hazard.as_str() == "lost-update").then(|| {
         "Hold one lock from the read to the write, or put a guard in front: \
          interlock guard --lock '*=graph' -- node dist/index.js"
@@ -58,7 +58,7 @@ pub(super) fn tick(call: usize, at: u64, kind: TickKind, on: &str) -> IoTick {
 }
 
 /// Two calls in one write: both read the file, both write it, and the entity of the first is gone.
-pub(super) fn lost_entity() -> SetReport {
+pub(crate) fn lost_entity() -> SetReport {
     let call = |name: &str| PlannedCall::new("create_entities", json!({"entities": [entity(name)]}));
     let record = |name: &str, at: u64| CallRecord {
         tool: "create_entities".into(),
@@ -103,7 +103,7 @@ pub(super) fn lost_entity() -> SetReport {
     }
 }
 
-pub(super) fn held_set() -> SetReport {
+pub(crate) fn held_set() -> SetReport {
     SetReport {
         set: CallSet {
             name: "add_observations + read_graph".into(),
@@ -156,12 +156,12 @@ fn report(verdict: Verdict, sets: Vec<SetReport>, notes: &[&str]) -> ProofReport
 }
 
 /// One set of each kind, the worst not first.
-pub(super) fn mixed() -> ProofReport {
+pub(crate) fn mixed() -> ProofReport {
     let notes = ["slow-files: not tried, the program is linked statically", "delete_all was not called"];
     report(Verdict::Broken, vec![held_set(), lost_entity(), unknown_set()], &notes)
 }
 
-pub(super) fn held() -> ProofReport {
+pub(crate) fn held() -> ProofReport {
     report(Verdict::Held, vec![held_set()], &[])
 }
 
@@ -180,7 +180,7 @@ pub(super) fn nothing() -> ProofReport {
     report(Verdict::Unknown, vec![], &["no tool changes anything that another reads"])
 }
 
-pub(super) fn broken() -> ProofReport {
+pub(crate) fn broken() -> ProofReport {
     report(Verdict::Broken, vec![lost_entity()], &[])
 }
 
@@ -241,7 +241,7 @@ pub(super) fn uneven() -> SetReport {
 }
 
 /// Everything that comes from outside is meant to do harm.
-pub(super) fn hostile() -> ProofReport {
+pub(crate) fn hostile() -> ProofReport {
     const EVIL: &str = "a\u{1b}]0;x\u{7}\u{1b}[2J\r\n</svg></style></title><script>alert(1)</script> \" onload='x' &lt;b&gt; \
                         {{x}} \u{202e}\u{2028}\u{0}日本語";
     let mut set = lost_entity();

@@ -8,12 +8,12 @@ use std::{
     env,
     ffi::OsString,
     io::{self, IsTerminal},
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::Arc,
 };
 
 use anyhow::{Context, Result, bail};
-use interlock_model::{Folders, Refusal};
+use interlock_model::{Confinement, Folders, Refusal};
 use interlock_prove::{
     Target,
     isolate::{
@@ -23,7 +23,7 @@ use interlock_prove::{
     plan::restraint::Restraint,
 };
 
-use super::{Prove, target};
+use super::{super::given::home, Prove, target};
 use crate::console::Console;
 
 /// All that a proof needs to know of it.
@@ -38,7 +38,7 @@ impl Apart {
     pub(super) fn new(options: &Prove, target: &Target, helper: Vec<OsString>, kernel: Kernel) -> Self {
         let Target::Command { command, directory, .. } = target else {
             let said = "not isolated: somebody else runs the server, and the kernel refuses it nothing on our behalf";
-            let told = interlock_model::Confinement { said: vec![said.into()], ..Default::default() };
+            let told = Confinement { said: vec![said.into()], ..Default::default() };
             return Self {
                 isolation: Arc::default(),
                 restraint: Arc::new(Restraint::new(told, options.allow_destructive)),
@@ -48,8 +48,7 @@ impl Apart {
         let leave = Leave { in_place: options.in_place, network: options.network };
         let isolation = isolation(helper, kernel.without(&options.kernel_without), leave);
         let told = isolation.told(command.first().map(String::as_str).unwrap_or_default());
-        let watched = told.files != Refusal::Refused && told.folders != Folders::Elsewhere;
-        let watch = watched.then(|| Watch::begin(directory, isolation.home.as_deref(), &written(options)));
+        let watch = watch(&told, directory, &isolation, &written(options));
         let restraint = Restraint::new(told, options.allow_destructive);
         Self { isolation: Arc::new(isolation), restraint: Arc::new(restraint), watch }
     }
@@ -76,6 +75,17 @@ pub(in crate::verbs) fn isolation(helper: Vec<OsString>, kernel: Kernel, leave: 
     Isolation { kernel, helper, leave, inherited: target::inherited(), home: home() }
 }
 
+/// A look at the user's folders, where the kernel does not refuse all of them.
+pub(in crate::verbs) fn watch(
+    told: &Confinement,
+    directory: &Path,
+    isolation: &Isolation,
+    written: &[PathBuf],
+) -> Option<Watch> {
+    let watched = told.files != Refusal::Refused && told.folders != Folders::Elsewhere;
+    watched.then(|| Watch::begin(directory, isolation.home.as_deref(), written))
+}
+
 /// The files that this program writes itself.
 fn written(options: &Prove) -> Vec<PathBuf> {
     let named = [Some(&options.save), options.output.as_ref(), options.merge.as_ref()];
@@ -95,10 +105,6 @@ pub(in crate::verbs) async fn probe(helper: Vec<OsString>, target: &Target) -> K
     }
     let probed = tokio::task::spawn_blocking(move || Kernel::of_this_machine(&helper));
     probed.await.unwrap_or_default()
-}
-
-fn home() -> Option<PathBuf> {
-    env::home_dir().filter(|home| home.is_absolute() && home.is_dir())
 }
 
 /// Says what it means to run in place, and asks.

@@ -87,11 +87,6 @@ pub(super) fn merge(
     findings: &[Vec<Fingerprint>],
     path: &Path,
 ) -> Result<()> {
-    for finding in &mut scan.findings {
-        let of_it =
-            report.sets.iter().zip(findings).filter(|(_, made_for)| made_for.contains(&finding.fingerprint));
-        let worst = of_it.map(|(set, _)| set).max_by_key(|set| set.verdict);
-        finding.proof = worst.map(proof::of);
-    }
+    proof::merge(&mut scan, report, findings);
     Ok(replace(path, json::write(&scan).as_bytes())?)
 }

@@ -1,22 +1,19 @@
 //! The server that is meant.
-#![expect(clippy::disallowed_methods, reason = "the binary is where the environment is read")]
 
-use std::{collections::BTreeMap, env, path::PathBuf};
+use std::{collections::BTreeMap, env};
 
 use anyhow::{Context, Result, bail};
 use interlock_prove::{Address, Target, perturb::Inherited};
 use interlock_report::proof::replay;
 
-use super::Prove;
+use super::{
+    super::given::{here, pairs},
+    Prove,
+};
 
 /// The environment that servers are started in.
-pub(super) fn inherited() -> Inherited {
+pub(in crate::verbs) fn inherited() -> Inherited {
     env::vars_os().collect()
-}
-
-/// The folder that the command line was typed in.
-pub(in crate::verbs) fn here() -> PathBuf {
-    env::current_dir().unwrap_or_else(|_| PathBuf::from("."))
 }
 
 /// What the command line says, or what a replay was saved with.
@@ -72,16 +69,4 @@ fn server(options: &Prove, url: &str, reset: String) -> Result<Target> {
 
 fn environment(options: &Prove) -> Result<BTreeMap<String, String>> {
     pairs(&options.env)
-}
-
-/// What `--env` says.
-pub(in crate::verbs) fn pairs(texts: &[String]) -> Result<BTreeMap<String, String>> {
-    let pair = |text: &String| {
-        let (name, value) = text.split_once('=').with_context(|| format!("`{text}` is not NAME=VALUE"))?;
-        if name.is_empty() {
-            bail!("`{text}` names no variable");
-        }
-        Ok((name.to_owned(), value.to_owned()))
-    };
-    texts.iter().map(pair).collect()
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 /// `60`, `60s`, `2m`, `500ms`.
-pub(super) fn time(text: &str) -> Result<Duration, String> {
+pub(in crate::verbs) fn time(text: &str) -> Result<Duration, String> {
     let units = [("ms", 0.001), ("s", 1.0), ("m", 60.0), ("h", 3600.0), ("", 1.0)];
     let found = units.iter().find_map(|(unit, seconds)| {
         let number: f64 = text.strip_suffix(unit)?.trim().parse().ok()?;

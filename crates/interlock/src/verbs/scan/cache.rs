@@ -10,7 +10,7 @@ use std::{
 use interlock_scan::Cache;
 
 /// The cache; none where the system names no folder, or nothing tells this program from another version of it.
-pub(super) fn cache() -> Option<Cache> {
+pub(in crate::verbs) fn cache() -> Option<Cache> {
     Some(Cache { folder: folder(&|name| env::var_os(name).map(PathBuf::from))?, version: version()? })
 }
 

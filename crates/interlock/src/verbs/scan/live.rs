@@ -10,7 +10,10 @@ use interlock_prove::{
     plan::restraint::Restraint,
 };
 
-use super::super::prove::{apart, progress::Line, target};
+use super::super::{
+    given,
+    prove::{apart, progress::Line},
+};
 use super::Scan;
 use crate::{console::Console, ending::Ending};
 
@@ -18,8 +21,8 @@ use crate::{console::Console, ending::Ending};
 pub(super) fn listed(options: &Scan, console: &mut Console) -> Result<Vec<String>> {
     let target = Target::Command {
         command: options.command.clone(),
-        environment: target::pairs(&options.env)?,
-        directory: target::here(),
+        environment: given::pairs(&options.env)?,
+        directory: given::here(),
     };
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let mut ending = runtime.block_on(async { Ending::with_terminal() })?;

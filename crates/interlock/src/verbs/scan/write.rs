@@ -86,7 +86,7 @@ fn left_out(scanned: &Scanned) -> String {
     if counts.is_empty() { String::new() } else { format!("not shown: {}\n", counts.join(", ")) }
 }
 
-fn rule(hazard: &Hazard) -> Rule<'_> {
+pub(in crate::verbs) fn rule(hazard: &Hazard) -> Rule<'_> {
     Rule {
         id: hazard.id.clone(),
         title: hazard.title,

@@ -1,0 +1,19 @@
+//! From what somebody names to a folder with a server's sources, and to how that server is started.
+//!
+//! [`Named`] is what was written: a folder, a Git address, a package. [`fetch`] brings it here with the ordinary client of its kind, within
+//! [`Limits`], with no script of anybody's run. [`start()`] says how a server in a folder is started, [`settings()`] where its sources let the
+//! environment say where it keeps files, and [`clients`] which servers the MCP clients of this machine know. Nothing here starts a server.
+
+mod get;
+mod named;
+mod run;
+mod settings;
+mod start;
+
+pub mod clients;
+
+pub use get::{Fetched, fetch};
+pub use named::{Named, Unnamed};
+pub use run::{Environment, FetchError, Limits, Watcher};
+pub use settings::settings;
+pub use start::{Start, start};
