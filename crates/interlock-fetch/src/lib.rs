@@ -1,4 +1,4 @@
-//! From what somebody names to a folder with a server's sources, and to how that server is started.
+//! Turns the target of an audit (a folder, a Git address, a package) into a folder of sources and the command that starts the server.
 //!
 //! [`Named`] is what was written: a folder, a Git address, a package. [`fetch`] brings it here with the ordinary client of its kind, within
 //! [`Limits`], with no script of anybody's run. [`start()`] says how a server in a folder is started, [`settings()`] where its sources let the

@@ -32,7 +32,7 @@ impl Default for Limits {
     }
 }
 
-/// Who looks on: is told what is done, and says when it is enough.
+/// Receives the progress of a fetch and may cancel it.
 pub trait Watcher {
     /// One short line.
     fn doing(&self, what: &str);
@@ -64,7 +64,7 @@ pub enum FetchError {
     /// The folder is not in the repository, or not a folder.
     #[error("there is no folder `{0}` in it")]
     NoFolder(String),
-    /// What was fetched is not what was named.
+    /// The fetched package or repository is not the one that the user asked for.
     #[error("{0}")]
     Odd(String),
     /// Files.
@@ -72,7 +72,7 @@ pub enum FetchError {
     Io(#[from] io::Error),
 }
 
-/// What a client may know: where programs are, the language, a proxy and whom to trust on the way, and nothing that says who the user is.
+/// The environment variables that `git`, `npm` and `pip` keep: search path, language, proxy and certificates. None identifies the user.
 const PASSED: &[&str] = &[
     "PATH",
     "LANG",
@@ -105,7 +105,7 @@ pub(crate) struct Run<'r> {
 }
 
 impl Run<'_> {
-    /// What is passed on to a client that shall not know who the user is.
+    /// The environment for `git`, `npm` and `pip`: the variables in [`PASSED`], without any credential.
     pub(crate) fn clean(&self) -> Environment {
         let known = |name: &&str| {
             self.environment.get(OsStr::new(name)).map(|value| (OsString::from(name), value.clone()))

@@ -52,7 +52,7 @@ const SYSTEM: &[&str] = &[
     "NODE_EXTRA",
 ];
 
-/// What is found by such a variable is a program or something to be read, and is not there in an empty folder.
+/// Parts of the names of variables that hold the path of a program or of an input file. An empty scratch folder cannot stand in for those.
 const READ: &[&str] =
     &["EXECUTABLE", "BINARY", "CHROME", "BROWSER", "CERT", "KEY", "CONFIG", "CREDENTIAL", "TOKEN", "_URL"];
 

@@ -1,4 +1,4 @@
-//! How a server in a folder is started, told by what the folder says of itself. Nothing is built and nothing installed for it.
+//! Finds the command that starts the server in a folder, from its `package.json`, `pyproject.toml` or built binary. Builds and installs nothing.
 
 use std::{
     collections::BTreeMap,

@@ -103,7 +103,7 @@ impl Candidates {
             silent(entry, &[read, act], reason);
             let mut others = checks.iter().map(|(_, other)| other).chain(&data);
             let is_alone = others.all(|other| *other == read);
-            // That it is still there says nothing of what it holds: what was made of an older state takes its place all the same.
+            // A second check that the key exists does not compare its value, so a value computed from the old one still overwrites it.
             if !asks_presence(entry, check, read) || data.iter().all(|other| *other == read) {
                 return Err(if is_alone { Reason::OutOfScope } else { Reason::CheckedAgain });
             }

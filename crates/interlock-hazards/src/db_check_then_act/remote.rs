@@ -1,4 +1,4 @@
-//! Check-then-act at a service: what it lists is asked for, and what is not found there is created by another request.
+//! Check-then-act over HTTP: a GET lists the records of a service, and a POST creates the record that the list did not contain.
 //!
 //! Reported:
 //! ```text

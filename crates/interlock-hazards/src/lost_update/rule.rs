@@ -86,8 +86,8 @@ pub(crate) fn claims(_view: &View<'_>, pair: &CheckAct<'_, '_>) -> Result<(), Re
     unless(is_in_cache(pair.entry, pair.act), Reason::KeepsCache)
 }
 
-/// Whether what is written has something of what was read in it. Where that was only asked whether it has something, nothing of it is
-/// written back.
+/// Whether the written value contains the value that was read. A read that only tests for existence contributes nothing to the written
+/// value.
 fn holds_what_was_read(pair: &CheckAct<'_, '_>) -> bool {
     let read = matches!(pair.resource(), Some(Resource::Row { .. }));
     match pair.entry.op(pair.act) {

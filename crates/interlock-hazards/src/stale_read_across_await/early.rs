@@ -171,12 +171,13 @@ fn used_unseen(entry: &Entry<'_>, check: At, last: At) -> Option<At> {
     })
 }
 
-/// Whether a step may run for who has found what a check asks for. Who leaves the function that asks goes on behind it.
+/// Whether a step may run after the check succeeded. A `return` inside an inlined helper ends only the helper, so the steps of its
+/// caller run as well.
 fn is_passed(entry: &Entry<'_>, check: At, at: At) -> bool {
     !entry.runs_inside_of(check, at) || entry.control().answer(check, at) != Some(false)
 }
 
-/// Whether what is shown is empty at first, and a later step puts something into it.
+/// Whether the published map or object is empty at first and a later step fills it.
 fn is_filled(entry: &Entry<'_>, shown: At, last: At) -> bool {
     let (Some(Resource::Shared(whole)), Some(Resource::Shared(part))) =
         (entry.resource(shown), entry.resource(last))
