@@ -19,6 +19,7 @@ mod limits;
 mod meet;
 mod policies;
 mod reason;
+mod requests;
 mod rows;
 pub mod view;
 mod words;

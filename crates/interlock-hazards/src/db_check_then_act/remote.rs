@@ -21,6 +21,7 @@ use interlock_model::{
 use crate::{
     Issue, Reason,
     decision::{needs, unless},
+    requests::address,
     view::{At, Entry, Kinds, View},
 };
 
@@ -52,13 +53,6 @@ fn of_entry(entry: &Entry<'_>) -> Vec<Issue> {
         issues.extend(entry.settle(&HAZARD.id, &[read, act], judge(entry, read, act)));
     }
     issues
-}
-
-fn address<'e>(entry: &Entry<'e>, at: At) -> Option<&'e Term> {
-    match entry.op(at) {
-        Some(Op::External { service, .. }) if *service != Term::Unknown => Some(service),
-        _ => None,
-    }
 }
 
 /// Whether something is created at the address that was asked, whatever the question behind it was.

@@ -16,7 +16,7 @@
 
 use interlock_model::{
     Confidence, Lane, Reach,
-    ir::{Change, Op, Term, Value},
+    ir::{Change, Op, Value},
 };
 
 use crate::{
@@ -24,6 +24,7 @@ use crate::{
     decision::{needs, unless},
     fields::is_version,
     lexicon::Topic,
+    requests::address,
     view::{At, Entry, Kinds, View},
 };
 
@@ -51,13 +52,6 @@ fn of_entry(entry: &Entry<'_>) -> Vec<Issue> {
         issues.extend(entry.settle(&HAZARD.id, &[read, act], judge(entry, read, act)));
     }
     issues
-}
-
-fn address<'e>(entry: &Entry<'e>, at: At) -> Option<&'e Term> {
-    match entry.op(at) {
-        Some(Op::External { service, .. }) if *service != Term::Unknown => Some(service),
-        _ => None,
-    }
 }
 
 fn is_same_address(entry: &Entry<'_>, read: At, act: At) -> bool {
