@@ -175,6 +175,8 @@ pub struct Outcome {
     pub parameters: Vec<(usize, usize, Kind)>,
     /// Whether it is only guessed what the call does, by a name or by how it is called.
     pub guessed: bool,
+    /// The program that it runs and that may change what calls share, where nobody here sees it. Empty if it is not known which.
+    pub program: Option<Name>,
 }
 
 impl Kind {

@@ -92,6 +92,8 @@ pub enum LossKind {
     NotInlined,
     /// The whole program came to more steps than there is a budget for.
     Budget,
+    /// Another program is run, and what that one changes is not seen.
+    OtherProgram,
 }
 
 impl LossKind {
@@ -106,6 +108,7 @@ impl LossKind {
             Self::Alternatives => "alternatives",
             Self::NotInlined => "not-inlined",
             Self::Budget => "budget",
+            Self::OtherProgram => "other-program",
         }
     }
 }
@@ -127,6 +130,9 @@ impl fmt::Display for Loss {
             }
             LossKind::NotInlined => write!(f, "{location}: the call of `{callee}` is not followed"),
             LossKind::Budget => write!(f, "{location}: there is no budget left to follow `{callee}`"),
+            LossKind::OtherProgram => {
+                write!(f, "{location}: another program runs (`{callee}`), and what it changes is not seen")
+            }
         }
     }
 }

@@ -83,6 +83,9 @@ pub struct NotFollowed {
     pub not_inlined: usize,
     /// Calls that the budget for the whole program left out.
     pub budget: usize,
+    /// Calls that run another program, which may change what calls share.
+    #[serde(default)]
+    pub other_programs: usize,
     /// Functions that no entry point reaches.
     pub unreached: usize,
 }
@@ -142,6 +145,7 @@ impl std::ops::AddAssign for NotFollowed {
         self.alternatives += other.alternatives;
         self.not_inlined += other.not_inlined;
         self.budget += other.budget;
+        self.other_programs += other.other_programs;
         self.unreached += other.unreached;
     }
 }

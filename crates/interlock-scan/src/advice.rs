@@ -102,6 +102,9 @@ impl Place<'_> {
             LossKind::UnknownFunction | LossKind::Alternatives => {
                 "A function that comes as a value is followed where it is handed over by name".to_owned()
             }
+            LossKind::OtherProgram => {
+                "What another program changes cannot be read here: `prove` tries it out, `guard` keeps such calls apart".to_owned()
+            }
             LossKind::NotInlined | LossKind::Budget => {
                 "The tools do more than is followed in one piece: scan the folder of one server at a time"
                     .to_owned()

@@ -97,6 +97,7 @@ fn sum(losses: &BTreeSet<Loss>, unreached: usize) -> NotFollowed {
         alternatives: count(LossKind::Alternatives),
         not_inlined: count(LossKind::NotInlined),
         budget: count(LossKind::Budget),
+        other_programs: count(LossKind::OtherProgram),
         unreached,
     }
 }

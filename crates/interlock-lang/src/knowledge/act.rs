@@ -49,7 +49,7 @@ pub(super) fn act(scene: &Scene<'_>, entry: &Entry, outcome: &mut Outcome, body:
         Do::Begin | Do::Commit | Do::Rollback | Do::Transaction | Do::Batch => {
             guard::transaction(scene, entry, outcome, body);
         }
-        Do::External => external(scene, entry, body),
+        Do::External => external(scene, entry, outcome, body),
         Do::HandOver => {
             let handed = find(scene, entry.at.as_ref()).and_then(|arg| scene.kind_of(&arg));
             // A statement goes over the connection that it is handed to.
@@ -149,7 +149,7 @@ pub(super) fn write(
     body.push(Op::Write { to, from, mode, outcome, via });
 }
 
-fn external(scene: &Scene<'_>, entry: &Entry, body: &mut Body<'_>) {
+fn external(scene: &Scene<'_>, entry: &Entry, outcome: &mut Outcome, body: &mut Body<'_>) {
     let service = find(scene, entry.service.as_ref()).map_or(Term::Unknown, |arg| scene.name_of(&arg));
     let idempotency = find(scene, entry.key.as_ref()).map(|arg| scene.name_of(&arg));
     let change = match (entry.change, &entry.method) {
@@ -160,6 +160,9 @@ fn external(scene: &Scene<'_>, entry: &Entry, body: &mut Body<'_>) {
         (Some(ChangeText::Command), _) => command::change(&service, scene.call.arguments.get(1)),
         (None, None) | (Some(ChangeText::Unknown), _) => Change::Unknown,
     };
+    if matches!(entry.change, Some(ChangeText::Command)) {
+        outcome.program = command::unseen(&service, scene.call.arguments.get(1));
+    }
     let over = path_at(scene, entry.object.as_ref());
     // What is put in place of what is there may have been made of that.
     let sent = scene.call.arguments.iter().filter(|_| change == Change::Settled);

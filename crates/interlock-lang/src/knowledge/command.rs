@@ -1,36 +1,54 @@
 //! What a command does to the world outside, as far as its words tell.
 //!
 //! Most commands that servers run ask something of the machine they run on, or change it in a way that a repetition leaves as it is:
-//! `which`, `git status`, `npm --version`. A few send something to somebody.
+//! `which`, `git status`, `npm --version`. A few send something to somebody. Which they are stands in `commands.toml`.
 
-use interlock_model::ir::{Change, Term};
+use std::sync::LazyLock;
+
+use interlock_model::ir::{Change, Name, Term};
+use rustc_hash::FxHashMap;
+use serde::Deserialize;
 
 use crate::{Arg, Shape};
 
-/// Programs that send, and the words that say so; any of them will do, and none are needed where the list is empty.
-const SENDERS: &[(&str, &[&str])] = &[
-    ("aws", &["publish", "send-email", "send-message", "invoke", "run-instances"]),
-    ("cargo", &["publish"]),
-    ("curl", &["-X", "--request", "-d", "--data", "--data-raw", "--data-binary", "--json", "-F", "--form"]),
-    ("docker", &["push"]),
-    ("gh", &["create", "comment", "merge", "review", "dispatch", "run"]),
-    ("git", &["push", "send-email"]),
-    ("glab", &["create", "note", "merge"]),
-    ("mail", &[]),
-    ("mutt", &[]),
-    ("npm", &["publish"]),
-    ("pnpm", &["publish"]),
-    ("sendmail", &[]),
-    ("stripe", &["create", "confirm", "capture", "post"]),
-    ("wget", &["--post-data", "--post-file"]),
-    ("yarn", &["publish"]),
-];
+/// What is known of programs, by their names. Any of the words will do, and none are needed where the list is empty.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Programs {
+    /// Those that send something, and the words that say so.
+    sends: FxHashMap<String, Vec<String>>,
+    /// Those that leave all as it is, and the first words that say so.
+    asks: FxHashMap<String, Vec<String>>,
+    /// The words that make any program leave all as it is.
+    harmless: Vec<String>,
+}
+
+static PROGRAMS: LazyLock<Programs> =
+    LazyLock::new(|| toml::from_str(include_str!("commands.toml")).unwrap_or_default());
 
 /// As many words of a command as are looked at.
 const MOST_WORDS: usize = 64;
 
 /// Whether a command changes anything outside: the command itself, and its arguments where they are a list.
 pub(super) fn change(command: &Term, arguments: Option<&Arg>) -> Change {
+    let sends = spelled(command, arguments).split(['&', '|', ';', '\n']).any(sends);
+    if sends { Change::Unknown } else { Change::None }
+}
+
+/// The program that a command runs and that may change what calls share, in ways that nobody here sees; `None` where it only asks.
+pub(super) fn unseen(command: &Term, arguments: Option<&Arg>) -> Option<Name> {
+    let text = spelled(command, arguments);
+    // What is written by a redirection is written, whoever says it; `2>&1` and `2>/dev/null` are none.
+    let redirects = text.replace("2>&1", "").replace("2>/dev/null", "").contains('>');
+    let mut parts = text.split(['&', '|', ';', '\n']).map(str::trim).filter(|part| !part.is_empty());
+    let acts = |part: &&str| redirects || !asks(part);
+    let part = parts.find(acts)?;
+    let program = program_of(part.split_whitespace().next()?);
+    Some(if program.contains('?') { "" } else { program }.into())
+}
+
+/// The command and its arguments, as one would type them.
+fn spelled(command: &Term, arguments: Option<&Arg>) -> String {
     let mut text = String::new();
     spell(command, &mut text);
     if let Some(Shape::List(items)) = arguments.map(|arguments| &arguments.shape) {
@@ -42,16 +60,35 @@ pub(super) fn change(command: &Term, arguments: Option<&Arg>) -> Change {
             }
         }
     }
-    let sends = text.split(['&', '|', ';', '\n']).any(sends);
-    if sends { Change::Unknown } else { Change::None }
+    text
+}
+
+fn words(command: &str) -> impl Iterator<Item = &str> + Clone {
+    command.split_whitespace().take(MOST_WORDS).map(|word| word.trim_matches(['"', '\'']))
+}
+
+fn program_of(word: &str) -> &str {
+    word.rsplit(['/', '\\']).next().unwrap_or_default()
 }
 
 fn sends(command: &str) -> bool {
-    let mut words = command.split_whitespace().take(MOST_WORDS).map(|word| word.trim_matches(['"', '\'']));
-    let Some(program) = words.next() else { return false };
-    let program = program.rsplit(['/', '\\']).next().unwrap_or_default();
-    let Some((_, telling)) = SENDERS.iter().find(|(known, _)| *known == program) else { return false };
-    telling.is_empty() || words.any(|word| telling.contains(&word) && word != "GET")
+    let mut words = words(command);
+    let Some(telling) = words.next().and_then(|program| PROGRAMS.sends.get(program_of(program))) else {
+        return false;
+    };
+    telling.is_empty() || words.any(|word| telling.iter().any(|known| known == word) && word != "GET")
+}
+
+/// Whether a command leaves all as it is.
+fn asks(command: &str) -> bool {
+    let mut words = words(command);
+    let Some(program) = words.next() else { return true };
+    if words.clone().any(|word| PROGRAMS.harmless.iter().any(|known| known == word)) {
+        return true;
+    }
+    let Some(telling) = PROGRAMS.asks.get(program_of(program)) else { return false };
+    // What comes before the word that says what to do are options: `git -C PATH status`.
+    telling.is_empty() || words.any(|word| telling.iter().any(|known| known == word))
 }
 
 fn spell(term: &Term, text: &mut String) {
@@ -91,6 +128,31 @@ mod tests {
         ] {
             check(command, Change::Unknown);
         }
+    }
+
+    fn check_unseen(command: &str, expected: Option<&str>) {
+        assert_eq!(unseen(&Term::Literal(command.into()), None).as_deref(), expected, "{command}");
+    }
+
+    #[test]
+    fn who_only_asks_hides_nothing() {
+        for command in [
+            "npm --version",
+            "which node",
+            "git -C /srv status --short",
+            "cat a.txt | grep b",
+            "ls 2>/dev/null",
+        ] {
+            check_unseen(command, None);
+        }
+    }
+
+    #[test]
+    fn who_may_change_something_is_named() {
+        check_unseen("osascript -e 'tell application'", Some("osascript"));
+        check_unseen("cd /srv && /usr/bin/git commit -m x", Some("git"));
+        check_unseen("cat a.txt > b.txt", Some("cat"));
+        assert_eq!(unseen(&Term::Unknown, None).as_deref(), Some(""), "which program it is is not known");
     }
 
     #[test]

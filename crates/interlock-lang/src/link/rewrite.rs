@@ -350,6 +350,16 @@ impl<'f> Rewriter<'_, 'f> {
         self.eval.unresolved.borrow_mut().push(unresolved);
     }
 
+    /// Notes that a call runs another program: what that one changes is not seen.
+    fn note_program(&self, standing: &Standing<'f>, program: &Name) {
+        if program.is_empty() {
+            return self.note_unresolved(standing, UnresolvedReason::Program);
+        }
+        let (function, span, callee) = (self.id, standing.span, program.clone());
+        let unresolved = Unresolved { function, span, callee, reason: UnresolvedReason::Program };
+        self.eval.unresolved.borrow_mut().push(unresolved);
+    }
+
     /// A path about as it is written.
     fn written(&self, path: &AccessPath) -> String {
         let mut text = match &path.root {
@@ -371,6 +381,9 @@ impl<'f> Rewriter<'_, 'f> {
         let mut steps = body.finish();
         if outcome.guessed && !steps.is_empty() {
             self.note_unresolved(standing, UnresolvedReason::Guessed);
+        }
+        if let Some(program) = &outcome.program {
+            self.note_program(standing, program);
         }
         self.define_if_not(standing, &mut steps);
         out.extend(steps);

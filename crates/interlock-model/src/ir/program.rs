@@ -64,6 +64,8 @@ pub enum UnresolvedReason {
     Library,
     /// What it does was guessed from a name on the way to it, or from how it is called.
     Guessed,
+    /// It runs another program, and what that one changes is not seen.
+    Program,
     /// So many functions may be meant that the budget was not enough for all of them.
     Alternatives {
         /// How many were left out.

@@ -52,6 +52,7 @@ enum Kind {
     Alternatives,
     NotInlined,
     Budget,
+    OtherProgram,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -64,6 +65,8 @@ struct Sum {
     alternatives: usize,
     not_inlined: usize,
     budget: usize,
+    #[serde(default)]
+    other_programs: usize,
     unreached: usize,
 }
 

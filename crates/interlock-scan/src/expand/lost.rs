@@ -63,8 +63,12 @@ pub(super) struct Lost {
 /// How far the analysis got with each tool of a program, by what each entry point has lost.
 pub(super) fn coverage(program: &Program, entries: &[Expanded], lost: &[Lost]) -> Vec<ToolCoverage> {
     let mut tools: BTreeMap<&str, (BTreeSet<&Loss>, Vec<&Lost>)> = BTreeMap::new();
+    let mut changing: BTreeSet<&str> = BTreeSet::new();
     for tool in program.functions.iter().flat_map(tools_of) {
         tools.entry(&tool.name).or_default();
+        if !tool.read_only {
+            changing.insert(&tool.name);
+        }
     }
     for (entry, lost) in entries.iter().zip(lost) {
         let (Runs::Call(announced) | Runs::Part(announced)) = &entry.runs else { continue };
@@ -77,7 +81,8 @@ pub(super) fn coverage(program: &Program, entries: &[Expanded], lost: &[Lost]) -
         losses.extend(entries.iter().flat_map(|lost| &lost.losses));
         let left_out = entries.iter().flat_map(|lost| &lost.left_out);
         losses.extend(left_out.filter(|(function, _)| !is_seen(function)).map(|(_, loss)| loss));
-        losses.retain(|loss| loss.hides);
+        let read_only = !changing.contains(name);
+        losses.retain(|loss| loss.hides && !is_harmless(loss, read_only));
         ToolCoverage {
             name: name.to_owned(),
             followed: losses.is_empty(),
@@ -119,7 +124,9 @@ fn losses_of(judge: &Judge<'_>, entry: &Expanded) -> Lost {
     walk.block(&entry.body, Then { block: true, function: true });
     let Walk { seen, calls } = walk;
     let of_call = |call: &Left<'_>| judge.loss(call, &entry.values);
-    let mut losses: Vec<Loss> = calls.iter().filter_map(of_call).chain(judge.alternatives(&seen)).collect();
+    let calls_left = calls.iter().filter_map(of_call);
+    let mut losses: Vec<Loss> =
+        calls_left.chain(judge.alternatives(&seen)).chain(judge.programs(&seen)).collect();
     losses.sort();
     losses.dedup();
     let left_out = |call: &Left<'_>| judge.left_out(call).filter(|(id, _)| !seen.contains(id));
@@ -232,6 +239,7 @@ impl Judge<'_> {
             Some(UnresolvedReason::Computed) => LossKind::UnknownFunction,
             Some(UnresolvedReason::Function) => LossKind::UnresolvedImport,
             Some(UnresolvedReason::Alternatives { .. }) => LossKind::Alternatives,
+            Some(UnresolvedReason::Program) => LossKind::OtherProgram,
             Some(UnresolvedReason::Receiver | UnresolvedReason::Method | UnresolvedReason::Guessed) => {
                 LossKind::UnresolvedReceiver
             }
@@ -257,7 +265,8 @@ impl Judge<'_> {
             LossKind::UnresolvedImport
             | LossKind::UnknownFunction
             | LossKind::NotInlined
-            | LossKind::Budget => true,
+            | LossKind::Budget
+            | LossKind::OtherProgram => true,
         }
     }
 
@@ -274,6 +283,24 @@ impl Judge<'_> {
             hides: self.hides(LossKind::Alternatives, &unresolved.callee, false),
         })
     }
+
+    /// The calls in what was inlined that run other programs.
+    fn programs(&self, seen: &FxHashSet<FunctionId>) -> impl Iterator<Item = Loss> {
+        let run = self.program.unresolved.iter().filter(|unresolved| {
+            unresolved.reason == UnresolvedReason::Program && seen.contains(&unresolved.function)
+        });
+        run.map(|unresolved| Loss {
+            location: location(self.program, unresolved.span),
+            kind: LossKind::OtherProgram,
+            callee: unresolved.callee.to_string(),
+            hides: true,
+        })
+    }
+}
+
+/// Whether a tool says of itself that it changes nothing: then the programs that it runs do not either.
+fn is_harmless(loss: &Loss, read_only: bool) -> bool {
+    read_only && loss.kind == LossKind::OtherProgram
 }
 
 /// What a function is called inside of what it is a member of.
