@@ -4,6 +4,7 @@ pub(crate) mod outdated;
 mod probe;
 mod remedy;
 pub(crate) mod rule;
+mod takeover;
 
 use interlock_model::{HazardId, Severity};
 

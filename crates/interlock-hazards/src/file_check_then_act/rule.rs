@@ -14,7 +14,7 @@
 //! ```
 //!
 //! A file that is read, changed and written back is `lost-update`; one that others can see half written, `non-atomic-file-replace`. What its content decides is in
-//! `outdated.rs`.
+//! `outdated.rs`, a stale lock in `takeover.rs`.
 
 use std::{cell::LazyCell, collections::HashMap};
 
@@ -33,7 +33,7 @@ use crate::{
     view::{At, Entry, Kinds, Pattern, View},
 };
 
-use super::{HAZARD, outdated::outdated};
+use super::{HAZARD, outdated::outdated, takeover::takeovers};
 
 pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
     let mut pairs = claimed(view, Claim::FileCheck);
@@ -55,6 +55,7 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
     let racing = view.entries_with(Kinds::READ).filter(|entry| entry.runs_beside_itself());
     issues.extend(racing.flat_map(followed_links));
     issues.extend(outdated(view));
+    issues.extend(takeovers(view));
     issues
 }
 
@@ -86,8 +87,10 @@ pub(crate) fn claims(_view: &View<'_>, pair: &CheckAct<'_, '_>) -> Result<(), Re
         Some(Op::Delete { .. }) => unless(entry.control().is_caught(pair.act), Reason::FailureHandled)?,
         // So is who moves what is gone; who moves to where something has come to be meanwhile is told nothing.
         Some(Op::Rename { .. }) => {
-            let was_missing =
-                pair.check.is_some_and(|check| entry.control().answer(check, pair.act) == Some(false));
+            let was_missing = pair.check.is_some_and(|check| match entry.op(check) {
+                Some(Op::Try { .. }) => !entry.control().works_before(check, pair.read, pair.act),
+                _ => entry.control().answer(check, pair.act) == Some(false),
+            });
             unless(!was_missing && entry.control().is_caught(pair.act), Reason::FailureHandled)?;
         }
         _ => return Err(Reason::OutOfScope),

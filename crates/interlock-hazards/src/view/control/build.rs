@@ -343,8 +343,13 @@ impl<'e> Walk<'e> {
                     here.judge(self.with(here.control_dependences, at));
                 }
             } else {
-                // Both ways go on, so nothing inside decides over what follows.
-                here.judge(before.control_dependences);
+                // Both ways go on, so nothing inside decides over what follows; but where some way inside leaves the call for good,
+                // who comes by here may have come by a failure: `try { await access(to); if (!overwrite) return; } catch {}`.
+                let may_leave = may_fail && returns(body);
+                here.judge(match may_leave {
+                    true => self.with(before.control_dependences, at),
+                    false => before.control_dependences,
+                });
             }
             ends.join(caught.ends);
         }
