@@ -6,6 +6,7 @@ mod emptied;
 mod overtaken;
 mod probe;
 mod remedy;
+mod reset;
 pub(crate) mod rule;
 pub(crate) mod spent;
 pub(crate) mod taken;
