@@ -3,6 +3,7 @@
 mod probe;
 mod remedy;
 mod rule;
+mod scratch;
 
 use interlock_model::{HazardId, Severity};
 

@@ -11,7 +11,8 @@
 //! await rename(temporary, STATE);                   // whoever reads gets the old one or the new one
 //! ```
 //!
-//! A file that nobody here reads back is left alone. That two calls overwrite each other's content is `lost-update`.
+//! A file that nobody here reads back is left alone. That two calls overwrite each other's content is `lost-update`; a folder
+//! that is there for the time of one call is in `scratch.rs`.
 
 use std::{cell::OnceCell, collections::HashMap};
 
@@ -28,7 +29,7 @@ use crate::{
     view::{At, Entry, Kinds, Names, Pattern, Piece, Runs, View},
 };
 
-use super::HAZARD;
+use super::{HAZARD, scratch::scratch};
 
 /// Finds `non-atomic-file-replace`.
 pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
@@ -55,6 +56,7 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
             }
         }
     }
+    found.extend(scratch(view));
     found
 }
 
