@@ -1,5 +1,6 @@
 //! `lost-update`: its page is `doc.md`.
 
+mod cached;
 mod discarded;
 mod kept;
 mod probe;

@@ -16,7 +16,7 @@
 //! ```
 //!
 //! Memory is not looked at (`stale-read-across-await`), nor a write that only a check decided over (`db-check-then-act`, `file-check-then-act`). State that a process loads
-//! once and then writes back is in `kept.rs`, a file that is worked off and emptied in `discarded.rs`, a document at a service in `remote.rs`.
+//! once and then writes back is in `kept.rs`, an entry of a cache that is written to its own file in `cached.rs`, a file that is worked off and emptied in `discarded.rs`, a document at a service in `remote.rs`.
 
 use interlock_model::{
     Confidence, Severity,
@@ -32,7 +32,7 @@ use crate::{
     view::{Overlap, View},
 };
 
-use super::{HAZARD, discarded::discarded, kept::kept, remote::remote};
+use super::{HAZARD, cached::cached, discarded::discarded, kept::kept, remote::remote};
 
 pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
     let found = claimed(view, Claim::LostUpdate);
@@ -45,7 +45,7 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
         if later.any(|later| reads_again(pair, later)) { issue.no_surer_than(Confidence::Low) } else { issue }
     };
     let pairs = found.iter().enumerate().map(reported);
-    pairs.chain(kept(view)).chain(discarded(view)).chain(remote(view)).collect()
+    pairs.chain(kept(view)).chain(cached(view)).chain(discarded(view)).chain(remote(view)).collect()
 }
 
 /// Whether a later read of the same thing feeds what is written as well, and is reported for it. What was read before mostly says no more

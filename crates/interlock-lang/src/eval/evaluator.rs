@@ -218,7 +218,11 @@ impl<'f> Evaluator<'_, 'f> {
                 let meaning = match export {
                     Some((library, path)) => AbstractValue::Export(library, path),
                     None if is_place => self.place(name),
-                    None => AbstractValue::Unknown,
+                    // A module as a whole: what a function returns from `require`.
+                    None => match self.names.whole(name) {
+                        Some(file) => AbstractValue::Exports(file.into()),
+                        None => AbstractValue::Unknown,
+                    },
                 };
                 (meaning, is_place)
             }

@@ -144,6 +144,10 @@ impl<'f> Evaluator<'_, 'f> {
             AbstractValue::Export(library, path) => {
                 AbstractValue::Export(library.clone(), [path, ".", name].concat().into())
             }
+            AbstractValue::Exports(file) => match self.names.offered(file, name) {
+                Some(global) => self.place(global),
+                None => AbstractValue::Unknown,
+            },
             AbstractValue::Foreign | AbstractValue::Wrapped(_) => AbstractValue::Foreign,
             _ => AbstractValue::Unknown,
         }

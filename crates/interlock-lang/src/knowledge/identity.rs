@@ -77,6 +77,11 @@ fn identifying<'d>(table: &Term, equal: &[&'d Demand]) -> Vec<&'d Demand> {
     if others.is_empty() { named } else { others }
 }
 
+/// Whether a column is called like one that says which row of a table is meant.
+pub(super) fn may_name(table: &Term, column: &str) -> bool {
+    is_own_id(column, table) || is_name(column)
+}
+
 fn plain(column: &str) -> String {
     column.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_lowercase()
 }

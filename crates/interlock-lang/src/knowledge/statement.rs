@@ -210,10 +210,37 @@ impl Statement {
             Conflict::Overwrite => WriteMode::Blind,
         };
         let whole = self.sets.iter().any(|set| set.column.is_none());
-        let columns = if whole { vec![] } else { columns(&self.sets, |_| true) };
-        let to = Resource::rows(self.table, key, columns);
-        let from = values(&self.sets, |_| true);
-        body.push(Op::Write { to, from, mode, outcome: into, via });
+        // As in an update: where the store computes one column, the others are still what the caller has computed. The columns
+        // that say which row it is are the same before and after.
+        let given: Vec<Set> = if mode == WriteMode::Atomic && !whole {
+            let is_given = |set: &&Set| set.to == To::Absolute && !self.is_in_key(set.column.as_ref());
+            self.sets.iter().filter(is_given).cloned().collect()
+        } else {
+            vec![]
+        };
+        let is_other = |set: &&Set| !given.iter().any(|given| given.column == set.column);
+        let others: Vec<Set> = self.sets.iter().filter(is_other).cloned().collect();
+        let all = if whole { vec![] } else { columns(&others, |_| true) };
+        let to = Resource::rows(self.table.clone(), key.clone(), all);
+        let from = values(&others, |_| true);
+        body.push(Op::Write { to, from, mode, outcome: into, via: via.clone() });
+        if !given.is_empty() {
+            let to = Resource::rows(self.table, key, columns(&given, |_| true));
+            let from = values(&given, |_| true);
+            body.push(Op::Write { to, from, mode: WriteMode::Blind, outcome: None, via });
+        }
+    }
+
+    /// Whether a column belongs to what says which row an insert means.
+    fn is_in_key(&self, column: Option<&Name>) -> bool {
+        let Some(column) = column else { return false };
+        match self.target.is_empty() {
+            false => self.target.contains(column),
+            true => {
+                identity::may_name(&self.table, column)
+                    || self.keys.iter().flatten().any(|key| key.eq_ignore_ascii_case(column))
+            }
+        }
     }
 
     fn update(self, body: &mut Body<'_>, into: Option<Value>, via: Option<Box<Via>>) {

@@ -51,6 +51,8 @@ pub(crate) struct Names {
     known: RefCell<Vec<FxHashMap<Name, Option<Meant>>>>,
     /// What stands for files that are not in the tree, as far as names led there.
     unresolved: RefCell<FxHashSet<Name>>,
+    /// The namespaces that are handed on as a whole somewhere: `return require("./store")`.
+    handed_on: RefCell<FxHashSet<usize>>,
 }
 
 /// Which names are those of files, once all names were led to their declarations.
@@ -60,12 +62,25 @@ pub(crate) struct Namespaces {
     default: &'static str,
     /// What stands for files that are not in the tree.
     lost: FxHashSet<Name>,
+    /// What the files offer that are handed on as a whole: the name outside, and the global that it means.
+    handed_on: FxHashMap<Name, FxHashMap<Name, Name>>,
 }
 
 impl Namespaces {
     /// Whether a namespace is one of the tree.
     pub(crate) fn contains(&self, namespace: &str) -> bool {
         self.titles.contains_key(namespace)
+    }
+
+    /// The file whose exports a global stands for, all of them together.
+    pub(crate) fn whole<'n>(&self, global: &'n str) -> Option<&'n str> {
+        let (file, name) = split_global(global)?;
+        (name == "*" && self.contains(file)).then_some(file)
+    }
+
+    /// The global that a file offers under a name, where the file is handed on as a whole.
+    pub(crate) fn offered(&self, file: &str, name: &str) -> Option<&Name> {
+        self.handed_on.get(file)?.get(name)
     }
 
     /// Whether what is taken for a library's name stands for a file that is not in the tree.
@@ -168,13 +183,18 @@ impl Names {
             default,
             known,
             unresolved: RefCell::default(),
+            handed_on: RefCell::default(),
         }
     }
 
     /// What is left to ask of names once all of them were led to their declarations.
     pub(super) fn namespaces(&self) -> Namespaces {
         let (titles, lost) = (self.by_title.clone(), self.unresolved.borrow().clone());
-        Namespaces { titles, default: self.default, lost }
+        let handed_on = self.handed_on.borrow();
+        let titles_of = handed_on.iter().filter_map(|space| self.titles.get(*space));
+        let handed_on =
+            titles_of.map(|title| (title.clone(), self.offered(title).into_iter().collect())).collect();
+        Namespaces { titles, default: self.default, lost, handed_on }
     }
 
     /// The imports of files that are not in the tree: module and specifier.
@@ -276,7 +296,10 @@ impl Names {
                 match (path.fields.is_empty(), self.export(target, self.default, FOLLOWED)) {
                     // `const make = require("./make")` is what that file exports as a whole.
                     (true, Some(Meant::Global(name))) => name,
-                    _ => global_name(self.titles.get(target), "*"),
+                    _ => {
+                        self.handed_on.borrow_mut().insert(target);
+                        global_name(self.titles.get(target), "*")
+                    }
                 }
             }
             Meant::Library(library, export) => {

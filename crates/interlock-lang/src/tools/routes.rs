@@ -1,33 +1,63 @@
 //! Routes of web frameworks: clients reach them beside the tools, and they race like them.
 
-use interlock_model::ir::{FunctionId, Root};
+use interlock_model::ir::Root;
 
 use super::{
     AbstractValue, Context, exact_name, found::Found, index::Index, register::made_by, says::Says,
     split_method,
 };
-use crate::module::{Site, split_global};
+use crate::{
+    Arg, Shape,
+    module::{Site, split_global},
+};
 
-/// Makes the handlers of routes entries.
+/// Makes the handlers of routes entries: a function, or what a wrapper makes of one (`app.post("/x", handled(async (req) => …))`).
 pub(super) fn entries(found: &mut Found<'_, '_>) {
     let index = found.index;
     for (_, site) in index.calls_that(Says::ROUTES) {
-        if !is_route(index, site) {
-            continue;
-        }
-        let at = Context::plain(site.within);
-        for argument in &site.arguments {
-            if let AbstractValue::Function(FunctionId(function), _) = index.settle(index.look(argument, &at))
-            {
-                found.entry(function);
+        let plain = Context::plain(site.within);
+        // Whether `function setup(app) { app.post(…) }` is about a router, its callers say.
+        let ways = match (is_route(index, site, &plain), receiver(index, site, &plain)) {
+            (true, _) => vec![plain.env],
+            (false, Some(AbstractValue::Unbound(_))) if looks_like_route(site) => {
+                index.ways(site.within, |at| receiver(index, site, at).and_then(|it| it.unbound()))
+            }
+            _ => continue,
+        };
+        for env in ways {
+            let at = Context { function: site.within, env };
+            if !is_route(index, site, &at) {
+                continue;
+            }
+            for argument in &site.arguments {
+                let thing = index.look(argument, &at);
+                // Objects are options: what they have in them is called by the library, if at all.
+                if matches!(
+                    index.settle(thing.clone()),
+                    AbstractValue::Function(..) | AbstractValue::Call(..)
+                ) {
+                    found.functions(&thing).into_iter().for_each(|function| found.entry(function));
+                }
             }
         }
     }
 }
 
-fn is_route<'i>(index: &Index<'i>, site: &'i Site) -> bool {
+/// Whether a call has a path as its first argument and something behind it, so that it is worth asking whose method it is.
+fn looks_like_route(site: &Site) -> bool {
+    matches!(site.arguments.first(), Some(Arg { shape: Shape::Text(_), .. })) && site.arguments.len() > 1
+}
+
+/// Whose method is called.
+fn receiver<'i>(index: &Index<'i>, site: &'i Site, at: &Context<'i>) -> Option<AbstractValue<'i>> {
+    let callee = site.callee.as_ref()?;
+    let (method, fields) = split_method(callee)?;
+    index.sdk().route.methods.contains(method).then(|| index.receiver(fields, callee, at))
+}
+
+fn is_route<'i>(index: &Index<'i>, site: &'i Site, at: &Context<'i>) -> bool {
     let Some(callee) = &site.callee else { return false };
-    let (at, known) = (Context::plain(site.within), &index.sdk().route);
+    let known = &index.sdk().route;
     if let Root::Global(name) = &callee.root {
         // `http.createServer((req, res) => …)`, with the module or the function imported.
         let made = split_global(name).is_some_and(|(library, _)| known.libraries.contains(library));
@@ -37,12 +67,8 @@ fn is_route<'i>(index: &Index<'i>, site: &'i Site) -> bool {
             return true;
         }
     }
-    let Some((method, fields)) = split_method(callee) else { return false };
-    if !known.methods.contains(method) {
-        return false;
-    }
-    let library =
-        made_by(index, &index.receiver(fields, callee, &at)).or_else(|| index.declared_library(callee, &at));
+    let Some(receiver) = receiver(index, site, at) else { return false };
+    let library = made_by(index, &receiver).or_else(|| index.declared_library(callee, at));
     library.is_some_and(|name| {
         let library = split_global(&name).map_or(&*name, |(library, _)| library);
         known.libraries.contains(library)

@@ -4,9 +4,12 @@
 //! and calls whatever it has captured; a tool of its own it becomes when what it captured is known. So it is copied, and the copy calls
 //! the wrapped function by name: a lock that the wrapper takes is then taken around the tool's own steps.
 
-use interlock_model::ir::{
-    AccessPath, Argument, Block, Callee, Effect, Function, FunctionId, Name, Op, Origin, Root, Term, Value,
-    ValueInfo,
+use interlock_model::{
+    Span,
+    ir::{
+        AccessPath, Argument, Block, Callee, Effect, Function, FunctionId, Name, Op, Origin, Root, Term,
+        Value, ValueInfo,
+    },
 };
 use rustc_hash::FxHashMap;
 
@@ -40,8 +43,8 @@ pub(super) struct Wrapped {
     known: FxHashMap<Key, (u32, Vec<(usize, usize)>)>,
 }
 
-/// What makes two copies the same: what is copied, where, and which functions are put in as what.
-type Key = (Option<u32>, u32, Vec<(Value, Option<Name>, u32)>);
+/// What makes two copies the same: what is copied, where, and which functions and texts are put in as what.
+type Key = (Option<u32>, u32, Vec<(Value, Option<Name>, u32)>, Vec<(Value, Name)>);
 
 /// A captured function that is known: the value it is captured as, which it is, and what it takes along. `None` is something that the
 /// copy has to take along for it.
@@ -97,7 +100,8 @@ impl Wrapped {
 
     /// The function that a copy was made for, if it is the only one that was put in.
     pub(super) fn around(&self, copy: u32) -> Option<u32> {
-        let (_, _, put_in) = self.known.iter().find_map(|(key, (made, _))| (*made == copy).then_some(key))?;
+        let (_, _, put_in, _) =
+            self.known.iter().find_map(|(key, (made, _))| (*made == copy).then_some(key))?;
         match put_in.as_slice() {
             [(_, _, only)] => Some(*only),
             _ => None,
@@ -115,7 +119,7 @@ impl Wrapped {
         else {
             return function;
         };
-        let mut known = vec![];
+        let (mut known, mut texts) = (vec![], vec![]);
         for (value, term) in unit.function.captures.iter().zip(terms) {
             // What can be told without assumptions is told without a copy.
             if index.settle(index.term(term, &Context::plain(within))).unbound().is_none() {
@@ -123,6 +127,10 @@ impl Wrapped {
             }
             let at = Context { function: within, env: env.clone() };
             let thing = index.settle(index.term(term, &at));
+            // `handled("tasks", async ({ collection }) => …)`: which table it is about, only the caller of the wrapper says.
+            if let AbstractValue::Text(text) = &thing {
+                texts.push((*value, text.clone()));
+            }
             for (member, thing) in functions_of(index, thing) {
                 let AbstractValue::Function(FunctionId(inner), env) = thing else { continue };
                 let inner = self.wrap(index, inner, &env, depth);
@@ -133,7 +141,7 @@ impl Wrapped {
         if known.is_empty() || self.added.len() >= COPIES {
             return function;
         }
-        self.once(index, None, function, &known).0
+        self.once(index, None, function, (&known, &texts)).0
     }
 
     /// Copies a function unless that was done.
@@ -142,14 +150,14 @@ impl Wrapped {
         index: &Index<'_>,
         within: Option<u32>,
         function: u32,
-        known: &[Known],
+        (known, texts): (&[Known], &[(Value, Name)]),
     ) -> (u32, Vec<(usize, usize)>) {
         let part = |known: &Known| (known.value, known.member.clone(), known.function);
-        let key = (within, function, known.iter().map(part).collect());
+        let key = (within, function, known.iter().map(part).collect(), texts.to_vec());
         if let Some(copy) = self.known.get(&key) {
             return copy.clone();
         }
-        let copy = self.copy(index, function, known);
+        let copy = self.copy(index, function, known, texts);
         self.known.insert(key, copy.clone());
         copy
     }
@@ -175,7 +183,13 @@ impl Wrapped {
     }
 
     /// Copies a function. Answers with what it additionally captures, in order: which of the known functions needs it, and what.
-    fn copy(&mut self, index: &Index<'_>, function: u32, known: &[Known]) -> (u32, Vec<(usize, usize)>) {
+    fn copy(
+        &mut self,
+        index: &Index<'_>,
+        function: u32,
+        known: &[Known],
+        texts: &[(Value, Name)],
+    ) -> (u32, Vec<(usize, usize)>) {
         let Some(unit) = index.unit(function) else { return (function, vec![]) };
         let slot = self.added.len();
         let number = self.functions.saturating_add(u32::try_from(slot).unwrap_or(u32::MAX));
@@ -200,7 +214,17 @@ impl Wrapped {
             calls.push((FunctionId(known.function), terms));
         }
         let mut body = std::mem::take(&mut copy.body);
-        Rewrite { wrapped: self, index, number, known, calls: &calls }.block(&mut body);
+        Rewrite {
+            wrapped: self,
+            index,
+            original: function,
+            number,
+            known,
+            calls: &calls,
+            texts,
+            copied: FxHashMap::default(),
+        }
+        .block(&mut body);
         copy.body = body;
         if let Some(place) = self.added.get_mut(slot) {
             *place = Some(Added { function: copy, like: FunctionId(function) });
@@ -262,18 +286,24 @@ fn global<'i>(index: &Index<'i>, term: &'i Term, within: u32, env: &Env<'i>, dep
 struct Rewrite<'x, 'i> {
     wrapped: &'x mut Wrapped,
     index: &'x Index<'i>,
+    /// The function that is copied, and the copy.
+    original: u32,
     number: u32,
     known: &'x [Known],
     /// For each that is known: the function, and what it takes along.
     calls: &'x [(FunctionId, Vec<Term>)],
+    /// The texts that are known.
+    texts: &'x [(Value, Name)],
+    /// The calls of the original that were copied so far, by their numbers.
+    copied: FxHashMap<u32, u32>,
 }
 
 impl Rewrite<'_, '_> {
     fn block(&mut self, block: &mut Block) {
-        for Effect { op, .. } in block {
+        for Effect { op, span, .. } in block {
             match op {
                 Op::Call { callee, receiver, arguments, .. } => {
-                    if let Some(object) = self.callee(callee) {
+                    if let Some(object) = self.callee(callee, *span) {
                         receiver.get_or_insert(object);
                     }
                     arguments.iter_mut().for_each(|argument| self.argument(argument));
@@ -293,11 +323,15 @@ impl Rewrite<'_, '_> {
     }
 
     /// Puts a known function in place of what is called. Answers with the object whose member that is.
-    fn callee(&mut self, callee: &mut Callee) -> Option<AccessPath> {
+    fn callee(&mut self, callee: &mut Callee, span: Span) -> Option<AccessPath> {
         match callee {
             Callee::Value(value) => {
                 if let Some((function, captures)) = self.of(&(*value).into()) {
                     *callee = Callee::Closure { function, captures };
+                    let called = self.index.eval.index.by_value.get(&(self.original, span.start, span.end));
+                    if let Some(site) = called.and_then(|number| self.index.site(*number)) {
+                        self.site(site, Some(function.0));
+                    }
                 }
             }
             Callee::Closure { function, captures } => self.closure(function, captures),
@@ -306,28 +340,43 @@ impl Rewrite<'_, '_> {
                 let direct = site.callee.clone().and_then(|path| self.of(&Term::Path(path)));
                 if let Some((function, captures)) = direct {
                     *callee = Callee::Closure { function, captures };
+                    // Who wants to know what the function is handed finds this call.
+                    self.site(site, Some(function.0));
                     let AccessPath { root, fields } = site.callee.as_ref()?;
                     let (_, object) = fields.split_last()?;
                     return Some(AccessPath { root: root.clone(), fields: object.into() });
                 }
-                let mut arguments = site.arguments.clone();
-                arguments.iter_mut().for_each(|arg| self.arg(arg));
-                let copied = u32::try_from(self.wrapped.calls.len()).unwrap_or(u32::MAX);
-                *number = self.wrapped.sites.saturating_add(copied);
-                self.wrapped.calls.push(Site {
-                    within: self.number,
-                    span: site.span,
-                    function: site.function,
-                    callee: site.callee.clone(),
-                    construct: site.construct,
-                    arguments,
-                    named: site.named,
-                    unconditional: site.unconditional,
-                });
+                let copy = self.site(site, site.function);
+                self.copied.insert(*number, copy);
+                *number = copy;
             }
             Callee::Function(_) | Callee::Named(_) => {}
         }
         None
+    }
+
+    /// A call of the original as one of the copy.
+    fn site(&mut self, site: &Site, function: Option<u32>) -> u32 {
+        let mut arguments = site.arguments.clone();
+        arguments.iter_mut().for_each(|arg| self.arg(arg));
+        let copied = u32::try_from(self.wrapped.calls.len()).unwrap_or(u32::MAX);
+        self.wrapped.calls.push(Site {
+            within: self.number,
+            span: site.span,
+            function,
+            callee: site.callee.clone(),
+            construct: site.construct,
+            arguments,
+            named: site.named,
+            unconditional: site.unconditional,
+        });
+        self.wrapped.sites.saturating_add(copied)
+    }
+
+    /// The known text that a term is.
+    fn text(&self, term: &Term) -> Option<Term> {
+        let (_, text) = self.texts.iter().find(|(value, _)| *term == Term::from(*value))?;
+        Some(Term::Literal(text.clone()))
     }
 
     fn argument(&mut self, argument: &mut Argument) {
@@ -335,6 +384,8 @@ impl Rewrite<'_, '_> {
             Argument::Term(term) => {
                 if let Some((function, captures)) = self.of(term) {
                     *argument = Argument::Closure { function, captures };
+                } else if let Some(text) = self.text(term) {
+                    *term = text;
                 }
             }
             Argument::Closure { function, captures } => self.closure(function, captures),
@@ -346,9 +397,17 @@ impl Rewrite<'_, '_> {
             Shape::Opaque => {
                 if let Some((function, captures)) = self.of(&arg.term) {
                     arg.shape = Shape::Function { function, captures };
+                } else if let Some(text) = self.text(&arg.term) {
+                    *arg = Arg { term: text.clone(), values: vec![], shape: Shape::Text(vec![text]) };
                 }
             }
             Shape::Function { function, captures } => self.closure(function, captures),
+            // What a call has brought that the copy makes with what it knows.
+            Shape::Call(number) => {
+                if let Some(copy) = self.copied.get(number) {
+                    *number = *copy;
+                }
+            }
             Shape::Object(members) => members.iter_mut().for_each(|(_, member)| self.arg(member)),
             Shape::List(items) | Shape::Choice(items) => items.iter_mut().for_each(|item| self.arg(item)),
             _ => {}
@@ -379,7 +438,7 @@ impl Rewrite<'_, '_> {
         if inner.is_empty() || self.wrapped.added.len() >= COPIES {
             return;
         }
-        let (copy, extra) = self.wrapped.once(self.index, Some(self.number), function.0, &inner);
+        let (copy, extra) = self.wrapped.once(self.index, Some(self.number), function.0, (&inner, &[]));
         *function = FunctionId(copy);
         for (known, what) in extra {
             let terms =

@@ -359,7 +359,13 @@ impl Lowering<'_> {
     /// What is written where a row is there already counts instead of what a new one would have got.
     fn overwrite(&self, statement: &mut Statement, assignments: &[Assignment]) {
         statement.conflict = Conflict::Overwrite;
-        for set in self.assignments(assignments) {
+        let assigned = self.assignments(assignments);
+        for set in &mut statement.sets {
+            if set.to == To::Absolute && !assigned.iter().any(|other| other.column == set.column) {
+                set.to = To::Initial;
+            }
+        }
+        for set in assigned {
             match statement.sets.iter_mut().find(|old| old.column.is_some() && old.column == set.column) {
                 Some(old) => old.to = if set.to == To::Relative { To::Relative } else { old.to },
                 None => statement.sets.push(set),

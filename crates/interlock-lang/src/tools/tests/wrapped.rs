@@ -103,7 +103,7 @@ export function register(limit) {
             8       write blind shared ::index.ts::seen from limit
             8       return
             3     fn withName.closure(args) with run, name, limit, async
-            3       run.2 = call fn register.closure with limit(name, args)
+            3       run.2 = call fn register.closure with limit("one", args)
             3       return run.2
             4     fn withLock.closure(args) with run, run.2, name, limit handles one, async
             4       exclusive = call exclusive(fn withLock.closure.closure with run, args, run.2, name, limit)
@@ -192,32 +192,32 @@ export function createTool(config, folder) {
         tree,
         "fn handler(",
         &expect![[r#"
-        4     fn handler(args) with config, folder, async
-        5       checked = args from args
-        6       handler = call handler(checked, folder) on config
-        6       suspend
-        6       return handler
-        index.ts
-        5     fn handler(args), async
-        5       a = read shared args.a
-        5       write blind shared ::tools.ts::notes from a
-        5       return
-        8     fn handler(args), async
-        8       a = read shared args.a
-        8       write blind shared ::tools.ts::tags from a
-        8       return
-        factory.ts
-        4     fn handler(args) with config, folder, async
-        5       checked = args from args
-        6       handler = call fn handler(checked, folder) on config
-        6       suspend
-        6       return handler
-        4     fn handler(args) with config, folder, async
-        5       checked = args from args
-        6       handler = call fn handler(checked, folder) on config
-        6       suspend
-        6       return handler
-    "#]],
+            4     fn handler(args) with config, folder, async
+            5       checked = args from args
+            6       handler = call handler(checked, folder) on config
+            6       suspend
+            6       return handler
+            index.ts
+            5     fn handler(args), async
+            5       a = read shared args.a
+            5       write blind shared ::tools.ts::notes from a
+            5       return
+            8     fn handler(args), async
+            8       a = read shared args.a
+            8       write blind shared ::tools.ts::tags from a
+            8       return
+            factory.ts
+            4     fn handler(args) with config, folder, async
+            5       checked = args from args
+            6       handler = call fn handler(checked, "/a") on config
+            6       suspend
+            6       return handler
+            4     fn handler(args) with config, folder, async
+            5       checked = args from args
+            6       handler = call fn handler(checked, "/a") on config
+            6       suspend
+            6       return handler
+        "#]],
     );
 }
 

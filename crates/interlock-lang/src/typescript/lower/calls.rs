@@ -5,6 +5,8 @@ use oxc_ast::ast::{
     Argument, CallExpression, Expression, NewExpression, StaticMemberExpression, TaggedTemplateExpression,
 };
 
+use oxc_syntax::operator::LogicalOperator;
+
 use super::{
     bind::{SymbolKind, meaning_of},
     context::{Lowerer, flag},
@@ -180,6 +182,14 @@ impl<'a> Lowerer<'a> {
             Expression::ArrowFunctionExpression(_) | Expression::FunctionExpression(_) => {
                 self.function_expression(callee, None)
             }
+            Expression::ParenthesizedExpression(it) => self.callee(&it.expression),
+            // `(options.save ?? save)(…)`: what may be handed in instead is somebody else's, the default is what runs here.
+            Expression::LogicalExpression(it)
+                if it.operator != LogicalOperator::And && matches!(it.right, Expression::Identifier(_)) =>
+            {
+                self.expression(&it.left);
+                self.callee(&it.right)
+            }
             _ => self.place(callee),
         }
     }
@@ -188,7 +198,10 @@ impl<'a> Lowerer<'a> {
         match argument {
             Argument::SpreadElement(spread) => {
                 let mut val = self.all_of(&spread.argument);
-                val.shape = Shape::Opaque;
+                // Those of a list that is written out are still known one by one.
+                if !matches!(val.shape, Shape::List(_)) {
+                    val.shape = Shape::Opaque;
+                }
                 val.term = Term::Unknown;
                 val
             }
@@ -199,10 +212,23 @@ impl<'a> Lowerer<'a> {
     pub(super) fn arguments(&mut self, arguments: &[Argument<'a>]) -> Vec<Arg> {
         let mut evaluated = Vec::with_capacity(arguments.len());
         for argument in arguments {
-            let val = self.spread_or_expression(argument);
-            evaluated.push(val.into_arg());
+            self.argument_or_spread(argument, &mut evaluated);
         }
         evaluated
+    }
+
+    /// One argument, or those of a list that is written out: `get(...[id, name])`.
+    fn argument_or_spread(&mut self, argument: &Argument<'a>, evaluated: &mut Vec<Arg>) {
+        let mut val = self.spread_or_expression(argument);
+        match std::mem::replace(&mut val.shape, Shape::Opaque) {
+            Shape::List(items) if matches!(argument, Argument::SpreadElement(_)) && !items.is_empty() => {
+                evaluated.extend(items);
+            }
+            Shape::List(_) if matches!(argument, Argument::SpreadElement(_)) => {
+                evaluated.push(val.into_arg())
+            }
+            shape => evaluated.push(Val { shape, ..val }.into_arg()),
+        }
     }
 
     /// The arguments of a call. A promise that is made for a call which is waited for has its value and its failure there:
@@ -212,13 +238,13 @@ impl<'a> Lowerer<'a> {
         let mut evaluated = Vec::with_capacity(arguments.len());
         for argument in arguments {
             let made = argument.as_expression().map(Expression::get_inner_expression);
-            let val = match made {
+            match made {
                 Some(made @ Expression::CallExpression(_)) if waits => {
-                    self.expression_for(made, Use::Awaited)
+                    let val = self.expression_for(made, Use::Awaited);
+                    evaluated.push(val.into_arg());
                 }
-                _ => self.spread_or_expression(argument),
-            };
-            evaluated.push(val.into_arg());
+                _ => self.argument_or_spread(argument, &mut evaluated),
+            }
         }
         evaluated
     }
