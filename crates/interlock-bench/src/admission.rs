@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use interlock_sync::store::{
-    Admission, Charge, Ending, Fence, Fingerprint, Key, Once, OpId, Places, Quota, Settlement, Wish,
+    Admission, Charge, Ending, Fence, Fingerprint, Key, OnceKey, OpId, Places, Quota, Settlement, Wish,
 };
 
 const TTL: Duration = Duration::from_secs(60);
@@ -20,7 +20,7 @@ pub(crate) fn controlled(locked: &str) -> Result<Admission> {
     let call = call(locked)?;
     let key = Key::new(format!("transfer:{}", call.call))?;
     Ok(Admission {
-        once: Some(Once { key, fingerprint: Fingerprint([7; 32]), keep: TTL }),
+        once: Some(OnceKey { key, fingerprint: Fingerprint([7; 32]), keep: TTL }),
         requires_fresh: call.observes.clone(),
         ..call
     })

@@ -182,6 +182,8 @@ impl Refusal {
             store::Refusal::Mismatch { op } => {
                 Self::Internal { reason: format!("the id {op} was used for another operation") }
             }
+            // A refusal that a later version of the library knows.
+            other => Self::internal(other),
         }
     }
 
@@ -215,6 +217,7 @@ impl From<StoreError> for Refusal {
                 Self::Unavailable { reason }
             }
             StoreError::Broken { reason, .. } => Self::Internal { reason },
+            other => Self::internal(other),
         }
     }
 }

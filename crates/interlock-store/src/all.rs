@@ -3,5 +3,12 @@
 use crate::Backend;
 
 /// Every backend, in the order of the modules.
-pub(crate) static ALL: &[Backend] =
-    &[crate::memory::BACKEND, crate::postgres::BACKEND, crate::redis::BACKEND, crate::sqlite::BACKEND];
+pub(crate) static ALL: &[Backend] = &[
+    crate::memory::BACKEND,
+    #[cfg(feature = "postgres")]
+    crate::postgres::BACKEND,
+    #[cfg(feature = "redis")]
+    crate::redis::BACKEND,
+    #[cfg(feature = "sqlite")]
+    crate::sqlite::BACKEND,
+];

@@ -46,6 +46,7 @@ pub struct Options {
 
 /// Why a store could not be opened.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum OpenError {
     /// No backend has this scheme.
     #[error("`{url}` is no state URL; known are {known}")]
@@ -54,6 +55,14 @@ pub enum OpenError {
         url: String,
         /// What would have been understood.
         known: String,
+    },
+    /// The backend is there, and its feature is off.
+    #[error("`{url}` needs the feature `{feature}` of interlock-store, which this program was built without")]
+    FeatureOff {
+        /// What was given, without its secrets.
+        url: String,
+        /// The feature.
+        feature: &'static str,
     },
     /// The URL of a known backend is malformed.
     #[error("`{url}` is not understood: {reason}")]
@@ -100,11 +109,10 @@ pub async fn open(url: &str, options: &Options) -> Result<Arc<dyn Store>, OpenEr
     if !(1..=63).contains(&options.namespace.len()) || !options.namespace.chars().all(valid) {
         return Err(OpenError::Namespace(options.namespace.clone()));
     }
-    let backend = backend_of(url).ok_or_else(|| OpenError::UnknownScheme {
-        url: without_secrets(url),
-        known: ALL.iter().map(|backend| backend.example).collect::<Vec<_>>().join(", "),
-    })?;
-    (backend.open)(url, options).await
+    match backend_of(url) {
+        Some(backend) => (backend.open)(url, options).await,
+        None => Err(unknown(url)),
+    }
 }
 
 /// What the store that a URL names cannot promise by the settings of its server, as sentences for people; none if it keeps what it has
@@ -116,8 +124,32 @@ pub async fn caveats(url: &str, options: &Options) -> Vec<String> {
     }
 }
 
+/// The schemes of the backends that a feature can leave out, each with the feature.
+const FEATURES: [(&str, &str); 5] = [
+    ("postgres", "postgres"),
+    ("postgresql", "postgres"),
+    ("redis", "redis"),
+    ("rediss", "redis"),
+    ("sqlite", "sqlite"),
+];
+
+fn unknown(url: &str) -> OpenError {
+    let (known, url, scheme) = (ALL, without_secrets(url), scheme_of(url));
+    match FEATURES.iter().find(|(known, _)| *known == scheme) {
+        Some((_, feature)) => OpenError::FeatureOff { url, feature },
+        None => {
+            let known = known.iter().map(|backend| backend.example).collect::<Vec<_>>().join(", ");
+            OpenError::UnknownScheme { url, known }
+        }
+    }
+}
+
+fn scheme_of(url: &str) -> &str {
+    url.split_once(':').map_or("", |(scheme, _)| scheme)
+}
+
 fn backend_of(url: &str) -> Option<&'static Backend> {
-    let scheme = url.split_once(':').map_or("", |(scheme, _)| scheme);
+    let scheme = scheme_of(url);
     ALL.iter().find(|backend| backend.schemes.contains(&scheme))
 }
 
@@ -135,6 +167,17 @@ pub(crate) fn without_secrets(url: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_backend_that_can_be_left_out_is_known_by_its_feature() {
+        for backend in ALL.iter().filter(|backend| backend.schemes != ["memory"]) {
+            for scheme in backend.schemes {
+                let message = unknown(&format!("{scheme}://u:p@x")).to_string();
+                assert!(message.contains("needs the feature"), "{message}");
+            }
+        }
+        assert!(unknown("mysql://x").to_string().contains("is no state URL; known are memory:"));
+    }
 
     #[test]
     fn a_message_names_no_password() {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use interlock_sync::store::{
-    Admission, Admitted, Charge, Ending, Fence, Fingerprint, Key, Once, OpId, Places, Quota, Settlement,
+    Admission, Admitted, Charge, Ending, Fence, Fingerprint, Key, OnceKey, OpId, Places, Quota, Settlement,
     Store, Wish,
 };
 
@@ -48,7 +48,7 @@ impl Chance {
             places.map(|key| Places { limit: if key.as_str() == "p" { 1 } else { 2 }, key }).collect();
         let locks = self.some(&["a", "b", "c", "d"], 4);
         let locks = locks.into_iter().map(|key| Wish { key, is_shared: self.below(2) == 0 }).collect();
-        let once = (self.below(3) == 0).then(|| Once {
+        let once = (self.below(3) == 0).then(|| OnceKey {
             key: key(self.one_of(&["o", "u", "w", "z"])),
             fingerprint: Fingerprint([self.one_of(&[1, 1, 1, 1, 2]); 32]),
             keep: self.one_of(&[SECOND, SECOND * 4]),

@@ -46,6 +46,12 @@ impl Timestamp {
         Self(self.0.saturating_add(u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)))
     }
 
+    /// The moment that much earlier; not before 1970.
+    #[must_use]
+    pub fn before(self, duration: Duration) -> Self {
+        Self(self.0.saturating_sub(u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)))
+    }
+
     /// How long it is from an earlier moment to this one; zero if it is not earlier.
     #[must_use]
     pub fn since(self, earlier: Self) -> Duration {

@@ -4,6 +4,7 @@
 //! that says why, and when to come back. Those that work on a [`Store`](store::Store) mean the same on memory, SQLite, Redis and
 //! PostgreSQL; `interlock-store` opens one by URL.
 #![doc = include_str!("which.md")]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[cfg(target_os = "linux")]
 pub mod files;
@@ -29,6 +30,7 @@ pub mod decide;
 pub mod memory;
 pub mod spell;
 
+mod events;
 mod heard;
 mod prim;
 mod race;
@@ -38,3 +40,8 @@ mod table;
 pub mod testing;
 mod turn;
 mod wakes;
+
+/// What the README shows, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -98,7 +98,7 @@ fn push_part(text: &mut String, part: &str) {
 
 /// A fingerprint as text.
 pub(crate) fn hex(fingerprint: &Fingerprint) -> String {
-    fingerprint.0.iter().map(|byte| format!("{byte:02x}")).collect()
+    fingerprint.to_string()
 }
 
 #[cfg(test)]

@@ -44,6 +44,11 @@ impl<K: Hash + Eq, V> Table<K, V> {
         self.rows.len()
     }
 
+    /// All rows, in no order, idle ones included.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
+        self.rows.iter().map(|(key, row)| (key, row))
+    }
+
     #[inline]
     pub(crate) fn get_mut<Q>(&mut self, hash: u64, key: &Q) -> Option<&mut V>
     where

@@ -12,6 +12,7 @@ use tokio::{
 };
 
 use crate::{
+    events,
     heard::{GiveBack, Heard},
     race::{First, race},
     retry::{Polling, Retry, retry_store},
@@ -105,7 +106,12 @@ impl Line {
             sleep(pause).await;
             match race(self.store.prolong(&self.end, ttl), sleep(ttl / 3)).await {
                 First::Left(Ok(true)) => pause = ttl / 3,
-                First::Left(Ok(false)) => return std::future::pending().await,
+                First::Left(Ok(false)) => {
+                    for key in &self.end.locks {
+                        events::lost("lock", key.as_str(), self.end.fence.map(|fence| fence.0));
+                    }
+                    return std::future::pending().await;
+                }
                 First::Left(Err(_)) | First::Right(()) => pause = ttl / 12,
             }
         }

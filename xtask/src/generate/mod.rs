@@ -1,6 +1,7 @@
 //! `cargo xtask gen`: the files that are derived from others. They are committed, so that a reader sees them and a build does not
 //! need this command, and checked, so that they cannot drift.
 
+mod api;
 mod pages;
 pub(crate) mod registry;
 

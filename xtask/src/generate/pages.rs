@@ -2,6 +2,7 @@
 
 use anyhow::{Context, Result};
 
+use super::api;
 use crate::{root::Root, run::Run};
 
 /// A page and what makes its text.
@@ -14,6 +15,8 @@ pub(super) struct Page {
 pub(super) const PAGES: &[Page] = &[
     Page { path: "docs/hazards.md", text: hazards },
     Page { path: "docs/guard.schema.json", text: guard_schema },
+    Page { path: "docs/api/interlock-sync.txt", text: api::sync },
+    Page { path: "docs/api/interlock-store.txt", text: api::store },
 ];
 
 /// The index of the hazards: the program's own table, with a way to each page.

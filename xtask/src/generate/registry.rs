@@ -96,13 +96,15 @@ impl Registry {
         Ok(lines.join("\n") + "\n")
     }
 
-    /// The modules between the markers, in their order.
-    fn modules<'a>(&self, source: &'a str) -> Result<Vec<&'a str>> {
+    /// The modules between the markers, in their order. One behind a feature has the line `#[cfg(feature = "…")]` before its own.
+    fn modules<'a>(&self, source: &'a str) -> Result<Vec<Module<'a>>> {
         let (begin, end) = self.markers(source)?;
         let mut modules = Vec::new();
+        let mut feature = None;
         for (index, line) in source.lines().enumerate().take(end).skip(begin + 1) {
             match module_of(line) {
-                Some(module) => modules.push(module),
+                Some(name) => modules.push(Module { name, feature: feature.take() }),
+                None if line.trim().starts_with("#[cfg(feature = ") => feature = Some(line.trim()),
                 None if line.trim().is_empty() || line.trim().starts_with("//") => {}
                 None => bail!(
                     "{}:{}: `{}` is no module line; only `mod NAME;` lines belong between `{}` and `{}`",
@@ -129,11 +131,14 @@ impl Registry {
         Ok((begin, end))
     }
 
-    fn text(&self, modules: &[&str]) -> String {
+    fn text(&self, modules: &[Module<'_>]) -> String {
         let file = self.source.rsplit('/').next().unwrap_or(self.source);
         let item = self.of.rsplit("::").next().unwrap_or(self.of);
-        let entries: Vec<String> =
-            modules.iter().map(|module| format!("{}::{module}::{}", self.prefix, self.constant)).collect();
+        let entry = |Module { name, feature }: &Module<'_>| Entry {
+            text: format!("{}::{name}::{}", self.prefix, self.constant),
+            feature: feature.map(str::to_owned),
+        };
+        let entries: Vec<Entry> = modules.iter().map(entry).collect();
         let list = laid_out(&format!("{} static ALL: &[{item}] =", self.visibility), &entries);
         format!(
             "//! Written by `cargo xtask gen` from the module lines of `{file}`; do not edit.\n\n\
@@ -143,18 +148,38 @@ impl Registry {
     }
 }
 
+/// A module line.
+#[derive(Debug, PartialEq, Eq)]
+struct Module<'a> {
+    name: &'a str,
+    /// The attribute that leaves it out, if there is one.
+    feature: Option<&'a str>,
+}
+
+/// An entry of the list.
+struct Entry {
+    text: String,
+    feature: Option<String>,
+}
+
 /// The list as rustfmt would leave it: in one line if that fits, else with the entries in a line of their own, else with one
-/// line for each.
-fn laid_out(head: &str, entries: &[String]) -> String {
-    let joined = format!("&[{}];", entries.join(", "));
+/// line for each. What has an attribute never shares a line.
+fn laid_out(head: &str, entries: &[Entry]) -> String {
+    let texts: Vec<&str> = entries.iter().map(|entry| entry.text.as_str()).collect();
+    let joined = format!("&[{}];", texts.join(", "));
     let in_one_line = format!("{head} {joined}");
     let below = format!("    {joined}");
-    if in_one_line.chars().count() <= MAX_WIDTH {
+    let has_attribute = entries.iter().any(|entry| entry.feature.is_some());
+    if !has_attribute && in_one_line.chars().count() <= MAX_WIDTH {
         in_one_line
-    } else if below.chars().count() <= MAX_WIDTH {
+    } else if !has_attribute && below.chars().count() <= MAX_WIDTH {
         format!("{head}\n{below}")
     } else {
-        let entries: String = entries.iter().map(|entry| format!("    {entry},\n")).collect();
+        let line = |Entry { text, feature }: &Entry| {
+            let attribute = feature.as_ref().map(|feature| format!("    {feature}\n")).unwrap_or_default();
+            format!("{attribute}    {text},\n")
+        };
+        let entries: String = entries.iter().map(line).collect();
         format!("{head} &[\n{entries}];")
     }
 }
@@ -178,12 +203,27 @@ mod tests {
     const SOURCE: &str = "//! All.\nmod all;\n// catalogue: begin\npub mod alpha;\n// A word.\n\npub mod gamma;\n\
                           // catalogue: end\npub mod outside;\n";
 
+    fn plain<'a>(names: &[&'a str]) -> Vec<Module<'a>> {
+        names.iter().map(|name| Module { name, feature: None }).collect()
+    }
+
+    #[test]
+    fn what_a_feature_leaves_out_is_left_out_of_the_list() {
+        let source =
+            "// backends: begin\npub mod a;\n#[cfg(feature = \"b\")]\npub mod b;\n// backends: end\n";
+        let text = BACKENDS.text(&BACKENDS.modules(source).unwrap());
+        let list = "pub(crate) static ALL: &[Backend] = &[\n    crate::a::BACKEND,\n    #[cfg(feature = \"b\")]\n    \
+                    crate::b::BACKEND,\n];\n";
+        assert!(text.ends_with(list), "{text}");
+        rustfmt_agrees(&Root::find(None, None).unwrap(), &text);
+    }
+
     #[test]
     fn modules_are_those_between_the_markers_in_their_order() {
-        assert_eq!(HAZARDS.modules(SOURCE).unwrap(), ["alpha", "gamma"]);
+        assert_eq!(HAZARDS.modules(SOURCE).unwrap(), plain(&["alpha", "gamma"]));
         assert_eq!(
             VERBS.modules("// verbs: begin\nmod scan;\npub mod explain;\n// verbs: end\n").unwrap(),
-            ["scan", "explain"]
+            plain(&["scan", "explain"])
         );
     }
 
@@ -216,7 +256,7 @@ pub static ALL: &[Hazard] = &[
     crate::lost_update::HAZARD,
 ];
 ";
-        assert_eq!(HAZARDS.text(&modules), expected);
+        assert_eq!(HAZARDS.text(&plain(&modules)), expected);
     }
 
     #[test]
@@ -229,7 +269,7 @@ use super::Verb;
 /// Every verb, in the order of the modules.
 pub(super) static ALL: &[Verb] = &[super::explain::VERB];
 ";
-        assert_eq!(VERBS.text(&["explain"]), expected);
+        assert_eq!(VERBS.text(&plain(&["explain"])), expected);
     }
 
     #[test]
@@ -245,12 +285,12 @@ pub(super) static ALL: &[Verb] = &[super::explain::VERB];
         // The lists grow a character at a time through both widths at which the layout changes.
         let mut layouts = std::collections::BTreeSet::new();
         for length in 20..70 {
-            let text = HAZARDS.text(&["x", &"y".repeat(length), "z"]);
+            let text = HAZARDS.text(&plain(&["x", &"y".repeat(length), "z"]));
             rustfmt_agrees(&root, &text);
             layouts.insert(text.lines().count());
         }
         assert_eq!(layouts.len(), 3, "each layout was tried");
-        rustfmt_agrees(&root, &VERBS.text(&[]));
+        rustfmt_agrees(&root, &VERBS.text(&plain(&[])));
     }
 
     /// Compares texts, because `--check` ends well on standard input whatever it finds.

@@ -1,6 +1,7 @@
 //! `cargo xtask test`: everything that must be green, in one command. Every part runs, so that one run shows all that is wrong;
 //! only missing tools and packages stop it, because what needs them would fail in confusing ways. A part that cannot run has failed.
 
+mod published;
 mod summary;
 mod tools;
 
@@ -10,6 +11,8 @@ use std::{
 };
 
 use anyhow::{Result, bail};
+
+pub(crate) use self::published::PUBLISHED;
 
 use crate::{
     generate,
@@ -55,6 +58,8 @@ const PARTS: &[Part] = &[
     }),
     part("doctests", |at| cargo(at.root, &["test", "--workspace", "--doc", "--locked"])),
     part("docs", docs),
+    part("features", |at| published::features(at.root)),
+    part("package", |at| published::package(at.root)),
     part("tidy", |at| tidy::run(at.root)),
     part("generated", |at| generate::check(at.root)),
 ];
@@ -162,7 +167,19 @@ mod tests {
         let names: Vec<&str> = PARTS.iter().map(|part| part.name).collect();
         assert_eq!(
             names,
-            ["tools", "servers", "format", "lint", "tests", "doctests", "docs", "tidy", "generated"],
+            [
+                "tools",
+                "servers",
+                "format",
+                "lint",
+                "tests",
+                "doctests",
+                "docs",
+                "features",
+                "package",
+                "tidy",
+                "generated"
+            ],
             "the names are what people read in the table and in the documentation"
         );
         assert!(PARTS.iter().all(|part| part.gate == ["tools", "servers"].contains(&part.name)));

@@ -49,6 +49,8 @@ const TOOLS: &[Tool] = &[
         ],
         from: Source::Debian("postgresql"),
     },
+    // The store's suite runs through it, too.
+    Tool { what: "pgbouncer", found: &[Found::OnPath("pgbouncer")], from: Source::Debian("pgbouncer") },
     // Programs that `prove` disturbs are written in these.
     Tool { what: "python3", found: &[Found::OnPath("python3")], from: Source::Debian("python3") },
     Tool { what: "node", found: &[Found::OnPath("node")], from: Source::Debian("nodejs") },

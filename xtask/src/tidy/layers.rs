@@ -79,6 +79,8 @@ pub(super) const LAYERS: &[Layer] = &[
             "interlock-web",
         ],
     ),
+    // An example for strangers: it uses what they may.
+    layer("rmcp-ledger", &["interlock-sync", "interlock-store"]),
     // In nobody's list, so a development dependency is the only way to reach them.
     Layer { name: "interlock-testkit", ours: Ours::Any, pure: None },
     Layer { name: "interlock-bench", ours: Ours::Any, pure: None },

@@ -10,6 +10,7 @@ mod paths;
 mod prose;
 mod purity;
 mod strip;
+mod versions;
 
 use anyhow::{Context, Result, bail};
 
@@ -46,6 +47,7 @@ const CHECKS: &[Check] = &[
     Check { name: "opening", run: opening::check },
     Check { name: "prose", run: prose::check },
     Check { name: "lengths", run: lengths::check },
+    Check { name: "versions", run: versions::check },
 ];
 
 impl Problem {

@@ -10,7 +10,7 @@ use std::{
 };
 
 use interlock_model::Mode;
-use interlock_sync::{adapt::Reason, gate::OwnedInside, store::OpId};
+use interlock_sync::{adapt::RefusalReason, gate::OwnedInside, store::OpId};
 use tokio::{sync::oneshot, time::Instant};
 
 use super::{
@@ -60,7 +60,7 @@ impl Desk {
         let rules = self.rules.of(&call.tool, call.is_read_only);
         let visit = Visit { desk: Arc::clone(self), call, id, number, rules, came: Instant::now() };
         let Ok(inside) = self.gate.enter_owned() else {
-            return visit.refuse(&Why::Common(Reason::Closed), &[]);
+            return visit.refuse(&Why::Common(RefusalReason::Closed), &[]);
         };
         let (tool, (reply, answer)) = (Arc::clone(&visit.call.tool), oneshot::channel());
         let mut going = Box::pin(visit.go(inside, reply, forward));
@@ -156,7 +156,7 @@ impl Visit {
             }
             Verdict::Granted(_) if desk.gate.is_closed() => {
                 self.give_back(&plan).await;
-                Err(Some(self.refuse(&Why::Common(Reason::Closed), &keys)))
+                Err(Some(self.refuse(&Why::Common(RefusalReason::Closed), &keys)))
             }
             Verdict::Granted(_) => {
                 self.decide(Decision::Granted { fence: plan.fence() }, &keys);
@@ -167,7 +167,7 @@ impl Visit {
                     self.decide(Decision::Replayed, &keys);
                     carried
                 }
-                None => self.refuse(&Why::Common(Reason::Unreadable), &keys),
+                None => self.refuse(&Why::Common(RefusalReason::Unreadable), &keys),
             })),
             Verdict::Refused(why) => Err(Some(self.refuse(&why, &keys))),
             Verdict::Away(_) if rules.passes_without_store => {
@@ -175,7 +175,8 @@ impl Visit {
                 Ok(None)
             }
             Verdict::Away(error) => {
-                let why = Reason::Store { error: error.to_string(), is_retryable: error.is_retryable() };
+                let why =
+                    RefusalReason::Store { error: error.to_string(), is_retryable: error.is_retryable() };
                 Err(Some(self.refuse(&Why::Common(why), &keys)))
             }
             Verdict::GivenUp => {

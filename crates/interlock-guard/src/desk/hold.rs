@@ -13,7 +13,7 @@ use std::{
 };
 
 use interlock_sync::{
-    adapt::Reason,
+    adapt::RefusalReason,
     gate::OwnedInside,
     retry::{Dice, Retry},
     store::{OpId, Settlement},
@@ -78,7 +78,7 @@ impl Running<'_> {
             Ok(answer) => answer,
             Err(_) => {
                 let has_key = self.plan.as_ref().is_some_and(Plan::has_key);
-                let reason = Reason::Timeout { after: self.rules.timeout, has_key };
+                let reason = RefusalReason::Timeout { after: self.rules.timeout, has_key };
                 self.say(&Why::Common(reason));
                 Box::pin(self.hold_on(&mut answer)).await.unwrap_or_else(|reason| {
                     // It may still run. Whoever comes next is unprotected from it unless the server looks at the fence.

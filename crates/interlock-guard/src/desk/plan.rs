@@ -8,9 +8,9 @@ use std::{borrow::Cow, time::Duration};
 
 use interlock_model::{IdempotencyKey, KeyTemplate, Mode};
 use interlock_sync::{
-    adapt::{IDEMPOTENCY_KEY, Reason},
+    adapt::{IDEMPOTENCY_KEY, RefusalReason},
     spell::joined,
-    store::{Admission, Charge, Fence, Key, Once, OpId, Places, Settlement, WaitsOn, Wish},
+    store::{Admission, Charge, Fence, Key, OnceKey, OpId, Places, Settlement, WaitsOn, Wish},
 };
 use serde_json::Value;
 
@@ -190,11 +190,11 @@ impl Plan {
     pub(super) fn late(&self, lines: &[Key], retry_after: Option<Duration>) -> Why {
         let is_in = |keys: &[Key]| lines.iter().any(|line| keys.contains(line));
         Why::Common(if is_in(&self.settlement.places) {
-            Reason::InFlight { limit: self.limit, is_queue_full: false, retry_after }
+            RefusalReason::InFlight { limit: self.limit, is_queue_full: false, retry_after }
         } else if is_in(&self.settlement.locks) {
-            Reason::Locked { keys: lines.iter().map(|key| self.name_of(key)).collect() }
+            RefusalReason::Locked { keys: lines.iter().map(|key| self.name_of(key)).collect() }
         } else {
-            Reason::Running { retry_after }
+            RefusalReason::Running { retry_after }
         })
     }
 
@@ -256,8 +256,8 @@ fn once(
     source: &IdempotencyKey,
     kind: &'static str,
     keep: Duration,
-) -> Result<Option<Once>, Why> {
-    let unusable = || Why::Common(Reason::Key);
+) -> Result<Option<OnceKey>, Why> {
+    let unusable = || Why::Common(RefusalReason::Key);
     let said = match source {
         IdempotencyKey::Argument(path) => {
             let path: Vec<String> = path.split('.').map(str::to_owned).collect();
@@ -270,7 +270,7 @@ fn once(
             Ok(Some(_)) | Err(_) => return Err(unusable()),
         },
     };
-    Ok(said.map(|said| Once {
+    Ok(said.map(|said| OnceKey {
         key: joined(kind, &[&call.upstream, &call.tool, call.caller.as_str(), &said]),
         fingerprint: fingerprint(&call.tool, &call.arguments),
         keep,
@@ -279,7 +279,7 @@ fn once(
 
 fn unfilled(why: Unfilled) -> Why {
     Why::Common(match why {
-        Unfilled::Missing(name) => Reason::Argument { name, is_present: false },
-        Unfilled::Unusable(name) => Reason::Argument { name, is_present: true },
+        Unfilled::Missing(name) => RefusalReason::Argument { name, is_present: false },
+        Unfilled::Unusable(name) => RefusalReason::Argument { name, is_present: true },
     })
 }

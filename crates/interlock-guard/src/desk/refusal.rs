@@ -6,7 +6,7 @@
 use std::{fmt, time::Duration};
 
 use bytes::Bytes;
-use interlock_sync::adapt::{Reason, Refusal};
+use interlock_sync::adapt::{CallRefusal, RefusalReason};
 use serde_json::{Value, json};
 
 /// The `_meta` entry that says for programs what the text says for models.
@@ -16,7 +16,7 @@ const DETAILS: &str = "dev.interlock/refusal";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Why {
     /// What the guard has in common with servers that guard themselves.
-    Common(Reason),
+    Common(RefusalReason),
     /// As many calls wait already as may.
     QueueFull {
         /// For what.
@@ -87,9 +87,9 @@ impl Why {
         Bytes::from(result.to_string())
     }
 
-    fn common(&self, tool: &str) -> Option<Refusal> {
+    fn common(&self, tool: &str) -> Option<CallRefusal> {
         match self {
-            Self::Common(reason) => Some(Refusal { tool: tool.to_owned(), reason: reason.clone() }),
+            Self::Common(reason) => Some(CallRefusal { tool: tool.to_owned(), reason: reason.clone() }),
             _ => None,
         }
     }
@@ -117,7 +117,7 @@ impl Why {
 
     fn keys(&self) -> Vec<String> {
         match self {
-            Self::Common(Reason::Locked { keys }) | Self::QueueFull { keys } => keys.clone(),
+            Self::Common(RefusalReason::Locked { keys }) | Self::QueueFull { keys } => keys.clone(),
             Self::Stale { changed, unseen, .. } => changed.iter().chain(unseen).cloned().collect(),
             _ => Vec::new(),
         }
@@ -210,14 +210,14 @@ mod tests {
     #[test]
     fn a_refusal_says_what_why_and_what_to_do() {
         check(
-            Why::Common(Reason::Rate { retry_after: Some(Duration::from_millis(1_500)) }),
+            Why::Common(RefusalReason::Rate { retry_after: Some(Duration::from_millis(1_500)) }),
             expect![[r#"
                 `pay` was not run: it was called too often. Try again in 2 seconds, and more slowly from then on.
                 {"mayHaveRun":false,"reason":"rate","retryAfterMs":1500,"retryable":true}
             "#]],
         );
         check(
-            Why::Common(Reason::Locked { keys: vec!["order:1".into()] }),
+            Why::Common(RefusalReason::Locked { keys: vec!["order:1".into()] }),
             expect![[r#"
                 `pay` was not run: other calls kept working on `order:1`. Try again a little later.
                 {"keys":["order:1"],"mayHaveRun":false,"reason":"locked","retryable":true}

@@ -7,7 +7,7 @@
 use std::{pin::pin, time::Duration};
 
 use interlock_sync::{
-    adapt::Reason,
+    adapt::RefusalReason,
     retry::{Dice, Retry},
     store::{Admitted, Ending, Fence, Key, OpId, StoreError},
 };
@@ -108,7 +108,7 @@ impl Asking<'_> {
                 () = &mut gone => return Verdict::GivenUp,
                 turn = standing.turn() => match turn {
                     Turn::Ask => {}
-                    Turn::Closed => return Verdict::Refused(Why::Common(Reason::Closed)),
+                    Turn::Closed => return Verdict::Refused(Why::Common(RefusalReason::Closed)),
                 },
                 () = &mut late => return Verdict::Refused(plan.late(&keys, retry_after)),
                 () = sleep(pause), if is_asking => {}
@@ -163,13 +163,13 @@ impl Asking<'_> {
                     let (lines, retry_after) = (vec![key.clone()], Duration::from_millis(2));
                     return Ok(Wait { lines, ahead: 0, retry_after });
                 }
-                (Ending::Failed(_), None) => Verdict::Refused(Why::Common(Reason::Unreadable)),
+                (Ending::Failed(_), None) => Verdict::Refused(Why::Common(RefusalReason::Unreadable)),
             },
             Ok(Admitted::TooOften { retry_after, .. }) => {
-                Verdict::Refused(Why::Common(Reason::Rate { retry_after }))
+                Verdict::Refused(Why::Common(RefusalReason::Rate { retry_after }))
             }
-            Ok(Admitted::Mismatch) => Verdict::Refused(Why::Common(Reason::Mismatch)),
-            Ok(Admitted::InDoubt) => Verdict::Refused(Why::Common(Reason::InDoubt)),
+            Ok(Admitted::Mismatch) => Verdict::Refused(Why::Common(RefusalReason::Mismatch)),
+            Ok(Admitted::InDoubt) => Verdict::Refused(Why::Common(RefusalReason::InDoubt)),
             Ok(Admitted::Stale { keys }) => Verdict::Refused(self.desk.stale(plan, &keys)),
         })
     }

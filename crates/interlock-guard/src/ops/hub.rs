@@ -8,6 +8,7 @@ use std::{
 
 use super::{
     audit::Audit,
+    doubts::DoubtProbe,
     live::{Recent, Ring, State, Surroundings, state},
     log::Log,
     options::{AdminOptions, OpsError, OpsOptions},
@@ -28,6 +29,7 @@ pub struct Ops {
     pub(super) log: Option<Log>,
     pub(super) traces: Option<Traces>,
     probe: Probe,
+    pub(super) doubts: DoubtProbe,
     started: SystemTime,
     /// The moment of `started` on the clock that is never set.
     start: Instant,
@@ -55,6 +57,7 @@ impl Ops {
             audit: options.audit.as_ref().map(Audit::open).transpose()?,
             log: options.log.map(Log::start).transpose()?,
             traces,
+            doubts: DoubtProbe::new(options.store.clone()),
             probe: Probe::new(options.store),
             started,
             start,

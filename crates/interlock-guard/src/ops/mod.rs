@@ -15,6 +15,7 @@
 
 mod admin;
 mod audit;
+mod doubts;
 mod hub;
 mod lines;
 mod live;

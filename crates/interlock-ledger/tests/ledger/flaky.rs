@@ -8,7 +8,7 @@ use std::{
 use interlock_sync::{
     memory::MemoryStore,
     store::{
-        Admission, Admitted, Appended, Applied, Attempt, Begun, Ending, Fence, Key, LeaseAnswer,
+        Admission, Admitted, Appended, Applied, Attempt, Begun, Doubt, Ending, Fence, Key, LeaseAnswer,
         LeaseRequest, LogEntry, Mutation, OpId, Outcome, PermitAnswer, PermitRequest, Quota, Record, Reply,
         Settlement, Store, StoreError, Taken, Timestamp,
     },
@@ -46,6 +46,8 @@ impl Flaky {
         ask(&self.store)
     }
 }
+
+impl interlock_sync::store::sealed::Backend for Flaky {}
 
 impl Store for Flaky {
     fn now(&self) -> Reply<'_, Timestamp> {
@@ -123,6 +125,15 @@ impl Store for Flaky {
         keep: Duration,
     ) -> Reply<'a, bool> {
         self.reach(|store| store.finish(key, fence, ending, keep))
+    }
+
+    fn in_doubt<'a>(
+        &'a self,
+        prefix: &'a str,
+        after: Option<&'a Key>,
+        limit: usize,
+    ) -> Reply<'a, Vec<Doubt>> {
+        self.reach(|store| store.in_doubt(prefix, after, limit))
     }
 
     fn admit<'a>(&'a self, admission: &'a Admission) -> Reply<'a, Admitted> {

@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
-use interlock_sync::store::{Attempt, Begun, Ending, Fence, Key, Stored};
+use interlock_sync::store::{Attempt, Begun, Doubt, Ending, Fence, Key, Stored};
 use tokio_postgres::{Row, types::Type};
 
 use super::{
     fault::{Effect, Failure},
-    line::Line,
+    line::{Line, Param},
+    record::behind_all,
     wire,
 };
 
@@ -70,6 +71,31 @@ pub(super) async fn finish(
         ],
     )
     .await
+}
+
+pub(super) async fn in_doubt(
+    line: &Line,
+    prefix: &str,
+    after: Option<&Key>,
+    limit: usize,
+) -> Result<Vec<Doubt>, Failure> {
+    // No key has control characters, and PostgreSQL has no NUL to look for.
+    if prefix.contains(char::is_control) {
+        return Ok(vec![]);
+    }
+    let statement = "SELECT t.key, t.fence, t.until FROM interlock.attempts t, (SELECT interlock.clock() AS now) c \
+        WHERE t.phase = 'dispatched' AND t.until <= c.now AND t.forget > c.now \
+        AND t.key >= $1 AND ($2::text IS NULL OR t.key < $2) AND ($3::text IS NULL OR t.key > $3) ORDER BY t.key LIMIT $4";
+    let (behind, after) = (behind_all(prefix), after.map(Key::as_str));
+    let limit = wire::count(limit as u64);
+    let params: [Param<'_>; 4] =
+        [(&prefix, Type::TEXT), (&behind, Type::TEXT), (&after, Type::TEXT), (&limit, Type::INT8)];
+    let rows = line.ask(Effect::Reads, statement, &params).await?;
+    let doubt = |row: &Row| {
+        let fence = Fence(wire::unsigned(row, "fence")?);
+        Ok(Doubt { key: wire::key(row, "key")?, fence, since: wire::moment(row, "until")? })
+    };
+    rows.iter().map(doubt).collect()
 }
 
 fn answer(row: &Row) -> Result<Vec<u8>, Failure> {

@@ -245,7 +245,7 @@ fn empty() -> Failure {
 
 /// The least text behind all that start with a prefix, in the order of their bytes, which is that of their characters; `None`
 /// if none is.
-fn behind_all(prefix: &str) -> Option<String> {
+pub(super) fn behind_all(prefix: &str) -> Option<String> {
     let mut text = prefix.to_owned();
     while let Some(last) = text.pop() {
         // The range leaves out the surrogates, which are no characters.

@@ -11,9 +11,9 @@ use std::{
 use interlock_sync::{
     decide,
     store::{
-        Admission, Admitted, Appended, Applied, Attempt, Begun, Change, Ending, Fence, Key, LeaseAnswer,
-        LeaseRequest, LogEntry, Mutation, OpId, Outcome, PermitAnswer, PermitRequest, Quota, Record, Reply,
-        Settlement, Store, StoreError, Taken, Timestamp,
+        Admission, Admitted, Appended, Applied, Attempt, Begun, Change, Doubt, Ending, Fence, Key,
+        LeaseAnswer, LeaseRequest, LogEntry, Mutation, OpId, Outcome, PermitAnswer, PermitRequest, Quota,
+        Record, Reply, Settlement, Store, StoreError, Taken, Timestamp,
     },
 };
 use tokio::time::Instant;
@@ -121,6 +121,8 @@ fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
+impl interlock_sync::store::sealed::Backend for PostgresStore {}
+
 impl Store for PostgresStore {
     fn now(&self) -> Reply<'_, Timestamp> {
         self.reply(now(&self.line))
@@ -191,6 +193,15 @@ impl Store for PostgresStore {
         keep: Duration,
     ) -> Reply<'a, bool> {
         self.reply(attempt::finish(&self.line, key, fence, ending, keep))
+    }
+
+    fn in_doubt<'a>(
+        &'a self,
+        prefix: &'a str,
+        after: Option<&'a Key>,
+        limit: usize,
+    ) -> Reply<'a, Vec<Doubt>> {
+        self.reply(attempt::in_doubt(&self.line, prefix, after, limit))
     }
 
     fn admit<'a>(&'a self, admission: &'a Admission) -> Reply<'a, Admitted> {

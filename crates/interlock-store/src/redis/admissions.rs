@@ -81,7 +81,7 @@ fn bucket(quota: &Quota) -> Option<[u64; 3]> {
 fn charged(packed: Packed, quota: &Quota) -> Packed {
     let (kind, numbers) = match (*quota, bucket(quota)) {
         (Quota::Log { limit, window }, _) => (b'l', [limit.get().into(), micros(window), 0]),
-        (_, Some(numbers @ [..LARGE, _, _])) => (b'b', numbers),
+        (_, Some(numbers @ [(..LARGE), _, _])) => (b'b', numbers),
         (_, numbers) => (b'B', numbers.unwrap_or_default()),
     };
     numbers.into_iter().fold(packed.byte(kind), Packed::long)

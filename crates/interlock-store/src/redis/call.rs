@@ -5,6 +5,7 @@ use std::{
     io::Write,
 };
 
+use interlock_sync::store::OpId;
 use redis::{Cmd, RedisWrite, Script, ToRedisArgs};
 
 use super::keys::Name;
@@ -15,12 +16,21 @@ const USUAL: (usize, usize) = (24, 1024);
 /// A version, a fence or a moment as the rows hold it: always as long, so that a script can cut rows at fixed places and compare texts instead
 /// of numbers. It suffices for moments until the year 2286.
 pub(super) fn digits(number: u64) -> impl Display {
-    fmt::from_fn(move |f| write!(f, "{number:016}"))
+    Digits(number)
 }
 
 /// A fingerprint as a line that every report begins with: longer than a moment, so that a report from before there were any is told by that.
 pub(super) fn print(fingerprint: [u8; 16]) -> impl Display {
-    fmt::from_fn(move |f| write!(f, "{:032x}", u128::from_be_bytes(fingerprint)))
+    // An id is shown as the same 32 digits.
+    OpId(u128::from_be_bytes(fingerprint))
+}
+
+struct Digits(u64);
+
+impl Display for Digits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016}", self.0)
+    }
 }
 
 /// Numbers one behind the other and then names, in one argument that a script takes apart at once: each argument takes client and server

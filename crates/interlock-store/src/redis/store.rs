@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use interlock_sync::store::{
-    Admission, Admitted, Appended, Applied, Attempt, Begun, Ending, Fence, Key, LeaseAnswer, LeaseRequest,
-    LogEntry, Mutation, OpId, Outcome, PermitAnswer, PermitRequest, Quota, Record, Reply, Settlement, Store,
-    Taken, Timestamp,
+    Admission, Admitted, Appended, Applied, Attempt, Begun, Doubt, Ending, Fence, Key, LeaseAnswer,
+    LeaseRequest, LogEntry, Mutation, OpId, Outcome, PermitAnswer, PermitRequest, Quota, Record, Reply,
+    Settlement, Store, Taken, Timestamp,
 };
 
 use super::{admissions, attempts, keys::Keys, leases, limits, link::Link, logs, records, scripts::Scripts};
@@ -17,6 +17,8 @@ pub(super) struct RedisStore {
     pub(super) keys: Keys,
     pub(super) scripts: Scripts,
 }
+
+impl interlock_sync::store::sealed::Backend for RedisStore {}
 
 impl Store for RedisStore {
     fn now(&self) -> Reply<'_, Timestamp> {
@@ -91,6 +93,15 @@ impl Store for RedisStore {
         keep: Duration,
     ) -> Reply<'a, bool> {
         Box::pin(attempts::finish(self, key, fence, ending, keep))
+    }
+
+    fn in_doubt<'a>(
+        &'a self,
+        prefix: &'a str,
+        after: Option<&'a Key>,
+        limit: usize,
+    ) -> Reply<'a, Vec<Doubt>> {
+        Box::pin(attempts::in_doubt(self, prefix, after, limit))
     }
 
     fn admit<'a>(&'a self, admission: &'a Admission) -> Reply<'a, Admitted> {

@@ -126,8 +126,10 @@ impl<'c> Desk<'c> {
         {
             self.waiting.push_back(job);
         }
-        let too_long = |job: &mut Job| job.waited() >= self.patience;
-        while let Some(job) = self.waiting.pop_front_if(too_long) {
+        let waits_too_long = |job: &Job| job.waited() >= self.patience;
+        while self.waiting.front().is_some_and(waits_too_long)
+            && let Some(job) = self.waiting.pop_front()
+        {
             let reason = "another process has the file, or too many operations are waiting for it".into();
             job.answer(Err(StoreError::Unavailable { reason, source: None }));
         }

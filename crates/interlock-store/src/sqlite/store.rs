@@ -6,7 +6,7 @@ use interlock_sync::{
     clock::Clock,
     decide,
     store::{
-        Admission, Admitted, Appended, Applied, Attempt, Begun, Ending, Fence, Key, LeaseAnswer,
+        Admission, Admitted, Appended, Applied, Attempt, Begun, Doubt, Ending, Fence, Key, LeaseAnswer,
         LeaseRequest, LogEntry, Mutation, OpId, Outcome, PermitAnswer, PermitRequest, Quota, Record, Reply,
         Settlement, Store, Taken, Timestamp,
     },
@@ -54,6 +54,8 @@ impl SqliteStore {
         Ok(Self { file, clock, remember_ops, writer, readers })
     }
 }
+
+impl interlock_sync::store::sealed::Backend for SqliteStore {}
 
 impl Store for SqliteStore {
     fn now(&self) -> Reply<'_, Timestamp> {
@@ -143,6 +145,16 @@ impl Store for SqliteStore {
     ) -> Reply<'a, bool> {
         let (key, ending) = (key.clone(), ending.clone());
         Box::pin(self.writer.run(move |tables| tables.finish(&key, fence, &ending, keep)))
+    }
+
+    fn in_doubt<'a>(
+        &'a self,
+        prefix: &'a str,
+        after: Option<&'a Key>,
+        limit: usize,
+    ) -> Reply<'a, Vec<Doubt>> {
+        let (prefix, after) = (prefix.to_owned(), after.cloned());
+        Box::pin(self.readers.run(move |tables| tables.in_doubt(&prefix, after.as_ref(), limit)))
     }
 
     fn admit<'a>(&'a self, admission: &'a Admission) -> Reply<'a, Admitted> {

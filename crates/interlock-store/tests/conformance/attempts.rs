@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use interlock_sync::store::{Attempt, Begun, Ending, Fence, Fingerprint, OpId, Stored};
+use interlock_sync::{
+    idempotency::{Doubts, Resolution},
+    store::{Admission, Admitted, Attempt, Begun, Doubt, Ending, Fence, Fingerprint, OnceKey, OpId, Stored},
+};
 
 use crate::{Shared, eventually, key};
 
@@ -128,4 +131,63 @@ pub(crate) async fn of_many_who_begin_at_once_one_may_go_on(store: Shared) {
         }
     }
     assert_eq!(reserved, 1);
+}
+
+pub(crate) async fn what_is_in_doubt_is_listed_in_order_until_it_is_settled(store: Shared) {
+    let doubts = Doubts::new(store.clone());
+    let names = ["pay:a", "pay:b", "pay:ü", "pay:%*[?]", "post:a"];
+    for name in names.iter().chain(&["pay:running", "pay:reserved"]) {
+        let mut attempt = attempt(OpId::fresh(), 1, LONG);
+        attempt.key = key(name);
+        let Begun::Reserved { fence } = store.begin(&attempt).await.unwrap() else { panic!("{name} is new") };
+        if *name != "pay:reserved" {
+            let ttl = if *name == "pay:running" { LONG } else { Duration::ZERO };
+            assert!(store.dispatch(&attempt.key, fence, ttl).await.unwrap());
+        }
+    }
+    let shared = &doubts;
+    let listed = eventually(|| async move {
+        let listed = shared.list("pay:", None, 9).await.unwrap();
+        (listed.len() == 4).then_some(listed)
+    })
+    .await;
+    let texts = |doubts: &[Doubt]| doubts.iter().map(|doubt| doubt.key.to_string()).collect::<Vec<_>>();
+    assert_eq!(texts(&listed), ["pay:%*[?]", "pay:a", "pay:b", "pay:ü"]);
+    let now = store.now().await.unwrap();
+    assert!(listed.iter().all(|doubt| doubt.since <= now && now.since(doubt.since) < LONG), "{listed:?}");
+    assert_eq!(texts(&doubts.list("", None, 9).await.unwrap()).len(), 5);
+    assert_eq!(texts(&doubts.list("pay:", Some(&key("pay:a")), 1).await.unwrap()), ["pay:b"]);
+    assert_eq!(doubts.list("pay", None, 0).await.unwrap(), []);
+
+    assert!(doubts.settle(&listed[1], &Resolution::Happened(b"paid".to_vec())).await.unwrap());
+    assert!(doubts.settle(&listed[2], &Resolution::NeverHappened).await.unwrap());
+    let wrong = Doubt { fence: Fence(listed[3].fence.0 + 1), ..listed[3].clone() };
+    assert!(!doubts.settle(&wrong, &Resolution::NeverHappened).await.unwrap());
+    assert_eq!(texts(&doubts.list("pay:", None, 9).await.unwrap()), ["pay:%*[?]", "pay:ü"]);
+    let mut again = attempt(OpId::fresh(), 1, LONG);
+    again.key = key("pay:a");
+    let paid = Stored { ending: Ending::Completed(b"paid".to_vec()) };
+    assert_eq!(store.begin(&again).await.unwrap(), Begun::Ended(paid));
+    again.key = key("pay:b");
+    let (shared, again) = (&store, &again);
+    eventually(|| async move {
+        matches!(shared.begin(again).await.unwrap(), Begun::Reserved { .. }).then_some(())
+    })
+    .await;
+}
+
+/// A call that a gateway let in and never settled.
+pub(crate) async fn an_admitted_call_that_vanished_is_listed_too(store: Shared) {
+    let mut admission = Admission::new(OpId::fresh(), SHORT);
+    let (key, fingerprint) = (key("once:pay"), Fingerprint([1; 32]));
+    admission.once = Some(OnceKey { key: key.clone(), fingerprint, keep: LONG });
+    let Admitted::Granted { fence } = store.admit(&admission).await.unwrap() else { panic!("it is free") };
+    let doubts = &Doubts::new(store.clone());
+    let listed = eventually(|| async move { doubts.list("once:", None, 9).await.unwrap().pop() }).await;
+    assert_eq!((&listed.key, listed.fence), (&key, fence));
+    assert!(doubts.settle(&listed, &Resolution::HappenedUntold).await.unwrap());
+    admission.call = OpId::fresh();
+    let told = store.admit(&admission).await.unwrap();
+    assert_eq!(told, Admitted::Ended(Stored { ending: Ending::Completed(b"-".to_vec()) }));
+    assert_eq!(doubts.list("", None, 9).await.unwrap(), []);
 }

@@ -20,12 +20,17 @@ pub(crate) enum Backend {
     Sqlite,
     Redis,
     Postgres,
+    /// PostgreSQL behind PgBouncer in transaction mode.
+    PgBouncer,
 }
 
 /// One server for all checks of this process; it ends with the process.
 static REDIS: LazyLock<service::Redis> = LazyLock::new(|| service::Redis::start().expect("Redis starts"));
 static POSTGRES: LazyLock<service::Postgres> =
     LazyLock::new(|| service::Postgres::start().expect("PostgreSQL starts"));
+
+static PGBOUNCER: LazyLock<service::PgBouncer> =
+    LazyLock::new(|| service::PgBouncer::start(&POSTGRES).expect("PgBouncer starts"));
 
 /// Runs a check on a store that nobody else uses, on several threads.
 pub(crate) fn run<C, F>(backend: Backend, name: &str, check: C)
@@ -40,6 +45,7 @@ where
         Backend::Sqlite => format!("sqlite:{}", folder.path().join("state.db").display()),
         Backend::Redis => REDIS.url(),
         Backend::Postgres => POSTGRES.url(),
+        Backend::PgBouncer => PGBOUNCER.url(),
     };
     let namespace = format!("check-{}", RUNS.fetch_add(1, Ordering::Relaxed));
     let options = Options { namespace, timeout: Duration::from_secs(30), ..Options::default() };

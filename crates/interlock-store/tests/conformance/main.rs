@@ -71,6 +71,7 @@ macro_rules! conformance {
         conformance!(@backend sqlite Sqlite $($topic::$check)+);
         conformance!(@backend redis Redis $($topic::$check)+);
         conformance!(@backend postgres Postgres $($topic::$check)+);
+        conformance!(@backend pgbouncer PgBouncer $($topic::$check)+);
     };
     (@backend $module:ident $backend:ident $($topic:ident::$check:ident)+) => {
         mod $module {
@@ -118,6 +119,8 @@ conformance! {
     attempts::what_was_dispatched_and_ran_out_is_in_doubt_until_it_is_finished,
     attempts::every_step_can_be_sent_again,
     attempts::of_many_who_begin_at_once_one_may_go_on,
+    attempts::what_is_in_doubt_is_listed_in_order_until_it_is_settled,
+    attempts::an_admitted_call_that_vanished_is_listed_too,
     admissions::shared_locks_are_shared_and_exclusive_ones_are_not,
     admissions::nobody_overtakes,
     admissions::a_place_in_line_is_lost_by_silence,

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use interlock_sync::{
     clock::{Clock, SystemClock},
-    store::{Admission, Admitted, Ending, Fence, Key, Once, OpId, Places, Settlement, Wish},
+    store::{Admission, Admitted, Ending, Fence, Key, OnceKey, OpId, Places, Settlement, Wish},
 };
 
 use crate::{
@@ -131,8 +131,8 @@ fn admission(want: Want, thing: &str, reader: &str, effect: &str) -> Admission {
 }
 
 /// An effect by its key, as a client and the judge must agree on it.
-pub(crate) fn done_once(effect: &str) -> Once {
-    Once { key: key(effect), fingerprint: request_of(effect), keep: KEEP }
+pub(crate) fn done_once(effect: &str) -> OnceKey {
+    OnceKey { key: key(effect), fingerprint: request_of(effect), keep: KEEP }
 }
 
 /// How a call ends: well, or if it has no fence, before it began.

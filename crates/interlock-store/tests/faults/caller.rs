@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use interlock_store::{Options, open};
 use interlock_sync::store::{
-    Admission, Admitted, Ending, Fence, Fingerprint, Once, OpId, Places, Settlement, Wish,
+    Admission, Admitted, Ending, Fence, Fingerprint, OnceKey, OpId, Places, Settlement, Wish,
 };
 
 use crate::{
@@ -22,7 +22,7 @@ pub(crate) fn wish(work: &str) -> Admission {
         charges: vec![],
         places: vec![Places { key: key("hall"), limit: 1 }],
         locks: vec![Wish { key: key("door"), is_shared: false }],
-        once: Some(Once { key: key(work), fingerprint: Fingerprint([7; 32]), keep: KEEP }),
+        once: Some(OnceKey { key: key(work), fingerprint: Fingerprint([7; 32]), keep: KEEP }),
         reader: None,
         observes: vec![],
         requires_fresh: vec![],

@@ -19,10 +19,11 @@ use super::{
     limits::{Flight, Flights, Once, Rate},
     locks::{Locked, Locks},
     policy::{Checked, Policy, Source, Terms},
-    refusal::{Reason, Refusal},
+    refusal::{CallRefusal, RefusalReason},
     template::{Template, Unfilled},
 };
 use crate::{
+    events,
     gate::{Gate, OwnedInside},
     lock::Mode,
     spell::joined,
@@ -57,14 +58,14 @@ const MOST: Duration = Duration::from_secs(366 * 24 * 60 * 60);
 /// ```
 #[derive(Debug, Clone)]
 pub struct Warden {
-    ward: Arc<Ward>,
+    pub(super) ward: Arc<Ward>,
 }
 
 /// What all calls meet in.
 #[derive(Debug)]
 pub(super) struct Ward {
     gate: Gate,
-    terms: Terms,
+    pub(super) terms: Terms,
     rules: Vec<Installed>,
     locks: Locks,
     pub(super) once: Once,
@@ -93,7 +94,7 @@ pub struct Arrived {
     flights: Option<Arc<Flights>>,
     deadline: Instant,
     /// What is wrong with the call itself. It is told after the call was charged, or guessing would be free.
-    flaw: Option<Reason>,
+    flaw: Option<RefusalReason>,
 }
 
 /// What a call holds while it runs, given back when this is dropped: the locks first, the gate last.
@@ -145,9 +146,10 @@ impl Warden {
     ///
     /// The refusal, if the gate is closed. Everything else is decided when the call is [run](Arrived::run) or
     /// [held](Arrived::hold).
-    pub fn arrive(&self, call: &Call<'_>) -> Result<Arrived, Refusal> {
+    pub fn arrive(&self, call: &Call<'_>) -> Result<Arrived, CallRefusal> {
         let Ok(inside) = self.ward.gate.enter_owned() else {
-            return Err(Refusal { tool: call.tool.to_owned(), reason: Reason::Closed });
+            events::refused(call.tool, RefusalReason::Closed.name());
+            return Err(CallRefusal { tool: call.tool.to_owned(), reason: RefusalReason::Closed });
         };
         let (mut lock, mut shared): (&[Template], &[Template]) = (&[], &[]);
         let (mut rate, mut flights, mut source, mut timeout) = (None, None, None, None);
@@ -165,7 +167,7 @@ impl Warden {
         }
         let locks = keys(call, lock, shared);
         let once = match source.map_or(Ok(None), |source| idempotency_key(&self.ward.terms, call, source)) {
-            Ok(None) if requires_key => Err(Reason::KeyMissing),
+            Ok(None) if requires_key => Err(RefusalReason::KeyMissing),
             once => once,
         };
         let flaw = locks.as_ref().err().or(once.as_ref().err()).cloned();
@@ -216,9 +218,9 @@ impl Arrived {
     /// # Cancel safety
     ///
     /// Dropping the future gives back all that it had, except what the rate was charged.
-    pub async fn hold(self) -> Result<Held, Refusal> {
+    pub async fn hold(self) -> Result<Held, CallRefusal> {
         let turn = match self.charge().await {
-            Ok(()) => self.take_turn().await,
+            Ok(()) => events::waiting(&self.tool, self.take_turn()).await,
             Err(reason) => Err(reason),
         };
         match turn {
@@ -227,12 +229,13 @@ impl Arrived {
         }
     }
 
-    pub(super) fn refuse(self, reason: Reason) -> Refusal {
-        Refusal { tool: self.tool, reason }
+    pub(super) fn refuse(self, reason: RefusalReason) -> CallRefusal {
+        events::refused(&self.tool, reason.name());
+        CallRefusal { tool: self.tool, reason }
     }
 
     /// What is decided on arrival, once for each call.
-    pub(super) async fn charge(&self) -> Result<(), Reason> {
+    pub(super) async fn charge(&self) -> Result<(), RefusalReason> {
         if let Some(rate) = &self.rate {
             rate.charge(&self.caller, self.deadline).await?;
         }
@@ -240,7 +243,7 @@ impl Arrived {
     }
 
     /// Waits for a place in flight and then for the locks. Dropping it gives back what it had.
-    pub(super) async fn take_turn(&self) -> Result<Turn, Reason> {
+    pub(super) async fn take_turn(&self) -> Result<Turn, RefusalReason> {
         let flight = match &self.flights {
             Some(flights) => Some(flights.enter(&self.caller, self.deadline).await?),
             None => None,
@@ -248,7 +251,7 @@ impl Arrived {
         let locks = self.ward.locks.take(&self.locks, self.deadline).await?;
         // It may have waited for long, and what has not started when the gate closes shall not start.
         if self.ward.gate.is_closed() {
-            Err(Reason::Closed)
+            Err(RefusalReason::Closed)
         } else {
             Ok(Turn { _locks: locks, _flight: flight })
         }
@@ -259,7 +262,11 @@ impl Arrived {
     }
 }
 
-fn keys(call: &Call<'_>, lock: &[Template], shared: &[Template]) -> Result<Vec<(String, Mode)>, Reason> {
+fn keys(
+    call: &Call<'_>,
+    lock: &[Template],
+    shared: &[Template],
+) -> Result<Vec<(String, Mode)>, RefusalReason> {
     let alone = lock.iter().map(|template| (template, Mode::Exclusive));
     let together = shared.iter().map(|template| (template, Mode::Shared));
     alone
@@ -268,10 +275,10 @@ fn keys(call: &Call<'_>, lock: &[Template], shared: &[Template]) -> Result<Vec<(
         .collect()
 }
 
-fn unfilled(why: Unfilled) -> Reason {
+fn unfilled(why: Unfilled) -> RefusalReason {
     match why {
-        Unfilled::Missing(name) => Reason::Argument { name, is_present: false },
-        Unfilled::Unusable(name) => Reason::Argument { name, is_present: true },
+        Unfilled::Missing(name) => RefusalReason::Argument { name, is_present: false },
+        Unfilled::Unusable(name) => RefusalReason::Argument { name, is_present: true },
     }
 }
 
@@ -280,12 +287,12 @@ fn idempotency_key(
     terms: &Terms,
     call: &Call<'_>,
     source: &Source,
-) -> Result<Option<(Key, Fingerprint)>, Reason> {
+) -> Result<Option<(Key, Fingerprint)>, RefusalReason> {
     let said = match (source, call.idempotency_key) {
-        (Source::Argument(path), _) => path.text(call.arguments).map_err(|_| Reason::Key)?,
+        (Source::Argument(path), _) => path.text(call.arguments).map_err(|_| RefusalReason::Key)?,
         (Source::Meta, None | Some(Value::Null)) => None,
         (Source::Meta, Some(Value::String(key))) if !key.is_empty() => Some(key.clone()),
-        (Source::Meta, Some(_)) => return Err(Reason::Key),
+        (Source::Meta, Some(_)) => return Err(RefusalReason::Key),
     };
     let key = |said: String| joined("once", &[&terms.name, call.tool, call.caller.as_str(), &said]);
     Ok(said.map(|said| (key(said), call.fingerprint())))

@@ -7,11 +7,11 @@ use tokio::time::{Instant, timeout_at};
 use super::{
     call::CallerName,
     policy::{Checked, Terms},
-    refusal::Reason,
+    refusal::RefusalReason,
 };
 use crate::{
     idempotency::{Idempotency, LocalIdempotency},
-    in_flight::{self, Busy, InFlight, OwnedPermit, SharedInFlight, SharedPermit},
+    in_flight::{Full, FullReason, InFlight, OwnedPermit, SharedInFlight, SharedPermit},
     rate::{RateLimit, SharedRateLimit},
     spell::joined,
     store::{Key, Quota, Store, StoreError, Taken},
@@ -75,7 +75,7 @@ impl Rate {
     }
 
     /// Counts a call, or says why it may not be. A store that does not answer is not waited for longer than for anything else.
-    pub(super) async fn charge(&self, caller: &CallerName, deadline: Instant) -> Result<(), Reason> {
+    pub(super) async fn charge(&self, caller: &CallerName, deadline: Instant) -> Result<(), RefusalReason> {
         let taken = match self {
             Self::Local(limit) => limit.take(caller.as_str(), 1),
             Self::Shared(limit, scope) => {
@@ -85,7 +85,7 @@ impl Rate {
         };
         match taken {
             Taken::Granted { .. } => Ok(()),
-            Taken::Refused { retry_after } => Err(Reason::Rate { retry_after }),
+            Taken::Refused { retry_after } => Err(RefusalReason::Rate { retry_after }),
         }
     }
 }
@@ -103,7 +103,11 @@ impl Flights {
     }
 
     /// Waits for a place, in order of arrival within this process. Dropping it leaves the queue.
-    pub(super) async fn enter(&self, caller: &CallerName, deadline: Instant) -> Result<Flight, Reason> {
+    pub(super) async fn enter(
+        &self,
+        caller: &CallerName,
+        deadline: Instant,
+    ) -> Result<Flight, RefusalReason> {
         let local = timeout_at(deadline, self.local.acquire_owned(caller.as_str())).await;
         let local = local.map_err(|_| self.late())?.into_result().map_err(busy)?;
         let Some((shared, scope)) = &self.shared else {
@@ -120,8 +124,8 @@ impl Flights {
         self.local.is_empty()
     }
 
-    fn late(&self) -> Reason {
-        Reason::InFlight { limit: self.limit.get(), is_queue_full: false, retry_after: None }
+    fn late(&self) -> RefusalReason {
+        RefusalReason::InFlight { limit: self.limit.get(), is_queue_full: false, retry_after: None }
     }
 }
 
@@ -142,18 +146,18 @@ impl Once {
     }
 }
 
-fn busy(busy: Busy) -> Reason {
-    Reason::InFlight {
+fn busy(busy: Full) -> RefusalReason {
+    RefusalReason::InFlight {
         limit: busy.limit,
-        is_queue_full: busy.reason == in_flight::Reason::QueueFull,
+        is_queue_full: busy.reason == FullReason::QueueFull,
         retry_after: busy.retry_after,
     }
 }
 
-pub(super) fn unanswered(error: StoreError) -> Reason {
-    Reason::Store { is_retryable: error.is_retryable(), error: error.to_string() }
+pub(super) fn unanswered(error: StoreError) -> RefusalReason {
+    RefusalReason::Store { is_retryable: error.is_retryable(), error: error.to_string() }
 }
 
-fn silent() -> Reason {
-    Reason::Store { is_retryable: true, error: "the store did not answer in time".to_owned() }
+fn silent() -> RefusalReason {
+    RefusalReason::Store { is_retryable: true, error: "the store did not answer in time".to_owned() }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tokio::time::{Instant, timeout_at};
 
-use super::{limits::unanswered, policy::Terms, refusal::Reason};
+use super::{limits::unanswered, policy::Terms, refusal::RefusalReason};
 use crate::{
     lock::{Guards, KeyedLock, Mode},
     spell::joined,
@@ -39,8 +39,12 @@ impl Locks {
     }
 
     /// Takes all locks in the order of arrival. Dropping it leaves every line.
-    pub(super) async fn take(&self, wanted: &[(String, Mode)], deadline: Instant) -> Result<Locked, Reason> {
-        let late = || Reason::Locked { keys: wanted.iter().map(|(key, _)| key.clone()).collect() };
+    pub(super) async fn take(
+        &self,
+        wanted: &[(String, Mode)],
+        deadline: Instant,
+    ) -> Result<Locked, RefusalReason> {
+        let late = || RefusalReason::Locked { keys: wanted.iter().map(|(key, _)| key.clone()).collect() };
         match self {
             _ if wanted.is_empty() => Ok(Locked::Nothing),
             Self::Local(locks) => {

@@ -14,6 +14,7 @@
 mod admit;
 mod call;
 mod detach;
+mod doubts;
 mod limits;
 mod locks;
 mod pattern;
@@ -32,7 +33,7 @@ pub use self::{
     admit::{Arrived, Held, Warden},
     call::{Call, CallerName, IDEMPOTENCY_KEY},
     policy::{InvalidPolicy, KeySource, Policy, PolicyBuilder, Rule},
-    refusal::{Reason, Refusal},
-    run::{Answer, Outcome},
+    refusal::{CallRefusal, RefusalReason},
+    run::{Answer, CallOutcome},
     template::InvalidTemplate,
 };

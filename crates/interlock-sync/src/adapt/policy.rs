@@ -71,6 +71,7 @@ pub struct Rule {
 /// Where the key of a call that must take effect once comes from. Never from the arguments as a whole: two equal calls may both be
 /// meant.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum KeySource {
     /// The request's `_meta` entry [`dev.interlock/idempotency-key`](super::IDEMPOTENCY_KEY).
     Meta,
@@ -100,6 +101,7 @@ pub(super) enum Source {
 
 /// Why rules make no policy. `rule` is the rule's pattern.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum InvalidPolicy {
     /// It would match no tool.
     #[error("a pattern must not be empty")]

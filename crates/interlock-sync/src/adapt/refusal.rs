@@ -8,17 +8,17 @@ use std::{fmt, time::Duration};
 /// well. It can be passed on as one with `?`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use = "whoever called has to be told"]
-pub struct Refusal {
+pub struct CallRefusal {
     /// Which tool was called.
     pub tool: String,
     /// Why.
-    pub reason: Reason,
+    pub reason: RefusalReason,
 }
 
 /// Why a call has no answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Reason {
+pub enum RefusalReason {
     /// The server is closing.
     Closed,
     /// The caller called too often.
@@ -80,14 +80,14 @@ pub enum Reason {
     GivenUp,
 }
 
-impl Refusal {
+impl CallRefusal {
     /// When to call again, if that is known.
     #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {
         match self.reason {
-            Reason::Rate { retry_after }
-            | Reason::InFlight { retry_after, .. }
-            | Reason::Running { retry_after } => retry_after,
+            RefusalReason::Rate { retry_after }
+            | RefusalReason::InFlight { retry_after, .. }
+            | RefusalReason::Running { retry_after } => retry_after,
             _ => None,
         }
     }
@@ -96,20 +96,20 @@ impl Refusal {
     #[must_use]
     pub fn is_retryable(&self) -> bool {
         match self.reason {
-            Reason::Rate { retry_after } => retry_after.is_some(),
-            Reason::Store { is_retryable, .. } => is_retryable,
-            Reason::Timeout { has_key, .. } => has_key,
-            Reason::Closed
-            | Reason::InFlight { .. }
-            | Reason::Locked { .. }
-            | Reason::Running { .. }
-            | Reason::GivenUp => true,
-            Reason::Argument { .. }
-            | Reason::Key
-            | Reason::KeyMissing
-            | Reason::Mismatch
-            | Reason::InDoubt
-            | Reason::Unreadable => false,
+            RefusalReason::Rate { retry_after } => retry_after.is_some(),
+            RefusalReason::Store { is_retryable, .. } => is_retryable,
+            RefusalReason::Timeout { has_key, .. } => has_key,
+            RefusalReason::Closed
+            | RefusalReason::InFlight { .. }
+            | RefusalReason::Locked { .. }
+            | RefusalReason::Running { .. }
+            | RefusalReason::GivenUp => true,
+            RefusalReason::Argument { .. }
+            | RefusalReason::Key
+            | RefusalReason::KeyMissing
+            | RefusalReason::Mismatch
+            | RefusalReason::InDoubt
+            | RefusalReason::Unreadable => false,
         }
     }
 
@@ -118,12 +118,15 @@ impl Refusal {
     pub fn may_have_run(&self) -> bool {
         matches!(
             self.reason,
-            Reason::Running { .. } | Reason::InDoubt | Reason::Unreadable | Reason::Timeout { .. }
+            RefusalReason::Running { .. }
+                | RefusalReason::InDoubt
+                | RefusalReason::Unreadable
+                | RefusalReason::Timeout { .. }
         )
     }
 }
 
-impl Reason {
+impl RefusalReason {
     /// The reason's name, for programs.
     #[must_use]
     pub fn name(&self) -> &'static str {
@@ -146,25 +149,25 @@ impl Reason {
     }
 }
 
-impl std::error::Error for Refusal {}
+impl std::error::Error for CallRefusal {}
 
-impl fmt::Display for Refusal {
+impl fmt::Display for CallRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let tool = &self.tool;
         match &self.reason {
-            Reason::Closed => write!(
+            RefusalReason::Closed => write!(
                 f,
                 "`{tool}` was not run: the server is closing and takes no new calls. Try again when it is back."
             ),
-            Reason::Rate { retry_after: Some(wait) } => write!(
+            RefusalReason::Rate { retry_after: Some(wait) } => write!(
                 f,
                 "`{tool}` was not run: it was called too often. Try again in {}, and more slowly from then on.",
                 Wait(*wait)
             ),
-            Reason::Rate { retry_after: None } => {
+            RefusalReason::Rate { retry_after: None } => {
                 write!(f, "`{tool}` was not run: its rate limit never lets such a call through.")
             }
-            Reason::InFlight { limit, retry_after, .. } => {
+            RefusalReason::InFlight { limit, retry_after, .. } => {
                 write!(f, "`{tool}` was not run: at most {limit} of your calls may run at once. ")?;
                 match retry_after {
                     Some(wait) => {
@@ -173,51 +176,51 @@ impl fmt::Display for Refusal {
                     None => f.write_str("Wait for the answer of another call, then try again."),
                 }
             }
-            Reason::Locked { keys } => write!(
+            RefusalReason::Locked { keys } => write!(
                 f,
                 "`{tool}` was not run: other calls kept working on {}. Try again a little later.",
                 list(keys)
             ),
-            Reason::Argument { name, is_present: false } => write!(
+            RefusalReason::Argument { name, is_present: false } => write!(
                 f,
                 "`{tool}` was not run: the argument `{name}` is missing, which says what the call works on. Call it again with \
                  `{name}`."
             ),
-            Reason::Argument { name, is_present: true } => write!(
+            RefusalReason::Argument { name, is_present: true } => write!(
                 f,
                 "`{tool}` was not run: the argument `{name}` must be there once, and be a text that is not empty, a number or a \
                  truth value."
             ),
-            Reason::Key => {
+            RefusalReason::Key => {
                 write!(f, "`{tool}` was not run: its idempotency key must be a text that is not empty.")
             }
-            Reason::KeyMissing => write!(
+            RefusalReason::KeyMissing => write!(
                 f,
                 "`{tool}` was not run: it needs an idempotency key, by which the same call is known when it is sent again. Call it \
                  again with a new key."
             ),
-            Reason::Mismatch => write!(
+            RefusalReason::Mismatch => write!(
                 f,
                 "`{tool}` was not run: its idempotency key was used for a call with other arguments. Use a new key for a new call."
             ),
-            Reason::Running { .. } => write!(
+            RefusalReason::Running { .. } => write!(
                 f,
                 "The same call of `{tool}` is still under way. Send it again with the same idempotency key to get its answer."
             ),
-            Reason::InDoubt => write!(
+            RefusalReason::InDoubt => write!(
                 f,
                 "The same call of `{tool}` was started before, and nobody knows whether it took effect. It is not run again: look at \
                  the state first, and use a new idempotency key only if it did not."
             ),
-            Reason::Unreadable => write!(
+            RefusalReason::Unreadable => write!(
                 f,
                 "The same call of `{tool}` was done before and is not run again, but its answer cannot be told: look at the state."
             ),
-            Reason::Store { error, is_retryable } => {
+            RefusalReason::Store { error, is_retryable } => {
                 write!(f, "`{tool}` was not run: {error}.")?;
                 if *is_retryable { f.write_str(" Try again a little later.") } else { Ok(()) }
             }
-            Reason::Timeout { after, has_key } => {
+            RefusalReason::Timeout { after, has_key } => {
                 write!(
                     f,
                     "`{tool}` was started and has not answered within {}. It goes on, and may yet take effect. ",
@@ -229,7 +232,7 @@ impl fmt::Display for Refusal {
                     "Look at the state before you call it again."
                 })
             }
-            Reason::GivenUp => write!(f, "`{tool}` was not run: whoever called it went away."),
+            RefusalReason::GivenUp => write!(f, "`{tool}` was not run: whoever called it went away."),
         }
     }
 }
@@ -256,27 +259,27 @@ fn list(keys: &[String]) -> String {
 mod tests {
     use super::*;
 
-    fn words(reason: Reason) -> String {
-        Refusal { tool: "pay".into(), reason }.to_string()
+    fn words(reason: RefusalReason) -> String {
+        CallRefusal { tool: "pay".into(), reason }.to_string()
     }
 
     #[test]
     fn a_refusal_says_what_why_and_when_to_try_again() {
         let retry_after = Some(Duration::from_micros(1_500_001));
         assert_eq!(
-            words(Reason::Rate { retry_after }),
+            words(RefusalReason::Rate { retry_after }),
             "`pay` was not run: it was called too often. Try again in 2 seconds, and more slowly from then on."
         );
         assert_eq!(
-            words(Reason::InFlight { limit: 3, is_queue_full: true, retry_after: None }),
+            words(RefusalReason::InFlight { limit: 3, is_queue_full: true, retry_after: None }),
             "`pay` was not run: at most 3 of your calls may run at once. Wait for the answer of another call, then try again."
         );
         assert_eq!(
-            words(Reason::Locked { keys: vec!["order:1".into(), "stock".into()] }),
+            words(RefusalReason::Locked { keys: vec!["order:1".into(), "stock".into()] }),
             "`pay` was not run: other calls kept working on `order:1`, `stock`. Try again a little later."
         );
         assert_eq!(
-            words(Reason::Timeout { after: Duration::from_micros(1_200), has_key: true }),
+            words(RefusalReason::Timeout { after: Duration::from_micros(1_200), has_key: true }),
             "`pay` was started and has not answered within 2 ms. It goes on, and may yet take effect. Send it again with the \
              same idempotency key to get its answer."
         );

@@ -8,9 +8,10 @@ use super::{
     admit::{Arrived, Turn},
     detach::{Detached, GivenUp},
     limits::{Once, unanswered},
-    refusal::{Reason, Refusal},
+    refusal::{CallRefusal, RefusalReason},
 };
 use crate::{
+    events,
     idempotency::{EffectContext, Failure, Ran},
     race::{First, race},
     store::{Ending, Fingerprint, Key, StoreError},
@@ -32,20 +33,20 @@ pub trait Answer: Sized + Send + 'static {
 /// What became of a call.
 #[derive(Debug)]
 #[must_use = "whoever called has to be told"]
-pub enum Outcome<T> {
+pub enum CallOutcome<T> {
     /// It ran, and this is its answer.
     Answered(T),
     /// It ran before, and this was its answer.
     Replayed(T),
     /// It has no answer.
-    Refused(Refusal),
+    Refused(CallRefusal),
 }
 
 /// What the one attempt that ran left behind, besides what was stored.
 enum Attempt<W, T> {
     /// It was not its turn.
     Not(W),
-    Refused(Reason),
+    Refused(RefusalReason),
     Answered(T),
     Empty,
 }
@@ -70,14 +71,14 @@ impl Arrived {
         self,
         cancelled: impl Future<Output = ()> + Send + 'static,
         work: W,
-    ) -> Outcome<T>
+    ) -> CallOutcome<T>
     where
         T: Answer,
         W: FnOnce(Option<EffectContext>) -> F + Send + 'static,
         F: Future<Output = T> + Send + 'static,
     {
         if let Err(reason) = self.charge().await {
-            return Outcome::Refused(self.refuse(reason));
+            return CallOutcome::Refused(self.refuse(reason));
         }
         let (tool, timeout, has_key) = (self.tool.clone(), self.timeout, self.once.is_some());
         let (start, started) = oneshot::channel();
@@ -92,13 +93,20 @@ impl Arrived {
         match race(&mut running, sleep(after)).await {
             First::Left(outcome) => outcome,
             First::Right(()) => {
-                Outcome::Refused(Refusal { tool, reason: Reason::Timeout { after, has_key } })
+                let reason = RefusalReason::Timeout { after, has_key };
+                events::refused(&tool, reason.name());
+                CallOutcome::Refused(CallRefusal { tool, reason })
             }
         }
     }
 
     /// The call from here to its end. Nothing in it is ever cut off.
-    async fn go<T, W, F>(mut self, mut given_up: GivenUp, start: oneshot::Sender<()>, work: W) -> Outcome<T>
+    async fn go<T, W, F>(
+        mut self,
+        mut given_up: GivenUp,
+        start: oneshot::Sender<()>,
+        work: W,
+    ) -> CallOutcome<T>
     where
         T: Answer,
         W: FnOnce(Option<EffectContext>) -> F + Send,
@@ -107,27 +115,27 @@ impl Arrived {
         if let Some(once) = self.once.take() {
             return match self.go_once(&once, given_up, start, work).await {
                 Ok(outcome) => outcome,
-                Err(reason) => Outcome::Refused(self.refuse(reason)),
+                Err(reason) => CallOutcome::Refused(self.refuse(reason)),
             };
         }
         match self.wait_for_turn(&mut given_up).await {
-            Err(reason) => Outcome::Refused(self.refuse(reason)),
+            Err(reason) => CallOutcome::Refused(self.refuse(reason)),
             Ok(turn) => {
                 // Whoever asked may be past caring.
                 let _ = start.send(());
                 let answer = work(None).await;
                 drop(turn);
-                Outcome::Answered(answer)
+                CallOutcome::Answered(answer)
             }
         }
     }
 
-    async fn wait_for_turn(&self, given_up: &mut GivenUp) -> Result<Turn, Reason> {
-        match race(self.take_turn(), &mut *given_up).await {
+    async fn wait_for_turn(&self, given_up: &mut GivenUp) -> Result<Turn, RefusalReason> {
+        match race(events::waiting(&self.tool, self.take_turn()), &mut *given_up).await {
             // Its turn came, but nobody is there any more.
-            First::Left(Ok(_)) if given_up.is_so().await => Err(Reason::GivenUp),
+            First::Left(Ok(_)) if given_up.is_so().await => Err(RefusalReason::GivenUp),
             First::Left(turn) => turn,
-            First::Right(()) => Err(Reason::GivenUp),
+            First::Right(()) => Err(RefusalReason::GivenUp),
         }
     }
 
@@ -137,7 +145,7 @@ impl Arrived {
         mut given_up: GivenUp,
         start: oneshot::Sender<()>,
         work: W,
-    ) -> Result<Outcome<T>, Reason>
+    ) -> Result<CallOutcome<T>, RefusalReason>
     where
         T: Answer,
         W: FnOnce(Option<EffectContext>) -> F + Send,
@@ -156,26 +164,30 @@ impl Arrived {
             };
             match (ran.map_err(unanswered)?, mem::replace(&mut attempt, Attempt::Empty)) {
                 (_, Attempt::Refused(reason)) => return Err(reason),
-                (_, Attempt::Answered(answer)) => return Ok(Outcome::Answered(answer)),
+                (_, Attempt::Answered(answer)) => return Ok(CallOutcome::Answered(answer)),
                 (
                     Ran::Done { ending: Ending::Completed(stored), .. }
                     | Ran::Replayed(Ending::Completed(stored)),
                     _,
                 ) => {
-                    return T::from_stored(&stored).map(Outcome::Replayed).ok_or(Reason::Unreadable);
+                    return T::from_stored(&stored)
+                        .map(CallOutcome::Replayed)
+                        .ok_or(RefusalReason::Unreadable);
                 }
                 // Another attempt came to nothing a moment ago, so this one may be the one.
                 (Ran::Done { .. } | Ran::Replayed(Ending::Failed(_)), Attempt::Not(again)) => {
                     if self.is_late() {
-                        return Err(Reason::Running { retry_after: Some(UNTIL_FREE) });
+                        return Err(RefusalReason::Running { retry_after: Some(UNTIL_FREE) });
                     }
                     attempt = Attempt::Not(again);
                     sleep(UNTIL_FREE).await;
                 }
-                (Ran::Done { .. } | Ran::Replayed(_), Attempt::Empty) => return Err(Reason::Unreadable),
-                (Ran::Mismatch, _) => return Err(Reason::Mismatch),
-                (Ran::Running { retry_after }, _) => return Err(Reason::Running { retry_after }),
-                (Ran::InDoubt { .. }, _) => return Err(Reason::InDoubt),
+                (Ran::Done { .. } | Ran::Replayed(_), Attempt::Empty) => {
+                    return Err(RefusalReason::Unreadable);
+                }
+                (Ran::Mismatch, _) => return Err(RefusalReason::Mismatch),
+                (Ran::Running { retry_after }, _) => return Err(RefusalReason::Running { retry_after }),
+                (Ran::InDoubt { .. }, _) => return Err(RefusalReason::InDoubt),
             }
         }
     }

@@ -29,6 +29,7 @@ pub(super) struct Path(Vec<String>);
 
 /// Why a text is no template.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum InvalidTemplate {
     /// Nothing would be locked.
     #[error("a key must not be empty")]

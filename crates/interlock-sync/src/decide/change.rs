@@ -4,7 +4,7 @@ use crate::store::{Applied, Change, Content, Expect, Key, OpId, Outcome, Record,
 
 /// What becomes of one record: new content, or none.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Edit {
+pub struct RecordEdit {
     /// Which record.
     pub key: Key,
     /// What it was.
@@ -29,18 +29,18 @@ pub fn replay(op: OpId, done: Applied, stored: Option<[u8; 16]>, asked: [u8; 16]
 /// # Errors
 ///
 /// The refusal, if the change may not be made.
-pub fn change(change: &Change, get: impl Fn(&Key) -> Option<Record>) -> Result<Vec<Edit>, Refusal> {
+pub fn change(change: &Change, get: impl Fn(&Key) -> Option<Record>) -> Result<Vec<RecordEdit>, Refusal> {
     match change {
         Change::Put { key, expect, content } => {
             let before = expected(key, *expect, get(key))?;
-            Ok(vec![Edit { key: key.clone(), before, after: Some(content.clone()) }])
+            Ok(vec![RecordEdit { key: key.clone(), before, after: Some(content.clone()) }])
         }
         Change::Delete { key, expect } => {
             let before = expected(key, *expect, get(key))?;
             if before.is_none() {
                 return Err(Refusal::Conflict { key: key.clone(), current: None });
             }
-            Ok(vec![Edit { key: key.clone(), before, after: None }])
+            Ok(vec![RecordEdit { key: key.clone(), before, after: None }])
         }
         Change::Add { key, delta, floor } => {
             let floor = if *delta < 0 { *floor } else { None };
@@ -53,7 +53,7 @@ pub fn change(change: &Change, get: impl Fn(&Key) -> Option<Record>) -> Result<V
             let debit = added(from, get(from), -*amount, Some(*floor))?;
             if from == to {
                 let unchanged = debit.before.as_ref().map(|record| record.content.clone());
-                return Ok(vec![Edit { after: unchanged, ..debit }]);
+                return Ok(vec![RecordEdit { after: unchanged, ..debit }]);
             }
             let credit = added(to, get(to), *amount, None)?;
             Ok(vec![debit, credit])
@@ -70,7 +70,7 @@ fn expected(key: &Key, expect: Expect, current: Option<Record>) -> Result<Option
     if met { Ok(current) } else { Err(Refusal::Conflict { key: key.clone(), current }) }
 }
 
-fn added(key: &Key, before: Option<Record>, delta: i64, floor: Option<i64>) -> Result<Edit, Refusal> {
+fn added(key: &Key, before: Option<Record>, delta: i64, floor: Option<i64>) -> Result<RecordEdit, Refusal> {
     let Some(record) = before else { return Err(Refusal::Missing { key: key.clone() }) };
     let Content::Number(available) = record.content else {
         return Err(Refusal::NotANumber { key: key.clone() });
@@ -81,7 +81,7 @@ fn added(key: &Key, before: Option<Record>, delta: i64, floor: Option<i64>) -> R
     if floor.is_some_and(|floor| number < floor) {
         return Err(Refusal::Short { key: key.clone(), available });
     }
-    Ok(Edit { key: key.clone(), before: Some(record), after: Some(Content::Number(number)) })
+    Ok(RecordEdit { key: key.clone(), before: Some(record), after: Some(Content::Number(number)) })
 }
 
 #[cfg(test)]
@@ -105,7 +105,7 @@ mod tests {
     }
 
     fn numbers(wanted: &Change) -> Result<Vec<i64>, Refusal> {
-        let number = |edit: Edit| match edit.after {
+        let number = |edit: RecordEdit| match edit.after {
             Some(Content::Number(number)) => number,
             other => panic!("{other:?} is no number"),
         };

@@ -31,6 +31,17 @@ pub enum Phase {
     Ended(Ending),
 }
 
+impl AttemptRow {
+    /// Since when nobody knows how it ended; `None` if that is known, somebody is at it, or it is forgotten.
+    #[must_use]
+    pub fn in_doubt_since(&self, now: Timestamp) -> Option<Timestamp> {
+        match self.phase {
+            Phase::Dispatched(until) if until <= now && self.forget > now => Some(until),
+            _ => None,
+        }
+    }
+}
+
 /// Reserves the key or says what became of it. The row is what to store; `None` leaves it as it is.
 #[must_use]
 pub fn begin(row: Option<&AttemptRow>, attempt: &Attempt, now: Timestamp) -> (Begun, Option<AttemptRow>) {

@@ -17,7 +17,7 @@ pub use self::{
         hold_attempt, is_fresh, next_number, prolong_attempt, raise, settle_call,
     },
     append::{append_fingerprint, appended, place_of},
-    change::{Edit, change, replay},
+    change::{RecordEdit, change, replay},
     idempotency::{AttemptRow, Phase, begin, dispatch, finish},
     lease::{LeaseRow, REMEMBER_FENCE, acquire_lease, check_fence, release_lease, renew_lease},
     permit::{PermitRow, acquire_permit, release_permit, renew_permit},

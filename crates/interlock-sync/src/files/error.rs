@@ -11,6 +11,7 @@ use super::{BadName, name::Name};
 
 /// Why an operation on files has no answer. Unless a variant says otherwise, nothing has changed.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum FilesError {
     /// The path names no file here, whatever is on the disk.
     #[error("{} cannot name a file here: {why}", Shown(path))]

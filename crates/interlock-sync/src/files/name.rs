@@ -18,6 +18,7 @@ const LONGEST_PIECE: usize = 255;
 
 /// Why a path names no file here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum BadName {
     /// There is nothing, or nothing between two slashes or behind the last.
     #[error("a piece of it is empty")]

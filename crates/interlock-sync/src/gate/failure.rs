@@ -7,6 +7,7 @@ pub type BoxError = Box<dyn Error + Send + Sync>;
 
 /// Why a part is not open.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum OpenError {
     /// It said so.
     #[error("failed to open {part}")]
@@ -35,6 +36,7 @@ pub enum OpenError {
 
 /// Why a server did not start. What had opened has been closed again, as far as that went.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum StartError {
     /// A step failed.
     #[error("failed to start")]
@@ -67,6 +69,7 @@ pub struct Closing {
 
 /// Why a part may not be closed.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum CloseFailure {
     /// It said so.
     #[error("failed to close {part}")]

@@ -155,8 +155,33 @@ impl<K: Hash + Eq, C: Clock> LocalIdempotency<K, C> {
         K: Borrow<Q>,
         Q: Hash + Eq + ?Sized,
     {
+        self.settle_for(key, fence, ending, self.keep)
+    }
+
+    /// The same, to be told again for so long.
+    pub(crate) fn settle_for<Q>(&self, key: &Q, fence: Fence, ending: Ending, keep: Duration) -> bool
+    where
+        K: Borrow<Q>,
+        Q: Hash + Eq + ?Sized,
+    {
         let hash = self.shards.hash(key);
-        self.shards.enter(hash).settle(hash, key, fence, ending, self.clock.now(), self.keep)
+        self.shards.enter(hash).settle(hash, key, fence, ending, self.clock.now(), keep)
+    }
+
+    /// All keys that are in doubt, each with its fence and since when, in no order. Every key that is remembered is looked at.
+    #[must_use]
+    pub fn in_doubt(&self) -> Vec<(K, Fence, Timestamp)>
+    where
+        K: Clone,
+    {
+        let now = self.clock.now();
+        let since = |forget: Timestamp| forget.before(self.keep);
+        let mut doubts = Vec::new();
+        for shard in self.shards.each() {
+            doubts
+                .extend(shard.in_doubt(now).map(|(key, fence, forget)| (key.clone(), fence, since(forget))));
+        }
+        doubts
     }
 
     /// How many keys are remembered, those past their time included.

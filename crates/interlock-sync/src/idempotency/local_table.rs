@@ -158,6 +158,14 @@ impl<K: Hash + Eq> Shard<K> {
         may
     }
 
+    /// What is in doubt, with its fence and until when that is remembered.
+    pub(super) fn in_doubt(&self, now: Timestamp) -> impl Iterator<Item = (&K, Fence, Timestamp)> {
+        self.rows.iter().filter_map(move |(key, row)| match row.phase {
+            Phase::InDoubt(forget) if forget > now => Some((key, row.fence, forget)),
+            _ => None,
+        })
+    }
+
     pub(super) fn reclaim(&mut self, now: Timestamp, hasher: &impl BuildHasher) {
         self.rows.reclaim_all(hasher, |row| row.is_idle(now));
     }

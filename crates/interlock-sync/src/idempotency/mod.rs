@@ -14,12 +14,13 @@
 //! - an attempt that vanished **after** that may have done it, and nobody can know: the key is *in doubt*, and is never run again by
 //!   itself. A panic, a dropped future and a crashed process are all the same here.
 //!
-//! What is in doubt is settled by asking whoever did the effect. For that the effect gets a
+//! What is in doubt is listed by [`Doubts`], and settled by asking whoever did the effect. For that the effect gets a
 //! [provider key](EffectContext::provider_key), the same each time, so that a provider who knows idempotency keys sees one request when the
 //! call is sent again. Rolling an order back to *pending* and paying again under a new key is how customers are charged twice.
 
 mod answer;
 mod derive;
+mod doubts;
 mod local;
 mod local_table;
 mod perform;
@@ -34,6 +35,7 @@ mod tests_shared;
 
 pub use self::{
     answer::{EffectContext, Failure, Kept, Ran},
+    doubts::{Doubts, Resolution},
     local::LocalIdempotency,
     shared::Idempotency,
 };

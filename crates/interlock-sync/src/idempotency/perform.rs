@@ -10,6 +10,7 @@ use tokio::{runtime::Handle, time::sleep};
 
 use super::{Failure, Idempotency, Kept, Ran};
 use crate::{
+    events,
     race::{First, race},
     retry::retry_store,
     store::{Ending, Fence, Key, StoreError},
@@ -105,6 +106,7 @@ impl Drop for Doubt<'_> {
         if self.is_over {
             return;
         }
+        events::in_doubt(key.as_str(), fence.0);
         if let Ok(runtime) = Handle::try_current() {
             let (store, retry, key) = (Arc::clone(&once.store), once.retry.clone(), key.clone());
             runtime.spawn(async move {

@@ -1,22 +1,22 @@
 //! What became of the wish for a permit.
 
-use std::time::Duration;
+use std::{fmt, time::Duration};
 
 /// A permit, or why there is none.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "a permit that is dropped is given back"]
-pub enum Admission<P> {
+pub enum Acquired<P> {
     /// It is yours until you drop it.
     Granted(P),
     /// There is none.
-    Refused(Busy),
+    Refused(Full),
 }
 
 /// Why there is no permit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Busy {
+pub struct Full {
     /// What stood in the way.
-    pub reason: Reason,
+    pub reason: FullReason,
     /// How many permits of this caller were out.
     pub in_use: u32,
     /// How many may be.
@@ -27,16 +27,32 @@ pub struct Busy {
 
 /// What stood in the way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reason {
+#[non_exhaustive]
+pub enum FullReason {
     /// All permits were out, and the call did not want to wait.
-    Full,
+    AllOut,
     /// As many were waiting as may.
     QueueFull,
     /// None came back in time.
     Deadline,
 }
 
-impl<P> Admission<P> {
+impl fmt::Display for Full {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { in_use, limit, .. } = self;
+        match self.reason {
+            FullReason::AllOut => write!(f, "{in_use} of {limit} permits are out"),
+            FullReason::QueueFull => {
+                write!(f, "all {limit} permits are out, and as many wait for one as may")
+            }
+            FullReason::Deadline => write!(f, "none of {limit} permits came back in time"),
+        }
+    }
+}
+
+impl std::error::Error for Full {}
+
+impl<P> Acquired<P> {
     /// The permit, if there is one.
     pub fn granted(self) -> Option<P> {
         self.into_result().ok()
@@ -47,7 +63,7 @@ impl<P> Admission<P> {
     /// # Errors
     ///
     /// The refusal.
-    pub fn into_result(self) -> Result<P, Busy> {
+    pub fn into_result(self) -> Result<P, Full> {
         match self {
             Self::Granted(permit) => Ok(permit),
             Self::Refused(busy) => Err(busy),
@@ -55,10 +71,10 @@ impl<P> Admission<P> {
     }
 
     /// The same with another permit.
-    pub(super) fn map<R>(self, change: impl FnOnce(P) -> R) -> Admission<R> {
+    pub(super) fn map<R>(self, change: impl FnOnce(P) -> R) -> Acquired<R> {
         match self {
-            Self::Granted(permit) => Admission::Granted(change(permit)),
-            Self::Refused(busy) => Admission::Refused(busy),
+            Self::Granted(permit) => Acquired::Granted(change(permit)),
+            Self::Refused(busy) => Acquired::Refused(busy),
         }
     }
 }

@@ -12,6 +12,7 @@ use tokio::{
 
 use super::SharedPermit;
 use crate::{
+    events,
     race::{First, race},
     retry::{Retry, retry_store},
     store::{Key, OpId, Store, StoreError},
@@ -50,6 +51,7 @@ impl Holding {
         let asks = match race(&mut ended, self.renew_until_lost(sent)).await {
             First::Left(end) => end,
             First::Right(()) => {
+                events::lost("permit", self.key.as_str(), None);
                 lose.send_replace(true);
                 ended.await
             }

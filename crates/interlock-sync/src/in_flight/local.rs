@@ -11,7 +11,7 @@ use std::{
 };
 
 use super::{
-    Admission, Busy, Reason,
+    Acquired, Full, FullReason,
     shard::{Place, Shard},
     waiting::Waiting,
 };
@@ -26,12 +26,12 @@ use crate::{prim::default_shards, shards::Shards};
 /// ```
 /// # tokio::runtime::Builder::new_current_thread().enable_time().build()?.block_on(async {
 /// use std::{num::NonZeroU32, time::Duration};
-/// use interlock_sync::in_flight::{Admission, InFlight, Reason};
+/// use interlock_sync::in_flight::{Acquired, InFlight, FullReason};
 ///
 /// let limit = InFlight::<String>::new(NonZeroU32::MIN).queue(8).wait(Duration::from_millis(1));
-/// let Admission::Granted(permit) = limit.try_acquire("alice") else { unreachable!() };
-/// let Admission::Refused(busy) = limit.acquire("alice").await else { unreachable!() };
-/// assert_eq!((busy.reason, busy.in_use, busy.limit), (Reason::Deadline, 1, 1));
+/// let Acquired::Granted(permit) = limit.try_acquire("alice") else { unreachable!() };
+/// let Acquired::Refused(busy) = limit.acquire("alice").await else { unreachable!() };
+/// assert_eq!((busy.reason, busy.in_use, busy.limit), (FullReason::Deadline, 1, 1));
 /// drop(permit);
 /// assert!(limit.acquire("alice").await.granted().is_some());
 /// # });
@@ -78,7 +78,7 @@ impl<K: Hash + Eq> InFlight<K> {
     }
 
     /// A permit, if one is there now.
-    pub fn try_acquire<Q>(&self, key: &Q) -> Admission<Permit<'_, K>>
+    pub fn try_acquire<Q>(&self, key: &Q) -> Acquired<Permit<'_, K>>
     where
         K: Borrow<Q>,
         Q: Hash + Eq + ToOwned<Owned = K> + ?Sized,
@@ -86,8 +86,8 @@ impl<K: Hash + Eq> InFlight<K> {
         let hash = self.shards.hash(key);
         let entered = self.shards.enter(hash).enter(hash, key, self.limit.get(), self.shards.hasher());
         match entered {
-            Ok(place) => Admission::Granted(Permit { limit: self, place }),
-            Err(full) => self.refused(Reason::Full, full.in_use),
+            Ok(place) => Acquired::Granted(Permit { limit: self, place }),
+            Err(full) => self.refused(FullReason::AllOut, full.in_use),
         }
     }
 
@@ -101,7 +101,7 @@ impl<K: Hash + Eq> InFlight<K> {
     /// # Cancel safety
     ///
     /// If the future is dropped, its place in the queue is gone, and a permit that was already handed to it goes to the next.
-    pub async fn acquire<Q>(&self, key: &Q) -> Admission<Permit<'_, K>>
+    pub async fn acquire<Q>(&self, key: &Q) -> Acquired<Permit<'_, K>>
     where
         K: Borrow<Q>,
         Q: Hash + Eq + ToOwned<Owned = K> + ?Sized,
@@ -118,7 +118,7 @@ impl<K: Hash + Eq> InFlight<K> {
     /// # Cancel safety
     ///
     /// As [`acquire`](Self::acquire).
-    pub async fn acquire_within<Q>(&self, key: &Q, wait: Duration) -> Admission<Permit<'_, K>>
+    pub async fn acquire_within<Q>(&self, key: &Q, wait: Duration) -> Acquired<Permit<'_, K>>
     where
         K: Borrow<Q>,
         Q: Hash + Eq + ToOwned<Owned = K> + ?Sized,
@@ -128,13 +128,13 @@ impl<K: Hash + Eq> InFlight<K> {
             Err(admission) => return admission,
         };
         match waiting.until(wait).await {
-            Ok(place) => Admission::Granted(Permit { limit: self, place }),
-            Err(in_use) => self.refused(Reason::Deadline, in_use),
+            Ok(place) => Acquired::Granted(Permit { limit: self, place }),
+            Err(in_use) => self.refused(FullReason::Deadline, in_use),
         }
     }
 
     /// As [`try_acquire`](Self::try_acquire), with a permit that can be moved to another task.
-    pub fn try_acquire_owned<Q>(self: &Arc<Self>, key: &Q) -> Admission<OwnedPermit<K>>
+    pub fn try_acquire_owned<Q>(self: &Arc<Self>, key: &Q) -> Acquired<OwnedPermit<K>>
     where
         K: Borrow<Q>,
         Q: Hash + Eq + ToOwned<Owned = K> + ?Sized,
@@ -151,7 +151,7 @@ impl<K: Hash + Eq> InFlight<K> {
     /// # Cancel safety
     ///
     /// As [`acquire`](Self::acquire).
-    pub async fn acquire_owned<Q>(self: &Arc<Self>, key: &Q) -> Admission<OwnedPermit<K>>
+    pub async fn acquire_owned<Q>(self: &Arc<Self>, key: &Q) -> Acquired<OwnedPermit<K>>
     where
         K: Borrow<Q>,
         Q: Hash + Eq + ToOwned<Owned = K> + ?Sized,
@@ -183,7 +183,7 @@ impl<K: Hash + Eq> InFlight<K> {
     }
 
     /// A place in the queue, or the answer if there is no need for one or none to be had.
-    fn enter_or_queue<Q>(&self, key: &Q) -> Result<Waiting<'_, K>, Admission<Permit<'_, K>>>
+    fn enter_or_queue<Q>(&self, key: &Q) -> Result<Waiting<'_, K>, Acquired<Permit<'_, K>>>
     where
         K: Borrow<Q>,
         Q: Hash + Eq + ToOwned<Owned = K> + ?Sized,
@@ -191,8 +191,8 @@ impl<K: Hash + Eq> InFlight<K> {
         let hash = self.shards.hash(key);
         let mut shard = self.shards.enter(hash);
         match shard.enter(hash, key, self.limit.get(), self.shards.hasher()) {
-            Ok(place) => Err(Admission::Granted(Permit { limit: self, place })),
-            Err(full) if full.waiting >= self.queue => Err(self.refused(Reason::QueueFull, full.in_use)),
+            Ok(place) => Err(Acquired::Granted(Permit { limit: self, place })),
+            Err(full) if full.waiting >= self.queue => Err(self.refused(FullReason::QueueFull, full.in_use)),
             Err(full) => Ok(Waiting::new(self, full.place, shard.queue_up(full.place))),
         }
     }
@@ -209,8 +209,8 @@ impl<K: Hash + Eq> InFlight<K> {
         self.shards.enter(place.hash)
     }
 
-    fn refused<P>(&self, reason: Reason, in_use: u32) -> Admission<P> {
-        Admission::Refused(Busy { reason, in_use, limit: self.limit.get(), retry_after: None })
+    fn refused<P>(&self, reason: FullReason, in_use: u32) -> Acquired<P> {
+        Acquired::Refused(Full { reason, in_use, limit: self.limit.get(), retry_after: None })
     }
 }
 

@@ -21,7 +21,7 @@ mod tests_shared;
 mod waiting;
 
 pub use self::{
-    answer::{Admission, Busy, Reason},
+    answer::{Acquired, Full, FullReason},
     local::{InFlight, OwnedPermit, Permit},
     shared::SharedInFlight,
     shared_permit::SharedPermit,

@@ -4,7 +4,7 @@ use std::{num::NonZeroU32, sync::Arc, time::Duration};
 
 use tokio::{runtime::Handle, time::Instant};
 
-use super::{Admission, Busy, Reason, SharedPermit, keep_alive::Holding};
+use super::{Acquired, Full, FullReason, SharedPermit, keep_alive::Holding};
 use crate::{
     retry::{Polling, Retry, retry_store},
     store::{Key, OpId, PermitAnswer, PermitRequest, Store, StoreError},
@@ -82,10 +82,10 @@ impl SharedInFlight {
     ///
     /// If the future is dropped, a permit that it may have got is given back in the background; if that is overtaken by the request itself,
     /// it comes back after its time.
-    pub async fn try_acquire(&self, key: &Key) -> Result<Admission<SharedPermit>, StoreError> {
+    pub async fn try_acquire(&self, key: &Key) -> Result<Acquired<SharedPermit>, StoreError> {
         let mut asking = Asking::new(self, key);
         let answer = asking.ask().await?;
-        Ok(asking.admission(answer, Reason::Full))
+        Ok(asking.admission(answer, FullReason::AllOut))
     }
 
     /// A permit, as soon as one is there and nobody else is quicker. Refused if there was none in time.
@@ -101,7 +101,7 @@ impl SharedInFlight {
     /// # Cancel safety
     ///
     /// As [`try_acquire`](Self::try_acquire).
-    pub async fn acquire(&self, key: &Key) -> Result<Admission<SharedPermit>, StoreError> {
+    pub async fn acquire(&self, key: &Key) -> Result<Acquired<SharedPermit>, StoreError> {
         let mut asking = Asking::new(self, key);
         let mut polling = Polling::within(self.wait);
         loop {
@@ -111,7 +111,7 @@ impl SharedInFlight {
             {
                 continue;
             }
-            return Ok(asking.admission(answer, Reason::Deadline));
+            return Ok(asking.admission(answer, FullReason::Deadline));
         }
     }
 }
@@ -146,13 +146,13 @@ impl<'a> Asking<'a> {
         Ok(answer)
     }
 
-    fn admission(mut self, answer: PermitAnswer, reason: Reason) -> Admission<SharedPermit> {
+    fn admission(mut self, answer: PermitAnswer, reason: FullReason) -> Acquired<SharedPermit> {
         match answer {
             PermitAnswer::Granted { .. } => {
                 self.may_hold = false;
-                Admission::Granted(self.holding().keep_alive(&self.runtime, self.sent))
+                Acquired::Granted(self.holding().keep_alive(&self.runtime, self.sent))
             }
-            PermitAnswer::Full { in_use, retry_after } => Admission::Refused(Busy {
+            PermitAnswer::Full { in_use, retry_after } => Acquired::Refused(Full {
                 reason,
                 in_use,
                 limit: self.request.limit,

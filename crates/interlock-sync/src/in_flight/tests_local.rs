@@ -23,7 +23,7 @@ fn limit_of(limit: u32) -> InFlight<String> {
     InFlight::new(NonZeroU32::new(limit).unwrap())
 }
 
-fn granted<P>(admission: Admission<P>) -> P {
+fn granted<P>(admission: Acquired<P>) -> P {
     admission.granted().expect("there is a permit")
 }
 
@@ -31,8 +31,8 @@ fn granted<P>(admission: Admission<P>) -> P {
 fn so_many_at_once_and_a_refusal_says_how_many_there_are() {
     let limit = limit_of(2);
     let (first, second) = (granted(limit.try_acquire("alice")), granted(limit.try_acquire("alice")));
-    let Admission::Refused(busy) = limit.try_acquire("alice") else { panic!("it is full") };
-    assert_eq!(busy, Busy { reason: Reason::Full, in_use: 2, limit: 2, retry_after: None });
+    let Acquired::Refused(busy) = limit.try_acquire("alice") else { panic!("it is full") };
+    assert_eq!(busy, Full { reason: FullReason::AllOut, in_use: 2, limit: 2, retry_after: None });
     let other = granted(limit.try_acquire("bob"));
     assert_eq!((limit.in_use("alice"), limit.in_use("bob"), limit.len()), (2, 1, 2));
     drop(first);
@@ -98,19 +98,19 @@ async fn a_full_queue_refuses_at_once_and_a_deadline_refuses_later() {
     let permit = granted(limit.try_acquire("alice"));
     let mut waiting = pin!(limit.acquire("alice"));
     assert!(poll_once(waiting.as_mut()).is_pending());
-    let Admission::Refused(busy) = limit.acquire("alice").await else { panic!("the queue is full") };
-    assert_eq!((busy.reason, busy.in_use), (Reason::QueueFull, 1));
+    let Acquired::Refused(busy) = limit.acquire("alice").await else { panic!("the queue is full") };
+    assert_eq!((busy.reason, busy.in_use), (FullReason::QueueFull, 1));
     let began = tokio::time::Instant::now();
-    let Admission::Refused(busy) = waiting.await else { panic!("nothing came back") };
-    assert_eq!((busy.reason, began.elapsed()), (Reason::Deadline, Duration::from_secs(5)));
+    let Acquired::Refused(busy) = waiting.await else { panic!("nothing came back") };
+    assert_eq!((busy.reason, began.elapsed()), (FullReason::Deadline, Duration::from_secs(5)));
     assert!(
         limit.acquire_within("bob", Duration::ZERO).await.granted().is_some(),
         "what is there needs no time"
     );
-    let Admission::Refused(busy) = limit.acquire_within("alice", Duration::ZERO).await else {
+    let Acquired::Refused(busy) = limit.acquire_within("alice", Duration::ZERO).await else {
         panic!("no time")
     };
-    assert_eq!(busy.reason, Reason::Deadline);
+    assert_eq!(busy.reason, FullReason::Deadline);
     drop(permit);
     assert!(limit.is_empty(), "those who gave up left nothing");
 }
@@ -123,7 +123,7 @@ async fn a_permit_that_comes_with_the_deadline_is_not_wasted() {
     assert!(poll_once(waiting.as_mut()).is_pending());
     tokio::time::advance(Duration::from_secs(2)).await;
     drop(permit);
-    let Poll::Ready(Admission::Granted(permit)) = poll_once(waiting.as_mut()) else {
+    let Poll::Ready(Acquired::Granted(permit)) = poll_once(waiting.as_mut()) else {
         panic!("it was handed over")
     };
     drop((permit, waiting));
@@ -145,7 +145,7 @@ async fn whoever_goes_before_or_after_the_grant_passes_it_on() {
             drop(goes);
             drop(permit);
         }
-        let Poll::Ready(Admission::Granted(permit)) = poll_once(stays.as_mut()) else {
+        let Poll::Ready(Acquired::Granted(permit)) = poll_once(stays.as_mut()) else {
             panic!("it is the next")
         };
         assert!(limit.try_acquire("alice").granted().is_none());
@@ -167,8 +167,7 @@ async fn only_the_next_is_woken_and_by_its_latest_waker() {
     let limit = limit_of(1);
     let permit = granted(limit.try_acquire("alice"));
     let wakers: Vec<_> = (0..3).map(|_| Arc::new(Count(AtomicUsize::new(0)))).collect();
-    let poll = |future: std::pin::Pin<&mut dyn Future<Output = Admission<Permit<'_, String>>>>,
-                nth: usize| {
+    let poll = |future: std::pin::Pin<&mut dyn Future<Output = Acquired<Permit<'_, String>>>>, nth: usize| {
         future.poll(&mut Context::from_waker(&Waker::from(Arc::clone(&wakers[nth])))).is_pending()
     };
     let (mut next, mut later) = (pin!(limit.acquire("alice")), pin!(limit.acquire("alice")));
@@ -200,7 +199,7 @@ fn a_storm_of_every_ending_never_exceeds_the_limit_and_leaves_nothing() {
                     let (who, polls) = ((drawn % 2) as usize, drawn / 2 % 4);
                     let key = ["alice", "bob"][who];
                     if drawn.is_multiple_of(5) {
-                        if let Admission::Granted(_permit) = limit.try_acquire(key) {
+                        if let Acquired::Granted(_permit) = limit.try_acquire(key) {
                             work(who);
                         }
                         continue;
@@ -208,7 +207,7 @@ fn a_storm_of_every_ending_never_exceeds_the_limit_and_leaves_nothing() {
                     let mut future = Box::pin(limit.acquire(key));
                     for _ in 0..polls {
                         if let Poll::Ready(admission) = poll_once(future.as_mut()) {
-                            if let Admission::Granted(_permit) = admission {
+                            if let Acquired::Granted(_permit) = admission {
                                 work(who);
                             }
                             break;

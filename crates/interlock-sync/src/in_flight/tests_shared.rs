@@ -40,8 +40,8 @@ async fn out(store: &FaultyStore) -> u32 {
 async fn so_many_at_once_and_a_refusal_says_when_to_come_back() {
     let (limit, _) = limit_of(1);
     let permit = granted(&limit).await;
-    let Admission::Refused(busy) = limit.try_acquire(&alice()).await.unwrap() else { panic!("it is full") };
-    assert_eq!((busy.reason, busy.in_use, busy.limit), (Reason::Full, 1, 1));
+    let Acquired::Refused(busy) = limit.try_acquire(&alice()).await.unwrap() else { panic!("it is full") };
+    assert_eq!((busy.reason, busy.in_use, busy.limit), (FullReason::AllOut, 1, 1));
     assert!(busy.retry_after.is_some_and(|wait| wait <= TTL));
     assert!(permit.release().await.unwrap());
     assert!(granted(&limit).await.release().await.unwrap());
@@ -107,10 +107,10 @@ async fn the_permits_of_a_process_that_died_come_back() {
 async fn waiting_ends_with_a_permit_or_with_the_deadline() {
     let (limit, _) = limit_of(1);
     let permit = granted(&limit).await;
-    let Admission::Refused(busy) = limit.clone().wait(TTL / 2).acquire(&alice()).await.unwrap() else {
+    let Acquired::Refused(busy) = limit.clone().wait(TTL / 2).acquire(&alice()).await.unwrap() else {
         panic!("it is full")
     };
-    assert_eq!(busy.reason, Reason::Deadline);
+    assert_eq!(busy.reason, FullReason::Deadline);
     let waiter = tokio::spawn(async move { limit.acquire(&alice()).await.unwrap().granted().is_some() });
     sleep(TTL).await;
     drop(permit);

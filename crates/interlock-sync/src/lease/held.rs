@@ -4,7 +4,10 @@ use std::{sync::Arc, time::Duration};
 
 use tokio::{runtime::Handle, sync::watch, task::JoinHandle, time::Instant};
 
-use crate::store::{Fence, Key, Mutation, Store, StoreError};
+use crate::{
+    events,
+    store::{Fence, Key, Mutation, Store, StoreError},
+};
 
 /// A lease that was granted. It is renewed in the background until it is released, dropped or lost.
 ///
@@ -119,12 +122,16 @@ async fn beat(store: Arc<dyn Store>, key: Key, fence: Fence, ttl: Duration, unti
                 pause = ttl / 3;
             }
             Ok(false) => {
+                events::lost("lease", key.as_str(), Some(fence.0));
                 until.send_replace(sent);
                 return;
             }
             // It may have been renewed, or not: what was known before still holds, and we ask again soon.
             Err(_) if Instant::now() < *until.borrow() => pause = ttl / 12,
-            Err(_) => return,
+            Err(_) => {
+                events::lost("lease", key.as_str(), Some(fence.0));
+                return;
+            }
         }
     }
 }

@@ -17,7 +17,7 @@ use crate::{
     clock::{Clock, MonotonicClock, Timestamp},
     decide,
     store::{
-        Admission, Admitted, Appended, Applied, Attempt, Begun, Ending, Fence, Key, LeaseAnswer,
+        Admission, Admitted, Appended, Applied, Attempt, Begun, Doubt, Ending, Fence, Key, LeaseAnswer,
         LeaseRequest, LogEntry, Mutation, OpId, Outcome, PermitAnswer, PermitRequest, Quota, Record, Reply,
         Settlement, Store, Taken,
     },
@@ -59,6 +59,8 @@ impl Default for MemoryStore {
 fn ready<'a, T: Send + 'a>(answer: T) -> Reply<'a, T> {
     Box::pin(std::future::ready(Ok(answer)))
 }
+
+impl crate::store::sealed::Backend for MemoryStore {}
 
 impl Store for MemoryStore {
     fn now(&self) -> Reply<'_, Timestamp> {
@@ -153,6 +155,16 @@ impl Store for MemoryStore {
         let (mut state, now) = self.enter();
         let row = decide::finish(state.attempts.get(key), fence, ending, keep, now);
         ready(state::put_if_some(&mut state.attempts, key, row))
+    }
+
+    fn in_doubt<'a>(
+        &'a self,
+        prefix: &'a str,
+        after: Option<&'a Key>,
+        limit: usize,
+    ) -> Reply<'a, Vec<Doubt>> {
+        let (state, now) = self.enter();
+        ready(state.in_doubt(prefix, after, limit, now))
     }
 
     fn admit<'a>(&'a self, admission: &'a Admission) -> Reply<'a, Admitted> {

@@ -12,10 +12,10 @@ use foldhash::quality::RandomState;
 use super::admission::Desk;
 use crate::{
     clock::Timestamp,
-    decide::{self, AttemptRow, Edit, LeaseRow, PermitRow, RateRow},
+    decide::{self, AttemptRow, LeaseRow, PermitRow, RateRow, RecordEdit},
     store::{
-        Appended, Applied, Changed, Content, Key, LogEntry, Mutation, OpId, Outcome, Quota, Record, Refusal,
-        StoreError, Taken, Version,
+        Appended, Applied, Changed, Content, Doubt, Key, LogEntry, Mutation, OpId, Outcome, Quota, Record,
+        Refusal, StoreError, Taken, Version,
     },
 };
 
@@ -81,7 +81,7 @@ impl State {
         Ok(edits.into_iter().map(|edit| self.edit(edit)).collect())
     }
 
-    fn edit(&mut self, Edit { key, before, after }: Edit) -> Changed {
+    fn edit(&mut self, RecordEdit { key, before, after }: RecordEdit) -> Changed {
         let from = before.map(|record| record.version);
         let Some(content) = after else {
             self.records.remove(&key);
@@ -128,6 +128,27 @@ impl State {
             self.permits.remove(key);
         }
         released
+    }
+
+    pub(super) fn in_doubt(
+        &self,
+        prefix: &str,
+        after: Option<&Key>,
+        limit: usize,
+        now: Timestamp,
+    ) -> Vec<Doubt> {
+        let is_asked_for =
+            |key: &Key| key.as_str().starts_with(prefix) && after.is_none_or(|after| key > after);
+        let asked = self.attempts.iter().filter(|(key, _)| is_asked_for(key));
+        let mut doubts: Vec<Doubt> = asked
+            .filter_map(|(key, row)| {
+                let since = row.in_doubt_since(now)?;
+                Some(Doubt { key: key.clone(), fence: row.fence, since })
+            })
+            .collect();
+        doubts.sort_unstable_by(|one, other| one.key.cmp(&other.key));
+        doubts.truncate(limit);
+        doubts
     }
 
     pub(super) fn append(

@@ -6,8 +6,8 @@ use super::MemoryStore;
 use crate::{
     clock::{ManualClock, Timestamp},
     store::{
-        Admission, Admitted, Charge, Ending, Fence, Fingerprint, Key, Once, OpId, Places, Quota, Settlement,
-        Store, Stored, WaitsOn, Wish,
+        Admission, Admitted, Charge, Ending, Fence, Fingerprint, Key, OnceKey, OpId, Places, Quota,
+        Settlement, Store, Stored, WaitsOn, Wish,
     },
 };
 
@@ -145,7 +145,7 @@ async fn a_rate_is_charged_with_all_others_or_with_none_and_on_the_first_asking_
 #[tokio::test]
 async fn what_a_dead_holder_had_started_is_in_doubt_until_somebody_says_how_it_ended() {
     let bench = bench();
-    let once = Once { key: key("o"), fingerprint: Fingerprint([1; 32]), keep: SECOND * 60 };
+    let once = OnceKey { key: key("o"), fingerprint: Fingerprint([1; 32]), keep: SECOND * 60 };
     let admission = |id| Admission { once: Some(once.clone()), ..lock(id, "k") };
     let fence = bench.granted(&admission(1)).await;
     let same = Admitted::Waits { on: WaitsOn::Same(key("o")), ahead: 0, retry_after: SECOND * 10 };
@@ -190,7 +190,7 @@ async fn views_and_versions_are_forgotten_together() {
 #[tokio::test]
 async fn a_call_that_never_ran_leaves_everything_to_the_next() {
     let bench = bench();
-    let once = Once { key: key("o"), fingerprint: Fingerprint([1; 32]), keep: SECOND * 60 };
+    let once = OnceKey { key: key("o"), fingerprint: Fingerprint([1; 32]), keep: SECOND * 60 };
     let admission = |id| Admission { once: Some(once.clone()), ..lock(id, "k") };
     let fence = bench.granted(&admission(1)).await;
     assert_eq!(bench.admit(&lock(2, "k")).await, waits("k", 0, SECOND * 10));

@@ -18,7 +18,7 @@ use crate::{
 };
 
 pub use self::{
-    settle::Settled,
+    settle::{Settled, Unsettled},
     update::{Edit, Updated},
 };
 

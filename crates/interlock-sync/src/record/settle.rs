@@ -21,6 +21,35 @@ pub enum Settled {
     },
 }
 
+/// Why a change has not surely taken effect.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Unsettled {
+    /// It did not take effect and will not.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// Nobody can say yet whether it did.
+    #[error("nobody can say yet whether the operation {op} took effect; asking for it by its id tells later")]
+    InDoubt {
+        /// Which operation.
+        op: OpId,
+    },
+}
+
+impl Settled {
+    /// As a result, for `?`.
+    ///
+    /// # Errors
+    ///
+    /// When it was refused, and when nobody can say.
+    pub fn into_result(self) -> Result<Applied, Unsettled> {
+        match self {
+            Self::Applied(applied) => Ok(applied),
+            Self::Refused(refusal) => Err(Unsettled::Refused(refusal)),
+            Self::InDoubt { op } => Err(Unsettled::InDoubt { op }),
+        }
+    }
+}
+
 impl Records {
     /// Sends a mutation, and sends it again under the same id for as long as its answer is lost.
     ///

@@ -55,6 +55,7 @@ pub enum StoredAdded {
 
 /// Why a counter could not be used.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum SessionError {
     /// The session's name is no key of a store.
     #[error("name a counter: {0}")]

@@ -39,7 +39,7 @@ pub struct Admission {
     /// What it locks: sorted by key, each key once.
     pub locks: Vec<Wish>,
     /// The effect it must not repeat.
-    pub once: Option<Once>,
+    pub once: Option<OnceKey>,
     /// Who reads, for `observes` and `requires_fresh`; without a reader both must be empty.
     pub reader: Option<Key>,
     /// What this call reads: the reader has seen the version of this moment.
@@ -107,7 +107,7 @@ pub struct Wish {
 
 /// An effect that happens once, by its key.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Once {
+pub struct OnceKey {
     /// What makes two calls the same.
     pub key: Key,
     /// What the call says, so that another one under the same key is noticed.

@@ -4,6 +4,7 @@ use std::error::Error;
 
 /// Why an operation has no answer.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum StoreError {
     /// The store is away, and the operation was not sent: it has not taken effect.
     #[error("the store is not reachable: {reason}")]

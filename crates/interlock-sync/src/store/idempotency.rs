@@ -1,8 +1,8 @@
 //! One effect per key: who is at it, how far it got, and how it ended.
 
-use std::time::Duration;
+use std::{fmt, str::FromStr, time::Duration};
 
-use super::{Fence, Key, OpId};
+use super::{Fence, InvalidId, Key, OpId, Timestamp};
 
 /// An attempt to do something once.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,6 +32,30 @@ impl Fingerprint {
             *byte = of_whole;
         }
         short
+    }
+}
+
+impl fmt::Display for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl FromStr for Fingerprint {
+    type Err = InvalidId;
+
+    /// Reads what [`Display`](fmt::Display) writes.
+    fn from_str(text: &str) -> Result<Self, InvalidId> {
+        let wrong = InvalidId { digits: 64 };
+        if text.len() != 64 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return Err(wrong);
+        }
+        let mut bytes = [0; 32];
+        for (at, byte) in bytes.iter_mut().enumerate() {
+            let digits = text.get(2 * at..2 * at + 2).ok_or(wrong)?;
+            *byte = u8::from_str_radix(digits, 16).map_err(|_| wrong)?;
+        }
+        Ok(Self(bytes))
     }
 }
 
@@ -73,4 +97,15 @@ pub enum Ending {
 pub struct Stored {
     /// The ending.
     pub ending: Ending,
+}
+
+/// An effect of which nobody knows whether it happened: it was dispatched, and its time ran out before an ending was stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Doubt {
+    /// Its idempotency key.
+    pub key: Key,
+    /// The fence of the attempt that vanished, with which it can be finished once somebody knows.
+    pub fence: Fence,
+    /// Since when nobody is known to be at it, by the store's clock.
+    pub since: Timestamp,
 }

@@ -8,6 +8,7 @@ pub struct Key(Arc<str>);
 
 /// Why a text is no key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum InvalidKey {
     /// There is nothing to tell it by.
     #[error("a key must not be empty")]

@@ -10,7 +10,7 @@
 //! | [`acquire_lease`](Store::acquire_lease), [`renew_lease`](Store::renew_lease), [`release_lease`](Store::release_lease) | locks with a time limit and a fencing token |
 //! | [`take`](Store::take) | rate limits |
 //! | [`acquire_permit`](Store::acquire_permit), [`renew_permit`](Store::renew_permit), [`release_permit`](Store::release_permit) | in-flight limits |
-//! | [`begin`](Store::begin), [`dispatch`](Store::dispatch), [`finish`](Store::finish) | idempotency |
+//! | [`begin`](Store::begin), [`dispatch`](Store::dispatch), [`finish`](Store::finish), [`in_doubt`](Store::in_doubt) | idempotency |
 //! | [`admit`](Store::admit), [`prolong`](Store::prolong), [`settle`](Store::settle) | all of a gateway's questions at once |
 //! | [`append`](Store::append), [`read_log`](Store::read_log) | append-only logs |
 
@@ -22,23 +22,32 @@ mod lease;
 mod permit;
 mod rate;
 mod record;
+#[cfg(feature = "serde")]
+mod serial;
 
 use std::{fmt, future::Future, pin::Pin, time::Duration};
 
 pub use self::{
-    admission::{Admission, Admitted, Charge, Once, Places, Settlement, WaitsOn, Wish},
+    admission::{Admission, Admitted, Charge, OnceKey, Places, Settlement, WaitsOn, Wish},
     error::StoreError,
-    idempotency::{Attempt, Begun, Ending, Fingerprint, Stored},
+    idempotency::{Attempt, Begun, Doubt, Ending, Fingerprint, Stored},
     key::{InvalidKey, Key},
     lease::{Fence, LeaseAnswer, LeaseRequest},
     permit::{PermitAnswer, PermitRequest},
-    rate::{InvalidQuota, Quota, Taken},
+    rate::{InvalidQuota, Quota, Taken, TooOften},
     record::{
-        Applied, Change, Changed, Content, Expect, FenceCheck, Mutation, OpId, Outcome, Record, Refusal,
-        Version,
+        Applied, Change, Changed, Content, Expect, FenceCheck, InvalidId, Mutation, OpId, Outcome, Record,
+        Refusal, Version,
     },
 };
 pub use crate::clock::Timestamp;
+
+/// What keeps [`Store`] for the backends of this project. Not part of what is promised: it may change with any version.
+#[doc(hidden)]
+pub mod sealed {
+    /// A backend of this project.
+    pub trait Backend {}
+}
 
 /// What an operation of a [`Store`] returns: boxed, so that a store can be chosen by URL at run time.
 pub type Reply<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
@@ -81,7 +90,12 @@ pub struct LogEntry {
 ///
 /// Dropping a future may leave the operation applied or not. Mutations and appends carry an [`OpId`], leases and permits an owner, so asking
 /// again is safe and says which.
-pub trait Store: fmt::Debug + Send + Sync + 'static {
+///
+/// # Sealed
+///
+/// Backends are those of this crate and of `interlock-store`. The trait can be used by everybody and implemented by nobody else, so that an
+/// operation can be added without breaking anyone; whoever needs another backend says so.
+pub trait Store: sealed::Backend + fmt::Debug + Send + Sync + 'static {
     /// The store's own clock. All time limits are judged by it.
     fn now(&self) -> Reply<'_, Timestamp>;
 
@@ -144,6 +158,13 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
         ending: &'a Ending,
         keep: Duration,
     ) -> Reply<'a, bool>;
+
+    /// At most `limit` effects that are in doubt now, of keys that start with `prefix`, in order of their keys, after `after`.
+    ///
+    /// For people and for what they run now and then, not for every call: a store may have to look at all attempts for it, and Redis is
+    /// asked in more than one step, between which something can begin or end to be in doubt.
+    fn in_doubt<'a>(&'a self, prefix: &'a str, after: Option<&'a Key>, limit: usize)
+    -> Reply<'a, Vec<Doubt>>;
 
     /// Decides whether a call may run now: its rates, its places in flight, its locks, its idempotency key and its reader's freshness, at
     /// one moment. The call that was granted already gets its grant again.

@@ -26,6 +26,7 @@ pub enum Quota {
 
 /// Why numbers make no quota.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum InvalidQuota {
     /// Nothing could ever be granted.
     #[error("a quota must allow at least one")]
@@ -49,6 +50,28 @@ pub enum Taken {
         /// quota.
         retry_after: Option<Duration>,
     },
+}
+
+/// A call came too often.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("too often{}", match retry_after { Some(wait) => format!(": try again in {wait:?}"), None => String::new() })]
+pub struct TooOften {
+    /// When the same attempt would be granted if nobody else comes; `None` if it never can.
+    pub retry_after: Option<Duration>,
+}
+
+impl Taken {
+    /// As a result, for `?`: how many more would be granted at this moment.
+    ///
+    /// # Errors
+    ///
+    /// When it was not granted.
+    pub fn into_result(self) -> Result<u32, TooOften> {
+        match self {
+            Self::Granted { remaining } => Ok(remaining),
+            Self::Refused { retry_after } => Err(TooOften { retry_after }),
+        }
+    }
 }
 
 const YEAR: Duration = Duration::from_secs(366 * 24 * 60 * 60);

@@ -1,6 +1,6 @@
 //! Versioned records, and the changes that a store makes to them in one step.
 
-use std::fmt;
+use std::{fmt, str::FromStr};
 
 use super::{Fence, Fingerprint, Key, Timestamp};
 use crate::clock::{Clock, SystemClock};
@@ -144,6 +144,7 @@ pub struct Changed {
 
 /// Why a mutation did not take effect.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Refusal {
     /// The record is not as expected; this is how it is.
     Conflict {
@@ -204,6 +205,20 @@ impl fmt::Display for Refusal {
 }
 
 impl std::error::Error for Refusal {}
+
+impl Outcome {
+    /// As a result, for `?`.
+    ///
+    /// # Errors
+    ///
+    /// The refusal.
+    pub fn into_result(self) -> Result<Applied, Refusal> {
+        match self {
+            Self::Applied(applied) => Ok(applied),
+            Self::Refused(refusal) => Err(refusal),
+        }
+    }
+}
 
 impl Mutation {
     /// A mutation that no lease guards.
@@ -318,6 +333,24 @@ impl OpId {
 impl fmt::Display for OpId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:032x}", self.0)
+    }
+}
+
+/// A text is no id or fingerprint: as many hexadecimal digits as it is displayed with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("an id of {digits} hexadecimal digits was expected")]
+pub struct InvalidId {
+    pub(super) digits: usize,
+}
+
+impl FromStr for OpId {
+    type Err = InvalidId;
+
+    /// Reads what [`Display`](fmt::Display) writes.
+    fn from_str(text: &str) -> Result<Self, InvalidId> {
+        let is_whole = text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let id = is_whole.then(|| u128::from_str_radix(text, 16).ok()).flatten();
+        id.map(Self).ok_or(InvalidId { digits: 32 })
     }
 }
 

@@ -14,7 +14,7 @@ use crate::{
     clock::Timestamp,
     memory::MemoryStore,
     store::{
-        Admission, Admitted, Appended, Applied, Attempt, Begun, Ending, Fence, Key, LeaseAnswer,
+        Admission, Admitted, Appended, Applied, Attempt, Begun, Doubt, Ending, Fence, Key, LeaseAnswer,
         LeaseRequest, LogEntry, Mutation, OpId, Outcome, PermitAnswer, PermitRequest, Quota, Record, Reply,
         Settlement, Store, StoreError, Taken,
     },
@@ -135,6 +135,8 @@ impl FaultyStore {
     }
 }
 
+impl crate::store::sealed::Backend for FaultyStore {}
+
 impl Store for FaultyStore {
     fn now(&self) -> Reply<'_, Timestamp> {
         self.inner.now()
@@ -221,6 +223,15 @@ impl Store for FaultyStore {
         keep: Duration,
     ) -> Reply<'a, bool> {
         self.run(Op::Finish, move || self.inner.finish(key, fence, ending, keep))
+    }
+
+    fn in_doubt<'a>(
+        &'a self,
+        prefix: &'a str,
+        after: Option<&'a Key>,
+        limit: usize,
+    ) -> Reply<'a, Vec<Doubt>> {
+        self.inner.in_doubt(prefix, after, limit)
     }
 
     fn admit<'a>(&'a self, admission: &'a Admission) -> Reply<'a, Admitted> {

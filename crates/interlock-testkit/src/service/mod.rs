@@ -5,6 +5,7 @@
 
 mod clock;
 mod keeper;
+mod pgbouncer;
 mod postgres;
 mod redis;
 
@@ -16,7 +17,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-pub use self::{postgres::Postgres, redis::Redis};
+pub use self::{pgbouncer::PgBouncer, postgres::Postgres, redis::Redis};
 
 /// How a server is set up.
 #[derive(Debug, Clone, Copy, Default)]

@@ -83,6 +83,11 @@ impl Postgres {
         url(self.address)
     }
 
+    /// Where its programs are.
+    pub(super) fn programs(&self) -> &Path {
+        &self.programs
+    }
+
     /// Its process id.
     #[must_use]
     pub fn pid(&self) -> u32 {
@@ -127,7 +132,7 @@ impl Postgres {
     }
 }
 
-fn url(address: SocketAddr) -> String {
+pub(super) fn url(address: SocketAddr) -> String {
     format!("postgres://postgres@{address}/postgres")
 }
 
@@ -143,18 +148,18 @@ fn query(programs: &Path, address: SocketAddr, statement: &str) -> io::Result<St
     }
 }
 
-fn answers(programs: &Path, address: SocketAddr) -> bool {
+pub(super) fn answers(programs: &Path, address: SocketAddr) -> bool {
     query(programs, address, "select 1").is_ok_and(|answer| answer == "1")
 }
 
 /// The account the server runs as: it refuses to be root.
-enum SystemUser {
+pub(super) enum SystemUser {
     Ourselves,
     Postgres { uid: u32, gid: u32 },
 }
 
 impl SystemUser {
-    fn find() -> io::Result<Self> {
+    pub(super) fn find() -> io::Result<Self> {
         if fs::metadata("/proc/self")?.uid() != 0 {
             return Ok(Self::Ourselves);
         }
@@ -168,7 +173,7 @@ impl SystemUser {
         Ok(Self::Postgres { uid: id("-u")?, gid: id("-g")? })
     }
 
-    fn own(&self, folder: &Path) -> io::Result<()> {
+    pub(super) fn own(&self, folder: &Path) -> io::Result<()> {
         match self {
             Self::Ourselves => Ok(()),
             Self::Postgres { uid, gid } => chown(folder, Some(*uid), Some(*gid)),
@@ -176,7 +181,7 @@ impl SystemUser {
     }
 
     /// What stands before a command line so that it runs as this user.
-    fn prefix(&self) -> Vec<String> {
+    pub(super) fn prefix(&self) -> Vec<String> {
         match self {
             Self::Ourselves => vec![],
             Self::Postgres { uid, gid } => {

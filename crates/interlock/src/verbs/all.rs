@@ -7,6 +7,7 @@ pub(super) static ALL: &[Verb] = &[
     super::audit::VERB,
     super::completions::VERB,
     super::confine::VERB,
+    super::doubts::VERB,
     super::explain::VERB,
     super::guard::VERB,
     super::ledger::VERB,

@@ -7,6 +7,7 @@ mod given;
 mod audit;
 mod completions;
 mod confine;
+mod doubts;
 mod explain;
 mod guard;
 mod ledger;

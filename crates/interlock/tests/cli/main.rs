@@ -2,6 +2,8 @@
 
 mod bad_input;
 mod cache;
+#[cfg(target_os = "linux")]
+mod doubts;
 mod explain;
 mod followed;
 mod inspect;

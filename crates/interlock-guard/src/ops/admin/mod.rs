@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `/` | the live page |
 //! | `/state.json` | what it shows |
+//! | `/doubts.json` | the calls of which nobody knows whether they took effect |
 //! | `/metrics` | for Prometheus |
 //! | `/health` | the process answers |
 //! | `/ready` | calls are taken; if not, 503 and what is missing |
@@ -55,11 +56,12 @@ fn router(ops: Arc<Ops>, address: SocketAddr) -> Router {
     Router::new()
         .route("/", get(show_page))
         .route("/state.json", get(state))
+        .route("/doubts.json", get(doubts))
         .route("/metrics", get(metrics))
         .route("/health", get(async || Json(json!({"alive": true}))))
         .route("/ready", get(ready))
         .fallback(async || {
-            (StatusCode::NOT_FOUND, "there are /, /state.json, /metrics, /health and /ready\n")
+            (StatusCode::NOT_FOUND, "there are /, /state.json, /doubts.json, /metrics, /health and /ready\n")
         })
         .layer(middleware::from_fn_with_state(Arc::clone(&admin), check))
         .with_state(admin)
@@ -114,6 +116,13 @@ async fn state(State(admin): State<Arc<Admin>>) -> impl IntoResponse {
         }
     };
     ([(header::CONTENT_TYPE, "application/json")], body)
+}
+
+async fn doubts(State(admin): State<Arc<Admin>>) -> Response {
+    match admin.ops.doubts.ask().await {
+        Ok(listed) => Json(listed).into_response(),
+        Err(reason) => (StatusCode::SERVICE_UNAVAILABLE, format!("{reason}\n")).into_response(),
+    }
 }
 
 async fn metrics(State(admin): State<Arc<Admin>>) -> impl IntoResponse {

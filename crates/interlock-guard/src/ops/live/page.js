@@ -182,6 +182,31 @@
     const pause = document.hidden ? 10000 : Math.min(1000 * 2 ** failures, 15000);
     timer = setTimeout(poll, pause * (0.9 + Math.random() * 0.2));
   };
+
+  // The store may have to look at everything for this, so it is asked seldom, and never for a page that nobody looks at.
+  const doubts = async () => {
+    try {
+      if (!document.hidden) {
+        const answer = await fetch("doubts.json", { cache: "no-store", signal: AbortSignal.timeout(8000) });
+        if (!answer.ok) throw new Error(await answer.text());
+        const said = await answer.json();
+        by("doubts-count").textContent = said.doubts.length === 0 ? "None." :
+          `${several(said.doubts.length, "call", "calls")}${said.more ? " and more" : ""} of which nobody knows whether they took effect. ` +
+          "Find out, then settle each with: interlock doubts --state URL --settle KEY --fence FENCE";
+        by("doubts").hidden = said.doubts.length === 0;
+        rows("doubts", said.doubts, (row, doubt) => {
+          cell(row, "key", doubt.key, "outside");
+          cell(row, "fence", doubt.fence, "number");
+          cell(row, "for", ago(doubt.for_ms), "number");
+        });
+      }
+    } catch (error) {
+      by("doubts-count").textContent = "Not known: " + plain(error.message);
+    }
+    setTimeout(doubts, 10000);
+  };
+  doubts();
+
   document.addEventListener("visibilitychange", () => { if (!document.hidden) poll(); });
   poll();
 })();

@@ -2,7 +2,10 @@
 
 use std::{sync::Arc, time::Duration};
 
-use interlock_sync::{memory::MemoryStore, store::Store};
+use interlock_sync::{
+    memory::MemoryStore,
+    store::{Admission, Admitted, Fingerprint, Key, OnceKey, OpId, Store},
+};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
@@ -55,6 +58,8 @@ impl Served {
     }
 }
 
+const DAY: Duration = Duration::from_secs(86_400);
+
 fn store() -> Option<Arc<dyn Store>> {
     Some(Arc::new(MemoryStore::default()))
 }
@@ -66,6 +71,7 @@ async fn every_path_answers_and_nothing_can_be_changed() {
     for (path, kind) in [
         ("/", "text/html; charset=utf-8"),
         ("/state.json", "application/json"),
+        ("/doubts.json", "application/json"),
         ("/metrics", "text/plain; version=0.0.4; charset=utf-8"),
         ("/health", "application/json"),
         ("/ready", "application/json"),
@@ -85,6 +91,34 @@ async fn every_path_answers_and_nothing_can_be_changed() {
         served.address
     );
     assert_eq!(served.ask(&post).await.0, 405);
+    served.stop().await;
+}
+
+#[tokio::test]
+async fn what_is_in_doubt_is_shown_with_what_it_is_settled_with() {
+    let store = store().unwrap();
+    let once =
+        |key: &str| OnceKey { key: Key::new(key).unwrap(), fingerprint: Fingerprint([1; 32]), keep: DAY };
+    let mut fences = Vec::new();
+    for key in ["once:bank:pay:alice:1", "seen-once:bank:pay:alice:1"] {
+        let admission =
+            Admission { once: Some(once(key)), ..Admission::new(OpId::fresh(), Duration::from_millis(1)) };
+        let Admitted::Granted { fence } = store.admit(&admission).await.unwrap() else {
+            panic!("it is free")
+        };
+        fences.push(fence.0.to_string());
+    }
+    let doubtful = || async { store.in_doubt("", None, 9).await.unwrap().len() };
+    while doubtful().await < 2 {
+        tokio::task::yield_now().await;
+    }
+    let served = Served::start(OpsOptions { store: Some(store), ..OpsOptions::default() }).await;
+    let (status, _, body) = served.get("/doubts.json").await;
+    let said: serde_json::Value = serde_json::from_str(&body).unwrap();
+    assert_eq!((status, said["doubts"].as_array().map(Vec::len)), (200, Some(1)), "{body}");
+    assert_eq!(said["doubts"][0]["key"], "once:bank:pay:alice:1");
+    assert_eq!(said["doubts"][0]["fence"], fences[0]);
+    assert_eq!(said["more"], false);
     served.stop().await;
 }
 

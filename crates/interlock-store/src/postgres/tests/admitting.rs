@@ -1,7 +1,7 @@
 //! Calls with everything at once: never in each other's way for ever, and nothing is left of them.
 
 use interlock_sync::store::{
-    Admission, Admitted, Charge, Ending, Fingerprint, Once, Places, Quota, Settlement, Wish,
+    Admission, Admitted, Charge, Ending, Fingerprint, OnceKey, Places, Quota, Settlement, Wish,
 };
 use tokio::task::JoinSet;
 
@@ -20,7 +20,7 @@ fn call(nth: usize) -> Admission {
         names
     };
     let quota = Quota::bucket(1_000_000, Duration::from_secs(1)).unwrap();
-    let once = Once { key: key(&format!("o{}", nth % 7)), fingerprint: Fingerprint([1; 32]), keep: SHORT };
+    let once = OnceKey { key: key(&format!("o{}", nth % 7)), fingerprint: Fingerprint([1; 32]), keep: SHORT };
     Admission {
         call: OpId::fresh(),
         charges: names("k", 1).into_iter().map(|key| Charge { key, quota }).collect(),

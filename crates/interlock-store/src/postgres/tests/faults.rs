@@ -186,6 +186,7 @@ async fn what_the_server_says_is_folded_to_what_a_caller_can_do() {
             StoreError::Unavailable { .. } => nothing_happened.contains(&code),
             StoreError::InDoubt { .. } => nobody_knows.contains(&code),
             StoreError::Broken { .. } => for_good.contains(&code),
+            other => panic!("{other:?} is of a kind that is new"),
         };
         assert!(expected, "{code}: {error:?}");
     }

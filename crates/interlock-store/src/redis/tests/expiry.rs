@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use interlock_sync::store::{
-    Admission, Admitted, Attempt, Begun, Ending, Fingerprint, LeaseAnswer, LeaseRequest, Once, OpId,
+    Admission, Admitted, Attempt, Begun, Ending, Fingerprint, LeaseAnswer, LeaseRequest, OnceKey, OpId,
     PermitRequest, Places, Quota, Settlement, Wish,
 };
 use interlock_testkit::service::Redis;
@@ -176,7 +176,7 @@ async fn of_calls_stays_what_is_still_asked_for() {
         charges: vec![],
         places: vec![Places { key: key("p"), limit: 1 }],
         locks: vec![wish("a", false), wish("b", true)],
-        once: Some(Once { key: key("o"), fingerprint: Fingerprint([1; 32]), keep: hours(6) }),
+        once: Some(OnceKey { key: key("o"), fingerprint: Fingerprint([1; 32]), keep: hours(6) }),
         reader: Some(key("ann")),
         observes: vec![key("x")],
         requires_fresh: vec![],

@@ -1,8 +1,8 @@
 //! Every operation is one command, and so one round trip.
 
 use interlock_sync::store::{
-    Admission, Admitted, Attempt, Begun, Charge, Ending, Fence, Fingerprint, LeaseAnswer, LeaseRequest, Once,
-    OpId, PermitRequest, Places, Quota, Settlement, Wish,
+    Admission, Admitted, Attempt, Begun, Charge, Ending, Fence, Fingerprint, LeaseAnswer, LeaseRequest,
+    OnceKey, OpId, PermitRequest, Places, Quota, Settlement, Wish,
 };
 
 use super::{MINUTE, add, key, open, proxy::Proxy, put, server};
@@ -16,7 +16,7 @@ fn call() -> Admission {
         charges: quotas.map(|(name, quota)| Charge { key: key(name), quota }).into(),
         places: vec![Places { key: p, limit: 1 }],
         locks: vec![Wish { key: a, is_shared: false }, Wish { key: b, is_shared: true }],
-        once: Some(Once { key: key("o"), fingerprint: Fingerprint([1; 32]), keep: MINUTE }),
+        once: Some(OnceKey { key: key("o"), fingerprint: Fingerprint([1; 32]), keep: MINUTE }),
         reader: Some(key("ann")),
         observes: vec![x.clone(), key("y")],
         requires_fresh: vec![],

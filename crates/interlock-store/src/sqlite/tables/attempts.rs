@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use interlock_sync::{
     decide::{self, AttemptRow, Phase},
-    store::{Attempt, Begun, Ending, Fence, Key},
+    store::{Attempt, Begun, Doubt, Ending, Fence, Key},
 };
 use rusqlite::{Result, Row, params, types::Type};
 
 use super::{
-    super::values::{id, moment, read_fingerprint, read_id, read_moment, senseless},
-    Tables,
+    super::values::{id, moment, read_fingerprint, read_id, read_key, read_moment, senseless},
+    Tables, limit,
 };
 
 impl Tables<'_, '_> {
@@ -34,6 +34,30 @@ impl Tables<'_, '_> {
     ) -> Result<bool> {
         let row = decide::finish(self.attempt(key)?.as_ref(), fence, ending, keep, self.now);
         self.put_attempt(key, row)
+    }
+
+    pub(in super::super) fn in_doubt(
+        &self,
+        prefix: &str,
+        after: Option<&Key>,
+        most: usize,
+    ) -> Result<Vec<Doubt>> {
+        let sql = "SELECT key, fence, until FROM attempt
+            WHERE space = ?1 AND key >= ?2 AND key > ?3 AND phase = 1 AND until <= ?4 AND forget > ?4
+            ORDER BY key LIMIT ?5";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let (after, now) = (after.map_or("", Key::as_str), moment(self.now));
+        let mut rows = statement.query((self.space, prefix, after, now, limit(most)))?;
+        let mut doubts = Vec::new();
+        while let Some(row) = rows.next()? {
+            let key = read_key(row, 0)?;
+            // Keys with one prefix are neighbours.
+            if !key.as_str().starts_with(prefix) {
+                break;
+            }
+            doubts.push(Doubt { key, fence: Fence(row.get(1)?), since: read_moment(row, 2)? });
+        }
+        Ok(doubts)
     }
 
     pub(super) fn attempt(&self, key: &Key) -> Result<Option<AttemptRow>> {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use interlock_sync::{
-    decide::{self, Edit},
+    decide::{self, RecordEdit},
     store::{Applied, Changed, Content, Key, Mutation, Outcome, Record, Refusal, Version},
 };
 use rusqlite::Result;
@@ -63,7 +63,7 @@ impl Tables<'_, '_> {
         Ok(Outcome::Applied(applied))
     }
 
-    fn decided(&self, mutation: &Mutation) -> Result<Result<Vec<Edit>, Refusal>> {
+    fn decided(&self, mutation: &Mutation) -> Result<Result<Vec<RecordEdit>, Refusal>> {
         if let Some(check) = &mutation.fence {
             let lease = self.lease(&check.lease)?;
             if let Err(refusal) = decide::check_fence(lease.as_ref(), check.fence, self.now) {
@@ -80,13 +80,13 @@ impl Tables<'_, '_> {
     }
 
     /// What becomes of the records, with a new version for each that stays.
-    fn changed(&self, edits: &[Edit]) -> Result<Vec<Changed>> {
+    fn changed(&self, edits: &[RecordEdit]) -> Result<Vec<Changed>> {
         let written = edits.iter().filter(|edit| edit.after.is_some()).count();
         let mut version = match written {
             0 => 0,
             written => self.next_versions(written)? - written as u64,
         };
-        let changed = |edit: &Edit| {
+        let changed = |edit: &RecordEdit| {
             let to = edit.after.as_ref().map(|_| {
                 version += 1;
                 Version(version)
@@ -101,7 +101,7 @@ impl Tables<'_, '_> {
         Ok(edits.iter().map(changed).collect())
     }
 
-    fn write(&self, edit: &Edit, changed: &Changed) -> Result<()> {
+    fn write(&self, edit: &RecordEdit, changed: &Changed) -> Result<()> {
         let key = edit.key.as_str();
         let (Some(content), Some(Version(to))) = (&edit.after, changed.to) else {
             return self.run("DELETE FROM record WHERE space = ?1 AND key = ?2", (self.space, key)).map(drop);

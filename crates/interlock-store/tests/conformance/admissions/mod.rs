@@ -8,7 +8,7 @@ mod lines;
 use std::time::Duration;
 
 use interlock_sync::store::{
-    Admission, Admitted, Charge, Fence, Fingerprint, Key, Once, OpId, Places, Quota, Settlement, WaitsOn,
+    Admission, Admitted, Charge, Fence, Fingerprint, Key, OnceKey, OpId, Places, Quota, Settlement, WaitsOn,
     Wish,
 };
 
@@ -57,7 +57,7 @@ fn charge(name: &str, quota: Quota) -> Charge {
 
 fn once(name: &str, says: u8) -> Admission {
     Admission {
-        once: Some(Once { key: key(name), fingerprint: Fingerprint([says; 32]), keep: LONG }),
+        once: Some(OnceKey { key: key(name), fingerprint: Fingerprint([says; 32]), keep: LONG }),
         ..locks(&["k"])
     }
 }

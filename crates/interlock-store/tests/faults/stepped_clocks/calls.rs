@@ -1,7 +1,7 @@
 //! The same for admitted calls: what they hold, what their readers have seen, and what happens once.
 
 use interlock_sync::store::{
-    Admission, Admitted, Fence, Fingerprint, Once, OpId, Places, Settlement, WaitsOn, Wish,
+    Admission, Admitted, Fence, Fingerprint, OnceKey, OpId, Places, Settlement, WaitsOn, Wish,
 };
 
 use super::{DAYS, HOUR, MINUTE, Scene};
@@ -109,7 +109,7 @@ impl Scene {
     /// What was let in once is not let in again while nobody knows how it ended.
     pub(super) async fn calls_once(&mut self) {
         let pays = || {
-            let once = Once { key: key("payment"), fingerprint: Fingerprint([7; 32]), keep: DAYS };
+            let once = OnceKey { key: key("payment"), fingerprint: Fingerprint([7; 32]), keep: DAYS };
             Admission { once: Some(once), ..bare() }
         };
         self.let_in(&pays()).await;

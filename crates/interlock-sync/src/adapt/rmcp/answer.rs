@@ -6,7 +6,7 @@ use rmcp::{
 };
 use serde_json::{Value, json};
 
-use crate::adapt::{Answer, Refusal};
+use crate::adapt::{Answer, CallRefusal};
 
 /// The `_meta` entry of a result in which a refusal says for programs what its text says for models: `reason`, `retryable`,
 /// `mayHaveRun`, and `retryAfterMs` if that is known.
@@ -47,7 +47,7 @@ impl Answer for Returned {
 
 /// The refusal as a result of the tool that is an error. Clients show its text to the model, as they do not with errors of the protocol.
 /// It has no structured content, because clients check that against the tool's schema even here.
-pub(super) fn refused(refusal: &Refusal) -> CallToolResult {
+pub(super) fn refused(refusal: &CallRefusal) -> CallToolResult {
     let mut details = json!({
         "reason": refusal.reason.name(),
         "retryable": refusal.is_retryable(),

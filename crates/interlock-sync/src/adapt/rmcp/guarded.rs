@@ -10,7 +10,7 @@ use rmcp::{
 use serde_json::Value;
 
 use super::answer::{Returned, refused};
-use crate::adapt::{Call, CallerName, IDEMPOTENCY_KEY, Outcome, Warden};
+use crate::adapt::{Call, CallOutcome, CallerName, IDEMPOTENCY_KEY, Warden};
 
 type Name = dyn Fn(&RequestContext<RoleServer>) -> CallerName + Send + Sync;
 
@@ -125,8 +125,8 @@ impl<H: ServerHandler> Guarded<H> {
             handler.call_tool(request, context).await
         });
         match outcome.await {
-            Outcome::Answered(returned) | Outcome::Replayed(returned) => returned,
-            Outcome::Refused(refusal) => Ok(refused(&refusal).into()),
+            CallOutcome::Answered(returned) | CallOutcome::Replayed(returned) => returned,
+            CallOutcome::Refused(refusal) => Ok(refused(&refusal).into()),
         }
     }
 }

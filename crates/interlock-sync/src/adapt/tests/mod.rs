@@ -88,14 +88,14 @@ fn arrive(warden: &Warden, caller: &str, tool: &str, arguments: Value, key: Opti
     warden.arrive(&call).unwrap()
 }
 
-fn run(arrived: Arrived, work: &Work) -> impl Future<Output = Outcome<Said>> + Send + 'static {
+fn run(arrived: Arrived, work: &Work) -> impl Future<Output = CallOutcome<Said>> + Send + 'static {
     let work = work.clone();
     arrived.run(std::future::pending(), move |_| work.go())
 }
 
-fn reason<T>(outcome: Outcome<T>) -> Reason {
+fn reason<T>(outcome: CallOutcome<T>) -> RefusalReason {
     match outcome {
-        Outcome::Refused(refusal) => refusal.reason,
-        Outcome::Answered(_) | Outcome::Replayed(_) => panic!("it was answered"),
+        CallOutcome::Refused(refusal) => refusal.reason,
+        CallOutcome::Answered(_) | CallOutcome::Replayed(_) => panic!("it was answered"),
     }
 }

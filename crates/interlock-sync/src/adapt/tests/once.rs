@@ -1,7 +1,10 @@
 //! Calls that say which call they are.
 
 use super::*;
-use crate::testing::{Fault, FaultyStore, Op};
+use crate::{
+    idempotency::Resolution,
+    testing::{Fault, FaultyStore, Op},
+};
 
 fn rule() -> Rule {
     Rule::of("*").idempotency(KeySource::Meta).in_flight(1).lock("x")
@@ -19,12 +22,12 @@ async fn of_fifty_duplicates_one_runs_and_all_have_its_answer() {
         let mut replayed = 0;
         for call in calls {
             match call.await.unwrap() {
-                Outcome::Answered(said) => assert_eq!(said, Said("answer 0".into())),
-                Outcome::Replayed(said) => {
+                CallOutcome::Answered(said) => assert_eq!(said, Said("answer 0".into())),
+                CallOutcome::Replayed(said) => {
                     assert_eq!(said, Said("answer 0".into()));
                     replayed += 1;
                 }
-                Outcome::Refused(refusal) => panic!("{refusal}"),
+                CallOutcome::Refused(refusal) => panic!("{refusal}"),
             }
         }
         assert_eq!((replayed, work.counts()), (49, (1, 1)));
@@ -41,13 +44,13 @@ async fn a_key_belongs_to_its_caller_its_tool_and_its_arguments() {
         let call = |caller: &str, tool: &str, arguments: Value, key: Option<&str>| {
             run(arrive(&warden, caller, tool, arguments, key), &work)
         };
-        assert!(matches!(call("a", "t", json!({"n": 1}), Some("k")).await, Outcome::Answered(_)));
-        assert!(matches!(call("b", "t", json!({"n": 1}), Some("k")).await, Outcome::Answered(_)));
-        assert!(matches!(call("a", "u", json!({"n": 1}), Some("k")).await, Outcome::Answered(_)));
-        assert!(matches!(call("a", "t", json!({"n": 1}), None).await, Outcome::Answered(_)));
-        assert_eq!(reason(call("a", "t", json!({"n": 2}), Some("k")).await), Reason::Mismatch);
-        assert_eq!(reason(call("a", "t", json!({"n": 2}), Some("")).await), Reason::Key);
-        assert!(matches!(call("a", "t", json!({"n": 1}), Some("k")).await, Outcome::Replayed(_)));
+        assert!(matches!(call("a", "t", json!({"n": 1}), Some("k")).await, CallOutcome::Answered(_)));
+        assert!(matches!(call("b", "t", json!({"n": 1}), Some("k")).await, CallOutcome::Answered(_)));
+        assert!(matches!(call("a", "u", json!({"n": 1}), Some("k")).await, CallOutcome::Answered(_)));
+        assert!(matches!(call("a", "t", json!({"n": 1}), None).await, CallOutcome::Answered(_)));
+        assert_eq!(reason(call("a", "t", json!({"n": 2}), Some("k")).await), RefusalReason::Mismatch);
+        assert_eq!(reason(call("a", "t", json!({"n": 2}), Some("")).await), RefusalReason::Key);
+        assert!(matches!(call("a", "t", json!({"n": 1}), Some("k")).await, CallOutcome::Replayed(_)));
         assert_eq!(work.counts(), (4, 4));
     }
 }
@@ -58,11 +61,11 @@ async fn an_argument_can_be_the_key() {
     let (warden, work) = (warden([Rule::of("*").idempotency(source)]), Work::new());
     work.let_end(10);
     let call = |arguments: Value| run(arrive(&warden, "a", "t", arguments, None), &work);
-    assert!(matches!(call(json!({"order": {"id": 7}})).await, Outcome::Answered(_)));
-    assert!(matches!(call(json!({"order": {"id": 7}})).await, Outcome::Replayed(_)));
-    assert!(matches!(call(json!({"order": {"id": 8}})).await, Outcome::Answered(_)));
-    assert!(matches!(call(json!({})).await, Outcome::Answered(_)));
-    assert_eq!(reason(call(json!({"order": {"id": []}})).await), Reason::Key);
+    assert!(matches!(call(json!({"order": {"id": 7}})).await, CallOutcome::Answered(_)));
+    assert!(matches!(call(json!({"order": {"id": 7}})).await, CallOutcome::Replayed(_)));
+    assert!(matches!(call(json!({"order": {"id": 8}})).await, CallOutcome::Answered(_)));
+    assert!(matches!(call(json!({})).await, CallOutcome::Answered(_)));
+    assert_eq!(reason(call(json!({"order": {"id": []}})).await), RefusalReason::Key);
 }
 
 #[tokio::test(start_paused = true)]
@@ -74,11 +77,11 @@ async fn a_call_without_a_key_that_is_required_is_refused() {
         let call = |tool: &str, arguments: Value, key: Option<&str>| {
             run(arrive(&warden, "a", tool, arguments, key), &work)
         };
-        assert_eq!(reason(call("t", json!({}), None).await), Reason::KeyMissing);
-        assert_eq!(reason(call("by_id", json!({}), Some("k")).await), Reason::KeyMissing);
+        assert_eq!(reason(call("t", json!({}), None).await), RefusalReason::KeyMissing);
+        assert_eq!(reason(call("by_id", json!({}), Some("k")).await), RefusalReason::KeyMissing);
         assert_eq!(work.counts(), (0, 0));
-        assert!(matches!(call("t", json!({}), Some("k")).await, Outcome::Answered(_)));
-        assert!(matches!(call("by_id", json!({"id": 7}), None).await, Outcome::Answered(_)));
+        assert!(matches!(call("t", json!({}), Some("k")).await, CallOutcome::Answered(_)));
+        assert!(matches!(call("by_id", json!({"id": 7}), None).await, CallOutcome::Answered(_)));
     }
 }
 
@@ -96,8 +99,8 @@ async fn a_call_that_is_dropped_before_its_turn_leaves_its_key_to_the_next() {
         settle().await;
         before.let_end(1);
         work.let_end(1);
-        assert!(matches!(in_the_way.await.unwrap(), Outcome::Answered(_)));
-        assert!(matches!(duplicate.await.unwrap(), Outcome::Answered(_)), "nothing was in doubt");
+        assert!(matches!(in_the_way.await.unwrap(), CallOutcome::Answered(_)));
+        assert!(matches!(duplicate.await.unwrap(), CallOutcome::Answered(_)), "nothing was in doubt");
         assert_eq!(work.counts(), (1, 1));
         settle().await;
         assert!(warden.is_idle());
@@ -113,11 +116,11 @@ async fn a_refused_call_leaves_its_key_free() {
         let first = tokio::spawn(run(arrive(&warden, "a", "t", json!({}), None), &work));
         settle().await;
         let refused = run(arrive(&warden, "a", "t", json!({}), Some("k")), &work).await;
-        assert!(matches!(reason(refused), Reason::InFlight { .. }));
+        assert!(matches!(reason(refused), RefusalReason::InFlight { .. }));
         work.let_end(2);
-        assert!(matches!(first.await.unwrap(), Outcome::Answered(_)));
+        assert!(matches!(first.await.unwrap(), CallOutcome::Answered(_)));
         let again = run(arrive(&warden, "a", "t", json!({}), Some("k")), &work).await;
-        assert!(matches!(again, Outcome::Answered(_)));
+        assert!(matches!(again, CallOutcome::Answered(_)));
     }
 }
 
@@ -131,7 +134,7 @@ async fn the_answer_of_a_call_that_was_dropped_while_it_ran_is_told_to_the_next(
         let second = tokio::spawn(run(arrive(&warden, "a", "t", json!({}), Some("k")), &work));
         settle().await;
         work.let_end(1);
-        assert!(matches!(second.await.unwrap(), Outcome::Replayed(_)));
+        assert!(matches!(second.await.unwrap(), CallOutcome::Replayed(_)));
         assert_eq!(work.counts(), (1, 1));
     }
 }
@@ -141,9 +144,9 @@ async fn the_answer_of_a_call_whose_time_was_up_can_be_had_by_its_key() {
     for warden in both(&[rule().timeout(SECOND)]) {
         let work = Work::new();
         let call = || run(arrive(&warden, "a", "t", json!({}), Some("k")), &work);
-        assert_eq!(reason(call().await), Reason::Timeout { after: SECOND, has_key: true });
+        assert_eq!(reason(call().await), RefusalReason::Timeout { after: SECOND, has_key: true });
         work.let_end(1);
-        assert!(matches!(call().await, Outcome::Replayed(_)));
+        assert!(matches!(call().await, CallOutcome::Replayed(_)));
         assert_eq!(work.counts(), (1, 1));
     }
 }
@@ -157,10 +160,10 @@ async fn a_call_that_panics_leaves_its_key_in_doubt() {
         let work = Work::new();
         // A store knows that the attempt vanished only when its time is up.
         let mut next = reason(run(arrive(&warden, "a", "t", json!({}), Some("k")), &work).await);
-        if matches!(next, Reason::Running { .. }) {
+        if matches!(next, RefusalReason::Running { .. }) {
             next = reason(run(arrive(&warden, "a", "t", json!({}), Some("k")), &work).await);
         }
-        assert_eq!((next, work.counts()), (Reason::InDoubt, (0, 0)));
+        assert_eq!((next, work.counts()), (RefusalReason::InDoubt, (0, 0)));
         assert!(warden.is_idle());
     }
 }
@@ -173,11 +176,11 @@ async fn a_call_that_asks_for_more_is_not_over() {
             let said = Said(said.into());
             let answer = said.clone();
             let outcome = arrived.run(std::future::pending(), |_| async { answer }).await;
-            assert!(matches!(outcome, Outcome::Answered(told) if told == said));
+            assert!(matches!(outcome, CallOutcome::Answered(told) if told == said));
         }
         let arrived = arrive(&warden, "a", "t", json!({}), Some("k"));
         let outcome = arrived.run(std::future::pending(), |_| async { Said("again".into()) }).await;
-        assert!(matches!(outcome, Outcome::Replayed(told) if told == Said("done".into())));
+        assert!(matches!(outcome, CallOutcome::Replayed(told) if told == Said("done".into())));
     }
 }
 
@@ -198,9 +201,55 @@ async fn a_store_that_is_away_refuses_and_nothing_runs() {
         (0..50).for_each(|_| store.plan(op, fault));
         let (work, call) = (Work::new(), arrive(&warden, "a", "t", json!({}), Some("k")));
         let refused = reason(run(call, &work).await);
-        assert!(matches!(refused, Reason::Store { is_retryable: true, .. }), "{op:?} {fault:?} {refused:?}");
+        assert!(
+            matches!(refused, RefusalReason::Store { is_retryable: true, .. }),
+            "{op:?} {fault:?} {refused:?}"
+        );
         assert_eq!(work.counts(), (0, 0));
         settle().await;
         assert!(warden.is_idle());
+    }
+}
+
+/// In this process and on a store alike.
+#[tokio::test(start_paused = true)]
+async fn what_is_in_doubt_is_listed_and_stays_so_until_somebody_settles_it() {
+    for warden in both(&[Rule::of("*").idempotency(KeySource::Meta)]) {
+        assert_eq!(warden.in_doubt(10).await.unwrap(), []);
+        let long = "k".repeat(600);
+        let keys = ["a", "b", "c", long.as_str()];
+        for key in keys {
+            let call = arrive(&warden, "alice", "pay", json!({}), Some(key));
+            let panicked =
+                tokio::spawn(call.run(std::future::pending(), async |_| -> Said { panic!("half way") }));
+            assert!(panicked.await.unwrap_err().is_panic());
+        }
+        settle().await;
+        let doubts = warden.in_doubt(10).await.unwrap();
+        let names: Vec<&str> = doubts.iter().map(|doubt| doubt.key.as_str()).collect();
+        let mut expected = ["once:mcp:pay:alice:a", "once:mcp:pay:alice:b", "once:mcp:pay:alice:c"].to_vec();
+        assert_eq!(names.iter().filter(|name| name.starts_with("once:#")).count(), 1, "{names:?}");
+        expected.retain(|name| !names.contains(name));
+        assert!(expected.is_empty() && names.len() == 4, "{names:?}");
+        assert_eq!(warden.in_doubt(2).await.unwrap().len(), 2);
+
+        let of = |key: &str| {
+            let name = format!("once:mcp:pay:alice:{key}");
+            doubts.iter().find(|doubt| doubt.key.as_str() == name).unwrap()
+        };
+        assert!(warden.settle(of("a"), &Resolution::Happened(b"paid".to_vec())).await.unwrap());
+        assert!(warden.settle(of("b"), &Resolution::NeverHappened).await.unwrap());
+        assert!(
+            !warden.settle(of("a"), &Resolution::NeverHappened).await.unwrap(),
+            "it was settled otherwise"
+        );
+        let work = Work::new();
+        work.let_end(9);
+        let again = |key: &str| run(arrive(&warden, "alice", "pay", json!({}), Some(key)), &work);
+        assert!(matches!(again("a").await, CallOutcome::Replayed(Said(said)) if said == "paid"));
+        assert!(matches!(again("b").await, CallOutcome::Answered(_)), "it never happened, and happens now");
+        assert_eq!(reason(again("c").await), RefusalReason::InDoubt);
+        assert_eq!(work.counts(), (1, 1));
+        assert_eq!(warden.in_doubt(10).await.unwrap().len(), 2);
     }
 }

@@ -25,7 +25,7 @@ async fn a_lock_on_a_store_keeps_the_calls_of_other_processes_out() {
     assert_eq!(work.counts(), (2, 0), "one of alice, one of bob");
     work.let_end(3);
     for call in [first, second, beside] {
-        assert!(matches!(call.await.unwrap(), Outcome::Answered(_)));
+        assert!(matches!(call.await.unwrap(), CallOutcome::Answered(_)));
     }
     assert_eq!(work.counts(), (3, 3));
 }
@@ -50,7 +50,7 @@ async fn shared_locks_on_a_store_run_together_and_never_with_the_one_that_holds_
     assert_eq!(work.counts(), (2, 0), "who came after the one that waits waits, too");
     work.let_end(4);
     for call in calls {
-        assert!(matches!(call.await.unwrap(), Outcome::Answered(_)));
+        assert!(matches!(call.await.unwrap(), CallOutcome::Answered(_)));
     }
 }
 
@@ -72,7 +72,7 @@ async fn what_a_crashed_process_held_is_free_when_the_policy_says_so() {
         let begun = tokio::time::Instant::now();
         let next = tokio::spawn(run(arrive(&lives, "a", "t", json!({}), None), &work));
         work.let_end(1);
-        assert!(matches!(next.await.unwrap(), Outcome::Answered(_)));
+        assert!(matches!(next.await.unwrap(), CallOutcome::Answered(_)));
         // The clock is that of the test, so this is no measurement.
         let waited = begun.elapsed();
         assert!(waited >= hold - SECOND && waited <= hold + 4 * SECOND, "{waited:?} for {hold:?}");
@@ -86,7 +86,7 @@ async fn a_lock_on_a_store_is_not_waited_for_for_ever_and_is_kept_as_long_as_the
     let first = tokio::spawn(run(arrive(&one, "a", "t", json!({}), None), &work));
     settle().await;
     let second = run(arrive(&other, "a", "t", json!({}), None), &work).await;
-    assert_eq!(reason(second), Reason::Locked { keys: vec!["x".into()] });
+    assert_eq!(reason(second), RefusalReason::Locked { keys: vec!["x".into()] });
     work.let_end(1);
-    assert!(matches!(first.await.unwrap(), Outcome::Answered(_)));
+    assert!(matches!(first.await.unwrap(), CallOutcome::Answered(_)));
 }

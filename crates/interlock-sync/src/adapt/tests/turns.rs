@@ -18,7 +18,7 @@ async fn calls_with_one_key_run_one_after_the_other_and_others_beside_them() {
     assert_eq!(work.counts(), (3, 2));
     work.let_end(1);
     for call in calls {
-        assert!(matches!(call.await.unwrap(), Outcome::Answered(_)));
+        assert!(matches!(call.await.unwrap(), CallOutcome::Answered(_)));
     }
     assert!(warden.is_idle());
 }
@@ -38,7 +38,7 @@ async fn shared_locks_run_together_and_never_with_the_one_that_holds_it_alone() 
     assert_eq!(write.counts(), (1, 0));
     write.let_end(1);
     for call in [first, second, third] {
-        assert!(matches!(call.await.unwrap(), Outcome::Answered(_)));
+        assert!(matches!(call.await.unwrap(), CallOutcome::Answered(_)));
     }
 }
 
@@ -56,7 +56,7 @@ async fn a_call_that_is_dropped_while_it_runs_keeps_its_lock_until_it_has_ended(
     settle().await;
     assert_eq!(work.counts(), (2, 1), "it ended by itself, and the other began");
     work.let_end(1);
-    assert!(matches!(second.await.unwrap(), Outcome::Answered(_)));
+    assert!(matches!(second.await.unwrap(), CallOutcome::Answered(_)));
     assert!(warden.is_idle());
 }
 
@@ -76,12 +76,12 @@ async fn a_call_that_is_dropped_or_cancelled_while_it_waits_never_starts() {
             assert!(waits.await.unwrap_err().is_cancelled());
         } else {
             drop(cancel);
-            assert_eq!(waits.await.unwrap(), Reason::GivenUp);
+            assert_eq!(waits.await.unwrap(), RefusalReason::GivenUp);
         }
         settle().await;
         assert_eq!(warden.gate().inside(), 1, "only the first is left, and nobody waits behind it");
         work.let_end(1);
-        assert!(matches!(first.await.unwrap(), Outcome::Answered(_)));
+        assert!(matches!(first.await.unwrap(), CallOutcome::Answered(_)));
         assert!(warden.is_idle());
     }
 }
@@ -106,7 +106,7 @@ async fn what_belongs_to_the_task_of_the_request_is_there_for_the_call() {
         tokio::task::yield_now().await;
         Said(REQUEST.get().to_string())
     });
-    let Outcome::Answered(said) = REQUEST.scope(7, call).await else { panic!("nothing is in the way") };
+    let CallOutcome::Answered(said) = REQUEST.scope(7, call).await else { panic!("nothing is in the way") };
     assert_eq!(said, Said("7".into()));
 }
 
@@ -114,7 +114,7 @@ async fn what_belongs_to_the_task_of_the_request_is_there_for_the_call() {
 async fn a_call_whose_time_is_up_goes_on_and_keeps_its_lock() {
     let (warden, work) = (warden([Rule::of("*").lock("x").timeout(SECOND)]), Work::new());
     let first = run(arrive(&warden, "a", "t", json!({}), None), &work).await;
-    assert_eq!(reason(first), Reason::Timeout { after: SECOND, has_key: false });
+    assert_eq!(reason(first), RefusalReason::Timeout { after: SECOND, has_key: false });
     assert_eq!((work.counts(), warden.is_idle()), ((1, 0), false));
     work.let_end(1);
     settle().await;
@@ -131,12 +131,12 @@ async fn excess_calls_wait_in_order_until_the_queue_is_full_or_the_time_is_up() 
     let (second, other) = (call("a"), call("b"));
     settle().await;
     assert_eq!(work.counts(), (2, 0), "another caller has places of its own");
-    let refused = |is_queue_full| Reason::InFlight { limit: 1, is_queue_full, retry_after: None };
+    let refused = |is_queue_full| RefusalReason::InFlight { limit: 1, is_queue_full, retry_after: None };
     assert_eq!(reason(call("a").await.unwrap()), refused(true));
     assert_eq!(reason(second.await.unwrap()), refused(false));
     work.let_end(2);
     for call in [first, other] {
-        assert!(matches!(call.await.unwrap(), Outcome::Answered(_)));
+        assert!(matches!(call.await.unwrap(), CallOutcome::Answered(_)));
     }
     assert!(warden.is_idle());
 }
@@ -148,9 +148,9 @@ async fn a_lock_is_not_waited_for_for_ever() {
     let first = tokio::spawn(run(arrive(&warden, "a", "t", json!({"id": 1}), None), &work));
     settle().await;
     let second = run(arrive(&warden, "a", "t", json!({"id": 2}), None), &work).await;
-    assert_eq!(reason(second), Reason::Locked { keys: vec!["x:2".into(), "y".into()] });
+    assert_eq!(reason(second), RefusalReason::Locked { keys: vec!["x:2".into(), "y".into()] });
     work.let_end(1);
-    assert!(matches!(first.await.unwrap(), Outcome::Answered(_)));
+    assert!(matches!(first.await.unwrap(), CallOutcome::Answered(_)));
     assert!(warden.is_idle());
 }
 
@@ -167,15 +167,15 @@ async fn a_rate_is_charged_per_caller_and_rule_and_also_for_a_call_that_is_wrong
             run(arrive(&warden, caller, tool, arguments, None), &work)
         };
         let id = || json!({"id": 1});
-        assert!(matches!(call("a", "t", id()).await, Outcome::Answered(_)));
-        let flaw = Reason::Argument { name: "id".into(), is_present: false };
+        assert!(matches!(call("a", "t", id()).await, CallOutcome::Answered(_)));
+        let flaw = RefusalReason::Argument { name: "id".into(), is_present: false };
         assert_eq!(reason(call("a", "u", json!({})).await), flaw);
-        let Reason::Rate { retry_after: Some(wait) } = reason(call("a", "t", id()).await) else {
+        let RefusalReason::Rate { retry_after: Some(wait) } = reason(call("a", "t", id()).await) else {
             panic!("two were charged")
         };
         assert!(wait <= SECOND);
-        assert!(matches!(call("b", "t", id()).await, Outcome::Answered(_)));
-        assert!(matches!(call("a", "free", id()).await, Outcome::Answered(_)));
+        assert!(matches!(call("b", "t", id()).await, CallOutcome::Answered(_)));
+        assert!(matches!(call("a", "free", id()).await, CallOutcome::Answered(_)));
         assert_eq!(work.counts(), (3, 3));
         assert!(warden.is_idle());
     }
@@ -191,10 +191,10 @@ async fn closing_answers_what_runs_and_refuses_what_waits_and_what_comes() {
     let closing = warden.gate().close(SECOND);
     let caller = CallerName::new("c");
     let call = Call { tool: "t", caller: &caller, arguments: None, idempotency_key: None };
-    assert_eq!(warden.arrive(&call).unwrap_err().reason, Reason::Closed);
+    assert_eq!(warden.arrive(&call).unwrap_err().reason, RefusalReason::Closed);
     work.let_end(1);
     assert_eq!(closing.await, 0);
-    assert!(matches!(runs.await.unwrap(), Outcome::Answered(_)));
-    assert_eq!(reason(waits.await.unwrap()), Reason::Closed);
+    assert!(matches!(runs.await.unwrap(), CallOutcome::Answered(_)));
+    assert_eq!(reason(waits.await.unwrap()), RefusalReason::Closed);
     assert_eq!(work.counts(), (1, 1));
 }

@@ -20,7 +20,7 @@ pub(super) type Name = dyn Fn(&Parts) -> CallerName + Send + Sync;
 /// | called too often, or too many in flight | 429 |
 /// | the gate is closed, or the store is away | 503 |
 ///
-/// Both carry `Retry-After`, in whole seconds, and have an empty body; the [`Refusal`](crate::adapt::Refusal) itself is in the
+/// Both carry `Retry-After`, in whole seconds, and have an empty body; the [`CallRefusal`](crate::adapt::CallRefusal) itself is in the
 /// response's extensions, for whoever wants to write one.
 ///
 /// Where clients speak MCP, a refusal with a status is not shown to the model. Use this to keep floods out, and `Guarded` for limits

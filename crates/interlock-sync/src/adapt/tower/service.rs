@@ -13,7 +13,7 @@ use http_body::Body;
 use tower_service::Service;
 
 use super::{body::HeldBody, layer::Name};
-use crate::adapt::{Call, Reason, Refusal, Warden};
+use crate::adapt::{Call, CallRefusal, RefusalReason, Warden};
 
 /// A service behind a [`LimitLayer`](super::LimitLayer).
 #[derive(Clone)]
@@ -75,12 +75,12 @@ where
 }
 
 /// The refusal as a response.
-fn refused<R: Default>(refusal: Refusal) -> Response<HeldBody<R>> {
+fn refused<R: Default>(refusal: CallRefusal) -> Response<HeldBody<R>> {
     // When nobody can say, a second is soon enough to be of use and late enough not to be a burden.
     let wait = refusal.retry_after().map_or(1, |wait| wait.as_millis().div_ceil(1_000).max(1));
     let mut response = Response::new(HeldBody::default());
     *response.status_mut() = match refusal.reason {
-        Reason::Rate { .. } | Reason::InFlight { .. } => StatusCode::TOO_MANY_REQUESTS,
+        RefusalReason::Rate { .. } | RefusalReason::InFlight { .. } => StatusCode::TOO_MANY_REQUESTS,
         _ => StatusCode::SERVICE_UNAVAILABLE,
     };
     response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(u64::try_from(wait).unwrap_or(u64::MAX)));

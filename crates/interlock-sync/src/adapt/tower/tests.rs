@@ -17,7 +17,7 @@ use tower_layer::Layer;
 
 use super::*;
 use crate::{
-    adapt::{CallerName, KeySource, Policy, Refusal, Rule, Warden, tests::Work},
+    adapt::{CallRefusal, CallerName, KeySource, Policy, Rule, Warden, tests::Work},
     store::Quota,
     testing::settle,
 };
@@ -78,7 +78,7 @@ async fn a_caller_that_comes_too_often_is_refused_before_the_service_hears_of_it
     let refused = service.clone().oneshot(request("a")).await.unwrap();
     assert_eq!(refused.status(), StatusCode::TOO_MANY_REQUESTS);
     assert!((1..=60).contains(&retry_after(&refused)));
-    assert_eq!(refused.extensions().get::<Refusal>().unwrap().reason.name(), "rate");
+    assert_eq!(refused.extensions().get::<CallRefusal>().unwrap().reason.name(), "rate");
     assert!(refused.into_body().collect().await.unwrap().to_bytes().is_empty());
     assert_eq!(inner.asked.load(Ordering::SeqCst), 1);
     assert_eq!(service.clone().oneshot(request("b")).await.unwrap().status(), StatusCode::OK);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::rows::{CallRow, InUse, Rows, is_fresh, next_number};
 use crate::{
     decide::begin,
-    store::{Admission, Admitted, Attempt, Begun, Fence, Key, Once, Places, Timestamp, WaitsOn},
+    store::{Admission, Admitted, Attempt, Begun, Fence, Key, OnceKey, Places, Timestamp, WaitsOn},
 };
 
 /// What was decided, and what is to be written because of it.
@@ -199,7 +199,7 @@ fn full_until(places: &Places, in_use: &InUse, at_worst: Timestamp) -> Option<Ti
     is_spoken_for.then(|| in_use.line_until.unwrap_or(at_worst))
 }
 
-fn attempt(once: &Once, admission: &Admission) -> Attempt {
-    let Once { key, fingerprint, keep } = once.clone();
+fn attempt(once: &OnceKey, admission: &Admission) -> Attempt {
+    let OnceKey { key, fingerprint, keep } = once.clone();
     Attempt { key, fingerprint, owner: admission.call, ttl: admission.ttl, keep }
 }

@@ -5,12 +5,12 @@ use std::time::Duration;
 use super::rows::{CallRow, VersionRow, ViewRow, is_fresh};
 use crate::{
     decide::{AttemptRow, Phase, dispatch, finish},
-    store::{Admission, Fence, Once, OpId, Settlement, Timestamp},
+    store::{Admission, Fence, OnceKey, OpId, Settlement, Timestamp},
 };
 
 /// The row of the idempotency key of a call that was granted: its effect counts as under way.
 #[must_use]
-pub fn hold_attempt(once: &Once, admission: &Admission, fence: Fence, now: Timestamp) -> AttemptRow {
+pub fn hold_attempt(once: &OnceKey, admission: &Admission, fence: Fence, now: Timestamp) -> AttemptRow {
     let until = now.after(admission.ttl);
     AttemptRow {
         fingerprint: once.fingerprint,
