@@ -3,4 +3,4 @@
 use crate::Language;
 
 /// Every language, in the order of the modules.
-pub static ALL: &[Language] = &[crate::python::LANGUAGE, crate::typescript::LANGUAGE];
+pub static ALL: &[Language] = &[crate::go::LANGUAGE, crate::python::LANGUAGE, crate::typescript::LANGUAGE];

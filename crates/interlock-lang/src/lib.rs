@@ -13,6 +13,7 @@ mod asked;
 mod call;
 mod frontend;
 mod lines;
+mod lower;
 pub mod module;
 mod repair;
 mod resolve;
@@ -30,6 +31,7 @@ mod tools;
 mod toy;
 
 // languages: begin
+pub mod go;
 pub mod python;
 pub mod typescript;
 // languages: end

@@ -22,6 +22,8 @@ pub struct Semantics {
     pub above: Option<&'static str>,
     /// Whether a list or a map with nothing in it counts as a no.
     pub empty_is_false: bool,
+    /// Whether a function gives back several things, and a call that is handed nothing but such a call is handed them all: Go.
+    pub tuples: bool,
     /// The export that stands for a whole module: `default`.
     pub default_export: Option<&'static str>,
 }

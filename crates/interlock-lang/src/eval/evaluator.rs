@@ -18,6 +18,7 @@ use super::{
     memo::{Answers, Asking, Fuel, Memo},
     presence::Creators,
     value::AbstractValue,
+    values::bare,
 };
 use crate::{
     Arg, Outcome, Semantics, Shape,
@@ -347,7 +348,11 @@ impl<'f> Evaluator<'_, 'f> {
                 }
                 _ => self.result(*site),
             },
-            Shape::Object(members) => AbstractValue::Object(members, Context::plain(at.0)),
+            // What is written out with the name of its type is of that type.
+            Shape::Object(members) => match bare(&arg.term).and_then(|value| self.typed(at, value)) {
+                Some(known @ (AbstractValue::Instance(..) | AbstractValue::Kind(_))) => known,
+                _ => AbstractValue::Object(members, Context::plain(at.0)),
+            },
             Shape::List(_) => AbstractValue::Collection(Collection::List),
             Shape::Choice(ways) => match AbstractValue::join(ways.iter().map(|way| self.arg(at, way))) {
                 // That one of them is a text says nothing of the others.
@@ -361,6 +366,13 @@ impl<'f> Evaluator<'_, 'f> {
             },
             Shape::Null => AbstractValue::Unknown,
         }
+    }
+
+    /// What a value is by its declared type.
+    fn typed(&self, at: FunctionId, value: Value) -> Option<AbstractValue<'f>> {
+        let about = self.flat.about.get(at.0 as usize)?;
+        let (_, declared) = about.types.iter().find(|(typed, _)| *typed == value)?;
+        Some(self.declared(declared))
     }
 
     /// What a function returns.

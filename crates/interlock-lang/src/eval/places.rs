@@ -160,6 +160,7 @@ impl<'f> Evaluator<'_, 'f> {
                 AbstractValue::join(self.objects_in(FunctionId(*function), members))
             }
             AbstractValue::Foreign | AbstractValue::Wrapped(_) => AbstractValue::Foreign,
+            AbstractValue::Plain => AbstractValue::Plain,
             _ => AbstractValue::Unknown,
         }
     }

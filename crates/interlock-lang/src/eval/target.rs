@@ -78,6 +78,7 @@ impl<'f> Evaluator<'_, 'f> {
         }
         let before = |fields: &[Field]| AccessPath { root: callee.root.clone(), fields: fields.into() };
         let split = callee.fields.split_last();
+        let computed = matches!(meaning, AbstractValue::Plain);
         match meaning {
             AbstractValue::Function(function, _) => {
                 return Reached::Function(function, split.map(|(_, fields)| before(fields)));
@@ -100,6 +101,8 @@ impl<'f> Evaluator<'_, 'f> {
         }
         match split {
             None => match &callee.root {
+                // What a function gave that only computes: one that takes back what it did.
+                Root::Value(_) if computed => Reached::Other(None, "?".into(), AbstractValue::Plain),
                 Root::Value(value) => Reached::Value(*value),
                 Root::Global(name) => Reached::Other(None, name.clone(), AbstractValue::Unknown),
                 Root::This => Reached::Other(None, "this".into(), AbstractValue::Unknown),

@@ -29,6 +29,7 @@ pub(super) fn act(scene: &Scene<'_>, entry: &Entry, outcome: &mut Outcome, body:
             files::file(scene, entry, body);
         }
         Do::ReadKey | Do::WriteKey | Do::DeleteKey => files::key(scene, entry, body),
+        Do::ReadMemory | Do::WriteMemory | Do::DeleteMemory => files::memory(scene, entry, body),
         Do::WriteStream => {
             let handle = path_at(scene, entry.at.as_ref());
             if let Some(handle) = handle.or_else(|| scene.receiver.cloned()) {
@@ -68,7 +69,7 @@ pub(super) fn act(scene: &Scene<'_>, entry: &Entry, outcome: &mut Outcome, body:
                 None => {}
             }
         }
-        Do::Open | Do::Close => handle(scene, entry, body),
+        Do::Open | Do::Close | Do::CountIn | Do::CountOut | Do::Drain => handle(scene, entry, body),
         Do::Sleep => {
             let delay = find(scene, entry.at.as_ref());
             let fixed = delay.as_ref().is_none_or(|delay| matches!(delay.shape, Shape::Number(_)));
@@ -196,5 +197,11 @@ fn handle(scene: &Scene<'_>, entry: &Entry, body: &mut Body<'_>) {
             into.into()
         }
     };
-    body.push(if entry.r#do == Do::Open { Op::Open { handle } } else { Op::Close { handle } });
+    body.push(match entry.r#do {
+        Do::Open => Op::Open { handle },
+        Do::CountIn => Op::CountIn { group: handle },
+        Do::CountOut => Op::CountOut { group: handle },
+        Do::Drain => Op::Drain { group: handle },
+        _ => Op::Close { handle },
+    });
 }

@@ -98,3 +98,24 @@ pub(super) fn key(scene: &Scene<'_>, entry: &Entry, body: &mut Body<'_>) {
         _ => write(scene, entry, of, WriteMode::Blind, body),
     }
 }
+
+/// Memory that a library keeps: the object itself, or the entry of a key in it.
+pub(super) fn memory(scene: &Scene<'_>, entry: &Entry, body: &mut Body<'_>) {
+    let Some(object) = scene.receiver.cloned() else { return };
+    let path = match find(scene, entry.key.as_ref()) {
+        Some(key) => object.at(scene.name_of(&key)),
+        None => object,
+    };
+    let of = Resource::Shared(path);
+    match entry.r#do {
+        Do::ReadMemory => {
+            let into = scene.result(body, "held");
+            body.push(Op::look(into, of, aspect(entry), None));
+        }
+        Do::DeleteMemory => {
+            let outcome = scene.take_into();
+            body.push(Op::Delete { of, when: None, outcome, via: None });
+        }
+        _ => write(scene, entry, of, WriteMode::Blind, body),
+    }
+}

@@ -205,6 +205,10 @@ pub(super) enum Do {
     ReadKey,
     WriteKey,
     DeleteKey,
+    /// Memory that a library keeps for the program, in steps that nobody gets into: an atomic, a map that locks itself.
+    ReadMemory,
+    WriteMemory,
+    DeleteMemory,
     WriteStream,
     /// Runs a text.
     Sql,
@@ -238,6 +242,12 @@ pub(super) enum Do {
     HandOver,
     Open,
     Close,
+    /// Counts a call in, so that a close can wait for it.
+    CountIn,
+    /// Counts it out.
+    CountOut,
+    /// Waits until nobody is counted in.
+    Drain,
     Sleep,
 }
 

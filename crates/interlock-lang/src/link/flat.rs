@@ -5,16 +5,17 @@ use interlock_model::{
     ir::{AccessPath, Function, FunctionId, HandMade, Name, Note, Value},
 };
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{
+    interfaces,
     names::{Led, Names},
     tables,
     visit::{self, Visitor},
 };
 use crate::{
     Arg, Shape,
-    module::{Class, Lowered, Module, Site, Variable},
+    module::{Class, Interface, Lowered, Module, Site, Variable},
 };
 
 /// Everything that was lowered, numbered through.
@@ -91,6 +92,8 @@ pub(super) fn flatten(modules: Vec<Module>, names: &Names) -> (Flat, Vec<Functio
         sites: 0,
         functions_met: 0,
         members: FxHashSet::default(),
+        classes: FxHashMap::default(),
+        interfaces: vec![],
     };
     for (index, module) in modules.into_iter().enumerate() {
         mover.led.next_module();
@@ -101,12 +104,14 @@ pub(super) fn flatten(modules: Vec<Module>, names: &Names) -> (Flat, Vec<Functio
         flat.add(module, &mut functions, &mut mover);
     }
     flat.members = mover.members;
+    interfaces::fulfil(&mut flat.classes, &mover.interfaces);
     (flat, functions)
 }
 
 impl Flat {
     fn add(&mut self, module: Module, functions: &mut Vec<Function>, mover: &mut Mover<'_>) {
         self.files.push(module.path);
+        let shares = module.namespace.is_some();
         for lowered in module.functions {
             let Lowered {
                 mut function,
@@ -169,7 +174,11 @@ impl Flat {
                 visit::path(mover, path);
             }
             class.fields.iter_mut().for_each(|(_, declared)| visit::path(mover, declared));
-            self.classes.push(class);
+            self.add_class(class, shares, mover);
+        }
+        for mut interface in module.interfaces {
+            interface.embeds.iter_mut().for_each(|path| visit::path(mover, path));
+            mover.interfaces.push(interface);
         }
         for mut variable in module.variables {
             variable.within += mover.functions;
@@ -201,6 +210,24 @@ impl Flat {
             self.notes.push(note);
         }
     }
+
+    /// Adds a class, or what another file of the namespace says of it.
+    fn add_class(&mut self, class: Class, shares: bool, mover: &mut Mover<'_>) {
+        if !shares {
+            self.classes.push(class);
+            return;
+        }
+        let number = *mover.classes.entry(class.name.clone()).or_insert(self.classes.len());
+        match self.classes.get_mut(number) {
+            Some(known) => {
+                known.bases.extend(class.bases);
+                known.implements.extend(class.implements);
+                known.methods.extend(class.methods);
+                known.fields.extend(class.fields);
+            }
+            None => self.classes.push(class),
+        }
+    }
 }
 
 /// From one module's numbers and names to the tree's.
@@ -215,6 +242,10 @@ struct Mover<'n> {
     functions_met: usize,
     /// The members that may be functions.
     members: FxHashSet<Name>,
+    /// The classes of namespaces that files share, by name.
+    classes: FxHashMap<Name, usize>,
+    /// What is only demanded of classes.
+    interfaces: Vec<Interface>,
 }
 
 impl Visitor for Mover<'_> {

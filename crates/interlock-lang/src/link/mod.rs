@@ -12,6 +12,7 @@ pub(crate) mod names;
 mod visit;
 
 pub(crate) mod flat;
+mod interfaces;
 mod named;
 
 mod calls;

@@ -31,6 +31,8 @@ pub struct Module {
     pub exports: Vec<Export>,
     /// Its classes; object literals with methods are variables.
     pub classes: Vec<Class>,
+    /// What it only demands of types, where a type says nothing of what it fulfils: the interfaces of Go.
+    pub interfaces: Vec<Interface>,
     /// What is assigned to globals, fields and members, wherever that is written.
     pub variables: Vec<Variable>,
     /// Its functions, an outer one before those inside it. The first is the module's own code, at start-up.
@@ -89,7 +91,7 @@ pub enum Export {
     },
 }
 
-/// A class.
+/// A class. Of several with one name, in the files of a namespace, each says a part.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Class {
     /// As a global: `PATH::NAME`.
@@ -103,6 +105,17 @@ pub struct Class {
     pub methods: Vec<(Name, u32)>,
     /// The declared types of its fields and constructor properties, as paths.
     pub fields: Vec<(Name, AccessPath)>,
+}
+
+/// What a type must have to be used as this.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Interface {
+    /// As a global.
+    pub name: Name,
+    /// The methods that it must have.
+    pub methods: Vec<Name>,
+    /// Further interfaces whose methods it must have, as paths.
+    pub embeds: Vec<AccessPath>,
 }
 
 /// Something that was assigned: `const pool = new Pool()`, `this.pool = pool`, `tools.create = { … }`.

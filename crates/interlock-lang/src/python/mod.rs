@@ -80,6 +80,7 @@ impl Frontend for Python {
             constructor: Some("constructor"),
             above: Some("super"),
             empty_is_false: true,
+            tuples: false,
             default_export: None,
         }
     }

@@ -21,6 +21,8 @@ pub(crate) struct Builtins {
     pub(crate) computes: Words,
     /// Of those, the ones that keep all that a time or a random text says, in another form.
     pub(crate) reshapes: Words,
+    /// Methods that look up a member by its name, which is their first argument: `request.GetString("path", "")`.
+    pub(crate) looks_up: Words,
     /// Members that functions have.
     pub(crate) of_function: Words,
     /// Functions, by library and name, that make a name or work on a collection.

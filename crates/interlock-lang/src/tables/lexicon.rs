@@ -14,4 +14,6 @@ pub(crate) struct Lexicon {
     pub(crate) identities: Words,
     /// What loggers call their levels.
     pub(crate) log_levels: Vec<String>,
+    /// Variables that take the result of a call which only says how it went, in small letters; those that end in `err` are known.
+    pub(crate) outcomes: Words,
 }

@@ -56,6 +56,8 @@ pub(crate) enum Registers {
     Tool,
     /// Tools as objects that say themselves what they are called.
     Object,
+    /// What describes a tool, then what does the work: the last two arguments, or what the only one gives.
+    Described,
     /// A tool as a function: the function first, then its name or options. Not named otherwise, it is called like the function.
     Function,
     /// The handler of all calls of tools, which tells them apart itself.
@@ -83,6 +85,9 @@ pub(crate) struct Call {
     /// Whether the first of them must look like a name, where nothing is known of the object.
     #[serde(default)]
     pub(crate) named: bool,
+    /// Whether every argument is one, and not only the first.
+    #[serde(default)]
+    pub(crate) each: bool,
     /// Whether it is believed though the function that is called is the tree's own, and would be followed.
     #[serde(default)]
     pub(crate) own: bool,
@@ -130,6 +135,8 @@ pub(crate) struct Given {
 pub(crate) struct Object {
     /// What says what it is called.
     pub(crate) name: Vec<String>,
+    /// Functions that make what describes a tool, by their name; what it is called is their first argument.
+    pub(crate) makers: Vec<String>,
     /// The same for a class of which nothing else is known.
     pub(crate) class_name: Vec<String>,
     /// What does the work, the likeliest first.

@@ -20,7 +20,7 @@ pub(super) fn tools(found: &mut Found<'_, '_>) {
         let Some(known) = index.sdk().class.get(base) else { continue };
         let Some(function) = index.method(number, &known.work) else { continue };
         match known.registers {
-            Registers::Tool | Registers::Object | Registers::Function => {
+            Registers::Tool | Registers::Object | Registers::Function | Registers::Described => {
                 // A class between the base and the tools has no name of its own and is no tool.
                 if let AbstractValue::Text(name) = index.name_in(&AbstractValue::of_class(number)) {
                     let annotations = &index.sdk().object.annotations;

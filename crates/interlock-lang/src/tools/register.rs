@@ -38,7 +38,11 @@ pub(super) fn registrations<'i>(found: &mut Found<'_, 'i>) {
         }
         match call.registers {
             Registers::Tool => tool(found, number, site),
-            Registers::Object => tool_object(found, number, site),
+            Registers::Object if call.each => {
+                site.arguments.iter().for_each(|argument| tool_object(found, number, site, argument));
+            }
+            Registers::Object => first_object(found, number, site),
+            Registers::Described => pair(found, number, site),
             Registers::Function => function(found, site),
             Registers::Calls => each_function(found, site, dispatch::calls),
             Registers::Lists => each_function(found, site, |found, function| {
@@ -321,7 +325,7 @@ fn up_to_handler<'i>(index: &Index<'i>, site: &'i Site) -> &'i [Arg] {
 fn described<'i>(found: &mut Found<'_, 'i>, number: u32, site: &'i Site) {
     let index = found.index;
     let Some((object, rest)) = site.arguments.split_first() else { return };
-    let Some(handler) = rest.last() else { return tool_object(found, number, site) };
+    let Some(handler) = rest.last() else { return first_object(found, number, site) };
     let ways = index.ways(site.within, |at| {
         let named = index.name_in(&index.look(object, at)).unbound();
         named.or_else(|| index.settle(index.look(handler, at)).unbound())
@@ -356,7 +360,7 @@ fn announced<'i>(found: &mut Found<'_, 'i>, number: u32, site: &'i Site) {
     }
     match sdk.decorator.get(announces) {
         None => return,
-        Some(Registers::Tool | Registers::Object | Registers::Function) => {}
+        Some(Registers::Tool | Registers::Object | Registers::Function | Registers::Described) => {}
         Some(Registers::Request | Registers::Entry | Registers::Calls | Registers::Lists) => {
             return entry(found, site, method);
         }
@@ -380,10 +384,54 @@ fn name_of_class(index: &Index<'_>, class: usize) -> Option<Name> {
     own.or_else(|| index.class_at(class)?.name.rsplit_once("::").map(|(_, name)| name.into()))
 }
 
-/// `addTool({ name, execute })`, `addTools([…])`.
-fn tool_object<'i>(found: &mut Found<'_, 'i>, number: u32, site: &'i Site) {
+/// `AddTool(tool, handler)`, `AddTool(server, tool, handler)`, and `AddTool(makeTool())` where that gives both.
+fn pair<'i>(found: &mut Found<'_, 'i>, number: u32, site: &'i Site) {
     let index = found.index;
-    let Some(argument) = site.arguments.first() else { return };
+    let parts = |at: &Context<'i>| match &*site.arguments {
+        [.., object, handler] => (index.look(object, at), index.look(handler, at)),
+        [only] => {
+            let both = index.settle(index.look(only, at));
+            match index.member(both.clone(), "1") {
+                AbstractValue::Unknown => (both.clone(), index.work_in(&both)),
+                work => (index.member(both, "0"), work),
+            }
+        }
+        [] => (AbstractValue::Unknown, AbstractValue::Unknown),
+    };
+    let ways = index.ways(site.within, |at| {
+        let (object, work) = parts(at);
+        let object = index.settle(object);
+        let named = object.unbound().or_else(|| index.name_in(&object).unbound());
+        named.or_else(|| index.settle(work).unbound())
+    });
+    let several = ways.len() > 1;
+    for env in ways {
+        let at = Context { function: site.within, env };
+        let (object, mut work) = parts(&at);
+        // A method of something of which only the type is known.
+        if let Some(Term::Path(path)) = site.arguments.last().map(|arg| &arg.term)
+            && found.functions(&work).is_empty()
+            && let Some(function) = index.declared_method(path, site.within)
+        {
+            work = AbstractValue::Function(FunctionId(function), at.env.clone());
+        }
+        let named = index.name_in(&object).text().cloned();
+        found.handler(number, &work, named.clone(), |name| index.tool_in(name, &object));
+        if let (true, Some(name)) = (several, named) {
+            vary::calls(found, &work, &at, &name);
+        }
+    }
+}
+
+fn first_object<'i>(found: &mut Found<'_, 'i>, number: u32, site: &'i Site) {
+    if let Some(argument) = site.arguments.first() {
+        tool_object(found, number, site, argument);
+    }
+}
+
+/// `addTool({ name, execute })`, `addTools([…])`.
+fn tool_object<'i>(found: &mut Found<'_, 'i>, number: u32, site: &'i Site, argument: &'i Arg) {
+    let index = found.index;
     let ways = index.ways(site.within, |at| {
         let object = index.settle(index.look(argument, at));
         object

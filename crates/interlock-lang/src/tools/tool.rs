@@ -1,8 +1,9 @@
 //! What a tool says about itself: its name and its hints.
 
-use interlock_model::ir::{Name, Tool};
+use interlock_model::ir::{Name, Root, Tool};
 
-use super::{AbstractValue, index::Index};
+use super::{AbstractValue, index::Index, split_method};
+use crate::module::split_global;
 
 impl<'i> Index<'i> {
     /// A tool as its configuration describes it.
@@ -27,10 +28,28 @@ impl<'i> Index<'i> {
         let known = &self.sdk().object;
         let named = |thing: AbstractValue<'i>| {
             let mut names = known.name.iter().map(|name| self.text(self.member(thing.clone(), name)));
-            names.find(|thing| !matches!(thing, AbstractValue::Unknown))
+            let named = names.find(|thing| !matches!(thing, AbstractValue::Unknown));
+            named.or_else(|| self.name_given(thing.clone()))
         };
         let inside = || known.inside.iter().find_map(|field| named(self.member(object.clone(), field)));
         named(object.clone()).or_else(inside).unwrap_or(AbstractValue::Unknown)
+    }
+
+    /// The name in a call that makes what describes a tool: `NewTool("add", …)`.
+    fn name_given(&self, thing: AbstractValue<'i>) -> Option<AbstractValue<'i>> {
+        let AbstractValue::Call(number, at) = self.settle(thing) else { return None };
+        let site = self.site(number)?;
+        let callee = site.callee.as_ref()?;
+        let made_by = match (split_method(callee), &callee.root) {
+            (Some((method, _)), _) => method,
+            (None, Root::Global(name)) => split_global(name)?.1,
+            _ => return None,
+        };
+        if !self.sdk().object.makers.iter().any(|maker| maker == made_by) {
+            return None;
+        }
+        let named = self.text(self.look(site.arguments.first()?, &at.go(site.within)));
+        (!matches!(named, AbstractValue::Unknown)).then_some(named)
     }
 
     /// A tool as its object describes it, whatever it is called.

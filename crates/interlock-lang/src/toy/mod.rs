@@ -70,6 +70,7 @@ impl Frontend for Toy {
             constructor: None,
             above: None,
             empty_is_false: false,
+            tuples: false,
             default_export: None,
         }
     }

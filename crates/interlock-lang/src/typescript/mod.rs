@@ -76,6 +76,7 @@ impl Frontend for TypeScript {
             constructor: Some("constructor"),
             above: Some("super"),
             empty_is_false: false,
+            tuples: false,
             default_export: Some("default"),
         }
     }

@@ -94,8 +94,13 @@ pub(super) fn file(path: &str) -> Option<Left> {
                 || stem.ends_with("_test")
                 || matches!(*stem, "conftest" | "noxfile" | "tests")
         });
-    if is("test") || is("spec") || is("e2e") || runs_tests || tests_python {
+    let go = parts.last() == Some(&"go");
+    let is_test = parts.first().is_some_and(|stem| stem.ends_with("_test"));
+    let tests_go = go && (is_test || within(path, "testdata"));
+    if is("test") || is("spec") || is("e2e") || runs_tests || tests_python || tests_go {
         Some(Left::Test)
+    } else if go && within(path, "vendor") {
+        Some(Left::Installed)
     } else if is("config") && begins(BUILDERS) {
         Some(Left::Build)
     } else if is("min") {
@@ -107,6 +112,11 @@ pub(super) fn file(path: &str) -> Option<Left> {
     } else {
         None
     }
+}
+
+/// Whether a file lies in a folder of this name, however deep.
+fn within(path: &str, folder: &str) -> bool {
+    parent(path).split('/').any(|part| part == folder)
 }
 
 /// Whether a name ends in a hash of what the file holds, as bundlers name what browsers may keep: `index-0ZLQ1VN9.js`.
@@ -206,6 +216,11 @@ mod tests {
             ("assets/load-image-v2.js", None),
             ("assets/tool-s3Client.js", None),
             ("assets/index-0ZLQ1VN9.ts", None),
+            ("store_test.go", Some(Left::Test)),
+            ("contest.go", None),
+            ("a/testdata/b.go", Some(Left::Test)),
+            ("vendor/example.com/x/y.go", Some(Left::Installed)),
+            ("vendor/tool.ts", None),
             ("", None),
         ] {
             assert_eq!(file(name), expected, "{name}");

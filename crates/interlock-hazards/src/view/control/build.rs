@@ -69,7 +69,9 @@ impl<'e> Entry<'e> {
                 interleaves: interleaves(program, expanded.function),
             }],
         };
-        let mut walk = Walk { entry, after: vec![], catches: vec![], breaks: vec![], returns: vec![] };
+        let unwinds = program.function(expanded.function).is_none_or(|function| function.unwinds);
+        let mut walk =
+            Walk { entry, unwinds, after: vec![], catches: vec![], breaks: vec![], returns: vec![] };
         let steps = walk.entry.define(&expanded.body);
         walk.entry.steps.reserve_exact(steps);
         walk.entry.kinds.reserve_exact(steps);
@@ -93,6 +95,8 @@ struct End {
 
 struct Walk<'e> {
     entry: Entry<'e>,
+    /// Whether a failure leaves by itself; else it is a check and an exit like any other.
+    unwinds: bool,
     /// What holds behind a step, where that is not what holds at it.
     after: Vec<(At, FlowFacts)>,
     /// For each try around here: the steps from which a failure leads to its catch or finally.
@@ -115,7 +119,7 @@ impl<'e> Walk<'e> {
             // What a call that was inlined fails at stands among its steps, what a chain catches is caught, and a pause just ends; waiting
             // for them adds nothing.
             let waits = effect.op == Op::Suspend && effect.span.start < reported;
-            if may_fail(&effect.op) && !waits {
+            if self.unwinds && may_fail(&effect.op) && !waits {
                 self.fail(at);
             }
             reported = match &effect.op {

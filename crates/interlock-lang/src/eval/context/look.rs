@@ -111,6 +111,15 @@ impl<'f> Contexts<'f> {
                 None => self.entry(found, field, at),
             };
         }
+        // A method of something that is written out, and whose type says that it has one.
+        let typed = self.eval.semantics.tuples
+            && matches!((root, fields), (Root::Value(_) | Root::Global(_), [_]) | (Root::This, [_, _]));
+        if typed && matches!(found, AbstractValue::Unknown) {
+            let path = AccessPath { root: root.clone(), fields: fields.into() };
+            if let Some(function) = self.declared_method(&path, at.function) {
+                return AbstractValue::Function(FunctionId(function), at.env.clone());
+            }
+        }
         found
     }
 

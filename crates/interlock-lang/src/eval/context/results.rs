@@ -155,6 +155,15 @@ impl<'f> Contexts<'f> {
         at: &Context<'f>,
     ) -> Vec<(Value, Assumed<'f>)> {
         let parameters = self.unit(function).map_or(&[][..], |unit| &unit.function.parameters);
+        if let ([only], true) = (&*site.arguments, self.eval.semantics.tuples && parameters.len() > 1) {
+            let whole = self.settle(self.look(only, at));
+            if matches!(whole, AbstractValue::List(..)) {
+                let part = |(number, value): (usize, &Value)| {
+                    (*value, Assumed::Value(self.member(whole.clone(), &number.to_string())))
+                };
+                return parameters.iter().enumerate().map(part).collect();
+            }
+        }
         let arguments = site.arguments.iter().map(|arg| Assumed::Value(self.look(arg, at)));
         parameters.iter().copied().zip(arguments).collect()
     }

@@ -1,0 +1,263 @@
+//! What the language itself offers, and the few library functions whose arguments say more than a table can.
+
+use interlock_model::ir::{Backoff, Field, Name, Op, Resource, Start, Term};
+
+use super::{
+    super::{
+        ast::{Call, Kind, Place},
+        is_builtin, is_type,
+    },
+    Lowerer,
+    calls::Use,
+    expressions::joined,
+};
+use crate::{
+    Shape,
+    val::{Val, flag, merge},
+};
+
+impl<'a> Lowerer<'a> {
+    /// Functions and conversions of the language.
+    pub(super) fn builtin_call(&mut self, at: Place, call: &'a Call<'a>) -> Option<Val> {
+        let Kind::Name(name) = call.callee.kind else {
+            if let Kind::Convert(_, None) = &call.callee.kind {
+                return Some(call.arguments.first().map_or_else(Val::nothing, |only| self.expression(only)));
+            }
+            return None;
+        };
+        let own = self.facts.meant(call.callee.at.0).is_some() || self.declared.contains(name);
+        if own || !is_builtin(name) {
+            return None;
+        }
+        let first = call.arguments.first();
+        match name {
+            "make" => {
+                let (name, of) = match &first?.kind {
+                    Kind::Convert(type_, None) => match type_ {
+                        super::super::ast::Type::Map(_) => ("map", None),
+                        super::super::ast::Type::List(_) => ("slice", None),
+                        super::super::ast::Type::Channel(_) => ("chan", None),
+                        other => ("make", self.type_path(other)),
+                    },
+                    _ => ("make", None),
+                };
+                let sizes = call.arguments.iter().skip(1).map(|it| self.expression(it).into_arg()).collect();
+                self.stand(at);
+                if name == "make" {
+                    return Some(self.new_value(&"made".into(), of));
+                }
+                Some(self.made(name, sizes))
+            }
+            "new" => {
+                let type_ = match &first?.kind {
+                    Kind::Convert(type_, None) => self.type_path(type_),
+                    Kind::Name(_) | Kind::Selector(..) => self.nested_place(first?).path_ref().cloned(),
+                    _ => None,
+                };
+                self.stand(at);
+                Some(self.new_value(&"new".into(), type_))
+            }
+            "append" => {
+                let list = self.expression(first?);
+                let mut val = Val::from_values(list.values.clone(), 0);
+                let mut items = match &list.shape {
+                    Shape::List(items) => Some(items.clone()),
+                    _ => None,
+                };
+                for more in call.arguments.iter().skip(1) {
+                    let more = self.expression(more);
+                    val.depend(&more);
+                    if let Some(items) = &mut items {
+                        items.push(more.into_arg());
+                    }
+                }
+                if let Some(items) = items {
+                    val.shape = Shape::List(items);
+                }
+                Some(val)
+            }
+            "delete" => {
+                let (object, key) = (first?, call.arguments.get(1)?);
+                let place = self.index_place(object, key);
+                self.stand(at);
+                if let Some(path) = place.path_ref().filter(|path| self.is_state(path)) {
+                    let of = Resource::Shared(path.clone());
+                    self.push(Op::Delete { of, when: None, outcome: None, via: None });
+                }
+                Some(Val::nothing())
+            }
+            "close" => {
+                let place = self.place(first?);
+                let place = self.as_path(place);
+                self.stand(at);
+                if let Some(path) = place.path_ref().cloned() {
+                    self.push(Op::Close { handle: path });
+                }
+                Some(Val::nothing())
+            }
+            "panic" => {
+                for argument in &call.arguments {
+                    self.expression(argument);
+                }
+                self.stand(at);
+                self.push(Op::Exit(interlock_model::ir::Exit::Throw));
+                Some(Val::nothing())
+            }
+            _ => {
+                let mut val = Val::nothing();
+                for argument in &call.arguments {
+                    let argument = self.expression(argument);
+                    if is_type(name) && val.term == Term::Unknown && val.values.is_empty() {
+                        // `string(x)` is x by another type.
+                        val = Val { direct: None, ..argument };
+                    } else {
+                        val.depend(&argument);
+                    }
+                }
+                Some(val)
+            }
+        }
+    }
+
+    fn nested_place(&mut self, expression: &'a super::super::ast::Expr<'a>) -> Val {
+        let opened = self.open(false);
+        let val = self.place(expression);
+        self.close(opened);
+        val
+    }
+
+    /// `request.GetString("path", "")` is a member of the request.
+    pub(super) fn looked_up(&mut self, at: Place, call: &'a Call<'a>) -> Option<Val> {
+        let Kind::Selector(object, method) = &call.callee.kind else { return None };
+        let Kind::Text(member) = &call.arguments.first()?.kind else { return None };
+        if !super::super::tables().builtin().looks_up.contains(*method) {
+            return None;
+        }
+        let place = self.place(object);
+        let mut place = self.as_path(place);
+        for more in call.arguments.iter().skip(1) {
+            let more = self.expression(more);
+            place.depend(&more);
+        }
+        self.stand(at);
+        if let Term::Path(path) = &mut place.term {
+            path.fields.push(Field::Name(member.as_str().into()));
+        }
+        Some(self.read_place(Val { shape: Shape::Opaque, direct: None, place: None, ..place }))
+    }
+
+    /// Forms of the standard library: texts with holes, sleeps, functions that run beside this one.
+    pub(super) fn library_form(&mut self, at: Place, call: &'a Call<'a>) -> Option<Val> {
+        if let Kind::Selector(_, "Go") = &call.callee.kind
+            && let [only] = call.arguments.as_slice()
+            && let Kind::Function(_) = &only.kind
+        {
+            // `group.Go(func() error { … })`.
+            let function = self.expression(only);
+            self.spawn(at, function, vec![]);
+            return Some(Val::nothing());
+        }
+        let (package, name) = self.library_function(&call.callee)?;
+        match (package, name) {
+            ("fmt", "Sprintf" | "Errorf") => {
+                let (format, holes) = call.arguments.split_first()?;
+                let Kind::Text(format) = &format.kind else { return None };
+                let vals: Vec<Val> = holes.iter().map(|it| self.expression(it)).collect();
+                self.stand(at);
+                Some(self.formatted(format, vals))
+            }
+            ("fmt", "Sprint" | "Sprintln") | ("strings", "TrimSpace" | "ToLower") => {
+                let mut val = Val::nothing();
+                for argument in &call.arguments {
+                    let argument = self.expression(argument);
+                    val.depend(&argument);
+                    if call.arguments.len() == 1 && name != "ToLower" {
+                        val.term = argument.term.clone();
+                    }
+                }
+                Some(val)
+            }
+            ("time", "Sleep") => {
+                let val = self.expression(call.arguments.first()?);
+                self.stand(at);
+                let grows = val.flags & (flag::GROWS | flag::COUNTER) != 0;
+                let backoff = if grows { Backoff::Growing } else { Backoff::Fixed };
+                self.push(Op::Sleep { backoff, jitter: val.flags & flag::CHANCE != 0 });
+                Some(Val::nothing())
+            }
+            ("time", "AfterFunc") => {
+                let function = self.expression(call.arguments.get(1)?);
+                self.stand(at);
+                let opened = self.open(true);
+                self.invoke(function, vec![], false, Use::Nothing);
+                let body = self.close(opened);
+                self.push(Op::Spawn { start: Start::Timer, body });
+                Some(self.new_value(&"timer".into(), None))
+            }
+            _ => None,
+        }
+    }
+
+    /// Something that runs beside this from now on.
+    pub(super) fn spawn(&mut self, at: Place, target: Val, arguments: Vec<crate::Arg>) {
+        self.stand(at);
+        let opened = self.open(true);
+        self.invoke(target, arguments, false, Use::Nothing);
+        let body = self.close(opened);
+        self.push(Op::Spawn { start: Start::Now, body });
+    }
+
+    /// A text with verbs in it: each is a hole.
+    fn formatted(&mut self, format: &str, vals: Vec<Val>) -> Val {
+        let mut val = Val::nothing();
+        for hole in &vals {
+            val.depend(hole);
+            merge(&mut val.values, &hole.values);
+        }
+        let mut vals = vals.into_iter();
+        let mut parts: Vec<Term> = vec![];
+        let mut text = String::new();
+        let mut characters = format.chars().peekable();
+        while let Some(character) = characters.next() {
+            if character != '%' {
+                text.push(character);
+                continue;
+            }
+            while characters
+                .peek()
+                .is_some_and(|next| matches!(next, '+' | '-' | '#' | '0'..='9' | '.' | ' '))
+            {
+                characters.next();
+            }
+            match characters.next() {
+                Some('%') => text.push('%'),
+                verb => {
+                    if verb == Some('q') {
+                        text.push('"');
+                    }
+                    if !text.is_empty() {
+                        parts.push(literal(&mut text));
+                    }
+                    match vals.next() {
+                        Some(Val { shape: Shape::Text(inner), .. }) => parts.extend(inner),
+                        Some(hole) => parts.push(self.part(hole)),
+                        None => parts.push(Term::Unknown),
+                    }
+                    if verb == Some('q') {
+                        text.push('"');
+                    }
+                }
+            }
+        }
+        if !text.is_empty() || parts.is_empty() {
+            parts.push(literal(&mut text));
+        }
+        joined(&mut val, parts);
+        val
+    }
+}
+
+fn literal(text: &mut String) -> Term {
+    let name: Name = std::mem::take(text).into();
+    Term::Literal(name)
+}

@@ -1,0 +1,179 @@
+//! Declarations of a file: what it imports and offers, its types, and types as hints of what something is.
+
+use interlock_model::ir::{AccessPath, Name, Root};
+
+use super::{
+    super::{
+        ast::{File, Type, TypeSpec},
+        is_builtin,
+    },
+    Lowerer,
+};
+use crate::module::{Class, Export, Import, Imported, Interface};
+
+impl<'a> Lowerer<'a> {
+    /// Reads what the file takes and offers, before anything is lowered.
+    pub(super) fn declare(&mut self, file: &File<'a>) {
+        for import in &file.imports {
+            match import.name {
+                Some("_") => {}
+                Some(name) => self.import(name, import.path),
+                None => {
+                    package_names(import.path).into_iter().for_each(|name| self.import(name, import.path))
+                }
+            }
+        }
+        let functions = file.functions.iter().filter(|it| it.receiver.is_none()).map(|it| it.name);
+        let constants = file.variables.iter().filter(|it| it.constant).flat_map(|it| &it.names);
+        let types = file.types.iter().map(|it| it.name);
+        let fixed: Vec<&'a str> = functions.chain(types).chain(constants.map(|name| name.text)).collect();
+        let variables = file.variables.iter().flat_map(|it| &it.names).map(|name| name.text);
+        self.declared.extend(fixed.iter().copied().chain(variables));
+        for name in fixed {
+            let global = self.global(name);
+            self.work.fixed.insert(global);
+        }
+        let declared: Vec<&'a str> = self.declared.iter().copied().collect();
+        for name in declared {
+            let name = self.name(name);
+            self.work.module.exports.push(Export::Local { exported: name.clone(), local: name });
+        }
+        self.work.module.exports.sort_by(|one, two| exported(one).cmp(exported(two)));
+        for spec in &file.types {
+            self.type_spec(spec);
+        }
+    }
+
+    fn import(&mut self, name: &'a str, path: &'a str) {
+        if self.imports.contains_key(name) {
+            return;
+        }
+        self.imports.insert(name, path);
+        let global = self.global(name);
+        self.work.fixed.insert(global);
+        let import = Import { local: name.into(), from: path.into(), what: Imported::All };
+        self.work.module.imports.push(import);
+    }
+
+    fn type_spec(&mut self, spec: &TypeSpec<'a>) {
+        let name = self.global(spec.name);
+        match &spec.type_ {
+            Type::Interface { methods, embeds } => {
+                let methods = methods.iter().map(|method| self.name(method)).collect();
+                let embeds = embeds.iter().filter_map(|embedded| self.type_path(embedded)).collect();
+                self.work.module.interfaces.push(Interface { name, methods, embeds });
+            }
+            Type::Struct(all) => {
+                let mut class =
+                    Class { name, bases: vec![], implements: vec![], methods: vec![], fields: vec![] };
+                for field in all {
+                    let own: Name = match (field.name, embedded_name(&field.type_)) {
+                        (Some(name), _) | (None, Some(name)) => self.name(name),
+                        (None, None) => continue,
+                    };
+                    let Some(path) = self.type_path(&field.type_) else { continue };
+                    if field.name.is_none() {
+                        class.bases.push(path.clone());
+                    }
+                    // What is in a map or a list has a place of its own.
+                    if let Type::Map(inner) | Type::List(inner) | Type::Channel(inner) = &field.type_
+                        && let Some(inner) = self.type_path(inner)
+                    {
+                        class.fields.push((format!("{own}[]").into(), inner));
+                    }
+                    class.fields.push((own, path));
+                }
+                self.work.module.classes.push(class);
+            }
+            // `type Store Other`, `type Handlers map[string]Handler`.
+            other => {
+                let bases = match other {
+                    Type::Named(..) | Type::Pointer(_) => self.type_path(other).into_iter().collect(),
+                    _ => vec![],
+                };
+                let class = Class { name, bases, implements: vec![], methods: vec![], fields: vec![] };
+                self.work.module.classes.push(class);
+            }
+        }
+    }
+
+    /// The class, interface, collection or library's type that a type names; of a pointer, what it leads to.
+    pub(super) fn type_path(&mut self, type_: &Type<'a>) -> Option<AccessPath> {
+        match type_ {
+            Type::Named(None, name) if is_builtin(name.text) && !self.declared.contains(name.text) => {
+                Some(AccessPath::global(self.name(name.text)))
+            }
+            Type::Named(None, name) => Some(AccessPath::of(Root::Global(self.global(name.text)))),
+            Type::Named(Some(package), name) => {
+                let package = AccessPath::of(Root::Global(self.global(package.text)));
+                Some(package.field(self.name(name.text)))
+            }
+            Type::Pointer(inner) => self.type_path(inner),
+            Type::Map(_) => Some(AccessPath::global("map")),
+            Type::List(_) => Some(AccessPath::global("slice")),
+            Type::Channel(_) => Some(AccessPath::global("chan")),
+            Type::Function | Type::Struct(_) | Type::Interface { .. } | Type::Other => None,
+        }
+    }
+}
+
+/// Whether a variable of a type leads to something that others may hold as well, and is no copy.
+pub(super) fn is_reference(type_: &Type<'_>) -> bool {
+    matches!(type_, Type::Pointer(_) | Type::Map(_) | Type::List(_) | Type::Channel(_))
+}
+
+/// What an embedded field is called: like its type.
+fn embedded_name<'a>(type_: &Type<'a>) -> Option<&'a str> {
+    match type_ {
+        Type::Named(_, name) => Some(name.text),
+        Type::Pointer(inner) => embedded_name(inner),
+        _ => None,
+    }
+}
+
+fn exported(export: &Export) -> &str {
+    match export {
+        Export::Local { exported, .. } | Export::From { exported, .. } => exported,
+        Export::All { from } => from,
+    }
+}
+
+/// What the package at a path is probably called, the likeliest first: `redis` at `github.com/redis/go-redis/v9`, `yaml` at
+/// `gopkg.in/yaml.v3`. Only the package itself says it for sure.
+fn package_names(path: &str) -> Vec<&str> {
+    let is_version = |part: &str| {
+        part.strip_prefix('v')
+            .is_some_and(|number| !number.is_empty() && number.bytes().all(|it| it.is_ascii_digit()))
+    };
+    let mut parts = path.rsplit('/');
+    let mut last = parts.next().unwrap_or(path);
+    if is_version(last) {
+        last = parts.next().unwrap_or(last);
+    }
+    if let Some((name, version)) = last.rsplit_once('.')
+        && is_version(version)
+    {
+        last = name;
+    }
+    let mut names = vec![last];
+    let plain = last.strip_prefix("go-").or_else(|| last.strip_prefix("golang-"));
+    names.extend(plain.or_else(|| last.strip_suffix("-go")).or_else(|| last.strip_suffix(".go")));
+    names.extend(last.rsplit_once(['-', '.']).map(|(_, name)| name));
+    names.dedup();
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::package_names;
+
+    #[test]
+    fn the_name_of_a_package_is_guessed_from_its_path() {
+        let first = |path| package_names(path).into_iter().collect::<Vec<_>>().join(" ");
+        assert_eq!(first("net/http"), "http");
+        assert_eq!(first("github.com/redis/go-redis/v9"), "go-redis redis");
+        assert_eq!(first("gopkg.in/yaml.v3"), "yaml");
+        assert_eq!(first("github.com/hashicorp/golang-lru/v2"), "golang-lru lru");
+        assert_eq!(first("github.com/acme/mcp-go"), "mcp-go mcp go");
+    }
+}
