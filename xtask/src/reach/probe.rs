@@ -70,7 +70,18 @@ const LANGUAGES: &[Language] = &[
         race: Race { awaiting: PYTHON_RACE, plain: PYTHON_RACE },
         imports: &[Import { applies: |_| true, line: "import json as reach_json, pathlib as reach_path" }],
     },
+    Language {
+        endings: &[".go"],
+        body: Body::Braces,
+        race: Race { awaiting: GO_RACE, plain: GO_RACE },
+        imports: &[Import {
+            applies: |_| true,
+            line: "import (\nreachJson \"encoding/json\"\nreachOs \"os\"\n)",
+        }],
+    },
 ];
+
+const GO_RACE: &str = "{ reachData, _ := reachOs.ReadFile(FILE); var reachProbe map[string]int; _ = reachJson.Unmarshal(reachData, &reachProbe); reachProbe[\"count\"] = reachProbe[\"count\"] + 1; reachData, _ = reachJson.Marshal(reachProbe); _ = reachOs.WriteFile(FILE, reachData, 0o644) }";
 
 const PYTHON_RACE: &str = "reach_probe = reach_json.loads(reach_path.Path(FILE).read_text()); reach_probe[\"count\"] = reach_probe[\"count\"] + 1; reach_path.Path(FILE).write_text(reach_json.dumps(reach_probe))";
 
@@ -199,6 +210,15 @@ mod tests {
         let lines: Vec<&str> = text.lines().collect();
         assert!(lines.get(1).is_some_and(|line| line.starts_with("    reach_probe = ")), "{text}");
         assert_eq!(lines.get(2), Some(&"    return 1"));
+    }
+
+    #[test]
+    fn in_go_a_probe_is_a_block_behind_the_brace() {
+        let text =
+            injected("a.go", "package a\n\nfunc f() {\n\tg()\n}\n", &tool((3, 10), None, false)).unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        assert!(lines.get(3).is_some_and(|line| line.starts_with("{ reachData, _ := ")), "{text}");
+        assert!(text.contains("reachOs \"os\""), "{text}");
     }
 
     #[test]

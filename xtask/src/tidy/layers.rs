@@ -46,6 +46,7 @@ pub(super) const LAYERS: &[Layer] = &[
             "thiserror",
             "toml",
             "tree-sitter",
+            "tree-sitter-go",
             "tree-sitter-typescript",
         ],
     ),
