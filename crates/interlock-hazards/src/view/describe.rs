@@ -82,6 +82,11 @@ impl Entry<'_> {
             Resource::File(path) if self.has_no_name(path) => "the file at a computed path".into(),
             Resource::Key(key) if self.has_no_name(key) => "the key that is computed".into(),
             Resource::File(path) => format!("the file {}", self.quoted(path)),
+            Resource::Row { table, columns, key } if self.has_no_name(table) => match columns.as_slice() {
+                [one] => format!("`{}` in a table whose name is computed", clip(one)),
+                _ if **key == Term::Any => "a table whose name is computed".into(),
+                _ => "the row in a table whose name is computed".into(),
+            },
             Resource::Row { table, columns, key } => match columns.as_slice() {
                 [one] => format!("`{}` in {}", clip(one), self.quoted(table)),
                 _ if **key == Term::Any => format!("the table {}", self.quoted(table)),

@@ -8,7 +8,7 @@ use super::rewrite::{Rewriter, Standing};
 use crate::{
     Arg,
     eval::{AbstractValue, builtins},
-    tables::{Collection, Does, Makes},
+    tables::{Collection, Does, Gives, Makes},
 };
 
 /// A method of a collection, or of something unknown whose method is called like one.
@@ -266,6 +266,7 @@ impl Steps<'_, '_, '_> {
             }
         });
         let mut from: Vec<Value> = whole.into_iter().collect();
+        let mut term = Term::Unknown;
         if let Some((function, arg)) = callback {
             let item = self.rewriter.declare("item");
             let result = self.rewriter.declare("result");
@@ -284,8 +285,12 @@ impl Steps<'_, '_, '_> {
             if self.is_state {
                 // An entry is reached through the collection, so that a change of it is a change there.
                 handed = self.rewriter.declare("entry");
-                let term = Term::Path(self.place.clone().at(item));
-                body.push(derive(handed, term));
+                let entry = Term::Path(self.place.clone().at(item));
+                body.push(derive(handed, entry.clone()));
+                // So is the one that was looked for.
+                if self.rewriter.eval.builtins.gives(method) == Some(Gives::Entry) {
+                    term = entry;
+                }
             }
             // A reducer is handed what has been gathered so far before the entry.
             let mut arguments = vec![Argument::from(handed)];
@@ -303,7 +308,6 @@ impl Steps<'_, '_, '_> {
                     from.push(value);
                 }
             }
-            let term = Term::Unknown;
             self.push(Op::Derive { into, from, term }, out);
         }
     }

@@ -102,7 +102,7 @@ fn a_function_that_is_handed_each_entry_runs_in_a_loop() {
             3         item = derived from tasks
             3         entry = ::a.ts::tasks[item] from tasks
             3         result = call fn work.closure with id(entry), not awaited
-            3       task = derived from tasks, result
+            3       task = ::a.ts::tasks[item] from tasks, result
             4       write blind shared task.done
             5       tasks.2 = read shared ::a.ts::tasks
             5       loop over each item.2

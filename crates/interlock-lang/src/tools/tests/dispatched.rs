@@ -96,7 +96,7 @@ async function load(args) { return {}; }
             6         item = derived from tools
             6         entry = ::tools.ts::tools[item] from tools
             6         result = call fn module.closure.closure with request(entry), not awaited
-            6       tool = derived from tools, result
+            6       tool = ::tools.ts::tools[item] from tools, result
             7       check tool
                     else
             7         throw
