@@ -113,7 +113,9 @@ impl CheckAct<'_, '_> {
             // Compared as a whole with something else: what was asked for is what is judged.
             fields.extend(self.entry.alias().columns(self.read).into_iter().flatten().cloned());
         }
-        for demanded in self.demanded_fields() {
+        for demanded in
+            self.demanded_fields().into_iter().chain(self.entry.flow().fields_looked_up(on, self.read))
+        {
             if !fields.contains(&demanded) {
                 fields.push(demanded);
             }

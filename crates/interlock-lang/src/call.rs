@@ -166,6 +166,9 @@ pub enum Shape {
     Choice(Vec<Arg>),
 }
 
+/// The name of a member that says how the next one is called: `{ [TOOLS.ADD]: add }` has two, the constant and the function.
+pub(crate) const COMPUTED_KEY: &str = "[key]";
+
 /// What is known of a call after it was looked up.
 #[derive(Debug, Clone, Default)]
 pub struct Outcome {

@@ -22,8 +22,12 @@ impl<'v, 'e> Alias<'v, 'e> {
         };
         let Term::Path(AccessPath { root: Root::Value(whole), fields }) = &**key else { return None };
         let (Field::Name(id), branch) = fields.split_last()? else { return None };
-        if !table.names_the_same_as(same)
-            || !is_own_id(self.0.lexicon(), id, table)
+        // What a helper was handed to read with may be unknown (`find(repository, id)`); what it answers is changed by its own id.
+        let is_unknown = **table == Term::Unknown || **same == Term::Unknown;
+        let known = if **table == Term::Unknown { same } else { table };
+        if **known == Term::Unknown
+            || !(is_unknown || table.names_the_same_as(same))
+            || !is_own_id(self.0.lexicon(), id, known)
             || !branch.iter().all(|field| self.is_wrapping(field))
         {
             return None;
@@ -31,7 +35,7 @@ impl<'v, 'e> Alias<'v, 'e> {
         let is_look = |at: &At| {
             matches!(self.0.op(*at), Some(Op::Read { aspect: Aspect::Content, .. }))
                 && matches!(self.0.resource(*at), Some(Resource::Row { table: looked, key, .. })
-                    if looked.names_the_same_as(table) && key.names_the_same_as(by))
+                    if (looked == same || looked.names_the_same_as(same)) && key.names_the_same_as(by))
         };
         // What an object that is made here was given stands with its later forms: `{ ...row, text }`.
         let forms = self.forms_of(*whole);
@@ -40,13 +44,13 @@ impl<'v, 'e> Alias<'v, 'e> {
         // The id of what several tables gave together is the id of any of them.
         let is_joined = |at: &At| {
             self.0.span(*at) == self.0.span(read)
-                && matches!(self.0.resource(*at), Some(Resource::Row { table: joined, .. }) if !joined.names_the_same_as(table))
+                && matches!(self.0.resource(*at), Some(Resource::Row { table: joined, .. }) if joined != same && !joined.names_the_same_as(same))
         };
         if sources.iter().any(is_joined) {
             return None;
         }
         if matches!(self.0.op(read), Some(Op::Read { into, .. }) if into == whole) {
-            return Some(Overlap::Sure);
+            return Some(if is_unknown { Overlap::Maybe } else { Overlap::Sure });
         }
         // What was put together anew may have got an id of its own.
         let mut parts = self.0.flow().backward_slice(&forms).into_iter();

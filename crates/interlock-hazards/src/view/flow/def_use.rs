@@ -128,12 +128,13 @@ impl<'e> Entry<'e> {
         for _ in 0..2 {
             for (at, step) in self.steps.iter().enumerate() {
                 let (into, from, itself): (Value, &[Value], bool) = match &step.effect.op {
-                    // A part of what was read before is as old as that.
-                    Op::Read {
-                        into,
-                        of: Resource::Shared(AccessPath { root: Root::Value(whole), .. }),
-                        ..
-                    } => (*into, std::slice::from_ref(whole), true),
+                    // A part of what was read before is as old as that, and what a table has for a key depends on the key:
+                    // `ALLOWED[order.status]`.
+                    Op::Read { into, of: Resource::Shared(path), .. } => {
+                        called.clear();
+                        path.mention(&mut called);
+                        (*into, &called, true)
+                    }
                     Op::Read { into, .. } => (*into, &[], true),
                     Op::Derive { into, from, .. } => (*into, from, false),
                     Op::Write { outcome: Some(into), .. }

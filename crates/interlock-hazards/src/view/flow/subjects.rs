@@ -2,9 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use interlock_model::ir::{Comparator, Op, Origin, Resource, Root, Term, Value, WriteMode};
+use interlock_model::ir::{
+    AccessPath, Comparator, Field, Name, Op, Origin, Resource, Root, Term, Value, WriteMode,
+};
 
-use crate::view::{At, Flow};
+use crate::view::{At, Flow, flow::def_use::Definition};
 
 /// How far back a value is taken apart.
 const DEPTH: usize = 12;
@@ -118,6 +120,25 @@ impl<'v, 'e> Flow<'v, 'e> {
             }
         }
         found
+    }
+
+    /// The fields of what was read by which a table was asked for something that is in some values: `status` in
+    /// `ALLOWED[order.status].includes(next)`.
+    #[must_use]
+    pub fn fields_looked_up(self, values: &[Value], read: At) -> Vec<Name> {
+        let field_of_read = |field: &Field| match field {
+            Field::At(Term::Path(AccessPath { root: Root::Value(whole), fields })) => match fields.last() {
+                Some(Field::Name(name)) if self.sources(*whole).contains(&read) => Some(name.clone()),
+                _ => None,
+            },
+            _ => None,
+        };
+        let tables =
+            self.backward_slice(values).into_iter().filter_map(|value| match self.definition(value) {
+                Definition::Location(AccessPath { root: Root::Global(_), fields }) => Some(fields),
+                _ => None,
+            });
+        tables.flat_map(|fields| fields.iter()).filter_map(field_of_read).collect()
     }
 
     fn in_resource(self, resource: &Resource, values: &mut Vec<Value>) {

@@ -6,6 +6,7 @@ use interlock_model::ir::{AccessPath, Field, FunctionId, Name, Root, Value};
 use super::{Context, Contexts, Env, env::Assumed};
 use crate::{
     Arg, Shape,
+    call::COMPUTED_KEY,
     eval::{key::exact_name, value::AbstractValue},
     module::Site,
     tables::{Gives, Makes},
@@ -263,14 +264,15 @@ impl<'f> Contexts<'f> {
                 }
             }
             AbstractValue::Object(members, at) => {
+                let mut computed = None;
                 for (name, arg) in members.iter().take(THINGS) {
                     let thing = self.look(arg, &at);
-                    if &**name == "..." {
-                        found.extend(self.elements(&thing));
-                    } else {
-                        // A computed name is not known here; what it leads to may say its own.
-                        let name = (!name.is_empty()).then(|| name.clone());
-                        found.push((name, thing));
+                    match &**name {
+                        "..." => found.extend(self.elements(&thing)),
+                        COMPUTED_KEY => computed = self.settle(thing).text().cloned(),
+                        // Where a computed name is not known, what it leads to may say its own.
+                        "" => found.push((computed.take(), thing)),
+                        _ => found.push((Some(name.clone()), thing)),
                     }
                 }
             }

@@ -1,6 +1,6 @@
 //! Expressions in evaluation order: effects are pushed, and what comes out is described.
 
-use interlock_model::ir::{AccessPath, Fresh, Name, Op, Term, Value};
+use interlock_model::ir::{AccessPath, Fresh, Name, Op, Root, Term, Value};
 use ruff_python_ast::{
     BoolOp, Expr, ExprBinOp, ExprBoolOp, ExprDict, ExprIf, ExprUnaryOp, FStringPart,
     InterpolatedStringElement, InterpolatedStringElements, Number, Operator, UnaryOp,
@@ -10,6 +10,7 @@ use ruff_text_size::Ranged;
 use super::{calls::Use, context::Lowerer};
 use crate::{
     Shape,
+    call::COMPUTED_KEY,
     val::{Val, flag, merge},
 };
 
@@ -165,6 +166,11 @@ impl<'a> Lowerer<'a> {
                     merge(&mut val.values, &key.values);
                     match key.term {
                         Term::Literal(text) => text,
+                        // A constant says how the member is called.
+                        Term::Path(AccessPath { root: Root::Global(_), .. }) => {
+                            members.push((COMPUTED_KEY.into(), key.into_arg()));
+                            "".into()
+                        }
                         _ => "".into(),
                     }
                 }

@@ -113,3 +113,30 @@ server.setRequestHandler(CallToolRequestSchema, async (request) => {
         "#]],
     );
 }
+
+#[test]
+fn a_constant_names_what_is_kept_in_a_table() {
+    check(
+        r#"
+//- names.ts
+export const NAMES = { ADD: "add", DROP: "drop" } as const;
+export enum Tool { List = "list" }
+//- index.ts
+import { Server } from "@modelcontextprotocol/sdk/server/index.js";
+import { CallToolRequestSchema } from "@modelcontextprotocol/sdk/types.js";
+import { NAMES, Tool } from "./names.js";
+async function add(args) { return args; }
+async function drop(args) { return args; }
+async function list(args) { return args; }
+const handlers = { [NAMES.ADD]: add, [NAMES.DROP]: drop, [Tool.List]: list };
+const server = new Server({ name: "s", version: "1" }, {});
+server.setRequestHandler(CallToolRequestSchema, async (request) => {
+  const handler = handlers[request.params.name];
+  return await handler(request.params.arguments);
+});
+"#,
+        &expect![[r#"
+            index.ts:9 module.closure: add, drop, list
+        "#]],
+    );
+}

@@ -277,3 +277,29 @@ def own() -> str: return ""
         "#]],
     );
 }
+
+#[test]
+fn a_constant_names_what_is_kept_in_a_dictionary() {
+    check(
+        r#"
+//- server.py
+from mcp.server import Server
+ADD = "add_note"
+DROP = "drop_note"
+class Notes:
+    def __init__(self):
+        self.handlers = {ADD: self.add, DROP: self.drop}
+        self.server = Server("x")
+        self.server.call_tool()(self.call)
+    async def add(self, arguments): return []
+    async def drop(self, arguments): return []
+    async def call(self, name, arguments):
+        handler = self.handlers.get(name)
+        return await handler(arguments)
+Notes()
+"#,
+        &expect![[r#"
+            server.py:11 Notes.call: add_note, drop_note
+        "#]],
+    );
+}

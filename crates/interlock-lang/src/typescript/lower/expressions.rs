@@ -1,6 +1,6 @@
 //! Expressions in evaluation order: effects are pushed, and what comes out is described.
 
-use interlock_model::ir::{Name, Op, Resource, Root, Term};
+use interlock_model::ir::{AccessPath, Name, Op, Resource, Root, Term};
 use oxc_ast::ast::{
     ArrayExpression, ArrayExpressionElement, BinaryExpression, ChainElement, ConditionalExpression,
     Expression, LogicalExpression, ObjectExpression, ObjectPropertyKind, PropertyKey, TemplateElement,
@@ -15,7 +15,7 @@ use super::{
     places::private,
     val::{Val, is_small, merge},
 };
-use crate::Shape;
+use crate::{Shape, call::COMPUTED_KEY};
 
 impl<'a> Lowerer<'a> {
     /// An expression whose result is used and not waited for.
@@ -81,7 +81,7 @@ impl<'a> Lowerer<'a> {
             Expression::PrivateInExpression(it) => self.expression(&it.right),
             Expression::ImportMeta(_) => {
                 let name = self.names.get("import.meta");
-                Val::path(interlock_model::ir::AccessPath::global(name), vec![], 0)
+                Val::path(AccessPath::global(name), vec![], 0)
             }
             Expression::JSXElement(_) | Expression::JSXFragment(_) => self.jsx(expression),
             Expression::TSAsExpression(it) => self.expression_for(&it.expression, wanted),
@@ -190,7 +190,13 @@ impl<'a> Lowerer<'a> {
         for property in &object.properties {
             match property {
                 ObjectPropertyKind::ObjectProperty(property) => {
-                    let name = self.property_name(&property.key, property.computed, &mut val.values);
+                    let (name, key) = self.property_key(&property.key, property.computed, &mut val.values);
+                    // A constant says how the member is called.
+                    if let (true, Term::Path(AccessPath { root: Root::Global(_), .. })) =
+                        (name.is_empty(), &key.term)
+                    {
+                        members.push((self.names.get(COMPUTED_KEY), key.into_arg()));
+                    }
                     let own = Some(name.clone()).filter(|name| !name.is_empty());
                     let member = match property.value.get_inner_expression() {
                         Expression::ArrowFunctionExpression(_) | Expression::FunctionExpression(_) => {
@@ -227,21 +233,34 @@ impl<'a> Lowerer<'a> {
         computed: bool,
         values: &mut Vec<interlock_model::ir::Value>,
     ) -> Name {
-        match key {
+        self.property_key(key, computed, values).0
+    }
+
+    /// The same, and what a computed one is computed from.
+    fn property_key(
+        &mut self,
+        key: &PropertyKey<'a>,
+        computed: bool,
+        values: &mut Vec<interlock_model::ir::Value>,
+    ) -> (Name, Val) {
+        let name = match key {
             PropertyKey::StaticIdentifier(id) => self.names.of(id.name),
             PropertyKey::PrivateIdentifier(id) => private(id.name.as_str()),
             PropertyKey::StringLiteral(text) => self.names.get(text.value.as_str()),
             PropertyKey::NumericLiteral(it) => format!("{}", it.value).into(),
             other => {
-                let Some(expression) = other.as_expression().filter(|_| computed) else { return "".into() };
+                let Some(expression) = other.as_expression().filter(|_| computed) else {
+                    return ("".into(), Val::nothing());
+                };
                 let key = self.expression(expression);
                 merge(values, &key.values);
-                match key.term {
-                    Term::Literal(text) => text,
-                    _ => "".into(),
-                }
+                return match key.term {
+                    Term::Literal(text) => (text, Val::nothing()),
+                    _ => ("".into(), key),
+                };
             }
-        }
+        };
+        (name, Val::nothing())
     }
 
     fn unary(&mut self, unary: &UnaryExpression<'a>) -> Val {
@@ -462,14 +481,14 @@ fn is_test(expression: &Expression<'_>) -> bool {
     }
 }
 
-fn is_rooted_in(path: &interlock_model::ir::AccessPath, value: Option<interlock_model::ir::Value>) -> bool {
+fn is_rooted_in(path: &AccessPath, value: Option<interlock_model::ir::Value>) -> bool {
     matches!((&path.root, value), (Root::Value(root), Some(value)) if *root == value)
 }
 
 /// Both of two of which one is chosen, where both are functions, results of calls or things that have a name in the tree.
 fn chosen(one: &Val, two: &Val) -> Option<Shape> {
     let is_named = |val: &Val| {
-        let is_global = |path: &interlock_model::ir::AccessPath| matches!(path.root, Root::Global(_));
+        let is_global = |path: &AccessPath| matches!(path.root, Root::Global(_));
         val.shape == Shape::Opaque && val.path_ref().is_some_and(is_global)
     };
     let is_code = |val: &Val| matches!(val.shape, Shape::Function { .. } | Shape::Choice(_));
