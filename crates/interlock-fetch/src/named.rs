@@ -1,4 +1,4 @@
-//! What was written: a folder, a Git address, a package.
+//! What was written: a folder, an archive, a Git address, a package.
 
 use std::path::PathBuf;
 
@@ -7,6 +7,8 @@ use std::path::PathBuf;
 pub enum Named {
     /// It is here already.
     Folder(PathBuf),
+    /// A file that is here: tar, tar.gz or zip.
+    Archive(PathBuf),
     /// A repository.
     Git {
         /// As the client takes it.
@@ -60,10 +62,13 @@ pub enum Unnamed {
 /// The sites that have short forms. What stands behind the scheme is the host's part of the address.
 const SITES: &[(&str, &str)] = &[("github:", "https://github.com/"), ("gitlab:", "https://gitlab.com/")];
 
+/// How the names of archives end.
+const ARCHIVES: &[&str] = &[".tar", ".tar.gz", ".tgz", ".zip"];
+
 impl std::str::FromStr for Named {
     type Err = Unnamed;
 
-    /// `DIR`, `https://…`, `ssh://…`, `git@HOST:PATH`, `file:///…`, each of them `#REF` or `#REF:FOLDER`; `github:OWNER/NAME[/FOLDER][@REF]`,
+    /// `DIR`, `FILE.tar.gz`, `https://…`, `ssh://…`, `git@HOST:PATH`, `file:///…`, each of them `#REF` or `#REF:FOLDER`; `github:OWNER/NAME[/FOLDER][@REF]`,
     /// `gitlab:…`; `npm:NAME[@VERSION]`, `pypi:NAME[@VERSION]`.
     fn from_str(text: &str) -> Result<Self, Unnamed> {
         if let Some(rest) = text.strip_prefix("npm:") {
@@ -101,6 +106,9 @@ impl std::str::FromStr for Named {
             Some("https" | "ssh" | "file") => git(text),
             Some(scheme) => Err(Unnamed::Scheme(scheme.to_owned())),
             None if is_scp(text) => git(text),
+            None if ARCHIVES.iter().any(|ending| text.to_ascii_lowercase().ends_with(ending)) => {
+                Ok(Self::Archive(PathBuf::from(text)))
+            }
             None => Ok(Self::Folder(PathBuf::from(text))),
         }
     }
@@ -180,6 +188,7 @@ mod tests {
         for (text, named) in [
             (".", Named::Folder(".".into())),
             ("a/b:c", Named::Folder("a/b:c".into())),
+            ("a/B.TGZ", Named::Archive("a/B.TGZ".into())),
             ("https://h.example/a/b.git", git("https://h.example/a/b.git", None, "")),
             (
                 "https://h.example/a/b#v1.2:packages/x",

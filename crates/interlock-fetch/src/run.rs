@@ -24,11 +24,13 @@ pub struct Limits {
     pub size: u64,
     /// In files and folders.
     pub files: u64,
+    /// In folders that lie in each other.
+    pub depth: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { time: Duration::from_secs(180), size: 1 << 30, files: 200_000 }
+        Self { time: Duration::from_secs(180), size: 1 << 30, files: 200_000, depth: 64 }
     }
 }
 
@@ -58,6 +60,9 @@ pub enum FetchError {
     /// Too many files.
     #[error("it has more than {0} files")]
     Many(u64),
+    /// Folders in folders.
+    #[error("its folders are deeper than {0}")]
+    Deep(usize),
     /// Somebody has had enough.
     #[error("it was interrupted")]
     Stopped,
@@ -80,6 +85,7 @@ const PASSED: &[&str] = &[
     "TMPDIR",
     "SSL_CERT_FILE",
     "SSL_CERT_DIR",
+    "GIT_SSL_CAINFO",
     "http_proxy",
     "https_proxy",
     "no_proxy",
@@ -170,8 +176,11 @@ impl Run<'_> {
     /// Whether a folder is within the limits. Links are not followed.
     pub(crate) fn measure(&self, folder: &Path) -> Result<(), FetchError> {
         let (mut size, mut files) = (0_u64, 0_u64);
-        let mut folders = vec![folder.to_owned()];
-        while let Some(folder) = folders.pop() {
+        let mut folders = vec![(folder.to_owned(), 0)];
+        while let Some((folder, depth)) = folders.pop() {
+            if depth > self.limits.depth {
+                return Err(FetchError::Deep(self.limits.depth));
+            }
             // What a client has just removed is no longer there.
             let Ok(entries) = fs::read_dir(&folder) else { continue };
             for entry in entries.flatten() {
@@ -179,7 +188,7 @@ impl Run<'_> {
                 let Ok(about) = entry.metadata() else { continue };
                 size = size.saturating_add(about.len());
                 if about.is_dir() {
-                    folders.push(entry.path());
+                    folders.push((entry.path(), depth + 1));
                 }
                 if size > self.limits.size {
                     return Err(FetchError::Large(self.limits.size));

@@ -23,13 +23,20 @@ pub(crate) enum Exit {
     Nothing,
 }
 
+impl Exit {
+    /// The number.
+    pub(crate) fn code(self) -> u8 {
+        match self {
+            Self::Clean => 0,
+            Self::Found => 1,
+            Self::Failed => 2,
+            Self::Nothing => 3,
+        }
+    }
+}
+
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
-        Self::from(match exit {
-            Exit::Clean => 0,
-            Exit::Found => 1,
-            Exit::Failed => 2,
-            Exit::Nothing => 3,
-        })
+        Self::from(exit.code())
     }
 }

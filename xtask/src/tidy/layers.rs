@@ -58,10 +58,8 @@ pub(super) const LAYERS: &[Layer] = &[
     layer("interlock-report", &["interlock-model"]),
     layer("interlock-fetch", &[]),
     layer("interlock-ledger", &["interlock-sync", "interlock-store"]),
-    layer(
-        "interlock-web",
-        &["interlock-model", "interlock-report", "interlock-scan", "interlock-sync", "interlock-store"],
-    ),
+    // An audit is a process of its own, so that it knows none of what an audit is made of.
+    layer("interlock-serve", &["interlock-fetch", "interlock-sync"]),
     // The binary may use everything but what is for development only.
     layer(
         "interlock",
@@ -77,7 +75,7 @@ pub(super) const LAYERS: &[Layer] = &[
             "interlock-report",
             "interlock-ledger",
             "interlock-fetch",
-            "interlock-web",
+            "interlock-serve",
         ],
     ),
     // An example for strangers: it uses what they may.

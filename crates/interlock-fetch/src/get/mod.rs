@@ -1,5 +1,6 @@
 //! Brings what was named into a folder, with the ordinary client of its kind.
 
+mod archive;
 mod git;
 mod npm;
 mod pypi;
@@ -60,8 +61,9 @@ pub fn fetch(
             is_foreign: false,
             stage: None,
         }),
+        Named::Archive(file) => archive::get(&run, file),
         Named::Git { url, reference, subfolder } => git::get(&run, url, reference.as_deref(), subfolder),
-        Named::Npm { name, version } => npm::get(&run, name, version.as_deref()),
+        Named::Npm { name, version } => npm::get(&run, name, version.as_deref(), to_run),
         Named::Pypi { name, version } => pypi::get(&run, name, version.as_deref(), to_run),
     }
 }

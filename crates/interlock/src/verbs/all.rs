@@ -14,4 +14,5 @@ pub(super) static ALL: &[Verb] = &[
     super::payment_provider::VERB,
     super::prove::VERB,
     super::scan::VERB,
+    super::serve::VERB,
 ];

@@ -32,7 +32,7 @@ pub(super) const VERB: Verb = Verb { command, run };
                   what is done so far; a second one ends it at once."
 )]
 struct Audit {
-    /// A folder; a Git address (https, ssh, file; behind it #REF or #REF:FOLDER); github:OWNER/NAME, gitlab:…; npm:NAME@VERSION,
+    /// A folder; an archive (.tar, .tar.gz, .tgz, .zip); a Git address (https, ssh, file; behind it #REF or #REF:FOLDER); github:OWNER/NAME, gitlab:…; npm:NAME@VERSION,
     /// pypi:NAME@VERSION; nothing for the servers that the MCP clients of this machine know
     #[arg(value_name = "TARGET", conflicts_with = "demo")]
     target: Option<String>,
@@ -63,6 +63,12 @@ struct Audit {
     /// Show no progress, even on a terminal
     #[arg(long)]
     no_progress: bool,
+    /// Say each step as a line of JSON on standard error, and end when standard input does: for `interlock serve`
+    #[arg(long, hide = true)]
+    for_worker: bool,
+    /// What the target is called in the report
+    #[arg(long, hide = true, value_name = "NAME", requires = "for_worker")]
+    called: Option<String>,
     /// The server's command
     #[arg(value_name = "COMMAND", last = true)]
     command: Vec<String>,

@@ -14,6 +14,7 @@ mod ledger;
 mod payment_provider;
 mod prove;
 mod scan;
+mod serve;
 // verbs: end
 
 use anyhow::{Context, Result};

@@ -1,8 +1,8 @@
 """Looks at a page with Chromium, over the pipe of its debugging protocol.
 
 Reads from standard input {"url", "ready", "read", "shots": [{"scheme", "width", "height", "file"}]}: for each shot the page is opened in that
-colour scheme and size, `ready` (JavaScript) is awaited, a picture is taken, and what `read` comes to is reported. Writes to standard output
-{"seen": [...], "troubles": [...]}: troubles are exceptions and whatever the browser refused or complained of.
+colour scheme and size, the "steps" are done if there are any ({"ready", "do", "picture"?}: awaited, pictured, done), `ready` (JavaScript) is awaited, a picture is taken, and what `read` comes to is reported. Writes to standard output
+{"seen": [...], "steps": [[...]], "troubles": [...]}: steps are what each came to, for each shot; troubles are exceptions and whatever the browser refused or complained of.
 """
 
 import base64
@@ -33,7 +33,7 @@ browser = subprocess.Popen(
 )
 for end in pipes + (to_read, from_write):
     os.close(end)
-rest, count, troubles = b"", 0, []
+rest, count, troubles, results = b"", 0, [], []
 
 
 def heard():
@@ -57,6 +57,9 @@ def ask(method, session=None, **params):
     while True:
         message = heard()
         if message.get("id") == count:
+            if "error" in message and method == "Runtime.evaluate":
+                # The page has just been left for another; whoever waits asks again.
+                return {"result": {}}
             if "error" in message:
                 raise SystemExit(f"{method}: {message['error']}")
             return message["result"]
@@ -79,22 +82,36 @@ def look(shot):
     def evaluate(text):
         return ask("Runtime.evaluate", session, expression=text, returnByValue=True)["result"].get("value")
 
-    patience = time.monotonic() + 60
-    while not evaluate(task["ready"]):
-        if time.monotonic() > patience:
-            troubles.append({"text": "it was never ready", "page": evaluate("document.body.innerText")})
+    def wait_for(text):
+        patience = time.monotonic() + 60
+        while not evaluate(text):
+            if time.monotonic() > patience:
+                troubles.append({"text": "it was never ready: " + text, "page": evaluate("document.body.innerText")})
+                return False
+            time.sleep(0.05)
+        return True
+
+    def picture(name):
+        data = ask("Page.captureScreenshot", session, format="png", captureBeyondViewport=True)["data"]
+        with open(name, "wb") as file:
+            file.write(base64.b64decode(data))
+
+    results.append([])
+    for step in task.get("steps", []):
+        if not wait_for(step["ready"]):
             break
-        time.sleep(0.05)
-    picture = ask("Page.captureScreenshot", session, format="png", captureBeyondViewport=True)["data"]
-    with open(shot["file"], "wb") as file:
-        file.write(base64.b64decode(picture))
+        if "picture" in step:
+            picture(step["picture"].replace(".png", "-%d.png" % shot["width"]))
+        results[-1].append(evaluate(step["do"]))
+    wait_for(task["ready"])
+    picture(shot["file"])
     seen = evaluate(task["read"])
     ask("Target.closeTarget", targetId=target)
     return seen
 
 
 try:
-    json.dump({"seen": [look(shot) for shot in task["shots"]], "troubles": troubles}, sys.stdout)
+    json.dump({"seen": [look(shot) for shot in task["shots"]], "steps": results, "troubles": troubles}, sys.stdout)
 finally:
     browser.kill()
     browser.wait()

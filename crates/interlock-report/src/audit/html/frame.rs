@@ -82,7 +82,7 @@ pub(super) fn witness(out: &mut String, finding: &Finding) {
     let right = if is_call { format!("call B{tool}") } else { "in between".to_owned() };
     let _ = write!(
         out,
-        r#"<div class="scroll" tabindex="0"><table class="witness"><caption class="hidden">The interleaving, step by step</caption><thead><tr><th scope="col">#</th><th scope="col">call A{tool}</th><th scope="col">{right}</th></tr></thead><tbody>"#
+        r#"<details class="interleaving" open="open"><summary>The interleaving, step by step</summary><div class="scroll" tabindex="0"><table class="witness"><caption class="hidden">The interleaving, step by step</caption><thead><tr><th scope="col">#</th><th scope="col">call A{tool}</th><th scope="col">{right}</th></tr></thead><tbody>"#
     );
     for (number, step) in (1..).zip(steps) {
         let last = number == steps.len();
@@ -96,7 +96,7 @@ pub(super) fn witness(out: &mut String, finding: &Finding) {
             Lane::B | Lane::X => write!(out, "<tr><td>{number}</td><td></td>{cell}</tr>"),
         };
     }
-    out.push_str("</tbody></table></div>\n");
+    out.push_str("</tbody></table></div></details>\n");
 }
 
 /// Lines as they are.

@@ -10,7 +10,7 @@ use interlock_report::audit::{Audit as Report, Live, Subject};
 
 use super::{
     Audit, consent, output, scanned,
-    steps::{Steps, Stop},
+    steps::{Audience, Steps, Stop, end_with_input},
     wanted::{self, Brings, Source, Start, Wanted},
 };
 use crate::{console::Console, exit::Exit, verbs::given::environment};
@@ -28,7 +28,15 @@ pub(super) fn run(options: &Audit, console: &mut Console) -> Result<Exit> {
     // Whoever can be asked is asked first, and may then go away.
     let leave: Vec<Result<(), String>> =
         wanted.iter().map(|wanted| consent::consent(options, wanted, console)).collect();
-    let steps = Steps::new(console.errors_are_seen() && !options.no_progress, stop.clone());
+    let audience = if options.for_worker {
+        end_with_input(stop.clone());
+        Audience::Program
+    } else if console.errors_are_seen() && !options.no_progress {
+        Audience::Person
+    } else {
+        Audience::Nobody
+    };
+    let steps = Steps::new(audience, stop.clone());
     steps.expect(wanted.len() * STEPS);
     let alone = wanted.len() == 1;
     let mut report = Report::default();
@@ -36,7 +44,10 @@ pub(super) fn run(options: &Audit, console: &mut Console) -> Result<Exit> {
         if stop.is_asked() {
             break;
         }
-        let mut subject = Subject { name: wanted.name.clone(), ..Subject::default() };
+        let mut subject = Subject {
+            name: options.called.clone().unwrap_or_else(|| wanted.name.clone()),
+            ..Subject::default()
+        };
         let folder = match sources(options, &mut wanted, leave.is_ok(), &steps) {
             Ok(folder) => folder,
             // One of several servers that cannot be fetched does not end the others.

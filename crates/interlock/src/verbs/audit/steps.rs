@@ -1,15 +1,22 @@
 //! One line that says what is being done and how much is left, on a terminal only; and whether somebody has had enough.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the binary is where streams are read and people are spoken to"
+)]
 
 use std::{
+    io::{self, Read, Write},
     sync::{
-        Arc, OnceLock,
+        Arc, Mutex, OnceLock, PoisonError,
         atomic::{AtomicBool, AtomicUsize, Ordering},
     },
-    time::Duration,
+    thread,
+    time::{Duration, Instant},
 };
 
 use indicatif::{ProgressBar, ProgressStyle};
 use interlock_scan::Phase;
+use serde_json::json;
 
 /// Set by the first interrupt.
 #[derive(Clone, Default)]
@@ -25,9 +32,40 @@ impl Stop {
     }
 }
 
+/// To whom progress is shown.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Audience {
+    /// Nobody looks.
+    Nobody,
+    /// Somebody at a terminal.
+    Person,
+    /// The program that started this one: a line of JSON for each step.
+    Program,
+}
+
+/// Lines for a program come at most this often.
+const OFTEN: Duration = Duration::from_millis(100);
+
+/// So long has an audit to end by itself once nobody waits for it any more.
+const GRACE: Duration = Duration::from_secs(3);
+
+/// Ends the audit when standard input does: whoever started it is gone.
+pub(super) fn end_with_input(stop: Stop) {
+    thread::spawn(move || {
+        let mut piece = [0; 64];
+        while matches!(io::stdin().read(&mut piece), Ok(1..)) {}
+        stop.ask();
+        thread::sleep(GRACE);
+        #[expect(clippy::exit, reason = "what still runs is work that nobody will ask for")]
+        std::process::exit(i32::from(crate::exit::Exit::Failed.code()));
+    });
+}
+
 /// The line; nothing at all if nobody looks.
 pub(super) struct Steps {
-    wanted: bool,
+    audience: Audience,
+    /// When a line was last written for a program.
+    written: Mutex<Option<Instant>>,
     bar: OnceLock<ProgressBar>,
     stop: Stop,
     /// Each server has as many steps as it needs.
@@ -38,10 +76,11 @@ pub(super) struct Steps {
 }
 
 impl Steps {
-    pub(super) fn new(wanted: bool, stop: Stop) -> Self {
+    pub(super) fn new(audience: Audience, stop: Stop) -> Self {
         let count = AtomicUsize::default;
         Self {
-            wanted,
+            audience,
+            written: Mutex::default(),
             bar: OnceLock::new(),
             stop,
             done: count(),
@@ -53,7 +92,7 @@ impl Steps {
 
     /// The line, from the first word on.
     fn bar(&self) -> Option<&ProgressBar> {
-        self.wanted.then(|| {
+        (self.audience == Audience::Person).then(|| {
             self.bar.get_or_init(|| {
                 let bar = ProgressBar::new_spinner();
                 // The template is ours, so it is right; the default would do as well.
@@ -77,6 +116,8 @@ impl Steps {
         if let Some(bar) = self.bar() {
             bar.set_prefix(format!("step {done} of {}", self.all.load(Ordering::Relaxed).max(done)));
         }
+        // A step is always told, however soon it follows.
+        *self.written.lock().unwrap_or_else(PoisonError::into_inner) = None;
         self.say(what);
     }
 
@@ -89,6 +130,15 @@ impl Steps {
     fn say(&self, what: &str) {
         if let Some(bar) = self.bar() {
             bar.set_message(what.chars().filter(|c| !c.is_control()).collect::<String>());
+        }
+        if self.audience == Audience::Program {
+            let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
+            if written.is_none_or(|at| at.elapsed() >= OFTEN) {
+                *written = Some(Instant::now());
+                let (step, of) = (self.done.load(Ordering::Relaxed), self.all.load(Ordering::Relaxed));
+                let line = json!({ "step": step, "of": of.max(step), "doing": what });
+                let _ = writeln!(io::stderr(), "{line}");
+            }
         }
     }
 }

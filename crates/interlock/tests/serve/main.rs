@@ -1,0 +1,9 @@
+//! `interlock serve` with real parts: repositories made with the ordinary `git`, workers that are killed, and a browser.
+#![cfg(target_os = "linux")]
+
+mod api;
+mod archives;
+mod browser;
+mod kit;
+mod ways_in;
+mod workers;

@@ -1,0 +1,203 @@
+//! Each way in, tried: what may be named, who may ask and how often, what clients know, and what a repository could make them do.
+
+use std::{fs, os::unix::fs::symlink};
+
+use crate::kit::{Desk, RACY, answered, commit, git, stand_in, until};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_but_what_the_operator_allows_can_be_named() {
+    let desk = Desk::new();
+    desk.repository("notes", &[("index.ts", RACY)]);
+    let outside = desk.path("outside");
+    fs::create_dir(&outside).expect("a folder");
+    symlink(&outside, desk.path("repositories/link")).expect("a link");
+    let served = desk.start(&["--allow-host", "git.example"]);
+    let outside = format!("file://{}", outside.display());
+    let link = format!("file://{}", desk.path("repositories/link").display());
+    let up = format!("file://{}/../outside", desk.path("repositories").display());
+    for target in [
+        "http://git.example/a",
+        "git://git.example/a",
+        "ssh://git@git.example/a",
+        "git@git.example:a/b",
+        "ext::sh -c touch% /tmp/owned",
+        "https://evil.example/a",
+        "https://git.example@evil.example/a",
+        "https://me:secret@git.example/a",
+        "https://git.example:8443/a",
+        "https://127.0.0.1/a",
+        "https://169.254.169.254/latest",
+        "https://[::1]/a",
+        "https://git.example/a#--upload-pack=touch",
+        "https://git.example/a#main:../..",
+        "npm:--script-shell=sh",
+        "npm:../x",
+        "pypi:-r /etc/passwd",
+        "/etc",
+        "file:///etc",
+        outside.as_str(),
+        link.as_str(),
+        up.as_str(),
+        "",
+    ] {
+        let (status, said) = served.ask(target).await;
+        assert_eq!(status, 422, "{target}: {said}");
+    }
+    assert_eq!(served.json("/api/audits").await, serde_json::json!({ "waiting": [], "ended": [] }));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_name_on_the_list_that_leads_to_this_machine_is_not_connected_to() {
+    let desk = Desk::new();
+    let served = desk.start(&["--allow-host", "localhost"]);
+    let end = served.audit("https://localhost/a/b.git").await;
+    assert_eq!(end["state"], "failed", "{end}");
+    // The ordinary client says what the only way out answered it.
+    assert!(end["failure"].as_str().expect("a reason").contains("403"), "{end}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_of_other_sites_other_names_and_callers_without_a_token_are_refused() {
+    let desk = Desk::new();
+    let tokens = desk.path("tokens");
+    fs::write(&tokens, "# who may\nalice=0123456789abcdef-alice\nbob=0123456789abcdef-bob\n")
+        .expect("a file");
+    let target = desk.repository("notes", &[("index.ts", RACY)]);
+    let served =
+        desk.start(&["--tokens", tokens.to_str().expect("a name"), "--in-flight", "1", "--workers", "0"]);
+    let ask = || served.post("/api/audits").json(&serde_json::json!({ "target": target }));
+    let alice = || ask().bearer_auth("0123456789abcdef-alice");
+    for (what, request, expected) in [
+        ("no token", ask(), 401),
+        ("a wrong token", ask().bearer_auth("0123456789abcdef-ALICE"), 401),
+        ("another name", alice().header("host", "evil.example"), 403),
+        ("another site", alice().header("origin", "https://evil.example"), 403),
+        ("a sandboxed page", alice().header("origin", "null"), 403),
+        (
+            "a page that fetches",
+            alice().header("sec-fetch-site", "cross-site").header("sec-fetch-mode", "cors"),
+            403,
+        ),
+        (
+            "a form of another site",
+            served
+                .post("/api/audits")
+                .bearer_auth("0123456789abcdef-alice")
+                .header("content-type", "text/plain")
+                .body("{}"),
+            415,
+        ),
+        ("a token", alice(), 201),
+        ("a second audit of the same caller", alice(), 429),
+        ("another caller, by password", ask().basic_auth("any", Some("0123456789abcdef-bob")), 201),
+    ] {
+        let (status, said) = answered(request).await;
+        assert_eq!(status, expected, "{what}: {said}");
+    }
+    assert_eq!(served.get("/").send().await.expect("an answer").status(), 401, "the page needs it too");
+    assert_eq!(served.get("/metrics").send().await.expect("an answer").status(), 401);
+    assert_eq!(
+        served.get("/health").send().await.expect("an answer").status(),
+        200,
+        "only that it lives is for all"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_caller_who_asks_too_often_is_told_when_to_come_back() {
+    let desk = Desk::new();
+    let target = desk.repository("notes", &[("index.ts", RACY)]);
+    let served = desk.start(&["--rate", "2", "--workers", "0"]);
+    for _ in 0..2 {
+        assert_eq!(served.ask(&target).await.0, 201);
+    }
+    let answer = served
+        .post("/api/audits")
+        .json(&serde_json::json!({ "target": target }))
+        .send()
+        .await
+        .expect("an answer");
+    assert_eq!(answer.status(), 429);
+    let seconds: u64 = answer.headers()["retry-after"].to_str().expect("text").parse().expect("seconds");
+    assert!((1..=1800).contains(&seconds), "{seconds}");
+    assert!(served.text("/metrics").await.contains("interlock_serve_audits_limited_total 1\n"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_of_a_repository_runs_and_nothing_leads_out_of_it() {
+    let desk = Desk::new();
+    let target = desk.repository("notes", &[("src/index.ts", RACY)]);
+    let folder = desk.path("repositories/notes");
+    let marker = desk.path("ran");
+    desk.repository("other", &[("index.ts", RACY)]);
+    symlink("/", folder.join("everything")).expect("a link");
+    fs::write(folder.join(".gitattributes"), "*.ts filter=evil\n*.json filter=lfs diff=lfs\n")
+        .expect("a file");
+    fs::write(folder.join(".lfsconfig"), "[lfs]\n\turl = https://169.254.169.254/\n").expect("a file");
+    let run = format!("touch {}", marker.display());
+    fs::write(folder.join("package.json"), format!("{{\"name\":\"n\",\"bin\":\"run.sh\",\"scripts\":{{\"prepare\":\"{run}\",\"install\":\"{run}\"}}}}")).expect("a file");
+    fs::write(folder.join("run.sh"), format!("#!/bin/sh\n{run}\n")).expect("a file");
+    git(
+        &folder,
+        &["submodule", "--quiet", "add", desk.path("repositories/other").to_str().expect("a name"), "module"],
+    );
+    commit(&folder);
+    // What the user of this machine has set up would run something, too.
+    let hooks = desk.path("home/hooks");
+    fs::create_dir(&hooks).expect("a folder");
+    fs::write(hooks.join("post-checkout"), format!("#!/bin/sh\n{run}\n")).expect("a file");
+    std::process::Command::new("chmod")
+        .arg("+x")
+        .arg(hooks.join("post-checkout"))
+        .status()
+        .expect("chmod is there");
+    let settings = format!(
+        "[core]\n\thooksPath = {}\n[filter \"evil\"]\n\tsmudge = {run} && cat\n[credential]\n\thelper = \"!{run}\"\n",
+        hooks.display()
+    );
+    fs::write(desk.path("home/.gitconfig"), settings).expect("a file");
+    let served = desk.start(&[]);
+    let end = served.audit(&target).await;
+    assert_eq!(end["state"], "done", "{end}");
+    assert!(!marker.exists(), "something ran");
+    let report = served.json(end["reports"]["json"].as_str().expect("a report")).await;
+    assert_eq!(report["subjects"][0]["live"]["state"], "not-run");
+    assert_eq!(
+        report["subjects"][0]["scan"]["coverage"]["files"], 1,
+        "neither the module nor what is behind the link was read"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn clients_know_nothing_of_the_servers_environment_and_have_only_so_much_time() {
+    let desk = Desk::new();
+    let target = desk.repository("notes", &[("index.ts", RACY)]);
+    let seen = desk.path("seen");
+    // Stands in the place of the ordinary client, tells what it was given, and never comes back.
+    let script = format!("#!/bin/sh\nenv > {}\nexec sleep 600\n", seen.display());
+    let path = stand_in(&desk, "git", &script);
+    let state = format!("sqlite:{}", desk.path("serve.db").display());
+    let environment = [
+        ("PATH", path.as_str()),
+        ("AWS_SECRET_ACCESS_KEY", "s3cret"),
+        ("GITHUB_TOKEN", "s3cret"),
+        ("SSH_AUTH_SOCK", "/s3cret"),
+    ];
+    let served = desk.start_on(&state, &["--time", "3s", "--workers", "1"], &environment);
+    let end = served.audit(&target).await;
+    assert!(end["failure"].as_str().expect("a reason").contains("more than 3 s"), "{end}");
+    let seen = fs::read_to_string(seen).expect("it ran");
+    assert!(!seen.contains("s3cret"), "{seen}");
+    for line in ["GIT_TERMINAL_PROMPT=0", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_LFS_SKIP_SMUDGE=1"] {
+        assert!(seen.contains(line), "{line}: {seen}");
+    }
+    let tmp = desk.path("tmp");
+    let home = seen.lines().find_map(|line| line.strip_prefix("HOME=")).expect("it has a home");
+    assert!(std::path::Path::new(home).starts_with(&tmp), "{home}");
+    until("what it started is gone", async || {
+        let processes = fs::read_dir("/proc").expect("the processes").flatten();
+        let mut folders = processes.filter_map(|process| fs::read_link(process.path().join("cwd")).ok());
+        !folders.any(|folder| folder.starts_with(&tmp))
+    })
+    .await;
+}
