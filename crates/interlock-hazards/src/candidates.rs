@@ -77,10 +77,14 @@ impl Candidates {
         unless(entry.alias().puts_back_itself(view, act), Reason::PutsBackItself)?;
         let (judgements, digests): (Vec<At>, Vec<At>) =
             entry.control().control_dependences(act).iter().partition(|check| is_judgement(entry, **check));
-        digests.iter().for_each(|check| silent(entry, &[*check, act], Reason::TooManySources));
+        let plain: Vec<(At, At)> = digests.iter().flat_map(|check| plainly_compared(entry, *check)).collect();
+        let compares = |check: &At| plain.iter().any(|(compared, _)| compared == check);
+        let unclear = digests.iter().filter(|check| !compares(check));
+        unclear.for_each(|check| silent(entry, &[*check, act], Reason::TooManySources));
         let checks: Vec<(At, At)> = judgements
             .into_iter()
             .flat_map(|check| entry.flow().checked_reads(check).map(move |read| (check, read)))
+            .chain(plain)
             .filter(|(_, read)| {
                 is_read(entry, *read) && sees(entry, *read, act) && meets(entry, *read, act).is_some()
             })
@@ -277,6 +281,17 @@ fn makes_room(entry: &Entry<'_>, act: At) -> bool {
 /// Whether a check judges what it depends on. Whether all went well depends on everything before, and says nothing of any of it.
 fn is_judgement(entry: &Entry<'_>, check: At) -> bool {
     entry.flow().condition_sources(check).len() <= MOST_SOURCES
+}
+
+/// What a check compares with something that depends on much, and is plain itself: `price > balance` judges the balance, however the
+/// price was found.
+fn plainly_compared(entry: &Entry<'_>, check: At) -> Vec<(At, At)> {
+    let Some(Op::Check { on, .. }) = entry.op(check) else { return vec![] };
+    let sources = on.iter().map(|value| entry.flow().sources(*value)).filter(|_| on.len() == 2);
+    sources
+        .filter(|sources| sources.len() <= MOST_SOURCES)
+        .flat_map(|sources| sources.iter().map(|read| (check, *read)))
+        .collect()
 }
 
 fn is_read(entry: &Entry<'_>, at: At) -> bool {

@@ -7,7 +7,7 @@ use std::ops::Deref;
 
 use interlock_model::{
     Confidence, HazardId, Lane, Reach, Span,
-    ir::{Comparison, Condition, Name, Op, Resource, Root, Term, Value, WriteMode},
+    ir::{Comparison, Condition, Fresh, Name, Op, Resource, Root, Term, Value, WriteMode},
 };
 
 use crate::{
@@ -225,13 +225,28 @@ impl CheckAct<'_, '_> {
         match self.entry.op(self.act) {
             // Something that was there and is set to nothing was taken down, which two may do; a state that was compared and is left was
             // trusted. That something has failed is news, whatever the state was.
-            Some(Op::Write { mode: WriteMode::Blind, .. }) => {
-                let compared = |check| matches!(self.entry.op(check), Some(Op::Check { equal: Some(_), .. }));
+            Some(Op::Write { mode: WriteMode::Blind, from, .. }) => {
+                let compared = |check| match self.entry.op(check) {
+                    Some(Op::Check { equal: Some(_), .. }) => true,
+                    Some(Op::Check { on, equal: None, .. }) => self.stands_in(on, from),
+                    _ => false,
+                };
                 self.data_dependent
                     || self.check.is_some_and(compared) && !self.entry.control().is_recovery(self.act)
             }
             _ => false,
         }
+    }
+
+    /// Whether what is written was made of what the read was compared with: `if turn != player: raise`, and `turn = after(player)`.
+    fn stands_in(&self, on: &[Value], from: &[Value]) -> bool {
+        let flow = self.entry.flow();
+        let is_read = |value: &Value| flow.sources(*value).contains(&self.read);
+        let (read, other): (Vec<&Value>, Vec<&Value>) = on.iter().partition(|value| is_read(value));
+        let ([_], [other]) = (read.as_slice(), other.as_slice()) else { return false };
+        // The time that something was last done is compared with now, and is now afterwards: nobody's state was judged.
+        !flow.is_made_of_fresh(&[**other], Fresh::Time)
+            && from.iter().any(|value| flow.depends_on(*value, **other))
     }
 
     /// Whether it is about memory that other calls see.

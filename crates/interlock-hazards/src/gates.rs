@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, rc::Rc};
 
-use interlock_model::ir::{Op, Resource, Value, WriteMode};
+use interlock_model::ir::{Aspect, Op, Resource, Value, WriteMode};
 
 use crate::{
     dependences::is_stored,
@@ -179,6 +179,32 @@ fn is_loaded(entry: &Entry<'_>, read: At) -> bool {
 /// Whether a step looks at something in memory.
 fn is_in_memory(entry: &Entry<'_>, read: At) -> bool {
     matches!(entry.op(read), Some(Op::Read { of: Resource::Shared(_), .. }))
+}
+
+/// Whether a write only makes what a read before it did not find: nothing is lost then, and the read is judged elsewhere.
+pub(crate) fn is_made_because_missing(entry: &Entry<'_>, at: At) -> bool {
+    // What is made of what the file said is no first version of it.
+    let says = |read: &At| matches!(entry.op(*read), Some(Op::Read { aspect: Aspect::Content, .. }));
+    if entry
+        .flow()
+        .data_dependences(at)
+        .iter()
+        .any(|read| says(read) && entry.alias().overlap(*read, at).is_some())
+    {
+        return false;
+    }
+    entry.flow().controlling_reads(at).any(|(check, source)| {
+        let asks =
+            matches!(entry.op(source), Some(Op::Read { aspect: Aspect::Existence | Aspect::Metadata, .. }));
+        let found_leads_here = || {
+            entry
+                .control()
+                .branch(check, true)
+                .into_iter()
+                .any(|step| step == at || entry.control().leads_to(step, at).is_some())
+        };
+        asks && entry.alias().overlap(source, at).is_some() && !found_leads_here()
+    })
 }
 
 /// Whether a read is at something in memory that the same call writes later: a gate that the next one finds closed.

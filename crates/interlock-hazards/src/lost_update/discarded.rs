@@ -23,7 +23,7 @@ use crate::{
     Issue, Reason,
     decision::{needs, unless},
     dependences::data_dependences,
-    gates::{Gates, is_claimed},
+    gates::{Gates, is_claimed, is_made_because_missing},
     view::{At, Entry, Kinds, Overlap, Pattern, View},
 };
 
@@ -49,6 +49,7 @@ pub(super) fn discarded(view: &View<'_>) -> Vec<Issue> {
     let added: Vec<Pattern> = racing().flat_map(additions).collect();
     let judge = |entry: &Entry<'_>, read: At, act: At| {
         unless(entry.control().is_recovery(act), Reason::OnlyInRecovery)?;
+        unless(is_made_because_missing(entry, act), Reason::MadeBecauseMissing)?;
         needs(is_used(entry, read), Reason::NotUsed)?;
         needs(is_added_to(entry, act, &added), Reason::NobodyWrites)?;
         let reach = view.interference(entry, read, act)?;

@@ -24,6 +24,7 @@ use interlock_model::{
 use crate::{
     Issue, Reason,
     decision::unless,
+    gates::is_made_because_missing,
     keys::key_of,
     lexicon::Topic,
     view::{At, Entry, Kinds, Names, Pattern, Piece, Runs, View},
@@ -223,32 +224,6 @@ fn is_handed_on(entry: &Entry<'_>, path: &Term) -> bool {
         }
         _ => false,
     }
-}
-
-/// Whether a write only makes what a read before it did not find: nothing is lost then, and the read is judged elsewhere.
-fn is_made_because_missing(entry: &Entry<'_>, at: At) -> bool {
-    // What is made of what the file said is no first version of it.
-    let says = |read: &At| matches!(entry.op(*read), Some(Op::Read { aspect: Aspect::Content, .. }));
-    if entry
-        .flow()
-        .data_dependences(at)
-        .iter()
-        .any(|read| says(read) && entry.alias().overlap(*read, at).is_some())
-    {
-        return false;
-    }
-    entry.flow().controlling_reads(at).any(|(check, source)| {
-        let asks =
-            matches!(entry.op(source), Some(Op::Read { aspect: Aspect::Existence | Aspect::Metadata, .. }));
-        let found_leads_here = || {
-            entry
-                .control()
-                .branch(check, true)
-                .into_iter()
-                .any(|step| step == at || entry.control().leads_to(step, at).is_some())
-        };
-        asks && entry.alias().overlap(source, at).is_some() && !found_leads_here()
-    })
 }
 
 /// Where some entry reads the file of a step under a name that this one can have, and how sure that is.

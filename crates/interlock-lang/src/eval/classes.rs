@@ -5,7 +5,7 @@ use std::sync::Arc;
 use interlock_model::ir::{AccessPath, Field, FunctionId, Root, Term};
 
 use super::{evaluator::Evaluator, key::place, value::AbstractValue};
-use crate::Kind;
+use crate::{Arg, Kind, Made};
 
 impl<'f> Evaluator<'_, 'f> {
     /// A class and what it inherits from, itself first, in the order in which the language looks methods up.
@@ -58,11 +58,25 @@ impl<'f> Evaluator<'_, 'f> {
     pub(crate) fn base(&self, class: usize) -> Option<Kind> {
         let eldest = self.flat.classes.get(self.ancestry(class).last()?)?;
         let path = eldest.bases.first()?;
-        let (Root::Global(name), []) = (&path.root, path.fields.as_slice()) else { return None };
+        let Root::Global(name) = &path.root else { return None };
         let (library, export) = self.names.exported(name)?;
-        let kind = self.knowledge.kind(library, &format!("typeof {export}"))?;
+        let mut parts = vec![export];
+        for field in &path.fields {
+            let Field::Name(field) = field else { return None };
+            parts.push(field);
+        }
+        parts.retain(|part| !part.is_empty());
+        let kind = self.knowledge.kind(library, &format!("typeof {}", parts.join(".")))?;
         let own = self.flat.classes.get(class)?.name.rsplit("::").next()?;
         Some(Kind { subject: Some(Term::Literal(own.into())), ..kind })
+    }
+
+    /// What a library takes a new object of a class for, where the class is a model of the library: a row that is not stored yet.
+    pub(super) fn row(&self, class: usize, arguments: &[Arg]) -> Option<Kind> {
+        let base = self.base(class)?;
+        let name = self.knowledge.made_of(&base.name)?;
+        let made = Made { by: "new".into(), arguments: arguments.to_vec() };
+        Some(Kind { name, made: vec![made], ..base })
     }
 
     /// What an object of a class is besides what the tree says of it, if the eldest of its ancestors is a library's: `class Db extends Pool`.

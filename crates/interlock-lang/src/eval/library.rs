@@ -166,6 +166,10 @@ impl Surroundings for Around<'_, '_> {
     fn site(&self, site: u32) -> Option<Kind> {
         match self.eval.result(site) {
             AbstractValue::Kind(kind) => Some(Arc::unwrap_or_clone(kind)),
+            AbstractValue::Instance(class, _) => {
+                let made = self.eval.flat.sites.get(site as usize).filter(|made| made.construct)?;
+                self.eval.row(class, &made.arguments)
+            }
             _ => None,
         }
     }

@@ -29,7 +29,7 @@ mod statement;
 #[cfg(test)]
 mod tests;
 
-use interlock_model::ir::{AccessPath, Body, Field, Root};
+use interlock_model::ir::{AccessPath, Body, Field, Name, Root};
 use rustc_hash::FxHashMap;
 
 use crate::{Call, Frontend, Kind, Outcome, Tables};
@@ -121,6 +121,12 @@ impl Knowledge {
     #[must_use]
     pub fn knows(&self, library: &str) -> bool {
         self.library(library).is_some()
+    }
+
+    /// What is made where something of a kind is constructed: the row of a model.
+    pub(crate) fn made_of(&self, kind: &str) -> Option<Name> {
+        let made = self.object(kind)?.method("new")?.iter().find_map(|entry| entry.result.as_deref());
+        made.map(Name::from)
     }
 
     /// What an export is without being called: a type that a parameter is declared with, a ready-made client.

@@ -227,11 +227,22 @@ pub(super) fn save(scene: &Scene<'_>, entry: &Entry, body: &mut Body<'_>) {
     let is_new = made.is_some_and(|made| matches!(&*made.by, "new" | "build" | "create"));
     let read = kind.as_ref().filter(|kind| !is_new && !kind.made.is_empty());
     let read = read.and_then(|kind| chain::statement(scene, kind));
+    // Who keeps track of what was changed writes that alone, and what is told to be kept is not written by that.
+    if let Some(set) = find(scene, entry.set.as_ref()) {
+        if let Some((statement, _)) = read {
+            statement.change(filter::sets(scene, &set), body, scene.take_into(), scene.boxed_via());
+        }
+        return;
+    }
+    if entry.mode == Some(Mode::Exclusive) && read.is_some() {
+        return;
+    }
     let rows = match read {
         Some((statement, _)) => statement.rows(),
         None => {
             let fields = made.and_then(|made| made.arguments.first()).or(given.as_ref());
-            let mut statement = Statement::new(Verb::Insert, scene.table());
+            let own = kind.as_ref().and_then(|kind| kind.subject.clone());
+            let mut statement = Statement::new(Verb::Insert, own.unwrap_or_else(|| scene.table()));
             statement.sets = fields.map(|fields| filter::sets(scene, fields)).unwrap_or_default();
             if is_new && entry.r#do == Do::Save {
                 return statement.emit(scene.call.surroundings, body, scene.take_into(), scene.via());

@@ -245,6 +245,29 @@ impl Statement {
 
     fn update(self, body: &mut Body<'_>, into: Option<Value>, via: Option<Box<Via>>) {
         let (key, condition) = self.split();
+        self.put(key, condition, body, into, via);
+    }
+
+    /// Writes columns of the rows that it has found: by what they are, whatever it found them by.
+    pub(super) fn change(
+        self,
+        sets: Vec<Set>,
+        body: &mut Body<'_>,
+        into: Option<Value>,
+        via: Option<Box<Via>>,
+    ) {
+        let (key, _) = self.split();
+        Self { sets, ..self }.put(key, Condition::default(), body, into, via);
+    }
+
+    fn put(
+        self,
+        key: Term,
+        condition: Condition,
+        body: &mut Body<'_>,
+        into: Option<Value>,
+        via: Option<Box<Via>>,
+    ) {
         let any = |wanted: To| self.sets.iter().any(|set| set.to == wanted);
         let (absolute, relative) = (any(To::Absolute), any(To::Relative));
         let whole = self.sets.is_empty() || self.sets.iter().any(|set| set.column.is_none());

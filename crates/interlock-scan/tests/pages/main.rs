@@ -37,11 +37,9 @@ const NOT_YET: &[(&str, &str)] = &[
     ("In Go", "unsafe_lock_map"),
     ("In Python", "auth_check_then_act"),
     ("In Python", "call_after_close"),
-    ("In Python", "db_check_then_act"),
     ("In Python", "non_atomic_file_replace"),
     ("In Python", "retry_storm"),
     ("In Python", "shared_session_state"),
-    ("In Python", "stale_read_across_await"),
 ];
 
 fn main() -> ExitCode {

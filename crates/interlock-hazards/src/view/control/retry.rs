@@ -70,7 +70,14 @@ impl<'v, 'e> Control<'v, 'e> {
             (_, Some(Resource::Row { key, .. })) => key,
             _ => return false,
         };
-        self.0.flow().values_in(name).iter().any(|value| self.is_another_each_turn(*value))
+        let values = self.0.flow().values_in(name);
+        values.iter().any(|value| self.is_another_each_turn(*value) || self.is_made_of_item(at, *value))
+    }
+
+    /// Whether a value is made of what the loop around a step goes through: `note_{count}.md`.
+    fn is_made_of_item(self, at: At, value: Value) -> bool {
+        let head = self.loops(at).last().and_then(|head| self.0.op(*head));
+        matches!(head, Some(Op::Loop { item: Some(item), .. }) if self.0.flow().depends_on(value, *item))
     }
 
     /// Whether a value is another one at each turn: it is computed on, or it is the next of a list by a number that is.

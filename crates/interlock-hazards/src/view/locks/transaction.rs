@@ -46,11 +46,18 @@ impl<'v, 'e> Locks<'v, 'e> {
         kept && inside(read, read_via) && inside(write, write_via)
     }
 
+    /// Whether a row that was read for update stays locked until a change of it takes effect, on a connection that opens its
+    /// transactions by itself.
+    pub(in crate::view) fn stays_locked(self, read: At, write: At) -> bool {
+        matches!(self.0.op(read), Some(Op::Read { locking: true, .. }))
+            && self.are_committed_together(read, write)
+    }
+
     /// Whether two changes take effect with one commit, on a connection that opens its transactions by itself: nothing begins one on it,
     /// but somebody commits, as with the drivers of Python.
     pub(crate) fn are_committed_together(self, first: At, second: At) -> bool {
         let through = |at: At| match self.0.op(at) {
-            Some(Op::Write { via, .. } | Op::Delete { via, .. }) => {
+            Some(Op::Write { via, .. } | Op::Delete { via, .. } | Op::Read { locking: true, via, .. }) => {
                 via.as_deref().map(|via| self.0.alias().via(via))
             }
             _ => None,

@@ -33,7 +33,8 @@ impl<'v, 'e> Locks<'v, 'e> {
         let transaction = self
             .open(first)
             .iter()
-            .any(|at| self.open(second).contains(at) && self.covers(*at, first, second));
+            .any(|at| self.open(second).contains(at) && self.covers(*at, first, second))
+            || self.stays_locked(first, second);
         Some(RaceWindow { suspends, locks, transaction })
     }
 

@@ -244,12 +244,17 @@ impl<'a> Lowerer<'a> {
             return;
         }
         let owner = matches!(path.root, Root::This).then(|| self.cx.owner.clone()).flatten();
-        let initial = Some(val.into_arg());
+        // What was read from something that lasts is what stands there: `docs = client.app.docs`.
+        let read = val.place.clone().filter(|place| {
+            val.shape == Shape::Opaque && !matches!(place.root, Root::Value(_)) && **place != path
+        });
+        let term = read.map_or_else(|| val.term.clone(), |place| Term::Path(*place));
+        let initial = Some(Val { term, ..val }.into_arg());
         self.module.variables.push(Variable { path, owner, declared, initial, within: self.cx.id });
     }
 
     /// `x += 1`.
-    pub(super) fn augmented(&mut self, it: &'a StmtAugAssign) {
+    pub(super) fn augmented(&mut self, it: &'a StmtAugAssign) -> Val {
         let place = match &*it.target {
             Expr::Attribute(target) => Some((&*target.value, self.attribute_place(target))),
             Expr::Subscript(target) => Some((&*target.value, self.subscript_place(target))),
@@ -268,8 +273,9 @@ impl<'a> Lowerer<'a> {
         val.depend(&right);
         val.flags |= if grows { flag::GROWS } else { 0 } | if counts { flag::COUNTER } else { 0 };
         match &place {
-            Some((object, place)) => self.assign_member(object, place, val),
-            None => self.assign_to(&it.target, val),
+            Some((object, place)) => self.assign_member(object, place, val.clone()),
+            None => self.assign_to(&it.target, val.clone()),
         }
+        val
     }
 }

@@ -53,6 +53,7 @@ impl<'a> Lowerer<'a> {
         let target = self.callee(&call.func);
         let handed = self.arguments(&call.arguments);
         self.stand(call);
+        self.hand_over_what_changed(&call.arguments);
         let construct = makes_an_object(&call.func);
         self.invoke_with(target, handed, construct, wanted)
     }
@@ -133,9 +134,22 @@ impl<'a> Lowerer<'a> {
         {
             return Some(self.expression(only));
         }
+        if let [_, only] = &*call.arguments.args
+            && self.library_call(&call.func) == ("typing".to_owned(), "cast")
+        {
+            // It says what a thing is, and is the thing.
+            return Some(self.expression(only));
+        }
         let Expr::Name(function) = &*call.func else { return None };
         if self.facts.lookup(self.cx.id, function.id.as_str()).is_some() {
             return None;
+        }
+        if let ("setattr", [object, member, value]) = (function.id.as_str(), &*call.arguments.args) {
+            self.expression(member);
+            let val = self.expression(value);
+            let column = member.as_string_literal_expr().map_or("...", |member| member.value.to_str());
+            self.changed_member(object, column, val);
+            return Some(Val::nothing());
         }
         let pure = matches!(
             function.id.as_str(),

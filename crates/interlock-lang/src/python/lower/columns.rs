@@ -1,10 +1,13 @@
 //! Columns: what is written with the members of a model is not computed here but said to a database, `Account.balance >= amount`.
 
-use interlock_model::ir::AccessPath;
-use ruff_python_ast::Expr;
+use interlock_model::ir::{AccessPath, Term};
+use ruff_python_ast::{Arguments, Expr};
 
 use super::{super::bind::SymbolKind, calls::Use, context::Lowerer};
-use crate::val::Val;
+use crate::{
+    Arg, Shape,
+    val::{Val, merge},
+};
 
 /// The libraries whose models have columns.
 const LIBRARIES: [&str; 3] = ["sqlalchemy", "sqlmodel", "peewee"];
@@ -31,10 +34,15 @@ impl<'a> Lowerer<'a> {
         name == "F" && (library.starts_with("django") || library.starts_with("tortoise"))
     }
 
-    /// Notes that a member of something local is assigned: where that is a row, it is written with the next commit.
-    pub(super) fn changed(&mut self, target: &'a Expr) {
+    /// Notes that a member of something local is assigned: where that is a row, this column is written with the next commit.
+    pub(super) fn changed(&mut self, target: &'a Expr, val: Val) {
         let Expr::Attribute(it) = target else { return };
-        let Expr::Name(object) = &*it.value else { return };
+        self.changed_member(&it.value, it.attr.as_str(), val);
+    }
+
+    /// The same for a member of which the name is computed: `setattr(row, name, value)`.
+    pub(super) fn changed_member(&mut self, object: &'a Expr, column: &'a str, val: Val) {
+        let Expr::Name(object) = object else { return };
         let name = object.id.as_str();
         let symbol = self.facts.lookup(self.cx.id, name).and_then(|symbol| self.facts.symbol(symbol));
         let is_local = symbol.is_some_and(|symbol| {
@@ -42,18 +50,35 @@ impl<'a> Lowerer<'a> {
                 && self.cx.id != 0
                 && matches!(symbol.kind, SymbolKind::Variable | SymbolKind::Parameter)
         });
-        if is_local && self.knows_tables() && !self.cx.changed.contains(&name) {
-            self.cx.changed.push(name);
+        if !is_local || !self.knows_tables() {
+            return;
+        }
+        let (column, arg) = (self.name(column), val.into_arg());
+        match self.cx.changed.iter_mut().find(|(changed, _)| *changed == name) {
+            Some((_, columns)) => columns.push((column, arg)),
+            None => self.cx.changed.push((name, vec![(column, arg)])),
         }
     }
 
-    /// What was changed is written now.
+    /// What was changed is written now: the columns that were assigned, and no others.
     pub(super) fn write_what_changed(&mut self) {
-        for name in std::mem::take(&mut self.cx.changed) {
+        for (name, columns) in std::mem::take(&mut self.cx.changed) {
             let object = self.name_place(name);
             let Some(path) = object.path_ref().cloned() else { continue };
+            let mut values = vec![];
+            columns.iter().for_each(|(_, column)| merge(&mut values, &column.values));
+            let columns = Arg { term: Term::Unknown, values, shape: Shape::Object(columns) };
             let target = Val::path(path.field("__save__"), object.values, 0);
-            self.invoke(target, vec![], false, Use::Nothing);
+            self.invoke(target, vec![columns], false, Use::Nothing);
+        }
+    }
+
+    /// What was changed and is handed over now may be written by whoever gets it.
+    pub(super) fn hand_over_what_changed(&mut self, arguments: &'a Arguments) {
+        let mut names = arguments.args.iter().chain(arguments.keywords.iter().map(|keyword| &keyword.value));
+        let is_changed = |name: &str| self.cx.changed.iter().any(|(changed, _)| *changed == name);
+        if names.any(|it| matches!(it, Expr::Name(name) if is_changed(name.id.as_str()))) {
+            self.write_what_changed();
         }
     }
 

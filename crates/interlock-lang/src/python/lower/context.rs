@@ -61,8 +61,8 @@ pub(super) struct Cx<'a> {
     pub(super) conditions: u32,
     /// The names that the class body being lowered has bound so far.
     pub(super) class: Option<ClassScope>,
-    /// The local names of which a member was assigned, and that were not written since.
-    pub(super) changed: Vec<&'a str>,
+    /// The local names of which members were assigned, what to, and that were not written since.
+    pub(super) changed: Vec<(&'a str, Vec<(Name, Arg)>)>,
     /// Whether the function is a context manager written as a generator, and whether it has come to where it hands out what it is for.
     pub(super) manages: bool,
     pub(super) entered: bool,

@@ -8,6 +8,7 @@ use super::{
     super::bind::SymbolKind,
     classes::has_decorator,
     context::{Binding, Cx, Head, Lowerer},
+    retried::Retried,
 };
 use crate::val::{Val, flag};
 
@@ -25,6 +26,8 @@ pub(super) struct Written<'a> {
     pub(super) owner: Option<Name>,
     pub(super) this: AccessPath,
     pub(super) bound: Option<AccessPath>,
+    /// Whether a decorator calls it again until it succeeds.
+    pub(super) retried: Option<Retried>,
 }
 
 /// What it does.
@@ -49,6 +52,7 @@ impl<'a> Lowerer<'a> {
             owner: self.cx.owner.clone(),
             this: self.cx.this.clone(),
             bound: None,
+            retried: None,
         });
         let captures = self.captures_of(id);
         Val::function(id, captures)
@@ -93,6 +97,7 @@ impl<'a> Lowerer<'a> {
         bound: Option<AccessPath>,
     ) {
         self.defaults(Some(&it.parameters));
+        let retried = self.retried(&it.decorator_list);
         let returns = returns.or_else(|| it.returns.as_ref().and_then(|it| self.type_path(it)));
         self.lower(Written {
             id,
@@ -107,6 +112,7 @@ impl<'a> Lowerer<'a> {
             owner,
             this,
             bound,
+            retried,
         });
     }
 
@@ -134,7 +140,10 @@ impl<'a> Lowerer<'a> {
         let captures: Vec<Value> = captured.into_iter().map(|symbol| self.capture(symbol)).collect();
         let parameters = self.parameters(written.parameters);
         match written.body {
-            Body::Statements(body) => self.statements(body),
+            Body::Statements(body) => match written.retried {
+                Some(how) => self.try_again(how, body),
+                None => self.statements(body),
+            },
             Body::Expression(expression) => {
                 let val = self.expression(expression);
                 self.stand(expression);

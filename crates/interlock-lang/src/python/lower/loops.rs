@@ -55,13 +55,14 @@ impl<'a> Lowerer<'a> {
         self.turns(start(it), at, None, |this| {
             let test = this.condition(&it.test);
             let bound = if test.counted { Bound::Limited } else { Bound::Unlimited };
-            if test.always != Some(true) && !test.on.is_empty() {
+            let tested = test.always != Some(true) && !test.on.is_empty();
+            if tested {
                 this.stand(&*it.test);
                 let out = vec![Effect { span: this.at, op: Op::Exit(Exit::Break) }];
                 this.push(test.check(vec![], out));
             }
             this.statements(&it.body);
-            bound
+            (bound, tested)
         });
         self.statements(&it.orelse);
     }
@@ -91,16 +92,22 @@ impl<'a> Lowerer<'a> {
             this.assign_to(&it.target, Val { direct: Some(item), ..Val::of(item, flags) });
             this.statements(&it.body);
             // `for attempt in range(3)` is a loop that gives up.
-            if counts { Bound::Limited } else { Bound::Each }
+            (if counts { Bound::Limited } else { Bound::Each }, false)
         });
         self.statements(&it.orelse);
     }
 
     /// A loop around something. What the loop assigns is, at the head of each turn, either what it was before or what the turn
-    /// before left.
-    fn turns(&mut self, place: u32, at: Span, item: Option<Value>, body: impl FnOnce(&mut Self) -> Bound) {
+    /// before left. `body` also says whether a test at the head is the way out.
+    fn turns(
+        &mut self,
+        place: u32,
+        at: Span,
+        item: Option<Value>,
+        body: impl FnOnce(&mut Self) -> (Bound, bool),
+    ) {
         let mark = self.changes.len();
-        let (mut block, (carried, bound)) = self.branch(|this| {
+        let (mut block, (carried, (bound, tested))) = self.branch(|this| {
             let carried = this.carry(place);
             let symbols = carried.iter().map(|carried| carried.symbol).collect();
             this.cx.left.push(Left { symbols, ..Left::default() });
@@ -133,15 +140,17 @@ impl<'a> Lowerer<'a> {
                     }
                 }
             }
-            after.push((carried.symbol, ends));
+            // Who leaves by the test at the head has what was tested there: `while exists(name): name = another(name)`.
+            let head = (tested && of(&left.broken).is_empty()).then_some(carried.head);
+            after.push((carried.symbol, head.map_or(ends, |head| vec![head]), head));
         }
         self.undo(mark);
         let bound = if bound == Bound::Unlimited && self.gives_up(&block) { Bound::Limited } else { bound };
         self.push_at(at, Op::Loop { bound, item, body: block });
-        for (symbol, ends) in after {
+        for (symbol, ends, head) in after {
             let name = self.symbol_name(symbol);
             let flags = ends.iter().fold(0, |flags, end| flags | self.flags(*end)) & !flag::COUNTER;
-            let value = self.derive(&name, ends, Term::Unknown, flags);
+            let value = self.derive(&name, ends, head.map_or(Term::Unknown, Term::from), flags);
             self.set(symbol, Binding::of(value));
         }
     }

@@ -23,6 +23,7 @@ mod comprehensions;
 mod conditions;
 mod expressions;
 mod places;
+mod retried;
 mod tasks;
 
 #[cfg(test)]

@@ -268,6 +268,13 @@ impl<'a> Lowerer<'a> {
         if matches!(val.shape, Shape::List(_) | Shape::Object(_)) && val.direct.is_none() {
             return self.local(&name, val);
         }
+        if self.cx.id == 0 && matches!(val.shape, Shape::Call(_)) {
+            // What a module makes and keeps only a part of, as if it had kept it: `docs = Client(url).app.docs`.
+            let kept = format!("{}::made {}", self.module.path, self.module.variables.len());
+            let path = AccessPath::of(Root::Global(kept.into()));
+            self.record(path.clone(), None, val);
+            return Val::path(path, vec![], flags);
+        }
         let value = self.bind(val, &name);
         Val::of(value, flags)
     }

@@ -44,12 +44,12 @@ impl<'a> Lowerer<'a> {
                 for (number, target) in it.targets.iter().enumerate() {
                     let direct = val.direct.filter(|_| number == 0);
                     self.assign_to(target, Val { direct, ..val.clone() });
-                    self.changed(target);
+                    self.changed(target, val.clone());
                 }
             }
             Stmt::AugAssign(it) => {
-                self.augmented(it);
-                self.changed(&it.target);
+                let val = self.augmented(it);
+                self.changed(&it.target, val);
             }
             Stmt::AnnAssign(it) => {
                 let declared = self.type_path(&it.annotation);
@@ -117,13 +117,15 @@ impl<'a> Lowerer<'a> {
     fn holds(&mut self, cursor: &'a str, found: &Val) {
         let Some(symbol) = self.facts.lookup(self.cx.id, cursor) else { return };
         let own = self.facts.symbol(symbol).is_some_and(|found| found.function == self.cx.id);
-        let binding = self.bindings.get(&symbol).filter(|binding| own && binding.alias.is_none()).cloned();
-        let (Some(binding), false) = (binding, self.cx.id == 0 || found.values.is_empty()) else { return };
-        let name = self.symbol_name(symbol);
-        let from = std::iter::once(binding.value).chain(found.values.iter().copied()).collect();
-        let flags = self.flags(binding.value);
-        let value = self.derive(&name, from, binding.value.into(), flags);
-        self.set(symbol, Binding { value, ..binding });
+        let made = self.bindings.get(&symbol).filter(|_| own && self.cx.id != 0).and_then(|binding| {
+            let Some(Shape::Call(site)) = binding.shape else { return None };
+            self.module.sites.get(site as usize)?.callee.as_ref()
+        });
+        let is_cursor = made.is_some_and(|made| &*self.last_name(made) == "cursor") || cursor.contains("cur");
+        // What runs a statement and is no cursor gives the rows itself, and stays what it is.
+        if let (true, true, [value]) = (own && self.cx.id != 0, is_cursor, found.values.as_slice()) {
+            self.set(symbol, Binding { value: *value, alias: None, shape: Some(found.shape.clone()) });
+        }
     }
 
     /// `x: Store = Store()`.

@@ -226,11 +226,11 @@ def act(command, path):
                   else
         18          break
         19        name.3 = derived from name.2
-        18      name.4 = derived from name, name.3
+        18      name.4 = name.2 from name.2
         20      listdir = read total of file path
         20      loop over each x
         20        x = listdir[?] from listdir
-        20      items = read shared name.4
+        20      items = read shared name.2
         20      loop over each item
         20        item = items[?] from items
         20        k = item["0"] from item
