@@ -55,7 +55,6 @@ pub(super) fn environment(work: &Work, folder: &Path, proxy: &str) -> BTreeMap<O
         ("LANG", "C.UTF-8"),
         ("CI", "1"),
         // The files of this machine's user and of whoever built it are none of its business.
-        ("NPM_CONFIG_USERCONFIG", "/dev/null"),
         ("NPM_CONFIG_GLOBALCONFIG", "/dev/null"),
         ("NPM_CONFIG_UPDATE_NOTIFIER", "false"),
         ("NPM_CONFIG_IGNORE_SCRIPTS", "true"),
