@@ -5,7 +5,7 @@
 
 use interlock_model::{
     Reach,
-    ir::{Aspect, Op, Resource, Root, Term, Value, WriteMode},
+    ir::{Aspect, Interleaving, Op, Resource, Root, Term, Value, WriteMode},
 };
 
 use crate::{
@@ -17,7 +17,7 @@ use crate::{
     gates::{Gates, is_claimed},
     lexicon::Topic,
     rows::{adds_missing, adds_row, adds_to, is_of_own_making, is_worked_off},
-    view::{At, Entry, Kinds, Overlap, View},
+    view::{At, Entry, Kinds, Overlap, Runs, View},
 };
 
 /// How many reads a check can go by and still be a question about each of them.
@@ -71,9 +71,22 @@ struct Candidates {
     data: Vec<At>,
 }
 
+/// Whether nothing that is known calls the entry, and nothing in it says that the object which it changes has more than one user. Where
+/// calls interleave anywhere, every method that changes a field would be a race otherwise.
+fn is_nobodys(entry: &Entry<'_>, act: At) -> bool {
+    let anywhere = || {
+        let function = entry.program.function(entry.function_of(act));
+        function.is_some_and(|function| function.interleaving == Interleaving::Anywhere)
+    };
+    let of_object = || matches!(entry.resource(act), Some(Resource::Shared(path)) if path.root == Root::This);
+    let locks = || (0..entry.steps.len()).any(|at| matches!(entry.op(at), Some(Op::Acquire { .. })));
+    *entry.runs == Runs::Unreached && anywhere() && of_object() && !locks()
+}
+
 impl Candidates {
     fn of(view: &View<'_>, entry: &Entry<'_>, act: At, gates: &mut Gates) -> Result<Self, Reason> {
         takes_effect(entry, act)?;
+        unless(is_nobodys(entry, act), Reason::NotKnownShared)?;
         unless(entry.alias().puts_back_itself(view, act), Reason::PutsBackItself)?;
         let (judgements, digests): (Vec<At>, Vec<At>) =
             entry.control().control_dependences(act).iter().partition(|check| is_judgement(entry, **check));

@@ -39,6 +39,7 @@ reasons! {
     BeforeCalls: "it runs before calls are accepted, so no other call runs beside it",
     NotAfter: "control never gets from the read to the act",
     NoSuspension: "nothing can come between: no suspension lies between the two",
+    NotKnownShared: "nothing that is known calls it, and nothing says that the object has more than one user",
     HeldLock: "one lock is held from the read to the act",
     InTransaction: "one transaction keeps what was read true until the act",
 

@@ -1,5 +1,6 @@
 //! `call-after-close`: its page is `doc.md`.
 
+mod closed_twice;
 mod probe;
 mod remedy;
 mod replaced;

@@ -13,13 +13,14 @@
 //! // close(): waits until inFlight is 0
 //! ```
 //!
-//! Where the process ends, nothing is left to race for. A tool that replaces what all share is in `replaced.rs`.
+//! Where the process ends, nothing is left to race for. A tool that replaces what all share is in `replaced.rs`, a
+//! channel that is closed twice in `closed_twice.rs`.
 
 use std::collections::{BTreeSet, HashMap};
 
 use interlock_model::{
     Confidence, Lane, Reach,
-    ir::{AccessPath, Callee, Field, Op, Resource, Root, Start, Via},
+    ir::{AccessPath, Callee, Field, Op, Resource, Root, Start, Term, Via},
 };
 
 use crate::{
@@ -29,7 +30,7 @@ use crate::{
     view::{At, Entry, Kinds, Runs, View},
 };
 
-use super::{HAZARD, replaced::replaced};
+use super::{HAZARD, closed_twice::closed_twice, replaced::replaced};
 
 /// Finds `call-after-close`.
 pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
@@ -40,7 +41,8 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
         .flat_map(closers)
         .filter(|closer| known.insert((closer.flag.clone(), closer.handle.clone())))
         .collect();
-    let torn_down = |entry| idle(view, entry).into_iter().chain(replaced(view, entry));
+    let torn_down =
+        |entry| idle(view, entry).into_iter().chain(replaced(view, entry)).chain(closed_twice(entry));
     if closers.is_empty() {
         return view.entries_with(Kinds::CLOSE).flat_map(torn_down).collect();
     }
@@ -135,6 +137,10 @@ fn tested(entry: &Entry<'_>, closers: &HashMap<Option<&Field>, Vec<&Closer<'_, '
             let closers = closers.get(&flag.fields.last()).into_iter().flatten().copied();
             let story = closers.filter(|closer| is_same(&closer.flag, flag)).find_map(|closer| {
                 let used = use_after(entry, test, check, &closer.handle)?;
+                // Where it is tested once more, the last test counts: a look before the lock is taken only saves taking it.
+                if is_tested_again(entry, check, used, flag) {
+                    return None;
+                }
                 let late = unless(is_counted_in(entry, test, used, closer), Reason::CountedIn);
                 entry.settle(&HAZARD.id, &[test, used], late)?;
                 Some((closer, used))
@@ -147,19 +153,44 @@ fn tested(entry: &Entry<'_>, closers: &HashMap<Option<&Field>, Vec<&Closer<'_, '
     found
 }
 
+/// Whether a later test of the flag decides on the use as well.
+fn is_tested_again(entry: &Entry<'_>, check: At, used: At, flag: &AccessPath) -> bool {
+    let of_flag = |read: &At| match (entry.op(*read), entry.resource(*read)) {
+        (Some(Op::Read { .. }), Some(Resource::Flag(path) | Resource::Shared(path))) => path == flag,
+        _ => false,
+    };
+    entry
+        .control()
+        .control_dependences(used)
+        .iter()
+        .any(|later| *later > check && entry.flow().condition_sources(*later).iter().any(of_flag))
+}
+
 /// Whether two paths of different entries lead to the same place. A method seen from itself starts at `this`.
 fn is_same(one: &AccessPath, other: &AccessPath) -> bool {
     leads_to_same(&one.root, &one.fields, other)
 }
 
 fn leads_to_same(root: &Root, fields: &[Field], other: &AccessPath) -> bool {
-    if *root == other.root && *fields == *other.fields {
+    if *root == other.root && same_fields(fields, &other.fields) {
         return true;
     }
     let tail = fields.len().min(other.fields.len());
+    let end = |fields: &'_ [Field]| fields.len() - tail;
     (*root == Root::This || other.root == Root::This)
         && tail > 0
-        && fields.iter().rev().take(tail).eq(other.fields.iter().rev().take(tail))
+        && fields
+            .get(end(fields)..)
+            .zip(other.fields.get(end(&other.fields)..))
+            .is_some_and(|(one, two)| same_fields(one, two))
+}
+
+/// Whether two ways lead to the same place. A loop over all entries comes to each of them.
+fn same_fields(one: &[Field], two: &[Field]) -> bool {
+    let any = |field: &Field| matches!(field, Field::At(Term::Unknown));
+    let entry = |field: &Field| matches!(field, Field::At(_));
+    let same = |(one, two): (&Field, &Field)| one == two || any(one) && entry(two) || entry(one) && any(two);
+    one.len() == two.len() && one.iter().zip(two).all(same)
 }
 
 /// A use of the handle that the test decided on, with room for a close in between.
@@ -217,7 +248,7 @@ fn is_counted_in(entry: &Entry<'_>, test: At, used: At, closer: &Closer<'_, '_>)
             || entry
                 .locks()
                 .race_window(test, at)
-                .is_some_and(|window| window.locks.iter().any(|lock| sets_under(closer, lock)));
+                .is_some_and(|window| window.locks.iter().any(|lock| is_ordered_by(closer, lock)));
         together && (waited(&path) || (counts_out(entry, at) && closer_waits))
     });
     // A lock that is held over the whole use, and that close takes as well, is as good as a count.
@@ -248,6 +279,16 @@ fn counts_out(entry: &Entry<'_>, put: At) -> bool {
 
 fn same_root<R: PartialEq, F>(one: &Option<(R, F)>, other: &Option<(R, F)>) -> bool {
     matches!((one, other), (Some((one, _)), Some((other, _))) if one == other)
+}
+
+/// Whether a lock puts the calls that count themselves in under it before the wait: the flag is set under it, or it is taken between that
+/// and the wait. A lock that is only taken for the teardown comes too late.
+fn is_ordered_by(closer: &Closer<'_, '_>, lock: &interlock_model::ir::Lock) -> bool {
+    let drain = (closer.set..closer.close).find(|at| matches!(closer.entry.op(*at), Some(Op::Drain { .. })));
+    let Some(drain) = drain else { return sets_under(closer, lock) };
+    let held =
+        |at: At| closer.entry.locks().mutexes(at).iter().any(|held| is_same(&held.object, &lock.object));
+    (closer.set..=drain).any(held)
 }
 
 fn sets_under(closer: &Closer<'_, '_>, lock: &interlock_model::ir::Lock) -> bool {

@@ -85,6 +85,8 @@ pub(crate) struct Call {
     /// Whether the first of them must look like a name, where nothing is known of the object.
     #[serde(default)]
     pub(crate) named: bool,
+    /// Which argument does the work, where options stand behind it.
+    pub(crate) handler: Option<usize>,
     /// Whether every argument is one, and not only the first.
     #[serde(default)]
     pub(crate) each: bool,

@@ -21,6 +21,7 @@ pub(super) fn registrations<'i>(found: &mut Found<'_, 'i>) {
     let index = found.index;
     for (number, site) in index.calls_that(Says::REGISTERS) {
         let called = site.callee.as_ref().and_then(split_method).map(|(method, _)| method);
+        let called = called.or_else(|| function_of_library(index, site));
         let Some(method) = called.or_else(|| own_registry(index, site)) else {
             if offered::is_given(index, site) {
                 offered::tools(found, number, site);
@@ -37,7 +38,7 @@ pub(super) fn registrations<'i>(found: &mut Found<'_, 'i>) {
             continue;
         }
         match call.registers {
-            Registers::Tool => tool(found, number, site),
+            Registers::Tool => tool(found, number, site, call.handler),
             Registers::Object if call.each => {
                 site.arguments.iter().for_each(|argument| tool_object(found, number, site, argument));
             }
@@ -60,6 +61,14 @@ pub(super) fn registrations<'i>(found: &mut Found<'_, 'i>) {
         }
     }
     assigned_entries(found);
+}
+
+/// The name of a function by which a library registers what describes a tool: `mcp.AddTool(server, tool, handler)`.
+fn function_of_library<'i>(index: &Index<'i>, site: &'i Site) -> Option<&'i str> {
+    let Some(AccessPath { root: Root::Global(name), fields }) = &site.callee else { return None };
+    let (library, own) = split_global(name).filter(|_| fields.is_empty())?;
+    let describes = matches!(index.sdk().call.get(own)?.registers, Registers::Described);
+    (describes && index.sdk().may_be_sdk(library)).then_some(own)
 }
 
 /// The name of a function that registers by itself, where a user has said that one does: `defineCommand({ … })`.
@@ -149,9 +158,12 @@ fn may_be_text<'i>(index: &Index<'i>, arg: &'i Arg, at: &Context<'i>) -> bool {
 }
 
 /// `registerTool(name, config, handler)`, `tool(name, …, handler)`, `tool({ name, … }, handler)`.
-fn tool<'i>(found: &mut Found<'_, 'i>, number: u32, site: &'i Site) {
+fn tool<'i>(found: &mut Found<'_, 'i>, number: u32, site: &'i Site, handler: Option<usize>) {
     let index = found.index;
-    let arguments = up_to_handler(index, site);
+    let arguments = match handler.and_then(|last| site.arguments.get(..=last)) {
+        Some(known) => known,
+        None => up_to_handler(index, site),
+    };
     let (Some(name), Some((handler, before))) = (arguments.first(), arguments.split_last()) else {
         return;
     };

@@ -135,7 +135,8 @@ impl Walker<'_> {
         found: impl FnOnce(String) -> Found,
     ) -> bool {
         let Some(name) = path.file_name().map(|name| name.to_string_lossy()) else { return false };
-        if name.starts_with('.') || ignored(rules, path, kind.is_dir()) {
+        let is_ignored = || ignored(rules, path, kind.is_dir()) && !is_command(path, kind);
+        if name.starts_with('.') || is_ignored() {
             return false;
         }
         if kind.is_symlink() {
@@ -308,6 +309,12 @@ fn rules_above(top: &Path) -> Option<Rc<Rules>> {
     let below = around.get(..repository).unwrap_or_default();
     let ruled_out = below.iter().any(|folder| ignored(rules.as_deref(), folder, true));
     if ruled_out { None } else { rules }
+}
+
+/// Whether a folder holds a program of Go: `cmd/shop-mcp`. A rule that is meant for the built file of the same name does not rule it out.
+fn is_command(path: &Path, kind: FileType) -> bool {
+    let in_commands = || path.parent().and_then(Path::file_name).is_some_and(|parent| parent == "cmd");
+    kind.is_dir() && in_commands() && path.join("main.go").is_file()
 }
 
 /// The nearest rule decides.

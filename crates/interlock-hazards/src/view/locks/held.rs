@@ -25,7 +25,8 @@ impl<'v, 'e> Locks<'v, 'e> {
             _ => None,
         };
         let real = |lock: &Lock| lock.kind == LockKind::Mutex && !self.0.alias().is_made_here(&lock.object);
-        self.held(at).iter().filter_map(lock).filter(real).collect()
+        let alone = |held: &&At| !self.is_shared_hold(**held);
+        self.held(at).iter().filter(alone).filter_map(lock).filter(real).collect()
     }
 }
 

@@ -1,6 +1,6 @@
 //! Race windows: what lies between a step and a later one of the same call.
 
-use interlock_model::ir::{Lock, LockKind, Op, Scope};
+use interlock_model::ir::{Hold, Lock, LockKind, Op, Scope};
 
 use crate::{
     Reason,
@@ -24,7 +24,11 @@ impl<'v, 'e> Locks<'v, 'e> {
     pub fn race_window(self, first: At, second: At) -> Option<RaceWindow> {
         let suspends = self.0.control().leads_to(first, second)? || self.is_waited_for(second);
         let (held_at_first, held_at_second) = (self.held(first), self.held(second));
-        let held = held_at_first.iter().filter(|at| held_at_second.contains(at));
+        // Those who share a lock keep each other out of nothing: under it one may look, and not change.
+        let acts =
+            matches!(self.0.op(second), Some(Op::Write { .. } | Op::Delete { .. } | Op::Rename { .. }));
+        let counts = |at: &&At| !(acts && self.is_shared_hold(**at));
+        let held = held_at_first.iter().filter(|at| held_at_second.contains(at)).filter(counts);
         let locks = held.filter_map(|at| match self.0.op(*at) {
             Some(Op::Acquire { lock, .. }) => Some(self.resolve(lock)),
             _ => None,
@@ -51,6 +55,11 @@ impl<'v, 'e> Locks<'v, 'e> {
                 && span.end <= wait.end
         };
         outside && self.0.control().after(at).any(waits)
+    }
+
+    /// Whether a lock is taken together with others who only look.
+    pub(in crate::view) fn is_shared_hold(self, acquired: At) -> bool {
+        matches!(self.0.op(acquired), Some(Op::Acquire { hold: Hold::Shared, .. }))
     }
 
     /// Whether a lock is a real one: for one holder, and not made by the call that takes it.

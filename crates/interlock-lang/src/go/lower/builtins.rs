@@ -1,6 +1,6 @@
 //! What the language itself offers, and the few library functions whose arguments say more than a table can.
 
-use interlock_model::ir::{Backoff, Field, Name, Op, Resource, Start, Term};
+use interlock_model::ir::{Backoff, Field, Name, Op, Resource, Start, Term, WriteMode};
 
 use super::{
     super::{
@@ -91,6 +91,10 @@ impl<'a> Lowerer<'a> {
                 let place = self.as_path(place);
                 self.stand(at);
                 if let Some(path) = place.path_ref().cloned() {
+                    // Whoever closes it a second time panics; whoever waits for it sees that it is closed.
+                    let to = Resource::Flag(path.clone());
+                    let mode = WriteMode::Blind;
+                    self.push(Op::Write { to, from: vec![], mode, outcome: None, via: None });
                     self.push(Op::Close { handle: path });
                 }
                 Some(Val::nothing())

@@ -44,8 +44,13 @@ impl<'a> Lowerer<'a> {
         if !call.arguments.iter().any(|it| matches!(it.kind, Kind::Unary("&", _))) {
             return self.invoke(target, arguments, false, wanted);
         }
+        // What is filled is put in place of what was there: it depends on the rest.
         let mut depends = Val::nothing();
-        arguments.iter().for_each(|arg| merge(&mut depends.values, &arg.values));
+        for (argument, arg) in call.arguments.iter().zip(&arguments) {
+            if !matches!(argument.kind, Kind::Unary("&", _)) {
+                merge(&mut depends.values, &arg.values);
+            }
+        }
         let val = self.invoke(target, arguments, false, Use::Value);
         merge(&mut depends.values, &val.values);
         for argument in &call.arguments {
@@ -67,10 +72,9 @@ impl<'a> Lowerer<'a> {
             return self.write(binding.value.into(), rest);
         }
         let name = self.symbol_name(symbol);
-        let mut all = vec![binding.value];
-        merge(&mut all, from);
         let flags = self.flags(binding.value);
-        let value = self.derive(&name, all, binding.value.into(), flags);
+        let from = from.iter().copied().filter(|value| *value != binding.value).collect();
+        let value = self.derive(&name, from, binding.value.into(), flags);
         self.keep_type(binding.value, value);
         self.set(symbol, crate::lower::Binding { value, alias: None, shape: None });
     }

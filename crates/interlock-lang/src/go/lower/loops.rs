@@ -49,8 +49,14 @@ impl<'a> Lowerer<'a> {
     }
 
     fn range(&mut self, at: Place, left: &'a [Expr<'a>], over: &'a Expr<'a>, body: &'a [Stmt<'a>]) {
-        let whole = self.expression(over);
+        let mut whole = self.expression(over);
         self.stand(at);
+        if let Kind::Selector(_, field) = &over.kind
+            && self.copied.contains(field)
+        {
+            // Each turn has a copy of the entry: what is set there is seen by nobody.
+            whole = Val::from_values(whole.values, whole.flags & !flag::STATE);
+        }
         let named = left.last().and_then(|it| match it.kind {
             Kind::Name(name) if name != "_" => Some(name),
             _ => None,

@@ -75,6 +75,7 @@ fn file(source: &Source<'_>, file: &File<'_>) -> Module {
         declared: FxHashSet::default(),
         copies: false,
         results: vec![],
+        copied: types::copied_entries(file),
     };
     lowerer.file(file, source.text.len());
     lowerer.work.finish_module()
@@ -95,6 +96,8 @@ struct Lowerer<'a> {
     copies: bool,
     /// The named results of the function.
     results: Vec<u32>,
+    /// Fields whose entries are structs and no pointers to them, so that a loop over them works on copies.
+    copied: FxHashSet<&'a str>,
 }
 
 impl Deref for Lowerer<'_> {

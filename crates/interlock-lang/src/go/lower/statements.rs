@@ -1,6 +1,6 @@
 //! Statements.
 
-use interlock_model::ir::{Exit, Op, Term, Value};
+use interlock_model::ir::{Callee, Exit, Op, Term, Value};
 
 use super::{
     super::ast::{Expr, Kind, Place, Stmt, StmtKind},
@@ -101,9 +101,13 @@ impl<'a> Lowerer<'a> {
             StmtKind::Return(it) => self.return_statement(statement.at, it),
             StmtKind::Send(channel, value) => {
                 let channel = self.place(channel);
-                let val = self.expression(value);
+                self.expression(value);
                 self.stand(statement.at);
-                let _ = (channel, val);
+                if let Some(receiver) = channel.path_ref().cloned().filter(|path| self.is_state(path)) {
+                    let (callee, arguments) = (Callee::Named("send".into()), vec![]);
+                    let receiver = Some(receiver);
+                    self.push(Op::Call { into: None, callee, receiver, arguments, awaited: true });
+                }
             }
             StmtKind::Break => {
                 self.stand(statement.at);

@@ -1,6 +1,7 @@
 //! Declarations of a file: what it imports and offers, its types, and types as hints of what something is.
 
 use interlock_model::ir::{AccessPath, Name, Root};
+use rustc_hash::FxHashSet;
 
 use super::{
     super::{
@@ -120,6 +121,29 @@ impl<'a> Lowerer<'a> {
 /// Whether a variable of a type leads to something that others may hold as well, and is no copy.
 pub(super) fn is_reference(type_: &Type<'_>) -> bool {
     matches!(type_, Type::Pointer(_) | Type::Map(_) | Type::List(_) | Type::Channel(_))
+}
+
+/// The fields of the structs of a file whose entries are values: `filters []Filter`. A name that is also that of a field with pointers is
+/// left out.
+pub(super) fn copied_entries<'a>(file: &File<'a>) -> FxHashSet<&'a str> {
+    let structs = || {
+        file.types.iter().filter_map(|spec| match &spec.type_ {
+            Type::Struct(fields) => Some((spec.name, fields)),
+            _ => None,
+        })
+    };
+    let is_struct = |name: &str| structs().any(|(known, _)| known == name);
+    let (mut copied, mut pointers) = (FxHashSet::default(), FxHashSet::default());
+    for field in structs().flat_map(|(_, fields)| fields) {
+        let (Some(name), Type::Map(entry) | Type::List(entry)) = (field.name, &field.type_) else { continue };
+        match &**entry {
+            Type::Struct(_) => copied.insert(name),
+            Type::Named(None, of) if is_struct(of.text) => copied.insert(name),
+            _ => pointers.insert(name),
+        };
+    }
+    copied.retain(|name| !pointers.contains(name));
+    copied
 }
 
 /// What an embedded field is called: like its type.

@@ -2,11 +2,11 @@
 
 use interlock_model::{
     Span,
-    ir::{Block, Name, Term, Value},
+    ir::{Aspect, Block, Name, Op, Resource, Term, Value},
 };
 
 use super::{
-    super::ast::{Case, If, Kind, Place, StmtKind, Switch},
+    super::ast::{Case, If, Kind, Place, Stmt, StmtKind, Switch},
     Lowerer,
     conditions::Test,
 };
@@ -154,8 +154,26 @@ impl<'a> Lowerer<'a> {
         }
         self.stand(case.at);
         let at = self.at;
+        let test = if default.is_some() { self.is_closed(case) } else { Test::default() };
         let one = self.way(run);
         let two = self.way(|this| this.selected(rest, default, left));
-        self.decide(at, Test::default(), one, two);
+        self.decide(at, test, one, two);
+    }
+
+    /// `case <-s.done:` beside a `default` asks whether the channel is closed.
+    fn is_closed(&mut self, case: &'a Case<'a>) -> Test {
+        let Some(Stmt { kind: StmtKind::Expr(waits), .. }) = &case.waits else { return Test::default() };
+        let Kind::Unary("<-", channel) = &waits.kind else { return Test::default() };
+        if !matches!(channel.kind, Kind::Name(_) | Kind::Selector(..)) {
+            return Test::default();
+        }
+        let place = self.place(channel);
+        let Some(path) = place.path_ref().cloned().filter(|path| self.is_state(path)) else {
+            return Test::default();
+        };
+        let into = self.step(&"closed".into(), 0);
+        let (of, aspect, demands) = (Resource::Flag(path), Aspect::Content, vec![]);
+        self.push(Op::Read { into, of, aspect, locking: false, unique: false, demands, via: None });
+        Test { on: vec![into], ..Test::default() }
     }
 }

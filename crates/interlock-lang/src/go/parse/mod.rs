@@ -59,7 +59,13 @@ fn tree(text: &str) -> Option<Tree> {
     };
     let options = ParseOptions::new().progress_callback(&mut stop);
     let bytes = text.as_bytes();
-    parser.parse_with_options(&mut |at, _| bytes.get(at..).unwrap_or_default(), None, Some(options))
+    // The grammar wants an end of the last line, which a file need not have.
+    let missing = if text.ends_with('\n') { &b""[..] } else { b"\n" };
+    let chunk = |at: usize| match bytes.get(at..) {
+        Some([]) | None => missing.get(at.saturating_sub(bytes.len())..).unwrap_or_default(),
+        Some(rest) => rest,
+    };
+    parser.parse_with_options(&mut |at, _| chunk(at), None, Some(options))
 }
 
 /// Where the first thing stands that could not be read, found without recursion.

@@ -1,0 +1,116 @@
+//! Double close of a channel: two calls close one channel, and the second close ends the program.
+//!
+//! Reported:
+//! ```text
+//! select {
+//! case <-s.done:
+//! default:
+//!     close(s.done)                                 // reported here: both calls came here before either closed
+//! }
+//! ```
+//! Not reported:
+//! ```text
+//! s.once.Do(func() { close(s.done) })
+//! if s.closed.CompareAndSwap(false, true) { close(s.done) }
+//! ```
+//!
+//! A close that asks nothing first is left alone outside of tools: whoever stops a server does it once.
+
+use interlock_model::{
+    Confidence, Lane, Reach,
+    ir::{AccessPath, Op, Resource, WriteMode},
+};
+
+use crate::{
+    Issue, Reason,
+    decision::{needs, unless},
+    view::{At, Entry, Kinds},
+};
+
+use super::{HAZARD, rule::ends_the_process};
+
+/// Finds channels that one way to run may close twice.
+pub(super) fn closed_twice(entry: &Entry<'_>) -> Vec<Issue> {
+    let mut found: Vec<Issue> = vec![];
+    if !entry.runs_beside_itself() {
+        return found;
+    }
+    for close in entry.steps_of(Kinds::CLOSE) {
+        let Some(handle) = channel(entry, close) else { continue };
+        let asked = asks(entry, close, &handle);
+        let judge = || {
+            needs(entry.alias().is_shared(&handle), Reason::OutOfScope)?;
+            needs(entry.is_tool() || asked.is_some(), Reason::OutOfScope)?;
+            unless(ends_the_process(entry, close), Reason::ProcessEnds)?;
+            unless(!entry.locks().mutexes(close).is_empty(), Reason::HeldLock)?;
+            unless(is_claimed(entry, close), Reason::ClaimedFirst)
+        };
+        if entry.settle(&HAZARD.id, &[close], judge()).is_none() {
+            continue;
+        }
+        let issue = issue(entry, asked, close, &handle);
+        if !found.iter().any(|known| known.span == issue.span) {
+            found.push(issue);
+        }
+    }
+    found
+}
+
+/// The channel that a step closes. Its flag is set by the same call of `close`; a connection has none.
+fn channel(entry: &Entry<'_>, close: At) -> Option<AccessPath> {
+    let Some(Op::Close { handle }) = entry.op(close) else { return None };
+    let handle = entry.alias().resolve_path(handle);
+    let set = close.checked_sub(1)?;
+    let flag = matches!(entry.op(set), Some(Op::Write { .. })) && entry.span(set) == entry.span(close);
+    match entry.resource(set) {
+        Some(Resource::Flag(path)) if flag && *path == handle => Some(handle),
+        _ => None,
+    }
+}
+
+/// The read that decides whether the channel is closed: of the channel itself, or of a flag beside it.
+fn asks(entry: &Entry<'_>, close: At, handle: &AccessPath) -> Option<At> {
+    let about_it = |read: &At| match (entry.op(*read), entry.resource(*read)) {
+        (Some(Op::Read { .. }), Some(Resource::Flag(path))) => path == handle,
+        (Some(Op::Read { .. }), Some(Resource::Shared(path))) => {
+            path.root == handle.root && entry.alias().is_shared(path)
+        }
+        _ => false,
+    };
+    let checks = entry.control().control_dependences(close);
+    checks.iter().find_map(|check| entry.flow().condition_sources(*check).iter().copied().find(about_it))
+}
+
+/// Whether only the first gets here: a write that says who came first decides.
+fn is_claimed(entry: &Entry<'_>, close: At) -> bool {
+    entry.steps_of(Kinds::WRITE).any(|at| {
+        let claims = |mode: &WriteMode| {
+            matches!(mode, WriteMode::Conditional(_) | WriteMode::Exclusive | WriteMode::Atomic)
+        };
+        matches!(entry.op(at), Some(Op::Write { mode, .. }) if claims(mode))
+            && at < close
+            && entry.control().leads_to(at, close).is_some()
+    })
+}
+
+fn issue(entry: &Entry<'_>, asked: Option<At>, close: At, handle: &AccessPath) -> Issue {
+    let name = entry.path_text(handle);
+    let message = format!(
+        "two calls may both find `{name}` open and close it; the second close of a channel is a panic that ends the program"
+    );
+    let closes = entry.position(close, &[]);
+    let mut issue = Issue::at(entry, close, &[], Reach::InProcess, message).no_surer_than(Confidence::Medium);
+    if let Some(asked) = asked {
+        let position = entry.position(asked, &[close]);
+        issue = issue.step(Lane::A, position.clone(), format!("finds `{name}` open")).step(
+            Lane::B,
+            position,
+            format!("finds `{name}` open as well"),
+        );
+    }
+    issue.step(Lane::A, closes.clone(), format!("closes `{name}`")).step(
+        Lane::B,
+        closes,
+        format!("closes `{name}` again, and panics"),
+    )
+}
