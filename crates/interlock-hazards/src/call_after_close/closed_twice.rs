@@ -102,13 +102,13 @@ fn issue(entry: &Entry<'_>, asked: Option<At>, close: At, handle: &AccessPath) -
     let mut issue = Issue::at(entry, close, &[], Reach::InProcess, message).no_surer_than(Confidence::Medium);
     if let Some(asked) = asked {
         let position = entry.position(asked, &[close]);
-        issue = issue.step(Lane::A, position.clone(), format!("finds `{name}` open")).step(
+        issue = issue.step(Lane::A, position, format!("finds `{name}` open")).step(
             Lane::B,
             position,
             format!("finds `{name}` open as well"),
         );
     }
-    issue.step(Lane::A, closes.clone(), format!("closes `{name}`")).step(
+    issue.step(Lane::A, closes, format!("closes `{name}`")).step(
         Lane::B,
         closes,
         format!("closes `{name}` again, and panics"),

@@ -371,14 +371,9 @@ fn is_judged(entry: &Entry<'_>, read: At, act: At) -> bool {
         entry.lexicon().has(Topic::KindOfFile, entry.name_of(value))
             && (lists || !entry.control().is_refused(check, act))
     };
-    // A folder is refused in better words; the write would be refused by the system.
-    let writes = matches!(entry.op(act), Some(Op::Write { .. }));
-    let words = |on: &[Value]| {
-        writes && on.iter().any(|value| entry.lexicon().has(Topic::IsFolder, entry.name_of(*value)))
-    };
     // A check that both ways come from to the act has kept nobody out.
     let decides = |check: At| match entry.op(check) {
-        Some(Op::Check { on, .. }) if !words(on) && entry.control().answer(check, act).is_some() => {
+        Some(Op::Check { on, .. }) if entry.control().answer(check, act).is_some() => {
             on.iter().any(|value| {
                 let sources = entry.flow().sources(*value);
                 sources.contains(&read)
