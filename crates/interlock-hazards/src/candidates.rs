@@ -106,7 +106,7 @@ impl Candidates {
         data.retain(|read| {
             is_content(entry, *read)
                 && sees(entry, *read, act)
-                && (entry.alias().overlap(*read, act).is_some() || adds_to(entry, *read, act))
+                && (touches(entry, *read, act).is_some() || adds_to(entry, *read, act))
         });
         needs(!checks.is_empty() || !data.is_empty(), Reason::NothingReadBefore)?;
         // A check that is repeated behind the race window, or a claim before it, is not out of date.
@@ -230,10 +230,26 @@ fn is_switch(entry: &Entry<'_>, value: Value) -> bool {
     named(entry.name_of(value)) || entry.alias().field_of(value).is_some_and(|field| named(&field))
 }
 
+/// Whether an act is on a row under a name that no other call has, so that it is none of those which were read.
+fn is_row_of_its_own(entry: &Entry<'_>, act: At) -> bool {
+    matches!(entry.op(act), Some(Op::Write { mode: WriteMode::Blind, .. }))
+        && matches!(entry.resource(act), Some(Resource::Row { key, .. }) if entry.alias().is_another_each_time(key))
+}
+
+/// In how far an act is on what a read has named: a row of its own is none of many that were read.
+fn touches(entry: &Entry<'_>, read: At, act: At) -> Option<Overlap> {
+    let overlap = entry.alias().overlap(read, act);
+    overlap.filter(|overlap| *overlap == Overlap::Sure || !is_row_of_its_own(entry, act))
+}
+
 /// In how far an act touches what a read has seen.
 fn meets(entry: &Entry<'_>, read: At, act: At) -> Option<Overlap> {
     let adds = || adds_to(entry, read, act) || adds_missing(entry, read, act);
-    entry.alias().meets(read, act).or_else(|| adds().then_some(Overlap::Maybe))
+    let seen = entry
+        .alias()
+        .meets(read, act)
+        .filter(|seen| *seen == Overlap::Sure || !is_row_of_its_own(entry, act));
+    seen.or_else(|| adds().then_some(Overlap::Maybe))
 }
 
 /// Whether a read of memory is the last word on all that an act replaces: nobody else has a turn between the two, and what is looked

@@ -15,6 +15,7 @@ use crate::{
     claims::Claim,
     fields::{asks_presence, is_version, same_name, says_it_went_well},
     keys::key_of,
+    lexicon::Topic,
     view::{At, Entry, Kinds, Overlap, View},
 };
 
@@ -86,8 +87,18 @@ fn is_unread(demand: &Comparison) -> bool {
 impl CheckAct<'_, '_> {
     /// The columns or fields that the check compares; empty if it only asks whether there is something.
     pub(crate) fn judged_fields(&self) -> Vec<Name> {
-        let Some(Op::Check { on, .. }) = self.check.and_then(|check| self.entry.op(check)) else {
+        let Some(Op::Check { on, equal, .. }) = self.check.and_then(|check| self.entry.op(check)) else {
             return vec![];
+        };
+        // `{ status: "success", data: row }` is what a helper says of its work, not what the row says.
+        let went_well = |value: &Value| {
+            let of_answer = || match self.entry.alias().field_path(*value).map(|path| &path.root) {
+                Some(Root::Value(whole)) => {
+                    !matches!(self.entry.op(self.read), Some(Op::Read { into, .. }) if into == whole)
+                }
+                _ => false,
+            };
+            equal.as_ref().is_some_and(|word| self.entry.lexicon().has(Topic::WentWell, word)) && of_answer()
         };
         let seen = |value: &Value| {
             self.entry.flow().sources(*value).contains(&self.read)
@@ -101,7 +112,8 @@ impl CheckAct<'_, '_> {
             // A field of something else that the row only stands in for says nothing of the row: `given.id || row.id`.
             let field = self.entry.alias().field_of(*value).filter(|_| seen(value) && of_look(value))?;
             let only_asks = asks_presence(self.entry, *value, &field, self.act)
-                || says_it_went_well(self.entry, *value, &field);
+                || says_it_went_well(self.entry, *value, &field)
+                || went_well(value);
             Some((field, only_asks))
         };
         let judged: Vec<(Name, bool)> = on.iter().filter_map(of_value).collect();

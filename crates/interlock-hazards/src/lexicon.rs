@@ -26,7 +26,7 @@ macro_rules! topics {
 
 topics! {
     AnotherEachTime, Asks, Begins, BesideArguments, Busy, Cache, CacheInMemory, Caller, ChangedAt, ClearsUp, Closes, ClosingFlag, Computes, DoesOnce, Ends,
-    ExitsProcess, FileName, Fingerprint, FoundList, Handles, Holders, InTransaction, KindOfFile, Limit, LimitInitials, Log, LogStream, LooksUp, Maker, Notes, Nothing,
+    ExitsProcess, FileName, Fingerprint, FoundList, Handles, Holders, InTransaction, KindOfFile, Limit, LimitInitials, Log, LogStream, LooksUp, Maker, NamesThing, Notes, Nothing,
     Number,
     Once, OwnId, Owner, OwnerTogether, Pauses, Personal, Presence, Reads, Removes, Renewal, RequestWorked, RoleHolder, Scratch, SetsState, Settles, Size, Switch, TellsPeople,
     Temporary, TidiedPath, ToClient, UnderWay, Unguessable, UsedAt, Version, VersionEnding, Waiting, WentWell, WhoCalls, Work, Wrapping,

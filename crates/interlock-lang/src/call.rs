@@ -10,6 +10,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::knowledge::Seen;
 
+/// How deep something stands in what is written out and is still looked at.
+const DEEPEST: usize = 6;
+
 /// A call of something that may be a library's.
 #[derive(Debug, Clone)]
 pub struct Call<'c> {
@@ -244,6 +247,28 @@ impl Arg {
             }
             _ => None,
         }
+    }
+
+    /// The globals that it is, or that stand in its lists and objects, by themselves: `register(Add)`, `[Add, Drop]`.
+    #[must_use]
+    pub fn globals(&self) -> Vec<&Name> {
+        let (mut found, mut pending) = (vec![], vec![(self, DEEPEST)]);
+        while let Some((arg, depth)) = pending.pop() {
+            if let Term::Path(AccessPath { root: Root::Global(name), fields }) = &arg.term
+                && fields.is_empty()
+            {
+                found.push(name);
+            }
+            let Some(depth) = depth.checked_sub(1) else { continue };
+            match &arg.shape {
+                Shape::List(items) | Shape::Choice(items) => {
+                    pending.extend(items.iter().map(|item| (item, depth)));
+                }
+                Shape::Object(members) => pending.extend(members.iter().map(|(_, member)| (member, depth))),
+                _ => {}
+            }
+        }
+        found
     }
 
     /// The same argument as another function sees it: what names values of the function that it came from is forgotten.

@@ -30,6 +30,7 @@ use crate::{
     lexicon::Topic,
     rows::{adds_row, has_in_common},
     view::{At, Entry, Kinds, Overlap, Pattern, View},
+    words,
 };
 
 use super::{
@@ -348,7 +349,15 @@ fn uses_up(pair: &CheckAct<'_, '_>) -> bool {
     let entry = pair.entry;
     let Some(Op::Write { mode, from, .. }) = entry.op(pair.act) else { return false };
     let amount = (*mode == WriteMode::Atomic || !from.is_empty()) && !pair.has_unread_demand();
+    // What has not run out yet is put off once more by whoever comes, in whatever order.
+    let by_clock = match pair.check.and_then(|check| entry.op(check)) {
+        Some(Op::Check { on, .. }) => entry.flow().is_time(on),
+        _ => false,
+    };
     let judged = pair.judged_fields();
     let columns = entry.alias().columns(pair.act).unwrap_or_default();
-    amount && columns.iter().any(|column| judged.iter().any(|field| same_name(field, column)))
+    // When something was done may be said twice as well: `ended_at`.
+    let says_when = |column: &Name| words(column).last().is_some_and(|last| last == "at");
+    let judged = |column: &Name| judged.iter().any(|field| same_name(field, column));
+    !by_clock && amount && columns.iter().any(|column| judged(column) && !says_when(column))
 }

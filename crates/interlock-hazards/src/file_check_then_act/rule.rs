@@ -216,7 +216,13 @@ fn issue(pair: &CheckAct<'_, '_>) -> Issue {
             );
             // Two calls that make the same beginning lose nothing, unless a third has gone on from it; and what was asked of a file
             // that is there may have nothing to do with what is written.
-            if there || is_beginning(pair) { issue.no_surer_than(Confidence::Medium) } else { issue }
+            if !there && is_beginning(pair) {
+                issue.no_surer_than(Confidence::Low)
+            } else if there {
+                issue.no_surer_than(Confidence::Medium)
+            } else {
+                issue
+            }
         }
         Some(Op::Rename { .. }) => {
             let message = format!(
@@ -242,6 +248,7 @@ fn issue(pair: &CheckAct<'_, '_>) -> Issue {
                 "it is not there any more",
             )
             .only(Severity::Low)
+            .no_surer_than(Confidence::Medium)
         }
     }
 }
@@ -282,6 +289,8 @@ fn is_beginning(pair: &CheckAct<'_, '_>) -> bool {
         (Some(Op::Read { .. }), Some(Resource::File(path))) => {
             !entry.flow().values_in(path).iter().any(is_given)
         }
+        // What a file of the source says once and for all.
+        (Some(Op::Read { .. }), Some(Resource::Shared(path))) => entry.is_never_set(path),
         _ => false,
     };
     !from.iter().any(is_given) && entry.flow().sources_of(from).iter().all(is_template)
@@ -342,7 +351,11 @@ fn is_unguessable(entry: &Entry<'_>, act: At) -> bool {
         }
     }
     match entry.resource(act) {
-        Some(Resource::File(path)) => has_chance(entry, &entry.alias().spell(path)),
+        // A name that was handed on with more is still made of what chance gave: `saved.path`, in a folder of its own.
+        Some(Resource::File(path)) => {
+            has_chance(entry, &entry.alias().spell(path))
+                || entry.flow().is_made_of_fresh(&entry.flow().values_in(path), Fresh::Random)
+        }
         _ => false,
     }
 }

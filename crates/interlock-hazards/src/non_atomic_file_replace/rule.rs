@@ -18,13 +18,13 @@ use std::{cell::OnceCell, collections::HashMap};
 
 use interlock_model::{
     Confidence, Lane, Reach, Span,
-    ir::{AccessPath, Aspect, Field, Fresh, Op, Resource, Root, Term, WriteMode},
+    ir::{AccessPath, Aspect, Field, Fresh, Op, Origin, Resource, Root, Term, Value, WriteMode},
 };
 
 use crate::{
     Issue, Reason,
     decision::unless,
-    gates::is_made_because_missing,
+    gates::{Gates, is_made_because_missing},
     keys::key_of,
     lexicon::Topic,
     view::{At, Entry, Kinds, Names, Pattern, Piece, Runs, View},
@@ -180,6 +180,9 @@ fn judge(view: &View<'_>, entry: &Entry<'_>, at: At, reads: &Reads<'_, '_>) -> R
     };
     unless(is_made_because_missing(entry, at), Reason::MadeBecauseMissing)?;
     unless(is_of_its_own(entry, path), Reason::NameOfItsOwn)?;
+    unless(is_in_own_folder(entry, at, path), Reason::NameOfItsOwn)?;
+    // What is the same whoever comes is torn only until all of it is there for the first time.
+    let confidence = if is_constant(entry, at) { confidence.min(Confidence::Medium) } else { confidence };
     let name = entry.quoted(path);
     let location = entry.position(at, &[]);
     let message = format!(
@@ -202,6 +205,35 @@ fn is_called_a_cache(entry: &Entry<'_>, at: At, path: &Term) -> bool {
 /// Whether the name is another one each time, so that nothing is replaced: a backup that carries the time.
 fn is_of_its_own(entry: &Entry<'_>, path: &Term) -> bool {
     entry.alias().is_another_each_time(path) || is_handed_on(entry, path)
+}
+
+/// Whether a file is in a folder that this call has made, and would have failed to make if somebody else had.
+fn is_in_own_folder(entry: &Entry<'_>, at: At, path: &Term) -> bool {
+    let whole = entry.alias().spell(path);
+    let makes = |op: &Op| matches!(op, Op::Write { to: Resource::File(_), mode: WriteMode::Exclusive, .. });
+    let is_inside = |made: At| match entry.resource(made) {
+        Some(Resource::File(folder)) => {
+            let folder = entry.alias().spell(folder);
+            let (whole, folder) = (parts(&whole), parts(&folder));
+            whole.len() > folder.len() && whole.starts_with(&folder)
+        }
+        _ => false,
+    };
+    let before = entry.all(Kinds::WRITE, makes).take_while(|made| *made < at);
+    before.filter(|made| is_inside(*made)).any(|made| entry.control().leads_to(made, at).is_some())
+}
+
+/// Whether what is written is the same whoever comes and whenever: nothing of a caller's is in it, and nothing that was found out.
+fn is_constant(entry: &Entry<'_>, at: At) -> bool {
+    let Some(Op::Write { from, .. }) = entry.op(at) else { return false };
+    let is_given = |value: &Value| entry.flow().origin(*value).is_some_and(|origin| origin != Origin::Step);
+    let is_fixed = |source: &At| match entry.resource(*source) {
+        Some(Resource::Shared(path)) => entry.is_never_set(path),
+        _ => false,
+    };
+    !from.is_empty()
+        && !entry.flow().backward_slice(from).iter().any(is_given)
+        && entry.flow().sources_of(from).iter().all(is_fixed)
 }
 
 /// Whether a name was made up by somebody who hands it on with more, and calls it one there: `made.path`.
@@ -232,11 +264,16 @@ fn read_back(entry: &Entry<'_>, at: At, path: &Term, known: &Reads<'_, '_>) -> O
         Some(Resource::File(other)) => other.names_the_same_as(path),
         _ => false,
     };
-    if let Some(read) = reads(entry).find(same_value) {
-        return Some((entry.position(read, &[]), Confidence::High));
+    // Who looks once more at what the same call has just written sees that, unless another call writes the same at that moment.
+    let control = entry.control();
+    let looks_back = |read: &At| control.comes_before(at, *read) && !control.comes_before(*read, at);
+    let own: Vec<At> = reads(entry).filter(same_value).collect();
+    if let Some(read) = own.iter().find(|read| !looks_back(read)) {
+        return Some((entry.position(*read, &[]), Confidence::High));
     }
-    read_as(entry, at, path, known)
-        .or_else(|| known.elsewhere(entry, at).map(|reader| (reader, Confidence::Medium)))
+    let elsewhere = || known.elsewhere(entry, at).map(|reader| (reader, Confidence::Medium));
+    let back = || own.first().map(|read| (entry.position(*read, &[]), Confidence::Medium));
+    read_as(entry, at, path, known).or_else(elsewhere).or_else(back)
 }
 
 fn read_as(entry: &Entry<'_>, at: At, path: &Term, known: &Reads<'_, '_>) -> Option<(Span, Confidence)> {
@@ -338,6 +375,13 @@ fn through_a_temporary_file(
             (false, reach) => reach,
         }
     };
+    // A flag that lets one call of the process at a time come this far leaves other processes.
+    let alone = Gates::default().single_flight(entry, at, rename);
+    let reach = match (reach, alone) {
+        (Reach::InProcess, true) => return Err(Reason::SingleFlight),
+        (Reach::Both, true) => Reach::CrossProcess,
+        (reach, _) => reach,
+    };
     let varies = match (has(Fresh::ProcessId), has(Fresh::Time), has(Fresh::Counter)) {
         (_, _, true) => "counts in each process alike",
         (_, true, _) => "is the same for two calls of one instant",
@@ -348,7 +392,7 @@ fn through_a_temporary_file(
         "the temporary name {} {varies}, so two calls write into one file and the first rename publishes what the second has written so far",
         entry.quoted(temp)
     );
-    let sure = if has(Fresh::Time) { Confidence::Medium } else { Confidence::High };
+    let sure = if has(Fresh::Time) || alone { Confidence::Medium } else { Confidence::High };
     let issue = Issue::at(entry, at, &story, reach, message)
         .no_surer_than(sure)
         .no_surer_than(confidence)

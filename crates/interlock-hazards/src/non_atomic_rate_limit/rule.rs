@@ -25,6 +25,7 @@ use crate::{
     check_act::CheckAct,
     claims::{Claim, claimed},
     decision::{needs, unless},
+    fields::notes_use,
     gates::is_claimed,
     keys::key_of,
     lexicon::Topic,
@@ -97,6 +98,8 @@ fn counts_later(pair: &CheckAct<'_, '_>) -> bool {
         words(name.rsplit('.').next().unwrap_or_default()).iter().any(|word| says_limit(entry, word))
     };
     let compares = || {
+        // How often a key was used is written down for whoever sends the bill, and refuses nobody.
+        let says = |name: &str| says(name) && !notes_use(entry.lexicon(), name);
         let named = |value: &Value| {
             says(entry.name_of(*value)) || entry.alias().field_of(*value).is_some_and(|field| says(&field))
         };

@@ -22,7 +22,7 @@ use interlock_model::{
 
 use crate::{
     Issue, Reason,
-    decision::unless,
+    decision::{needs, unless},
     lexicon::Topic,
     view::{At, Entry, Kinds, Retry, Runs, View},
 };
@@ -45,6 +45,11 @@ fn of_entry(entry: &Entry<'_>) -> Vec<Issue> {
 }
 
 fn judge(entry: &Entry<'_>, retry: Retry) -> Result<Issue, Reason> {
+    // Where nobody else has a turn before it has worked or failed for good, no two calls lose together; what several processes share
+    // they may still lose at.
+    let shared = entry.resource(retry.attempt).is_some();
+    let waits = |at: At| entry.control().lets_others_in(at) || entry.control().is_awaited(at);
+    needs(shared || entry.control().inside(retry.head).any(waits), Reason::NoSuspension)?;
     let sleeps: Vec<(At, Backoff, bool)> = entry
         .control()
         .inside(retry.head)

@@ -70,7 +70,7 @@ fn of_entry(entry: &Entry<'_>) -> Option<Early> {
         };
         let fills = |last: &At| is_filled(entry, shown, *last) && behind(last);
         if let Some(last) = entry.steps_of(Kinds::WRITE).find(fills) {
-            let used = used_half(entry, check, shown).ok_or(Reason::AsksFirst);
+            let used = used_half(entry, check, shown, last).ok_or(Reason::AsksFirst);
             let used = entry.settle(&HAZARD.id, &[shown, last], used)?;
             return Some(Early { read, shown, last, used });
         }
@@ -195,7 +195,7 @@ fn is_filled(entry: &Entry<'_>, shown: At, last: At) -> bool {
 }
 
 /// A use of what is being filled, by a call that has found it.
-fn used_half(entry: &Entry<'_>, check: At, shown: At) -> Option<At> {
+fn used_half(entry: &Entry<'_>, check: At, shown: At, last: At) -> Option<At> {
     let Some(Resource::Shared(location)) = entry.resource(shown) else { return None };
     let passes = entry.control().branch(check, true);
     // Under its own name, or as what a function gave that has looked at it.
@@ -223,7 +223,25 @@ fn used_half(entry: &Entry<'_>, check: At, shown: At) -> Option<At> {
             && is_passed(entry, check, *read)
             && passes.iter().any(|at| at == read || entry.control().leads_to(*at, *read).is_some())
     });
-    used.or_else(|| (check + 1..shown).find(gives))
+    match used {
+        Some(used) if fills_itself(entry, used, last) => None,
+        used => used.or_else(|| (check + 1..shown).find(gives)),
+    }
+}
+
+/// Whether a call asks whether it is filled, and fills it in the same way where it is not: `if (!this.ready) await this.fill()`. It goes on
+/// with what is there then.
+fn fills_itself(entry: &Entry<'_>, used: At, last: At) -> bool {
+    let Some(Op::Read { into, .. }) = entry.op(used) else { return false };
+    let asks = |op: &Op| matches!(op, Op::Check { on, equal: None, .. } if on.as_slice() == [*into]);
+    let mut asked = entry.all(Kinds::CHECK, asks).filter(|asked| *asked > used);
+    asked.any(|asked| {
+        let fills = |fill: At| {
+            entry.control().answer(asked, fill) == Some(false)
+                && entry.function_of(fill) == entry.function_of(last)
+        };
+        entry.steps_of(Kinds::WRITE).any(fills)
+    })
 }
 
 fn issue(entry: &Entry<'_>, early: &Early) -> Issue {

@@ -229,6 +229,24 @@ fn sets_one_of_all(entry: &Entry<'_>, first: At, second: At) -> bool {
         && columns.iter().any(|column| set.iter().any(|other| same_name(column, other)))
 }
 
+/// Whether two rows are of one table, or what one is changed by the other is changed by too, and that names neither of them.
+fn share_amount(entry: &Entry<'_>, first: At, second: At) -> bool {
+    let (Some(Resource::Row { table, key, .. }), Some(Resource::Row { table: other, key: beside, .. })) =
+        (entry.resource(first), entry.resource(second))
+    else {
+        return false;
+    };
+    let name = |value: &Value| entry.alias().resolve(&(*value).into());
+    let named = |term: &Term| entry.flow().values_in(term).iter().map(name).collect::<Vec<Term>>();
+    let keys: Vec<Term> = [named(key), named(beside)].concat();
+    let amounts = |at: At| match entry.op(at) {
+        Some(Op::Write { from, .. }) => from.iter().map(name).filter(|name| !keys.contains(name)).collect(),
+        _ => vec![],
+    };
+    let ones: Vec<Term> = amounts(first);
+    table.names_the_same_as(other) || amounts(second).iter().any(|amount| ones.contains(amount))
+}
+
 /// What a row that is added can be called by from then on: what the store answers, or an id that was drawn for it.
 fn names_of_new(entry: &Entry<'_>, first: At) -> Vec<Value> {
     let Some(Op::Write { outcome, .. }) = entry.op(first) else { return vec![] };
@@ -256,7 +274,7 @@ fn kinds(entry: &Entry<'_>, first: At, second: At) -> Option<Confidence> {
             if !both_new {
                 let counts = |at: At| matches!(entry.op(at), Some(Op::Write { mode: WriteMode::Atomic, .. }));
                 // What one takes and the other gives is a sum; of other rows it is only likely that they belong together.
-                return Some(if counts(first) && counts(second) {
+                return Some(if counts(first) && counts(second) && share_amount(entry, first, second) {
                     Confidence::High
                 } else {
                     Confidence::Medium

@@ -25,8 +25,10 @@ use crate::{
     decision::{needs, unless},
     fields::{is_in_cache, is_version},
     keys::key_of,
+    lexicon::Topic,
     rows::adds_row,
     view::{At, Entry, Kinds, Runs, View},
+    words,
 };
 
 use super::HAZARD;
@@ -114,7 +116,7 @@ fn overwrites(entry: &Entry<'_>, at: At) -> Result<(), Reason> {
         return Err(Reason::OutOfScope);
     };
     unless(matches!(**key, Term::Any), Reason::OutOfScope)?;
-    unless(adds_row(entry, at), Reason::OnlyAdds)?;
+    unless(adds_row(entry, at) || entry.alias().is_another_each_time(key), Reason::OnlyAdds)?;
     needs(entry.locks().mutexes(at).is_empty(), Reason::HeldLock)?;
     unless(entry.control().is_recovery(at), Reason::OnlyInRecovery)?;
     // A row that this transaction has looked at first is not overwritten unseen.
@@ -124,17 +126,29 @@ fn overwrites(entry: &Entry<'_>, at: At) -> Result<(), Reason> {
     });
     unless(seen, Reason::InTransaction)?;
     let of_key = entry.flow().values_in(key);
+    // What names another thing is no text that somebody has worked on.
+    let columns = entry.alias().columns(at).filter(|columns| columns.len() == from.len());
+    let names = |value: &Value| {
+        let place = from.iter().position(|written| written == value);
+        let column = place.and_then(|place| columns.and_then(|columns| columns.get(place)));
+        column.is_some_and(|column| names_a_thing(entry, column))
+    };
     let sent = |value: &Value| {
         let is_key = of_key
             .iter()
             .any(|key| entry.alias().resolve(&(*key).into()) == entry.alias().resolve(&(*value).into()));
-        !is_key && comes_from_the_caller(entry, *value)
+        !is_key && !names(value) && comes_from_the_caller(entry, *value)
     };
     // What is computed from the same table is a lost update instead.
     let own =
         |source: &At| entry.resource(*source).is_some() && table_of(entry, *source) == table_of(entry, at);
     needs(from.iter().any(sent), Reason::NotFromCaller)?;
     unless(entry.flow().data_dependences(at).iter().any(own), Reason::ComputedFromTable)
+}
+
+/// Whether a column has the name of a thing in it: `workspace_id`, `file_path`.
+fn names_a_thing(entry: &Entry<'_>, column: &str) -> bool {
+    words(column).last().is_some_and(|last| entry.lexicon().has(Topic::NamesThing, last))
 }
 
 fn comes_from_the_caller(entry: &Entry<'_>, value: Value) -> bool {
@@ -163,6 +177,6 @@ fn issue(entry: &Entry<'_>, at: At, table: &str) -> Issue {
             format!("writes {thing} from what it had read: B's work is gone, and nobody can see it"),
         );
     issue.keys = entry.resource(at).and_then(|resource| key_of(entry, resource)).into_iter().collect();
-    let sure = matches!(entry.resource(at), Some(Resource::Row { key, .. }) if **key != Term::Unknown);
-    if sure { issue } else { issue.no_surer_than(Confidence::Medium) }
+    // Whether somebody had read it before, and has worked on what was there then, is not seen here.
+    issue.no_surer_than(Confidence::Medium)
 }

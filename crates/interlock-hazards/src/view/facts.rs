@@ -1,10 +1,16 @@
 //! Whole-program facts that every entry asks for, found once: a tree may have as many locks and limits as entries.
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::OnceLock,
+};
 
 use interlock_model::{
     Span,
-    ir::{AccessPath, Field, Fields, FunctionId, Name, Program, Root, Term, UnresolvedReason, ValueInfo},
+    ir::{
+        AccessPath, Field, Fields, FunctionId, Name, Op, Program, Resource, Root, Term, UnresolvedReason,
+        ValueInfo,
+    },
 };
 
 use super::entry::{At, Entry};
@@ -27,6 +33,8 @@ pub struct Facts {
     pub(crate) decisions: Recorder,
     /// What names say, where a project has words of its own.
     lexicon: Option<Lexicon>,
+    /// The globals that somebody changes, or a part of them, once somebody asks.
+    set: OnceLock<HashSet<Name>>,
 }
 
 /// Places, for entries to ask whether one of theirs is among them.
@@ -66,6 +74,7 @@ impl Facts {
             guessed: guessed(program).collect(),
             decisions: Recorder::default(),
             lexicon: Lexicon::extended(&program.words),
+            set: OnceLock::new(),
         }
     }
 
@@ -116,6 +125,24 @@ impl Entry<'_> {
         let of_step = steps.iter().find_map(|at| guessed(self.span(*at)));
         let written = of_step.or_else(|| steps.iter().find_map(on_the_way))?;
         Some(written.rsplit_once('.').map_or(&**written, |(object, _)| object))
+    }
+
+    /// Whether something global is never changed in the whole program, as far as one can see: what a constant holds.
+    pub(crate) fn is_never_set(&self, path: &AccessPath) -> bool {
+        let Root::Global(_) = &path.root else { return false };
+        let set = self.facts.set.get_or_init(|| {
+            let effects = self.program.functions.iter().flat_map(|function| function.effects());
+            let set = effects.filter_map(|effect| match &effect.op {
+                Op::Write { to: Resource::Shared(path), .. }
+                | Op::Delete { of: Resource::Shared(path), .. } => match &path.root {
+                    Root::Global(name) => Some(name.clone()),
+                    _ => None,
+                },
+                _ => None,
+            });
+            set.collect()
+        });
+        matches!(&path.root, Root::Global(name) if !set.contains(name))
     }
 
     /// What names say.

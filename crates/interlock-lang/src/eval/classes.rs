@@ -116,13 +116,16 @@ impl<'f> Evaluator<'_, 'f> {
         }
     }
 
-    /// Whether the tree makes an object of a class, or of one below it.
+    /// Whether the tree makes an object of a class, or of one below it, or hands the class to somebody who may: a container that is
+    /// told `bind(Store).to(FileStore)`.
     fn is_instantiated(&self, class: usize) -> bool {
         let instantiated = self.instantiated.get_or_init(|| {
             let sites = self.flat.sites.iter().filter(|site| site.construct);
             let classes =
                 sites.filter_map(|site| self.index.classes.get(&*place(site.callee.as_ref()?, None)?));
-            classes.flat_map(|class| self.ancestry(*class)).collect()
+            let handed = self.flat.sites.iter().flat_map(|site| site.arguments.iter()).flat_map(Arg::globals);
+            let handed = handed.filter_map(|name| self.index.classes.get(&**name));
+            classes.chain(handed).flat_map(|class| self.ancestry(*class)).collect()
         });
         instantiated.contains(&class)
     }

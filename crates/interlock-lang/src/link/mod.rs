@@ -11,6 +11,7 @@
 pub(crate) mod names;
 mod visit;
 
+mod constants;
 pub(crate) mod flat;
 mod interfaces;
 mod named;
@@ -71,6 +72,7 @@ pub(crate) fn link(
     let (mut flat, mut functions) = flat::flatten(modules, &names);
     functions.iter_mut().for_each(|function| semantics.describe(function));
     named::settle(&mut flat, &functions);
+    constants::settle(&flat, &mut functions);
     let packages = packages.iter().map(String::as_str).collect();
     let namespaces = names.namespaces();
     let tools::Applied { servers, notes: unregistered } =

@@ -153,6 +153,8 @@ pub(crate) struct Object {
     pub(crate) inside: Vec<String>,
     /// How the names of classes end that are tools.
     pub(crate) suffix: String,
+    /// The methods by which a container is told what a class is bound to.
+    pub(crate) binds: Words,
     /// The member with hints, besides the object itself.
     pub(crate) annotations: String,
     /// The hint that it changes nothing.

@@ -187,6 +187,7 @@ fn follow(found: &mut Found<'_, '_>, handler: u32, mut trail: Trail, registered:
                 .map(|(_, value, rest)| (*value, rest.as_slice())),
         );
         known.sort_unstable();
+        tools.leave_out(found.index, function, &known);
         lookups(found, handler, function, &known, &tools);
         let next = tools.hand_on(found.index, function);
         pending

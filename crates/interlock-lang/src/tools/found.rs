@@ -1,6 +1,6 @@
 //! What was found so far.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use interlock_model::ir::{FunctionId, Name, Note, Tool};
 
@@ -33,6 +33,8 @@ pub(super) struct Found<'x, 'i> {
     pub(super) listed: Vec<(&'i str, Tool)>,
     /// Whether all that looks like a tool was registered.
     all_tools: bool,
+    /// The packages in which something was registered because it looks like a tool.
+    by_look: Vec<&'i str>,
     handlers: BTreeMap<u32, Vec<Tool>>,
     /// The functions that answer for all tools.
     dispatchers: Vec<Dispatcher>,
@@ -48,6 +50,7 @@ impl<'x, 'i> Found<'x, 'i> {
             dispatches: BTreeMap::new(),
             listed: vec![],
             all_tools: false,
+            by_look: vec![],
             handlers: BTreeMap::new(),
             dispatchers: vec![],
             packages: Packages::of(index),
@@ -83,9 +86,17 @@ impl<'x, 'i> Found<'x, 'i> {
     /// Registers whatever looks like a tool, because somebody registers tools that nobody can name.
     pub(super) fn all_tools(&mut self, site: u32) {
         if !std::mem::replace(&mut self.all_tools, true) {
+            let known: BTreeSet<u32> = self.working().collect();
             shape::all_tools(self, site);
             files::loaded(self);
+            let new: Vec<u32> = self.working().filter(|function| !known.contains(function)).collect();
+            self.by_look = new.into_iter().map(|function| self.package_of(function)).collect();
         }
+    }
+
+    /// The functions that do the work of tools.
+    fn working(&self) -> impl Iterator<Item = u32> {
+        self.handlers.iter().filter(|(_, tools)| !tools.is_empty()).map(|(function, _)| *function)
     }
 
     /// Makes a function the handler of a tool.
@@ -237,8 +248,12 @@ impl<'x, 'i> Found<'x, 'i> {
             }
             // Where it goes nobody can tell, but to tools.
             self.all_tools(0);
-            // A dispatch that is not understood still answers what the server lists.
+            // A dispatch that is not understood still answers what the server lists. Where that is not known either, it goes to what looks
+            // like tools, and is none itself.
             let mut tools = listed;
+            if tools.is_empty() && self.by_look.contains(&self.package_of(function)) {
+                continue;
+            }
             if tools.is_empty() {
                 tools.push(Self::plain(self.name_of(function)));
             }

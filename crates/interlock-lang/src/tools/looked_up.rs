@@ -2,13 +2,14 @@
 //! helper that is handed it.
 
 use interlock_model::ir::{
-    AccessPath, Argument, Callee, Exit, Field, FunctionId, Name, Op, Root, Term, Value,
+    AccessPath, Argument, Callee, Exit, Field, FunctionId, Name, Op, Resource, Root, Term, Value,
 };
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{
     AbstractValue, Choice, Context, exact_name, exact_place,
     index::{Definition, Index},
+    sent,
 };
 use crate::{Arg, Shape, tables::Gives};
 
@@ -27,7 +28,11 @@ pub(super) type Elements<'i> = Vec<(Option<Name>, AbstractValue<'i>)>;
 /// What was looked up by the name in one function and is called in another: a closure that has captured it, or a helper that is handed
 /// it. By function and value; what it is one of, and the members that lead to it from there.
 #[derive(Default)]
-pub(super) struct Tools<'i>(FxHashMap<(u32, Value), (Elements<'i>, Vec<Name>)>);
+pub(super) struct Tools<'i> {
+    handed: FxHashMap<(u32, Value), (Elements<'i>, Vec<Name>)>,
+    /// What was looked up by something that a caller has sent besides the name: `actions[args.action]` is no tool.
+    others: FxHashSet<(u32, Value)>,
+}
 
 impl<'i> Tools<'i> {
     /// What a value is one of, and the members that lead to it from there.
@@ -40,6 +45,31 @@ impl<'i> Tools<'i> {
         self.follow(index, value, function, HELPERS)
     }
 
+    /// Remembers what a function looks up by something else than the name, as far as it is known where the name is.
+    pub(super) fn leave_out(&mut self, index: &Index<'i>, function: u32, names: &[(Value, &[Name])]) {
+        let sent = sent::besides(index, function, names);
+        let Some(unit) = index.unit(function).filter(|_| !sent.is_empty()) else { return };
+        let is_key = |term: &Term| matches!(term, Term::Path(path) if sent.has(path));
+        for effect in unit.function.effects() {
+            let (into, by_other) = match &effect.op {
+                Op::Derive { into, term: Term::Path(path), .. }
+                | Op::Read { into, of: Resource::Shared(path), .. } => {
+                    let other = |field: &Field| matches!(field, Field::At(term) if is_key(term));
+                    (*into, path.fields.iter().any(other))
+                }
+                Op::Call { into: Some(into), callee: Callee::Pending(number), .. } => {
+                    let key = || index.site(*number)?.arguments.first();
+                    let among = matches!(index.choice(function, *into), Some(Choice::Among(..)));
+                    (*into, among && key().is_some_and(|key| is_key(&key.term)))
+                }
+                _ => continue,
+            };
+            if by_other {
+                self.others.insert((function, into));
+            }
+        }
+    }
+
     /// What a value is one of, and the members that lead to it from there: of what a call gives that looks up by itself, too.
     fn follow(
         &self,
@@ -48,8 +78,11 @@ impl<'i> Tools<'i> {
         function: u32,
         helpers: usize,
     ) -> Option<(Elements<'i>, Vec<Name>)> {
-        if let Some(known) = self.0.get(&(function, value)) {
+        if let Some(known) = self.handed.get(&(function, value)) {
             return Some(known.clone());
+        }
+        if self.others.contains(&(function, value)) {
+            return None;
         }
         let at = Context::plain(function);
         let among = match index.choice(function, value) {
@@ -150,7 +183,7 @@ impl<'i> Tools<'i> {
         let mut next = vec![];
         for (to, own, term) in effects.flat_map(|effect| handed(index, function, &effect.op)) {
             let Term::Path(AccessPath { root: Root::Value(value), fields }) = term else { continue };
-            if self.0.contains_key(&(to, own)) {
+            if self.handed.contains_key(&(to, own)) {
                 continue;
             }
             let (Some((elements, mut rest)), Some(fields)) =
@@ -162,7 +195,7 @@ impl<'i> Tools<'i> {
                 continue;
             }
             rest.extend(fields);
-            self.0.insert((to, own), (elements, rest));
+            self.handed.insert((to, own), (elements, rest));
             next.push(to);
         }
         next

@@ -13,6 +13,7 @@ mod answer;
 mod found;
 mod tool;
 
+mod given;
 mod shape;
 
 mod register;
@@ -22,6 +23,7 @@ mod offered;
 
 mod dispatch;
 mod looked_up;
+mod sent;
 mod vary;
 
 mod classes;

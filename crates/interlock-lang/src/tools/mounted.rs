@@ -1,8 +1,8 @@
 //! Servers that take over the tools of others: `main.mount(weather, prefix="weather")` calls its `forecast` `weather_forecast`.
 
-use interlock_model::ir::Name;
+use interlock_model::ir::{Field, Name, Root, Term};
 
-use super::{AbstractValue, Context, index::Index, says::Says, split_method};
+use super::{AbstractValue, Context, exact_place, index::Index, says::Says, split_method};
 use crate::{Arg, module::Site};
 
 /// How many servers may be inside each other.
@@ -14,9 +14,18 @@ const LONG: usize = 256;
 /// A server that another one has taken over: where it was made, where the other was, and what its tools are called by.
 #[derive(Debug)]
 pub(super) struct Mounted {
-    server: u32,
-    within: Option<u32>,
+    server: Which,
+    within: Option<Which>,
     prefix: Name,
+}
+
+/// Which server it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Which {
+    /// The one that a call has made.
+    Made(u32),
+    /// An object of a class of the tree, which extends one of a library, by where it is kept.
+    Kept(String),
 }
 
 /// What stands before the names of the tools that a call registers.
@@ -27,23 +36,26 @@ pub(super) fn prefix<'i>(index: &Index<'i>, site: &'i Site, at: &Context<'i>) ->
     }
     let callee = site.callee.as_ref()?;
     let (_, fields) = split_method(callee)?;
-    let mut server = made(&index.walk(&callee.root, fields, at));
+    let mut server = which(&index.walk(&callee.root, fields, at), &callee.root, fields);
     let mut whole = String::new();
     for _ in 0..DEPTH {
-        let Some(found) = mounted.iter().find(|mounted| Some(mounted.server) == server) else { break };
+        let Some(found) = mounted.iter().find(|mounted| Some(&mounted.server) == server.as_ref()) else {
+            break;
+        };
         if whole.len() + found.prefix.len() > LONG {
             break;
         }
         whole = [&*found.prefix, &*index.sdk().mount.joined, &*whole].concat();
-        server = found.within;
+        server.clone_from(&found.within);
     }
     (!whole.is_empty()).then_some(whole)
 }
 
-/// The call that made a server.
-fn made(thing: &AbstractValue<'_>) -> Option<u32> {
+/// Which server something is that is found at a path.
+fn which(thing: &AbstractValue<'_>, root: &Root, fields: &[Field]) -> Option<Which> {
     match thing {
-        AbstractValue::Call(number, _) => Some(*number),
+        AbstractValue::Call(number, _) => Some(Which::Made(*number)),
+        AbstractValue::Instance(..) => exact_place(root, fields, None).map(|place| Which::Kept(place.into())),
         _ => None,
     }
 }
@@ -61,9 +73,12 @@ pub(super) fn all(index: &Index<'_>) -> Vec<Mounted> {
             |arg: &Arg| known.prefix.iter().find_map(|option| arg.member(option)?.literal().cloned());
         let named = things.iter().find_map(|thing| thing.text().cloned());
         let named = named.or_else(|| site.arguments.iter().find_map(option));
-        let server = things.iter().find_map(made);
+        let server = things.iter().zip(&site.arguments).find_map(|(thing, arg)| match &arg.term {
+            Term::Path(path) => which(thing, &path.root, &path.fields),
+            _ => which(thing, &Root::This, &[]),
+        });
         if let (Some(prefix), Some(server)) = (named, server) {
-            let within = made(&index.walk(&callee.root, fields, &at));
+            let within = which(&index.walk(&callee.root, fields, &at), &callee.root, fields);
             found.push(Mounted { server, within, prefix });
         }
     }

@@ -36,6 +36,11 @@ pub(super) fn tools<'i>(found: &mut Found<'_, 'i>, number: u32, site: &'i Site) 
             members.iter().for_each(|(member, work)| handler(found, site, member, work));
         }
         let tools = index.member(index.look(given, &at), &index.sdk().given.member);
+        // `tools: async () => ({ … })`: they are what it answers with.
+        let tools = match index.settle(tools.clone()) {
+            AbstractValue::Function(function, env) => index.returned(function.0, &env),
+            _ => tools,
+        };
         for (key, thing) in index.elements(&tools) {
             tool(found, number, key, &thing);
         }

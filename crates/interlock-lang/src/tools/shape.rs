@@ -5,7 +5,13 @@
 
 use interlock_model::ir::{AccessPath, Name, Root, Term, Value};
 
-use super::{AbstractValue, Context, exact_name, found::Found, index::Index, vary};
+use super::{
+    AbstractValue, Context, exact_name,
+    found::Found,
+    given::{Described, Given, described},
+    index::Index,
+    vary,
+};
 use crate::{Arg, Shape, tables::Sdk};
 
 /// How many tools are found so.
@@ -83,16 +89,12 @@ pub(super) fn all_tools(found: &mut Found<'_, '_>, number: u32) {
         let Some(name) = name.filter(|_| !found.functions(&work).is_empty()) else { continue };
         found.handler(number, &work, Some(name), |name| index.tool_in(name, &object));
     }
-    for class in 0..index.eval.flat.classes.len() {
-        let has = |names: &[String]| names.iter().any(|name| index.defines(class, name));
-        // A schema that is written out in a field leaves no trace, but the class says what it is.
-        let is_tool = || index.class_at(class).is_some_and(|class| class.name.ends_with(&*known.suffix));
-        if !has(&known.purpose) || !(has(&known.takes) || is_tool()) || !index.descendants(class).is_empty() {
-            continue;
-        }
-        let object = AbstractValue::of_class(class);
-        let work = known.work.iter().find_map(|work| index.method(class, work));
-        if let (AbstractValue::Text(name), Some(work)) = (index.name_in(&object), work) {
+    let described: Vec<Described> = described(index).collect();
+    let given = Given::among(found, &described);
+    for tool in described {
+        if given.has(found, &tool) {
+            let Described { class, name, work } = tool;
+            let object = AbstractValue::of_class(class);
             found.serve(work, index.tool_in(name.clone(), &object));
             vary::inherited(found, work, class, &name);
         }

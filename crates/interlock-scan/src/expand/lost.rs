@@ -34,8 +34,8 @@ const MOST_LISTED: usize = 100;
 #[derive(Debug, Default)]
 pub(crate) struct Touching {
     functions: FxHashSet<FunctionId>,
-    /// What they are called, without what they are members of.
-    names: FxHashSet<Name>,
+    /// What they are called, without what they are members of, and whether one of that name is over when it returns.
+    names: FxHashMap<Name, bool>,
 }
 
 impl Touching {
@@ -44,7 +44,7 @@ impl Touching {
         let mut all = Self::default();
         for (id, function) in ids.filter(|(id, _)| touches(*id)) {
             all.functions.insert(id);
-            all.names.insert(last_part(&function.name).into());
+            *all.names.entry(last_part(&function.name).into()).or_default() |= !function.asynchronous;
         }
         all
     }
@@ -252,7 +252,10 @@ impl Judge<'_> {
     /// Whether a call could hide a change of something that calls share.
     fn hides(&self, kind: LossKind, name: &str, waited: bool) -> bool {
         let method = last_part(name);
-        let may_be_own = || self.touching.names.contains(method);
+        // Nobody leaves off in the middle what has to be waited for.
+        let may_be_own = || self.touching.names.get(method).is_some_and(|at_once| waited || *at_once);
+        // `pending.resolve(answer)`: what is done then is done by whoever waits.
+        let settles = || !waited && self.lexicon.settles_promise(method);
         // Who is not waited for works on what it is handed, and who only asks leaves all as it was.
         let acts_outside = || waited && !self.lexicon.only_asks(method);
         match kind {
@@ -260,8 +263,8 @@ impl Judge<'_> {
             LossKind::UnknownLibrary => {
                 acts_outside() && !(method != name && self.lexicon.makes_handle(method))
             }
-            LossKind::UnresolvedReceiver => may_be_own() || acts_outside(),
-            LossKind::Alternatives => may_be_own(),
+            LossKind::UnresolvedReceiver => !settles() && (may_be_own() || acts_outside()),
+            LossKind::Alternatives => self.touching.names.contains_key(method),
             LossKind::UnresolvedImport
             | LossKind::UnknownFunction
             | LossKind::NotInlined
@@ -315,5 +318,33 @@ pub(crate) fn location(program: &Program, span: Span) -> Location {
         file: program.files.get(span.file.0 as usize).map(ToString::to_string).unwrap_or_default(),
         line: span.line,
         end_line: span.end_line.max(span.line),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_method_of_something_unknown_hides_what_one_of_its_name_in_the_tree_could_do() {
+        let program = Program::default();
+        let names = [(Name::from("save"), false), (Name::from("apply"), true), (Name::from("resolve"), true)];
+        let touching = Touching { functions: FxHashSet::default(), names: names.into_iter().collect() };
+        let judge = Judge {
+            program: &program,
+            reasons: FxHashMap::default(),
+            touching: &touching,
+            lexicon: Lexicon::of(&program),
+            crowded: false,
+        };
+        let hides = |name: &str, waited: bool| judge.hides(LossKind::UnresolvedReceiver, name, waited);
+        assert!(hides("store.save", true) && hides("rules.apply", false) && hides("paths.resolve", true));
+        assert!(!hides("context.save", false), "the own one has to be waited for");
+        assert!(!hides("pending.resolve", false), "it settles a promise");
+        assert!(
+            !hides("schema.parse", false) && !hides("schema.parse", true),
+            "none in the tree, and it only asks"
+        );
+        assert!(judge.hides(LossKind::Alternatives, "store.save", false));
     }
 }

@@ -20,7 +20,10 @@ impl<'v, 'e> Locks<'v, 'e> {
         };
         let Via::Client(_) = transaction.via else { return false };
         let through = self.0.alias().via(&transaction.via);
-        let one_writer = matches!(transaction.isolation, Isolation::SingleWriter | Isolation::Serializable);
+        let one_writer = matches!(
+            transaction.isolation,
+            Isolation::SingleWriter | Isolation::Serializable | Isolation::FirstUpdaterWins
+        );
         let inside = |at: At, via: Option<&Via>| {
             let Some(named) = via else { return true };
             let via = self.0.alias().via(named);
@@ -106,8 +109,9 @@ impl<'v, 'e> Locks<'v, 'e> {
     /// it was handed, or the same helper was asked for both. A file is mostly opened once; a pool gives another one each time it is asked.
     fn are_one_connection(self, one: &Via, other: &Via, isolation: Isolation) -> bool {
         let (Via::Client(one), Via::Client(other)) = (one, other) else { return false };
-        let name = |path: &AccessPath| match path.fields.last() {
-            Some(Field::Name(name)) => Some(name.clone()),
+        let name = |path: &AccessPath| match (path.fields.last(), &path.root) {
+            (Some(Field::Name(name)), _) => Some(name.clone()),
+            (None, Root::Global(global)) => global.rsplit("::").next().map(Name::from),
             _ => None,
         };
         name(one).is_some_and(|one| name(other) == Some(one))

@@ -486,7 +486,7 @@ export class Helper {
 }
 "#,
         &expect![[r#"
-            index.ts:5 module.closure: module.closure
+            index.ts:5 module.closure: no tool
             tools/add.ts:1 run: add
             tools/drop.ts:6 DropTool.execute: drop
         "#]],

@@ -95,7 +95,7 @@ export const zones = {
 };
 "#,
         &expect![[r#"
-            index.ts:5 module.closure: module.closure
+            index.ts:5 module.closure: no tool
             zones.ts:2 handler: zones_list
             zones.ts:3 handler: zones-add
         "#]],

@@ -5,6 +5,7 @@ mod compared;
 mod decorated;
 mod dispatched;
 mod helped;
+mod left_out;
 mod loaded;
 mod looked_up;
 mod looped;

@@ -125,6 +125,33 @@ def drop(a: int) -> int: return a
 }
 
 #[test]
+fn the_tools_of_a_mounted_server_of_a_class_of_the_tree_have_its_prefix() {
+    check(
+        r#"
+//- main.py
+from own import OwnServer
+from jira import jira
+main = OwnServer("main")
+main.mount(jira, namespace="jira")
+//- own.py
+from fastmcp import FastMCP
+class OwnServer(FastMCP):
+    def note(self) -> None:
+        pass
+//- jira.py
+from own import OwnServer
+jira = OwnServer("jira")
+@jira.tool()
+async def search(text: str) -> str:
+    return text
+"#,
+        &expect![[r#"
+            jira.py:3 search: jira_search
+        "#]],
+    );
+}
+
+#[test]
 fn the_tools_of_a_mounted_server_have_its_prefix() {
     check(
         r#"

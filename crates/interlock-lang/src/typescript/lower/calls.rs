@@ -4,13 +4,12 @@ use interlock_model::ir::{AccessPath, Callee, Field, Fresh, Name, Op, Root, Term
 use oxc_ast::ast::{
     Argument, CallExpression, Expression, NewExpression, StaticMemberExpression, TaggedTemplateExpression,
 };
-
 use oxc_syntax::operator::LogicalOperator;
 
 use super::{
     bind::{SymbolKind, meaning_of},
     context::{Lowerer, flag},
-    val::{Val, argument, is_small},
+    val::{Val, argument, is_small, merge},
 };
 use crate::{
     Arg, Shape,
@@ -190,8 +189,23 @@ impl<'a> Lowerer<'a> {
                 self.expression(&it.left);
                 self.callee(&it.right)
             }
+            // `(fast ? one : two)(x)`: what was chosen is called as if it had a name.
+            Expression::ConditionalExpression(it) => {
+                self.condition(&it.test);
+                let (left, right) = (self.expression(&it.consequent), self.expression(&it.alternate));
+                self.chosen([left, right])
+            }
             _ => self.place(callee),
         }
+    }
+
+    /// One of two things that is called.
+    fn chosen(&mut self, ways: [Val; 2]) -> Val {
+        let mut values = vec![];
+        ways.iter().for_each(|way| merge(&mut values, &way.values));
+        let shape = Shape::Choice(ways.into_iter().map(Val::into_arg).collect());
+        let name = self.names.get("chosen");
+        self.local(&name, Val { shape, values, ..Val::nothing() })
     }
 
     pub(super) fn spread_or_expression(&mut self, argument: &Argument<'a>) -> Val {

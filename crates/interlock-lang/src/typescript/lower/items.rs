@@ -13,7 +13,7 @@ use super::{
     val::Val,
 };
 use crate::{
-    Shape,
+    Arg, Shape,
     module::{Export, Import, Imported},
 };
 
@@ -153,7 +153,7 @@ impl<'a> Lowerer<'a> {
     /// Members with a value that stands in the source are that value; the others count up.
     pub(super) fn enumeration(&mut self, it: &TSEnumDeclaration<'a>) {
         let Some(symbol) = symbol_of(&it.id.symbol_id) else { return };
-        let mut next = Some(0_i64);
+        let (mut next, mut members) = (Some(0_i64), vec![]);
         for member in &it.body.members {
             let name = match &member.id {
                 TSEnumMemberName::Identifier(id) => self.names.of(id.name),
@@ -177,7 +177,16 @@ impl<'a> Lowerer<'a> {
                     term
                 }
             };
+            if let Term::Literal(text) = &term {
+                let shape = Shape::Text(vec![Term::Literal(text.clone())]);
+                members.push((name.clone(), Arg { term: term.clone(), values: vec![], shape }));
+            }
             self.enums.insert((symbol, name), term);
+        }
+        // Other files find the members there.
+        if self.facts.symbol(symbol).is_some_and(|found| found.global) {
+            let path = self.global(symbol);
+            self.record(path, None, Val { shape: Shape::Object(members), ..Val::nothing() });
         }
     }
 

@@ -337,6 +337,7 @@ late = Files.open(Mode.Write);
         expect![[r#"
             ::tools = {create: {name: Text([Literal("create")]), handler: fn handler}, list: fn list}
             ::tools.extra = {handler: Path(AccessPath { root: Global("list"), fields: [] })}
+            ::Mode = {Read: Text([Literal("r")]), Write: Text([Literal("w")])}
             ::Files.root = Text([Literal("/srv")])
             ::late = ::Files.open(Text([Literal("w")]))
             handler is bound to ::tools.create.handler
