@@ -42,9 +42,11 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
     let [first, second, ..] = segments;
     // Of the whole space only this eighth was ever given out, and not all of it.
     let is_given_out = first & 0xe000 == 0x2000;
-    let is_special = (first == 0x2001 && second < 0x0200)
-        || (first == 0x2001 && second == 0x0db8)
-        || (first == 0x3fff && second < 0x1000);
+    let is_special = match first {
+        0x2001 => second < 0x0200 || second == 0x0db8,
+        0x3fff => second < 0x1000,
+        _ => false,
+    };
     is_given_out && !is_special
 }
 

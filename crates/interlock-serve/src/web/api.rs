@@ -39,27 +39,34 @@ pub(super) fn about(id: OpId, state: &Standing) -> Value {
         Standing::Done(done) => (if done.failure.is_some() { "failed" } else { "done" }, &done.asked),
     };
     let mut about = links(id, name);
-    about["target"] = json!(asked.target);
-    about["asked_at"] = json!(asked.at);
-    about["badge"] = json!(format!("/badges/{}.svg", digest(&asked.target)));
+    put(&mut about, "target", json!(asked.target));
+    put(&mut about, "asked_at", json!(asked.at));
+    put(&mut about, "badge", json!(format!("/badges/{}.svg", digest(&asked.target))));
     match state {
         Standing::Queued(_) => {}
-        Standing::Running(_, progress) => about["progress"] = json!(progress),
+        Standing::Running(_, progress) => put(&mut about, "progress", json!(progress)),
         Standing::Done(done) => add_end(&mut about, done),
     }
     about
 }
 
+/// Adds a member.
+fn put(about: &mut Value, name: &str, value: Value) {
+    if let Some(members) = about.as_object_mut() {
+        members.insert(name.to_owned(), value);
+    }
+}
+
 fn add_end(about: &mut Value, done: &Done) {
-    about["ended_at"] = json!(done.ended);
-    about["took_ms"] = json!(done.took);
-    about["tries"] = json!(done.tries);
-    about["score"] = json!(done.score);
-    about["grade"] = json!(done.grade);
-    about["findings"] = json!(done.findings);
+    put(about, "ended_at", json!(done.ended));
+    put(about, "took_ms", json!(done.took));
+    put(about, "tries", json!(done.tries));
+    put(about, "score", json!(done.score));
+    put(about, "grade", json!(done.grade));
+    put(about, "findings", json!(done.findings));
     if let Some(failure) = &done.failure {
-        about["failure"] = json!(failure);
-        about["reports"] = json!({});
+        put(about, "failure", json!(failure));
+        put(about, "reports", json!({}));
     }
 }
 
