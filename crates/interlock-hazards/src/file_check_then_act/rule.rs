@@ -214,11 +214,15 @@ fn issue(pair: &CheckAct<'_, '_>) -> Issue {
                 &format!("writes {thing}"),
                 "A's content is gone",
             );
-            // Two calls that make the same beginning lose nothing, unless a third has gone on from it; and what was asked of a file
-            // that is there may have nothing to do with what is written.
-            if !there && is_beginning(pair) {
+            // Two calls that make the same beginning lose nothing, unless a third has gone on from it: that is how a default beside the
+            // server comes about (P60), but a file that the caller names was asked for. What was asked of a file that is there may have
+            // nothing to do with what is written.
+            let is_named =
+                matches!(pair.resource(), Some(Resource::File(path)) if is_chosen(pair.entry, path));
+            let begins = !there && is_beginning(pair);
+            if begins && !is_named {
                 issue.no_surer_than(Confidence::Low)
-            } else if there {
+            } else if there || begins {
                 issue.no_surer_than(Confidence::Medium)
             } else {
                 issue
