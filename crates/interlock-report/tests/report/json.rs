@@ -46,6 +46,7 @@ fn a_report_is_written_with_the_fields_of_the_contract() {
               "alternatives": 0,
               "not_inlined": 0,
               "budget": 0,
+              "other_programs": 0,
               "unreached": 7
             },
             "notes": [
@@ -180,6 +181,7 @@ fn a_report_without_findings_is_complete() {
               "alternatives": 0,
               "not_inlined": 0,
               "budget": 0,
+              "other_programs": 0,
               "unreached": 0
             },
             "notes": []
@@ -266,13 +268,13 @@ fn a_text_that_is_no_report_is_refused_with_the_place() {
         not a report of `interlock scan --format json`: a score of 101, which is above 100 at line 3 column 14
         not a report of `interlock scan --format json`: invalid value: integer `-1`, expected u8 at line 3 column 13
         not a report of `interlock scan --format json`: unknown variant `E`, expected one of `A`, `B`, `C`, `D`, `F` at line 4 column 14
-        not a report of `interlock scan --format json`: `fatal` is none of low, medium, high, critical at line 46 column 25
-        not a report of `interlock scan --format json`: `Lost Update` is not a hazard name: lower-case words joined by single hyphens, such as `lost-update` at line 45 column 29
-        not a report of `interlock scan --format json`: unknown variant `C`, expected one of `A`, `B`, `X` at line 60 column 21
-        not a report of `interlock scan --format json`: invalid value: integer `-5`, expected u32 at line 50 column 16
-        not a report of `interlock scan --format json`: missing field `fingerprint` at line 102 column 5
-        not a report of `interlock scan --format json`: `soon` is no time in seconds, such as `30s` at line 99 column 9
-        not a report of `interlock scan --format json`: a key must not be empty at line 99 column 9"#]].assert_eq(&all.join("\n"));
+        not a report of `interlock scan --format json`: `fatal` is none of low, medium, high, critical at line 47 column 25
+        not a report of `interlock scan --format json`: `Lost Update` is not a hazard name: lower-case words joined by single hyphens, such as `lost-update` at line 46 column 29
+        not a report of `interlock scan --format json`: unknown variant `C`, expected one of `A`, `B`, `X` at line 61 column 21
+        not a report of `interlock scan --format json`: invalid value: integer `-5`, expected u32 at line 51 column 16
+        not a report of `interlock scan --format json`: missing field `fingerprint` at line 103 column 5
+        not a report of `interlock scan --format json`: `soon` is no time in seconds, such as `30s` at line 100 column 9
+        not a report of `interlock scan --format json`: a key must not be empty at line 100 column 9"#]].assert_eq(&all.join("\n"));
 }
 
 #[test]
