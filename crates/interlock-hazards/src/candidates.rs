@@ -312,8 +312,8 @@ fn is_judgement(entry: &Entry<'_>, check: At) -> bool {
     entry.flow().condition_sources(check).len() <= MOST_SOURCES
 }
 
-/// What a check compares with something that depends on much, and is plain itself: `price > balance` judges the balance, however the
-/// price was found.
+/// The reads behind the simple operand of a comparison whose other operand has too many sources: `price > balance` checks the balance,
+/// however many reads the price was computed from.
 fn plainly_compared(entry: &Entry<'_>, check: At) -> Vec<(At, At)> {
     let Some(Op::Check { on, .. }) = entry.op(check) else { return vec![] };
     let sources = on.iter().map(|value| entry.flow().sources(*value)).filter(|_| on.len() == 2);

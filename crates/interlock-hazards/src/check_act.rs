@@ -90,7 +90,7 @@ impl CheckAct<'_, '_> {
         let Some(Op::Check { on, equal, .. }) = self.check.and_then(|check| self.entry.op(check)) else {
             return vec![];
         };
-        // `{ status: "success", data: row }` is what a helper says of its work, not what the row says.
+        // In `{ status: "success", data: row }` the field `status` belongs to the answer of a helper, not to the row.
         let went_well = |value: &Value| {
             let of_answer = || match self.entry.alias().field_path(*value).map(|path| &path.root) {
                 Some(Root::Value(whole)) => {
@@ -250,7 +250,7 @@ impl CheckAct<'_, '_> {
         }
     }
 
-    /// Whether what is written was made of what the read was compared with: `if turn != player: raise`, and `turn = after(player)`.
+    /// Whether the written value is computed from the other operand of the check: `if turn != player: raise`, then `turn = after(player)`.
     fn stands_in(&self, on: &[Value], from: &[Value]) -> bool {
         let flow = self.entry.flow();
         let is_read = |value: &Value| flow.sources(*value).contains(&self.read);

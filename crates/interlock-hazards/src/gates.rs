@@ -183,7 +183,7 @@ fn is_in_memory(entry: &Entry<'_>, read: At) -> bool {
 
 /// Whether a write only makes what a read before it did not find: nothing is lost then, and the read is judged elsewhere.
 pub(crate) fn is_made_because_missing(entry: &Entry<'_>, at: At) -> bool {
-    // What is made of what the file said is no first version of it.
+    // A write computed from the content of the same file replaces that content; it is no first version.
     let says = |read: &At| matches!(entry.op(*read), Some(Op::Read { aspect: Aspect::Content, .. }));
     if entry
         .flow()

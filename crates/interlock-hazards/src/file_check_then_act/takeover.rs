@@ -53,7 +53,7 @@ fn of_entry(view: &View<'_>, entry: &Entry<'_>) -> Vec<Issue> {
     issues
 }
 
-/// What was looked at of the same file and decided over its removal: its age, or what stands in it.
+/// The read of the lock file (its age or its content) on which the removal of the lock file depends.
 fn looked_at(entry: &Entry<'_>, removal: At) -> Option<At> {
     let looks = |(_, read): &(At, At)| {
         let asks = matches!(

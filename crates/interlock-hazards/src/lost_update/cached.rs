@@ -119,7 +119,7 @@ fn judge(view: &View<'_>, entry: &Entry<'_>, (read, act, renewed): (At, At, At))
             && entry.alias().overlap(read, at).is_some()
     };
     unless(entry.steps_of(Kinds::CHANGES).any(changes), Reason::ReplacesCurrent)?;
-    // What is put back from the copy is told as that.
+    // Where the cache entry itself is written back from the stale copy, the lost update of the cache is reported instead.
     unless(entry.flow().data_dependences(renewed).contains(&read), Reason::ReportedElsewhere)?;
     view.interference(entry, read, renewed)?;
     let (thing, kept) = (entry.thing(act), entry.thing(read));

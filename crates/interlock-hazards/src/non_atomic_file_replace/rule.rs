@@ -264,7 +264,7 @@ fn read_back(entry: &Entry<'_>, at: At, path: &Term, known: &Reads<'_, '_>) -> O
         Some(Resource::File(other)) => other.names_the_same_as(path),
         _ => false,
     };
-    // Who looks once more at what the same call has just written sees that, unless another call writes the same at that moment.
+    // A read behind the write in the same call sees the whole file, unless another call is writing it at that moment.
     let control = entry.control();
     let looks_back = |read: &At| control.comes_before(at, *read) && !control.comes_before(*read, at);
     let own: Vec<At> = reads(entry).filter(same_value).collect();

@@ -71,13 +71,13 @@ fn judge(
 ) -> Result<Issue, Reason> {
     needs(entry.lexicon().has_inside(Topic::Scratch, &entry.text(path)), Reason::OutOfScope)?;
     unless(entry.alias().is_another_each_time(path), Reason::NameOfItsOwn)?;
-    // What is moved in the place of another is gone by then; that is told by `rule.rs`.
+    // A temporary file that is renamed over another file is no leftover; `rule.rs` reports that shape.
     let moved = |rename: At| match entry.op(rename) {
         Some(Op::Rename { from, .. }) => entry.alias().resolve_resource(from) == Resource::File(path.clone()),
         _ => false,
     };
     unless(entry.steps_of(Kinds::RENAME).any(moved), Reason::ReportedElsewhere)?;
-    // Only who waits for something in between lets others come.
+    // Within one process other calls run only if this one suspends between creation and removal.
     let window = entry.locks().race_window(make, removal).ok_or(Reason::NotAfter)?;
     needs(window.suspends, Reason::NoSuspension)?;
     let reach = view.reach_of(entry, &window, &Resource::File(path.clone())).ok_or(Reason::HeldLock)?;

@@ -45,8 +45,8 @@ fn of_entry(entry: &Entry<'_>) -> Vec<Issue> {
 }
 
 fn judge(entry: &Entry<'_>, retry: Retry) -> Result<Issue, Reason> {
-    // Where nobody else has a turn before it has worked or failed for good, no two calls lose together; what several processes share
-    // they may still lose at.
+    // A loop that never suspends finishes all its attempts before another call of the process runs, so calls cannot retry in step.
+    // Processes that share a file or a row can.
     let shared = entry.resource(retry.attempt).is_some();
     let waits = |at: At| entry.control().lets_others_in(at) || entry.control().is_awaited(at);
     needs(shared || entry.control().inside(retry.head).any(waits), Reason::NoSuspension)?;

@@ -1,5 +1,5 @@
-//! Resurrection of what was reset: something is opened by a setting where none is kept, and is kept although the setting was changed and what
-//! was kept was dropped while it was opened.
+//! A cached handle that outlives a reset: one call opens a handle by the current setting, another call changes the setting and drops the cached
+//! handle while the first still waits, and the first then caches the handle that it opened by the old setting.
 //!
 //! Reported:
 //! ```text
@@ -115,7 +115,7 @@ fn judge(
         }
     }
     let (drop, setting, changed) = found.ok_or(Reason::OutOfScope)?;
-    // Who asks for the setting again before it keeps what it has opened knows.
+    // A call that reads the setting again after the wait, and before it caches the handle, notices the change.
     let asks_again = entry.flow().controlling_reads(store).any(|(check, other)| {
         other > read
             && entry.alias().overlap(other, setting).is_some()
