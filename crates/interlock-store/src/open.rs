@@ -24,8 +24,17 @@ pub(crate) type Caveats = Pin<Box<dyn Future<Output = Vec<String>> + Send>>;
 /// A store on its way.
 pub(crate) type Opening = Pin<Box<dyn Future<Output = Result<Arc<dyn Store>, OpenError>> + Send>>;
 
-/// What a store is opened with besides its URL.
+/// What a store is opened with besides its URL: the defaults, and whatever else is set.
+///
+/// ```
+/// use std::time::Duration;
+/// use interlock_store::Options;
+///
+/// let options = Options::default().namespace("shop").timeout(Duration::from_secs(2));
+/// # let _ = options;
+/// ```
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Options {
     /// Keeps what one application stores apart from the others in the same database: 1 to 63 letters, digits, `_` and `-`.
     pub namespace: String,
@@ -39,6 +48,9 @@ pub struct Options {
     /// The permissions of a file that is made, as `chmod` writes them in octal digits; private unless told otherwise. A file that is there
     /// keeps its own.
     pub file_mode: u32,
+    /// Who vouches for the certificate of a server under TLS (`rediss://`, `sslmode=require`): root certificates in PEM; `None` for those that
+    /// this machine trusts. Looked at only with the feature `tls`.
+    pub root_certificates: Option<Arc<[u8]>>,
     /// How many connections to the server or, for reading, to the file are open at most; `None` for what the backend finds best. A Redis
     /// has one, which all operations share.
     pub connections: Option<NonZeroUsize>,
@@ -94,8 +106,60 @@ impl Default for Options {
             clock: None,
             timeout: Duration::from_secs(5),
             file_mode: 0o600,
+            root_certificates: None,
             connections: None,
         }
+    }
+}
+
+impl Options {
+    /// With another [namespace](Self::namespace).
+    #[must_use]
+    pub fn namespace(mut self, namespace: impl Into<String>) -> Self {
+        self.namespace = namespace.into();
+        self
+    }
+
+    /// With another time for which the ids of applied mutations are [remembered](Self::remember_ops).
+    #[must_use]
+    pub fn remember_ops(mut self, time: Duration) -> Self {
+        self.remember_ops = time;
+        self
+    }
+
+    /// With another [clock](Self::clock).
+    #[must_use]
+    pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.clock = Some(clock);
+        self
+    }
+
+    /// With another [time for one operation](Self::timeout).
+    #[must_use]
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
+        self
+    }
+
+    /// With other [permissions](Self::file_mode) of a file.
+    #[must_use]
+    pub fn file_mode(mut self, mode: u32) -> Self {
+        self.file_mode = mode;
+        self
+    }
+
+    /// With these [roots](Self::root_certificates), in PEM.
+    #[must_use]
+    pub fn root_certificates(mut self, pem: &[u8]) -> Self {
+        self.root_certificates = Some(pem.into());
+        self
+    }
+
+    /// With at most so many [connections](Self::connections).
+    #[must_use]
+    pub fn connections(mut self, most: NonZeroUsize) -> Self {
+        self.connections = Some(most);
+        self
     }
 }
 
@@ -155,12 +219,17 @@ fn backend_of(url: &str) -> Option<&'static Backend> {
 
 /// The URL without its password, for messages.
 pub(crate) fn without_secrets(url: &str) -> String {
+    // A driver may take a password from a parameter, too.
+    let (url, parameters) = match url.split_once('?') {
+        Some((url, parameters)) if parameters.contains("pass") => (url, "?…"),
+        _ => (url, ""),
+    };
     match url.split_once("://").and_then(|(scheme, rest)| Some((scheme, rest.rsplit_once('@')?))) {
         Some((scheme, (login, place))) => {
             let user = login.split(':').next().unwrap_or_default();
-            format!("{scheme}://{user}:…@{place}")
+            format!("{scheme}://{user}:…@{place}{parameters}")
         }
-        None => url.to_owned(),
+        None => format!("{url}{parameters}"),
     }
 }
 
@@ -183,6 +252,10 @@ mod tests {
     fn a_message_names_no_password() {
         assert_eq!(without_secrets("redis://:s3cret@host:1/0"), "redis://:…@host:1/0");
         assert_eq!(without_secrets("postgres://u:p@ss@host/db"), "postgres://u:…@host/db");
+        assert_eq!(
+            without_secrets("postgres://u@host/db?password=p&sslmode=require"),
+            "postgres://u:…@host/db?…"
+        );
         assert_eq!(without_secrets("sqlite:/tmp/x"), "sqlite:/tmp/x");
     }
 }

@@ -60,7 +60,7 @@ mod tests {
     #[test]
     fn the_features_of_what_is_published_are_known() {
         let root = Root::find(None, None).unwrap();
-        assert_eq!(features_of(&root, "interlock-store").unwrap(), ["postgres", "redis", "sqlite"]);
+        assert_eq!(features_of(&root, "interlock-store").unwrap(), ["postgres", "redis", "sqlite", "tls"]);
         assert!(features_of(&root, "interlock-sync").unwrap().contains(&"rmcp".to_owned()));
     }
 }

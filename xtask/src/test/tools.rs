@@ -58,10 +58,8 @@ const TOOLS: &[Tool] = &[
     Tool { what: "chromium", found: &[Found::OnPath("chromium")], from: Source::Debian("chromium") },
     // Rust links with it; the file shim of `prove` and the stepped clocks of the fault tests are built with it too.
     Tool { what: "cc", found: &[Found::OnPath("cc")], from: Source::Debian("gcc") },
-    // The servers that prove is shown on run on these.
-    Tool { what: "node", found: &[Found::OnPath("node")], from: Source::Debian("nodejs") },
+    // The servers that prove is shown on are installed with these.
     Tool { what: "npm", found: &[Found::OnPath("npm")], from: Source::Debian("npm") },
-    Tool { what: "python3", found: &[Found::OnPath("python3")], from: Source::Debian("python3") },
     Tool {
         what: "python3 -m venv",
         found: &[Found::PythonModule("ensurepip")],

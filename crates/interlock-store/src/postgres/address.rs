@@ -2,11 +2,13 @@
 
 use std::{error::Error, num::NonZeroUsize};
 
-use deadpool_postgres::{Manager, ManagerConfig, Pool, RecyclingMethod};
+use deadpool_postgres::{ManagerConfig, Pool, RecyclingMethod};
 use tokio_postgres::{
-    Config, NoTls,
+    Config,
     config::{SslMode, SslNegotiation},
 };
+
+use super::security::Security;
 
 /// How many connections one process has at most, unless told otherwise. A connection is busy for one statement, and additions to one record share one,
 /// so this is no limit on callers; each costs the server a process.
@@ -18,39 +20,52 @@ pub(super) enum AddressError {
     /// The driver does not understand it.
     #[error("{0}")]
     Syntax(String),
-    /// There is no TLS here.
+    /// TLS is demanded, and this build has none.
     #[error(
-        "it demands TLS (`sslmode`, `sslnegotiation`), which this store does not speak; connect through a proxy or tunnel on this \
-         machine, and leave `sslmode` out or set it to `disable`"
+        "it demands TLS (`sslmode`, `sslnegotiation`), which interlock-store speaks with its feature `tls`; without it, connect through a \
+         proxy or tunnel on this machine, and leave `sslmode` out or set it to `disable`"
     )]
-    Tls,
+    #[cfg_attr(feature = "tls", expect(dead_code, reason = "what has TLS does not miss it"))]
+    NoTls,
+    /// There is nothing to check the server's certificate with.
+    #[error("the root certificates cannot be used: {0}")]
+    #[cfg_attr(not(feature = "tls"), expect(dead_code, reason = "without TLS nobody looks at them"))]
+    Roots(String),
 }
 
-/// A pool for the server that a URL names.
-pub(super) fn pool(url: &str, connections: Option<NonZeroUsize>) -> Result<Pool, AddressError> {
-    let config = config(url)?;
+/// A pool for the server that a URL names, and how its connections are made.
+pub(super) fn pool(
+    url: &str,
+    connections: Option<NonZeroUsize>,
+    roots: Option<&[u8]>,
+) -> Result<(Pool, Security), AddressError> {
+    let (config, demands_tls) = config(url)?;
+    let security = if demands_tls { Security::tls(roots)? } else { Security::Plain };
     // A connection that may be in an unknown state never comes back to the pool, so there is nothing to clean when one is taken
     // out again.
-    let manager =
-        Manager::from_config(config, NoTls, ManagerConfig { recycling_method: RecyclingMethod::Fast });
+    let manager = security.manager(config, ManagerConfig { recycling_method: RecyclingMethod::Fast });
     let pool = Pool::builder(manager).max_size(connections.map_or(CONNECTIONS, NonZeroUsize::get)).build();
-    Ok(pool.expect("a pool without time limits of its own needs no runtime to be built"))
+    Ok((pool.expect("a pool without time limits of its own needs no runtime to be built"), security))
 }
 
-fn config(url: &str) -> Result<Config, AddressError> {
-    // The driver knows only some of libpq's modes, and takes the others for a mistake in writing.
-    if ["sslmode=verify-ca", "sslmode=verify-full"].iter().any(|mode| url.contains(mode)) {
-        return Err(AddressError::Tls);
+/// What the URL says, and whether it demands TLS. Where it does not, there is none: a connection that is encrypted only if the server likes
+/// protects from nobody who could change it.
+fn config(url: &str) -> Result<(Config, bool), AddressError> {
+    // The driver knows only some of libpq's modes, and takes the others for a mistake in writing. Whoever demands TLS here is given all of
+    // it: the certificate is checked, and its name.
+    let (mut text, mut demands_tls) = (url.to_owned(), false);
+    for mode in ["sslmode=verify-ca", "sslmode=verify-full"] {
+        demands_tls |= url.contains(mode);
+        text = text.replace(mode, "sslmode=require");
     }
-    let mut config: Config = url.parse().map_err(syntax)?;
-    if config.get_ssl_mode() == SslMode::Require || config.get_ssl_negotiation() == SslNegotiation::Direct {
-        return Err(AddressError::Tls);
-    }
-    config.ssl_mode(SslMode::Disable);
+    let mut config: Config = text.parse().map_err(syntax)?;
+    demands_tls |=
+        config.get_ssl_mode() == SslMode::Require || config.get_ssl_negotiation() == SslNegotiation::Direct;
+    config.ssl_mode(if demands_tls { SslMode::Require } else { SslMode::Disable });
     if config.get_application_name().is_none() {
         config.application_name("interlock");
     }
-    Ok(config)
+    Ok((config, demands_tls))
 }
 
 /// What the driver says, with what it says in the cause.
@@ -64,14 +79,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_url_that_demands_tls_is_refused_with_words_that_help() {
+    fn tls_is_spoken_where_the_url_demands_it_and_nowhere_else() {
         for demand in ["sslmode=require", "sslmode=verify-full", "sslmode=verify-ca", "sslnegotiation=direct"]
         {
-            let refused = config(&format!("postgres://u@h/db?{demand}")).unwrap_err();
-            assert!(refused.to_string().contains("TLS"), "{demand}: {refused}");
+            let (config, demands_tls) = config(&format!("postgres://u@h/db?{demand}")).unwrap();
+            assert!(demands_tls && config.get_ssl_mode() == SslMode::Require, "{demand}");
         }
         for fine in ["", "?sslmode=disable", "?sslmode=prefer"] {
-            assert!(config(&format!("postgresql://u:p@h:5432/db{fine}")).is_ok(), "{fine}");
+            let (config, demands_tls) = config(&format!("postgresql://u:p@h:5432/db{fine}")).unwrap();
+            assert!(!demands_tls && config.get_ssl_mode() == SslMode::Disable, "{fine}");
         }
     }
 
@@ -85,8 +101,8 @@ mod tests {
 
     #[test]
     fn a_connection_says_who_it_belongs_to() {
-        assert_eq!(config("postgres://u@h/db").unwrap().get_application_name(), Some("interlock"));
-        let named = config("postgres://u@h/db?application_name=shop").unwrap();
+        assert_eq!(config("postgres://u@h/db").unwrap().0.get_application_name(), Some("interlock"));
+        let (named, _) = config("postgres://u@h/db?application_name=shop").unwrap();
         assert_eq!(named.get_application_name(), Some("shop"));
     }
 }

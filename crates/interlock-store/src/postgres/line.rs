@@ -9,13 +9,14 @@ use tokio::{
     time::{Instant, sleep_until, timeout, timeout_at},
 };
 use tokio_postgres::{
-    NoTls, Row,
+    Row,
     types::{ToSql, Type},
 };
 
 use super::{
     fault::{Effect, Failure},
     migrate::Schema,
+    security::Security,
     wire,
 };
 
@@ -37,13 +38,14 @@ const LONGEST_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
 /// The way to the server.
 pub(super) struct Line {
     pub(super) pool: Pool,
+    security: Security,
     pub(super) schema: Schema,
     timeout: Duration,
 }
 
 impl Line {
-    pub(super) fn new(pool: Pool, schema: Schema, timeout: Duration) -> Self {
-        Self { pool, schema, timeout: timeout.min(LONGEST_TIMEOUT) }
+    pub(super) fn new(pool: Pool, security: Security, schema: Schema, timeout: Duration) -> Self {
+        Self { pool, security, schema, timeout: timeout.min(LONGEST_TIMEOUT) }
     }
 
     /// When an operation that starts now has to be over.
@@ -105,7 +107,7 @@ impl Line {
         deadline: Instant,
     ) -> Result<Vec<Row>, Failure> {
         let waited = timeout_at(deadline, self.pool.get()).await.map_err(|_| Failure::waiting())?;
-        let borrowed = Borrowed(Some(waited.map_err(Failure::connecting)?));
+        let borrowed = Borrowed(Some(waited.map_err(Failure::connecting)?), self.security.clone());
         // It is there until it is given back.
         let Some(client) = &borrowed.0 else { return Err(Failure::waiting()) };
         match timeout_at(deadline, client.query_typed(statement, params)).await {
@@ -136,7 +138,7 @@ impl fmt::Debug for Line {
 
 /// A connection on which a statement is under way. Only [`give_back`](Self::give_back) returns it to the pool: when a future is
 /// dropped or its time is up, the next borrower would wait behind a statement that is not its own.
-struct Borrowed(Option<Object>);
+struct Borrowed(Option<Object>, Security);
 
 impl Borrowed {
     fn give_back(mut self) {
@@ -150,7 +152,7 @@ impl Drop for Borrowed {
         let client = Object::take(client);
         // Outside a runtime nothing can be sent: the connection just closes.
         if let (false, Ok(runtime)) = (client.is_closed(), Handle::try_current()) {
-            runtime.spawn(stop(client));
+            runtime.spawn(stop(client, self.1.clone()));
         }
     }
 }
@@ -160,11 +162,11 @@ impl Drop for Borrowed {
 ///
 /// A request to stop that overtakes its statement is lost. So it is repeated until an empty statement is answered, which is
 /// when those before it are over.
-async fn stop(client: ClientWrapper) {
+async fn stop(client: ClientWrapper, security: Security) {
     let token = client.cancel_token();
     for _ in 0..STOP_ATTEMPTS {
         // It is a courtesy: nobody is left to hear that it failed.
-        let _ = timeout(STOP_PATIENCE, token.cancel_query(NoTls)).await;
+        let _ = timeout(STOP_PATIENCE, security.cancel(&token)).await;
         if timeout(STOP_PATIENCE, client.batch_execute("")).await.is_ok() {
             return;
         }

@@ -27,6 +27,7 @@ mod line;
 mod log;
 mod migrate;
 mod record;
+mod security;
 mod store;
 #[cfg(test)]
 mod tests;
@@ -50,12 +51,12 @@ fn open(url: &str, options: &Options) -> Opening {
 }
 
 async fn connect(url: &str, options: &Options) -> Result<PostgresStore, OpenError> {
-    let pool = address::pool(url, options.connections)
+    let (pool, security) = address::pool(url, options.connections, options.root_certificates.as_deref())
         .map_err(|reason| OpenError::Malformed { url: without_secrets(url), reason: reason.to_string() })?;
     let unreachable =
         |source: Box<dyn Error + Send + Sync>| OpenError::Unreachable { url: without_secrets(url), source };
     let schema = migrate::up_to_date(&pool, &options.namespace, options.timeout)
         .await
         .map_err(|e| unreachable(e.into()))?;
-    Ok(PostgresStore::new(Line::new(pool, schema, options.timeout), options.remember_ops))
+    Ok(PostgresStore::new(Line::new(pool, security, schema, options.timeout), options.remember_ops))
 }

@@ -16,10 +16,10 @@ const HARM: &str = "a lock may then be granted to a second caller while the firs
                     key may run twice";
 
 pub(super) fn caveats(url: &str, options: &Options) -> Caveats {
-    let (url, timeout) = (url.to_owned(), options.timeout);
+    let (url, timeout, roots) = (url.to_owned(), options.timeout, options.root_certificates.clone());
     Box::pin(async move {
         let place = without_secrets(&url);
-        let answer = match Link::new(&url, place.clone(), timeout) {
+        let answer = match Link::new(&url, place.clone(), timeout, roots.as_deref()) {
             Ok(link) => link.ask::<String>(redis::cmd("INFO").arg("persistence")).await,
             Err(error) => Err(StoreError::Broken { reason: error.to_string(), source: None }),
         };

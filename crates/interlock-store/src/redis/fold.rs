@@ -6,7 +6,8 @@ use redis::{ErrorKind, RedisError, ServerErrorKind};
 /// What the server answers instead of running a command, and will not answer for ever.
 ///
 /// A script that is refused its first write with one of these has written nothing: everything is read before.
-const NOT_NOW: [&str; 10] = [
+const NOT_NOW: [&str; 11] = [
+    "ASK",
     "BUSY",
     "LOADING",
     "READONLY",
@@ -27,9 +28,12 @@ pub(super) fn sent(error: RedisError, place: &str) -> StoreError {
     match error.kind() {
         ErrorKind::Io => StoreError::in_doubt(format!("the connection to {place} broke"), error),
         _ if is_not_now(&error) => StoreError::unavailable(format!("{place} cannot serve now"), error),
-        ErrorKind::Server(ServerErrorKind::Moved | ServerErrorKind::Ask) => {
-            StoreError::broken(format!("{place} is the wrong node of its cluster for this namespace"), error)
-        }
+        ErrorKind::Server(ServerErrorKind::Moved) => StoreError::broken(
+            format!(
+                "{place} is the wrong node of its cluster for this namespace, and does not lead to the right one"
+            ),
+            error,
+        ),
         _ => StoreError::broken(format!("{place} refused"), error),
     }
 }

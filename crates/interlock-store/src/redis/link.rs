@@ -15,21 +15,24 @@ use std::{
 
 use interlock_sync::store::StoreError;
 use redis::{
-    AsyncConnectionConfig, Client, Cmd, ConnectionInfo, FromRedisValue, IntoConnectionInfo, ProtocolVersion,
+    AsyncConnectionConfig, Cmd, ConnectionInfo, FromRedisValue, IntoConnectionInfo, ProtocolVersion,
     PushInfo, PushKind, RedisResult, Script, Value, aio::MultiplexedConnection, io::tcp::TcpSettings,
 };
 
-use super::{answer::Said, call::Call, fold};
+use super::{answer::Said, call::Call, fold, nodes::Nodes};
 
 /// How many commands may wait to be written; more wait for room.
 const QUEUE: usize = 1024;
+
+/// How often one command follows its namespace to another node: a cluster that is being changed may need a second word.
+const MOST_MOVES: u32 = 3;
 
 /// The oldest server that has everything the scripts use.
 const OLDEST: (u32, u32) = (6, 2);
 
 /// A way to the server.
 pub(super) struct Link {
-    client: Client,
+    nodes: Nodes,
     place: String,
     timeout: Duration,
     line: Mutex<Option<Arc<Line>>>,
@@ -45,18 +48,25 @@ struct Line {
 
 impl Link {
     /// A way to the server that a URL names, not yet gone. `place` is how messages call it.
-    pub(super) fn new(url: &str, place: String, timeout: Duration) -> RedisResult<Self> {
-        let client = Client::open(as_we_talk(url.into_connection_info()?))?;
+    pub(super) fn new(
+        url: &str,
+        place: String,
+        timeout: Duration,
+        roots: Option<&[u8]>,
+    ) -> RedisResult<Self> {
+        let info = as_we_talk(url.into_connection_info()?);
+        // The driver would take roots for a wish to speak TLS to a plain server.
+        let roots = roots.filter(|_| url.starts_with("rediss:"));
+        let nodes = Nodes::new(info, roots)?;
         let (line, connecting) = (Mutex::default(), tokio::sync::Mutex::default());
-        Ok(Self { client, place, timeout, line, connecting })
+        Ok(Self { nodes, place, timeout, line, connecting })
     }
 
     /// Runs a script. A server that does not know it has not begun: it gets the text, and is asked again.
     pub(super) async fn run(&self, call: &Call<'_>) -> Result<Said, StoreError> {
-        let line = self.connected().await?;
-        let mut connection = line.connection.clone();
-        let mut answer: RedisResult<Value> = call.command().query_async(&mut connection).await;
+        let (line, mut answer) = self.sent::<Value>(call.command()).await?;
         if answer.as_ref().is_err_and(fold::is_unknown_script) {
+            let mut connection = line.connection.clone();
             let hash = call.script().load_async(&mut connection).await;
             self.judge(&line, hash)?;
             answer = call.command().query_async(&mut connection).await;
@@ -78,9 +88,26 @@ impl Link {
 
     /// Runs a command.
     pub(super) async fn ask<T: FromRedisValue>(&self, command: &Cmd) -> Result<T, StoreError> {
-        let line = self.connected().await?;
-        let answer = command.query_async(&mut line.connection.clone()).await;
+        let (line, answer) = self.sent(command).await?;
         self.judge(&line, answer)
+    }
+
+    /// Sends a command, to another node if the one that has it says that its cluster keeps the namespace there: it has not begun.
+    async fn sent<T: FromRedisValue>(
+        &self,
+        command: &Cmd,
+    ) -> Result<(Arc<Line>, RedisResult<T>), StoreError> {
+        let mut moves = 0;
+        loop {
+            let line = self.connected().await?;
+            let answer = command.query_async(&mut line.connection.clone()).await;
+            let moved = answer.as_ref().is_err_and(|error| moves < MOST_MOVES && self.nodes.follow(error));
+            if !moved {
+                return Ok((line, answer));
+            }
+            line.usable.store(false, Ordering::Release);
+            moves += 1;
+        }
     }
 
     fn judge<T>(&self, line: &Line, answer: RedisResult<T>) -> Result<T, StoreError> {
@@ -130,8 +157,11 @@ impl Link {
             .set_response_timeout(Some(self.timeout))
             .set_pipeline_buffer_size(QUEUE)
             .set_push_sender(on_disconnect(Arc::clone(&usable)));
-        let connection = self.client.get_multiplexed_async_connection_with_config(&config).await;
-        let mut connection = connection.map_err(|error| fold::connecting(error, &self.place))?;
+        let connection = self.nodes.current().get_multiplexed_async_connection_with_config(&config).await;
+        let mut connection = connection.map_err(|error| {
+            self.nodes.go_home();
+            fold::connecting(error, &self.place)
+        })?;
         let hello = redis::cmd("HELLO").arg(3).take();
         let hello = hello.query_async(&mut connection).await;
         self.check(&hello.map_err(|error| fold::connecting(error, &self.place))?)?;

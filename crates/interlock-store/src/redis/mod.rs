@@ -3,7 +3,8 @@
 //! # What it keeps, and where
 //!
 //! Every key of a namespace starts with `interlock:{NAMESPACE}:`. The braces are a hash tag: in a cluster a namespace lies on one
-//! node, the one that the URL must name, and several namespaces spread.
+//! node, and several namespaces spread. The URL names any node: one that does not have the namespace says which has (`MOVED`), also when it
+//! has moved later, and is believed. While it is on the move, operations are refused for the time being.
 //!
 //! | key | type | holds | expires |
 //! |---|---|---|---|
@@ -86,9 +87,11 @@ mod store;
 
 mod answer;
 mod call;
+mod client;
 mod fold;
 mod keys;
 mod link;
+mod nodes;
 mod scripts;
 mod span;
 

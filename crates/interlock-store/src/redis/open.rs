@@ -11,12 +11,12 @@ use crate::{
     open::{Opening, without_secrets},
 };
 
-/// The entry in the list of backends. `rediss` is known only to say what to do instead.
+/// The entry in the list of backends.
 pub const BACKEND: Backend =
     Backend { schemes: &["redis", "rediss"], example: "redis://…", open, caveats: Some(caveats) };
 
-const NO_TLS: &str = "TLS to Redis is not built in: use `redis://` inside a private network, or through a tunnel such as \
-                      stunnel";
+const NO_TLS: &str = "TLS needs the feature `tls` of interlock-store: without it, use `redis://` inside a private network, or through a \
+                      tunnel such as stunnel";
 
 fn open(url: &str, options: &Options) -> Opening {
     let (url, options) = (url.to_owned(), options.clone());
@@ -34,10 +34,10 @@ pub(super) async fn open_with(
 ) -> Result<RedisStore, OpenError> {
     let place = without_secrets(url);
     let malformed = |reason: String| OpenError::Malformed { url: place.clone(), reason };
-    if url.starts_with("rediss:") {
+    if url.starts_with("rediss:") && cfg!(not(feature = "tls")) {
         return Err(malformed(NO_TLS.into()));
     }
-    let link = Link::new(url, place.clone(), options.timeout);
+    let link = Link::new(url, place.clone(), options.timeout, options.root_certificates.as_deref());
     let link = link.map_err(|error| malformed(error.to_string()))?;
     let keys = Keys::new(&options.namespace);
     let store = RedisStore { link, keys, scripts };

@@ -42,7 +42,7 @@ impl SqliteStore {
     /// Opens the file, and makes it if it is not there. Blocks.
     pub(super) fn open(place: &Place, options: &Options) -> Result<Self, Problem> {
         let file = place.file()?;
-        let Options { namespace, remember_ops, clock, timeout, file_mode, connections } = options.clone();
+        let Options { namespace, remember_ops, clock, timeout, file_mode, connections, .. } = options.clone();
         place::make_private(&file, file_mode)?;
         let (connection, space) = connect::writer(&file, &namespace, timeout)?;
         let clock = match clock {

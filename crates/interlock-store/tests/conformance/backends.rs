@@ -10,7 +10,7 @@ use std::{
 };
 
 use interlock_store::{Options, open};
-use interlock_testkit::service;
+use interlock_testkit::{packages, service};
 
 use crate::Shared;
 
@@ -19,6 +19,8 @@ pub(crate) enum Backend {
     Memory,
     Sqlite,
     Redis,
+    /// What Redis was before it changed its licence, carried on.
+    Valkey,
     Postgres,
     /// PostgreSQL behind PgBouncer in transaction mode.
     PgBouncer,
@@ -26,6 +28,10 @@ pub(crate) enum Backend {
 
 /// One server for all checks of this process; it ends with the process.
 static REDIS: LazyLock<service::Redis> = LazyLock::new(|| service::Redis::start().expect("Redis starts"));
+static VALKEY: LazyLock<service::Redis> = LazyLock::new(|| {
+    let program = packages::installed(env!("CARGO_TARGET_TMPDIR"), "valkey").join("valkey-server");
+    service::Redis::start_program(&program, service::Setup::default()).expect("Valkey starts")
+});
 static POSTGRES: LazyLock<service::Postgres> =
     LazyLock::new(|| service::Postgres::start().expect("PostgreSQL starts"));
 
@@ -44,11 +50,12 @@ where
         Backend::Memory => "memory:".to_owned(),
         Backend::Sqlite => format!("sqlite:{}", folder.path().join("state.db").display()),
         Backend::Redis => REDIS.url(),
+        Backend::Valkey => VALKEY.url(),
         Backend::Postgres => POSTGRES.url(),
         Backend::PgBouncer => PGBOUNCER.url(),
     };
     let namespace = format!("check-{}", RUNS.fetch_add(1, Ordering::Relaxed));
-    let options = Options { namespace, timeout: Duration::from_secs(30), ..Options::default() };
+    let options = Options::default().namespace(namespace).timeout(Duration::from_secs(30));
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(4).enable_all().build();
     runtime.expect("a runtime").block_on(async {
         let store = open(&url, &options).await.unwrap_or_else(|error| panic!("{name}: {error}: {error:?}"));

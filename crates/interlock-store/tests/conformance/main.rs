@@ -18,6 +18,7 @@ mod permits;
 mod primitives;
 mod rates;
 mod records;
+mod secure;
 mod together;
 
 use std::{future::Future, sync::Arc, time::Duration};
@@ -70,6 +71,7 @@ macro_rules! conformance {
         conformance!(@backend memory Memory $($topic::$check)+);
         conformance!(@backend sqlite Sqlite $($topic::$check)+);
         conformance!(@backend redis Redis $($topic::$check)+);
+        conformance!(@backend valkey Valkey $($topic::$check)+);
         conformance!(@backend postgres Postgres $($topic::$check)+);
         conformance!(@backend pgbouncer PgBouncer $($topic::$check)+);
     };

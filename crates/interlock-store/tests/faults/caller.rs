@@ -51,8 +51,7 @@ pub(crate) fn end(wish: &Admission, fence: Fence) -> Settlement {
 
 /// Is let in, holds on until that is refused, and settles then as if nothing had happened.
 pub(crate) async fn call(orders: Orders) {
-    let options =
-        Options { namespace: orders.namespace, timeout: Duration::from_secs(20), ..Options::default() };
+    let options = Options::default().namespace(orders.namespace).timeout(Duration::from_secs(20));
     let store = open(&orders.url, &options).await.unwrap();
     let wish = wish(&format!("work-{}", orders.id));
     let fence = loop {

@@ -99,7 +99,7 @@ pub(crate) async fn work(orders: Orders, dismissed: Arc<AtomicBool>) {
 
 async fn connect(orders: &Orders) -> Arc<dyn Store> {
     let timeout = Duration::from_millis(700);
-    let options = Options { namespace: orders.namespace.clone(), timeout, ..Options::default() };
+    let options = Options::default().namespace(&orders.namespace).timeout(timeout);
     let start = Instant::now();
     loop {
         match open(&orders.url, &options).await {

@@ -16,8 +16,7 @@ pub(crate) const TTL: Duration = Duration::from_millis(400);
 
 /// Takes the lease and writes. It never asks whether it still holds it: the store has to.
 pub(crate) async fn hold(orders: Orders) {
-    let options =
-        Options { namespace: orders.namespace, timeout: Duration::from_secs(20), ..Options::default() };
+    let options = Options::default().namespace(orders.namespace).timeout(Duration::from_secs(20));
     let store = open(&orders.url, &options).await.unwrap();
     let leases = Leases::new(store.clone(), TTL);
     let lease = leases.acquire(&key(LEASE), Duration::from_secs(30)).await.unwrap().expect("it is free");

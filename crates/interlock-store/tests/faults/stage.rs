@@ -86,7 +86,7 @@ impl Server {
 impl Stage {
     /// A backend in which the accounts are open and the counter stands at nought.
     pub(crate) fn new(backend: Backend, road: Road) -> Self {
-        let server = Server::start(backend, Setup { durable: true, own_clock: false });
+        let server = Server::start(backend, Setup { durable: true, ..Setup::default() });
         let proxy = match (&server, road) {
             (Some(server), Road::Proxied) => Some(Proxy::to(server.address())),
             _ => None,
@@ -131,7 +131,7 @@ impl Stage {
     /// The store, by the straight road.
     pub(crate) async fn open(&self) -> Arc<dyn Store> {
         let timeout = Duration::from_secs(20);
-        let options = Options { namespace: self.namespace.clone(), timeout, ..Options::default() };
+        let options = Options::default().namespace(&self.namespace).timeout(timeout);
         open(&self.straight_url(), &options).await.unwrap()
     }
 

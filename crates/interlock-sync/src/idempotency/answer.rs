@@ -92,13 +92,59 @@ pub enum Kept {
     },
 }
 
+/// Why a request has no ending.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NotRun {
+    /// The key was used for another request.
+    #[error("the idempotency key was used for another request")]
+    Mismatch,
+    /// Somebody else was at it, and still was when the time to wait was up.
+    #[error("the same request is still under way")]
+    Running {
+        /// When to ask again at the latest; `None` if nobody can say.
+        retry_after: Option<Duration>,
+    },
+    /// The effect may have happened. To be settled by somebody who knows, with this fence.
+    #[error("the same request was started before, and nobody knows whether it took effect (fence {})", fence.0)]
+    InDoubt {
+        /// The fence of the attempt that vanished.
+        fence: Fence,
+    },
+}
+
 impl<E> Ran<E> {
+    /// As a result, for `?`: the ending, now or from before.
+    ///
+    /// # Errors
+    ///
+    /// When there is none.
+    pub fn into_result(self) -> Result<E, NotRun> {
+        match self {
+            Self::Done { ending, .. } | Self::Replayed(ending) => Ok(ending),
+            Self::Mismatch => Err(NotRun::Mismatch),
+            Self::Running { retry_after } => Err(NotRun::Running { retry_after }),
+            Self::InDoubt { fence } => Err(NotRun::InDoubt { fence }),
+        }
+    }
+
     /// The ending, if there is one, now or from before.
     #[must_use]
     pub fn ending(self) -> Option<E> {
-        match self {
-            Self::Done { ending, .. } | Self::Replayed(ending) => Some(ending),
-            Self::Mismatch | Self::Running { .. } | Self::InDoubt { .. } => None,
-        }
+        self.into_result().ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_without_an_ending_is_an_error_with_words() {
+        let words = |ran: Ran<u8>| ran.into_result().unwrap_err().to_string();
+        assert_eq!(Ran::Replayed(1).into_result(), Ok(1));
+        assert!(words(Ran::Mismatch).contains("another request"));
+        assert!(words(Ran::Running { retry_after: None }).contains("under way"));
+        assert!(words(Ran::InDoubt { fence: Fence(7) }).contains("fence 7"));
     }
 }

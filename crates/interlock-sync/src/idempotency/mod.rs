@@ -34,7 +34,7 @@ mod tests_local;
 mod tests_shared;
 
 pub use self::{
-    answer::{EffectContext, Failure, Kept, Ran},
+    answer::{EffectContext, Failure, Kept, NotRun, Ran},
     doubts::{Doubts, Resolution},
     local::LocalIdempotency,
     shared::Idempotency,

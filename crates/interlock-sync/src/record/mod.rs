@@ -19,7 +19,7 @@ use crate::{
 
 pub use self::{
     settle::{Settled, Unsettled},
-    update::{Edit, Updated},
+    update::{Edit, NotUpdated, Updated},
 };
 
 /// Versioned records in a store.

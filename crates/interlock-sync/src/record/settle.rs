@@ -23,6 +23,7 @@ pub enum Settled {
 
 /// Why a change has not surely taken effect.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum Unsettled {
     /// It did not take effect and will not.
     #[error(transparent)]

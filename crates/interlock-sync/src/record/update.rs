@@ -38,6 +38,44 @@ pub enum Updated<R> {
     },
 }
 
+/// Why an update has not surely taken effect.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NotUpdated<R> {
+    /// The function would not have it.
+    #[error("{0}")]
+    Declined(R),
+    /// Someone was faster, every time; this is what is there now.
+    #[error("others have changed it each time it was tried")]
+    Conflict {
+        /// What it holds.
+        current: Option<Record>,
+    },
+    /// An answer was lost, and asking again did not settle it.
+    #[error("nobody can say yet whether the operation {op} took effect; asking for it by its id tells later")]
+    InDoubt {
+        /// Which operation.
+        op: OpId,
+    },
+}
+
+impl<R> Updated<R> {
+    /// As a result, for `?`: what was written, or `None` if the function left it as it is.
+    ///
+    /// # Errors
+    ///
+    /// When the function would not have it, when someone was faster every time, and when nobody can say.
+    pub fn into_result(self) -> Result<Option<Applied>, NotUpdated<R>> {
+        match self {
+            Self::Applied(applied) => Ok(Some(applied)),
+            Self::Kept => Ok(None),
+            Self::Declined(reason) => Err(NotUpdated::Declined(reason)),
+            Self::Conflict { current } => Err(NotUpdated::Conflict { current }),
+            Self::InDoubt { op } => Err(NotUpdated::InDoubt { op }),
+        }
+    }
+}
+
 /// How one try came out.
 enum Tried<R> {
     Ended(Updated<R>),
@@ -98,5 +136,22 @@ impl Records {
             Settled::Refused(Refusal::Conflict { current, .. }) => Tried::Lost(current),
             Settled::Refused(_) => Tried::Lost(record),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_update_that_did_not_happen_is_an_error_with_words() {
+        fn passed_on(updated: Updated<String>) -> Result<Option<Applied>, Box<dyn std::error::Error>> {
+            Ok(updated.into_result()?)
+        }
+        assert_eq!(passed_on(Updated::Kept).unwrap(), None);
+        let words = |updated| passed_on(updated).unwrap_err().to_string();
+        assert_eq!(words(Updated::Declined("too early".into())), "too early");
+        assert!(words(Updated::Conflict { current: None }).contains("each time"));
+        assert!(words(Updated::InDoubt { op: OpId(7) }).contains("nobody can say"));
     }
 }

@@ -3,6 +3,7 @@
 //! They end when the value is dropped, so also when a test fails; and when the test process is killed, because a keeper process
 //! watches a pipe that dies with it.
 
+mod certificate;
 mod clock;
 mod keeper;
 mod pgbouncer;
@@ -27,6 +28,10 @@ pub struct Setup {
     pub durable: bool,
     /// Whether it goes by a wall clock of its own, which can be shifted.
     pub own_clock: bool,
+    /// Whether it also speaks TLS, with a certificate of its own for `localhost`.
+    pub tls: bool,
+    /// Whether a Redis is a node of a cluster that it does not know yet.
+    pub cluster: bool,
 }
 
 /// Why a server could not be started.

@@ -11,6 +11,7 @@ use std::{
 
 use super::{
     ATTEMPTS, Setup, StartError, becomes_ready,
+    certificate::Certificate,
     clock::{self, ShiftedClock},
     free_port,
     keeper::{EndBy, Keeper},
@@ -24,6 +25,7 @@ pub struct Postgres {
     address: SocketAddr,
     programs: PathBuf,
     clock: Option<ShiftedClock>,
+    roots: Option<String>,
 }
 
 impl Postgres {
@@ -49,6 +51,13 @@ impl Postgres {
         for _ in 0..ATTEMPTS {
             let address = free_port().map_err(refused("find a free port"))?;
             let folder = tempfile::tempdir().map_err(refused("make a temporary folder"))?;
+            let certificate = setup.tls.then(|| Certificate::in_folder(folder.path())).transpose()?;
+            if let Some(Certificate { file, key, .. }) = &certificate {
+                for file in [file, key] {
+                    user.own(Path::new(file))
+                        .map_err(refused("hand the certificate to PostgreSQL's user"))?;
+                }
+            }
             user.own(folder.path()).map_err(refused("hand the temporary folder to PostgreSQL's user"))?;
             let cluster = folder.path().join("cluster");
             let made =
@@ -59,10 +68,16 @@ impl Postgres {
             }
             let clock = setup.own_clock.then(|| ShiftedClock::in_folder(folder.path())).transpose()?;
             let prefix = clock.as_ref().map(ShiftedClock::prefix).unwrap_or_default();
-            let command = serve(&user, &programs, &cluster, folder.path(), address);
+            let mut command = serve(&user, &programs, &cluster, folder.path(), address);
+            if let Some(Certificate { file, key, .. }) = &certificate {
+                for setting in ["ssl=on", &format!("ssl_cert_file={file}"), &format!("ssl_key_file={key}")] {
+                    command.extend(["-c".to_owned(), setting.to_owned()]);
+                }
+            }
             let command: Vec<&str> = prefix.iter().chain(&command).map(String::as_str).collect();
             let keeper = Keeper::start(folder, EndBy::Quit, &command).map_err(refused("start postgres"))?;
-            let postgres = Self { keeper, address, programs: programs.clone(), clock };
+            let roots = certificate.map(|of| of.roots);
+            let postgres = Self { keeper, address, programs: programs.clone(), clock, roots };
             if becomes_ready(&postgres.keeper, || answers(&postgres.programs, address)) {
                 return Ok(postgres);
             }
@@ -81,6 +96,16 @@ impl Postgres {
     #[must_use]
     pub fn url(&self) -> String {
         url(self.address)
+    }
+
+    /// Its address under TLS as a state URL, and who vouches for it in PEM; `None` unless it was set up so.
+    #[must_use]
+    pub fn secure(&self) -> Option<(String, &str)> {
+        let port = self.address.port();
+        Some((
+            format!("postgres://postgres@localhost:{port}/postgres?sslmode=verify-full"),
+            self.roots.as_deref()?,
+        ))
     }
 
     /// Where its programs are.

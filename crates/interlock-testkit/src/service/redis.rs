@@ -3,11 +3,13 @@
 use std::{
     io::{self, Read, Write},
     net::{SocketAddr, TcpStream},
+    path::Path,
     time::Duration,
 };
 
 use super::{
     ATTEMPTS, Setup, StartError, becomes_ready,
+    certificate::Certificate,
     clock::{self, ShiftedClock},
     free_port,
     keeper::{EndBy, Keeper},
@@ -20,6 +22,9 @@ pub struct Redis {
     keeper: Keeper,
     address: SocketAddr,
     clock: Option<ShiftedClock>,
+    /// The port for TLS, and who vouches for it.
+    secure: Option<Box<(u16, String)>>,
+    bus: u16,
 }
 
 impl Redis {
@@ -41,6 +46,15 @@ impl Redis {
         let program = on_path("redis-server");
         let program =
             program.ok_or(StartError::Missing { program: "redis-server", package: "redis-server" })?;
+        Self::start_program(&program, setup)
+    }
+
+    /// Another program that speaks like Redis and takes the same options, such as Valkey.
+    ///
+    /// # Errors
+    ///
+    /// When it does not become ready.
+    pub fn start_program(program: &Path, setup: Setup) -> Result<Self, StartError> {
         let mut log = String::new();
         for _ in 0..ATTEMPTS {
             let address = free_port().map_err(refused("find a free port"))?;
@@ -49,15 +63,36 @@ impl Redis {
             let dir = folder.path().to_string_lossy().into_owned();
             let clock = setup.own_clock.then(|| ShiftedClock::in_folder(folder.path())).transpose()?;
             let prefix = clock.as_ref().map(ShiftedClock::prefix).unwrap_or_default();
+            let certificate = setup.tls.then(|| Certificate::in_folder(folder.path())).transpose()?;
+            let secure_port = free_port().map_err(refused("find a free port"))?;
+            let bus = free_port().map_err(refused("find a free port"))?;
             let append = if setup.durable { "yes" } else { "no" };
             let options = ["--bind", "127.0.0.1", "--port", &port, "--dir", &dir, "--save", ""];
             let saving = ["--appendonly", append, "--appendfsync", "always"];
             let command: Vec<&str> = prefix.iter().map(String::as_str).chain([&*program]).collect();
-            let command = [&command[..], &options, &saving].concat();
+            let tls_port = secure_port.port().to_string();
+            let secure = certificate.as_ref().map(|of| {
+                [
+                    "--tls-port",
+                    &tls_port,
+                    "--tls-cert-file",
+                    &of.file,
+                    "--tls-key-file",
+                    &of.key,
+                    "--tls-auth-clients",
+                    "no",
+                ]
+            });
+            let secure = secure.as_ref().map(|options| &options[..]).unwrap_or_default();
+            let bus_port = bus.port().to_string();
+            let node = ["--cluster-enabled", "yes", "--cluster-port", &bus_port];
+            let node: &[&str] = if setup.cluster { &node } else { &[] };
+            let command = [&command[..], &options, &saving, secure, node].concat();
             let keeper =
                 Keeper::start(folder, EndBy::Kill, &command).map_err(refused("start redis-server"))?;
             if becomes_ready(&keeper, || answers(address)) {
-                return Ok(Self { keeper, address, clock });
+                let secure = certificate.map(|of| Box::new((secure_port.port(), of.roots)));
+                return Ok(Self { keeper, address, clock, secure, bus: bus.port() });
             }
             log = keeper.log();
         }
@@ -74,6 +109,19 @@ impl Redis {
     #[must_use]
     pub fn url(&self) -> String {
         format!("redis://{}", self.address)
+    }
+
+    /// Its address under TLS as a state URL, and who vouches for it in PEM; `None` unless it was set up so.
+    #[must_use]
+    pub fn secure(&self) -> Option<(String, &str)> {
+        let (port, roots) = &**self.secure.as_ref()?;
+        Some((format!("rediss://localhost:{port}"), roots))
+    }
+
+    /// The port at which it meets the other nodes of its cluster, if it was set up so.
+    #[must_use]
+    pub fn bus(&self) -> u16 {
+        self.bus
     }
 
     /// Its process id.

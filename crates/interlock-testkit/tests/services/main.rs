@@ -44,7 +44,7 @@ fn postgres_answers_and_is_gone_when_dropped() {
 
 #[test]
 fn a_killed_redis_that_is_durable_has_everything_when_it_is_started_again() {
-    let mut redis = Redis::start_as(Setup { durable: true, own_clock: true }).unwrap();
+    let mut redis = Redis::start_as(Setup { durable: true, own_clock: true, ..Setup::default() }).unwrap();
     let (address, first) = (redis.address(), redis.pid());
     assert_eq!(ask(address, "SET note kept"), "+OK");
     redis.kill().unwrap();

@@ -2,6 +2,7 @@
 //!
 //! What every store must do is in the common suite.
 
+mod cluster;
 mod expiry;
 mod faults;
 mod numbers;

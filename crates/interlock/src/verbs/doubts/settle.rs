@@ -20,7 +20,7 @@ pub(super) fn run(doubts: &Doubts, console: &mut Console) -> Result<Exit> {
     }
     let runtime = Runtime::new().context("failed to start")?;
     runtime.block_on(async {
-        let options = Options { namespace: doubts.namespace.clone(), ..Options::default() };
+        let options = Options::default().namespace(&doubts.namespace);
         let store = open(&doubts.state, &options).await?;
         let in_store = InStore::new(store.clone());
         let exit = match (&doubts.settle, doubts.fence, doubts.resolution) {

@@ -77,7 +77,7 @@ impl Serve {
         if self.worker && self.workers == 0 {
             bail!("--worker with --workers 0 would do nothing");
         }
-        let store_options = Options { namespace: "interlock-serve".to_owned(), ..Options::default() };
+        let store_options = Options::default().namespace("interlock-serve");
         let store = interlock_store::open(&self.state()?, &store_options).await?;
         store.now().await.context("failed to reach the state")?;
         let keep = Duration::from_secs(u64::from(self.keep.max(1)) * 24 * 60 * 60);

@@ -1,0 +1,47 @@
+//! How a connection to the server is made: plainly, or under TLS where the URL demands it.
+
+#[cfg(not(feature = "tls"))]
+mod off;
+#[cfg(feature = "tls")]
+mod on;
+
+use deadpool_postgres::{Manager, ManagerConfig};
+use tokio_postgres::{CancelToken, Config, Error, NoTls};
+
+#[cfg(not(feature = "tls"))]
+use self::off::{Tls, tls};
+#[cfg(feature = "tls")]
+use self::on::{Tls, tls};
+use super::address::AddressError;
+
+/// How connections are made.
+#[derive(Clone)]
+pub(super) enum Security {
+    /// As everybody can read them.
+    Plain,
+    /// Under TLS, or not at all.
+    Tls(Tls),
+}
+
+impl Security {
+    /// TLS, if this build has it.
+    pub(super) fn tls(roots: Option<&[u8]>) -> Result<Self, AddressError> {
+        tls(roots).map(Self::Tls)
+    }
+
+    /// What makes the connections of a pool.
+    pub(super) fn manager(&self, config: Config, manager: ManagerConfig) -> Manager {
+        match self {
+            Self::Plain => Manager::from_config(config, NoTls, manager),
+            Self::Tls(tls) => Manager::from_config(config, tls.clone(), manager),
+        }
+    }
+
+    /// Asks the server to stop what runs on a connection.
+    pub(super) async fn cancel(&self, token: &CancelToken) -> Result<(), Error> {
+        match self {
+            Self::Plain => token.cancel_query(NoTls).await,
+            Self::Tls(tls) => token.cancel_query(tls.clone()).await,
+        }
+    }
+}
