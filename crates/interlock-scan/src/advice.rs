@@ -60,26 +60,26 @@ const fn is_missed(tool: &ToolCoverage) -> bool {
 
 /// What tools are lost at.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Place<'t> {
+struct LossSite<'t> {
     kind: LossKind,
     callee: &'t str,
 }
 
 /// What is lost, that which most tools lose first.
-fn most_frequent(tools: &[ToolCoverage]) -> Vec<(Place<'_>, usize)> {
-    let mut places: BTreeMap<Place<'_>, usize> = BTreeMap::new();
+fn most_frequent(tools: &[ToolCoverage]) -> Vec<(LossSite<'_>, usize)> {
+    let mut places: BTreeMap<LossSite<'_>, usize> = BTreeMap::new();
     for tool in tools.iter().filter(|tool| !tool.followed) {
         let mut seen = BTreeSet::new();
         for loss in tool.lost.iter().filter(|loss| seen.insert((loss.kind, loss.callee.as_str()))) {
-            *places.entry(Place { kind: loss.kind, callee: &loss.callee }).or_default() += 1;
+            *places.entry(LossSite { kind: loss.kind, callee: &loss.callee }).or_default() += 1;
         }
     }
-    let mut places: Vec<(Place<'_>, usize)> = places.into_iter().collect();
+    let mut places: Vec<(LossSite<'_>, usize)> = places.into_iter().collect();
     places.sort_by(|(one, here), (other, there)| there.cmp(here).then_with(|| one.cmp(other)));
     places
 }
 
-impl Place<'_> {
+impl LossSite<'_> {
     fn words(&self, tools: usize) -> String {
         format!("`{}` ({})", self.callee, count(tools, "tool"))
     }

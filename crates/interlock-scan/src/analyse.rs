@@ -17,25 +17,25 @@ use rayon::iter::{IntoParallelIterator, IntoParallelRefIterator, ParallelIterato
 
 use crate::{
     expand::{Expansion, expand},
-    remedy::Way,
+    remedy::Route,
 };
 
 /// An issue, and whose it is.
 #[derive(Debug)]
-pub struct Found {
+pub struct AttributedIssue {
     /// The hazard.
     pub hazard: &'static Hazard,
     /// What its rule said.
     pub issue: Issue,
     /// All ways to the same place.
-    pub(crate) ways: Vec<Way>,
+    pub(crate) ways: Vec<Route>,
 }
 
-impl Found {
+impl AttributedIssue {
     /// An issue that there is one way to.
     #[cfg(test)]
     pub(crate) fn alone(hazard: &'static Hazard, issue: Issue) -> Self {
-        let ways = vec![Way::of(&issue)];
+        let ways = vec![Route::of(&issue)];
         Self { hazard, issue, ways }
     }
 }
@@ -44,7 +44,7 @@ impl Found {
 #[derive(Debug, Default)]
 pub struct Analysed {
     /// The issues, in the order of the catalogue.
-    pub found: Vec<Found>,
+    pub found: Vec<AttributedIssue>,
     /// How far calls were followed, tool by tool.
     pub tools: Vec<ToolCoverage>,
     /// What was not followed.
@@ -65,10 +65,10 @@ pub fn analyse(program: &mut Program) -> Analysed {
     (0..view.entries.len()).into_par_iter().for_each(|entry| view.prepare(entry));
     let of_hazard = |hazard: &'static Hazard| {
         let issues = hazard.rule.map(|rule| merge(rule(&view))).unwrap_or_default();
-        issues.into_iter().map(|(issue, ways)| Found { hazard, issue, ways }).collect::<Vec<_>>()
+        issues.into_iter().map(|(issue, ways)| AttributedIssue { hazard, issue, ways }).collect::<Vec<_>>()
     };
     // In the order of the catalogue, whoever is done first.
-    let found: Vec<Vec<Found>> = ALL.par_iter().map(of_hazard).collect();
+    let found: Vec<Vec<AttributedIssue>> = ALL.par_iter().map(of_hazard).collect();
     // What was laid out is given back on all threads, as it was made.
     view.entries.into_par_iter().for_each(drop);
     expanded.into_par_iter().for_each(drop);
@@ -103,17 +103,17 @@ fn sum(losses: &BTreeSet<Loss>, unreached: usize) -> NotFollowed {
 }
 
 /// One issue for each place: the surest story, the tools of all of them, and each way by itself.
-fn merge(issues: Vec<Issue>) -> Vec<(Issue, Vec<Way>)> {
-    let mut places: BTreeMap<Span, (Issue, Vec<Way>)> = BTreeMap::new();
+fn merge(issues: Vec<Issue>) -> Vec<(Issue, Vec<Route>)> {
+    let mut places: BTreeMap<Span, (Issue, Vec<Route>)> = BTreeMap::new();
     for issue in issues {
         match places.entry(issue.span) {
             std::collections::btree_map::Entry::Vacant(place) => {
-                let way = Way::of(&issue);
+                let way = Route::of(&issue);
                 place.insert((issue, vec![way]));
             }
             std::collections::btree_map::Entry::Occupied(mut place) => {
                 let (known, ways) = place.get_mut();
-                ways.push(Way::of(&issue));
+                ways.push(Route::of(&issue));
                 join(known, issue);
             }
         }
@@ -122,8 +122,8 @@ fn merge(issues: Vec<Issue>) -> Vec<(Issue, Vec<Way>)> {
 }
 
 /// One issue for each act of a function: whichever of several reads it went by, the story is the same, and so is what stops it.
-fn fold(issues: Vec<(Issue, Vec<Way>)>) -> Vec<(Issue, Vec<Way>)> {
-    let mut folded: Vec<(Issue, Vec<Way>)> = vec![];
+fn fold(issues: Vec<(Issue, Vec<Route>)>) -> Vec<(Issue, Vec<Route>)> {
+    let mut folded: Vec<(Issue, Vec<Route>)> = vec![];
     let mut known: HashMap<(FunctionId, Span), usize> = HashMap::new();
     for (issue, ways) in issues {
         // Both read, then both act.

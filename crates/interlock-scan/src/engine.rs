@@ -23,7 +23,7 @@ use rayon::{
 };
 
 use crate::{
-    analyse::{Analysed, Found, analyse},
+    analyse::{Analysed, AttributedIssue, analyse},
     finish,
     fix::Spot,
     walk::names::{extension, file_name},
@@ -170,7 +170,7 @@ impl<'e> Engine<'e> {
     /// The same, each with what a fix would be about. The steps of the functions are gone afterwards.
     pub(crate) fn look(&self, program: &mut Program) -> Looked {
         let Analysed { found, tools, not_followed } = self.pool.install(|| (self.analyse)(program));
-        let look = |Found { hazard, issue, ways }| {
+        let look = |AttributedIssue { hazard, issue, ways }| {
             let witness = issue.witness.iter().map(|(_, span, _)| *span);
             let spots = Spot::of(&hazard.id, witness.chain([issue.span]), &program.files);
             (finish::finding(program, hazard, issue, &ways), spots)

@@ -8,14 +8,14 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     hardening::server_of,
-    remedy::{Way, remedy},
+    remedy::{Route, remedy},
 };
 
 /// How many bytes of the hash are kept: enough that two never meet.
 const KEPT: usize = 16;
 
 /// An issue in the words of a report, without a fingerprint.
-pub(crate) fn finding(program: &Program, hazard: &Hazard, issue: Issue, ways: &[Way]) -> Finding {
+pub(crate) fn finding(program: &Program, hazard: &Hazard, issue: Issue, ways: &[Route]) -> Finding {
     let location = |span: Span| Location {
         file: program.files.get(span.file.0 as usize).map(ToString::to_string).unwrap_or_default(),
         line: span.line,

@@ -32,7 +32,7 @@ mod inspect;
 pub mod fix;
 mod write;
 
-pub use analyse::{Analysed, Found, analyse};
+pub use analyse::{Analysed, AttributedIssue, analyse};
 pub use baseline::BaselineError;
 pub use cache::Cache;
 pub use config::ConfigError;

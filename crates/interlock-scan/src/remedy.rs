@@ -13,12 +13,12 @@ const MOST_KINDS: usize = 4;
 
 /// A way to a place: through which tools, and what the guard can lock on it.
 #[derive(Debug, Clone)]
-pub(crate) struct Way {
+pub(crate) struct Route {
     tools: Vec<String>,
     keys: Vec<KeyTemplate>,
 }
 
-impl Way {
+impl Route {
     pub(crate) fn of(issue: &Issue) -> Self {
         Self { tools: issue.tools.iter().map(ToString::to_string).collect(), keys: issue.keys.clone() }
     }
@@ -28,7 +28,7 @@ impl Way {
 type Keys = BTreeMap<String, KeyTemplate>;
 
 /// The remedy of a hazard for all ways to a place.
-pub(crate) fn remedy(hazard: &Hazard, ways: &[Way]) -> Remedy {
+pub(crate) fn remedy(hazard: &Hazard, ways: &[Route]) -> Remedy {
     let mut tools: BTreeMap<&str, Keys> = BTreeMap::new();
     for way in ways {
         for tool in &way.tools {

@@ -1,7 +1,7 @@
-//! How sure a finding is: one function of who gets there and of what was guessed on the way.
+//! How sure a finding is: one function of who gets there and of what was guessed on the reached_by.
 //!
 //! ```ts
-//! server.tool("add", …, () => notes.add(…))     // high: a named tool, and every call on the way leads to one function
+//! server.tool("add", …, () => notes.add(…))     // high: a named tool, and every call on the reached_by leads to one function
 //! app.post("/notes", () => notes.add(…))        // medium: a request that is no tool
 //! const store = flag ? new A() : new B();
 //! server.tool("put", …, () => store.put(…))     // medium: one of several functions that `put` may be
@@ -17,8 +17,8 @@ use super::entry::{At, Entry, Runs};
 /// What confidence goes by.
 #[derive(Debug, Clone, Copy)]
 struct Grounds {
-    way: Way,
-    /// Whether a function on the way is only one of several that may be meant.
+    reached_by: ReachedBy,
+    /// Whether a function on the reached_by is only one of several that may be meant.
     is_alternative: bool,
     /// Whether it was guessed what an object is, from its name or its methods, or what a library makes of a function.
     is_guessed: bool,
@@ -26,7 +26,7 @@ struct Grounds {
 
 /// Who gets there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Way {
+enum ReachedBy {
     /// A tool that is known by name.
     Tool,
     /// A request that is no tool: a route, a prompt, a resource.
@@ -42,8 +42,10 @@ enum Way {
 impl Grounds {
     const fn confidence(self) -> Confidence {
         match self {
-            Self { way: Way::Nobody, .. } => Confidence::Low,
-            Self { way: Way::Tool, is_alternative: false, is_guessed: false } => Confidence::High,
+            Self { reached_by: ReachedBy::Nobody, .. } => Confidence::Low,
+            Self { reached_by: ReachedBy::Tool, is_alternative: false, is_guessed: false } => {
+                Confidence::High
+            }
             Self { .. } => Confidence::Medium,
         }
     }
@@ -53,18 +55,18 @@ impl Entry<'_> {
     /// How sure one can be that callers get to some steps.
     #[must_use]
     pub fn confidence(&self, steps: &[At]) -> Confidence {
-        let way = match self.runs {
-            Runs::Call(tools) if tools.is_empty() => Way::Request,
-            Runs::Call(_) => Way::Tool,
-            Runs::Part(_) => Way::PartOfTool,
-            Runs::Event | Runs::StartUp if self.beside_calls => Way::BesideCalls,
-            Runs::Event | Runs::StartUp | Runs::Unreached => Way::Nobody,
+        let reached_by = match self.runs {
+            Runs::Call(tools) if tools.is_empty() => ReachedBy::Request,
+            Runs::Call(_) => ReachedBy::Tool,
+            Runs::Part(_) => ReachedBy::PartOfTool,
+            Runs::Event | Runs::StartUp if self.beside_calls => ReachedBy::BesideCalls,
+            Runs::Event | Runs::StartUp | Runs::Unreached => ReachedBy::Nobody,
         };
         let is_alternative = steps.iter().any(|at| self.is_alternative(*at));
-        Grounds { way, is_alternative, is_guessed: self.guessed(steps).is_some() }.confidence()
+        Grounds { reached_by, is_alternative, is_guessed: self.guessed(steps).is_some() }.confidence()
     }
 
-    /// Whether a step stands in a function that is only one of several that a call on the way may mean. The linker puts a check on
+    /// Whether a step stands in a function that is only one of several that a call on the reached_by may mean. The linker puts a check on
     /// nothing around those, at the place of the call.
     fn is_alternative(&self, at: At) -> bool {
         self.calls_around(at).any(|(call, span)| {
@@ -94,19 +96,19 @@ mod tests {
     #[test]
     fn only_a_named_tool_whose_calls_lead_to_one_function_each_is_sure() {
         use Confidence::{High, Low, Medium};
-        for (way, is_alternative, is_guessed, expected) in [
-            (Way::Tool, false, false, High),
-            (Way::Tool, true, false, Medium),
-            (Way::Tool, false, true, Medium),
-            (Way::Request, false, false, Medium),
-            (Way::Request, true, false, Medium),
-            (Way::PartOfTool, false, false, Medium),
-            (Way::BesideCalls, false, false, Medium),
-            (Way::BesideCalls, true, true, Medium),
-            (Way::Nobody, false, false, Low),
-            (Way::Nobody, true, true, Low),
+        for (reached_by, is_alternative, is_guessed, expected) in [
+            (ReachedBy::Tool, false, false, High),
+            (ReachedBy::Tool, true, false, Medium),
+            (ReachedBy::Tool, false, true, Medium),
+            (ReachedBy::Request, false, false, Medium),
+            (ReachedBy::Request, true, false, Medium),
+            (ReachedBy::PartOfTool, false, false, Medium),
+            (ReachedBy::BesideCalls, false, false, Medium),
+            (ReachedBy::BesideCalls, true, true, Medium),
+            (ReachedBy::Nobody, false, false, Low),
+            (ReachedBy::Nobody, true, true, Low),
         ] {
-            let grounds = Grounds { way, is_alternative, is_guessed };
+            let grounds = Grounds { reached_by, is_alternative, is_guessed };
             assert_eq!(grounds.confidence(), expected, "{grounds:?}");
         }
     }

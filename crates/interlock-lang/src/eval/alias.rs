@@ -78,10 +78,10 @@ impl Evaluator<'_, '_> {
     pub(crate) fn alias_of(&self, at: FunctionId, value: Value) -> Option<AccessPath> {
         // A value that depends on itself, in a loop, is another name of nothing meanwhile.
         self.aliases
-            .answer(&self.asking, self.index.number(at, value)?, None, || self.look_at_alias(at, value))
+            .answer(&self.asking, self.index.number(at, value)?, None, || self.compute_alias(at, value))
     }
 
-    fn look_at_alias(&self, at: FunctionId, value: Value) -> Option<AccessPath> {
+    fn compute_alias(&self, at: FunctionId, value: Value) -> Option<AccessPath> {
         match self.definition(at, value)? {
             Definition::Path(path) => self.deeper(|| self.alias(at, path)),
             Definition::Call(site) => {
@@ -209,10 +209,10 @@ impl Evaluator<'_, '_> {
 
     fn is_state_value(&self, at: FunctionId, value: Value) -> bool {
         let Some(number) = self.index.number(at, value) else { return false };
-        self.states.answer(&self.asking, number, false, || self.look_at_state(at, value))
+        self.states.answer(&self.asking, number, false, || self.compute_state(at, value))
     }
 
-    fn look_at_state(&self, at: FunctionId, value: Value) -> bool {
+    fn compute_state(&self, at: FunctionId, value: Value) -> bool {
         let Some(definition) = self.definition(at, value) else { return false };
         match definition {
             Definition::New | Definition::Unknown | Definition::Term(_) | Definition::Function(_) => false,

@@ -14,7 +14,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::{
     context::{Context, InContexts},
     index::{Definition, Index},
-    key::{further, place, roomy},
+    key::{further, place, with_spare_capacity},
     memo::{Answers, Asking, Fuel, Memo},
     presence::Creators,
     value::AbstractValue,
@@ -242,7 +242,7 @@ impl<'f> Evaluator<'_, 'f> {
                 before.clone_from(&meaning);
             }
             if let AbstractValue::Instance(class, _) = meaning {
-                place = self.flat.classes.get(class).map(|class| roomy(&class.name));
+                place = self.flat.classes.get(class).map(|class| with_spare_capacity(&class.name));
             }
             match field {
                 Field::Name(name) => {
@@ -289,11 +289,13 @@ impl<'f> Evaluator<'_, 'f> {
 
     fn root_place(&self, at: FunctionId, path: &AccessPath, meaning: &AbstractValue<'f>) -> Option<String> {
         match (&path.root, meaning) {
-            (Root::Global(name), _) => Some(roomy(name)),
+            (Root::Global(name), _) => Some(with_spare_capacity(name)),
             (_, AbstractValue::Instance(class, _)) => {
-                self.flat.classes.get(*class).map(|class| roomy(&class.name))
+                self.flat.classes.get(*class).map(|class| with_spare_capacity(&class.name))
             }
-            (Root::This, _) => self.index.heads.get(at.0 as usize)?.owner.as_ref().map(|owner| roomy(owner)),
+            (Root::This, _) => {
+                self.index.heads.get(at.0 as usize)?.owner.as_ref().map(|owner| with_spare_capacity(owner))
+            }
             // An alias of a shared place is looked up there.
             (Root::Value(value), _) => match self.definition(at, *value)? {
                 Definition::Path(path) => {
@@ -377,12 +379,12 @@ impl<'f> Evaluator<'_, 'f> {
 
     /// What a function returns.
     pub(crate) fn returned(&self, function: FunctionId) -> AbstractValue<'f> {
-        let look = || self.deeper(|| self.look_at_returned(function)).unwrap_or(AbstractValue::Unknown);
+        let look = || self.deeper(|| self.compute_returned(function)).unwrap_or(AbstractValue::Unknown);
         // What a function returns that returns what it returns itself is not known meanwhile.
         self.returned.answer(&self.asking, function.0, AbstractValue::Unknown, look)
     }
 
-    pub(crate) fn look_at_returned(&self, function: FunctionId) -> AbstractValue<'f> {
+    pub(crate) fn compute_returned(&self, function: FunctionId) -> AbstractValue<'f> {
         let about = self.flat.about.get(function.0 as usize);
         let declared = about
             .and_then(|about| about.returns.as_ref())
@@ -409,7 +411,7 @@ impl<'f> Evaluator<'_, 'f> {
 
     /// What comes out of a call.
     pub(crate) fn result(&self, site: u32) -> AbstractValue<'f> {
-        let look = || self.deeper(|| self.look_at_result(site)).unwrap_or(AbstractValue::Unknown);
+        let look = || self.deeper(|| self.compute_result(site)).unwrap_or(AbstractValue::Unknown);
         self.results.answer(&self.asking, site, AbstractValue::Unknown, look)
     }
 }

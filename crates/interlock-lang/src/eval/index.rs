@@ -288,7 +288,7 @@ impl<'f> Index<'f> {
     }
 
     /// Remembers where a closure is written. A function that is only named takes nothing along.
-    pub(super) fn take_along(&mut self, function: FunctionId, within: FunctionId, captures: &[Term]) {
+    pub(super) fn add_captures(&mut self, function: FunctionId, within: FunctionId, captures: &[Term]) {
         if let Some(known) = self.captured.get_mut(function.0 as usize)
             && known.as_ref().is_none_or(|(_, taken)| taken.is_empty())
         {
@@ -571,7 +571,7 @@ impl<'f> Index<'f> {
     fn closures_in(&mut self, within: FunctionId, arg: &Arg, handed: Option<(u32, usize)>) {
         match &arg.shape {
             Shape::Function { function, captures } => {
-                self.take_along(*function, within, captures);
+                self.add_captures(*function, within, captures);
                 if let Some(handed) = handed {
                     self.handed.entry(*function).or_insert(handed);
                 }

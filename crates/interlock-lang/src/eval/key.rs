@@ -13,7 +13,7 @@ pub(super) fn place<'p>(path: &'p AccessPath, owner: Option<&Name>) -> Option<Co
         Root::This => owner?,
         Root::Value(_) => return None,
     };
-    let mut place = roomy(start);
+    let mut place = with_spare_capacity(start);
     further(&mut place, &path.fields);
     Some(Cow::Owned(place))
 }
@@ -27,9 +27,9 @@ pub(crate) fn exact_place<'p>(
 ) -> Option<Cow<'p, str>> {
     let mut place = match root {
         Root::Global(name) if fields.is_empty() => return Some(Cow::Borrowed(name)),
-        Root::Global(name) => roomy(name),
+        Root::Global(name) => with_spare_capacity(name),
         Root::This if fields.is_empty() => return None,
-        Root::This => roomy(owner?),
+        Root::This => with_spare_capacity(owner?),
         Root::Value(_) => return None,
     };
     for field in fields {
@@ -48,7 +48,7 @@ pub(crate) fn exact_name(field: &Field) -> Option<&str> {
 }
 
 /// A text with room for a few fields behind it.
-pub(super) fn roomy(start: &str) -> String {
+pub(super) fn with_spare_capacity(start: &str) -> String {
     let mut place = String::with_capacity(start.len() + 24);
     place.push_str(start);
     place

@@ -15,7 +15,7 @@ mod index;
 mod key;
 pub(crate) mod library;
 mod memo;
-mod places;
+mod paths;
 mod presence;
 mod shapes;
 mod target;

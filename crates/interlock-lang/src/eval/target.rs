@@ -247,7 +247,7 @@ impl<'f> Evaluator<'_, 'f> {
     }
 
     /// What comes out of a call that has not been asked for yet.
-    pub(crate) fn look_at_result(&self, number: u32) -> AbstractValue<'f> {
+    pub(crate) fn compute_result(&self, number: u32) -> AbstractValue<'f> {
         let Some(site) = self.flat.sites.get(number as usize) else { return AbstractValue::Unknown };
         let reached = self.reached(site);
         match &reached {

@@ -21,7 +21,7 @@ impl<'f> Evaluator<'_, 'f> {
 
     /// What a value of a function is.
     pub(crate) fn value(&self, at: FunctionId, value: Value) -> AbstractValue<'f> {
-        let look = || self.deeper(|| self.look_at_value(at, value)).unwrap_or(AbstractValue::Unknown);
+        let look = || self.deeper(|| self.compute_value(at, value)).unwrap_or(AbstractValue::Unknown);
         match self.index.number(at, value) {
             // A value that depends on itself, in a loop, is not known meanwhile.
             Some(number) => self.values.answer(&self.asking, number, AbstractValue::Unknown, look),
@@ -29,7 +29,7 @@ impl<'f> Evaluator<'_, 'f> {
         }
     }
 
-    fn look_at_value(&self, at: FunctionId, value: Value) -> AbstractValue<'f> {
+    fn compute_value(&self, at: FunctionId, value: Value) -> AbstractValue<'f> {
         let declared = self.flat.about.get(at.0 as usize).and_then(|about| {
             about.types.iter().find(|(typed, _)| *typed == value).map(|(_, declared)| declared)
         });

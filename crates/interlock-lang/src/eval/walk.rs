@@ -150,7 +150,7 @@ impl Walk<'_, '_> {
     }
 
     fn captured(&mut self, function: FunctionId, captures: &[Term]) {
-        self.index.take_along(function, self.id, captures);
+        self.index.add_captures(function, self.id, captures);
     }
 }
 

@@ -220,11 +220,11 @@ impl<'f> Rewriter<'_, 'f> {
             _ => None,
         };
         let ways = members.into_iter().map(|(name, function)| (Some(name), function)).collect();
-        self.ways(standing, on, ways, Some(receiver), out);
+        self.alternatives(standing, on, ways, Some(receiver), out);
     }
 
     /// One of several functions: each behind a check of its name, the last behind none where it has none.
-    pub(super) fn ways(
+    pub(super) fn alternatives(
         &mut self,
         standing: &Standing<'f>,
         on: Option<Value>,

@@ -72,13 +72,13 @@ pub(super) enum Sought {
 }
 
 /// The calls of libraries that have been found, and how many calls may still be looked at.
-pub(super) struct Found<'f> {
+pub(super) struct ForwardedCalls<'f> {
     sought: Sought,
     pub(super) calls: Vec<Forwarded<'f>>,
     left: usize,
 }
 
-impl Found<'_> {
+impl ForwardedCalls<'_> {
     pub(super) const fn nothing(sought: Sought) -> Self {
         Self { sought, calls: vec![], left: MOST_SITES }
     }
@@ -96,7 +96,7 @@ impl<'f> Rewriter<'_, 'f> {
         if !arguments.iter().any(is_statement) {
             return false;
         }
-        let mut found = Found::nothing(Sought::Statement);
+        let mut found = ForwardedCalls::nothing(Sought::Statement);
         self.eval.forwarded(&self.helper(standing, function, receiver), DEPTH, &mut found);
         let Some(mut steps) = found.calls.iter().find_map(|call| self.steps_of(standing, call)) else {
             return false;
@@ -149,7 +149,7 @@ impl<'f> Rewriter<'_, 'f> {
 
 impl<'f> Evaluator<'_, 'f> {
     /// The calls of libraries to which a function hands on what it is handed.
-    pub(super) fn forwarded(&self, helper: &Arc<Helper>, depth: usize, found: &mut Found<'f>) {
+    pub(super) fn forwarded(&self, helper: &Arc<Helper>, depth: usize, found: &mut ForwardedCalls<'f>) {
         let Some(depth) = depth.checked_sub(1) else { return };
         let inside = self.inside.get_or_init(|| self.sites_inside());
         for number in inside.of(helper.function) {

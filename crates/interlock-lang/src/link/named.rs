@@ -18,7 +18,7 @@ pub(super) fn settle(flat: &mut Flat, functions: &[Function]) {
     if !flat.sites.iter().any(|site| site.named) {
         return;
     }
-    let places = Places::of(flat);
+    let places = FunctionsByName::of(flat);
     let settled: Vec<(usize, Box<[Arg]>)> = flat
         .sites
         .iter()
@@ -36,13 +36,13 @@ pub(super) fn settle(flat: &mut Flat, functions: &[Function]) {
 }
 
 /// Where functions are found by name.
-struct Places {
+struct FunctionsByName {
     functions: FxHashMap<String, u32>,
     classes: FxHashMap<Name, usize>,
     methods: FxHashMap<Name, Vec<u32>>,
 }
 
-impl Places {
+impl FunctionsByName {
     fn of(flat: &Flat) -> Self {
         let mut functions = FxHashMap::default();
         for (id, about) in flat.about.iter().enumerate() {

@@ -7,7 +7,7 @@
 use interlock_model::ir::{AccessPath, Block, Body, Change, Effect, FunctionId, Op, Term, Value};
 
 use super::{
-    forward::{DEPTH, Found, Sought},
+    forward::{DEPTH, ForwardedCalls, Sought},
     rewrite::{Rewriter, Standing},
 };
 use crate::{
@@ -29,7 +29,7 @@ impl<'f> Rewriter<'_, 'f> {
         if !self.eval.sends_request(function, DEPTH) {
             return false;
         }
-        let mut found = Found::nothing(Sought::Request);
+        let mut found = ForwardedCalls::nothing(Sought::Request);
         self.eval.forwarded(&self.helper(standing, function, receiver), DEPTH, &mut found);
         let requests = found.calls.iter().filter_map(|call| {
             let mut steps = self.forward(standing, call)?.0;

@@ -180,11 +180,11 @@ impl<'f> Rewriter<'_, 'f> {
             alias.fields.extend(place.fields.iter().cloned());
             *place = alias;
         }
-        self.look_inside(op);
+        self.rewrite_nested(op);
     }
 
     /// A member of what is the function's own is no state: looking at it only computes.
-    fn look_inside(&self, op: &mut Op) {
+    fn rewrite_nested(&self, op: &mut Op) {
         let Op::Read { into, of: Resource::Shared(path), aspect, .. } = op else { return };
         let Root::Value(value) = path.root else {
             // So is naming a function: functions do not change.
@@ -305,7 +305,7 @@ impl<'f> Rewriter<'_, 'f> {
                 }
                 let receiver = receiver.map(|receiver| self.eval.alias(self.id, &receiver));
                 let ways = functions.into_iter().map(|function| (None, function)).collect();
-                self.ways(&standing, None, ways, receiver, out);
+                self.alternatives(&standing, None, ways, receiver, out);
                 self.keep_declared(&standing, out);
             }
             Reached::Member(whole, receiver, key) => self.member(&standing, &whole, receiver, &key, out),

@@ -170,7 +170,7 @@ impl<'a> Facts<'a> {
                 facts.named.iter().flat_map(|named| self.captures(*named)).copied().collect();
             let mut changed = false;
             for symbol in wanted {
-                changed |= self.take_along(function, symbol);
+                changed |= self.capture(function, symbol);
             }
             if changed {
                 let users = |(_, facts): &(usize, &FunctionFacts<'_>)| facts.named.contains(&function);
@@ -181,7 +181,7 @@ impl<'a> Facts<'a> {
     }
 
     /// Has a function and those around it take a name along, up to the one whose it is.
-    fn take_along(&mut self, function: u32, symbol: u32) -> bool {
+    fn capture(&mut self, function: u32, symbol: u32) -> bool {
         let Some(owner) = self.symbol(symbol).map(|symbol| symbol.function) else { return false };
         let (mut at, mut changed) = (function, false);
         while at != owner && at != 0 {
@@ -495,7 +495,7 @@ impl<'a> Refer<'a> {
             return;
         }
         if found.function != self.at {
-            self.facts.take_along(self.at, symbol);
+            self.facts.capture(self.at, symbol);
         }
     }
 }

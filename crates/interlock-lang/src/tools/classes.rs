@@ -2,12 +2,12 @@
 
 use interlock_model::ir::Root;
 
-use super::{AbstractValue, found::Found};
+use super::{AbstractValue, discovery::Discovery};
 use crate::tables::Registers;
 
 /// Makes the methods of such classes handlers.
-pub(super) fn tools(found: &mut Found<'_, '_>) {
-    let index = found.index;
+pub(super) fn tools(discovery: &mut Discovery<'_, '_>) {
+    let index = discovery.index;
     for number in 0..index.eval.flat.classes.len() {
         let Some(base) = index.ancestry(number).last().and_then(|class| class.bases.first()) else {
             continue;
@@ -25,11 +25,11 @@ pub(super) fn tools(found: &mut Found<'_, '_>) {
                 if let AbstractValue::Text(name) = index.name_in(&AbstractValue::of_class(number)) {
                     let annotations = &index.sdk().object.annotations;
                     let tool = index.tool(name, &index.member(AbstractValue::of_class(number), annotations));
-                    found.serve(function, tool);
+                    discovery.serve(function, tool);
                 }
             }
             Registers::Request | Registers::Entry | Registers::Calls | Registers::Lists => {
-                found.entry(function)
+                discovery.entry(function)
             }
         }
     }

@@ -12,13 +12,14 @@ use interlock_model::{
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{
-    AbstractValue, Context, Dispatch, exact_name,
-    found::Found,
+    AbstractValue, Context, Dispatch,
+    call_kind::CallKind,
+    discovery::Discovery,
+    exact_name,
     index::{Definition, Index, compared},
-    looked_up::{Elements, Tools, called_function, collection, handed, named},
-    says::Says,
+    lookup::{Elements, Tools, called_function, collection, handed, named},
+    per_tool,
     shape::{Written, objects},
-    vary,
 };
 use crate::{Arg, Shape, tables::Gives};
 
@@ -35,11 +36,11 @@ const DEEPEST: usize = 4;
 type Spot = (u32, Value, Vec<Name>);
 
 /// The handler of all calls of tools: `request.params.name` says which.
-pub(super) fn calls(found: &mut Found<'_, '_>, function: u32) {
+pub(super) fn calls(discovery: &mut Discovery<'_, '_>, function: u32) {
     // What a wrapper is handed, it hands on.
-    let work = found.inside(function);
-    let Some(unit) = found.index.unit(work) else { return found.entry(function) };
-    let known = &found.index.sdk().dispatch;
+    let work = discovery.inside(function);
+    let Some(unit) = discovery.index.unit(work) else { return discovery.entry(function) };
+    let known = &discovery.index.sdk().dispatch;
     let (params, name): (Name, Name) = (known.parameters.as_str().into(), known.name.as_str().into());
     let head = unit.function;
     let named = |value: &&Value| head.values.get(value.0 as usize).is_some_and(|info| info.name == params);
@@ -52,28 +53,28 @@ pub(super) fn calls(found: &mut Found<'_, '_>, function: u32) {
         spots.push((work, *first, vec![params.clone(), name.clone()]));
     }
     spots.extend(head.parameters.iter().find(named).map(|params| (work, *params, vec![name])));
-    follow(found, function, Trail::of(spots), true);
+    follow(discovery, function, Trail::of(spots), true);
 }
 
 /// The tools that a server lists.
-pub(super) fn lists(found: &mut Found<'_, '_>, function: u32) {
-    let (index, function) = (found.index, found.inside(function));
-    let package = found.package_of(function);
+pub(super) fn lists(discovery: &mut Discovery<'_, '_>, function: u32) {
+    let (index, function) = (discovery.index, discovery.inside(function));
+    let package = discovery.package_of(function);
     let answer = index.returned(function, &Context::plain(function).env);
     let listed = &index.sdk().dispatch.listed;
     let tools = if listed.is_empty() { answer } else { index.member(answer, listed) };
     for tool in index.list(&tools) {
         if let AbstractValue::Text(name) = index.name_in(&tool) {
-            found.listed.push((package, index.tool_in(name, &tool)));
+            discovery.listed.push((package, index.tool_in(name, &tool)));
         }
     }
 }
 
 /// Functions that answer `tools/call` without a library.
-pub(super) fn by_hand(found: &mut Found<'_, '_>) {
-    let index = found.index;
+pub(super) fn by_hand(discovery: &mut Discovery<'_, '_>) {
+    let index = discovery.index;
     for number in index.by_hand().iter().copied() {
-        let Some(unit) = index.unit(number).filter(|_| !found.is_handler(number)) else { continue };
+        let Some(unit) = index.unit(number).filter(|_| !discovery.is_handler(number)) else { continue };
         let (mut spots, mut methods) = (vec![], vec![]);
         for effect in unit.function.effects() {
             for (on, text) in compared(&effect.op) {
@@ -84,40 +85,40 @@ pub(super) fn by_hand(found: &mut Found<'_, '_>) {
             }
         }
         if !spots.is_empty() {
-            follow(found, number, Trail { methods: Some((number, methods)), ..Trail::of(spots) }, false);
+            follow(discovery, number, Trail { methods: Some((number, methods)), ..Trail::of(spots) }, false);
         }
     }
-    by_method(found);
+    by_method(discovery);
 }
 
 /// Functions that are kept under `tools/call`, in a map or an object: they are handed what the request says, or all of it.
-fn by_method(found: &mut Found<'_, '_>) {
-    let index = found.index;
+fn by_method(discovery: &mut Discovery<'_, '_>) {
+    let index = discovery.index;
     let known = &index.sdk().dispatch;
     let is_method = |name: &Name| **name == *known.method;
     let mut kept: Vec<AbstractValue<'_>> = vec![];
-    for (_, site) in index.calls_that(Says::KEEPS) {
+    for (_, site) in index.calls_that(CallKind::KEEPS) {
         if let [under, work, ..] = &*site.arguments
             && under.literal().is_some_and(is_method)
         {
-            kept.push(index.look(work, &Context::plain(site.within)));
+            kept.push(index.evaluate(work, &Context::plain(site.within)));
         }
     }
     for Written { members, within, .. } in
         objects(index, |members| members.iter().any(|(name, _)| is_method(name)))
     {
         let work = members.iter().filter(|(name, _)| is_method(name));
-        kept.extend(work.map(|(_, work)| index.look(work, &Context::plain(within))));
+        kept.extend(work.map(|(_, work)| index.evaluate(work, &Context::plain(within))));
     }
     let (params, name): (Name, Name) = (known.parameters.as_str().into(), known.name.as_str().into());
-    for function in kept.iter().flat_map(|work| found.functions(work)).collect::<Vec<u32>>() {
+    for function in kept.iter().flat_map(|work| discovery.functions(work)).collect::<Vec<u32>>() {
         let first = index.unit(function).and_then(|unit| unit.function.parameters.first().copied());
-        let Some(first) = first.filter(|_| !found.is_handler(function)) else { continue };
+        let Some(first) = first.filter(|_| !discovery.is_handler(function)) else { continue };
         let spots = vec![
             (function, first, vec![name.clone()]),
             (function, first, vec![params.clone(), name.clone()]),
         ];
-        follow(found, function, Trail::of(spots), false);
+        follow(discovery, function, Trail::of(spots), false);
     }
 }
 
@@ -163,9 +164,9 @@ fn entry_of(index: &Index<'_>, number: u32) -> Option<(AccessPath, Name)> {
 }
 
 /// Follows the name and gives the handler its tools.
-fn follow(found: &mut Found<'_, '_>, handler: u32, mut trail: Trail, registered: bool) {
-    found.entry(handler);
-    let known = found.dispatches.len();
+fn follow(discovery: &mut Discovery<'_, '_>, handler: u32, mut trail: Trail, registered: bool) {
+    discovery.entry(handler);
+    let known = discovery.dispatches.len();
     let mut functions = BTreeSet::new();
     while let Some((function, value, rest)) = trail.pending.pop() {
         trail.visited += 1;
@@ -173,7 +174,7 @@ fn follow(found: &mut Found<'_, '_>, handler: u32, mut trail: Trail, registered:
             break;
         }
         functions.insert(function);
-        trail.through(found.index, function, value, &rest);
+        trail.through(discovery.index, function, value, &rest);
     }
     let mut tools = Tools::default();
     let mut pending: Vec<u32> = functions.iter().rev().copied().collect();
@@ -187,19 +188,19 @@ fn follow(found: &mut Found<'_, '_>, handler: u32, mut trail: Trail, registered:
                 .map(|(_, value, rest)| (*value, rest.as_slice())),
         );
         known.sort_unstable();
-        tools.leave_out(found.index, function, &known);
-        lookups(found, handler, function, &known, &tools);
-        let next = tools.hand_on(found.index, function);
+        tools.leave_out(discovery.index, function, &known);
+        lookups(discovery, handler, function, &known, &tools);
+        let next = tools.hand_on(discovery.index, function);
         pending
             .extend(next.into_iter().filter(|next| functions.len() < FUNCTIONS && functions.insert(*next)));
     }
     trail.names.sort_by_key(|(span, _)| (span.file, span.start));
     for (_, name) in trail.names {
-        let tool = Found::plain(name);
-        found.serve(handler, tool);
+        let tool = Discovery::plain(name);
+        discovery.serve(handler, tool);
     }
-    let settled = found.dispatches.len() > known;
-    found.dispatcher(handler, registered, settled);
+    let settled = discovery.dispatches.len() > known;
+    discovery.dispatcher(handler, registered, settled);
 }
 
 #[derive(Default)]
@@ -427,13 +428,13 @@ fn members(arg: &Arg) -> impl Iterator<Item = (&Name, &Arg)> {
 
 /// The calls of a function that go where a name leads: `handlers[name](args)`, `tools.find(…).execute(args)`.
 fn lookups<'i>(
-    found: &mut Found<'_, 'i>,
+    discovery: &mut Discovery<'_, 'i>,
     handler: u32,
     function: u32,
     names: &[(Value, &[Name])],
     tools: &Tools<'i>,
 ) {
-    let index = found.index;
+    let index = discovery.index;
     let Some(unit) = index.unit(function) else { return };
     for effect in unit.function.effects() {
         let Op::Call { callee: Callee::Pending(number), .. } = &effect.op else { continue };
@@ -450,28 +451,28 @@ fn lookups<'i>(
             let (before, after) = callee.fields.split_at(position);
             let elements = collection(index, callee, before, &at);
             let Some(rest) = named(after.get(1..).unwrap_or_default()) else { continue };
-            way(found, handler, (*number, on), &elements, &rest);
+            write_dispatch(discovery, handler, (*number, on), &elements, &rest);
         } else if let Root::Value(value) = callee.root {
             let (Some((elements, mut rest)), Some(fields)) =
-                (tools.looked_up(index, value, function), named(&callee.fields))
+                (tools.resolve_lookup(index, value, function), named(&callee.fields))
             else {
                 continue;
             };
             rest.extend(fields);
-            way(found, handler, (*number, on.or(Some(value))), &elements, &rest);
+            write_dispatch(discovery, handler, (*number, on.or(Some(value))), &elements, &rest);
         }
     }
 }
 
 /// Writes down where a call goes for each thing that it may have been looked up as.
-fn way<'i>(
-    found: &mut Found<'_, 'i>,
+fn write_dispatch<'i>(
+    discovery: &mut Discovery<'_, 'i>,
     handler: u32,
     (site, on): (u32, Option<Value>),
     elements: &Elements<'i>,
     members: &[Name],
 ) {
-    let index = found.index;
+    let index = discovery.index;
     let mut ways = vec![];
     let name_of = |key: &Option<Name>, thing: &AbstractValue<'i>| {
         key.clone().or_else(|| index.name_in(thing).text().cloned())
@@ -483,19 +484,19 @@ fn way<'i>(
             work = index.member(work, member);
         }
         let name = name_of(key, thing);
-        for function in found.functions(&work) {
+        for function in discovery.functions(&work) {
             // What is done with the one thing that stands for all tools is no tool of its own.
             let last = if nameless == 1 && !members.is_empty() { handler } else { function };
-            let name = name.clone().unwrap_or_else(|| found.name_of(last));
+            let name = name.clone().unwrap_or_else(|| discovery.name_of(last));
             let tool = index.tool_in(name.clone(), thing);
-            found.serve(handler, tool);
+            discovery.serve(handler, tool);
             if let AbstractValue::Instance(class, _) = thing {
-                vary::inherited(found, function, *class, &name);
+                per_tool::inherited(discovery, function, *class, &name);
             }
             ways.push((name, FunctionId(function)));
         }
     }
     if !ways.is_empty() {
-        found.dispatches.insert(site, Dispatch { site, on, ways });
+        discovery.dispatches.insert(site, Dispatch { site, on, ways });
     }
 }

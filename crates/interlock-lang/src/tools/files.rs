@@ -3,14 +3,14 @@
 
 use interlock_model::ir::Name;
 
-use super::{Context, found::Found, index::Index};
+use super::{Context, discovery::Discovery, index::Index};
 
 /// What a file is called that speaks for its folder.
 const OF_FOLDER: &str = "index";
 
 /// Makes the default exports of such files handlers.
-pub(super) fn tools(found: &mut Found<'_, '_>) {
-    let index = found.index;
+pub(super) fn tools(discovery: &mut Discovery<'_, '_>) {
+    let index = discovery.index;
     let known = &index.sdk().file;
     for file in index.eval.flat.files.iter().filter(|file| in_folder(index, file)) {
         let offered = index.names.offered(file);
@@ -20,15 +20,15 @@ pub(super) fn tools(found: &mut Found<'_, '_>) {
         };
         let (Some(metadata), Some(work)) = (export(&known.metadata), export(&known.work)) else { continue };
         let Some(name) = index.name_in(&metadata).text().cloned() else { continue };
-        for function in found.functions(&work) {
-            found.serve(function, index.tool_in(name.clone(), &metadata));
+        for function in discovery.functions(&work) {
+            discovery.serve(function, index.tool_in(name.clone(), &metadata));
         }
     }
 }
 
 /// Makes the handlers of files whose names are those of the tools handlers, because somebody loads tools that nobody can name.
-pub(super) fn loaded(found: &mut Found<'_, '_>) {
-    let index = found.index;
+pub(super) fn loaded(discovery: &mut Discovery<'_, '_>) {
+    let index = discovery.index;
     let sdk = index.sdk();
     for file in index.eval.flat.files.iter().filter(|file| in_folder(index, file)) {
         let offered = index.names.offered(file);
@@ -46,9 +46,9 @@ pub(super) fn loaded(found: &mut Found<'_, '_>) {
             (stem != OF_FOLDER).then(|| Name::from(stem))
         };
         let Some(name) = own.or_else(stem) else { continue };
-        for function in found.functions(&work) {
-            if !found.is_handler(function) {
-                found.serve(function, Found::plain(name.clone()));
+        for function in discovery.functions(&work) {
+            if !discovery.is_handler(function) {
+                discovery.serve(function, Discovery::plain(name.clone()));
             }
         }
     }

@@ -14,8 +14,9 @@ use interlock_model::ir::{AccessPath, Name, Root};
 use rustc_hash::FxHashSet;
 
 use super::{
-    AbstractValue, exact_name,
-    found::Found,
+    AbstractValue,
+    discovery::Discovery,
+    exact_name,
     index::{Definition, Index},
 };
 use crate::{Arg, module::Site};
@@ -53,8 +54,8 @@ pub(super) struct Given<'i> {
 
 impl<'i> Given<'i> {
     /// What is named of some classes.
-    pub(super) fn among(found: &Found<'_, 'i>, described: &[Described]) -> Self {
-        let index = found.index;
+    pub(super) fn among(discovery: &Discovery<'_, 'i>, described: &[Described]) -> Self {
+        let index = discovery.index;
         let mut named: FxHashSet<&'i str> = FxHashSet::default();
         for site in &index.eval.flat.sites {
             if site.construct
@@ -72,8 +73,9 @@ impl<'i> Given<'i> {
         named.extend(variables.chain(inside).flat_map(Arg::globals).map(|name| &**name));
         let is_named = |class: usize| index.class_at(class).is_some_and(|class| named.contains(&*class.name));
         let mut packages: FxHashSet<&'i str> = FxHashSet::default();
-        for package in described.iter().map(|tool| found.package_of(tool.work)).collect::<FxHashSet<_>>() {
-            let own = described.iter().filter(|tool| found.package_of(tool.work) == package);
+        for package in described.iter().map(|tool| discovery.package_of(tool.work)).collect::<FxHashSet<_>>()
+        {
+            let own = described.iter().filter(|tool| discovery.package_of(tool.work) == package);
             let (all, given) =
                 own.fold((0, 0), |(all, given), tool| (all + 1, given + usize::from(is_named(tool.class))));
             if given * 2 > all {
@@ -84,12 +86,12 @@ impl<'i> Given<'i> {
     }
 
     /// Whether a class counts.
-    pub(super) fn has(&self, found: &Found<'_, 'i>, tool: &Described) -> bool {
+    pub(super) fn has(&self, discovery: &Discovery<'_, 'i>, tool: &Described) -> bool {
         let is_named = || {
-            let class = found.index.class_at(tool.class);
+            let class = discovery.index.class_at(tool.class);
             class.is_some_and(|class| self.named.contains(&*class.name))
         };
-        !self.packages.contains(found.package_of(tool.work)) || is_named()
+        !self.packages.contains(discovery.package_of(tool.work)) || is_named()
     }
 }
 

@@ -5,9 +5,9 @@ use std::{cell::OnceCell, ops::Deref};
 use interlock_model::ir::{Asked, Function, Name, Op, Resource, Root, Term, Value};
 
 use super::{
+    call_kind::{CallKind, Names},
     mounted::{self, Mounted},
     origin,
-    says::{Names, Says},
 };
 pub(super) use crate::eval::Definition;
 use crate::{
@@ -23,7 +23,7 @@ pub(super) struct Index<'i> {
     /// The folders that are packages of their own: those with a `package.json`, without a slash at the end.
     pub(super) packages: Vec<&'i str>,
     /// What the names of each call say.
-    says: Vec<Says>,
+    says: Vec<CallKind>,
     /// The functions that compare something with `tools/call`.
     by_hand: Vec<u32>,
     /// The functions that name who calls, or in which session.
@@ -52,27 +52,28 @@ impl<'i> Index<'i> {
             let (is_foreign, is_known) =
                 (|root: &Root| contexts.is_foreign(root), |name: &str| contexts.is_known(name));
             let says = site.callee.as_ref().map(|callee| names.of(callee, is_foreign, is_known));
-            says.unwrap_or(Says::NOTHING)
+            says.unwrap_or(CallKind::NOTHING)
         };
         let says = contexts.eval.flat.sites.iter().map(says).collect();
         Self { contexts, packages, says, by_hand, personal, mounted: OnceCell::new() }
     }
 
     /// The calls, each with what its names say.
-    pub(super) fn calls(&self) -> impl Iterator<Item = (&'i Site, Says)> {
+    pub(super) fn calls(&self) -> impl Iterator<Item = (&'i Site, CallKind)> {
         self.eval.flat.sites.iter().zip(self.says.iter().copied())
     }
 
     /// The calls whose names say something, with their numbers.
-    pub(super) fn calls_that(&self, say: Says) -> impl Iterator<Item = (u32, &'i Site)> {
-        let says =
-            move |(number, (site, says)): (u32, (&'i Site, Says))| says.any(say).then_some((number, site));
+    pub(super) fn calls_that(&self, say: CallKind) -> impl Iterator<Item = (u32, &'i Site)> {
+        let says = move |(number, (site, says)): (u32, (&'i Site, CallKind))| {
+            says.any(say).then_some((number, site))
+        };
         (0_u32..).zip(self.calls()).filter_map(says)
     }
 
     /// What the names of a call say.
-    pub(super) fn says(&self, number: u32) -> Says {
-        self.says.get(number as usize).copied().unwrap_or(Says::NOTHING)
+    pub(super) fn kind_of_call(&self, number: u32) -> CallKind {
+        self.says.get(number as usize).copied().unwrap_or(CallKind::NOTHING)
     }
 
     /// The functions that compare something with `tools/call`.

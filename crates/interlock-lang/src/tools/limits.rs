@@ -3,7 +3,7 @@
 use interlock_model::ir::{FunctionId, Op, Root, Value};
 use rustc_hash::FxHashSet;
 
-use super::{Context, Discovered, exact_name, index::Index, says::Says, serve::Packages};
+use super::{Context, Discovered, call_kind::CallKind, exact_name, index::Index, serve::Packages};
 use crate::module::{Site, split_global};
 
 /// The packages in which something limits callers.
@@ -14,11 +14,13 @@ pub(super) fn packages<'i>(
 ) -> FxHashSet<&'i str> {
     let callers = discovered.origins.iter().map(|(function, value, _)| (*function, *value)).collect();
     let mut limited = FxHashSet::default();
-    let tells = |says: Says| !says.any(Says::FOREIGN) || says.any(Says::LIMITS) || says.any(Says::ASKS);
+    let tells = |says: CallKind| {
+        !says.any(CallKind::FOREIGN) || says.any(CallKind::LIMITS) || says.any(CallKind::ASKS)
+    };
     for (site, says) in index.calls().filter(|(_, says)| tells(*says)) {
         let package = packages.at(site.span);
         if !limited.contains(package)
-            && (is_library(index, site, says) || says.any(Says::ASKS) && is_gate(index, &callers, site))
+            && (is_library(index, site, says) || says.any(CallKind::ASKS) && is_gate(index, &callers, site))
         {
             limited.insert(package);
         }
@@ -30,10 +32,10 @@ pub(super) fn packages<'i>(
 type Callers = FxHashSet<(FunctionId, Value)>;
 
 /// A limiter of a library is made or asked.
-fn is_library<'i>(index: &Index<'i>, site: &'i Site, says: Says) -> bool {
+fn is_library<'i>(index: &Index<'i>, site: &'i Site, says: CallKind) -> bool {
     // Of most calls the name alone says whose they are.
-    if says.any(Says::FOREIGN) {
-        return says.any(Says::LIMITS);
+    if says.any(CallKind::FOREIGN) {
+        return says.any(CallKind::LIMITS);
     }
     let Some(callee) = &site.callee else { return false };
     let at = Context::plain(site.within);
@@ -52,12 +54,18 @@ fn is_gate<'i>(index: &Index<'i>, callers: &Callers, site: &'i Site) -> bool {
     let by_caller = site
         .arguments
         .iter()
-        .any(|arg| arg.values.iter().any(|value| says_who(index, callers, site.within, *value, 8)));
+        .any(|arg| arg.values.iter().any(|value| identifies_caller(index, callers, site.within, *value, 8)));
     by_caller && is_called_limit(index, site)
 }
 
 /// Whether a value depends on who calls, in this function or in those that call it.
-fn says_who(index: &Index<'_>, callers: &Callers, function: u32, value: Value, depth: usize) -> bool {
+fn identifies_caller(
+    index: &Index<'_>,
+    callers: &Callers,
+    function: u32,
+    value: Value,
+    depth: usize,
+) -> bool {
     use super::index::Definition;
     use crate::eval::context::Caller;
     let Some(depth) = depth.checked_sub(1) else { return false };
@@ -69,13 +77,13 @@ fn says_who(index: &Index<'_>, callers: &Callers, function: u32, value: Value, d
     if named.is_some_and(|info| is_caller(&info.name)) {
         return true;
     }
-    let via = |value| says_who(index, callers, function, value, depth);
+    let via = |value| identifies_caller(index, callers, function, value, depth);
     match index.definition(function, value) {
         Some(Definition::Either(values)) => values.iter().copied().any(via),
         Some(Definition::Path(path)) => match path.root {
             Root::Value(root) => {
                 let last = path.fields.last().and_then(exact_name);
-                super::origin::said_by(index.sdk(), path, true).is_some()
+                super::origin::origin_of_path(index.sdk(), path, true).is_some()
                     || last.is_some_and(is_caller)
                     || via(root)
             }
@@ -93,7 +101,7 @@ fn says_who(index: &Index<'_>, callers: &Callers, function: u32, value: Value, d
         Some(Definition::Parameter(position)) => index.callers(function).iter().any(|caller| match caller {
             Caller::Site(number) => index.site(*number).is_some_and(|site| {
                 let values = site.arguments.get(*position).map_or(&[][..], |arg| &arg.values);
-                values.iter().any(|value| says_who(index, callers, site.within, *value, depth))
+                values.iter().any(|value| identifies_caller(index, callers, site.within, *value, depth))
             }),
             Caller::Step(..) | Caller::Decorator(_) => false,
         }),

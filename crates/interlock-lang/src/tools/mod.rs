@@ -6,11 +6,11 @@
 //! others. The [evaluation in contexts](crate::eval::context) follows them there; what is here
 //! are recognisers over the values that it finds, and what it means to be a tool.
 
+mod call_kind;
 mod index;
-mod says;
 
 mod answer;
-mod found;
+mod discovery;
 mod tool;
 
 mod given;
@@ -18,13 +18,13 @@ mod shape;
 
 mod register;
 
+mod constructed;
 mod mounted;
-mod offered;
 
 mod dispatch;
-mod looked_up;
+mod lookup;
+mod per_tool;
 mod sent;
-mod vary;
 
 mod classes;
 mod files;
@@ -56,15 +56,15 @@ use crate::eval::{
 /// Finds the handlers and servers of a tree.
 fn discover<'f>(contexts: Contexts<'f>, packages: Vec<&'f str>) -> Discovered {
     let index = index::Index::of(contexts, packages);
-    let mut found = found::Found::new(&index);
-    register::registrations(&mut found);
-    classes::tools(&mut found);
-    files::tools(&mut found);
-    dispatch::by_hand(&mut found);
-    if found.any() {
-        routes::entries(&mut found);
+    let mut discovery = discovery::Discovery::new(&index);
+    register::registrations(&mut discovery);
+    classes::tools(&mut discovery);
+    files::tools(&mut discovery);
+    dispatch::by_hand(&mut discovery);
+    if discovery.any() {
+        routes::entries(&mut discovery);
     }
-    let mut discovered = found.finish();
+    let mut discovered = discovery.finish();
     origin::mark(&index, &mut discovered);
     discovered.servers = serve::servers(&index, &discovered);
     discovered

@@ -2,7 +2,7 @@
 
 use interlock_model::ir::{Field, Name, Root, Term};
 
-use super::{AbstractValue, Context, exact_place, index::Index, says::Says, split_method};
+use super::{AbstractValue, Context, call_kind::CallKind, exact_place, index::Index, split_method};
 use crate::{Arg, module::Site};
 
 /// How many servers may be inside each other.
@@ -39,14 +39,14 @@ pub(super) fn prefix<'i>(index: &Index<'i>, site: &'i Site, at: &Context<'i>) ->
     let mut server = which(&index.walk(&callee.root, fields, at), &callee.root, fields);
     let mut whole = String::new();
     for _ in 0..DEPTH {
-        let Some(found) = mounted.iter().find(|mounted| Some(&mounted.server) == server.as_ref()) else {
+        let Some(mount) = mounted.iter().find(|mounted| Some(&mounted.server) == server.as_ref()) else {
             break;
         };
-        if whole.len() + found.prefix.len() > LONG {
+        if whole.len() + mount.prefix.len() > LONG {
             break;
         }
-        whole = [&*found.prefix, &*index.sdk().mount.joined, &*whole].concat();
-        server.clone_from(&found.within);
+        whole = [&*mount.prefix, &*index.sdk().mount.joined, &*whole].concat();
+        server.clone_from(&mount.within);
     }
     (!whole.is_empty()).then_some(whole)
 }
@@ -63,12 +63,13 @@ fn which(thing: &AbstractValue<'_>, root: &Root, fields: &[Field]) -> Option<Whi
 /// The servers of a tree that others take over.
 pub(super) fn all(index: &Index<'_>) -> Vec<Mounted> {
     let known = &index.sdk().mount;
-    let mut found = vec![];
-    for (_, site) in index.calls_that(Says::REGISTERS) {
+    let mut mounted = vec![];
+    for (_, site) in index.calls_that(CallKind::REGISTERS) {
         let Some((method, fields)) = site.callee.as_ref().and_then(split_method) else { continue };
         let (true, Some(callee)) = (known.methods.contains(method), &site.callee) else { continue };
         let at = Context::plain(site.within);
-        let things: Vec<AbstractValue<'_>> = site.arguments.iter().map(|arg| index.look(arg, &at)).collect();
+        let things: Vec<AbstractValue<'_>> =
+            site.arguments.iter().map(|arg| index.evaluate(arg, &at)).collect();
         let option =
             |arg: &Arg| known.prefix.iter().find_map(|option| arg.member(option)?.literal().cloned());
         let named = things.iter().find_map(|thing| thing.text().cloned());
@@ -79,8 +80,8 @@ pub(super) fn all(index: &Index<'_>) -> Vec<Mounted> {
         });
         if let (Some(prefix), Some(server)) = (named, server) {
             let within = which(&index.walk(&callee.root, fields, &at), &callee.root, fields);
-            found.push(Mounted { server, within, prefix });
+            mounted.push(Mounted { server, within, prefix });
         }
     }
-    found
+    mounted
 }

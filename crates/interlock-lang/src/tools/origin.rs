@@ -42,8 +42,8 @@ pub(super) fn mark(index: &Index<'_>, discovered: &mut Discovered) {
             }
             given.insert(*into);
             // A part of what says who calls says so too.
-            let said =
-                said_by(sdk, path, is_request(sdk, function, root)).or_else(|| known.get(&root).copied());
+            let said = origin_of_path(sdk, path, is_request(sdk, function, root))
+                .or_else(|| known.get(&root).copied());
             if let Some(origin) = said {
                 known.insert(*into, origin);
                 origins.push((FunctionId(number), *into, origin));
@@ -68,7 +68,7 @@ pub(super) fn may_say(sdk: &Sdk, path: &AccessPath) -> bool {
 }
 
 /// What the field names of a path say about the request. `user` says it only of what is known to be one.
-pub(super) fn said_by(sdk: &Sdk, path: &AccessPath, of_request: bool) -> Option<Origin> {
+pub(super) fn origin_of_path(sdk: &Sdk, path: &AccessPath, of_request: bool) -> Option<Origin> {
     let known = &sdk.request;
     let has = |wanted: &Words| path.fields.iter().filter_map(exact_name).any(|name| wanted.contains(name));
     let of_session = has(&known.session);

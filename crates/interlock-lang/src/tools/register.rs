@@ -3,12 +3,13 @@
 use interlock_model::ir::{AccessPath, FunctionId, Name, Root, Term, Tool};
 
 use super::{
-    AbstractValue, Context, Env, Unbound, dispatch, exact_name,
-    found::Found,
+    AbstractValue, Context, Env, Unbound,
+    call_kind::CallKind,
+    constructed,
+    discovery::Discovery,
+    dispatch, exact_name,
     index::{Definition, Index},
-    mounted, offered,
-    says::Says,
-    shape, split_method, vary,
+    mounted, per_tool, shape, split_method,
 };
 use crate::{
     Arg, Shape,
@@ -17,50 +18,50 @@ use crate::{
 };
 
 /// Looks at every call of the tree that is called like a registration.
-pub(super) fn registrations<'i>(found: &mut Found<'_, 'i>) {
-    let index = found.index;
-    for (number, site) in index.calls_that(Says::REGISTERS) {
+pub(super) fn registrations<'i>(discovery: &mut Discovery<'_, 'i>) {
+    let index = discovery.index;
+    for (number, site) in index.calls_that(CallKind::REGISTERS) {
         let called = site.callee.as_ref().and_then(split_method).map(|(method, _)| method);
         let called = called.or_else(|| function_of_library(index, site));
         let Some(method) = called.or_else(|| own_registry(index, site)) else {
-            if offered::is_given(index, site) {
-                offered::tools(found, number, site);
+            if constructed::is_given(index, site) {
+                constructed::tools(discovery, number, site);
             } else {
-                announced(found, number, site);
+                announced(discovery, number, site);
             }
             continue;
         };
         let Some(call) = index.sdk().call.get(method) else { continue };
-        let may_be_own = site.function.is_some() || !index.says(number).any(Says::NOBODY);
+        let may_be_own = site.function.is_some() || !index.kind_of_call(number).any(CallKind::NOBODY);
         if !call.own
             && (site.construct || may_be_own && index.target(site).is_some() || !is_server(index, site, call))
         {
             continue;
         }
         match call.registers {
-            Registers::Tool => tool(found, number, site, call.handler),
+            Registers::Tool => tool(discovery, number, site, call.handler),
             Registers::Object if call.each => {
-                site.arguments.iter().for_each(|argument| tool_object(found, number, site, argument));
+                site.arguments.iter().for_each(|argument| tool_object(discovery, number, site, argument));
             }
-            Registers::Object => first_object(found, number, site),
-            Registers::Described => pair(found, number, site),
-            Registers::Function => function(found, site),
-            Registers::Calls => each_function(found, site, dispatch::calls),
-            Registers::Lists => each_function(found, site, |found, function| {
-                dispatch::lists(found, function);
-                found.entry(function);
+            Registers::Object => first_object(discovery, number, site),
+            Registers::Described => pair(discovery, number, site),
+            Registers::Function => function(discovery, site),
+            Registers::Calls => each_function(discovery, site, dispatch::calls),
+            Registers::Lists => each_function(discovery, site, |discovery, function| {
+                dispatch::lists(discovery, function);
+                discovery.entry(function);
             }),
-            Registers::Request => request(found, site),
+            Registers::Request => request(discovery, site),
             Registers::Entry => {
                 let is_function = |arg: &&Arg| matches!(arg.shape, Shape::Function { .. });
                 let work = site.arguments.iter().find(is_function).or(site.arguments.last());
                 if let Some(work) = work {
-                    entry(found, site, work);
+                    entry(discovery, site, work);
                 }
             }
         }
     }
-    assigned_entries(found);
+    assigned_entries(discovery);
 }
 
 /// The name of a function by which a library registers what describes a tool: `mcp.AddTool(server, tool, handler)`.
@@ -152,14 +153,14 @@ fn extended(index: &Index<'_>, class: usize) -> Option<Name> {
 
 fn may_be_text<'i>(index: &Index<'i>, arg: &'i Arg, at: &Context<'i>) -> bool {
     matches!(
-        index.settle(index.look(arg, at)),
+        index.settle(index.evaluate(arg, at)),
         AbstractValue::Text(_) | AbstractValue::Unbound(_) | AbstractValue::Unknown
     )
 }
 
 /// `registerTool(name, config, handler)`, `tool(name, …, handler)`, `tool({ name, … }, handler)`.
-fn tool<'i>(found: &mut Found<'_, 'i>, number: u32, site: &'i Site, handler: Option<usize>) {
-    let index = found.index;
+fn tool<'i>(discovery: &mut Discovery<'_, 'i>, number: u32, site: &'i Site, handler: Option<usize>) {
+    let index = discovery.index;
     let arguments = match handler.and_then(|last| site.arguments.get(..=last)) {
         Some(known) => known,
         None => up_to_handler(index, site),
@@ -168,12 +169,12 @@ fn tool<'i>(found: &mut Found<'_, 'i>, number: u32, site: &'i Site, handler: Opt
         return;
     };
     if let Shape::Object(_) = name.shape {
-        return described(found, number, site);
+        return described(discovery, number, site);
     }
     let configs = before.get(1..).unwrap_or_default();
     let class = index.owner(site.within).and_then(|owner| index.class(owner));
-    let ways = index.ways(site.within, |at| {
-        let named = index.text(index.look(name, at));
+    let ways = index.caller_contexts(site.within, |at| {
+        let named = index.text(index.evaluate(name, at));
         // A base class whose name is nowhere to be read registers for the classes that extend it all the same.
         let inherited = class.filter(|class| {
             named.text().is_none() && at.env.this(*class).is_none() && !index.descendants(*class).is_empty()
@@ -181,28 +182,30 @@ fn tool<'i>(found: &mut Found<'_, 'i>, number: u32, site: &'i Site, handler: Opt
         let name = inherited.map(Unbound::This).or_else(|| named.unbound());
         let (at, nameless) = (at.clone(), named.text().is_none());
         let more = move || {
-            let work = index.settle(index.look(handler, &at));
+            let work = index.settle(index.evaluate(handler, &at));
             // Where the name is put together by chance, what the handler has taken along still tells the tools apart.
-            let taken = if nameless { taken_along(index, &work, &at) } else { vec![] };
+            let taken = if nameless { unbound_captures(index, &work, &at) } else { vec![] };
             work.unbound().into_iter().chain(taken)
         };
         name.into_iter().chain(std::iter::once_with(more).flatten())
     });
     let several = ways.len() > 1;
-    if let Some(look) = shape::Look::of((name, handler), configs) {
-        let work = |env: &Env<'i>| index.look(handler, &Context { function: site.within, env: env.clone() });
-        if ways.iter().all(|env| found.functions(&work(env)).is_empty()) && look.tools(found, number) {
+    if let Some(look) = shape::ToolShape::of((name, handler), configs) {
+        let work =
+            |env: &Env<'i>| index.evaluate(handler, &Context { function: site.within, env: env.clone() });
+        if ways.iter().all(|env| discovery.functions(&work(env)).is_empty()) && look.tools(discovery, number)
+        {
             return;
         }
     }
     let named_in = |at: &Context<'i>| {
         let actual = class.and_then(|class| at.env.this(class));
-        let named = index.text(index.look(name, at)).text().cloned();
+        let named = index.text(index.evaluate(name, at)).text().cloned();
         named.or_else(|| actual.and_then(|actual| name_of_class(index, actual)))
     };
     let nameless = |env: &Env<'i>| named_in(&Context { function: site.within, env: env.clone() }).is_none();
     if ways.iter().all(nameless) {
-        found.all_tools(number);
+        discovery.all_tools(number);
     }
     // Those that have a name first: of what is also registered without one it is known by then.
     let (nameless, named): (Vec<Env<'i>>, Vec<Env<'i>>) = ways.into_iter().partition(nameless);
@@ -210,56 +213,56 @@ fn tool<'i>(found: &mut Found<'_, 'i>, number: u32, site: &'i Site, handler: Opt
     for env in named.into_iter().chain(nameless) {
         let at = Context { function: site.within, env };
         let named = named_in(&at);
-        let work = index.look(handler, &at);
+        let work = index.evaluate(handler, &at);
         // One more of which nothing could be read is no tool by another name.
         if any
             && named.is_none()
-            && found.functions(&work).iter().all(|function| found.serves_like(*function))
+            && discovery.functions(&work).iter().all(|function| discovery.serves_like(*function))
         {
             continue;
         }
         let describe = |name: Name| {
             let mut tool = Tool { name: name.clone(), read_only: false, idempotent: false };
             for config in configs {
-                let described = index.tool(name.clone(), &index.look(config, &at));
+                let described = index.tool(name.clone(), &index.evaluate(config, &at));
                 tool.read_only |= described.read_only;
                 tool.idempotent |= described.idempotent;
             }
             tool
         };
-        found.handler(number, &work, named.clone(), describe);
+        discovery.handler(number, &work, named.clone(), describe);
         if let (true, Some(name)) = (several, named) {
-            vary::calls(found, &work, &at, &name);
+            per_tool::calls(discovery, &work, &at, &name);
         }
     }
 }
 
 /// `@mcp.tool(name="add") def add(…)`, `mcp.add_tool(add, name="add")`: the function first, then what it is called or options that say so.
-fn function<'i>(found: &mut Found<'_, 'i>, site: &'i Site) {
-    let index = found.index;
+fn function<'i>(discovery: &mut Discovery<'_, 'i>, site: &'i Site) {
+    let index = discovery.index;
     let Some((work, rest)) = site.arguments.split_first() else { return };
-    let ways = index.ways(site.within, |at| {
-        let named = rest.iter().map(|arg| index.settle(index.look(arg, at)).unbound());
+    let ways = index.caller_contexts(site.within, |at| {
+        let named = rest.iter().map(|arg| index.settle(index.evaluate(arg, at)).unbound());
         let named: Vec<Unbound> = named.flatten().collect();
-        index.settle(index.look(work, at)).unbound().into_iter().chain(named)
+        index.settle(index.evaluate(work, at)).unbound().into_iter().chain(named)
     });
     for env in ways {
         let at = Context { function: site.within, env };
-        let work = index.look(work, &at);
+        let work = index.evaluate(work, &at);
         // What was made of a function by another registration is registered there: `add_tool(Tool.from_function(add, name="plus"))`.
         if made_by_registration(index, &work) {
             continue;
         }
-        let functions = found.functions(&work);
+        let functions = discovery.functions(&work);
         let prefix = mounted::prefix(index, site, &at);
         // Where all is handed over by name, the function is one of the options.
         let all_named = site.arguments.iter().take(1).filter(|arg| matches!(arg.shape, Shape::Object(_)));
-        let options = rest.iter().chain(all_named).map(|arg| index.look(arg, &at));
+        let options = rest.iter().chain(all_named).map(|arg| index.evaluate(arg, &at));
         let options: Vec<AbstractValue<'i>> = options.collect();
         let first = options.first().and_then(|first| index.text(first.clone()).text().cloned());
         let named = first.or_else(|| options.iter().find_map(|object| index.name_in(object).text().cloned()));
         for function in functions {
-            let name = named.clone().unwrap_or_else(|| found.called_like(function));
+            let name = named.clone().unwrap_or_else(|| discovery.called_like(function));
             let name =
                 prefix.as_ref().map_or_else(|| name.clone(), |prefix| [prefix, &*name].concat().into());
             let mut tool = Tool { name, read_only: false, idempotent: false };
@@ -268,7 +271,7 @@ fn function<'i>(found: &mut Found<'_, 'i>, site: &'i Site) {
                 tool.read_only |= described.read_only;
                 tool.idempotent |= described.idempotent;
             }
-            found.serve(function, tool);
+            discovery.serve(function, tool);
         }
     }
 }
@@ -282,16 +285,20 @@ fn made_by_registration<'i>(index: &Index<'i>, thing: &AbstractValue<'i>) -> boo
 }
 
 /// What is done with each function that a registration is handed first.
-fn each_function<'i>(found: &mut Found<'_, 'i>, site: &'i Site, work: impl Fn(&mut Found<'_, 'i>, u32)) {
+fn each_function<'i>(
+    discovery: &mut Discovery<'_, 'i>,
+    site: &'i Site,
+    work: impl Fn(&mut Discovery<'_, 'i>, u32),
+) {
     let Some(first) = site.arguments.first() else { return };
-    let thing = found.index.look(first, &Context::plain(site.within));
-    for function in found.functions(&thing) {
-        work(found, function);
+    let thing = discovery.index.evaluate(first, &Context::plain(site.within));
+    for function in discovery.functions(&thing) {
+        work(discovery, function);
     }
 }
 
 /// Who decides what a closure has taken along.
-fn taken_along<'i>(index: &Index<'i>, work: &AbstractValue<'i>, at: &Context<'i>) -> Vec<Unbound> {
+fn unbound_captures<'i>(index: &Index<'i>, work: &AbstractValue<'i>, at: &Context<'i>) -> Vec<Unbound> {
     let AbstractValue::Function(FunctionId(function), _) = work else { return vec![] };
     let Some((within, terms)) = index.captured(*function) else { return vec![] };
     let at = Context { function: within, env: at.env.clone() };
@@ -319,7 +326,7 @@ fn up_to_handler<'i>(index: &Index<'i>, site: &'i Site) -> &'i [Arg] {
             };
             computed
                 || matches!(
-                    index.settle(index.look(arg, &at)),
+                    index.settle(index.evaluate(arg, &at)),
                     AbstractValue::Unknown | AbstractValue::Object(..)
                 )
         }
@@ -334,35 +341,35 @@ fn up_to_handler<'i>(index: &Index<'i>, site: &'i Site) -> &'i [Arg] {
 }
 
 /// A tool whose object says what it is called; the function that does the work stands in it or behind it.
-fn described<'i>(found: &mut Found<'_, 'i>, number: u32, site: &'i Site) {
-    let index = found.index;
+fn described<'i>(discovery: &mut Discovery<'_, 'i>, number: u32, site: &'i Site) {
+    let index = discovery.index;
     let Some((object, rest)) = site.arguments.split_first() else { return };
-    let Some(handler) = rest.last() else { return first_object(found, number, site) };
-    let ways = index.ways(site.within, |at| {
-        let named = index.name_in(&index.look(object, at)).unbound();
-        named.or_else(|| index.settle(index.look(handler, at)).unbound())
+    let Some(handler) = rest.last() else { return first_object(discovery, number, site) };
+    let ways = index.caller_contexts(site.within, |at| {
+        let named = index.name_in(&index.evaluate(object, at)).unbound();
+        named.or_else(|| index.settle(index.evaluate(handler, at)).unbound())
     });
     for env in ways {
         let at = Context { function: site.within, env };
-        let (object, work) = (index.look(object, &at), index.look(handler, &at));
+        let (object, work) = (index.evaluate(object, &at), index.evaluate(handler, &at));
         let named = index.name_in(&object).text().cloned();
-        found.handler(number, &work, named, |name| index.tool_in(name, &object));
+        discovery.handler(number, &work, named, |name| index.tool_in(name, &object));
     }
 }
 
 /// `@Tool({ name, … }) method(…)`: a tool that is not named otherwise is called like its method.
-fn announced<'i>(found: &mut Found<'_, 'i>, number: u32, site: &'i Site) {
-    let index = found.index;
+fn announced<'i>(discovery: &mut Discovery<'_, 'i>, number: u32, site: &'i Site) {
+    let index = discovery.index;
     let Some(AccessPath { root: Root::Global(callee), fields }) = &site.callee else { return };
     let at = Context::plain(site.within);
     let is_function =
-        |arg: &&'i Arg| matches!(index.settle(index.look(arg, &at)), AbstractValue::Function(..));
+        |arg: &&'i Arg| matches!(index.settle(index.evaluate(arg, &at)), AbstractValue::Function(..));
     let Some(method) = site.arguments.iter().rev().find(is_function) else { return };
     let mut described = site.arguments.iter().filter(|arg| !std::ptr::eq(*arg, method));
-    let work = index.look(method, &at);
-    let Some(function) = found.functions(&work).first().copied() else { return };
+    let work = index.evaluate(method, &at);
+    let Some(function) = discovery.functions(&work).first().copied() else { return };
     let (library, announces) = split_global(callee).unwrap_or_default();
-    let object = described.next().map_or(AbstractValue::Unknown, |object| index.look(object, &at));
+    let object = described.next().map_or(AbstractValue::Unknown, |object| index.evaluate(object, &at));
     // What goes by so general a name may announce something else. A tool says what it is for and what it takes.
     let sdk = index.sdk();
     let of_mcp = sdk.may_be_sdk(library) || sdk.has_word(announces);
@@ -374,18 +381,18 @@ fn announced<'i>(found: &mut Found<'_, 'i>, number: u32, site: &'i Site) {
         None => return,
         Some(Registers::Tool | Registers::Object | Registers::Function | Registers::Described) => {}
         Some(Registers::Request | Registers::Entry | Registers::Calls | Registers::Lists) => {
-            return entry(found, site, method);
+            return entry(discovery, site, method);
         }
     }
     let named = index.text(object.clone()).text().cloned().or_else(|| index.name_in(&object).text().cloned());
     // Of a class it is called like that, not like the method that every such class has.
-    let own = || match found.name_of(function).rsplit_once('.') {
+    let own = || match discovery.name_of(function).rsplit_once('.') {
         Some((class, name)) if sdk.object.work.iter().any(|work| work == name) => Some(class.into()),
         Some((_, name)) => Some(name.into()),
         None => None,
     };
     let named = named.or_else(own);
-    found.handler(number, &work, named, |name| index.tool_in(name, &object));
+    discovery.handler(number, &work, named, |name| index.tool_in(name, &object));
 }
 
 /// What a tool is called whose class is all that is known of it.
@@ -397,12 +404,12 @@ fn name_of_class(index: &Index<'_>, class: usize) -> Option<Name> {
 }
 
 /// `AddTool(tool, handler)`, `AddTool(server, tool, handler)`, and `AddTool(makeTool())` where that gives both.
-fn pair<'i>(found: &mut Found<'_, 'i>, number: u32, site: &'i Site) {
-    let index = found.index;
+fn pair<'i>(discovery: &mut Discovery<'_, 'i>, number: u32, site: &'i Site) {
+    let index = discovery.index;
     let parts = |at: &Context<'i>| match &*site.arguments {
-        [.., object, handler] => (index.look(object, at), index.look(handler, at)),
+        [.., object, handler] => (index.evaluate(object, at), index.evaluate(handler, at)),
         [only] => {
-            let both = index.settle(index.look(only, at));
+            let both = index.settle(index.evaluate(only, at));
             match index.member(both.clone(), "1") {
                 AbstractValue::Unknown => (both.clone(), index.work_in(&both)),
                 work => (index.member(both, "0"), work),
@@ -410,7 +417,7 @@ fn pair<'i>(found: &mut Found<'_, 'i>, number: u32, site: &'i Site) {
         }
         [] => (AbstractValue::Unknown, AbstractValue::Unknown),
     };
-    let ways = index.ways(site.within, |at| {
+    let ways = index.caller_contexts(site.within, |at| {
         let (object, work) = parts(at);
         let object = index.settle(object);
         let named = object.unbound().or_else(|| index.name_in(&object).unbound());
@@ -422,30 +429,30 @@ fn pair<'i>(found: &mut Found<'_, 'i>, number: u32, site: &'i Site) {
         let (object, mut work) = parts(&at);
         // A method of something of which only the type is known.
         if let Some(Term::Path(path)) = site.arguments.last().map(|arg| &arg.term)
-            && found.functions(&work).is_empty()
+            && discovery.functions(&work).is_empty()
             && let Some(function) = index.declared_method(path, site.within)
         {
             work = AbstractValue::Function(FunctionId(function), at.env.clone());
         }
         let named = index.name_in(&object).text().cloned();
-        found.handler(number, &work, named.clone(), |name| index.tool_in(name, &object));
+        discovery.handler(number, &work, named.clone(), |name| index.tool_in(name, &object));
         if let (true, Some(name)) = (several, named) {
-            vary::calls(found, &work, &at, &name);
+            per_tool::calls(discovery, &work, &at, &name);
         }
     }
 }
 
-fn first_object<'i>(found: &mut Found<'_, 'i>, number: u32, site: &'i Site) {
+fn first_object<'i>(discovery: &mut Discovery<'_, 'i>, number: u32, site: &'i Site) {
     if let Some(argument) = site.arguments.first() {
-        tool_object(found, number, site, argument);
+        tool_object(discovery, number, site, argument);
     }
 }
 
 /// `addTool({ name, execute })`, `addTools([…])`.
-fn tool_object<'i>(found: &mut Found<'_, 'i>, number: u32, site: &'i Site, argument: &'i Arg) {
-    let index = found.index;
-    let ways = index.ways(site.within, |at| {
-        let object = index.settle(index.look(argument, at));
+fn tool_object<'i>(discovery: &mut Discovery<'_, 'i>, number: u32, site: &'i Site, argument: &'i Arg) {
+    let index = discovery.index;
+    let ways = index.caller_contexts(site.within, |at| {
+        let object = index.settle(index.evaluate(argument, at));
         object
             .unbound()
             .or_else(|| index.name_in(&object).unbound())
@@ -454,7 +461,7 @@ fn tool_object<'i>(found: &mut Found<'_, 'i>, number: u32, site: &'i Site, argum
     let several = ways.len() > 1;
     for env in ways {
         let at = Context { function: site.within, env };
-        let thing = index.settle(index.look(argument, &at));
+        let thing = index.settle(index.evaluate(argument, &at));
         let objects = match thing {
             AbstractValue::List(..) | AbstractValue::Items(_) => index.list(&thing),
             object => vec![object],
@@ -462,44 +469,44 @@ fn tool_object<'i>(found: &mut Found<'_, 'i>, number: u32, site: &'i Site, argum
         for object in objects {
             let work = index.work_in(&object);
             let named = index.name_in(&object).text().cloned();
-            found.handler(number, &work, named.clone(), |name| index.tool_in(name, &object));
+            discovery.handler(number, &work, named.clone(), |name| index.tool_in(name, &object));
             if let (true, Some(name)) = (several, named) {
-                vary::calls(found, &work, &at, &name);
+                per_tool::calls(discovery, &work, &at, &name);
             }
         }
     }
 }
 
 /// `setRequestHandler(CallToolRequestSchema, handler)`, `setRequestHandler("tools/call", handler)`.
-fn request<'i>(found: &mut Found<'_, 'i>, site: &'i Site) {
-    let index = found.index;
+fn request<'i>(discovery: &mut Discovery<'_, 'i>, site: &'i Site) {
+    let index = discovery.index;
     let (Some(what), Some(handler)) =
         (site.arguments.first(), site.arguments.get(1..).and_then(<[Arg]>::last))
     else {
         return;
     };
     let at = Context::plain(site.within);
-    let asked = asked_for(index, what, &at);
+    let asked = requested_name(index, what, &at);
     let known = &index.sdk().dispatch;
     match asked.as_deref() {
         Some(asked) if known.calls.contains(asked) => {
-            for function in found.functions(&index.look(handler, &at)) {
-                dispatch::calls(found, function);
+            for function in discovery.functions(&index.evaluate(handler, &at)) {
+                dispatch::calls(discovery, function);
             }
         }
         Some(asked) if known.lists.contains(asked) => {
-            for function in found.functions(&index.look(handler, &at)) {
-                dispatch::lists(found, function);
-                found.entry(function);
+            for function in discovery.functions(&index.evaluate(handler, &at)) {
+                dispatch::lists(discovery, function);
+                discovery.entry(function);
             }
         }
-        _ => entry(found, site, handler),
+        _ => entry(discovery, site, handler),
     }
 }
 
 /// What a request handler is for: the name of the schema, or the method.
-fn asked_for<'i>(index: &Index<'i>, what: &'i Arg, at: &Context<'i>) -> Option<Name> {
-    if let AbstractValue::Text(method) = index.look(what, at) {
+fn requested_name<'i>(index: &Index<'i>, what: &'i Arg, at: &Context<'i>) -> Option<Name> {
+    if let AbstractValue::Text(method) = index.evaluate(what, at) {
         return Some(method);
     }
     let Term::Path(path) = &what.term else { return None };
@@ -513,31 +520,31 @@ fn asked_for<'i>(index: &Index<'i>, what: &'i Arg, at: &Context<'i>) -> Option<N
 }
 
 /// A handler of something that is no tool.
-fn entry<'i>(found: &mut Found<'_, 'i>, site: &'i Site, handler: &'i Arg) {
-    let index = found.index;
-    let ways = index.ways(site.within, |at| index.settle(index.look(handler, at)).unbound());
+fn entry<'i>(discovery: &mut Discovery<'_, 'i>, site: &'i Site, handler: &'i Arg) {
+    let index = discovery.index;
+    let ways = index.caller_contexts(site.within, |at| index.settle(index.evaluate(handler, at)).unbound());
     for env in ways {
         let at = Context { function: site.within, env };
-        let thing = index.settle(index.look(handler, &at));
+        let thing = index.settle(index.evaluate(handler, &at));
         let load = index.member(thing.clone(), &index.sdk().object.entry);
         let thing = if matches!(load, AbstractValue::Unknown) { thing } else { load };
-        for function in found.functions(&thing) {
-            found.entry(function);
+        for function in discovery.functions(&thing) {
+            discovery.entry(function);
         }
     }
 }
 
 /// `server.oninitialized = async () => …`.
-fn assigned_entries(found: &mut Found<'_, '_>) {
-    let index = found.index;
+fn assigned_entries(discovery: &mut Discovery<'_, '_>) {
+    let index = discovery.index;
     for variable in &index.eval.flat.variables {
         let last = variable.path.fields.last().and_then(exact_name);
         if !last.is_some_and(|last| index.sdk().member.contains(last)) {
             continue;
         }
         if let Some(initial) = &variable.initial {
-            for function in found.functions(&index.look(initial, &Context::plain(variable.within))) {
-                found.entry(function);
+            for function in discovery.functions(&index.evaluate(initial, &Context::plain(variable.within))) {
+                discovery.entry(function);
             }
         }
     }

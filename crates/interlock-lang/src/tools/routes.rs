@@ -3,8 +3,8 @@
 use interlock_model::ir::Root;
 
 use super::{
-    AbstractValue, Context, exact_name, found::Found, index::Index, register::made_by, says::Says,
-    split_method,
+    AbstractValue, Context, call_kind::CallKind, discovery::Discovery, exact_name, index::Index,
+    register::made_by, split_method,
 };
 use crate::{
     Arg, Shape,
@@ -12,15 +12,15 @@ use crate::{
 };
 
 /// Makes the handlers of routes entries: a function, or what a wrapper makes of one (`app.post("/x", handled(async (req) => …))`).
-pub(super) fn entries(found: &mut Found<'_, '_>) {
-    let index = found.index;
-    for (_, site) in index.calls_that(Says::ROUTES) {
+pub(super) fn entries(discovery: &mut Discovery<'_, '_>) {
+    let index = discovery.index;
+    for (_, site) in index.calls_that(CallKind::ROUTES) {
         let plain = Context::plain(site.within);
         // Whether `function setup(app) { app.post(…) }` is about a router, its callers say.
         let ways = match (is_route(index, site, &plain), receiver(index, site, &plain)) {
             (true, _) => vec![plain.env],
             (false, Some(AbstractValue::Unbound(_))) if looks_like_route(site) => {
-                index.ways(site.within, |at| receiver(index, site, at).and_then(|it| it.unbound()))
+                index.caller_contexts(site.within, |at| receiver(index, site, at).and_then(|it| it.unbound()))
             }
             _ => continue,
         };
@@ -30,13 +30,13 @@ pub(super) fn entries(found: &mut Found<'_, '_>) {
                 continue;
             }
             for argument in &site.arguments {
-                let thing = index.look(argument, &at);
+                let thing = index.evaluate(argument, &at);
                 // Objects are options: what they have in them is called by the library, if at all.
                 if matches!(
                     index.settle(thing.clone()),
                     AbstractValue::Function(..) | AbstractValue::Call(..)
                 ) {
-                    found.functions(&thing).into_iter().for_each(|function| found.entry(function));
+                    discovery.functions(&thing).into_iter().for_each(|function| discovery.entry(function));
                 }
             }
         }

@@ -9,8 +9,8 @@ use interlock_model::{
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{
-    AbstractValue, Context, Discovered, exact_name, index::Index, limits, register::library_of, says::Says,
-    split_method,
+    AbstractValue, Context, Discovered, call_kind::CallKind, exact_name, index::Index, limits,
+    register::library_of, split_method,
 };
 use crate::{
     module::{Site, split_global},
@@ -21,7 +21,7 @@ use crate::{
 pub(super) fn servers(index: &Index<'_>, discovered: &Discovered) -> Vec<Server> {
     let mut starts: BTreeMap<(FileId, Transport), Span> = BTreeMap::new();
     let mut listeners: Vec<Span> = vec![];
-    for (_, site) in index.calls_that(Says::STARTS) {
+    for (_, site) in index.calls_that(CallKind::STARTS) {
         match start(index, site) {
             Some((transport, What::Serves)) => {
                 starts.entry((site.span.file, transport)).or_insert(site.span);
@@ -163,7 +163,7 @@ fn framework<'i>(index: &Index<'i>, site: &'i Site, at: &Context<'i>) -> bool {
 
 /// `new MCPServer({ transport: { type: "http-stream" } })`; standard streams unless said otherwise.
 fn framework_transport<'i>(index: &Index<'i>, site: &'i Site, at: &Context<'i>) -> Transport {
-    let config = site.arguments.first().map_or(AbstractValue::Unknown, |arg| index.look(arg, at));
+    let config = site.arguments.first().map_or(AbstractValue::Unknown, |arg| index.evaluate(arg, at));
     let kind = index.member(index.member(config, "transport"), "type");
     match index.settle(kind) {
         AbstractValue::Text(kind) if &*kind != "stdio" => Transport::Http,
@@ -173,7 +173,7 @@ fn framework_transport<'i>(index: &Index<'i>, site: &'i Site, at: &Context<'i>) 
 
 /// `server.start({ transportType: "httpStream" })`, `mcp.run(transport="sse")`, `mcp.run("sse")`; standard streams unless said otherwise.
 fn fast<'i>(index: &Index<'i>, site: &'i Site, at: &Context<'i>) -> Option<Transport> {
-    let config = site.arguments.first().map_or(AbstractValue::Unknown, |arg| index.look(arg, at));
+    let config = site.arguments.first().map_or(AbstractValue::Unknown, |arg| index.evaluate(arg, at));
     let library = || library_of(index, site.callee.as_ref()?, at);
     let is_started =
         || library().is_some_and(|library| index.sdk().started.iter().any(|own| library.starts_with(&**own)));

@@ -6,11 +6,12 @@
 use interlock_model::ir::{AccessPath, Name, Root, Term, Value};
 
 use super::{
-    AbstractValue, Context, exact_name,
-    found::Found,
+    AbstractValue, Context,
+    discovery::Discovery,
+    exact_name,
     given::{Described, Given, described},
     index::Index,
-    vary,
+    per_tool,
 };
 use crate::{Arg, Shape, tables::Sdk};
 
@@ -23,14 +24,14 @@ const DEEPEST: usize = 4;
 pub(super) type Members<'i> = &'i [(Name, Arg)];
 
 /// What a tool looks like.
-pub(super) struct Look<'a> {
+pub(super) struct ToolShape<'a> {
     name: &'a str,
     work: &'a str,
     /// What else is taken from it. Some of that may be missing in one, but not all.
     more: Vec<&'a str>,
 }
 
-impl<'a> Look<'a> {
+impl<'a> ToolShape<'a> {
     /// What is taken from the thing that has both the name and the work, if one has.
     pub(super) fn of((name, work): (&'a Arg, &'a Arg), configs: &'a [Arg]) -> Option<Self> {
         let ((root, name), (thing, work)) = (member(name)?, member(work)?);
@@ -40,8 +41,8 @@ impl<'a> Look<'a> {
     }
 
     /// Registers every object of the tree that looks so; whether there was any.
-    pub(super) fn tools(&self, found: &mut Found<'_, '_>, number: u32) -> bool {
-        let index = found.index;
+    pub(super) fn tools(&self, discovery: &mut Discovery<'_, '_>, number: u32) -> bool {
+        let index = discovery.index;
         let looks_so = |members: Members<'_>| {
             let has = |name: &str| members.iter().any(|(member, _)| &**member == name);
             has(self.name) && has(self.work) && self.more.iter().any(|name| has(name))
@@ -51,8 +52,8 @@ impl<'a> Look<'a> {
             let object = AbstractValue::Object(members, Context::plain(within));
             let name = index.text(index.member(object.clone(), self.name)).text().cloned();
             let work = index.member(object.clone(), self.work);
-            let Some(name) = name.filter(|_| !found.functions(&work).is_empty()) else { continue };
-            found.handler(number, &work, Some(name), |name| index.tool_in(name, &object));
+            let Some(name) = name.filter(|_| !discovery.functions(&work).is_empty()) else { continue };
+            discovery.handler(number, &work, Some(name), |name| index.tool_in(name, &object));
             any = true;
         }
         any
@@ -60,8 +61,8 @@ impl<'a> Look<'a> {
 }
 
 /// Registers whatever the tree describes as a tool, and somebody has not registered yet.
-pub(super) fn all_tools(found: &mut Found<'_, '_>, number: u32) {
-    let index = found.index;
+pub(super) fn all_tools(discovery: &mut Discovery<'_, '_>, number: u32) {
+    let index = discovery.index;
     let sdk = index.sdk();
     let known = &sdk.object;
     let work = |members: Members<'_>| members.iter().any(|(name, _)| has_name(&known.work, name));
@@ -86,17 +87,17 @@ pub(super) fn all_tools(found: &mut Found<'_, '_>, number: u32) {
         let says = |(name, _): &(Name, Arg)| has_name(&known.name, name) || has_name(&known.inside, name);
         let kept = || under.filter(|_| !members.iter().any(says)).cloned();
         let name = index.name_in(&object).text().cloned().or_else(kept);
-        let Some(name) = name.filter(|_| !found.functions(&work).is_empty()) else { continue };
-        found.handler(number, &work, Some(name), |name| index.tool_in(name, &object));
+        let Some(name) = name.filter(|_| !discovery.functions(&work).is_empty()) else { continue };
+        discovery.handler(number, &work, Some(name), |name| index.tool_in(name, &object));
     }
     let described: Vec<Described> = described(index).collect();
-    let given = Given::among(found, &described);
+    let given = Given::among(discovery, &described);
     for tool in described {
-        if given.has(found, &tool) {
+        if given.has(discovery, &tool) {
             let Described { class, name, work } = tool;
             let object = AbstractValue::of_class(class);
-            found.serve(work, index.tool_in(name.clone(), &object));
-            vary::inherited(found, work, class, &name);
+            discovery.serve(work, index.tool_in(name.clone(), &object));
+            per_tool::inherited(discovery, work, class, &name);
         }
     }
 }
@@ -144,20 +145,20 @@ fn inside<'i>(
     within: u32,
     looks_so: &impl Fn(Members<'i>) -> bool,
     depth: usize,
-    found: &mut Vec<Written<'i>>,
+    discovery: &mut Vec<Written<'i>>,
 ) {
-    let Some(depth) = depth.checked_sub(1).filter(|_| found.len() < MOST) else { return };
+    let Some(depth) = depth.checked_sub(1).filter(|_| discovery.len() < MOST) else { return };
     match &arg.shape {
         Shape::List(items) | Shape::Choice(items) => {
-            items.iter().for_each(|item| inside((item, None), within, looks_so, depth, found));
+            items.iter().for_each(|item| inside((item, None), within, looks_so, depth, discovery));
         }
         Shape::Object(members) => {
             if looks_so(members) {
-                found.push(Written { members, within, under });
+                discovery.push(Written { members, within, under });
             } else {
                 for (name, member) in members {
                     let under = (!name.is_empty() && &**name != "...").then_some(name);
-                    inside((member, under), within, looks_so, depth, found);
+                    inside((member, under), within, looks_so, depth, discovery);
                 }
             }
         }

@@ -48,7 +48,7 @@ impl<'i> Index<'i> {
         if !self.sdk().object.makers.iter().any(|maker| maker == made_by) {
             return None;
         }
-        let named = self.text(self.look(site.arguments.first()?, &at.go(site.within)));
+        let named = self.text(self.evaluate(site.arguments.first()?, &at.go(site.within)));
         (!matches!(named, AbstractValue::Unknown)).then_some(named)
     }
 

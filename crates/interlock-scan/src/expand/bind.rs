@@ -82,7 +82,7 @@ impl<'p> Values<'p> {
     }
 
     /// Notes that a value is taken along from a place that is not known, so that it is not known either who else has it.
-    pub(super) fn take_along(&mut self, value: Value) {
+    pub(super) fn capture(&mut self, value: Value) {
         if let Some(info) = self.infos.get_mut(value.0 as usize) {
             info.origin = Origin::Capture;
         }

@@ -47,7 +47,7 @@ impl<'p> Follower<'p, '_> {
         let call = Call { span, receiver: receiver.as_ref(), arguments };
         let (fit, form, target) = match fitting {
             Some((fit @ (Fit::Whole | Fit::Lean), target)) => {
-                let is_thinned = fit == Fit::Lean && work.thins(&target.summary);
+                let is_thinned = fit == Fit::Lean && work.is_thinned_by_lean_copy(&target.summary);
                 let later = !is_thinned && !self.is_transient(target.id) && target.is_for_later(&call, work);
                 if self.crowded && !later && target.summary.size > SMALL {
                     return self.unknown(span, op, work, out);

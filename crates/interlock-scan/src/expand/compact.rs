@@ -114,7 +114,7 @@ impl Steps {
                     self.writes.push((self.definitions.len(), Effect { span, op: rename.op(op) }));
                 }
                 op => match Later::of(op) {
-                    Some(later) if depth > 0 => self.look_into(&later, rename, values, done, depth - 1),
+                    Some(later) if depth > 0 => self.gather_deferred(&later, rename, values, done, depth - 1),
                     Some(_) => {}
                     None => op.blocks().for_each(|inner| self.gather(inner, rename, values, done, depth)),
                 },
@@ -123,7 +123,7 @@ impl Steps {
     }
 
     /// What is put in later, in the values of the function around it.
-    fn look_into<'p>(
+    fn gather_deferred<'p>(
         &mut self,
         later: &Later<'_>,
         rename: &Rename<'_>,

@@ -1,13 +1,13 @@
-//! Strongly connected components: functions that call each other in a circle.
+//! Strongly connected components: functions that call each other in a component.
 //!
 //! ```text
 //! tool one ──▶ a ──▶ b ──▶ a …        a summary of `b` that was made while `a` was under way has nothing of `a` in it,
 //! tool two ──▶ b ──▶ a ──▶ b …        so `b` is summarised once more, as the root
 //! ```
 //!
-//! Each member is the root once: the others are summarised anew for it, each time up to where the circle closes, and only the root's
+//! Each member is the root once: the others are summarised anew for it, each time up to where the component closes, and only the root's
 //! summary is kept. That takes the square of their number, so very large components (visitors of syntax trees) are summarised once, and
-//! where their circles close calls stay calls, which the coverage counts.
+//! where their components close calls stay calls, which the coverage counts.
 
 use std::sync::{Arc, OnceLock};
 

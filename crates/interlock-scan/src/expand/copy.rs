@@ -75,7 +75,7 @@ impl<'p> Follower<'p, '_> {
         }
         for (index, capture) in summary.captures.iter().enumerate() {
             match captures.get(index) {
-                Some(Term::Unknown) => work.values.take_along(rename.value(*capture)),
+                Some(Term::Unknown) => work.values.capture(rename.value(*capture)),
                 known => bind(*capture, known.cloned().map(Argument::Term).as_ref(), work),
             }
         }
@@ -212,7 +212,7 @@ impl<'p> Follower<'p, '_> {
                 }
                 return;
             }
-            (Some(summary), None) if work.whole || work.lean && work.thins(summary) => {
+            (Some(summary), None) if work.whole || work.lean && work.is_thinned_by_lean_copy(summary) => {
                 (&summary.values, &*summary.body)
             }
             _ => {

@@ -22,15 +22,15 @@ use super::{
 /// How many functions of a dispatch that there was no room for are ways in of their own, for one tool.
 const MOST_PARTS: usize = 4;
 
-/// The ways into the program that were found, and what there was no room for in those of handlers.
+/// The entry point of the program that were found, and what there was no room for in those of handlers.
 #[derive(Default)]
-pub(super) struct Found {
+pub(super) struct EntrySet {
     pub(super) entries: Vec<Expanded>,
     /// With the tool that leads there; none for a request that is no tool.
     pub(super) cut: Vec<(FunctionId, Option<Tool>)>,
 }
 
-impl Found {
+impl EntrySet {
     pub(super) fn of(entries: Vec<Expanded>) -> Self {
         Self { entries, cut: vec![] }
     }
@@ -48,9 +48,9 @@ pub(super) fn of_tool(
     handler: FunctionId,
     tool: &Tool,
     dispatch: &Dispatch,
-) -> Found {
+) -> EntrySet {
     let mut follower = follower.only(Only::new(&tool.name, dispatch));
-    let (mut found, mut pending) = (Found::default(), vec![handler]);
+    let (mut found, mut pending) = (EntrySet::default(), vec![handler]);
     while let Some(id) = pending.pop() {
         let Some(summary) = follower.summary(id) else { continue };
         let tools = std::slice::from_ref(tool);
@@ -76,7 +76,7 @@ pub(super) fn of_tool(
 
 /// A handler as a way in. What there was no room for in it is none where the handler may hold something around it that keeps others
 /// out: only what is called where nothing is held.
-pub(super) fn of_handler(id: FunctionId, whole: &Whole<'_>, tools: &[Tool], cut: &[FunctionId]) -> Found {
+pub(super) fn of_handler(id: FunctionId, whole: &Whole<'_>, tools: &[Tool], cut: &[FunctionId]) -> EntrySet {
     let cut = called_free(&whole.body, cut);
     let leading = |id: &FunctionId| -> Vec<(FunctionId, Option<Tool>)> {
         match tools {
@@ -84,7 +84,7 @@ pub(super) fn of_handler(id: FunctionId, whole: &Whole<'_>, tools: &[Tool], cut:
             tools => tools.iter().map(|tool| (*id, Some(tool.clone()))).collect(),
         }
     };
-    Found {
+    EntrySet {
         entries: Vec::from_iter(entry(id, whole, Runs::Call(tools.to_vec()))),
         cut: cut.iter().flat_map(leading).collect(),
     }

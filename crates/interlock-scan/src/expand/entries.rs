@@ -1,4 +1,4 @@
-//! The ways into a program: handlers, what events start, start-up, and what nothing reaches.
+//! The entry point of a program: handlers, what events start, start-up, and what nothing reaches.
 
 use std::{collections::BTreeSet, sync::OnceLock};
 
@@ -11,13 +11,13 @@ use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
 use super::{
     bodies::Bodies,
+    budget::{Budget, SIDE_BY_SIDE, steps},
     calls::{Calls, Reached},
     component::has_many_roots,
-    cut::{Found, Seen, not_seen, of_handler, of_tool, under_locks, with_what_is_inside},
+    cut::{EntrySet, Seen, not_seen, of_handler, of_tool, under_locks, with_what_is_inside},
     follow::Follower,
     lost::{Lost, Touching, coverage, losses},
     order::{Circle, levels},
-    room::{Room, SIDE_BY_SIDE, steps},
     summary::Summaries,
     tool::{Dispatch, dispatches},
     unreached::{LeftOut, left_out, unreached},
@@ -46,25 +46,25 @@ impl Expansion {
 
 /// Every entry point of a program with its calls inlined. The steps of the program's functions are gone afterwards.
 pub(crate) fn expand(program: &mut Program) -> Expansion {
-    let mut room = Room::of(program);
-    let Ways { entries, unreached, touching } = expanded(program, &mut room);
-    if room.is_full() {
+    let mut budget = Budget::of(program);
+    let EntryPoints { entries, unreached, touching } = expanded(program, &mut budget);
+    if budget.is_full() {
         let text = "the program comes to more steps than there is room for, so some calls are not followed";
         program.notes.push(Note { span: Span::on_line(FileId(0), 1), text: text.into() });
     }
-    Expansion { entries, unreached, touching, crowded: room.is_full() }
+    Expansion { entries, unreached, touching, crowded: budget.is_full() }
 }
 
-/// A way into the program.
-enum Way<'w> {
+/// A entry point of the program.
+enum EntryPoint<'w> {
     /// A handler of several tools is entered once for each, by the way that its dispatch takes for that name.
     Tool(FunctionId, &'w Tool, &'w Dispatch),
     /// Any other function.
     Function(FunctionId),
 }
 
-/// Every way into a program.
-struct Ways {
+/// Every entry point of a program.
+struct EntryPoints {
     entries: Vec<Expanded>,
     /// How many functions none of those that are known reaches.
     unreached: usize,
@@ -72,7 +72,7 @@ struct Ways {
     touching: Touching,
 }
 
-fn expanded(program: &mut Program, room: &mut Room) -> Ways {
+fn expanded(program: &mut Program, budget: &mut Budget) -> EntryPoints {
     let mut calls = Calls::new(program);
     program.called_often = std::mem::take(&mut calls.often);
     let ids = (0..).map(FunctionId).zip(&program.functions);
@@ -89,53 +89,53 @@ fn expanded(program: &mut Program, room: &mut Room) -> Ways {
     let unreached = unreached(program, &calls, &mut reached);
     let dispatches = dispatches(program, &calls);
     let levels = levels(&calls, &reached, program.functions.len());
-    let circles = levels.iter().flatten().filter(|circle| has_many_roots(circle)).flatten().copied();
-    let again = dispatches.values().flat_map(Dispatch::functions).chain(circles);
+    let components = levels.iter().flatten().filter(|component| has_many_roots(component)).flatten().copied();
+    let again = dispatches.values().flat_map(Dispatch::functions).chain(components);
     let bodies = Bodies::of(program, again);
     let program = &*program;
-    let summaries = follow(program, &bodies, &levels, room);
+    let summaries = follow(program, &bodies, &levels, budget);
     let follower = || Follower::new(program, &bodies, &summaries);
     let left_out = left_out(&unreached, &follower());
     roots.extend(unreached);
     let ways =
         |id: &FunctionId| match (program.function(*id).map(|function| &function.role), dispatches.get(id)) {
             (Some(Role::Handler(tools)), Some(dispatch)) => {
-                tools.iter().map(|tool| Way::Tool(*id, tool, dispatch)).collect()
+                tools.iter().map(|tool| EntryPoint::Tool(*id, tool, dispatch)).collect()
             }
-            _ => vec![Way::Function(*id)],
+            _ => vec![EntryPoint::Function(*id)],
         };
-    let ways: Vec<Way<'_>> = roots.iter().flat_map(ways).collect();
-    let of_way = |way: &Way<'_>, full: bool| {
+    let ways: Vec<EntryPoint<'_>> = roots.iter().flat_map(ways).collect();
+    let of_way = |way: &EntryPoint<'_>, full: bool| {
         let id = match way {
-            Way::Tool(id, tool, dispatch) => {
+            EntryPoint::Tool(id, tool, dispatch) => {
                 let without = full.then_some(&LeftOut::Everything);
                 return of_tool(follower().without(without).crowded(full), *id, tool, dispatch);
             }
-            Way::Function(id) => *id,
+            EntryPoint::Function(id) => *id,
         };
         let summary = summaries.get(id.0 as usize).and_then(OnceLock::get);
         let (Some(function), Some(summary)) = (program.function(id), summary) else {
-            return Found::default();
+            return EntrySet::default();
         };
         let without = if full { Some(&LeftOut::Everything) } else { left_out.get(&id) };
         let whole = || follower().without(without).whole(summary);
         match &function.role {
             Role::Handler(tools) => of_handler(id, &whole(), tools, &summary.cut),
-            Role::StartUp => Found::of(start_up(id, &whole())),
-            Role::Helper if !summary.held.can_harm(function.interleaving) => Found::default(),
-            Role::Helper => Found::of(Vec::from_iter(entry(id, &whole(), Runs::Unreached))),
+            Role::StartUp => EntrySet::of(start_up(id, &whole())),
+            Role::Helper if !summary.held.can_harm(function.interleaving) => EntrySet::default(),
+            Role::Helper => EntrySet::of(Vec::from_iter(entry(id, &whole(), Runs::Unreached))),
         }
     };
-    let Found { mut entries, cut } = side_by_side(&ways, room, of_way);
+    let EntrySet { mut entries, cut } = side_by_side(&ways, budget, of_way);
     let part = |(id, tools): &(FunctionId, Vec<Tool>), full: bool| {
         let without = full.then_some(&LeftOut::Everything);
         let summary = summaries.get(id.0 as usize).and_then(OnceLock::get);
         let whole = summary.map(|summary| follower().without(without).whole(summary));
         let part = whole.and_then(|whole| entry(*id, &whole, Runs::Part(tools.clone())));
-        Found::of(Vec::from_iter(part))
+        EntrySet::of(Vec::from_iter(part))
     };
     let cut = not_seen(with_what_is_inside(cut, &summaries), &entries);
-    entries.extend(side_by_side(&cut, room, part).entries);
+    entries.extend(side_by_side(&cut, budget, part).entries);
     let mut seen = Seen::of(&entries);
     let withheld = under_locks(&calls, &summaries);
     // Callers first: what is inside them is seen with them.
@@ -143,13 +143,13 @@ fn expanded(program: &mut Program, room: &mut Room) -> Ways {
         levels.iter().rev().flatten().flatten().filter(|id| of_handlers.has(**id) && !withheld.has(**id))
     {
         let function = program.function(*id).filter(|function| function.role == Role::Helper);
-        let summary = summaries.get(id.0 as usize).and_then(OnceLock::get).filter(|_| !room.is_full());
+        let summary = summaries.get(id.0 as usize).and_then(OnceLock::get).filter(|_| !budget.is_full());
         let (Some(summary), Some(function), true) = (summary, function, seen.add(*id)) else { continue };
         if summary.held.can_harm(function.interleaving)
             && let Some(entry) = entry(*id, &follower().whole(summary), Runs::Unreached)
         {
             seen.add_inlined(&entry.body);
-            room.take(steps(&entry.body));
+            budget.take(steps(&entry.body));
             entries.push(entry);
         }
     }
@@ -157,49 +157,53 @@ fn expanded(program: &mut Program, room: &mut Room) -> Ways {
         let summary = summaries.get(id.0 as usize).and_then(OnceLock::get);
         summary.is_none_or(|summary| summary.held.touches())
     };
-    Ways { entries, unreached: not_reached, touching: Touching::of(program, touches) }
+    EntryPoints { entries, unreached: not_reached, touching: Touching::of(program, touches) }
 }
 
 /// Makes ways side by side, as long as there is room; what is made then has only its own steps.
-fn side_by_side<T: Sync>(ways: &[T], room: &mut Room, make: impl Fn(&T, bool) -> Found + Sync) -> Found {
-    let mut found = Found::default();
+fn side_by_side<T: Sync>(
+    ways: &[T],
+    budget: &mut Budget,
+    make: impl Fn(&T, bool) -> EntrySet + Sync,
+) -> EntrySet {
+    let mut found = EntrySet::default();
     for ways in ways.chunks(SIDE_BY_SIDE) {
-        let full = room.is_full();
-        let made = ways.par_iter().map(|way| make(way, full)).reduce(Found::default, Found::and);
-        room.take(made.entries.iter().map(|entry| steps(&entry.body)).sum());
+        let full = budget.is_full();
+        let made = ways.par_iter().map(|way| make(way, full)).reduce(EntrySet::default, EntrySet::and);
+        budget.take(made.entries.iter().map(|entry| steps(&entry.body)).sum());
         found = found.and(made);
     }
     found
 }
 
-/// Follows the calls of everything that is reached, as long as there is room.
+/// Follows the calls of everything that is reached, as long as there is budget.
 pub(super) fn follow<'p>(
     program: &'p Program,
     bodies: &Bodies,
     levels: &[Vec<Circle>],
-    room: &mut Room,
+    budget: &mut Budget,
 ) -> Summaries<'p> {
     let summaries: Summaries<'p> = program.functions.iter().map(|_| OnceLock::new()).collect();
     let size = |id: &FunctionId| {
         let summary = summaries.get(id.0 as usize).and_then(OnceLock::get);
         summary.map_or(0, |summary| steps(&summary.body))
     };
-    for circles in levels.iter().flat_map(|level| level.chunks(SIDE_BY_SIDE)) {
-        let full = room.is_full();
-        circles.par_iter().for_each(|circle| {
+    for components in levels.iter().flat_map(|level| level.chunks(SIDE_BY_SIDE)) {
+        let full = budget.is_full();
+        components.par_iter().for_each(|component| {
             let follower = || Follower::new(program, bodies, &summaries).crowded(full);
-            if !has_many_roots(circle) {
+            if !has_many_roots(component) {
                 let mut follower = follower();
-                return circle.iter().for_each(|id| drop(follower.summary(*id)));
+                return component.iter().for_each(|id| drop(follower.summary(*id)));
             }
-            for root in circle {
-                let kept = follower().component(circle).summary(*root);
+            for root in component {
+                let kept = follower().component(component).summary(*root);
                 if let (Some(place), Some(kept)) = (summaries.get(root.0 as usize), kept) {
                     place.get_or_init(|| kept);
                 }
             }
         });
-        room.take(circles.iter().flatten().map(size).sum());
+        budget.take(components.iter().flatten().map(size).sum());
     }
     summaries
 }

@@ -18,7 +18,7 @@ use super::{
 /// How deep calls are followed.
 pub(super) const DEEPEST: usize = 120;
 
-/// Follows the calls of one circle of functions; whom they call besides must have been followed.
+/// Follows the calls of one component of functions; whom they call besides must have been followed.
 pub(super) struct Follower<'p, 's> {
     pub(super) program: &'p Program,
     bodies: &'s Bodies,

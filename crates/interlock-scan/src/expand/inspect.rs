@@ -6,12 +6,12 @@ use interlock_model::ir::{Function, FunctionId, Program, Value};
 
 use super::{
     bodies::Bodies,
+    budget::Budget,
     calls::{Calls, Reached},
     component::has_many_roots,
     entries::follow,
     follow::Follower,
     order::levels,
-    room::Room,
 };
 
 /// A function with its calls inlined, in values of its own. `None` for one that the program does not have.
@@ -19,11 +19,11 @@ pub(crate) fn inlined(mut program: Program, id: FunctionId) -> Option<Function> 
     let calls = Calls::new(&program);
     let mut reached = Reached::new(&calls);
     reached.from(id);
-    let mut room = Room::of(&program);
+    let mut budget = Budget::of(&program);
     let levels = levels(&calls, &reached, program.functions.len());
-    let circles = levels.iter().flatten().filter(|circle| has_many_roots(circle)).flatten().copied();
-    let bodies = Bodies::of(&mut program, circles);
-    let summaries = follow(&program, &bodies, &levels, &mut room);
+    let components = levels.iter().flatten().filter(|component| has_many_roots(component)).flatten().copied();
+    let bodies = Bodies::of(&mut program, components);
+    let summaries = follow(&program, &bodies, &levels, &mut budget);
     let function = program.function(id)?;
     let summary = summaries.get(id.0 as usize).and_then(OnceLock::get)?;
     let whole = Follower::new(&program, &bodies, &summaries).whole(summary);

@@ -1,4 +1,4 @@
-//! Calls followed: every way into the program with its helpers in place of their calls.
+//! Calls followed: every entry point of the program with its helpers in place of their calls.
 //!
 //! A function is expanded once, callees first, in terms of its own parameters, receiver and captures; whoever calls it gets a copy in
 //! which those are bound to what the call hands over, or a step that stands for such a copy until the whole is put together. What cannot
@@ -7,6 +7,7 @@
 
 mod bind;
 mod bodies;
+mod budget;
 mod call;
 mod calls;
 mod compact;
@@ -26,7 +27,6 @@ mod prune;
 mod rename;
 mod renumber;
 mod returns;
-mod room;
 mod slice;
 mod summary;
 #[cfg(test)]

@@ -1,22 +1,22 @@
-//! In which order functions are followed: whom they call first, circles as one, and side by side what does not depend on each other.
+//! In which order functions are followed: whom they call first, components as one, and side by side what does not depend on each other.
 
 use interlock_model::ir::FunctionId;
 
 use super::calls::{Calls, Reached};
 
-/// Functions that call each other in a circle, those first through which others get in; mostly one alone.
+/// Functions that call each other in a component, those first through which others get in; mostly one alone.
 pub(super) type Circle = Vec<FunctionId>;
 
-/// The circles of some functions, in levels: a level only refers to those before it.
+/// The components of some functions, in levels: a level only refers to those before it.
 pub(super) fn levels(calls: &Calls, wanted: &Reached<'_>, functions: usize) -> Vec<Vec<Circle>> {
     let mut search = Search {
         calls,
         found: vec![0; functions],
         low: vec![0; functions],
-        circle: vec![None; functions],
+        component: vec![None; functions],
         open: vec![],
         next: 1,
-        circles: vec![],
+        components: vec![],
     };
     for id in (0..functions).filter_map(|id| u32::try_from(id).ok()).map(FunctionId) {
         if wanted.has(id) {
@@ -26,19 +26,19 @@ pub(super) fn levels(calls: &Calls, wanted: &Reached<'_>, functions: usize) -> V
     search.levels()
 }
 
-/// Tarjan's search for circles, with a stack of its own: a chain of calls may be as long as the program.
+/// Tarjan's search for components, with a stack of its own: a chain of calls may be as long as the program.
 struct Search<'c> {
     calls: &'c Calls,
     /// In which order each function was found; 0 for not yet.
     found: Vec<u32>,
     /// The first found function that each gets back to.
     low: Vec<u32>,
-    /// The circle that each belongs to, once that is known.
-    circle: Vec<Option<usize>>,
-    /// Found, and their circle is not known yet.
+    /// The component that each belongs to, once that is known.
+    component: Vec<Option<usize>>,
+    /// Found, and their component is not known yet.
     open: Vec<FunctionId>,
     next: u32,
-    circles: Vec<Circle>,
+    components: Vec<Circle>,
 }
 
 impl Search<'_> {
@@ -62,7 +62,7 @@ impl Search<'_> {
             *looked_at += 1;
             match get(&self.found, callee) {
                 0 => self.enter(callee, &mut path),
-                found if get(&self.circle, callee).is_none() => self.lower(id, found),
+                found if get(&self.component, callee).is_none() => self.lower(id, found),
                 _ => {}
             }
         }
@@ -81,29 +81,29 @@ impl Search<'_> {
         set(&mut self.low, id, least);
     }
 
-    /// Everything that was found since a function that gets back to none before it is one circle.
+    /// Everything that was found since a function that gets back to none before it is one component.
     fn close(&mut self, id: FunctionId) {
         if get(&self.low, id) != get(&self.found, id) {
             return;
         }
         let start = self.open.iter().rposition(|open| *open == id).unwrap_or_default();
-        let mut circle = self.open.split_off(start);
-        circle.sort_unstable();
-        let number = self.circles.len();
-        for member in &circle {
-            set(&mut self.circle, *member, Some(number));
+        let mut component = self.open.split_off(start);
+        component.sort_unstable();
+        let number = self.components.len();
+        for member in &component {
+            set(&mut self.component, *member, Some(number));
         }
-        self.circles.push(circle);
+        self.components.push(component);
     }
 
     fn levels(mut self) -> Vec<Vec<Circle>> {
         // Circles were closed callees first, so that one pass knows how high each stands.
         let mut heights: Vec<usize> = vec![];
         let mut entered = vec![false; self.found.len()];
-        for (number, circle) in self.circles.iter().enumerate() {
+        for (number, component) in self.components.iter().enumerate() {
             let mut height = 0;
-            for callee in circle.iter().flat_map(|member| self.calls.of(*member)) {
-                match get(&self.circle, *callee) {
+            for callee in component.iter().flat_map(|member| self.calls.of(*member)) {
+                match get(&self.component, *callee) {
                     Some(other) if other != number => {
                         height = height.max(heights.get(other).map_or(0, |height| height + 1));
                         set(&mut entered, *callee, true);
@@ -114,14 +114,14 @@ impl Search<'_> {
             heights.push(height);
         }
         let mut levels: Vec<Vec<Circle>> = vec![];
-        for (mut circle, height) in std::mem::take(&mut self.circles).into_iter().zip(heights) {
-            // What a circle is entered by sees all of it; the others come to an end where it closes.
-            circle.sort_by_key(|member| !get(&entered, *member));
+        for (mut component, height) in std::mem::take(&mut self.components).into_iter().zip(heights) {
+            // What a component is entered by sees all of it; the others come to an end where it closes.
+            component.sort_by_key(|member| !get(&entered, *member));
             if levels.len() <= height {
                 levels.resize_with(height + 1, Vec::new);
             }
             if let Some(level) = levels.get_mut(height) {
-                level.push(circle);
+                level.push(component);
             }
         }
         levels
@@ -145,7 +145,7 @@ mod tests {
 
     use super::*;
 
-    /// Functions 0, 1, … by whom they call; the levels, a circle in brackets.
+    /// Functions 0, 1, … by whom they call; the levels, a component in brackets.
     fn check(calls: &[&[u32]], roots: &[u32], expected: &Expect) {
         let mut program = Program::default();
         for to in calls {
@@ -159,8 +159,9 @@ mod tests {
         let calls = Calls::new(&program);
         let mut wanted = Reached::new(&calls);
         roots.iter().for_each(|root| wanted.from(FunctionId(*root)));
-        let circle = |circle: &Circle| format!("{:?}", circle.iter().map(|id| id.0).collect::<Vec<_>>());
-        let level = |level: &Vec<Circle>| level.iter().map(circle).collect::<Vec<_>>().join(" ");
+        let component =
+            |component: &Circle| format!("{:?}", component.iter().map(|id| id.0).collect::<Vec<_>>());
+        let level = |level: &Vec<Circle>| level.iter().map(component).collect::<Vec<_>>().join(" ");
         let levels = levels(&calls, &wanted, program.functions.len());
         expected.assert_eq(&levels.iter().map(level).collect::<Vec<_>>().join(" | "));
     }

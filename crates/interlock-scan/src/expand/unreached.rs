@@ -23,7 +23,7 @@ const MOST_WAYS: usize = 8;
 pub(super) fn unreached(program: &Program, calls: &Calls, reached: &mut Reached<'_>) -> Vec<FunctionId> {
     let callers = calls.callers();
     let is_called = |id: &FunctionId| callers.get(id.0 as usize).is_some_and(|callers| *callers > 0);
-    // Those that nobody calls come first; a circle is entered somewhere.
+    // Those that nobody calls come first; a component is entered somewhere.
     let ids = (0..).map(FunctionId).zip(&program.functions).map(|(id, _)| id);
     let (called, free): (Vec<_>, Vec<_>) = ids.partition(is_called);
     let mut roots = vec![];
@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn what_only_leads_through_something_that_is_left_out_is_not_counted() {
-        // Ways into 0, which leads to 1; then one more into 1 alone.
+        // EntryPoints into 0, which leads to 1; then one more into 1 alone.
         let mut functions: Vec<(usize, &[u32])> = vec![(LARGE, &[1]), (LARGE, &[])];
         functions.extend((0..MOST_WAYS).map(|_| (LARGE + 1, &[0_u32][..])));
         functions.extend([(LARGE + 2, &[0_u32][..]), (LARGE + 3, &[1_u32][..])]);

@@ -1,4 +1,4 @@
-//! A way into the program with everything in it.
+//! A entry point of the program with everything in it.
 
 use std::sync::Arc;
 

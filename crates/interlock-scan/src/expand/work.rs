@@ -180,11 +180,15 @@ impl<'p> Work<'p> {
 
     /// How many steps a function would add.
     fn added(&self, summary: &Summary<'_>, lean: bool, done: &impl Done<'p>) -> usize {
-        if lean && self.thins(summary) { self.kept(&summary.body, done) } else { summary.size }
+        if lean && self.is_thinned_by_lean_copy(summary) {
+            self.kept(&summary.body, done)
+        } else {
+            summary.size
+        }
     }
 
     /// Whether a lean copy of a function leaves something out.
-    pub(super) fn thins(&self, summary: &Summary<'_>) -> bool {
+    pub(super) fn is_thinned_by_lean_copy(&self, summary: &Summary<'_>) -> bool {
         summary.large.iter().any(|inside| self.large.contains(&inside.function))
     }
 

@@ -12,7 +12,7 @@ const OFFERED: usize = 3;
 
 /// A line that has steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct SourceLine {
     pub(super) file: FileId,
     pub(super) line: u32,
 }
@@ -83,12 +83,12 @@ pub(super) fn functions_named(program: &Program, name: &str) -> Result<Vec<Funct
 }
 
 /// The line of `FILE:LINE`, if a step stands on it.
-pub(super) fn place(program: &Program, at: &str) -> Result<Place, NotFound> {
+pub(super) fn place(program: &Program, at: &str) -> Result<SourceLine, NotFound> {
     let Some((path, line)) = split(at) else {
         return Err(NotFound { what: "not of the form FILE:LINE:", ..NotFound::default() });
     };
     let file = file_of(program, path)?;
-    let place = Place { file, line };
+    let place = SourceLine { file, line };
     if steps_at(program, place).next().is_some() {
         return Ok(place);
     }
@@ -109,7 +109,7 @@ pub(super) fn place(program: &Program, at: &str) -> Result<Place, NotFound> {
 }
 
 /// The steps on a line, each with its function.
-pub(super) fn steps_at(program: &Program, place: Place) -> impl Iterator<Item = (FunctionId, &Effect)> {
+pub(super) fn steps_at(program: &Program, place: SourceLine) -> impl Iterator<Item = (FunctionId, &Effect)> {
     (0..).map(FunctionId).zip(&program.functions).flat_map(move |(id, function)| {
         let is_there =
             move |effect: &&Effect| effect.span.file == place.file && effect.span.line == place.line;

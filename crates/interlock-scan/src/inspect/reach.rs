@@ -9,11 +9,11 @@ use interlock_model::{
 };
 use rustc_hash::FxHashMap;
 
-use super::find::Place;
+use super::find::SourceLine;
 use crate::expand::{location, references};
 
 /// The entry points in whose steps the line is, by the calls that were inlined.
-pub(super) fn inlined(program: &Program, entries: &[Expanded], place: Place) -> Vec<Reaching> {
+pub(super) fn inlined(program: &Program, entries: &[Expanded], place: SourceLine) -> Vec<Reaching> {
     let mut reached = BTreeSet::new();
     for entry in entries {
         let mut path = Vec::new();
@@ -34,7 +34,7 @@ pub(super) fn inlined(program: &Program, entries: &[Expanded], place: Place) -> 
 }
 
 /// The calls around the first step at a line.
-fn find(block: &Block, place: Place, path: &mut Vec<(FunctionId, Span)>) -> bool {
+fn find(block: &Block, place: SourceLine, path: &mut Vec<(FunctionId, Span)>) -> bool {
     for effect in block {
         if effect.span.file == place.file && effect.span.line == place.line {
             return true;

@@ -9,12 +9,12 @@ use interlock_model::{
 };
 
 use super::{
-    find::{Place, steps_at},
+    find::{SourceLine, steps_at},
     reach,
 };
 use crate::{Engine, analyse::explain, expand::location};
 
-pub(super) fn why(engine: &Engine<'_>, program: Program, place: Place) -> Why {
+pub(super) fn why(engine: &Engine<'_>, program: Program, place: SourceLine) -> Why {
     let functions = innermost(&program, place);
     let (expansion, decisions) = explain(&mut program.clone());
     let mut reached = reach::inlined(&program, &expansion.entries, place);
@@ -44,14 +44,14 @@ pub(super) fn why(engine: &Engine<'_>, program: Program, place: Place) -> Why {
 }
 
 /// The functions whose own steps are on the line.
-fn innermost(program: &Program, place: Place) -> Vec<FunctionId> {
+fn innermost(program: &Program, place: SourceLine) -> Vec<FunctionId> {
     let mut ids: Vec<FunctionId> = steps_at(program, place).map(|(id, _)| id).collect();
     ids.dedup();
     ids
 }
 
 /// A function with its steps on the line.
-fn shown(program: &Program, id: FunctionId, place: Place) -> Option<FunctionIr> {
+fn shown(program: &Program, id: FunctionId, place: SourceLine) -> Option<FunctionIr> {
     let function = program.function(id)?;
     let steps = steps_at(program, place).filter(|(of, _)| *of == id);
     let steps: Vec<String> = steps.map(|(_, effect)| program.print_step(function, &effect.op)).collect();
@@ -74,7 +74,7 @@ fn outcomes(findings: Vec<Finding>, is_here: &dyn Fn(&Location) -> bool) -> Vec<
 }
 
 /// Why rules stayed silent about steps on the line; of a pair, with where its other step stands.
-fn silences(program: &Program, decisions: Vec<Decision>, place: Place) -> Vec<RuleOutcome> {
+fn silences(program: &Program, decisions: Vec<Decision>, place: SourceLine) -> Vec<RuleOutcome> {
     let is_here = |span: &Span| span.file == place.file && span.line == place.line;
     let silent = |Decision { hazard, spans, outcome, .. }: Decision| {
         let Outcome::Silent(reason) = outcome else { return None };

@@ -20,7 +20,8 @@ use interlock_model::{
 use tempfile::TempDir;
 
 use crate::{
-    Analysed, Engine, Found, Progress, Request, ScanError, Scanned, config, scan::scan_with, walk::Root,
+    Analysed, AttributedIssue, Engine, Progress, Request, ScanError, Scanned, config, scan::scan_with,
+    walk::Root,
 };
 
 struct Toy;
@@ -80,7 +81,7 @@ fn toy_rules(program: &mut Program) -> Analysed {
         witness: Vec::new(),
         keys: Vec::new(),
     };
-    let found = |function: &Function| Some(Found::alone(find(&function.name)?, issue(function)));
+    let found = |function: &Function| Some(AttributedIssue::alone(find(&function.name)?, issue(function)));
     let tool = ToolCoverage { name: "a".into(), followed: true, lost: vec![] };
     let found = program.functions.iter().filter_map(found).collect();
     Analysed { found, tools: vec![tool], ..Analysed::default() }

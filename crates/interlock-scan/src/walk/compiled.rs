@@ -4,7 +4,7 @@
 use std::collections::{BTreeSet, HashSet};
 
 use super::{
-    Found, Notes,
+    Notes, SourceFile,
     names::{Left, extension, file_name, parent},
 };
 
@@ -22,12 +22,17 @@ const MODULES: &[&str] = &["esm", "es", "mjs", "module"];
 
 /// Drops what was compiled from sources that are scanned themselves, and what was compiled twice. `traces` are declarations and source
 /// maps, which only a compiler leaves.
-pub(super) fn leave_out(sources: &mut Vec<Found>, settings: &[Found], traces: &[String], notes: &mut Notes) {
+pub(super) fn leave_out(
+    sources: &mut Vec<SourceFile>,
+    settings: &[SourceFile],
+    traces: &[String],
+    notes: &mut Notes,
+) {
     drop_all(sources, &compiled(sources, settings, traces), Left::Compiled, notes);
     drop_all(sources, &twins(sources), Left::Twin, notes);
 }
 
-fn drop_all(sources: &mut Vec<Found>, gone: &BTreeSet<String>, why: Left, notes: &mut Notes) {
+fn drop_all(sources: &mut Vec<SourceFile>, gone: &BTreeSet<String>, why: Left, notes: &mut Notes) {
     if gone.is_empty() {
         return;
     }
@@ -42,9 +47,9 @@ fn drop_all(sources: &mut Vec<Found>, gone: &BTreeSet<String>, why: Left, notes:
 
 /// The output that is there once more for the other kind of module: `index.cjs` beside `index.js`, `cjs/index.js` beside
 /// `esm/index.js`.
-fn twins(sources: &[Found]) -> BTreeSet<String> {
+fn twins(sources: &[SourceFile]) -> BTreeSet<String> {
     let is_output =
-        |path: &str| JAVASCRIPT.contains(&extension(path)) && !matches!(place(path), Place::Elsewhere);
+        |path: &str| JAVASCRIPT.contains(&extension(path)) && !matches!(place(path), Folder::Elsewhere);
     let output = || sources.iter().map(|file| &*file.path).filter(|path| is_output(path));
     let paths: HashSet<&str> = output().collect();
     let stems: HashSet<&str> = output().map(stem).collect();
@@ -72,7 +77,7 @@ fn in_the_other_folder(path: &str) -> impl Iterator<Item = String> {
     })
 }
 
-fn compiled(sources: &[Found], settings: &[Found], traces: &[String]) -> BTreeSet<String> {
+fn compiled(sources: &[SourceFile], settings: &[SourceFile], traces: &[String]) -> BTreeSet<String> {
     let packages = Packages::new(settings);
     let mut written = Written::default();
     for file in sources {
@@ -87,7 +92,7 @@ fn compiled(sources: &[Found], settings: &[Found], traces: &[String]) -> BTreeSe
         }
     }
     let traces: HashSet<&str> = traces.iter().map(|path| stem(path)).collect();
-    let is_compiled = |file: &&Found| {
+    let is_compiled = |file: &&SourceFile| {
         let path = &*file.path;
         if file.explicit || !JAVASCRIPT.contains(&extension(path)) {
             return false;
@@ -98,13 +103,13 @@ fn compiled(sources: &[Found], settings: &[Found], traces: &[String]) -> BTreeSe
             return true;
         }
         match place(below(package, path)) {
-            Place::Output => has_typescript || written.in_src.contains(package),
-            Place::Perhaps => {
+            Folder::Output => has_typescript || written.in_src.contains(package),
+            Folder::Perhaps => {
                 let same_name = written.names.contains(&(package, stem(file_name(path))));
                 has_typescript && (same_name || traces.contains(stem(path)))
             }
             // Some packages put their output at the top.
-            Place::Elsewhere => {
+            Folder::Elsewhere => {
                 traces.contains(stem(path))
                     && in_src(stem(path)).any(|source| written.stems.contains(&*source))
             }
@@ -115,7 +120,7 @@ fn compiled(sources: &[Found], settings: &[Found], traces: &[String]) -> BTreeSe
 
 /// Whether a folder is one that compilers write to.
 pub(super) fn is_output(folder: &str) -> bool {
-    !matches!(place(&format!("{folder}/")), Place::Elsewhere)
+    !matches!(place(&format!("{folder}/")), Folder::Elsewhere)
 }
 
 /// What is known of the packages' sources.
@@ -135,7 +140,7 @@ struct Written<'s> {
 struct Packages<'s>(HashSet<&'s str>);
 
 impl<'s> Packages<'s> {
-    fn new(settings: &'s [Found]) -> Self {
+    fn new(settings: &'s [SourceFile]) -> Self {
         let manifests =
             settings.iter().map(|file| &*file.path).filter(|path| file_name(path) == "package.json");
         // A compiler puts one into its output too, to say which kind of module is there.
@@ -152,21 +157,21 @@ impl<'s> Packages<'s> {
     }
 }
 
-enum Place {
+enum Folder {
     Output,
     Perhaps,
     Elsewhere,
 }
 
-fn place(path: &str) -> Place {
+fn place(path: &str) -> Folder {
     let mut folders = parent(path).split('/');
-    let mut found = Place::Elsewhere;
+    let mut found = Folder::Elsewhere;
     for folder in &mut folders {
         if OUTPUT.contains(&folder) {
-            return Place::Output;
+            return Folder::Output;
         }
         if PERHAPS.contains(&folder) {
-            found = Place::Perhaps;
+            found = Folder::Perhaps;
         }
     }
     found
@@ -197,14 +202,18 @@ mod tests {
 
     /// The files that are left out of a list; those that end in `.d.ts` or `.map` are traces.
     fn check(files: &[&str], expected: &[&str]) {
-        let found =
-            |path: &&str| Found { path: (*path).to_owned(), place: path.into(), size: 1, explicit: false };
+        let found = |path: &&str| SourceFile {
+            path: (*path).to_owned(),
+            place: path.into(),
+            size: 1,
+            explicit: false,
+        };
         let (traces, rest): (Vec<&str>, Vec<&str>) =
             files.iter().partition(|path| path.ends_with(".d.ts") || path.ends_with(".map"));
         let (settings, sources): (Vec<&str>, Vec<&str>) =
             rest.iter().partition(|path| path.ends_with("package.json"));
-        let sources: Vec<Found> = sources.iter().map(found).collect();
-        let settings: Vec<Found> = settings.iter().map(found).collect();
+        let sources: Vec<SourceFile> = sources.iter().map(found).collect();
+        let settings: Vec<SourceFile> = settings.iter().map(found).collect();
         let traces: Vec<String> = traces.iter().map(ToString::to_string).collect();
         let left = compiled(&sources, &settings, &traces);
         assert_eq!(left.iter().map(|path| &**path).collect::<Vec<_>>(), expected);
@@ -229,7 +238,7 @@ mod tests {
     #[test]
     fn output_for_two_kinds_of_modules_is_scanned_once() {
         let left = |files: &[&str]| -> Vec<String> {
-            let found = |path: &&str| Found {
+            let found = |path: &&str| SourceFile {
                 path: (*path).to_owned(),
                 place: path.into(),
                 size: 1,

@@ -21,7 +21,7 @@ pub use self::root::WalkError;
 
 /// A file that is to be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Found {
+pub(crate) struct SourceFile {
     /// Relative to the root, with forward slashes.
     pub(crate) path: String,
     /// Where it is on this machine.

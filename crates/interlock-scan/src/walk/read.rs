@@ -8,7 +8,7 @@ use std::{
 
 use memchr::{memchr, memchr_iter, memmem, memrchr};
 
-use super::{Found, Limits, names::Left};
+use super::{Limits, SourceFile, names::Left};
 
 /// Why a file was not read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,7 +28,7 @@ const SHORT_PER_LONG: usize = 32;
 const OPENING_LINES: usize = 30;
 
 /// Reads a source file.
-pub(crate) fn read_source(found: &Found, limits: &Limits) -> Result<String, Unread> {
+pub(crate) fn read_source(found: &SourceFile, limits: &Limits) -> Result<String, Unread> {
     let text = read_text(&found.place, limits.file).map_err(Unread::Trouble)?;
     if found.explicit {
         return Ok(text);

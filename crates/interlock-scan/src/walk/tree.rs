@@ -12,7 +12,7 @@ use ignore::{
 };
 
 use super::{
-    Found, Limits, Notes, Root, compiled,
+    Limits, Notes, Root, SourceFile, compiled,
     names::{self, Left},
     read::{cause, read_text},
 };
@@ -33,9 +33,9 @@ pub(crate) struct Wanted<'w> {
 #[derive(Debug, Default)]
 pub(crate) struct Tree {
     /// The sources, sorted by path.
-    pub(crate) sources: Vec<Found>,
+    pub(crate) sources: Vec<SourceFile>,
     /// The settings files, sorted by path.
-    pub(crate) settings: Vec<Found>,
+    pub(crate) settings: Vec<SourceFile>,
     /// What was left out.
     pub(crate) notes: Notes,
 }
@@ -87,7 +87,7 @@ impl Walker<'_> {
                     Ok(kind) => {
                         let file = |path: String| {
                             let size = entry.metadata().map_or(0, |metadata| metadata.len());
-                            Found { path, place: entry.path(), size, explicit }
+                            SourceFile { path, place: entry.path(), size, explicit }
                         };
                         if self.entry(&path, kind, rules.as_deref(), file) {
                             inner.push((path, rules.clone()));
@@ -132,7 +132,7 @@ impl Walker<'_> {
         path: &Path,
         kind: FileType,
         rules: Option<&Rules>,
-        found: impl FnOnce(String) -> Found,
+        found: impl FnOnce(String) -> SourceFile,
     ) -> bool {
         let Some(name) = path.file_name().map(|name| name.to_string_lossy()) else { return false };
         let is_ignored = || ignored(rules, path, kind.is_dir()) && !is_command(path, kind);
@@ -171,9 +171,9 @@ impl Walker<'_> {
         false
     }
 
-    fn file(&mut self, relative: String, name: &str, found: impl FnOnce(String) -> Found) {
+    fn file(&mut self, relative: String, name: &str, found: impl FnOnce(String) -> SourceFile) {
         if self.wanted.settings.contains(&name) {
-            self.tree.settings.push(Found { explicit: false, ..found(relative) });
+            self.tree.settings.push(SourceFile { explicit: false, ..found(relative) });
             return;
         }
         if [".js.map", ".mjs.map", ".cjs.map"].iter().any(|end| name.ends_with(end)) {
@@ -260,7 +260,7 @@ impl Walker<'_> {
 }
 
 /// Keeps the tree within its limits. What is beyond them is the end of the sorted list, so that every run leaves out the same.
-fn bound(sources: &mut Vec<Found>, limits: &Limits, notes: &mut Notes) {
+fn bound(sources: &mut Vec<SourceFile>, limits: &Limits, notes: &mut Notes) {
     let mut total: u64 = 0;
     let fits = sources.iter().take(limits.files).take_while(|file| {
         // A file that is too large is not read at all.
@@ -276,9 +276,9 @@ fn bound(sources: &mut Vec<Found>, limits: &Limits, notes: &mut Notes) {
     }
 }
 
-fn given(path: String, place: &Path) -> Found {
+fn given(path: String, place: &Path) -> SourceFile {
     let size = fs::symlink_metadata(place).map_or(0, |metadata| metadata.len());
-    Found { path, place: place.to_owned(), size, explicit: true }
+    SourceFile { path, place: place.to_owned(), size, explicit: true }
 }
 
 const GITIGNORE: &str = ".gitignore";

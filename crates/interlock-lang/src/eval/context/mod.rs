@@ -13,18 +13,18 @@
 //! `look` follows expressions, `results` calls, `declared` types, `decorated` what decorators run; `facts` are what all of them look up.
 //! Where nothing is assumed, answers are kept.
 
+mod callers;
 mod declared;
 mod decorated;
 mod env;
+mod expression;
 mod facts;
-mod look;
 mod results;
-mod ways;
 
+pub(crate) use callers::Choice;
 pub(crate) use env::{Assumed, Context, Env, Unbound};
 pub(crate) use facts::Caller;
 pub(crate) use results::split_method;
-pub(crate) use ways::Choice;
 
 use std::cell::Cell;
 

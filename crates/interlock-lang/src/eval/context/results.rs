@@ -85,7 +85,7 @@ impl<'f> Contexts<'f> {
         let mut first = AbstractValue::Unknown;
         for arg in unit.returned {
             // Of a function that returns a tool object or something that makes one, the object says more.
-            match (self.look(arg, &at), &first) {
+            match (self.evaluate(arg, &at), &first) {
                 (
                     thing @ (AbstractValue::Object(..)
                     | AbstractValue::List(..)
@@ -141,7 +141,7 @@ impl<'f> Contexts<'f> {
             let env = env.with(function, self.handed_over(function, site, &at));
             let at = Context { function, env };
             for arg in unit.returned {
-                add(self.settle(self.look(arg, &at)));
+                add(self.settle(self.evaluate(arg, &at)));
             }
             unit.returned_values().for_each(|value| add(self.settle(self.value(value, &at))));
         }
@@ -157,7 +157,7 @@ impl<'f> Contexts<'f> {
     ) -> Vec<(Value, Assumed<'f>)> {
         let parameters = self.unit(function).map_or(&[][..], |unit| &unit.function.parameters);
         if let ([only], true) = (&*site.arguments, self.eval.semantics.tuples && parameters.len() > 1) {
-            let whole = self.settle(self.look(only, at));
+            let whole = self.settle(self.evaluate(only, at));
             if matches!(whole, AbstractValue::List(..)) {
                 let part = |(number, value): (usize, &Value)| {
                     (*value, Assumed::Value(self.member(whole.clone(), &number.to_string())))
@@ -165,15 +165,16 @@ impl<'f> Contexts<'f> {
                 return parameters.iter().enumerate().map(part).collect();
             }
         }
-        let arguments = site.arguments.iter().map(|arg| Assumed::Value(self.look(arg, at)));
+        let arguments = site.arguments.iter().map(|arg| Assumed::Value(self.evaluate(arg, at)));
         parameters.iter().copied().zip(arguments).collect()
     }
 
     /// What well-known functions of the language pass on.
     fn passed(&self, site: &'f Site, callee: &'f AccessPath, at: &Context<'f>) -> AbstractValue<'f> {
         let Some((method, receiver)) = split_method(callee) else { return AbstractValue::Unknown };
-        let first =
-            |index: &Self| site.arguments.first().map_or(AbstractValue::Unknown, |arg| index.look(arg, at));
+        let first = |index: &Self| {
+            site.arguments.first().map_or(AbstractValue::Unknown, |arg| index.evaluate(arg, at))
+        };
         let makes = match (&callee.root, receiver) {
             (Root::Global(name), []) if self.is_foreign(&callee.root) => {
                 self.eval.builtins.makes("", &[name, ".", method].concat())
@@ -200,7 +201,7 @@ impl<'f> Contexts<'f> {
             }
             Some(Gives::Entries) => all(),
             Some(Gives::Joined) => {
-                let more = site.arguments.iter().flat_map(|arg| self.list(&self.look(arg, at)));
+                let more = site.arguments.iter().flat_map(|arg| self.list(&self.evaluate(arg, at)));
                 all().into_iter().chain(more).collect()
             }
             Some(Gives::Mapped) => {
@@ -249,7 +250,7 @@ impl<'f> Contexts<'f> {
         match thing {
             AbstractValue::List(items, at) => {
                 for arg in items.iter().take(THINGS) {
-                    let thing = self.settle(self.look(arg, &at));
+                    let thing = self.settle(self.evaluate(arg, &at));
                     // A spread stands in a list as the list that it spreads.
                     match thing {
                         AbstractValue::List(..)
@@ -266,7 +267,7 @@ impl<'f> Contexts<'f> {
             AbstractValue::Object(members, at) => {
                 let mut computed = None;
                 for (name, arg) in members.iter().take(THINGS) {
-                    let thing = self.look(arg, &at);
+                    let thing = self.evaluate(arg, &at);
                     match &**name {
                         "..." => found.extend(self.elements(&thing)),
                         COMPUTED_KEY => computed = self.settle(thing).text().cloned(),
@@ -295,7 +296,7 @@ impl<'f> Contexts<'f> {
             AbstractValue::Call(number, at) => {
                 if let Some(site) = self.site(number).filter(|site| site.construct) {
                     let given =
-                        site.arguments.first().map_or(AbstractValue::Unknown, |arg| self.look(arg, &at));
+                        site.arguments.first().map_or(AbstractValue::Unknown, |arg| self.evaluate(arg, &at));
                     let items = self.list(&given);
                     // `new Map(another)`.
                     if items.is_empty() && !matches!(given, AbstractValue::Unknown) {

@@ -60,7 +60,7 @@ impl<'a> Lowerer<'a> {
 
     /// Calls whose meaning is part of the language or of its platform.
     fn special_call(&mut self, call: &'a ExprCall, wanted: Use) -> Option<Val> {
-        if let Some(val) = self.told(call, wanted).or_else(|| self.above(call, wanted)) {
+        if let Some(val) = self.lower_logging(call, wanted).or_else(|| self.above(call, wanted)) {
             return Some(val);
         }
         if let Some(val) = self.registration(call) {
@@ -404,7 +404,7 @@ impl<'a> Lowerer<'a> {
     }
 
     /// A message that goes to a log: nobody else's call depends on it. What an argument does besides being a message still counts.
-    fn told(&mut self, call: &'a ExprCall, wanted: Use) -> Option<Val> {
+    fn lower_logging(&mut self, call: &'a ExprCall, wanted: Use) -> Option<Val> {
         let is_log = match &*call.func {
             Expr::Name(name) => name.id.as_str() == "print" && !has_keyword(&call.arguments, "file"),
             Expr::Attribute(method) => {

@@ -20,7 +20,7 @@ impl<'a> Lowerer<'a> {
     pub(super) fn decorated(&mut self, decorators: &'a [Decorator], function: Val) -> Val {
         let mut val = function;
         for decorator in decorators.iter().rev() {
-            let (callee, arguments) = taken_apart(&decorator.expression);
+            let (callee, arguments) = split_decorator(&decorator.expression);
             if self.is_registration(callee) {
                 self.register(callee, arguments, val.clone(), decorator);
             } else if self.is_wrapper(&decorator.expression) {
@@ -64,7 +64,7 @@ impl<'a> Lowerer<'a> {
 
     /// Whether a decorator is a function of the program: one of this file, or of a file that is imported from beside it.
     fn is_wrapper(&mut self, decorator: &'a Expr) -> bool {
-        let (callee, _) = taken_apart(decorator);
+        let (callee, _) = split_decorator(decorator);
         if self.is_registration(callee) {
             return false;
         }
@@ -106,7 +106,7 @@ impl<'a> Lowerer<'a> {
 }
 
 /// What is called, and with what: `@tool` and `@tool(…)`.
-fn taken_apart(decorator: &Expr) -> (&Expr, Option<&Arguments>) {
+fn split_decorator(decorator: &Expr) -> (&Expr, Option<&Arguments>) {
     match decorator {
         Expr::Call(call) => (&call.func, Some(&call.arguments)),
         other => (other, None),

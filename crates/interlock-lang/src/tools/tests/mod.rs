@@ -7,7 +7,7 @@ mod dispatched;
 mod helped;
 mod left_out;
 mod loaded;
-mod looked_up;
+mod lookup;
 mod looped;
 mod named;
 mod python;

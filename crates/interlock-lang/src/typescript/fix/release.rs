@@ -15,7 +15,7 @@ use oxc_syntax::scope::ScopeFlags;
 use super::{
     expression::{awaited_call, called, is_plain, last_name, leaves, occurrences},
     file::File,
-    search::{Found, statements, within},
+    search::{CallSite, statements, within},
 };
 use crate::Edit;
 
@@ -25,7 +25,7 @@ const TAKES: &[&str] = &["acquire", "lock", "take", "enter", "wait", "acquireLoc
 /// What gives one back.
 const GIVES: &[&str] = &["release", "unlock", "leave", "signal", "releaseLock", "unlockSync"];
 
-pub(super) fn change(file: &File<'_, '_>, found: &Found<'_>) -> Option<Vec<Edit>> {
+pub(super) fn change(file: &File<'_, '_>, found: &CallSite<'_>) -> Option<Vec<Edit>> {
     if !last_name(&found.call.callee).is_some_and(|name| TAKES.contains(&name)) {
         return None;
     }

@@ -10,12 +10,12 @@ use super::{
     bindings::Additions,
     expression::{arguments, called, is_plain, last_name},
     file::File,
-    search::{Found, is_function, statements},
+    search::{CallSite, is_function, statements},
 };
 use crate::Edit;
 
 /// The statement that the call makes up.
-struct Place {
+struct CallStatement {
     start: u32,
     end: u32,
     /// Whether it is the whole body of an `if` or a loop, without braces.
@@ -24,7 +24,11 @@ struct Place {
     returned: bool,
 }
 
-pub(super) fn change(file: &File<'_, '_>, found: &Found<'_>, additions: &mut Additions) -> Option<Vec<Edit>> {
+pub(super) fn change(
+    file: &File<'_, '_>,
+    found: &CallSite<'_>,
+    additions: &mut Additions,
+) -> Option<Vec<Edit>> {
     let access = file.bindings.file_function(&found.call.callee)?;
     if access.name != "writeFile" && access.name != "writeFileSync" {
         return None;
@@ -70,7 +74,7 @@ struct Written<'w, 'f, 'a> {
 }
 
 impl Written<'_, '_, '_> {
-    fn text(&self, place: &Place) -> String {
+    fn text(&self, place: &CallStatement) -> String {
         let lines = self.lines(place);
         let (base, unit, newline) =
             (self.file.indent(place.start), self.file.unit(), self.file.layout.newline);
@@ -81,7 +85,7 @@ impl Written<'_, '_, '_> {
         lines.join(&format!("{newline}{base}"))
     }
 
-    fn lines(&self, place: &Place) -> Vec<String> {
+    fn lines(&self, place: &CallStatement) -> Vec<String> {
         let Self { file, write, temporary, rename, remove, random, .. } = self;
         let semicolon = if file.between(place.start, place.end).ends_with(';') { ";" } else { "" };
         let wait = if self.promises { "await " } else { "" };
@@ -119,7 +123,7 @@ impl Written<'_, '_, '_> {
 }
 
 /// The statement around the call, if it consists of the call alone.
-fn place(found: &Found<'_>, promises: bool) -> Option<Place> {
+fn place(found: &CallSite<'_>, promises: bool) -> Option<CallStatement> {
     let mut level = 0;
     let awaited = matches!(found.parent(0), Some(AstKind::AwaitExpression(_)));
     if awaited {
@@ -141,10 +145,10 @@ fn place(found: &Found<'_>, promises: bool) -> Option<Place> {
     };
     let last = matches!(parent, AstKind::FunctionBody(body) if body.statements.last().is_some_and(|last| last.span() == span));
     let returned = returned && !last;
-    Some(Place { start: span.start, end: span.end, bare, returned })
+    Some(CallStatement { start: span.start, end: span.end, bare, returned })
 }
 
-fn in_async(found: &Found<'_>) -> bool {
+fn in_async(found: &CallSite<'_>) -> bool {
     match found.around.iter().rev().find(|kind| is_function(**kind)) {
         Some(AstKind::Function(function)) => function.r#async && !function.generator,
         Some(AstKind::ArrowFunctionExpression(function)) => function.r#async,
@@ -182,7 +186,7 @@ fn may_be_text(file: &File<'_, '_>, path: &Expression<'_>) -> bool {
 }
 
 /// Whether what is written is renamed by a later statement of the same list: then it is a temporary file already.
-fn is_renamed_later(file: &File<'_, '_>, found: &Found<'_>, path: &Expression<'_>) -> bool {
+fn is_renamed_later(file: &File<'_, '_>, found: &CallSite<'_>, path: &Expression<'_>) -> bool {
     let written = file.slice(path.span());
     let lists = found
         .around

@@ -14,13 +14,13 @@ const BEFORE: u32 = 80;
 const BEHIND: u32 = 4;
 
 /// A call and the nodes around it, outermost first; the call is not among them.
-pub(super) struct Found<'a> {
+pub(super) struct CallSite<'a> {
     pub(super) call: &'a CallExpression<'a>,
     pub(super) around: Vec<AstKind<'a>>,
 }
 
 /// The calls at some spans, in the order of the text.
-pub(super) fn calls<'a>(program: &Program<'a>, spans: &[Span]) -> Vec<Found<'a>> {
+pub(super) fn calls<'a>(program: &Program<'a>, spans: &[Span]) -> Vec<CallSite<'a>> {
     let mut finder = Finder { spans, around: Vec::new(), found: Vec::new() };
     finder.visit_program(program);
     finder.found
@@ -29,7 +29,7 @@ pub(super) fn calls<'a>(program: &Program<'a>, spans: &[Span]) -> Vec<Found<'a>>
 struct Finder<'a, 's> {
     spans: &'s [Span],
     around: Vec<AstKind<'a>>,
-    found: Vec<Found<'a>>,
+    found: Vec<CallSite<'a>>,
 }
 
 impl<'a> Visit<'a> for Finder<'a, '_> {
@@ -37,7 +37,7 @@ impl<'a> Visit<'a> for Finder<'a, '_> {
         if let AstKind::CallExpression(call) = kind
             && self.spans.iter().any(|span| is_at(call, span))
         {
-            self.found.push(Found { call, around: self.around.clone() });
+            self.found.push(CallSite { call, around: self.around.clone() });
         }
         self.around.push(kind);
     }
@@ -53,7 +53,7 @@ fn is_at(call: &CallExpression<'_>, span: &Span) -> bool {
     starts && ends
 }
 
-impl<'a> Found<'a> {
+impl<'a> CallSite<'a> {
     /// The node that many levels out; 0 is the direct parent.
     pub(super) fn parent(&self, level: usize) -> Option<AstKind<'a>> {
         self.around.iter().rev().nth(level).copied()

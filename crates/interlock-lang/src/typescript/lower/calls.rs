@@ -59,7 +59,7 @@ impl<'a> Lowerer<'a> {
 
     /// Calls whose meaning is part of the language or of its platform.
     fn special_call(&mut self, call: &CallExpression<'a>, wanted: Use) -> Option<Val> {
-        if let Some(val) = self.told(call, wanted).or_else(|| self.required(call)) {
+        if let Some(val) = self.lower_logging(call, wanted).or_else(|| self.required(call)) {
             return Some(val);
         }
         if let Some(val) = self.promise_call(call, wanted) {

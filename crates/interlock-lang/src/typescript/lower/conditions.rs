@@ -93,7 +93,7 @@ impl<'a> Lowerer<'a> {
                     return if it.operator == BinaryOperator::In { self.answer("has", test) } else { test };
                 }
                 let left = self.expression(&it.left);
-                if it.operator == BinaryOperator::Instanceof && tells_nothing(&it.left, &it.right) {
+                if it.operator == BinaryOperator::Instanceof && is_always_true(&it.left, &it.right) {
                     return Test::default();
                 }
                 let mut test = self.judge(&left);
@@ -197,7 +197,7 @@ fn is_kind(expression: &Expression<'_>) -> bool {
 
 /// Whether it says nothing of what a store has answered that something is of a class: what schemas throw comes from elsewhere, and what
 /// was caught is an error in any case.
-fn tells_nothing(thing: &Expression<'_>, class: &Expression<'_>) -> bool {
+fn is_always_true(thing: &Expression<'_>, class: &Expression<'_>) -> bool {
     let name = match class.get_inner_expression() {
         Expression::Identifier(id) => id.name.as_str(),
         Expression::StaticMemberExpression(member) => member.property.name.as_str(),

@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 
 use super::{
     bind::Facts,
-    cx::{Cx, Room, cut_off},
+    cx::{Cx, SpareBuffers, cut_off},
     mutex::{Place, Releaser},
     names::Names,
     val::Val,
@@ -57,7 +57,7 @@ pub(super) struct Lowerer<'a> {
     pub(super) has_lock_files: bool,
     pub(super) cx: Cx,
     /// Lists of functions that are done.
-    pub(super) spare: Vec<Room>,
+    pub(super) spare: Vec<SpareBuffers>,
     /// The span of the step that is being lowered.
     pub(super) at: Span,
     /// The path by which a function that is about to be evaluated will be called.

@@ -51,7 +51,7 @@ pub(super) struct Cx {
 
 /// Empty lists that have grown with another function: the next one need not make them grow again.
 #[derive(Debug, Default)]
-pub(super) struct Room {
+pub(super) struct SpareBuffers {
     values: Vec<ValueInfo>,
     flags: Vec<u8>,
     block: Block,
@@ -74,8 +74,14 @@ pub(super) struct Head {
 }
 
 impl Cx {
-    pub(super) fn new(id: u32, name: Name, owner: Option<Name>, this: AccessPath, room: Room) -> Self {
-        let Room { values, flags, block, captured, types, locals, items, returned } = room;
+    pub(super) fn new(
+        id: u32,
+        name: Name,
+        owner: Option<Name>,
+        this: AccessPath,
+        room: SpareBuffers,
+    ) -> Self {
+        let SpareBuffers { values, flags, block, captured, types, locals, items, returned } = room;
         Self {
             id,
             name,
@@ -106,7 +112,7 @@ impl Cx {
 
     /// The function, lowered, and the room for another. What is kept has nothing to spare: a scan keeps all functions of a tree, and
     /// most of their lists are short.
-    pub(super) fn finish(self, head: Head) -> (Lowered, Room) {
+    pub(super) fn finish(self, head: Head) -> (Lowered, SpareBuffers) {
         let Self {
             mut values,
             mut flags,
@@ -143,7 +149,7 @@ impl Cx {
         };
         flags.clear();
         captured.clear();
-        (lowered, Room { values, flags, block, captured, types, locals, items, returned })
+        (lowered, SpareBuffers { values, flags, block, captured, types, locals, items, returned })
     }
 }
 

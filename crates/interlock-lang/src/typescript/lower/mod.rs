@@ -26,10 +26,10 @@ mod calls;
 mod conditions;
 mod expressions;
 mod jsx;
+mod logging;
 mod mutex;
 mod places;
 mod promises;
-mod telling;
 mod timers;
 
 #[cfg(test)]
@@ -49,7 +49,7 @@ pub(crate) use self::commonjs::required;
 use self::{
     bind::bind,
     context::Lowerer,
-    cx::{Cx, Head, Room, cut_off},
+    cx::{Cx, Head, SpareBuffers, cut_off},
     names::Names,
 };
 use super::{depth, parse, restore::restore, salvage};
@@ -115,7 +115,7 @@ fn lower_shallow(source: &Source<'_>) -> Module {
 /// Lists that have grown with other files, empty by now: the next file on the same thread need not make them grow again.
 #[derive(Default)]
 struct Spare {
-    rooms: Vec<Room>,
+    rooms: Vec<SpareBuffers>,
     sites: Vec<Site>,
     variables: Vec<Variable>,
 }
@@ -159,7 +159,7 @@ fn tree<'a>(source: &Source<'_>, program: &Program<'a>) -> Module {
     lowerer.fix_globals();
     lowerer.statements(&program.body);
     let span = lowerer.span(program.span);
-    let nothing = Cx::new(u32::MAX, "".into(), None, AccessPath::this(), Room::default());
+    let nothing = Cx::new(u32::MAX, "".into(), None, AccessPath::this(), SpareBuffers::default());
     lowerer.finish(Head { span, ..Head::default() }, nothing);
     let Lowerer { mut module, done, spare: mut rooms, .. } = lowerer;
     module.functions = done
@@ -184,5 +184,7 @@ fn tree<'a>(source: &Source<'_>, program: &Program<'a>) -> Module {
 /// A function that lowering did not come to, because the one around it was cut.
 fn unreached(id: usize) -> Lowered {
     let id = u32::try_from(id).unwrap_or(u32::MAX);
-    Cx::new(id, "unreached".into(), None, AccessPath::this(), Room::default()).finish(Head::default()).0
+    Cx::new(id, "unreached".into(), None, AccessPath::this(), SpareBuffers::default())
+        .finish(Head::default())
+        .0
 }

@@ -11,12 +11,12 @@ use interlock_model::{
     },
 };
 
-use super::{expand, later::SMALL, room::steps};
+use super::{budget::steps, expand, later::SMALL};
 use crate::{Analysed, analyse};
 
-mod circles;
+mod budget;
 mod compact;
-mod room;
+mod components;
 
 /// The entry points of a program.
 fn entries(program: &mut Program) -> Vec<Expanded> {
@@ -330,7 +330,7 @@ fn timer(with_tool: bool) -> Vec<Confidence> {
         b.line(11).read("seen", Resource::File("other".into()));
     });
     let mut program = program([start].into_iter().chain(with_tool.then_some(tool)));
-    let lost = |found: &analyse::Found| found.hazard.id.as_str() == "lost-update";
+    let lost = |found: &analyse::AttributedIssue| found.hazard.id.as_str() == "lost-update";
     analyse(&mut program)
         .found
         .iter()

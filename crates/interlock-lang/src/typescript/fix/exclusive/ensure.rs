@@ -4,12 +4,12 @@ use oxc_ast::{AstKind, ast::Statement};
 
 use super::super::{
     file::File,
-    search::{Found, is_function},
+    search::{CallSite, is_function},
 };
 use crate::Edit;
 
 /// What lets a write go on where the flag refuses it. `None` where there is no place for it.
-pub(super) fn as_good(file: &File<'_, '_>, found: &Found<'_>, promises: bool) -> Option<Vec<Edit>> {
+pub(super) fn as_good(file: &File<'_, '_>, found: &CallSite<'_>, promises: bool) -> Option<Vec<Edit>> {
     if is_expected(file, found) {
         return Some(vec![]);
     }
@@ -47,7 +47,7 @@ pub(super) fn as_good(file: &File<'_, '_>, found: &Found<'_>, promises: bool) ->
 }
 
 /// Whether a `catch` around the write knows what it means to be refused, or does not mind whatever happens.
-fn is_expected(file: &File<'_, '_>, found: &Found<'_>) -> bool {
+fn is_expected(file: &File<'_, '_>, found: &CallSite<'_>) -> bool {
     let around = found.around.iter().rev().take_while(|kind| !is_function(**kind));
     around.filter_map(|kind| kind.as_try_statement()).filter_map(|attempt| attempt.handler.as_ref()).any(
         |handler| {

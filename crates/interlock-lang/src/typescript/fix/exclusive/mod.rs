@@ -16,7 +16,7 @@ use oxc_span::GetSpan;
 use super::{
     expression::{arguments, called, leaves, occurrences, reassigned},
     file::File,
-    search::{Found, is_function, is_loop, statements, within},
+    search::{CallSite, is_function, is_loop, statements, within},
 };
 use crate::Edit;
 
@@ -34,7 +34,7 @@ enum Existing {
     Fine,
 }
 
-pub(super) fn change(file: &File<'_, '_>, found: &Found<'_>) -> Option<Vec<Edit>> {
+pub(super) fn change(file: &File<'_, '_>, found: &CallSite<'_>) -> Option<Vec<Edit>> {
     let access = file.bindings.file_function(&found.call.callee)?;
     let arguments = arguments(found.call)?;
     let edit = match (access.name.as_str(), arguments.as_slice()) {
@@ -102,7 +102,7 @@ fn opened(file: &File<'_, '_>, flags: &Expression<'_>) -> Option<Edit> {
 
 /// What becomes of a file that is there, if every way to the write goes through a test that said that it is missing. `until` is where
 /// the path of the write stands.
-fn guarded(file: &File<'_, '_>, found: &Found<'_>, path: &str, until: u32) -> Option<Existing> {
+fn guarded(file: &File<'_, '_>, found: &CallSite<'_>, path: &str, until: u32) -> Option<Existing> {
     let tests = Tests::of(file, found);
     let untouched = |from: u32| {
         let between = file.between(from, until);

@@ -9,7 +9,7 @@ use oxc_span::{GetSpan, Span};
 use super::super::{
     expression::{arguments, awaited_call, called, last_name, leaves, occurrences},
     file::File,
-    search::{Found, is_function, statements},
+    search::{CallSite, is_function, statements},
 };
 
 /// A test for a file.
@@ -28,7 +28,7 @@ pub(super) struct Tests<'f>(Vec<(String, Test<'f>)>);
 
 impl<'f> Tests<'f> {
     /// Those that stand before a call in the lists around it.
-    pub(super) fn of(file: &File<'f, '_>, found: &Found<'_>) -> Self {
+    pub(super) fn of(file: &File<'f, '_>, found: &CallSite<'_>) -> Self {
         let lists = found.around.iter().rev().take_while(|kind| !is_function(**kind));
         let mut tests = Self(Vec::new());
         for statement in lists.filter_map(|kind| statements(*kind)).flatten() {

@@ -123,7 +123,7 @@ impl<'a> Binder<'a> {
         if !found.global && found.function != self.function {
             found.captured = true;
             let owner = found.function;
-            self.take_along(symbol, owner);
+            self.capture(symbol, owner);
         }
         Some(symbol)
     }
@@ -139,7 +139,7 @@ impl<'a> Binder<'a> {
     }
 
     /// Every function between here and the owner has to hand it on.
-    fn take_along(&mut self, symbol: u32, owner: u32) {
+    fn capture(&mut self, symbol: u32, owner: u32) {
         let mut function = self.function;
         while function != owner && self.seen_free.insert((function, symbol)) {
             let Some(facts) = self.facts.functions.get_mut(function as usize) else { return };

@@ -5,7 +5,7 @@ use oxc_ast::ast::{ArrowFunctionBody, Expression, Statement};
 use super::places::{argument, method};
 use crate::typescript::lower::{
     bind::{meaning_of, symbol_of},
-    telling::only_tells,
+    logging::is_logging,
 };
 
 /// How long a chain is followed.
@@ -70,7 +70,7 @@ fn is_plain(statement: &Statement<'_>) -> bool {
         Statement::ExpressionStatement(it) => match it.expression.get_inner_expression() {
             Expression::AssignmentExpression(it) => is_there(&it.right),
             Expression::UpdateExpression(_) => true,
-            Expression::CallExpression(call) => only_tells(call),
+            Expression::CallExpression(call) => is_logging(call),
             _ => false,
         },
         // What is taken apart may not be there to be.

@@ -11,15 +11,15 @@ const LEAST: usize = 400_000;
 /// and for so many more for each of its own.
 const FOR_EACH: usize = 8;
 
-/// How many functions or ways are followed before it is asked again whether there is room: so many run side by side, and how many
+/// How many functions or ways are followed before it is asked again whether there is budget: so many run side by side, and how many
 /// threads there are makes no difference.
 pub(super) const SIDE_BY_SIDE: usize = 128;
 
 /// The room that is left.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Room(usize);
+pub(super) struct Budget(usize);
 
-impl Room {
+impl Budget {
     /// The room for a program.
     pub(super) fn of(program: &Program) -> Self {
         let steps: usize = program.functions.iter().map(|function| steps(&function.body)).sum();

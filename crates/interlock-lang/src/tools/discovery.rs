@@ -25,7 +25,7 @@ struct Dispatcher {
 }
 
 /// What was found so far.
-pub(super) struct Found<'x, 'i> {
+pub(super) struct Discovery<'x, 'i> {
     pub(super) index: &'x Index<'i>,
     pub(super) wrapped: Wrapped,
     pub(super) dispatches: BTreeMap<u32, Dispatch>,
@@ -42,7 +42,7 @@ pub(super) struct Found<'x, 'i> {
     notes: Vec<Note>,
 }
 
-impl<'x, 'i> Found<'x, 'i> {
+impl<'x, 'i> Discovery<'x, 'i> {
     pub(super) fn new(index: &'x Index<'i>) -> Self {
         Self {
             index,
@@ -147,7 +147,7 @@ impl<'x, 'i> Found<'x, 'i> {
         self.wrapped.like(self.innermost(function))
     }
 
-    /// Whether anything of MCP was found.
+    /// Whether anything of MCP was discovery.
     pub(super) fn any(&self) -> bool {
         !self.handlers.is_empty()
     }
@@ -226,7 +226,7 @@ impl<'x, 'i> Found<'x, 'i> {
             AbstractValue::Call(number, at) => {
                 let Some(site) = index.site(number) else { return vec![] };
                 let at: Context<'i> = at.go(site.within);
-                let mut given = site.arguments.iter().rev().map(|arg| index.look(arg, &at));
+                let mut given = site.arguments.iter().rev().map(|arg| index.evaluate(arg, &at));
                 given.find_map(|thing| function_of(&index.settle(thing))).into_iter().collect()
             }
             _ => vec![],

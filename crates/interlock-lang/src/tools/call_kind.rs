@@ -13,9 +13,9 @@ use crate::{
 
 /// What a call may be, as far as its names say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Says(u8);
+pub(super) struct CallKind(u8);
 
-impl Says {
+impl CallKind {
     pub(super) const NOTHING: Self = Self(0);
     /// What it calls is [foreign](super::index::Index::is_foreign).
     pub(super) const FOREIGN: Self = Self(1);
@@ -49,8 +49,8 @@ impl Says {
 pub(super) struct Names<'t> {
     tables: &'t Tables,
     /// What globals say in any case, and what they say where they are called themselves.
-    roots: FxHashMap<&'t str, (Says, Says)>,
-    methods: FxHashMap<&'t str, Says>,
+    roots: FxHashMap<&'t str, (CallKind, CallKind)>,
+    methods: FxHashMap<&'t str, CallKind>,
 }
 
 impl<'t> Names<'t> {
@@ -65,35 +65,36 @@ impl<'t> Names<'t> {
         callee: &'t AccessPath,
         is_foreign: impl Fn(&Root) -> bool,
         is_known: impl Fn(&str) -> bool,
-    ) -> Says {
+    ) -> CallKind {
         let tables = self.tables;
-        let method = |name: &str| method(tables, name).and(Says::NOBODY, !is_known(name));
+        let method = |name: &str| method(tables, name).and(CallKind::NOBODY, !is_known(name));
         let (by_root, alone) = match &callee.root {
             Root::Global(name) => *self.roots.entry(name).or_insert_with(|| {
                 let (always, alone) = root(tables.sdk(), name);
-                (always.and(Says::FOREIGN, is_foreign(&callee.root)), alone)
+                (always.and(CallKind::FOREIGN, is_foreign(&callee.root)), alone)
             }),
-            _ => (Says::NOTHING, Says::NOTHING),
+            _ => (CallKind::NOTHING, CallKind::NOTHING),
         };
         let by_method = match callee.fields.last() {
             Some(field) => exact_name(field)
-                .map_or(Says::NOTHING, |name| *self.methods.entry(name).or_insert_with(|| method(name))),
+                .map_or(CallKind::NOTHING, |name| *self.methods.entry(name).or_insert_with(|| method(name))),
             None => alone,
         };
-        Says(by_root.0 | by_method.0)
+        CallKind(by_root.0 | by_method.0)
     }
 }
 
 /// What a global says in any case, and what it says where it is called itself: a function may begin a server as well as a method.
-fn root(sdk: &Sdk, name: &Name) -> (Says, Says) {
+fn root(sdk: &Sdk, name: &Name) -> (CallKind, CallKind) {
     let (library, own) = split_global(name).unwrap_or(("", name));
-    let always = Says::NOTHING
-        .and(Says::LIMITS, sdk.limit.libraries.contains(library))
-        .and(Says::ROUTES, !library.is_empty() && own == sdk.route.server);
+    let always = CallKind::NOTHING
+        .and(CallKind::LIMITS, sdk.limit.libraries.contains(library))
+        .and(CallKind::ROUTES, !library.is_empty() && own == sdk.route.server);
     let registers =
         sdk.decorator.contains_key(own) || sdk.call.contains_key(own) || may_take_tools(sdk, name);
-    let alone =
-        Says::NOTHING.and(Says::STARTS, serve::begins(sdk, own).is_some()).and(Says::REGISTERS, registers);
+    let alone = CallKind::NOTHING
+        .and(CallKind::STARTS, serve::begins(sdk, own).is_some())
+        .and(CallKind::REGISTERS, registers);
     (always, alone)
 }
 
@@ -103,12 +104,12 @@ fn may_take_tools(sdk: &Sdk, name: &str) -> bool {
     !sdk.given.maker.is_empty() && sdk.given.maker.iter().all(|word| name.contains(&**word))
 }
 
-fn method(tables: &Tables, name: &str) -> Says {
+fn method(tables: &Tables, name: &str) -> CallKind {
     let (sdk, does) = (tables.sdk(), tables.builtin().does(name));
-    Says::NOTHING
-        .and(Says::REGISTERS, sdk.call.contains_key(name) || sdk.mount.methods.contains(name))
-        .and(Says::ROUTES, sdk.route.methods.contains(name) || name == sdk.route.server)
-        .and(Says::STARTS, serve::begins(sdk, name).is_some())
-        .and(Says::ASKS, sdk.limit.questions.contains(name))
-        .and(Says::KEEPS, matches!(does, Some(Does::Set | Does::Push | Does::Add)))
+    CallKind::NOTHING
+        .and(CallKind::REGISTERS, sdk.call.contains_key(name) || sdk.mount.methods.contains(name))
+        .and(CallKind::ROUTES, sdk.route.methods.contains(name) || name == sdk.route.server)
+        .and(CallKind::STARTS, serve::begins(sdk, name).is_some())
+        .and(CallKind::ASKS, sdk.limit.questions.contains(name))
+        .and(CallKind::KEEPS, matches!(does, Some(Does::Set | Does::Push | Does::Add)))
 }

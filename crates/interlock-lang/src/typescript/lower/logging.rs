@@ -10,7 +10,7 @@ use super::{super::tables, bind::meaning_of, calls::Use, context::Lowerer, val::
 
 impl<'a> Lowerer<'a> {
     /// A message that goes to a log, with nobody waiting for it.
-    pub(super) fn told(&mut self, call: &CallExpression<'a>, wanted: Use) -> Option<Val> {
+    pub(super) fn lower_logging(&mut self, call: &CallExpression<'a>, wanted: Use) -> Option<Val> {
         let is_told = match wanted {
             Use::Nothing => is_log(&call.callee),
             Use::Returned | Use::Value => is_console(&call.callee),
@@ -27,7 +27,7 @@ impl<'a> Lowerer<'a> {
 }
 
 /// Whether a call does nothing but write a message to a log.
-pub(super) fn only_tells(call: &CallExpression<'_>) -> bool {
+pub(super) fn is_logging(call: &CallExpression<'_>) -> bool {
     is_log(&call.callee) && call.arguments.iter().all(only_names)
 }
 

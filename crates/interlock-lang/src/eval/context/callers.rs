@@ -41,7 +41,7 @@ const DECISIONS: usize = 8;
 impl<'f> Contexts<'f> {
     /// The assumptions under which `ask` finds nothing left open in a function; one set per way there. A way whose end stays open is
     /// among them. Of several things that are open the first is decided that somebody decides.
-    pub(crate) fn ways<O>(&self, function: u32, ask: impl Fn(&Context<'f>) -> O) -> Vec<Env<'f>>
+    pub(crate) fn caller_contexts<O>(&self, function: u32, ask: impl Fn(&Context<'f>) -> O) -> Vec<Env<'f>>
     where
         O: IntoIterator<Item = Unbound>,
     {
@@ -133,7 +133,7 @@ impl<'f> Contexts<'f> {
     /// The collection behind a choice.
     pub(crate) fn chosen_from(&self, choice: Choice<'f>, at: &Context<'f>) -> AbstractValue<'f> {
         match choice {
-            Choice::Item(list) => self.look(list, at),
+            Choice::Item(list) => self.evaluate(list, at),
             Choice::Among(path, fields) => self.receiver(fields, path, at),
         }
     }
@@ -282,9 +282,9 @@ impl<'f> Contexts<'f> {
                 Term::Path(path) => self.settle(self.path(path, at)),
                 _ => AbstractValue::Unknown,
             };
-            let value = |at: &Context<'f>| self.look(initial, at);
+            let value = |at: &Context<'f>| self.evaluate(initial, at);
             let ask = |at: &Context<'f>| under(at).unbound().or_else(|| self.settle(value(at)).unbound());
-            for env in self.ways(variable.within, ask) {
+            for env in self.caller_contexts(variable.within, ask) {
                 let at = Context { function: variable.within, env };
                 found.push((under(&at).text().cloned(), value(&at)));
             }
@@ -302,9 +302,9 @@ impl<'f> Contexts<'f> {
         for number in calls.iter().take(WAYS) {
             let Some(site) = self.site(*number) else { continue };
             let method = site.callee.as_ref().and_then(split_method).map(|(method, _)| method);
-            for env in self.ways(site.within, |at| self.unbound_in(site, at)) {
+            for env in self.caller_contexts(site.within, |at| self.unbound_in(site, at)) {
                 let at = Context { function: site.within, env };
-                let mut things = site.arguments.iter().map(|arg| self.look(arg, &at));
+                let mut things = site.arguments.iter().map(|arg| self.evaluate(arg, &at));
                 if method.and_then(|method| self.eval.builtins.does(method)) == Some(Does::Set) {
                     if let (Some(key), Some(thing)) = (things.next(), things.next()) {
                         found.push((self.settle(key).text().cloned(), thing));
@@ -327,11 +327,11 @@ impl<'f> Contexts<'f> {
     fn unbound_in(&self, site: &'f Site, at: &Context<'f>) -> Vec<Unbound> {
         let mut found = vec![];
         for arg in &site.arguments {
-            let thing = self.settle(self.look(arg, at));
+            let thing = self.settle(self.evaluate(arg, at));
             found.extend(thing.unbound());
             if let AbstractValue::Object(members, at) = &thing {
                 let members = members.iter().take(MEMBERS);
-                found.extend(members.filter_map(|(_, arg)| self.settle(self.look(arg, at)).unbound()));
+                found.extend(members.filter_map(|(_, arg)| self.settle(self.evaluate(arg, at)).unbound()));
             }
         }
         found.sort_by_key(|open| *open != Unbound::Parameters(site.within));

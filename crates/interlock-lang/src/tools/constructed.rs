@@ -2,7 +2,7 @@
 
 use interlock_model::ir::{AccessPath, Name, Root};
 
-use super::{AbstractValue, Context, dispatch, found::Found, index::Index};
+use super::{AbstractValue, Context, discovery::Discovery, dispatch, index::Index};
 use crate::{
     Arg, Shape,
     module::{Site, split_global},
@@ -28,51 +28,51 @@ pub(super) fn is_given(index: &Index<'_>, site: &Site) -> bool {
 }
 
 /// Registers them.
-pub(super) fn tools<'i>(found: &mut Found<'_, 'i>, number: u32, site: &'i Site) {
-    let index = found.index;
+pub(super) fn tools<'i>(discovery: &mut Discovery<'_, 'i>, number: u32, site: &'i Site) {
+    let index = discovery.index;
     let at = Context::plain(site.within);
     for given in &site.arguments {
         if let Shape::Object(members) = &given.shape {
-            members.iter().for_each(|(member, work)| handler(found, site, member, work));
+            members.iter().for_each(|(member, work)| handler(discovery, site, member, work));
         }
-        let tools = index.member(index.look(given, &at), &index.sdk().given.member);
+        let tools = index.member(index.evaluate(given, &at), &index.sdk().given.member);
         // `tools: async () => ({ … })`: they are what it answers with.
         let tools = match index.settle(tools.clone()) {
             AbstractValue::Function(function, env) => index.returned(function.0, &env),
             _ => tools,
         };
         for (key, thing) in index.elements(&tools) {
-            tool(found, number, key, &thing);
+            tool(discovery, number, key, &thing);
         }
     }
 }
 
 /// A handler of all tools: `Server("tasks", on_call_tool=answer)`.
-fn handler<'i>(found: &mut Found<'_, 'i>, site: &'i Site, member: &str, work: &'i Arg) {
-    let index = found.index;
+fn handler<'i>(discovery: &mut Discovery<'_, 'i>, site: &'i Site, member: &str, work: &'i Arg) {
+    let index = discovery.index;
     let Some(registers) = index.sdk().given.handlers.get(member) else { return };
-    let work = index.look(work, &Context::plain(site.within));
-    for function in found.functions(&work) {
+    let work = index.evaluate(work, &Context::plain(site.within));
+    for function in discovery.functions(&work) {
         match registers {
-            Registers::Calls => dispatch::calls(found, function),
+            Registers::Calls => dispatch::calls(discovery, function),
             Registers::Lists => {
-                dispatch::lists(found, function);
-                found.entry(function);
+                dispatch::lists(discovery, function);
+                discovery.entry(function);
             }
-            _ => found.entry(function),
+            _ => discovery.entry(function),
         }
     }
 }
 
 /// One of them: an object, or what a library makes of one, or of a name and a function.
-fn tool<'i>(found: &mut Found<'_, 'i>, number: u32, key: Option<Name>, thing: &AbstractValue<'i>) {
-    let index = found.index;
+fn tool<'i>(discovery: &mut Discovery<'_, 'i>, number: u32, key: Option<Name>, thing: &AbstractValue<'i>) {
+    let index = discovery.index;
     let settled = index.settle(thing.clone());
     let (object, work) = match &settled {
         AbstractValue::Call(made, at) => {
             let Some(site) = index.site(*made) else { return };
             let at = at.go(site.within);
-            let look = |arg: &'i Arg| index.look(arg, &at);
+            let look = |arg: &'i Arg| index.evaluate(arg, &at);
             match site.arguments.split_first() {
                 Some((object @ Arg { shape: Shape::Object(_), .. }, _)) => {
                     let object = look(object);
@@ -87,7 +87,7 @@ fn tool<'i>(found: &mut Found<'_, 'i>, number: u32, key: Option<Name>, thing: &A
         AbstractValue::Function(..) => (AbstractValue::Unknown, settled.clone()),
         _ => return,
     };
-    if found.functions(&work).is_empty() {
+    if discovery.functions(&work).is_empty() {
         return;
     }
     let said = || {
@@ -96,5 +96,5 @@ fn tool<'i>(found: &mut Found<'_, 'i>, number: u32, key: Option<Name>, thing: &A
         own.iter().find_map(AbstractValue::text).cloned().or_else(id)
     };
     let name = key.or_else(said);
-    found.handler(number, &work, name, |name| index.tool_in(name, &object));
+    discovery.handler(number, &work, name, |name| index.tool_in(name, &object));
 }

@@ -39,14 +39,14 @@ impl<'f> Contexts<'f> {
     }
 
     /// What an expression is.
-    pub(crate) fn look(&self, arg: &'f Arg, at: &Context<'f>) -> AbstractValue<'f> {
+    pub(crate) fn evaluate(&self, arg: &'f Arg, at: &Context<'f>) -> AbstractValue<'f> {
         self.deeper(|| match &arg.shape {
             Shape::Bool(value) => AbstractValue::Bool(*value),
             Shape::Text(parts) => self.join(parts, at),
             Shape::Object(members) => AbstractValue::Object(members, at.clone()),
             Shape::List(items) => self.perhaps_filled(&arg.term, AbstractValue::List(items, at.clone()), at),
             Shape::Function { function, .. } => AbstractValue::Function(*function, at.env.clone()),
-            Shape::Choice(ways) => one_of(ways.iter().map(|way| self.look(way, at))),
+            Shape::Choice(ways) => one_of(ways.iter().map(|way| self.evaluate(way, at))),
             Shape::Call(site) => self.perhaps_filled(&arg.term, AbstractValue::Call(*site, at.clone()), at),
             Shape::Opaque | Shape::Null | Shape::Number(_) => self.term(&arg.term, at),
         })
@@ -190,7 +190,7 @@ impl<'f> Contexts<'f> {
         let initial =
             self.variables(place).filter_map(|variable| Some((variable.within, variable.initial.as_ref()?)));
         self.deeper(|| {
-            AbstractValue::first(initial.map(|(within, initial)| self.look(initial, &at.go(within))))
+            AbstractValue::first(initial.map(|(within, initial)| self.evaluate(initial, &at.go(within))))
         })
     }
 
@@ -216,7 +216,7 @@ impl<'f> Contexts<'f> {
     fn defined(&self, value: Value, at: &Context<'f>) -> AbstractValue<'f> {
         match at.env.get(at.function, value) {
             Some(Assumed::Value(value)) => return value,
-            Some(Assumed::Arg(arg, within)) => return self.look(arg, &at.go(within)),
+            Some(Assumed::Arg(arg, within)) => return self.evaluate(arg, &at.go(within)),
             Some(Assumed::Term(term, within)) => return self.term(term, &at.go(within)),
             None => {}
         }
@@ -236,7 +236,7 @@ impl<'f> Contexts<'f> {
             {
                 AbstractValue::Unbound(Unbound::Parameters(at.function))
             }
-            (_, Some(arg)) => self.look(arg, at),
+            (_, Some(arg)) => self.evaluate(arg, at),
             (defined, None) => self.by_definition(defined, at),
         }
     }
@@ -283,10 +283,10 @@ impl<'f> Contexts<'f> {
             AbstractValue::Object(members, at) => {
                 for (key, arg) in members.iter().rev() {
                     if &**key == name {
-                        return self.look(arg, &at);
+                        return self.evaluate(arg, &at);
                     }
                     if &**key == "..." {
-                        let found = self.member(self.look(arg, &at), name);
+                        let found = self.member(self.evaluate(arg, &at), name);
                         if !found.is_unknown() {
                             return found;
                         }
@@ -300,7 +300,7 @@ impl<'f> Contexts<'f> {
                 .map_or(AbstractValue::Unknown, |(_, value)| value.clone()),
             AbstractValue::List(items, at) => {
                 let item = name.parse::<usize>().ok().and_then(|position| items.get(position));
-                item.map_or(AbstractValue::Unknown, |arg| self.look(arg, &at))
+                item.map_or(AbstractValue::Unknown, |arg| self.evaluate(arg, &at))
             }
             AbstractValue::Items(items) => {
                 let item = name.parse::<usize>().ok().and_then(|position| items.get(position));

@@ -36,7 +36,7 @@ pub(super) struct Tools<'i> {
 
 impl<'i> Tools<'i> {
     /// What a value is one of, and the members that lead to it from there.
-    pub(super) fn looked_up(
+    pub(super) fn resolve_lookup(
         &self,
         index: &Index<'i>,
         value: Value,
@@ -108,8 +108,8 @@ impl<'i> Tools<'i> {
                 Some((collection(index, path, before, &at), named(after.get(1..)?)?))
             }
             Definition::Path(AccessPath { root: Root::Value(whole), fields }) => {
-                if let Some(found) = self.in_answer(index, *whole, fields, function, helpers) {
-                    return Some(found);
+                if let Some(elements) = self.in_answer(index, *whole, fields, function, helpers) {
+                    return Some(elements);
                 }
                 let (elements, mut rest) = self.follow(index, *whole, function, helpers)?;
                 let mut fields = named(fields)?;
@@ -173,8 +173,8 @@ impl<'i> Tools<'i> {
         });
         // The first is the way to the collection that is known already.
         let others = from.unwrap_or_default().iter().skip(1).take(MOST_TABLES);
-        let found = others.filter_map(|other| self.follow(index, *other, function, helpers));
-        found.filter(|(_, rest)| rest.is_empty()).flat_map(|(elements, _)| elements).collect()
+        let tables = others.filter_map(|other| self.follow(index, *other, function, helpers));
+        tables.filter(|(_, rest)| rest.is_empty()).flat_map(|(elements, _)| elements).collect()
     }
 
     /// Follows them one function further; says which functions have got some.
@@ -187,7 +187,7 @@ impl<'i> Tools<'i> {
                 continue;
             }
             let (Some((elements, mut rest)), Some(fields)) =
-                (self.looked_up(index, *value, function), named(fields))
+                (self.resolve_lookup(index, *value, function), named(fields))
             else {
                 continue;
             };
@@ -203,9 +203,9 @@ impl<'i> Tools<'i> {
 }
 
 /// What is found in several places, by the same way from there: all of it.
-fn all<'i>(mut found: impl Iterator<Item = (Elements<'i>, Vec<Name>)>) -> Option<(Elements<'i>, Vec<Name>)> {
-    let (mut elements, rest) = found.next()?;
-    for (more, _) in found.take(MOST_TABLES).filter(|(_, other)| *other == rest) {
+fn all<'i>(mut tables: impl Iterator<Item = (Elements<'i>, Vec<Name>)>) -> Option<(Elements<'i>, Vec<Name>)> {
+    let (mut elements, rest) = tables.next()?;
+    for (more, _) in tables.take(MOST_TABLES).filter(|(_, other)| *other == rest) {
         elements = join(elements, more);
     }
     Some((elements, rest))
@@ -222,9 +222,9 @@ fn objects_of(arg: &Arg) -> Vec<&Arg> {
 
 /// The things that a loop goes over, with those of each list where it goes over several.
 fn one_after_another<'i>(index: &Index<'i>, list: &'i Arg, at: &Context<'i>) -> Elements<'i> {
-    let look = |at: &Context<'i>| index.settle(index.look(list, at));
+    let look = |at: &Context<'i>| index.settle(index.evaluate(list, at));
     let mut elements: Elements<'i> = vec![];
-    for env in index.ways(at.function, |at| look(at).unbound()).into_iter().take(MOST_LISTS) {
+    for env in index.caller_contexts(at.function, |at| look(at).unbound()).into_iter().take(MOST_LISTS) {
         // A thing that says what it is called is asked for that, whatever it is kept under.
         let things = index.elements(&look(&Context { function: at.function, env })).into_iter();
         let named = things.map(|(key, thing)| match index.name_in(&thing) {
@@ -297,7 +297,7 @@ pub(super) fn called_function(index: &Index<'_>, within: u32, op: &Op) -> Option
 /// The function that a local is which is called: a wrapper made it of another, or who calls has handed it over, and there is only one way
 /// for that.
 fn called_by_value(index: &Index<'_>, within: u32, value: Value) -> Option<u32> {
-    let ways = index.ways(within, |at| index.settle(index.value(value, at)).unbound());
+    let ways = index.caller_contexts(within, |at| index.settle(index.value(value, at)).unbound());
     let [env] = ways.as_slice() else { return None };
     let at = Context { function: within, env: env.clone() };
     match index.settle(index.value(value, &at)) {
@@ -331,7 +331,7 @@ pub(super) fn collection<'i>(
     let open = |at: &Context<'i>| index.receiver(fields, path, at).unbound();
     let mut elements: Elements<'i> = vec![];
     // What a function is handed is what all who call it hand to it.
-    for env in index.ways(at.function, open).into_iter().take(MOST_TABLES) {
+    for env in index.caller_contexts(at.function, open).into_iter().take(MOST_TABLES) {
         let at = Context { function: at.function, env };
         elements = join(elements, index.elements(&index.receiver(fields, path, &at)));
     }

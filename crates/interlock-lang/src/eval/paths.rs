@@ -9,7 +9,7 @@ impl<'f> Evaluator<'_, 'f> {
     /// What is at a place.
     pub(crate) fn place(&self, place: &str) -> AbstractValue<'f> {
         let look =
-            |known: At| self.deeper(|| self.look_at_place(place, known)).unwrap_or(AbstractValue::Unknown);
+            |known: At| self.deeper(|| self.compute_path(place, known)).unwrap_or(AbstractValue::Unknown);
         if let Some((number, known)) = self.index.place(place) {
             // What a place is that is set to itself is not known meanwhile.
             return self.places.answer(&self.asking, number, AbstractValue::Unknown, || look(known));
@@ -34,7 +34,7 @@ impl<'f> Evaluator<'_, 'f> {
         self.index.elements.contains_key(place) || self.index.variables(place).next().is_some()
     }
 
-    fn look_at_place(&self, place: &str, known: At) -> AbstractValue<'f> {
+    fn compute_path(&self, place: &str, known: At) -> AbstractValue<'f> {
         if let Some(function) = known.bound {
             return AbstractValue::of_function(function);
         }

@@ -1,10 +1,10 @@
-//! Functions that call each other in a circle: whichever of them a tool enters, all of them are seen.
+//! Functions that call each other in a component: whichever of them a tool enters, all of them are seen.
 
 use super::*;
 use crate::expand::component::MOST_ROOTS;
 
-/// A circle of functions, the first of which reads a file and writes it back; the tools `t0`, `t1`, … enter one each.
-fn circle(members: u32) -> Program {
+/// A component of functions, the first of which reads a file and writes it back; the tools `t0`, `t1`, … enter one each.
+fn component(members: u32) -> Program {
     let member = |index: u32| {
         let line = 100 * (index + 1);
         function(line, "member").body([], |b, []| {
@@ -23,9 +23,9 @@ fn circle(members: u32) -> Program {
     program((0..members).map(member).chain((0..members).map(tool)))
 }
 
-/// How many tools lead to the race in a circle of so many functions.
+/// How many tools lead to the race in a component of so many functions.
 fn tools_told(members: u32) -> usize {
-    let told = lost(&circle(members));
+    let told = lost(&component(members));
     assert_eq!(told.len(), 1, "{told:?}");
     told.iter().flat_map(|line| line.split(' ').skip(2)).count()
 }
@@ -41,7 +41,7 @@ fn every_member_of_a_circle_is_seen_with_all_the_others() {
 #[test]
 fn of_a_very_large_circle_what_is_not_seen_is_counted() {
     let members = u32::try_from(MOST_ROOTS).expect("a small number") + 1;
-    let mut large = circle(members);
+    let mut large = component(members);
     let seen = tools_told(members);
     let Analysed { tools, not_followed, .. } = analyse(&mut large);
     let lost = tools.iter().filter(|tool| !tool.followed).count();
