@@ -10,6 +10,7 @@ mod bench;
 mod conformance;
 mod corpus;
 mod generate;
+mod labels;
 mod new;
 mod reach;
 mod soak;
@@ -18,6 +19,7 @@ mod tidy;
 
 mod checkout;
 mod columns;
+mod copies;
 mod report;
 mod root;
 mod run;
@@ -73,6 +75,8 @@ enum Command {
     },
     /// Scan real repositories and compare with what somebody has written down about them
     Corpus(corpus::Corpus),
+    /// Scan real servers and count which of the tools, races and safe places that were written down about them are told
+    Labels(labels::Labels),
     /// Put a known race into every tool of real servers, or take a lock away, and count what a scan reports
     Reach(reach::Reach),
     /// Run the official conformance suite on servers, directly and through the guard, and compare
@@ -106,6 +110,7 @@ fn dispatch(cli: Cli) -> anyhow::Result<()> {
         Command::New { what } => new::run(&root, &what),
         Command::Bench { name, on } => bench::run(&root, name.as_deref(), &on),
         Command::Corpus(corpus) => corpus::run(&root, &corpus),
+        Command::Labels(labels) => labels::run(&root, &labels),
         Command::Reach(reach) => reach::run(&root, &reach),
         Command::Conformance(conformance) => conformance::run(&root, &conformance),
         Command::Soak(soak) => soak::run(&root, &soak),

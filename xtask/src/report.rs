@@ -16,6 +16,10 @@ pub(crate) struct Report {
     pub(crate) findings: Vec<Finding>,
     /// What the scan says it left out or did not understand.
     pub(crate) notes: Vec<String>,
+    /// The tools that it found, and of each whether it was followed to its end.
+    pub(crate) tools: Vec<(String, bool)>,
+    /// `None` where the scan gives none.
+    pub(crate) grade: Option<String>,
 }
 
 /// A finding, as far as it is compared.
@@ -71,7 +75,15 @@ fn read(report: &Value) -> Option<Report> {
         })
     };
     let findings = report.get("findings")?.as_array()?.iter().map(finding).collect::<Option<Vec<_>>>()?;
-    Some(Report { findings, notes: words(report.get("coverage")?.get("notes")?)? })
+    let coverage = report.get("coverage")?;
+    let tool =
+        |value: &Value| Some((value.get("name")?.as_str()?.to_owned(), value.get("followed")?.as_bool()?));
+    Some(Report {
+        findings,
+        notes: words(coverage.get("notes")?)?,
+        tools: coverage.get("tools")?.as_array()?.iter().map(tool).collect::<Option<Vec<_>>>()?,
+        grade: report.get("grade")?.as_str().map(str::to_owned),
+    })
 }
 
 #[cfg(test)]
@@ -83,7 +95,8 @@ mod tests {
     #[test]
     fn a_finding_is_read_with_the_lines_of_its_witness() {
         let value = json!({
-            "coverage": { "notes": ["left out: a"] },
+            "grade": null,
+            "coverage": { "notes": ["left out: a"], "tools": [{ "name": "add", "followed": true }] },
             "findings": [{
                 "hazard": "lost-update", "confidence": "high", "tools": ["add"], "file": "a.ts", "line": 3,
                 "witness": [{ "file": "b.ts", "line": 4 }],
@@ -91,7 +104,8 @@ mod tests {
         });
         let report = read(&value).unwrap();
         assert_eq!(report.notes, ["left out: a"]);
-        let [finding] = report.findings.as_slice() else { panic!("{report:?}") };
+        assert_eq!((report.tools, report.grade), (vec![("add".to_owned(), true)], None));
+        let [finding] = report.findings.as_slice() else { panic!("{:?}", report.findings) };
         assert_eq!(finding.places, [("a.ts".to_owned(), 3), ("b.ts".to_owned(), 4)]);
         assert_eq!(finding.tools, ["add"]);
         assert_eq!(read(&json!({ "findings": [] })), None, "a report without coverage is none");

@@ -3,7 +3,11 @@
 use anyhow::{Context, Result};
 
 use super::api;
-use crate::{root::Root, run::Run};
+use crate::{
+    root::Root,
+    run::{Run, cargo},
+    target_folder,
+};
 
 /// A page and what makes its text.
 pub(super) struct Page {
@@ -46,8 +50,11 @@ fn linked(row: &str) -> String {
 
 /// What our own program prints.
 fn interlock(root: &Root, args: &[&str]) -> Result<String> {
-    Run::new(root, "cargo")
-        .args(["run", "--quiet", "--locked", "--package", "interlock", "--"])
+    // As the tests have built it: the package alone would have other features, and be compiled anew with all that it needs.
+    cargo(root, &["build", "--quiet", "--locked", "--workspace", "--bin", "interlock"])?;
+    let program =
+        target_folder::of(root)?.join("debug/interlock").with_extension(std::env::consts::EXE_EXTENSION);
+    Run::new(root, &program.display().to_string())
         .args(args)
         .text()
         .context("failed to run the program that writes this page")

@@ -3,7 +3,6 @@
 //! For every tool of a list, a known race is put into the function that does the tool's work, in a copy of the checkout; one scan then
 //! answers for all tools of a server. With `--unlock` something that protects today is taken away instead, and the finding must come.
 
-mod copies;
 mod lists;
 mod outcome;
 mod probe;
@@ -17,8 +16,13 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, ensure};
 use serde_json::json;
 
-use self::{copies::Sources, outcome::Outcome, table::Row};
-use crate::{report, root::Root, target_folder};
+use self::{outcome::Outcome, table::Row};
+use crate::{
+    copies::{self, Sources},
+    report,
+    root::Root,
+    target_folder,
+};
 
 /// Where the lists are, below the root.
 const LISTS: &str = "xtask/data/reach";

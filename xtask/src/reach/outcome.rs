@@ -93,6 +93,7 @@ mod tests {
         Report {
             findings: findings.iter().map(finding).collect(),
             notes: vec!["a.ts:1: not read".to_owned()],
+            ..Report::default()
         }
     }
 

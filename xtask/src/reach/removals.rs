@@ -6,12 +6,11 @@ use std::{collections::HashMap, fs, path::Path};
 use anyhow::{Context, Result};
 use serde::Serialize;
 
-use super::{
+use super::{lists::Removal, text};
+use crate::{
     copies::{self, Sources},
-    lists::Removal,
-    text,
+    report::{self, Finding, Report},
 };
-use crate::report::{self, Finding, Report};
 
 /// What came of a removal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -151,7 +150,7 @@ mod tests {
             tools: Vec::new(),
             places: vec![("a.ts".to_owned(), 9), ("a.ts".to_owned(), 4)],
         };
-        Report { findings: confidences.iter().map(finding).collect(), notes: Vec::new() }
+        Report { findings: confidences.iter().map(finding).collect(), ..Report::default() }
     }
 
     #[test]

@@ -6,12 +6,14 @@ use anyhow::Result;
 use serde::Serialize;
 
 use super::{
-    copies::{self, Sources},
     lists::{Server, Tool},
     outcome::{Outcome, Verdict, judge},
     probe, text,
 };
-use crate::report;
+use crate::{
+    copies::{self, Sources},
+    report,
+};
 
 /// What came out for one tool.
 #[derive(Debug, Clone, Serialize)]

@@ -10,7 +10,7 @@ use anyhow::{Context, Result, ensure};
 use crate::checkout;
 
 /// Where the sources of a server are: a repository, or a plain folder that is taken as it is.
-pub(super) enum Sources {
+pub(crate) enum Sources {
     Repository(PathBuf),
     Folder(PathBuf),
 }
@@ -19,7 +19,7 @@ pub(super) enum Sources {
 const LEFT_OUT: &[&str] = &[".git", "node_modules"];
 
 /// Finds a server in folders that hold checkouts or are one. The full name comes first: a folder of checkouts may be called like a server.
-pub(super) fn find(folders: &[PathBuf], repository: &str) -> Option<Sources> {
+pub(crate) fn find(folders: &[PathBuf], repository: &str) -> Option<Sources> {
     let names = names(repository);
     let below = || names.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
     let given = || folders.iter().filter(|folder| names.iter().any(|name| folder.ends_with(name))).cloned();
@@ -40,7 +40,7 @@ fn names(repository: &str) -> [String; 2] {
 }
 
 /// Writes a commit, or a plain folder as it is, into an empty folder.
-pub(super) fn copy(sources: &Sources, commit: &str, into: &Path) -> Result<()> {
+pub(crate) fn copy(sources: &Sources, commit: &str, into: &Path) -> Result<()> {
     let _ = fs::remove_dir_all(into);
     fs::create_dir_all(into)?;
     match sources {
@@ -69,7 +69,7 @@ fn copy_folder(from: &Path, to: &Path) -> Result<()> {
 }
 
 /// The path of a file of a list, which must not lead out of the copy.
-pub(super) fn file(copy: &Path, relative: &str) -> Result<PathBuf> {
+pub(crate) fn file(copy: &Path, relative: &str) -> Result<PathBuf> {
     let inside = Path::new(relative).components().all(|part| matches!(part, std::path::Component::Normal(_)));
     ensure!(inside, "`{relative}` leads out of the checkout");
     Ok(copy.join(relative))
