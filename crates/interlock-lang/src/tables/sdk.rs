@@ -212,8 +212,10 @@ pub(crate) enum Begins {
     ServeHttp,
     /// A method of a server whose options say which.
     Start,
-    /// A method or function that listens to a port.
+    /// A method that listens to a port, of whatever object, or a function of one of the libraries that do.
     Listen,
+    /// A function of one of the libraries that listen; a method of that name may do anything.
+    Listener,
 }
 
 /// Routes of web frameworks.
@@ -288,7 +290,7 @@ impl Begins {
     pub(crate) const fn transport(self) -> Option<Transport> {
         match self {
             Self::StdioTransport | Self::ServeStdio => Some(Transport::Stdio),
-            Self::HttpTransport | Self::ServeHttp | Self::Listen => Some(Transport::Http),
+            Self::HttpTransport | Self::ServeHttp | Self::Listen | Self::Listener => Some(Transport::Http),
             Self::Framework | Self::Start => None,
         }
     }

@@ -22,12 +22,12 @@ pub(super) fn servers(index: &Index<'_>, discovered: &Discovered) -> Vec<Server>
     let mut starts: BTreeMap<(FileId, Transport), Span> = BTreeMap::new();
     let mut listeners: Vec<Span> = vec![];
     for (_, site) in index.calls_that(CallKind::STARTS) {
-        match start(index, site) {
-            Some((transport, What::Serves)) => {
-                starts.entry((site.span.file, transport)).or_insert(site.span);
-            }
-            Some((_, What::Listens)) => listeners.push(site.span),
-            None => {}
+        let Some((transport, what)) = start(index, site) else { continue };
+        if what != What::Listens {
+            starts.entry((site.span.file, transport)).or_insert(site.span);
+        }
+        if what != What::Serves && transport == Transport::Http {
+            listeners.push(site.span);
         }
     }
     let packages = Packages::of(index);
@@ -48,6 +48,20 @@ pub(super) fn servers(index: &Index<'_>, discovered: &Discovered) -> Vec<Server>
             (listens.copied().unwrap_or(span), transport)
         })
         .collect();
+    if spans.is_empty() && !index.by_hand().is_empty() {
+        // Tools that nothing of an SDK serves, beside something that listens: a server written by hand.
+        let offers = |function| {
+            discovered
+                .handlers
+                .iter()
+                .any(|handler| handler.function == function && !handler.tools.is_empty())
+        };
+        let homes =
+            handlers(index, &packages, discovered).into_iter().filter(|(_, function)| offers(*function));
+        let homes: FxHashSet<&str> = homes.map(|(home, _)| home).collect();
+        let by_hand = homes.into_iter().filter_map(|home| listening.get(home)?.first());
+        spans.extend(by_hand.map(|listener| (*listener, Transport::Http)));
+    }
     spans.sort_by_key(|(span, transport)| (span.file, span.start, *transport));
     spans.dedup();
     let served: FxHashSet<&str> = spans.iter().map(|(span, _)| packages.at(*span)).collect();
@@ -85,6 +99,8 @@ enum What {
     Serves,
     /// A listener, of whatever.
     Listens,
+    /// Both at once: the server's own `run`.
+    ServesAndListens,
 }
 
 fn handlers<'i>(
@@ -138,10 +154,14 @@ fn start<'i>(index: &Index<'i>, site: &'i Site) -> Option<(Transport, What)> {
         },
     };
     let begins = begins(index.sdk(), last).filter(|begins| begins.is_class() == site.construct)?;
+    if matches!(begins, Begins::Start | Begins::Listener) && is_listener(index, site, &at) {
+        return Some((Transport::Http, What::Listens));
+    }
     match begins {
         Begins::Framework if !framework(index, site, &at) => None,
         Begins::Framework => Some((framework_transport(index, site, &at), What::Serves)),
-        Begins::Start => fast(index, site, &at).map(|transport| (transport, What::Serves)),
+        Begins::Start => fast(index, site, &at).map(|transport| (transport, What::ServesAndListens)),
+        Begins::Listener => None,
         Begins::Listen => listens(index, site, &at).then_some((Transport::Http, What::Listens)),
         other => other.transport().map(|transport| (transport, What::Serves)),
     }
@@ -189,15 +209,24 @@ fn fast<'i>(index: &Index<'i>, site: &'i Site, at: &Context<'i>) -> Option<Trans
     }
 }
 
-/// Whether `listen` or `serve` is that of a server: a port, an application, nothing at all.
+/// Whether `listen` is that of a server, and no function of the tree's own.
 fn listens<'i>(index: &Index<'i>, site: &'i Site, at: &Context<'i>) -> bool {
     let Some(callee) = &site.callee else { return false };
     let called = index.path(callee, at);
-    if let Some(name) = called.exported() {
-        return index.sdk().route.listeners.iter().any(|known| name.starts_with(&**known));
+    match called {
+        AbstractValue::Function(..) => false,
+        _ if called.exported().is_some() => is_listener(index, site, at),
+        _ => split_method(callee).is_some(),
     }
-    if matches!(called, AbstractValue::Function(..)) {
-        return false;
-    }
-    split_method(callee).is_some_and(|(method, _)| method == "listen")
+}
+
+/// Whether what is called belongs to a library that listens: `uvicorn.run(app)`, `serve(app)`, `server.NewSSEServer(s).Start(address)`.
+fn is_listener<'i>(index: &Index<'i>, site: &'i Site, at: &Context<'i>) -> bool {
+    let Some(callee) = &site.callee else { return false };
+    let listens = |name: &str| index.sdk().route.listeners.iter().any(|known| name.starts_with(&**known));
+    let exported = index.path(callee, at).exported();
+    exported.map_or_else(
+        || library_of(index, callee, at).is_some_and(|name| listens(&name)),
+        |name| listens(&name),
+    )
 }
