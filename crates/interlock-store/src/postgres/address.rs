@@ -14,6 +14,9 @@ use super::security::Security;
 /// so this is no limit on callers; each costs the server a process.
 const CONNECTIONS: usize = 16;
 
+/// More than any server has processes for. The pool makes room for all of them at once.
+const MOST_CONNECTIONS: usize = 1_000;
+
 /// Why a URL names no server that this can speak to.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum AddressError {
@@ -44,7 +47,8 @@ pub(super) fn pool(
     // A connection that may be in an unknown state never comes back to the pool, so there is nothing to clean when one is taken
     // out again.
     let manager = security.manager(config, ManagerConfig { recycling_method: RecyclingMethod::Fast });
-    let pool = Pool::builder(manager).max_size(connections.map_or(CONNECTIONS, NonZeroUsize::get)).build();
+    let most = connections.map_or(CONNECTIONS, |most| most.get().min(MOST_CONNECTIONS));
+    let pool = Pool::builder(manager).max_size(most).build();
     Ok((pool.expect("a pool without time limits of its own needs no runtime to be built"), security))
 }
 

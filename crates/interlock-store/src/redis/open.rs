@@ -18,6 +18,10 @@ pub const BACKEND: Backend =
 const NO_TLS: &str = "TLS needs the feature `tls` of interlock-store: without it, use `redis://` inside a private network, or through a \
                       tunnel such as stunnel";
 
+const PARAMETERS: &str = "`redis:` takes no parameters; what can be set is set when the store is opened";
+
+const FRAGMENT: &str = "nothing may follow a `#`: under TLS the server's certificate is always checked";
+
 fn open(url: &str, options: &Options) -> Opening {
     let (url, options) = (url.to_owned(), options.clone());
     Box::pin(async move {
@@ -36,6 +40,13 @@ pub(super) async fn open_with(
     let malformed = |reason: String| OpenError::Malformed { url: place.clone(), reason };
     if url.starts_with("rediss:") && cfg!(not(feature = "tls")) {
         return Err(malformed(NO_TLS.into()));
+    }
+    // The driver passes over what it does not know, and whoever wrote it believes that it is kept to.
+    if url.contains('?') {
+        return Err(malformed(PARAMETERS.into()));
+    }
+    if url.contains('#') {
+        return Err(malformed(FRAGMENT.into()));
     }
     let link = Link::new(url, place.clone(), options.timeout, options.root_certificates.as_deref());
     let link = link.map_err(|error| malformed(error.to_string()))?;

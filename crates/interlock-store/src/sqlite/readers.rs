@@ -132,7 +132,7 @@ impl Readers {
         connection.map(Some)
     }
 
-    fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Connection>> {
+    pub(super) fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Connection>> {
         // A list of connections is whole whatever panicked.
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }

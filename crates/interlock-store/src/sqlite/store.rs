@@ -35,7 +35,7 @@ pub(super) struct SqliteStore {
     clock: Arc<dyn Clock>,
     remember_ops: Duration,
     pub(super) writer: Writer,
-    readers: Arc<Readers>,
+    pub(super) readers: Arc<Readers>,
 }
 
 impl SqliteStore {

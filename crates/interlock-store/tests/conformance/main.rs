@@ -11,6 +11,7 @@
 mod admissions;
 mod attempts;
 mod backends;
+mod hostile;
 mod leases;
 mod linearizability;
 mod logs;
@@ -154,6 +155,12 @@ conformance! {
     primitives::an_effect_that_did_not_end_is_in_doubt_at_once,
     primitives::a_step_of_an_effect_can_be_asked_for_after_a_crash,
     primitives::among_fifty_writers_everyone_gets_through,
+    hostile::any_length_of_a_lease_or_permit_is_understood,
+    hostile::any_length_of_an_attempt_is_understood,
+    hostile::any_length_of_an_admission_is_understood,
+    hostile::questions_that_no_key_answers_are_answered_with_nothing,
+    hostile::eight_megabytes_come_back_whole_wherever_they_are_kept,
+    hostile::an_operation_whose_caller_went_away_is_done_once_by_asking_again,
     together::many_transfers_conserve_the_sum,
     together::a_record_is_created_once,
     together::compare_and_swap_loses_no_update,

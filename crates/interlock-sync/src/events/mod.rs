@@ -2,7 +2,7 @@
 //!
 //! | name | level | says |
 //! |---|---|---|
-//! | `wait` (a span) | debug | a call waits for its place in flight and its locks |
+//! | `wait` (a span) | debug | a call waits for its place in flight and its locks, or somebody for a lease or a shared permit |
 //! | `refused` | info | a call has no answer, and why |
 //! | `lease lost` | warn | a lease, a permit or a lock in a store is not held any more while its holder goes on |
 //! | `in doubt` | warn | an effect vanished after it was dispatched |
@@ -13,6 +13,9 @@ mod off;
 mod on;
 
 #[cfg(not(feature = "tracing"))]
-pub(crate) use self::off::{in_doubt, lost, refused, waiting};
+pub(crate) use self::off::{in_doubt, lost, refused, waiting, waiting_for};
 #[cfg(feature = "tracing")]
-pub(crate) use self::on::{in_doubt, lost, refused, waiting};
+pub(crate) use self::on::{in_doubt, lost, refused, waiting, waiting_for};
+
+#[cfg(all(test, feature = "tracing"))]
+mod tests;

@@ -6,6 +6,7 @@ use tokio::{runtime::Handle, time::Instant};
 
 use super::{Acquired, Full, FullReason, SharedPermit, keep_alive::Holding};
 use crate::{
+    events,
     retry::{Polling, Retry, retry_store},
     store::{Key, OpId, PermitAnswer, PermitRequest, Store, StoreError},
 };
@@ -102,6 +103,10 @@ impl SharedInFlight {
     ///
     /// As [`try_acquire`](Self::try_acquire).
     pub async fn acquire(&self, key: &Key) -> Result<Acquired<SharedPermit>, StoreError> {
+        events::waiting_for("permit", key.as_str(), self.wait_for(key)).await
+    }
+
+    async fn wait_for(&self, key: &Key) -> Result<Acquired<SharedPermit>, StoreError> {
         let mut asking = Asking::new(self, key);
         let mut polling = Polling::within(self.wait);
         loop {

@@ -25,6 +25,7 @@ use tokio::time::Instant;
 
 pub use self::held::Lease;
 use crate::{
+    events,
     heard::{GiveBack, Heard},
     retry::{Polling, Retry, retry_store},
     spell::joined,
@@ -117,6 +118,10 @@ impl Leases {
     ///
     /// As [`try_acquire`](Self::try_acquire).
     pub async fn acquire(&self, key: &Key, patience: Duration) -> Result<Result<Lease, Busy>, StoreError> {
+        events::waiting_for("lease", key.as_str(), self.wait_for(key, patience)).await
+    }
+
+    async fn wait_for(&self, key: &Key, patience: Duration) -> Result<Result<Lease, Busy>, StoreError> {
         let request = self.request(key);
         let mut polling = Polling::often(patience);
         let turns = Turns { store: self.store.clone(), ttl: self.ttl };

@@ -1,6 +1,6 @@
 //! Opening: once for all, apart from each other, and not at any price.
 
-use std::error::Error;
+use std::{error::Error, num::NonZeroUsize};
 
 use interlock_sync::store::Store;
 use tokio::task::JoinSet;
@@ -102,4 +102,34 @@ async fn nothing_is_left_in_a_session_that_a_pooling_proxy_could_hand_to_another
         + (SELECT count(*) FROM pg_settings WHERE source = 'session' AND name <> 'application_name')";
     let row = client.query_typed_one(traces, &[]).await.unwrap();
     assert_eq!(row.get::<_, i64>(0), 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_more_connections_are_open_than_told_however_many_ask() {
+    let most = NonZeroUsize::new(3).unwrap();
+    let store = open_with(&options("pool").connections(most)).await;
+    apply(&store, put("a", 0)).await;
+    // Whoever holds this keeps every connection busy, so that all that may be opened are.
+    let other = bystander().await;
+    other.batch_execute("BEGIN; LOCK TABLE \"interlock_pool\".records").await.unwrap();
+    let reads: Vec<_> = (0..40)
+        .map(|_| {
+            let store = Arc::clone(&store);
+            tokio::spawn(async move { number(&store, "a").await })
+        })
+        .collect();
+    becomes_true("all connections wait", || waiting("pool") == 3).await;
+    let open = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'pool'";
+    assert_eq!(server().query(open).unwrap(), "3");
+    other.batch_execute("COMMIT").await.unwrap();
+    for read in reads {
+        assert_eq!(read.await.unwrap(), 0, "the others waited, and were served");
+    }
+    assert_eq!(server().query(open).unwrap(), "3");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_absurd_number_of_connections_is_no_reason_to_fall_over() {
+    let store = open_with(&options("absurd").connections(NonZeroUsize::MAX)).await;
+    apply(&store, put("a", 1)).await;
 }

@@ -26,6 +26,18 @@ async fn a_url_that_makes_no_sense_is_refused_before_anything_is_sent() {
 }
 
 #[tokio::test]
+async fn a_parameter_that_nobody_keeps_to_is_refused() {
+    let redis = server();
+    for rest in ["?timeout=1s", "/0?protocol=resp2", "/0#insecure", "#insecure"] {
+        for scheme in ["redis", "rediss"] {
+            let url = format!("{scheme}://{}{rest}", redis.address());
+            let error = crate::open(&url, &Options::default()).await.unwrap_err();
+            assert!(matches!(error, OpenError::Malformed { .. }), "{url}: {error:?}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_plain_server_is_not_taken_for_one_under_tls() {
     let redis = server();
     let words = why_not(&format!("rediss://u:secret@{}", redis.address())).await;

@@ -1,6 +1,6 @@
 //! Files that cannot be used, and what is said about them.
 
-use std::{error::Error, fs, sync::Arc};
+use std::{error::Error, fs, num::NonZeroUsize, sync::Arc};
 
 use interlock_sync::store::{Content, Expect, Mutation, OpId, Store, StoreError};
 
@@ -173,6 +173,26 @@ fn a_file_is_durable_and_shared() {
     assert_eq!(writer.pragma_query_one::<i64>(None, "synchronous").unwrap(), 2, "FULL");
     let reader = super::super::connect::reader(&scene.file(), scene.options.timeout).unwrap();
     assert!(reader.execute_batch("INSERT INTO space (name) VALUES ('x')").is_err());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_more_connections_read_than_told_however_many_ask() {
+    for (told, most) in [(2, 2), (usize::MAX, 64)] {
+        let mut scene = Scene::new();
+        scene.options.connections = NonZeroUsize::new(told);
+        let store = scene.open();
+        assert!(applies(&*store, &put("a", 1)).await);
+        let reads: Vec<_> = (0..100)
+            .map(|_| {
+                let store = Arc::clone(&store);
+                tokio::spawn(async move { number(&*store, "a").await })
+            })
+            .collect();
+        for read in reads {
+            assert_eq!(read.await.unwrap(), 1);
+        }
+        assert!((1..=most).contains(&store.readers.idle().len()), "each that was opened is kept");
+    }
 }
 
 #[tokio::test]
