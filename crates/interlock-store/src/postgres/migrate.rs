@@ -21,6 +21,7 @@ const MIGRATIONS: &[&[&str]] = &[
     ],
     &[include_str!("schema/admission_tables.sql"), include_str!("schema/admissions.sql")],
     &[include_str!("schema/ops.sql")],
+    &[include_str!("schema/given_back.sql")],
 ];
 
 /// How long a migration may take, or the one of another process that this one waits for.

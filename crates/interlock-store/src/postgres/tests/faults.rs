@@ -2,7 +2,9 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use interlock_sync::store::StoreError;
+use interlock_sync::store::{
+    Admission, Admitted, Fingerprint, OnceKey, Places, Settlement, StoreError, Wish,
+};
 use tokio::task::JoinSet;
 
 use super::*;
@@ -191,4 +193,49 @@ async fn what_the_server_says_is_folded_to_what_a_caller_can_do() {
         assert!(expected, "{code}: {error:?}");
     }
     assert!(store.now().await.is_ok(), "the pool is as good as before");
+}
+
+/// Before its end was durable, a crash brought the lock of a call back that had ended, for as long as calls may take.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_call_gave_back_is_free_after_a_crash_of_the_server() {
+    let mut own = Postgres::start().unwrap();
+    // Nobody writes out in the background what a transaction did not wait for.
+    own.query("ALTER SYSTEM SET wal_writer_delay = '10s'").unwrap();
+    own.query("SELECT pg_reload_conf()").unwrap();
+    let hour = Duration::from_secs(3600);
+    let call = |name: &str| Admission {
+        places: vec![Places { key: key(name), limit: 1 }],
+        locks: vec![Wish { key: key(name), is_shared: false }],
+        once: Some(OnceKey { key: key(name), fingerprint: Fingerprint([1; 32]), keep: hour }),
+        ..Admission::new(OpId::fresh(), hour)
+    };
+    let end = |call: &Admission, fence| Settlement {
+        fence,
+        places: vec![call.places[0].key.clone()],
+        locks: vec![call.locks[0].key.clone()],
+        ..Settlement::never_ran(call.call)
+    };
+    {
+        let store = connect(&own.url(), &options("crash")).await.unwrap();
+        let ended = Admission { once: None, ..call("ended") };
+        let Admitted::Granted { fence } = store.admit(&ended).await.unwrap() else { panic!("it is free") };
+        assert!(store.settle(&end(&ended, Some(fence))).await.unwrap());
+        own.kill().unwrap();
+        own.restart().unwrap();
+    }
+    {
+        let store = connect(&own.url(), &options("crash")).await.unwrap();
+        let again = store.admit(&call("ended")).await.unwrap();
+        assert!(matches!(again, Admitted::Granted { .. }), "{again:?}");
+        // One that never ran, which gives its key back as well.
+        let never_ran = call("never ran");
+        assert!(matches!(store.admit(&never_ran).await.unwrap(), Admitted::Granted { .. }));
+        let gives_back = Settlement { once: Some((key("never ran"), None, hour)), ..end(&never_ran, None) };
+        assert!(store.settle(&gives_back).await.unwrap());
+        own.kill().unwrap();
+        own.restart().unwrap();
+    }
+    let store = connect(&own.url(), &options("crash")).await.unwrap();
+    let again = store.admit(&call("never ran")).await.unwrap();
+    assert!(matches!(again, Admitted::Granted { .. }), "{again:?}");
 }
