@@ -129,6 +129,11 @@ impl fmt::Debug for TaskWatch {
 }
 
 impl Caller {
+    /// The name, to be kept.
+    pub(crate) fn shared(&self) -> &Arc<str> {
+        &self.0
+    }
+
     /// A caller by the name that was verified, such as `jwt:alice` or `key:ci`.
     #[must_use]
     pub fn new(name: &str) -> Self {

@@ -28,7 +28,7 @@ pub mod redis;
 pub mod sqlite;
 // backends: end
 
-pub use open::{Backend, OpenError, Options, caveats, open};
+pub use open::{Backend, Caveat, OpenError, Options, caveats, open};
 
 /// What the README shows, compiled and run.
 #[cfg(doctest)]

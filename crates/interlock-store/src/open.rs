@@ -18,8 +18,26 @@ pub struct Backend {
     pub(crate) caveats: Option<fn(&str, &Options) -> Caveats>,
 }
 
-/// What a store cannot promise, on its way: sentences for people.
-pub(crate) type Caveats = Pin<Box<dyn Future<Output = Vec<String>> + Send>>;
+/// What a store cannot promise by the settings of its server, in words for people.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Caveat {
+    /// When its server restarts, it has forgotten what it had acknowledged.
+    Forgets(String),
+    /// Whether it does could not be found out.
+    Unknown(String),
+}
+
+impl std::fmt::Display for Caveat {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Forgets(words) | Self::Unknown(words) => f.write_str(words),
+        }
+    }
+}
+
+/// What a store cannot promise, on its way.
+pub(crate) type Caveats = Pin<Box<dyn Future<Output = Vec<Caveat>> + Send>>;
 
 /// A store on its way.
 pub(crate) type Opening = Pin<Box<dyn Future<Output = Result<Arc<dyn Store>, OpenError>> + Send>>;
@@ -179,9 +197,8 @@ pub async fn open(url: &str, options: &Options) -> Result<Arc<dyn Store>, OpenEr
     }
 }
 
-/// What the store that a URL names cannot promise by the settings of its server, as sentences for people; none if it keeps what it has
-/// acknowledged. That nothing could be found out is one of them.
-pub async fn caveats(url: &str, options: &Options) -> Vec<String> {
+/// What the store that a URL names cannot promise by the settings of its server; nothing if it keeps what it has acknowledged.
+pub async fn caveats(url: &str, options: &Options) -> Vec<Caveat> {
     match backend_of(url).and_then(|backend| backend.caveats) {
         Some(caveats) => caveats(url, options).await,
         None => Vec::new(),

@@ -145,7 +145,8 @@ impl Visit {
             self.decide(Decision::Granted { fence: None }, &[]);
             return Ok(None);
         };
-        let asking = Asking { desk, id: self.id, number: self.number, rules, came: self.came };
+        let (id, number, caller) = (self.id, self.number, call.caller.shared());
+        let asking = Asking { desk, id, number, caller, rules, came: self.came };
         let verdict = asking.admit(&mut plan, reply.closed()).await;
         let keys = plan.keys();
         match verdict {

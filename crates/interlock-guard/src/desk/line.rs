@@ -1,9 +1,13 @@
 //! The lines in which calls of this process wait for their turn to ask the store.
 //!
-//! There is one line for each key that somebody waits for. A call stands, by its number, in the lines of all keys that the store said it
-//! waits for, and has its turn when it is the first in each of them and there is news: it has just come to stand there, somebody before
-//! it left, or a call of this process settled what it waits for. So of ten thousand calls that wait for one key one asks, and calls that
-//! wait for different keys know nothing of each other. Whoever has the lowest number is first in all its lines, so somebody always is.
+//! There is one line for each key that somebody waits for. A call stands in the lines of all keys that the store said it waits for, and has its
+//! turn when it is the first in each of them and there is news: it has just come to stand there, somebody before it left, or a call of this
+//! process settled what it waits for. So of ten thousand calls that wait for one key one asks, and calls that wait for different keys know
+//! nothing of each other.
+//!
+//! In a line, callers take turns: the first call of the caller whose last turn was longest ago is first, so that whoever has a thousand calls
+//! there holds nobody else up by more than one. The calls of one caller keep their order. Two calls that wait for several keys could so each
+//! stand behind the other; therefore the oldest of those always has its turn.
 //!
 //! A model test compiles this very file with the mutex of a model checker under `crate::prim`.
 
@@ -13,6 +17,7 @@ use std::{
     future::Future,
     hash::Hash,
     pin::Pin,
+    sync::Arc,
     task::{Context, Poll, Waker},
 };
 
@@ -27,16 +32,41 @@ pub(crate) struct Lines<K> {
 }
 
 struct State<K> {
-    lines: HashMap<K, BTreeSet<u64>>,
+    lines: HashMap<K, Line>,
     seats: BTreeMap<u64, Seat<K>>,
+    /// How many calls of each caller stand anywhere.
+    of_callers: HashMap<Arc<str>, usize>,
+    /// Those who stand in several lines.
+    wide: BTreeSet<u64>,
     is_closed: bool,
+}
+
+/// The line of one key.
+#[derive(Default)]
+struct Line {
+    callers: HashMap<Arc<str>, Own>,
+    /// The first call of each caller, with the turn that its caller last had.
+    heads: BTreeSet<(u64, u64)>,
+    /// How many turns there were.
+    turns: u64,
+}
+
+/// What a caller has in one line.
+struct Own {
+    /// Its calls, by number.
+    calls: BTreeSet<u64>,
+    /// The turn that it last had, or as if it had had one when it came.
+    last: u64,
 }
 
 /// One who waits.
 struct Seat<K> {
+    caller: Arc<str>,
     keys: Vec<K>,
     /// Whether there is a reason to ask that has not been followed yet.
     has_news: bool,
+    /// Whether somebody came to stand before it who was first.
+    is_passed: bool,
     waker: Option<Waker>,
 }
 
@@ -50,9 +80,9 @@ pub(crate) struct Standing<'a, K: Hash + Eq + Clone> {
 /// How many may stand.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Room {
-    /// In one line.
+    /// Of one caller in one line.
     pub(crate) in_line: usize,
-    /// In all of them together.
+    /// In all of them together; of one caller a quarter of it.
     pub(crate) in_all: usize,
 }
 
@@ -65,6 +95,8 @@ pub(crate) struct Full;
 pub(crate) enum Turn {
     /// It may ask now.
     Ask,
+    /// It was first and is not any more: another caller's turn is before its own.
+    Passed,
     /// Nobody is let in any more.
     Closed,
 }
@@ -78,7 +110,15 @@ pub(crate) struct NextTurn<'a, K> {
 
 impl<K> Default for Lines<K> {
     fn default() -> Self {
-        Self { state: Mutex::new(State { lines: HashMap::new(), seats: BTreeMap::new(), is_closed: false }) }
+        Self {
+            state: Mutex::new(State {
+                lines: HashMap::new(),
+                seats: BTreeMap::new(),
+                of_callers: HashMap::new(),
+                wide: BTreeSet::new(),
+                is_closed: false,
+            }),
+        }
     }
 }
 
@@ -95,16 +135,28 @@ impl<K: Hash + Eq + Clone> Lines<K> {
         keys.into_iter().filter(|key| state.lines.contains_key(*key)).cloned().collect()
     }
 
-    /// Stands in the lines of these keys, ordered by a number that nobody else has there.
-    pub(crate) fn stand(&self, number: u64, keys: Vec<K>, room: Room) -> Result<Standing<'_, K>, Full> {
+    /// Stands in the lines of these keys, under a number that nobody else has, and that is greater than those of all who came before.
+    pub(crate) fn stand(
+        &self,
+        number: u64,
+        caller: &Arc<str>,
+        keys: Vec<K>,
+        room: Room,
+    ) -> Result<Standing<'_, K>, Full> {
         let mut state = self.state();
-        let is_full = |key| state.lines.get(key).map_or(0, BTreeSet::len) >= room.in_line;
-        if state.seats.len() >= room.in_all || keys.iter().any(is_full) {
+        let of_caller = state.of_callers.get(caller).copied().unwrap_or_default();
+        let is_full = |key| state.lines.get(key).is_some_and(|line: &Line| line.of(caller) >= room.in_line);
+        let no_room = state.seats.len() >= room.in_all || of_caller >= room.in_all.div_ceil(4);
+        if no_room || keys.iter().any(is_full) {
             return Err(Full);
         }
-        state.queue(number, &keys);
-        state.seats.insert(number, Seat { keys, has_news: true, waker: None });
+        let mut wakes = Vec::new();
+        state.queue(number, caller, &keys, &mut wakes);
+        *state.of_callers.entry(Arc::clone(caller)).or_default() += 1;
+        let caller = Arc::clone(caller);
+        state.seats.insert(number, Seat { caller, keys, has_news: true, is_passed: false, waker: None });
         drop(state);
+        wakes.into_iter().for_each(Waker::wake);
         Ok(Standing { lines: self, number })
     }
 
@@ -143,7 +195,10 @@ impl<K: Hash + Eq + Clone> Lines<K> {
     #[cfg(test)]
     pub(crate) fn is_empty(&self) -> bool {
         let state = self.state();
-        state.seats.is_empty() && state.lines.is_empty()
+        state.seats.is_empty()
+            && state.lines.is_empty()
+            && state.of_callers.is_empty()
+            && state.wide.is_empty()
     }
 }
 
@@ -154,45 +209,146 @@ impl<K> Lines<K> {
     }
 }
 
+/// How many callers a line remembers that stand there no more.
+const REMEMBERED: usize = 1_024;
+
+impl Line {
+    fn first(&self) -> Option<u64> {
+        self.heads.first().map(|(_, number)| *number)
+    }
+
+    /// How many calls of a caller stand here.
+    fn of(&self, caller: &Arc<str>) -> usize {
+        self.callers.get(caller).map_or(0, |own| own.calls.len())
+    }
+
+    /// The one who was first, if that is another now.
+    fn insert(&mut self, number: u64, caller: &Arc<str>) -> Option<u64> {
+        let first = self.first();
+        // Who comes anew stands before those that had their turn last, and behind those that wait since before.
+        let last = self.turns.saturating_sub(1);
+        let own =
+            self.callers.entry(Arc::clone(caller)).or_insert_with(|| Own { calls: BTreeSet::new(), last });
+        if let Some(head) = own.calls.first() {
+            self.heads.remove(&(own.last, *head));
+        }
+        own.calls.insert(number);
+        self.heads.extend(own.calls.first().map(|head| (own.last, *head)));
+        first.filter(|first| self.first() != Some(*first))
+    }
+
+    /// Whether it was the first.
+    fn remove(&mut self, number: u64, caller: &Arc<str>) -> bool {
+        let was_first = self.first() == Some(number);
+        let Some(own) = self.callers.get_mut(caller) else { return false };
+        if let Some(head) = own.calls.first() {
+            self.heads.remove(&(own.last, *head));
+        }
+        own.calls.remove(&number);
+        if was_first {
+            self.turns += 1;
+            own.last = self.turns;
+        }
+        self.heads.extend(own.calls.first().map(|head| (own.last, *head)));
+        if self.callers.len() > self.heads.len() + REMEMBERED {
+            self.callers.retain(|_, own| !own.calls.is_empty());
+        }
+        was_first
+    }
+
+    /// How many have their turn before this one, if nobody else comes; counted up to a number that is enough to tell.
+    fn ahead(&self, number: u64, caller: &Arc<str>) -> usize {
+        const ENOUGH: usize = 1_000;
+        let Some(own) = self.callers.get(caller) else { return 0 };
+        // Who comes last, as most do, has all of its caller's before it; nobody counts through ten thousand others.
+        let before = match own.calls.last() {
+            Some(last) if *last == number => own.calls.len() - 1,
+            _ => own.calls.range(..number).take(ENOUGH).count(),
+        };
+        let head = own.calls.first().map(|head| (own.last, *head));
+        let others = self.callers.iter().filter(|(other, _)| *other != caller).take(ENOUGH);
+        let others = others.map(|(_, other)| {
+            let is_before = other.calls.first().map(|head| (other.last, *head)) < head;
+            other.calls.len().min(before + usize::from(is_before))
+        });
+        before + others.sum::<usize>()
+    }
+}
+
 impl<K: Hash + Eq + Clone> State<K> {
-    fn queue(&mut self, number: u64, keys: &[K]) {
+    /// Puts somebody into lines. Whoever was first there and is not any more is told to go from the store's line, too.
+    fn queue(&mut self, number: u64, caller: &Arc<str>, keys: &[K], wakes: &mut Vec<Waker>) {
         for key in keys {
-            match self.lines.get_mut(key) {
-                Some(line) => line.insert(number),
-                None => self.lines.entry(key.clone()).or_default().insert(number),
+            let passed = match self.lines.get_mut(key) {
+                Some(line) => line.insert(number, caller),
+                None => self.lines.entry(key.clone()).or_default().insert(number, caller),
             };
+            if let Some(seat) = passed.and_then(|passed| self.seats.get_mut(&passed)) {
+                seat.is_passed = true;
+                wakes.extend(seat.waker.take());
+            }
+        }
+        if keys.len() > 1 {
+            self.wide.insert(number);
         }
     }
 
     /// Takes somebody out of lines. Whoever comes to stand first there has news.
-    fn unqueue(&mut self, number: u64, keys: &[K], wakes: &mut Vec<Waker>) {
+    fn unqueue(&mut self, number: u64, caller: &Arc<str>, keys: &[K], wakes: &mut Vec<Waker>) {
         for key in keys {
             let Some(line) = self.lines.get_mut(key) else { continue };
-            let was_first = line.first() == Some(&number);
-            line.remove(&number);
-            if line.is_empty() {
+            let was_first = line.remove(number, caller);
+            if line.heads.is_empty() {
                 self.lines.remove(key);
             } else if was_first {
                 self.tell_first(key, wakes);
             }
         }
+        if self.wide.first() == Some(&number) {
+            self.wide.remove(&number);
+            if let Some(oldest) = self.wide.first().copied() {
+                self.tell(oldest, wakes);
+            }
+        }
+        self.wide.remove(&number);
         // After a rush the memory for it goes, too.
         if self.lines.is_empty() && self.lines.capacity() > ROOM_TO_KEEP {
             self.lines = HashMap::new();
         }
     }
 
+    /// One of a caller's calls less.
+    fn leaves(&mut self, caller: &Arc<str>) {
+        let Some(left) = self.of_callers.get_mut(caller) else { return };
+        *left -= 1;
+        if *left == 0 {
+            self.of_callers.remove(caller);
+        }
+    }
+
     fn tell_first(&mut self, key: &K, wakes: &mut Vec<Waker>) {
-        let first = self.lines.get(key).and_then(BTreeSet::first);
-        if let Some(seat) = first.and_then(|first| self.seats.get_mut(first)) {
+        if let Some(first) = self.lines.get(key).and_then(Line::first) {
+            self.tell(first, wakes);
+        }
+        let oldest = self.wide.first().copied();
+        if let Some(oldest) =
+            oldest.filter(|oldest| self.seats.get(oldest).is_some_and(|seat| seat.keys.contains(key)))
+        {
+            self.tell(oldest, wakes);
+        }
+    }
+
+    fn tell(&mut self, number: u64, wakes: &mut Vec<Waker>) {
+        if let Some(seat) = self.seats.get_mut(&number) {
             seat.has_news = true;
             wakes.extend(seat.waker.take());
         }
     }
 
     fn is_first(&self, number: u64) -> bool {
-        let first = |key| self.lines.get(key).and_then(BTreeSet::first) == Some(&number);
-        self.seats.get(&number).is_some_and(|seat| seat.keys.iter().all(first))
+        let first = |key| self.lines.get(key).and_then(Line::first) == Some(number);
+        self.wide.first() == Some(&number)
+            || self.seats.get(&number).is_some_and(|seat| seat.keys.iter().all(first))
     }
 }
 
@@ -210,14 +366,9 @@ impl<'a, K: Hash + Eq + Clone> Standing<'a, K> {
     /// How many stand before it in the longest of its lines, up to a number that is enough to tell.
     pub(crate) fn ahead(&self) -> u32 {
         let state = self.lines.state();
-        let keys = state.seats.get(&self.number).map(|seat| seat.keys.as_slice()).unwrap_or_default();
-        // Who comes last, as most do, has the whole line before it; nobody counts through ten thousand others.
-        let ahead = |key: &K| match state.lines.get(key) {
-            Some(line) if line.last() == Some(&self.number) => line.len() - 1,
-            Some(line) => line.range(..self.number).take(1_000).count(),
-            None => 0,
-        };
-        keys.iter().map(ahead).max().map_or(0, |most| u32::try_from(most).unwrap_or(u32::MAX))
+        let Some(seat) = state.seats.get(&self.number) else { return 0 };
+        let ahead = |key: &K| state.lines.get(key).map_or(0, |line| line.ahead(self.number, &seat.caller));
+        seat.keys.iter().map(ahead).max().map_or(0, |most| u32::try_from(most).unwrap_or(u32::MAX))
     }
 
     /// Stands in the lines of these keys from now on, under its old number. If they are others than before it has its turn there at least
@@ -230,9 +381,9 @@ impl<'a, K: Hash + Eq + Clone> Standing<'a, K> {
             return;
         }
         seat.has_news = true;
-        let before = std::mem::replace(&mut seat.keys, keys.to_vec());
-        state.unqueue(self.number, &before, &mut wakes);
-        state.queue(self.number, keys);
+        let (before, caller) = (std::mem::replace(&mut seat.keys, keys.to_vec()), Arc::clone(&seat.caller));
+        state.unqueue(self.number, &caller, &before, &mut wakes);
+        state.queue(self.number, &caller, keys, &mut wakes);
         drop(state);
         wakes.into_iter().for_each(Waker::wake);
     }
@@ -244,7 +395,8 @@ impl<K: Hash + Eq + Clone> Drop for Standing<'_, K> {
         let mut state = self.lines.state();
         let seat = state.seats.remove(&self.number);
         if let Some(seat) = &seat {
-            state.unqueue(self.number, &seat.keys, &mut wakes);
+            state.unqueue(self.number, &seat.caller, &seat.keys, &mut wakes);
+            state.leaves(&seat.caller);
         }
         drop(state);
         // Its own waker goes after the mutex, too: dropping one runs code of the executor.
@@ -265,8 +417,11 @@ impl<K: Hash + Eq + Clone> Future for NextTurn<'_, K> {
         let is_first = state.is_first(self.number);
         let Some(seat) = state.seats.get_mut(&self.number) else { return Poll::Pending };
         if is_first && seat.has_news {
-            seat.has_news = false;
+            (seat.has_news, seat.is_passed) = (false, false);
             return Poll::Ready(Turn::Ask);
+        }
+        if std::mem::replace(&mut seat.is_passed, false) && !is_first {
+            return Poll::Ready(Turn::Passed);
         }
         let replaced = seat.waker.replace(waker);
         drop(state);

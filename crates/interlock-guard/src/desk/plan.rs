@@ -65,7 +65,8 @@ impl Plan {
         let mut filled = |kind, templates: &[KeyTemplate]| {
             let key = |template| {
                 let name = arguments.fill(template).map_err(unfilled)?;
-                let key = joined(kind, &[&call.upstream, &name]);
+                // The same text belongs together also where it is of several servers: they may work on one file or one table.
+                let key = joined(kind, &[&name]);
                 names.push((key.clone(), shown(name)));
                 Ok(key)
             };
@@ -98,7 +99,10 @@ impl Plan {
         let changes = facts(&rules.changes)?;
         let requires_fresh = filled("state", in_mode(&rules.requires_fresh, mode))?;
         let once = match rules.idempotency.as_ref().filter(|ruled| ruled.mode == mode) {
-            Some(ruled) => once(call, &mut arguments, &ruled.value, kinds.once, rules.keep)?,
+            Some(ruled) => match once(call, &mut arguments, &ruled.value, kinds.once, rules.keep)? {
+                None if rules.idempotency_required => return Err(Why::Common(RefusalReason::KeyMissing)),
+                once => once,
+            },
             None => None,
         };
 
@@ -110,7 +114,7 @@ impl Plan {
             .map(|ruled| Places { key: by_caller(kinds.place, &ruled.rule), limit: ruled.value.get() })
             .collect::<Vec<_>>();
 
-        let reader = call.reader.as_deref().map(|reader| joined("reader", &[&call.upstream, reader]));
+        let reader = call.reader.as_deref().map(|reader| joined("reader", &[reader]));
         if reader.is_none() && !requires_fresh.is_empty() {
             return Err(Why::NoReader);
         }

@@ -4,7 +4,7 @@
 //! stands in the lines of this process, and only who is first there stands in the store's line, too, and asks again: when a call of this
 //! process gave something back, and now and then for what other replicas give back.
 
-use std::{pin::pin, time::Duration};
+use std::{pin::pin, sync::Arc, time::Duration};
 
 use interlock_sync::{
     adapt::RefusalReason,
@@ -62,6 +62,7 @@ pub(super) struct Asking<'a> {
     pub(super) desk: &'a Desk,
     pub(super) id: OpId,
     pub(super) number: u64,
+    pub(super) caller: &'a Arc<str>,
     pub(super) rules: &'a ToolRules,
     pub(super) came: Instant,
 }
@@ -95,7 +96,7 @@ impl Asking<'_> {
             }
         }
         let room = Room { in_line: self.rules.queue, in_all: self.desk.terms.waiting };
-        let Ok(standing) = self.desk.lines.stand(self.number, keys.clone(), room) else {
+        let Ok(standing) = self.desk.lines.stand(self.number, self.caller, keys.clone(), room) else {
             return Verdict::Refused(Why::QueueFull { keys: names(plan, &keys) });
         };
         self.note_waits(plan, &keys, standing.ahead());
@@ -107,13 +108,13 @@ impl Asking<'_> {
                 biased;
                 () = &mut gone => return Verdict::GivenUp,
                 turn = standing.turn() => match turn {
-                    Turn::Ask => {}
+                    Turn::Ask | Turn::Passed => {}
                     Turn::Closed => return Verdict::Refused(Why::Common(RefusalReason::Closed)),
                 },
                 () = &mut late => return Verdict::Refused(plan.late(&keys, retry_after)),
                 () = sleep(pause), if is_asking => {}
             }
-            // Somebody with an older number may have come to stand before it.
+            // Another caller, whose turn is before its own, may have come to stand there.
             is_asking = standing.is_first();
             if is_asking {
                 let stands = plan.is_for_locks(&keys);

@@ -120,7 +120,7 @@ impl Live {
 /// The tables that differ and cannot change while the guard runs.
 fn only_at_start(before: &Config, after: &Config) -> Vec<&'static str> {
     let tables = [
-        ("[state]", before.state != after.state),
+        ("[state]", place(before) != place(after)),
         ("[listen]", before.listen != after.listen),
         ("[admin]", before.admin != after.admin),
         ("[audit]", before.audit != after.audit),
@@ -128,6 +128,11 @@ fn only_at_start(before: &Config, after: &Config) -> Vec<&'static str> {
         ("[defaults]: waiting, longest, longest_task and close", terms(before) != terms(after)),
     ];
     tables.into_iter().filter(|(_, is_changed)| *is_changed).map(|(name, _)| name).collect()
+}
+
+/// Where the state is, and under which terms.
+fn place(config: &Config) -> impl PartialEq + '_ {
+    (&config.state, config.namespace(), config.may_forget)
 }
 
 /// The times and numbers that are no tool's own.

@@ -39,6 +39,8 @@ pub struct Rule {
     pub requires_fresh: Option<Vec<KeyTemplate>>,
     /// Where the key of a call that must take effect once comes from.
     pub idempotency: Option<Option<IdempotencyKey>>,
+    /// Whether a call that does not say its key is refused.
+    pub idempotency_required: Option<bool>,
     /// After which a call's outcome is unknown.
     pub timeout: Option<Duration>,
     /// How long a call waits for its turn.
@@ -89,6 +91,7 @@ impl Rule {
             changes: None,
             requires_fresh: None,
             idempotency: None,
+            idempotency_required: None,
             timeout: None,
             wait: None,
             cancel: None,
@@ -119,6 +122,7 @@ impl Rule {
             ("rate", self.rate.is_some()),
             ("in_flight", self.in_flight.is_some()),
             ("idempotency", self.idempotency.is_some()),
+            ("idempotency_required", self.idempotency_required.is_some()),
             ("timeout", self.timeout.is_some()),
             ("wait", self.wait.is_some()),
             ("cancel", self.cancel.is_some()),

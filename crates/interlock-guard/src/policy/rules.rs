@@ -40,6 +40,8 @@ pub struct ToolRules {
     pub requires_fresh: Option<Ruled<Vec<KeyTemplate>>>,
     /// Where the key of a call that must take effect once comes from.
     pub idempotency: Option<Ruled<IdempotencyKey>>,
+    /// Whether a call that does not say its key is refused.
+    pub idempotency_required: bool,
     /// After which a call's outcome is unknown.
     pub timeout: Duration,
     /// How much longer than the timeout what a call holds is held.
@@ -48,7 +50,7 @@ pub struct ToolRules {
     pub wait: Duration,
     /// What becomes of a cancel by the caller, where a rule says so.
     pub cancel: Option<Cancel>,
-    /// How many calls may stand in one line.
+    /// How many calls of one caller may stand in one line.
     pub queue: usize,
     /// How long endings, versions and views are remembered.
     pub keep: Duration,
@@ -196,6 +198,7 @@ pub(super) fn resolve(
         changes: None,
         requires_fresh: None,
         idempotency: None,
+        idempotency_required: false,
         timeout: defaults.timeout,
         grace: defaults.grace,
         wait: defaults.wait,
@@ -219,6 +222,7 @@ pub(super) fn resolve(
         by.set(&mut out.changes, keys(&rule.changes));
         by.set(&mut out.requires_fresh, keys(&rule.requires_fresh));
         by.set(&mut out.idempotency, rule.idempotency.clone());
+        out.idempotency_required = rule.idempotency_required.unwrap_or(out.idempotency_required);
         out.timeout = rule.timeout.unwrap_or(out.timeout);
         out.wait = rule.wait.unwrap_or(out.wait);
         out.cancel = rule.cancel.or(out.cancel);

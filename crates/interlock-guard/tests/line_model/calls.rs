@@ -3,6 +3,7 @@
 use std::{
     collections::BTreeSet,
     pin::{Pin, pin},
+    sync::{Arc, LazyLock},
     task::{Context, Poll},
 };
 
@@ -16,7 +17,10 @@ use shuttle::{
 
 use crate::line::{Lines, Room, Turn};
 
-const ROOM: Room = Room { in_line: 100, in_all: 100 };
+const ROOM: Room = Room { in_line: 100, in_all: 400 };
+
+/// Who calls.
+static CALLERS: LazyLock<[Arc<str>; 2]> = LazyLock::new(|| ["alice".into(), "bob".into()]);
 
 /// What is done wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,7 +86,7 @@ impl Desk {
     }
 
     /// A call from its coming to its end. One without patience gives up after so many looks.
-    pub(crate) async fn call(&self, keys: Vec<usize>, mut patience: Option<usize>) -> Fate {
+    pub(crate) async fn call(&self, caller: usize, keys: Vec<usize>, mut patience: Option<usize>) -> Fate {
         let number = self.next.fetch_add(1, Ordering::SeqCst);
         let mut waits_for = self.lines.busy(&keys);
         if waits_for.is_empty() {
@@ -91,7 +95,7 @@ impl Desk {
                 Err(busy) => waits_for = busy,
             }
         }
-        let standing = self.lines.stand(number, waits_for, ROOM).unwrap();
+        let standing = self.lines.stand(number, &CALLERS[caller], waits_for, ROOM).unwrap();
         if self.flaw == Flaw::StandsAfterTheLastQuestion {
             let _ = poll_once(&mut pin!(standing.turn())).await;
         }
@@ -103,6 +107,7 @@ impl Desk {
                 }
                 None => return Fate::GivenUp,
                 Some(Turn::Closed) => return Fate::Closed,
+                Some(Turn::Passed) => {}
                 Some(Turn::Ask) => match self.ask(&keys) {
                     Ok(held) => {
                         drop(standing);

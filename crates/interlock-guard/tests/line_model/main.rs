@@ -49,7 +49,7 @@ fn comings_and_goings(flaw: Flaw, given_up: &'static AtomicUsize) {
             let desk = Arc::clone(&desk);
             spawn(async move {
                 let patience = (chance(3) == 0).then(|| chance(4));
-                match desk.call(some_keys(), patience).await {
+                match desk.call(chance(2), some_keys(), patience).await {
                     Fate::Ran => {}
                     Fate::GivenUp => {
                         given_up.fetch_add(1, Ordering::SeqCst);
@@ -80,7 +80,7 @@ fn who_stands_first_runs_first() {
         let mut calls = Vec::new();
         for _ in 0..3 {
             let other = Arc::clone(&desk);
-            let mut call = Box::pin(async move { other.call(vec![0], None).await });
+            let mut call = Box::pin(async move { other.call(0, vec![0], None).await });
             // The next comes when this one stands.
             assert!(block_on(poll_once(&mut call.as_mut())).is_none(), "the key is held");
             let gives_up = chance(4) == 0;
@@ -110,7 +110,7 @@ fn closing_sends_everybody_away() {
         let calls: Vec<_> = (0..3)
             .map(|_| {
                 let desk = Arc::clone(&desk);
-                spawn(async move { desk.call(some_keys(), None).await })
+                spawn(async move { desk.call(chance(2), some_keys(), None).await })
             })
             .collect();
         desk.lines.close();

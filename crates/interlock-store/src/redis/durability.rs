@@ -7,7 +7,7 @@ use interlock_sync::store::StoreError;
 
 use super::link::Link;
 use crate::{
-    Options,
+    Caveat, Options,
     open::{Caveats, without_secrets},
 };
 
@@ -28,12 +28,12 @@ pub(super) fn caveats(url: &str, options: &Options) -> Caveats {
 }
 
 /// What there is to say about a server that answered so.
-fn caveat(place: &str, answer: &Result<String, StoreError>) -> Option<String> {
+fn caveat(place: &str, answer: &Result<String, StoreError>) -> Option<Caveat> {
     let unknown = |why: &str| {
-        format!(
+        Caveat::Unknown(format!(
             "whether {place} keeps its data through a restart could not be found out ({why}); if it writes no append-only file, {HARM}: see that \
              it has `appendonly yes`"
-        )
+        ))
     };
     let said = match answer {
         Ok(said) => said,
@@ -41,10 +41,10 @@ fn caveat(place: &str, answer: &Result<String, StoreError>) -> Option<String> {
     };
     match said.lines().find_map(|line| line.trim().strip_prefix("aof_enabled:")) {
         Some("1") => None,
-        Some("0") => Some(format!(
+        Some("0") => Some(Caveat::Forgets(format!(
             "{place} writes no append-only file: when it restarts it has forgotten what it granted since its last snapshot, or all of it; {HARM}. \
              Set `appendonly yes`, and `appendfsync always` if not even the last second may be lost"
-        )),
+        ))),
         _ => Some(unknown("INFO persistence does not say it")),
     }
 }
@@ -55,11 +55,15 @@ mod tests {
 
     #[test]
     fn only_a_server_with_an_append_only_file_has_nothing_said_of_it() {
-        let of = |said: &str| caveat("redis://h", &Ok(said.to_owned())).unwrap_or_default();
-        assert_eq!(of("# Persistence\r\nloading:0\r\naof_enabled:1\r\n"), "");
-        assert!(of("# Persistence\r\nloading:0\r\naof_enabled:0\r\n").contains("writes no append-only file"));
-        assert!(of("# Persistence\r\nloading:0\r\n").contains("could not be found out"));
+        let of = |said: &str| caveat("redis://h", &Ok(said.to_owned()));
+        assert_eq!(of("# Persistence\r\nloading:0\r\naof_enabled:1\r\n"), None);
+        let forgets = of("# Persistence\r\nloading:0\r\naof_enabled:0\r\n");
+        assert!(
+            matches!(forgets, Some(Caveat::Forgets(words)) if words.contains("writes no append-only file"))
+        );
+        assert!(matches!(of("# Persistence\r\nloading:0\r\n"), Some(Caveat::Unknown(_))));
         let forbidden = Err(StoreError::Broken { reason: "NOPERM".into(), source: None });
-        assert!(caveat("redis://h", &forbidden).unwrap_or_default().contains("could not be found out"));
+        let unknown = caveat("redis://h", &forbidden);
+        assert!(matches!(unknown, Some(Caveat::Unknown(words)) if words.contains("could not be found out")));
     }
 }

@@ -13,15 +13,16 @@ pub(super) const VERB: Verb = Verb { command, run };
 
 /// List the calls in doubt of a guard's or a server's state, and settle them
 #[derive(Args)]
-#[command(after_help = "Examples:\n  interlock doubts --state sqlite:guard.db\n  \
-                  interlock doubts --state redis://localhost --settle once:bank:pay:alice:o-17 --fence 1789 --as never-happened\n\n\
+#[command(after_help = "Examples:\n  interlock doubts --state sqlite:guard.db --namespace guard-bank\n  \
+                  interlock doubts --state redis://localhost --namespace guard-bank --settle once:bank:pay:alice:o-17 \
+                  --fence 1789 --as never-happened\n\n\
                   A call is in doubt when it was started and its process was gone before it had an answer. Its idempotency key is \
                   never run again by itself. Find out what became of it, and say so. Exits with 1 while something is in doubt.")]
 struct Doubts {
     /// Where the state is: sqlite:PATH, redis://… or postgres://…
     #[arg(long, value_name = "URL")]
     state: String,
-    /// The part of the state to look at: the namespace it was opened with
+    /// The part of the state to look at: of a guard its `namespace`, which is by default `guard-` and the name of its first upstream
     #[arg(long, value_name = "NAME", default_value = "interlock")]
     namespace: String,
     /// Only keys that begin so

@@ -56,6 +56,9 @@ struct Guard {
     /// Where locks and limits are kept: memory:, sqlite:PATH, redis://… or postgres://…
     #[arg(long, value_name = "URL")]
     state: Option<String>,
+    /// What must outlive a restart of the store: without this a Redis that writes no append-only file is refused
+    #[arg(long, value_enum, value_name = "WHAT")]
+    durability: Option<DurabilityName>,
     /// Serve Streamable HTTP at this address instead of stdio; port 0 is any free one
     #[arg(long, value_name = "ADDR")]
     listen: Option<SocketAddr>,
@@ -100,6 +103,14 @@ enum ModeName {
     Enforce,
     /// Decide and write down, refuse nothing
     Observe,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum DurabilityName {
+    /// What was granted
+    Kept,
+    /// Nothing: after a restart a lock may have two holders, and a call with a key may run twice
+    None,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -3,7 +3,7 @@
 use std::{
     io::{Read, Write},
     net::TcpStream,
-    process::Command,
+    process::{Command, Stdio},
 };
 
 use interlock_testkit::service::{Redis, Setup};
@@ -39,8 +39,16 @@ fn tell(redis: &Redis, command: &str) {
 async fn a_redis_that_forgets_is_told_and_one_that_does_not_is_not() {
     let forgets = "writes no append-only file";
     let redis = Redis::start().expect("Redis starts");
-    let said = said_at_start(&["--state", &redis.url()], forgets).await;
-    assert!(said.contains(forgets) && said.contains("may run twice"), "{said}");
+    let told = said_at_start(&["--state", &redis.url(), "--durability", "none"], forgets).await;
+    assert!(told.contains(forgets) && told.contains("may run twice"), "{told}");
+    // Unless that is wanted, it does not start.
+    let effects = Effects::new();
+    let line = effects.line().guarded(&["--state", &redis.url()]);
+    let refused = Command::new(INTERLOCK).args(&line.arguments()[1..]).stdin(Stdio::null()).output();
+    let refused = refused.expect("the program starts");
+    let said = String::from_utf8_lossy(&refused.stderr);
+    assert!(!refused.status.success() && said.contains(forgets), "{said}");
+    assert!(said.contains("durability = \"none\""), "it says what to do: {said}");
     let durable = Redis::start_as(Setup { durable: true, ..Setup::default() }).expect("Redis starts");
     let said = said_at_start(&["--state", &durable.url()], forgets).await;
     assert!(!said.contains("append-only"), "{said}");

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use interlock_testkit::service::{Postgres, Redis};
+use interlock_testkit::service::{Postgres, Redis, Setup};
 use serde_json::json;
 use tokio::task::JoinSet;
 
@@ -96,7 +96,8 @@ async fn each_credit_is_spent_once(guard: &Line, transfers: usize, amount: i64) 
 
 #[tokio::test(flavor = "multi_thread")]
 async fn two_replicas_that_were_told_nothing_spend_each_credit_once() {
-    let (folder, redis) = (scratch(), Redis::start().expect("Redis starts"));
+    let (folder, redis) =
+        (scratch(), Redis::start_as(Setup { durable: true, ..Setup::default() }).expect("Redis starts"));
     let records = format!("sqlite:{}", folder.path().join("ledger.db").display());
     let guard = ledger(&records, BRIEF, &[]).guarded(&["--listen", "127.0.0.1:0", "--state", &redis.url()]);
     // Few enough that the last one has its turn in time on a slow machine, too.
@@ -105,7 +106,7 @@ async fn two_replicas_that_were_told_nothing_spend_each_credit_once() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn over_redis_two_replicas_spend_each_credit_once() {
-    let redis = Redis::start().expect("Redis starts");
+    let redis = Redis::start_as(Setup { durable: true, ..Setup::default() }).expect("Redis starts");
     two_replicas_spend_each_credit_once(&redis.url()).await;
 }
 
@@ -186,7 +187,7 @@ async fn one_replica_is_killed(state: &str) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn over_redis_a_replica_that_is_killed_leaves_nothing_half_locked_and_nothing_runs_twice() {
-    let redis = Redis::start().expect("Redis starts");
+    let redis = Redis::start_as(Setup { durable: true, ..Setup::default() }).expect("Redis starts");
     one_replica_is_killed(&redis.url()).await;
 }
 

@@ -109,7 +109,10 @@ impl Peers {
         // A crowd takes a while to gather, and those who came first must not be taken for dead.
         let listen =
             "[listen]\nat = \"127.0.0.1:0\"\nconnections = 20000\nrequests = 20000\nslow = \"10min\"\n";
-        std::fs::write(&path, format!("[state]\nurl = \"{state}\"\n\n{listen}\n{policy}"))?;
+        std::fs::write(
+            &path,
+            format!("[state]\nurl = \"{state}\"\ndurability = \"none\"\n\n{listen}\n{policy}"),
+        )?;
         let mut command = Command::new(&self.interlock);
         command.args(["guard", "--config"]).arg(&path);
         Running::that_says_where(command)

@@ -67,3 +67,18 @@ async fn a_stranger_may_read_but_not_write_what_must_be_fresh() {
     assert!(world.ask(stranger("delete")).await.contains("does not say who you are"));
     world.assert_idle().await;
 }
+
+#[tokio::test(start_paused = true)]
+async fn what_was_read_through_one_server_and_changed_through_another_is_stale() {
+    let world = World::new(|tool| match tool {
+        "read" => ToolRules { observes: keys(&["graph"]), ..rules() },
+        "write" => ToolRules { changes: keys(&["graph"]), ..rules() },
+        _ => ToolRules { requires_fresh: keys(&["graph"]), ..rules() },
+    });
+    let of = |upstream: &str, call: ToolCall| ToolCall { upstream: upstream.into(), ..call };
+    assert_eq!(world.ask(of("one", by("alice", plain("read")))).await, "ok");
+    assert_eq!(world.ask(of("other", by("alice", plain("delete")))).await, "ok", "she has seen it");
+    assert_eq!(world.ask(of("other", by("bob", plain("write")))).await, "ok");
+    let refused = world.ask(of("one", by("alice", plain("delete")))).await;
+    assert!(refused.contains("graph"), "{refused}");
+}

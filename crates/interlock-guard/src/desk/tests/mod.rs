@@ -177,6 +177,7 @@ fn rules() -> ToolRules {
         changes: None,
         requires_fresh: None,
         idempotency: None,
+        idempotency_required: false,
         timeout: SECOND * 60,
         grace: SECOND * 10,
         wait: SECOND * 30,

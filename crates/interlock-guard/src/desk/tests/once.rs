@@ -168,3 +168,25 @@ async fn a_continuation_is_no_duplicate() {
     assert_eq!(world.ask(leg()).await, "ok");
     assert_eq!(world.ask(leg()).await, "again: ok");
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_call_without_a_key_is_refused_where_one_is_required_and_does_not_run() {
+    let by_argument = || ToolRules {
+        idempotency: ruled(IdempotencyKey::Argument("requestId".into())),
+        idempotency_required: true,
+        ..rules()
+    };
+    let world = World::new(move |tool| match tool {
+        "by_argument" => by_argument(),
+        _ => ToolRules { idempotency_required: true, ..by_meta() },
+    });
+    for tool in ["pay", "by_argument"] {
+        let forward = |_| async { panic!("it ran without a key") };
+        let refused = said(&world.desk.carry(plain(tool), forward).await);
+        assert!(refused.contains("it needs an idempotency key"), "{refused}");
+        assert_eq!(world.notes.take(), [format!("{tool} refused: idempotency-key-missing")]);
+    }
+    assert_eq!(world.ask(keyed("pay", json!({}), json!("k"))).await, "ok");
+    assert_eq!(world.ask(call("by_argument", json!({ "requestId": "k" }))).await, "ok");
+    world.assert_idle().await;
+}

@@ -28,15 +28,15 @@ fn keys_are_sorted_once_each_and_exclusive_wins() {
     lines.extend(plan.admission.charges.iter().map(|charge| charge.key.to_string()));
     lines.push(plan.keys().join(" "));
     expect![[r#"
-        lock:bank:a shared
-        lock:bank:a%3a;1 alone
-        lock:bank:b alone
-        lock:bank:c shared
+        lock:a shared
+        lock:a%3a;1 alone
+        lock:b alone
+        lock:c shared
         place:*:alice
-        lock:bank:a
-        lock:bank:a%3a;1
-        lock:bank:b
-        lock:bank:c
+        lock:a
+        lock:a%3a;1
+        lock:b
+        lock:c
         once:bank:pay:alice:k 1
         rate:*:alice
         a a:1 b c"#]]

@@ -277,3 +277,72 @@ async fn a_call_that_does_not_say_what_it_works_on_is_refused() {
     assert!(refused.contains("does not allow it"), "{refused}");
     world.assert_idle().await;
 }
+
+/// Two servers that work on one file were kept apart by nothing, although their policy named one key.
+#[tokio::test(start_paused = true)]
+async fn a_key_of_the_same_text_is_one_lock_for_all_servers() {
+    let world = World::new(|_| locking(&["file:{args.path}"]));
+    let of = |upstream: &str| ToolCall { upstream: upstream.into(), ..call("edit", json!({ "path": "a" })) };
+    let mut first = world.start(of("one"));
+    assert!(first.is_running().await);
+    let mut second = world.start(of("other"));
+    assert!(!second.is_running().await, "the file has a writer");
+    assert_eq!(first.end(done("ok")).await, "ok");
+    assert!(second.is_running().await);
+    assert_eq!(second.end(done("ok")).await, "ok");
+    world.assert_idle().await;
+}
+
+/// A caller with a thousand calls in line kept all others waiting until they had run.
+#[tokio::test(start_paused = true)]
+async fn a_caller_with_a_thousand_calls_in_line_holds_another_up_by_one() {
+    let world = World::new(|_| ToolRules { wait: SECOND * 3600, ..locking(&["k"]) });
+    let mut holder = world.start(by("greedy", plain("t")));
+    assert!(holder.is_running().await);
+    let order = Arc::new(Mutex::new(Vec::new()));
+    let mut calls = JoinSet::new();
+    let mut start = |caller: &'static str| {
+        let (world, order) = (world.clone(), Arc::clone(&order));
+        calls.spawn(async move {
+            let forward = move |_| async move {
+                order.lock().unwrap().push(caller);
+                tokio::time::sleep(Duration::from_millis(1)).await;
+                done("ok")
+            };
+            world.desk.carry(by(caller, plain("t")), forward).await
+        });
+    };
+    (0..1_000).for_each(|_| start("greedy"));
+    rest().await;
+    (0..3).for_each(|_| start("modest"));
+    rest().await;
+    assert_eq!(world.desk.waiting(), 1_003);
+    holder.end(done("ok")).await;
+    while calls.join_next().await.is_some() {}
+    let order = order.lock().unwrap().clone();
+    let of_modest: Vec<usize> =
+        order.iter().enumerate().filter(|(_, caller)| **caller == "modest").map(|(at, _)| at).collect();
+    assert_eq!(of_modest, [1, 3, 5], "they take turns");
+    world.assert_idle().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_line_that_one_caller_has_filled_has_room_for_another() {
+    let world = World::new(|_| ToolRules { queue: 2, ..locking(&["graph"]) });
+    let mut holder = world.start(by("greedy", plain("t")));
+    assert!(holder.is_running().await);
+    let mut waiters = [world.start(by("greedy", plain("t"))), world.start(by("greedy", plain("t")))];
+    assert!(!waiters[1].is_running().await);
+    let refused = world.ask(by("greedy", plain("t"))).await;
+    assert!(refused.contains("too many calls wait for `graph`"), "{refused}");
+    let mut modest = world.start(by("modest", plain("t")));
+    assert!(!modest.is_running().await);
+    holder.end(done("ok")).await;
+    let [mut first, second] = waiters;
+    assert!(first.is_running().await, "it stands there since before");
+    first.end(done("ok")).await;
+    assert!(modest.is_running().await, "and not behind the second of the greedy one");
+    modest.end(done("ok")).await;
+    second.end(done("ok")).await;
+    world.assert_idle().await;
+}

@@ -53,6 +53,20 @@ pub(super) struct RequestsTable {
 pub(super) struct StateTable {
     /// "memory:", "sqlite:PATH", "redis://…" or "postgres://…". Default "memory:".
     pub(super) url: Option<At<String>>,
+    /// What keeps the state of this guard and its replicas apart from that of others in the same place: 1 to 63 letters, digits, `_` and `-`.
+    /// Default: "guard-" and the name of the first upstream.
+    pub(super) namespace: Option<At<String>>,
+    /// Whether the guard starts only where what was granted outlives a restart of the store ("kept"), or anywhere ("none"). Default "kept".
+    pub(super) durability: Option<DurabilityText>,
+}
+
+/// What outlives a restart of the store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+pub(super) enum DurabilityText {
+    Kept,
+    None,
 }
 
 /// How clients reach the guard.
@@ -180,9 +194,9 @@ pub(super) struct ApiKeyTable {
 pub(super) struct DefaultsTable {
     /// How long a call waits for its turn. Default "30s".
     pub(super) wait: Option<At<Time>>,
-    /// How many calls may stand in one line. Default 1000.
+    /// How many calls of one caller may stand in one line. Default 1000.
     pub(super) queue: Option<At<u32>>,
-    /// How many calls may stand in all lines together. Default 100000.
+    /// How many calls may stand in all lines together; those of one caller are a quarter of it at most. Default 100000.
     pub(super) waiting: Option<At<u32>>,
     /// After which a call's outcome is unknown. Default "5min".
     pub(super) timeout: Option<At<Time>>,
@@ -279,6 +293,8 @@ pub(super) struct ToolTable {
     pub(super) in_flight: Option<At<Count>>,
     /// Where the key of a call that must take effect once comes from: "meta" or "args.NAME"; "off" takes back.
     pub(super) idempotency: Option<At<IdempotencyText>>,
+    /// Whether a call that does not say its key is refused, and not run unprotected. Default false.
+    pub(super) idempotency_required: Option<bool>,
     /// After which a call's outcome is unknown: "30s".
     pub(super) timeout: Option<At<Time>>,
     /// How long a call waits for its turn: "10s".

@@ -45,6 +45,10 @@ pub struct Config {
     pub mode: Mode,
     /// Where state is kept: `memory:`, `sqlite:PATH`, `redis://…`, `postgres://…`.
     pub state: String,
+    /// What keeps the state of this guard and its replicas apart from that of others in the same place, if that is said.
+    pub namespace: Option<String>,
+    /// Whether the state may forget what it granted when its server restarts.
+    pub may_forget: bool,
     /// How clients reach the guard.
     pub listen: ListenConfig,
     /// Where health, metrics and the live page are.
@@ -63,6 +67,23 @@ pub struct Config {
     pub rules: Vec<Rule>,
 }
 
+/// How long a namespace may be, in every store.
+pub(super) const LONGEST_NAMESPACE: usize = 63;
+
+impl Config {
+    /// What keeps the state of this guard and its replicas apart from that of others in the same place. Unless it is said, it comes from the name
+    /// of the first server: replicas have the same one, and a file that is edited keeps it.
+    #[must_use]
+    pub fn namespace(&self) -> String {
+        if let Some(namespace) = &self.namespace {
+            return namespace.clone();
+        }
+        let name = self.upstreams.first().map_or("", |upstream| &upstream.name);
+        let plain = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' };
+        "guard-".chars().chain(name.chars().map(plain)).take(LONGEST_NAMESPACE).collect()
+    }
+}
+
 /// What is written down of every call.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AuditConfig {
@@ -77,7 +98,7 @@ pub struct AuditConfig {
 pub struct Defaults {
     /// How long a call waits for its turn.
     pub wait: Duration,
-    /// How many calls may stand in one line.
+    /// How many calls of one caller may stand in one line.
     pub queue: usize,
     /// How many calls may stand in all lines together.
     pub waiting: usize,
@@ -131,6 +152,8 @@ impl Default for Config {
             file: "guard.toml".to_owned(),
             mode: Mode::Enforce,
             state: "memory:".to_owned(),
+            namespace: None,
+            may_forget: false,
             listen: ListenConfig::default(),
             admin: None,
             audit: AuditConfig::default(),

@@ -19,8 +19,10 @@ use super::{
         rule::name_all,
         substitute::{Environment, fill_table},
     },
-    AuditConfig, Config, Defaults, MAX_FILE, StoreAway,
-    file::{AdminTable, AuditTable, DefaultsTable, File, RequestsTable, StateTable, StoreAwayText},
+    AuditConfig, Config, Defaults, LONGEST_NAMESPACE, MAX_FILE, StoreAway,
+    file::{
+        AdminTable, AuditTable, DefaultsTable, DurabilityText, File, RequestsTable, StateTable, StoreAwayText,
+    },
     upstream,
     value::{At, ModeText, Size, Time, Words},
     walk,
@@ -121,6 +123,8 @@ impl Reader<'_> {
             file: self.source.file.to_owned(),
             mode: file.mode.as_ref().map_or(Mode::Enforce, |mode| mode_of(*mode.get())),
             state: self.state(&file.state),
+            namespace: self.namespace(&file.state),
+            may_forget: file.state.durability == Some(DurabilityText::None),
             listen,
             admin: self.admin(&file.admin),
             audit: self.audit(&file.audit),
@@ -155,6 +159,19 @@ impl Reader<'_> {
             self.wrong(url, "this is no place for state: write `memory:`, `sqlite:PATH`, `redis://HOST` or `postgres://HOST/NAME`");
         }
         text.clone()
+    }
+
+    fn namespace(&mut self, table: &StateTable) -> Option<String> {
+        let at = table.namespace.as_ref()?;
+        let text = at.get();
+        let is_plain = text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
+        if !is_plain || !(1..=LONGEST_NAMESPACE).contains(&text.len()) {
+            self.wrong(
+                at,
+                format!("`{text}` is no namespace: 1 to {LONGEST_NAMESPACE} letters, digits, `_` and `-`"),
+            );
+        }
+        Some(text.clone())
     }
 
     fn admin(&mut self, table: &AdminTable) -> Option<SocketAddr> {

@@ -481,3 +481,21 @@ fn hostile_files_are_refused_and_nothing_more() {
     std::fs::write(&path, [0xff]).unwrap();
     assert_eq!(said(&path), "it is not UTF-8");
 }
+
+#[test]
+fn a_namespace_is_what_is_said_or_comes_from_the_first_server() {
+    let of = |text: &str| parse(text).namespace();
+    let bank = "[[upstream]]\nname = 'bank'\ncommand = ['x']\n";
+    assert_eq!(of(bank), "guard-bank");
+    let edited = format!(
+        "{bank}[[upstream]]\nname = 'mail'\ncommand = ['y', '--new']\n[[tool]]\nmatch = '*'\nlock = 'k'"
+    );
+    assert_eq!(of(&edited), "guard-bank", "a file that is edited keeps it");
+    assert_eq!(of(&format!("[state]\nnamespace = 'shop_1-b'\n{bank}")), "shop_1-b");
+    assert_eq!(of(""), "guard-");
+    for wrong in ["", "a b", "ä", &"n".repeat(64)] {
+        let text = format!("[state]\nnamespace = '{wrong}'");
+        let broken = Config::parse("guard.toml", &text, None, &environment()).unwrap_err().to_string();
+        assert!(broken.contains("is no namespace"), "{broken}");
+    }
+}

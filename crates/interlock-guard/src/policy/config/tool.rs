@@ -49,6 +49,7 @@ impl Reader<'_> {
             changes: self.keys(table.changes.as_ref()),
             requires_fresh: self.keys(table.requires_fresh.as_ref()),
             idempotency: self.idempotency(table),
+            idempotency_required: table.idempotency_required,
             timeout: self.positive(table.timeout.as_ref()),
             wait: self.time(table.wait.as_ref()),
             cancel: table.cancel.map(|cancel| match cancel {

@@ -9,7 +9,7 @@ use interlock_guard::policy::{
 };
 use interlock_model::Mode;
 
-use super::{Guard, ModeName};
+use super::{DurabilityName, Guard, ModeName};
 
 /// What is to be guarded, and how.
 pub(super) struct Plan {
@@ -56,6 +56,9 @@ pub(super) fn override_with(options: &Guard, config: &mut Config) {
     config.mode = options.mode.map_or(config.mode, Mode::from);
     if let Some(state) = &options.state {
         config.state.clone_from(state);
+    }
+    if let Some(durability) = options.durability {
+        config.may_forget = durability == DurabilityName::None;
     }
     config.listen.address = options.listen.or(config.listen.address);
     config.admin = options.admin.or(config.admin);

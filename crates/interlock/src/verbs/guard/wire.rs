@@ -20,7 +20,7 @@ use interlock_guard::{
     session::Engine,
     upstream::{Complaints, Upstream},
 };
-use interlock_store::Options;
+use interlock_store::{Caveat, Options};
 use tokio::{net::TcpListener, task::JoinHandle};
 
 use super::{Guard, LogForm, entrance::Entrance, plan::Plan, signals::Signals};
@@ -47,12 +47,18 @@ impl Wired {
     /// Opens everything. The first line of output says where it listens, if it does.
     pub(super) async fn start(plan: &Plan, options: &Guard, console: &mut Console) -> Result<Self> {
         let config = &plan.config;
-        let store = interlock_store::open(&config.state, &Options::default()).await?;
+        let place = Options::default().namespace(config.namespace());
+        let store = interlock_store::open(&config.state, &place).await?;
         store.now().await.context("failed to reach the state")?;
         let ops = Ops::open(operations(config, Arc::clone(&store), options.log)).context("failed to")?;
         let watch = ops.watch();
-        for words in interlock_store::caveats(&config.state, &Options::default()).await {
-            watch.note(&Event::Notice { about: "state", words: &words });
+        for caveat in interlock_store::caveats(&config.state, &place).await {
+            match caveat {
+                Caveat::Forgets(words) if !config.may_forget => bail!(
+                    "{words}. To start all the same, say `durability = \"none\"` in `[state]`, or --durability none"
+                ),
+                caveat => watch.note(&Event::Notice { about: "state", words: &caveat.to_string() }),
+            }
         }
         let desk = Desk::new(store, Arc::clone(&plan.rules), Arc::clone(&watch)).on_terms(terms(config));
         let desk = Arc::new(desk);
