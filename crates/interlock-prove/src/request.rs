@@ -78,11 +78,13 @@ pub struct Budget {
     pub calls: u64,
     /// In concurrent runs of one set.
     pub trials: u32,
+    /// Of the time, what is kept back for whoever goes on once a race is shown.
+    pub kept_back: Duration,
 }
 
 impl Default for Budget {
     fn default() -> Self {
-        Self { time: Duration::from_secs(60), calls: 2000, trials: 30 }
+        Self { time: Duration::from_secs(60), calls: 2000, trials: 30, kept_back: Duration::ZERO }
     }
 }
 

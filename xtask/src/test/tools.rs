@@ -56,6 +56,12 @@ const TOOLS: &[Tool] = &[
     Tool { what: "node", found: &[Found::OnPath("node")], from: Source::Debian("nodejs") },
     // Looks at the guard's live page.
     Tool { what: "chromium", found: &[Found::OnPath("chromium")], from: Source::Debian("chromium") },
+    // A repository behind ssh is fetched from one.
+    Tool {
+        what: "sshd",
+        found: &[Found::InVersionOf { folder: "/usr", file: "sshd" }],
+        from: Source::Debian("openssh-server"),
+    },
     // Rust links with it; the file shim of `prove` and the stepped clocks of the fault tests are built with it too.
     Tool { what: "cc", found: &[Found::OnPath("cc")], from: Source::Debian("gcc") },
     // The servers that prove is shown on are installed with these.

@@ -159,7 +159,7 @@ impl Case {
         // Of many calls there are many orders: the budget may end among them, and then the set was not tried.
         let Ok(orders) = tokio::time::timeout(setting.left(), orders).await else { return State::New };
         match orders {
-            Ok(_) => match self.serial.oddities.first() {
+            Ok(()) => match self.serial.oddities.first() {
                 Some(oddity) if oddity.contains("twice") => State::Unknown(oddity.clone()),
                 _ => match self.hopeless() {
                     Some(why) => State::Unknown(why),
@@ -276,7 +276,7 @@ impl Case {
             return Ok(judgement);
         }
         match self.serial.run(setting.lab, &self.set, true, setting.side_by_side).await {
-            Ok(_) => Ok(judge(&self.set, &self.serial, &run.history, &self.masked(run))),
+            Ok(()) => Ok(judge(&self.set, &self.serial, &run.history, &self.masked(run))),
             Err(unstable) => Err(unstable.to_string()),
         }
     }

@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, path::Path};
 
 use async_trait::async_trait;
-use interlock_model::{Answer, CallSet, PlannedCall};
+use interlock_model::{Answer, CallSet, Fingerprint, PlannedCall};
 use serde_json::Value;
 use strsim::jaro_winkler;
 
@@ -14,19 +14,58 @@ use crate::{
         listing::Listing,
         pick,
         restraint::Withheld,
-        survey::{Bounds, Runner, Survey, survey},
+        survey::{Bounds, Runner, Survey, Surveyor, survey},
     },
     request::{Ask, Progress},
     trouble::Trouble,
 };
 
-/// What is tried, and what is not.
+/// What is tried next, and what is not.
 pub(super) struct Choice {
     /// The most promising first.
     pub(super) sets: Vec<Chosen>,
     /// Why nothing that changes anything is among them, if that is so although nobody asked for it.
     pub(super) no_writer: Option<String>,
+    /// Whether more is chosen when these have been tried.
+    pub(super) more: bool,
 }
+
+impl Choice {
+    fn all(sets: Vec<Chosen>, no_writer: Option<String>) -> Self {
+        Self { sets, no_writer, more: false }
+    }
+}
+
+/// Chooses step by step. A survey of many tools takes as long as several proofs, so what a scan found is surveyed and tried before the rest.
+pub(super) struct Chooser<'l> {
+    lab: &'l Lab,
+    bounds: Bounds,
+    ask: Option<Ask>,
+    stages: Option<Stages<'l>>,
+}
+
+/// What is left of a choice that is made in steps.
+struct Stages<'l> {
+    surveyor: Surveyor<'l>,
+    /// Findings that no set was made for yet.
+    findings: Vec<Found>,
+    /// Sets that were chosen already.
+    chosen: Vec<CallSet>,
+    next: Stage,
+    is_fresh: bool,
+}
+
+/// The steps, in their order. Tools that make things can be called on an empty server, the others may need what they make.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    FoundMakers,
+    Found,
+    Rest,
+    Over,
+}
+
+/// Of the survey's time so much goes to what a scan found in tools that make things, and as much to its other tools.
+const STAGE_SHARE: u32 = 2;
 
 /// A set, and why it was chosen.
 pub(super) struct Chosen {
@@ -41,6 +80,11 @@ impl Chosen {
     pub(super) fn by_hand(set: CallSet) -> Self {
         Self { set, by_hand: true, findings: Vec::new() }
     }
+
+    /// One that a probe picked.
+    fn picked(set: CallSet) -> Self {
+        Self { set, by_hand: false, findings: Vec::new() }
+    }
 }
 
 #[async_trait]
@@ -54,74 +98,168 @@ impl Runner for Lab {
     }
 }
 
-/// The sets to try. What is not called is noted.
-pub(super) async fn choose(
-    ask: Ask,
+impl<'l> Chooser<'l> {
+    pub(super) fn new(ask: Ask, lab: &'l Lab, bounds: Bounds) -> Self {
+        Self { lab, bounds, ask: Some(ask), stages: None }
+    }
+
+    /// The next sets to try. What is not called is noted.
+    pub(super) async fn next(
+        &mut self,
+        progress: &dyn Progress,
+        notes: &mut Vec<String>,
+    ) -> Result<Choice, Trouble> {
+        let (lab, bounds) = (self.lab, self.bounds.clone());
+        match self.ask.take() {
+            Some(Ask::Sets(sets)) => named(sets, lab, &bounds, progress, notes).await,
+            Some(Ask::Survey) => {
+                let found = look(lab, bounds, progress, notes).await?;
+                let sets = pick::pick(&found.surface).into_iter().map(Chosen::picked).collect();
+                Ok(Choice::all(sets, no_writer(&found)))
+            }
+            Some(Ask::Findings { findings }) => {
+                // That a scan names a tool is no leave to call it if it looks destructive: a scan reads code, and nobody has asked for the call.
+                let found = look(lab, bounds, progress, notes).await?;
+                let from = from::sets(&findings, &found.surface, &found.left_alone);
+                notes.extend(left_out(from.left_out));
+                let chosen = |(set, findings)| Chosen { set, by_hand: false, findings };
+                Ok(Choice::all(from.sets.into_iter().map(chosen).collect(), None))
+            }
+            Some(Ask::Everything { findings }) => {
+                progress.doing("asking for the tools");
+                let tools = lab.tools().await?;
+                progress.doing(&format!("finding out what {} tools do", tools.len()));
+                let surveyor = Surveyor::begin(&tools, lab, &bounds).await;
+                let chosen = Vec::new();
+                let stages = Stages { surveyor, findings, chosen, next: Stage::FoundMakers, is_fresh: false };
+                self.stages.insert(stages).step(&bounds, progress, notes).await
+            }
+            None => match &mut self.stages {
+                Some(stages) => stages.step(&bounds, progress, notes).await,
+                None => Ok(Choice::all(Vec::new(), None)),
+            },
+        }
+    }
+}
+
+impl Stages<'_> {
+    async fn step(
+        &mut self,
+        bounds: &Bounds,
+        progress: &dyn Progress,
+        notes: &mut Vec<String>,
+    ) -> Result<Choice, Trouble> {
+        while matches!(self.next, Stage::FoundMakers | Stage::Found) {
+            let found: BTreeSet<String> =
+                self.findings.iter().flat_map(|found| found.tools.clone()).collect();
+            let only_makers = self.next == Stage::FoundMakers;
+            let is_meant = |tool: &Listing| {
+                // What else makes things may be what a tool of a finding needs.
+                if only_makers {
+                    found.contains(&tool.name) && tool.looks_like_maker()
+                } else {
+                    found.contains(&tool.name) || (!found.is_empty() && tool.looks_like_maker())
+                }
+            };
+            self.next = if only_makers { Stage::Found } else { Stage::Rest };
+            if !self.surveyor.has_open(is_meant) {
+                continue;
+            }
+            progress.doing("finding out what the tools do in which something was found");
+            self.surveyor.explore(is_meant, bounds.time / STAGE_SHARE).await;
+            let surface = self.surveyor.surface();
+            let can_be_called = |name: &String| {
+                surface.tools.iter().any(|tool| tool.name == *name && !tool.samples.is_empty())
+            };
+            let (now, later): (Vec<Found>, Vec<Found>) = std::mem::take(&mut self.findings)
+                .into_iter()
+                .partition(|found| found.tools.iter().any(can_be_called));
+            self.findings = later;
+            let from = from::sets(&now, &surface, self.surveyor.left_alone());
+            // A later step may know the calls that this one did not.
+            let again = |found: &&Found| from.left_out.iter().any(|(left, _)| *left == found.fingerprint);
+            self.findings.extend(now.iter().filter(again).cloned());
+            if from.sets.is_empty() {
+                continue;
+            }
+            self.check_fresh().await?;
+            self.chosen.extend(from.sets.iter().map(|(set, _)| set.clone()));
+            let chosen = |(set, findings)| Chosen { set, by_hand: false, findings };
+            let sets = from.sets.into_iter().map(chosen).collect();
+            return Ok(Choice { sets, no_writer: None, more: true });
+        }
+        if self.next == Stage::Over {
+            return Ok(Choice::all(Vec::new(), None));
+        }
+        self.next = Stage::Over;
+        progress.doing("finding out what the other tools do");
+        self.surveyor.explore(|_| true, bounds.time).await;
+        self.check_fresh().await?;
+        let mut found = self.surveyor.close(None);
+        notes.append(&mut found.notes);
+        let from = from::sets(&self.findings, &found.surface, &found.left_alone);
+        notes.extend(left_out(from.left_out));
+        let mut sets: Vec<Chosen> = Vec::new();
+        let of_findings =
+            from.sets.into_iter().map(|(set, findings)| Chosen { set, by_hand: false, findings });
+        let picked = pick::pick(&found.surface).into_iter().map(Chosen::picked);
+        for one in of_findings.chain(picked) {
+            let mut known = sets.iter().map(|known| &known.set).chain(&self.chosen);
+            if !known.any(|known| pick::same(known, &one.set)) {
+                sets.push(one);
+            }
+        }
+        Ok(Choice::all(sets, no_writer(&found)))
+    }
+
+    /// Instances that see what others did cannot be compared; looked at once there is a writer, and once is enough.
+    async fn check_fresh(&mut self) -> Result<(), Trouble> {
+        if self.is_fresh || self.surveyor.surface().writers().next().is_none() {
+            return Ok(());
+        }
+        self.is_fresh = true;
+        match self.surveyor.left_behind().await {
+            Some(reader) => Err(Trouble::NotFresh(reader)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Sets that somebody named, with what shows the state where they do not say it.
+async fn named(
+    sets: Vec<CallSet>,
     lab: &Lab,
-    bounds: Bounds,
+    bounds: &Bounds,
     progress: &dyn Progress,
     notes: &mut Vec<String>,
 ) -> Result<Choice, Trouble> {
-    match ask {
-        Ask::Sets(sets) => {
-            progress.doing("asking for the tools");
-            let named = |set: &'_ CallSet| [set.setup.clone(), set.calls.clone(), set.reads.clone()].concat();
-            lab.restraint.know_by_hand(&sets.iter().flat_map(named).collect::<Vec<_>>());
-            // A server that does not list its tools may have them all the same.
-            if let Ok(tools) = lab.tools().await {
-                are_there(&sets, &tools)?;
-            }
-            let mut chosen = Vec::new();
-            for mut set in sets {
-                if set.reads.is_empty() && wants_reads(&set) {
-                    progress.doing(&format!("{}: looking for what shows the state", set.name));
-                    set.reads = reads_of(&set, lab, &bounds).await?;
-                    if set.reads.is_empty() {
-                        notes.push(format!(
-                            "{}: no tool shows what the calls change; only answers are compared",
-                            set.name
-                        ));
-                    }
-                }
-                chosen.push(Chosen::by_hand(set));
-            }
-            Ok(Choice { sets: chosen, no_writer: None })
-        }
-        Ask::Survey => {
-            let found = look(lab, bounds, progress, notes).await?;
-            let sets = pick::pick(&found.surface).into_iter();
-            let sets = sets.map(|set| Chosen { set, by_hand: false, findings: Vec::new() }).collect();
-            Ok(Choice { sets, no_writer: no_writer(&found) })
-        }
-        Ask::Findings { findings } => {
-            // That a scan names a tool is no leave to call it if it looks destructive: a scan reads code, and nobody has asked for the call.
-            let found = look(lab, bounds, progress, notes).await?;
-            let from = from::sets(&findings, &found.surface, &found.left_alone);
-            notes.extend(
-                from.left_out.into_iter().map(|(finding, why)| format!("finding {}: {why}", finding.0)),
-            );
-            let chosen = |(set, findings)| Chosen { set, by_hand: false, findings };
-            Ok(Choice { sets: from.sets.into_iter().map(chosen).collect(), no_writer: None })
-        }
-        Ask::Everything { findings } => {
-            let found = look(lab, bounds, progress, notes).await?;
-            let from = from::sets(&findings, &found.surface, &found.left_alone);
-            notes.extend(
-                from.left_out.into_iter().map(|(finding, why)| format!("finding {}: {why}", finding.0)),
-            );
-            let mut sets: Vec<Chosen> = from
-                .sets
-                .into_iter()
-                .map(|(set, findings)| Chosen { set, by_hand: false, findings })
-                .collect();
-            for set in pick::pick(&found.surface) {
-                if !sets.iter().any(|known| pick::same(&known.set, &set)) {
-                    sets.push(Chosen { set, by_hand: false, findings: Vec::new() });
-                }
-            }
-            Ok(Choice { sets, no_writer: no_writer(&found) })
-        }
+    progress.doing("asking for the tools");
+    let calls = |set: &'_ CallSet| [set.setup.clone(), set.calls.clone(), set.reads.clone()].concat();
+    lab.restraint.know_by_hand(&sets.iter().flat_map(calls).collect::<Vec<_>>());
+    // A server that does not list its tools may have them all the same.
+    if let Ok(tools) = lab.tools().await {
+        are_there(&sets, &tools)?;
     }
+    let mut chosen = Vec::new();
+    for mut set in sets {
+        if set.reads.is_empty() && wants_reads(&set) {
+            progress.doing(&format!("{}: looking for what shows the state", set.name));
+            set.reads = reads_of(&set, lab, bounds).await?;
+            if set.reads.is_empty() {
+                notes.push(format!(
+                    "{}: no tool shows what the calls change; only answers are compared",
+                    set.name
+                ));
+            }
+        }
+        chosen.push(Chosen::by_hand(set));
+    }
+    Ok(Choice::all(chosen, None))
+}
+
+/// The findings that no call can show, for people.
+fn left_out(left_out: Vec<(Fingerprint, String)>) -> impl Iterator<Item = String> {
+    left_out.into_iter().map(|(finding, why)| format!("finding {}: {why}", finding.0))
 }
 
 /// Whether the tools that sets name are there. One that is not would be refused in every order and together alike.

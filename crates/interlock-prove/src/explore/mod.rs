@@ -8,11 +8,14 @@ mod ladder;
 mod replay;
 mod shrink;
 
-use std::time::{Duration, Instant};
+use std::{
+    sync::atomic::{AtomicBool, Ordering::Relaxed},
+    time::{Duration, Instant},
+};
 
 use interlock_model::{CallSet, Explored, Fingerprint, ProofReport, Verdict};
 
-use self::choose::Choice;
+use self::choose::Chooser;
 pub use self::replay::replay;
 pub(crate) use self::{case::Case, ladder::Ladder};
 use crate::{
@@ -30,10 +33,15 @@ pub(crate) struct Setting<'a> {
     pub(crate) begin: Instant,
     pub(crate) side_by_side: usize,
     pub(crate) progress: &'a dyn Progress,
+    /// Whether a race is shown, so that there is something to keep time back for.
+    is_shown: AtomicBool,
 }
 
 /// How many concurrent runs each set gets in each round: all sets get a little before one gets much.
 const ROUNDS: &[u32] = &[2, 6, u32::MAX];
+
+/// How often somebody is asked whether it is enough.
+const OFTEN: Duration = Duration::from_millis(100);
 
 /// Proves, or says what was explored. An error means that nothing at all could be done.
 pub async fn prove(request: Request, progress: &dyn Progress) -> Result<Proved, Trouble> {
@@ -52,43 +60,38 @@ pub async fn prove(request: Request, progress: &dyn Progress) -> Result<Proved, 
         networked: request.target.networked(),
         side_by_side,
     };
-    let left = request.budget.time.saturating_sub(begin.elapsed());
-    let chosen = choose::choose(request.ask, &lab, bounds, progress, &mut notes);
-    let chosen = tokio::time::timeout(left, chosen).await.map_err(|_| Trouble::Spent(request.budget.time))?;
-    let Choice { sets, no_writer } = chosen?;
-    if sets.is_empty() {
-        notes.push("no calls were found that could meet; name some with --call".into());
-    }
-    let setting = Setting { lab: &lab, budget: request.budget, begin, side_by_side, progress };
+    let setting = Setting::new(&lab, request.budget, begin, side_by_side, progress);
     let ladder = Ladder::new(&lab.target, &request.perturbations, &deliveries, &mut notes);
+    let mut chooser = Chooser::new(request.ask, &lab, bounds);
     let mut cases: Vec<Case> = Vec::new();
-    for chosen in sets {
-        match unsuitable(&chosen.set, &request.target) {
-            Some(why) => notes.push(format!("{}: {why}", chosen.set.name)),
-            None => {
-                let ladder = ladder.of(&chosen.set, request.budget.trials);
-                cases.push(Case::new(chosen, ladder));
+    let mut no_writer = None;
+    loop {
+        let choice = match setting.within(chooser.next(progress, &mut notes)).await {
+            Some(choice) => choice?,
+            None if progress.enough() || !cases.is_empty() => break,
+            None => return Err(Trouble::Spent(request.budget.time)),
+        };
+        no_writer = choice.no_writer;
+        let first = cases.len();
+        for chosen in choice.sets {
+            match unsuitable(&chosen.set, &request.target) {
+                Some(why) => notes.push(format!("{}: {why}", chosen.set.name)),
+                None => {
+                    let ladder = ladder.of(&chosen.set, request.budget.trials);
+                    cases.push(Case::new(chosen, ladder));
+                }
             }
+        }
+        let end = rounds(&mut cases, first, choice.more, &setting, request.all).await;
+        if end == Rounds::Spent {
+            notes.push(setting.why_spent());
+        }
+        if end != Rounds::Through || !choice.more {
+            break;
         }
     }
-    'rounds: for round in ROUNDS {
-        for index in 0..cases.len() {
-            // A finding that was shown by one set needs no other.
-            let shown: Vec<Fingerprint> = broken(&cases);
-            let Some(case) = cases.get_mut(index) else { continue };
-            let wanted = case.fingerprints();
-            if !wanted.is_empty() && wanted.iter().all(|finding| shown.contains(finding)) {
-                continue;
-            }
-            case.advance(&setting, *round).await;
-            if case.verdict() >= Verdict::Latent && !request.all {
-                break 'rounds;
-            }
-            if setting.spent() {
-                notes.push(setting.why_spent());
-                break 'rounds;
-            }
-        }
+    if cases.is_empty() && !progress.enough() {
+        notes.push("no calls were found that could meet; name some with --call".into());
     }
     // That a request was answered twice is the reason of its set; what else is odd did no harm.
     let odd = |case: &'_ Case| {
@@ -136,23 +139,90 @@ pub async fn prove(request: Request, progress: &dyn Progress) -> Result<Proved, 
     Ok(Proved { report, findings })
 }
 
+/// Why the rounds ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Rounds {
+    /// Each set had its turns.
+    Through,
+    /// One race is enough, and there is one.
+    Shown,
+    /// The budget is used up.
+    Spent,
+}
+
+/// Lets the sets meet that were chosen last, those from `first` on; all of them in the last round, which there is only if no more are chosen
+/// after these. While more are to come, these have no more than their share of the time.
+async fn rounds(cases: &mut [Case], first: usize, more: bool, setting: &Setting<'_>, all: bool) -> Rounds {
+    let share = setting.begin.elapsed() + setting.left() / 2;
+    for round in ROUNDS {
+        let is_last = *round == u32::MAX;
+        if is_last && more {
+            break;
+        }
+        for index in if is_last { 0 } else { first }..cases.len() {
+            // A finding that was shown by one set needs no other.
+            let shown: Vec<Fingerprint> = broken(cases);
+            let Some(case) = cases.get_mut(index) else { continue };
+            let wanted = case.fingerprints();
+            if !wanted.is_empty() && wanted.iter().all(|finding| shown.contains(finding)) {
+                continue;
+            }
+            case.advance(setting, *round).await;
+            let is_shown = case.verdict() >= Verdict::Latent;
+            setting.is_shown.fetch_or(is_shown, Relaxed);
+            if is_shown && !all {
+                return Rounds::Shown;
+            }
+            if setting.spent() {
+                return Rounds::Spent;
+            }
+            if more && setting.begin.elapsed() >= share {
+                return Rounds::Through;
+            }
+        }
+    }
+    Rounds::Through
+}
+
 /// The findings that are shown already.
 fn broken(cases: &[Case]) -> Vec<Fingerprint> {
     let proven = cases.iter().filter(|case| case.verdict() >= Verdict::Latent);
     proven.flat_map(Case::fingerprints).collect()
 }
 
-impl Setting<'_> {
+impl<'a> Setting<'a> {
+    pub(crate) fn new(
+        lab: &'a Lab,
+        budget: Budget,
+        begin: Instant,
+        side_by_side: usize,
+        progress: &'a dyn Progress,
+    ) -> Self {
+        Self { lab, budget, begin, side_by_side, progress, is_shown: AtomicBool::new(false) }
+    }
+
     /// Whether the budget is used up.
     pub(crate) fn spent(&self) -> bool {
-        self.progress.enough()
-            || self.begin.elapsed() >= self.budget.time
-            || self.lab.calls() >= self.budget.calls
+        self.progress.enough() || self.left().is_zero() || self.lab.calls() >= self.budget.calls
     }
 
     /// How much time is left.
     pub(crate) fn left(&self) -> Duration {
-        self.budget.time.saturating_sub(self.begin.elapsed())
+        let kept_back = if self.is_shown.load(Relaxed) { self.budget.kept_back } else { Duration::default() };
+        self.budget.time.saturating_sub(kept_back).saturating_sub(self.begin.elapsed())
+    }
+
+    /// What comes of a future before the time is over and before whoever waits has had enough.
+    async fn within<T>(&self, what: impl Future<Output = T>) -> Option<T> {
+        let had_enough = async {
+            while !self.progress.enough() {
+                tokio::time::sleep(OFTEN).await;
+            }
+        };
+        tokio::select! {
+            done = tokio::time::timeout(self.left(), what) => done.ok(),
+            () = had_enough => None,
+        }
     }
 
     fn why_spent(&self) -> String {

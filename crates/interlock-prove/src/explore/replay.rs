@@ -30,15 +30,15 @@ pub async fn replay(
     }
     // Which tools only read is known from their list.
     let _ = lab.tools().await;
-    let setting = Setting { lab: &lab, budget: request.budget, begin, side_by_side, progress };
+    let setting = Setting::new(&lab, request.budget, begin, side_by_side, progress);
     let mut case = Case::new(Chosen::by_hand(set), Ladder::none());
     progress.doing(&format!("{}: one after another", case.set.name));
     let (mut times, mut runs, mut shown) = (0, 0, None);
     let mut trouble = None;
     match case.serial.run(&lab, &case.set, true, side_by_side).await {
         Err(unstable) => trouble = Some(unstable.to_string()),
-        Ok(_) if case.hopeless().is_some() => trouble = case.hopeless(),
-        Ok(_) => {
+        Ok(()) if case.hopeless().is_some() => trouble = case.hopeless(),
+        Ok(()) => {
             for run in 1..=request.budget.trials {
                 if setting.spent() {
                     break;

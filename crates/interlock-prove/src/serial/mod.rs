@@ -70,27 +70,52 @@ pub(crate) struct Legal {
 
 impl Serial {
     /// Runs every order of all calls; with `everything` every order of every subset as well. What is known already is kept and
-    /// repeated, so that a second look can only add to what is legal. Says how many runs that were.
+    /// repeated, so that a second look can only add to what is legal.
     pub(crate) async fn run(
         &mut self,
         lab: &Lab,
         set: &CallSet,
         everything: bool,
         side_by_side: usize,
-    ) -> Result<u32, Unstable> {
+    ) -> Result<(), Unstable> {
         let mut orders = full(set);
         if everything {
             orders.extend(partial(set));
         }
-        let jobs = orders.iter().flat_map(|order| std::iter::repeat_n(order, REPEATS));
+        self.partial |= everything;
+        self.repeat(lab, set, &orders, REPEATS, side_by_side).await
+    }
+
+    /// Runs every order of all calls once more.
+    pub(crate) async fn again(
+        &mut self,
+        lab: &Lab,
+        set: &CallSet,
+        side_by_side: usize,
+    ) -> Result<(), Unstable> {
+        self.repeat(lab, set, &full(set), 1, side_by_side).await
+    }
+
+    /// How many runs were made of all calls one after another.
+    pub(crate) fn full_runs(&self, set: &CallSet) -> usize {
+        full(set).iter().filter_map(|order| self.runs.get(order)).map(Vec::len).sum()
+    }
+
+    async fn repeat(
+        &mut self,
+        lab: &Lab,
+        set: &CallSet,
+        orders: &[Vec<usize>],
+        repeats: usize,
+        side_by_side: usize,
+    ) -> Result<(), Unstable> {
+        let jobs = orders.iter().flat_map(|order| std::iter::repeat_n(order, repeats));
         let pauses = Pauses { between: self.pause, ..Pauses::default() };
         let jobs: Vec<_> =
             jobs.map(|order| async move {
                 Ok::<_, Trouble>((order.clone(), lab.serial(set, order, pauses).await?))
             })
             .collect();
-        let made = u32::try_from(jobs.len()).unwrap_or(u32::MAX);
-        self.partial |= everything;
         let invariants = Invariants::of(set)?;
         let mut runs = stream::iter(jobs).buffer_unordered(side_by_side.max(1));
         // Taken in as they come: a server that does not answer is not asked again and again.
@@ -101,9 +126,9 @@ impl Serial {
         drop(runs);
         // Where only successes are counted, the most of them counts, and which calls they are does not matter.
         if matches!(set.oracle, Oracle::NoMoreThanSerial | Oracle::SomeRefused) {
-            return Ok(made);
+            return Ok(());
         }
-        self.settle().map(|()| made)
+        self.settle()
     }
 
     /// Whether what is read depends on how long one waits after the last answer: then calls that met cannot be compared with calls in turn,

@@ -108,3 +108,80 @@ async fn a_download_that_is_too_large_is_cut_off() {
     drop(client);
     sending.await.unwrap();
 }
+
+/// Answers every request over TLS with this redirect, and tells which requests there were.
+async fn redirecting(
+    server: TcpListener,
+    to: &'static str,
+) -> (std::path::PathBuf, tempfile::TempDir, Arc<Mutex<Vec<String>>>) {
+    use tokio_rustls::rustls::{ServerConfig, pki_types::PrivateKeyDer};
+    let made = rcgen::generate_simple_self_signed(vec!["good.example".to_owned()]).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("authority.pem");
+    std::fs::write(&file, made.cert.pem()).unwrap();
+    let key = PrivateKeyDer::try_from(made.signing_key.serialize_der()).unwrap();
+    let provider = Arc::new(tokio_rustls::rustls::crypto::ring::default_provider());
+    let config = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
+    let config = config.with_no_client_auth().with_single_cert(vec![made.cert.der().clone()], key).unwrap();
+    let acceptor = tokio_rustls::TlsAcceptor::from(Arc::new(config));
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let kept = Arc::clone(&seen);
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = server.accept().await {
+            let Ok(mut stream) = acceptor.accept(stream).await else { continue };
+            let mut head = Vec::new();
+            while !head.ends_with(b"\r\n\r\n") {
+                match stream.read_u8().await {
+                    Ok(byte) => head.push(byte),
+                    Err(_) => break,
+                }
+            }
+            let first = String::from_utf8_lossy(&head).lines().next().unwrap_or_default().to_owned();
+            kept.lock().unwrap().push(first);
+            let answer = format!(
+                "HTTP/1.1 302 Found\r\nLocation: {to}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+            );
+            let _ = stream.write_all(answer.as_bytes()).await;
+            let _ = stream.shutdown().await;
+        }
+    });
+    (file, folder, seen)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_ordinary_client_that_is_redirected_inside_gets_no_further() {
+    for to in [
+        "https://metadata.example/a.git/info/refs?service=git-upload-pack",
+        "https://169.254.169.254/a.git/info/refs?service=git-upload-pack",
+        "https://127.0.0.1/a.git/info/refs?service=git-upload-pack",
+        "https://[::1]/a.git/info/refs?service=git-upload-pack",
+        "https://sneaky.example/a.git/info/refs?service=git-upload-pack",
+        "http://10.0.0.1/a.git/info/refs?service=git-upload-pack",
+    ] {
+        let (egress, server) = proxy().await;
+        let ticket = ticket(&egress, 1 << 20);
+        let (authority, _folder, seen) = redirecting(server, to).await;
+        let output = tokio::process::Command::new("git")
+            .args(["-c", "http.followRedirects=true", "ls-remote", "https://good.example/a.git"])
+            .env_clear()
+            .envs(std::env::vars_os().filter(|(name, _)| name == "PATH"))
+            .envs([("https_proxy", &ticket.url), ("http_proxy", &ticket.url)])
+            .envs([
+                ("GIT_TERMINAL_PROMPT", "0"),
+                ("GIT_CONFIG_GLOBAL", "/dev/null"),
+                ("HOME", "/nonexistent"),
+            ])
+            .env("GIT_SSL_CAINFO", &authority)
+            .output()
+            .await
+            .expect("git is there");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success(), "{to}: {said}");
+        assert!(
+            said.contains("403") || said.contains("405"),
+            "it is the proxy that refuses it, {to}: {said}"
+        );
+        // The first address was reached, over TLS, and is where the client was sent on from.
+        assert_eq!(seen.lock().unwrap().len(), 1, "{to}: {said}");
+    }
+}

@@ -97,7 +97,11 @@ async fn a_caller_has_only_so_many_under_way_and_others_are_not_kept_from_theirs
     assert_eq!(jobs.submit(&asked("npm:c"), None).await.unwrap(), Submitted::Full { in_use: 2 });
     let other = Asked { caller: "another".into(), ..asked("npm:c") };
     assert!(matches!(jobs.submit(&other, None).await.unwrap(), Submitted::Queued(_)));
-    let claim = jobs.claim().await.unwrap().unwrap();
+    let mut claim = jobs.claim().await.unwrap().unwrap();
+    if claim.asked.caller == other.caller {
+        // Ids of the same millisecond have no order, so that the other caller's may come first.
+        claim = jobs.claim().await.unwrap().unwrap();
+    }
     let end = done(&claim.asked, 1);
     jobs.end(claim, &end, Report::new()).await.unwrap();
     submit(&jobs, "npm:d").await;

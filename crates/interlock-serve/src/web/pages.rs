@@ -134,7 +134,7 @@ fn ended(id: OpId, done: &Done, history: &[Point]) -> String {
         body.push_str("</p>");
     }
     let took = done.took as f64 / 1000.0;
-    let tries = if done.tries > 1 { format!(", at the {}th try", done.tries) } else { String::new() };
+    let tries = if done.tries > 1 { format!(", at try {}", done.tries) } else { String::new() };
     let _ = write!(
         body,
         r#"<p class="quiet">Ended {} after {took:.1} s{tries}.</p></section>"#,

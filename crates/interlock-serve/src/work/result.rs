@@ -24,18 +24,19 @@ struct Log {
 #[derive(Deserialize)]
 struct Subject {
     scan: Option<Scan>,
+    /// What the report tells; findings that it holds back as too unsure are not among them.
+    entries: Vec<Entry>,
 }
 
 #[derive(Deserialize)]
 struct Scan {
     score: Option<u8>,
     grade: Option<String>,
-    findings: Vec<Finding>,
 }
 
 #[derive(Deserialize)]
-struct Finding {
-    severity: String,
+struct Entry {
+    severity: Option<String>,
 }
 
 /// Reads the reports.
@@ -64,10 +65,11 @@ impl Log {
     fn summary(self) -> Summary {
         let mut summary = Summary::default();
         for subject in self.subjects {
-            let Some(scan) = subject.scan else { continue };
-            (summary.score, summary.grade) = (scan.score, scan.grade);
-            for finding in scan.findings {
-                *summary.findings.entry(finding.severity).or_default() += 1;
+            if let Some(scan) = subject.scan {
+                (summary.score, summary.grade) = (scan.score, scan.grade);
+            }
+            for severity in subject.entries.into_iter().filter_map(|entry| entry.severity) {
+                *summary.findings.entry(severity).or_default() += 1;
             }
         }
         summary

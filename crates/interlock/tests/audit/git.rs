@@ -8,7 +8,7 @@ use std::{
 
 use crate::{Desk, copy, example};
 
-fn git(folder: &Path, words: &[&str]) {
+pub(crate) fn git(folder: &Path, words: &[&str]) {
     let output = Command::new("git")
         .args(["-c", "user.name=t", "-c", "user.email=t@example.com", "-c", "protocol.file.allow=always"])
         .args(words)
@@ -20,7 +20,7 @@ fn git(folder: &Path, words: &[&str]) {
 }
 
 /// A repository with the example in a folder, on a branch of its own.
-fn repository(desk: &Desk) -> PathBuf {
+pub(crate) fn repository(desk: &Desk) -> PathBuf {
     let folder = desk.path("repository");
     fs::create_dir(&folder).expect("a folder");
     git(&folder, &["init", "--quiet", "--initial-branch=main"]);

@@ -4,7 +4,12 @@
 mod clients;
 mod demo;
 mod git;
+mod hostile;
+mod interrupts;
 mod live;
+mod packages;
+mod ssh;
+mod terminal;
 
 use std::{
     fs,
@@ -67,9 +72,15 @@ impl Desk {
 
     /// An audit whose JSON report is read. The budget is what a busy machine needs for what the tests ask.
     fn audit(&self, arguments: &[&str]) -> Ended {
+        self.audit_in(&[], arguments)
+    }
+
+    /// The same with this in its environment.
+    fn audit_in(&self, environment: &[(&str, &str)], arguments: &[&str]) -> Ended {
         let report = self.path("report.json");
-        let before = ["--output", report.to_str().expect("a name"), "--budget", "45s"];
-        let output = self.command(&[&before, arguments].concat()).output().expect("the program starts");
+        let before = ["--output", report.to_str().expect("a name"), "--budget", "90s"];
+        let mut command = self.command(&[&before, arguments].concat());
+        let output = command.envs(environment.iter().copied()).output().expect("the program starts");
         let text = fs::read_to_string(&report).unwrap_or_default();
         Ended {
             code: output.status.code().expect("it was not killed"),

@@ -201,3 +201,90 @@ async fn clients_know_nothing_of_the_servers_environment_and_have_only_so_much_t
     })
     .await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn packages_are_fetched_by_the_ordinary_clients_read_and_never_run() {
+    let desk = Desk::new();
+    let marker = desk.path("ran");
+    let package = desk.path("package");
+    fs::create_dir_all(package.join("src")).expect("a folder");
+    fs::write(package.join("src/index.ts"), RACY).expect("a file");
+    let run = format!("touch {}", marker.display());
+    let about = serde_json::json!({ "name": "notes", "version": "1.2.3", "bin": "src/index.ts", "scripts": { "install": run, "prepare": run } });
+    fs::write(package.join("package.json"), about.to_string()).expect("a file");
+    // Each stands in the place of the ordinary client and does what it would have done with the registry's answer.
+    let seen = desk.path("seen");
+    let npm = format!(
+        "#!/bin/sh\necho \"npm $@\" >> {0}; env >> {0}\nwhile [ $# -gt 0 ]; do [ \"$1\" = --pack-destination ] && to=$2; shift; done\n\
+         exec tar -czf \"$to/notes-1.2.3.tgz\" -C {1} package\n",
+        seen.display(),
+        desk.path("").display()
+    );
+    stand_in(&desk, "npm", &npm);
+    let python = format!(
+        "#!/bin/sh\necho \"python3 $@\" >> {0}; env >> {0}\nwhile [ $# -gt 0 ]; do [ \"$1\" = --target ] && to=$2; shift; done\n\
+         mkdir -p \"$to/notes\" \"$to/notes-4.5.6.dist-info\" && cp {1} \"$to/notes/server.py\"\n",
+        seen.display(),
+        desk.path("server.py").display()
+    );
+    let path = stand_in(&desk, "python3", &python);
+    let server = "import json\nfrom pathlib import Path\nfrom mcp.server.fastmcp import FastMCP\n\nmcp = FastMCP(\"notes\")\n\n\n@mcp.tool()\n\
+                  async def add_note(text: str) -> str:\n    notes = json.loads(Path(\"notes.json\").read_text())\n    await settle()\n    \
+                  notes.append(text)\n    Path(\"notes.json\").write_text(json.dumps(notes))\n    return \"added\"\n";
+    fs::write(desk.path("server.py"), server).expect("a file");
+    let state = format!("sqlite:{}", desk.path("serve.db").display());
+    let environment = [
+        ("PATH", path.as_str()),
+        ("NPM_TOKEN", "s3cret"),
+        ("PIP_EXTRA_INDEX_URL", "https://me:s3cret@h.example"),
+    ];
+    let served = desk.start_on(&state, &[], &environment);
+    for (target, origin) in [
+        ("npm:notes@1.2.3", "fetched notes 1.2.3 with npm"),
+        ("pypi:notes@4.5.6", "installed notes 4.5.6 with pip"),
+    ] {
+        let end = served.audit(target).await;
+        assert_eq!(end["state"], "done", "{end}");
+        let report = served.json(end["reports"]["json"].as_str().expect("a report")).await;
+        let subject = &report["subjects"][0];
+        assert!(subject["origin"][0].as_str().expect("an origin").starts_with(origin), "{subject}");
+        assert_eq!(subject["entries"][0]["hazard"], "lost-update", "{subject}");
+        assert_eq!(subject["live"]["state"], "not-run", "{subject}");
+    }
+    let seen = fs::read_to_string(seen).expect("they ran");
+    for word in [
+        "npm pack --ignore-scripts",
+        "NPM_CONFIG_IGNORE_SCRIPTS=true",
+        "--only-binary=:all:",
+        "--no-deps",
+        "https_proxy=http://audit:",
+    ] {
+        assert!(seen.contains(word), "{word}: {seen}");
+    }
+    assert!(!seen.contains("npm install") && !seen.contains("s3cret"), "{seen}");
+    assert!(!marker.exists(), "a script was run");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_takes_more_memory_than_an_audit_may_have_ends_and_the_next_audit_goes_on() {
+    let desk = Desk::new();
+    let target = desk.repository("notes", &[("index.ts", RACY)]);
+    // In the place of the ordinary client one that a repository has driven to take a gigabyte; what it says then is its own.
+    #[expect(clippy::disallowed_methods, reason = "the other programs are where they are for this test")]
+    let rest = std::env::var("PATH").expect("a path");
+    let flag = desk.path("greedy");
+    fs::write(&flag, "").expect("a file");
+    let script = format!(
+        "#!/bin/sh\nPATH='{rest}'\n[ -e {} ] || exec git \"$@\"\nexec python3 -c 'held = bytearray(1 << 30); print(len(held))'\n",
+        flag.display()
+    );
+    let path = stand_in(&desk, "git", &script);
+    let state = format!("sqlite:{}", desk.path("serve.db").display());
+    let served = desk.start_on(&state, &["--memory", "512", "--workers", "1"], &[("PATH", path.as_str())]);
+    let end = served.audit(&target).await;
+    assert_eq!(end["state"], "failed", "{end}");
+    assert!(end["failure"].as_str().expect("a reason").contains("MemoryError"), "{end}");
+    fs::remove_file(flag).expect("the file");
+    let end = served.audit(&target).await;
+    assert_eq!(end["state"], "done", "{end}");
+}

@@ -1,5 +1,9 @@
 //! The official servers, unmodified.
 
+use std::{fs, process::Command};
+
+use serde_json::Value;
+
 use crate::{installed, prove};
 
 fn package(name: &str) -> String {
@@ -35,4 +39,30 @@ fn of_two_edits_of_one_file_the_filesystem_server_loses_one() {
         &["node", &package("server-filesystem"), "{scratch}"],
     );
     said.assert_broken();
+}
+
+#[test]
+fn an_audit_of_the_memory_server_finds_it_proves_it_and_holds_it_in_one_report() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let report = folder.path().join("report.json");
+    let package = installed("node").join("node_modules/@modelcontextprotocol/server-memory");
+    let output = Command::new(env!("CARGO_BIN_EXE_interlock"))
+        .arg("audit")
+        .arg(package)
+        .args(["--run", "--budget", "120s", "--output"])
+        .arg(&report)
+        .current_dir(folder.path())
+        .output()
+        .expect("the program starts");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(1), "{said} {}", String::from_utf8_lossy(&output.stderr));
+    let report: Value = serde_json::from_slice(&fs::read(report).expect("the report")).expect("JSON");
+    let entries = report["subjects"][0]["entries"].as_array().expect("entries");
+    let whole = |entry: &&Value| {
+        entry["standing"] == "found-and-proven"
+            && entry["hazard"] == "lost-update"
+            && entry["behind_guard"] == "held"
+    };
+    assert!(entries.iter().any(|entry| whole(&entry)), "{entries:#?}");
+    assert!(said.contains("all of them were found in the sources"), "{said}");
 }

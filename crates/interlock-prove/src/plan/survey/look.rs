@@ -1,6 +1,6 @@
 //! The first look: what the readers say of a fresh server.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use interlock_model::{Answer, PlannedCall};
 use serde_json::Value;
@@ -12,12 +12,12 @@ use crate::plan::{
 };
 
 /// What it showed.
-pub(super) struct First<'s> {
+pub(super) struct First {
     pub(super) pool: Pool,
     /// Readers that are worth asking again.
-    pub(super) readers: Vec<&'s Sampler>,
+    pub(super) readers: Vec<Arc<Sampler>>,
     /// Those that are named like readers and change what they say by being asked.
-    pub(super) turned_out_to_write: Vec<&'s Sampler>,
+    pub(super) turned_out_to_write: Vec<Arc<Sampler>>,
     pub(super) limit: Option<usize>,
     pub(super) longest: usize,
     /// How long each reader takes.
@@ -33,7 +33,7 @@ const FLOOD: usize = 24;
 const LONGEST_RUN: usize = 200;
 
 /// Asks every reader twice, on two instances.
-pub(super) async fn first<'s>(readers: &[&'s Sampler], meter: &Meter<'_>) -> First<'s> {
+pub(super) async fn first(readers: &[Arc<Sampler>], meter: &Meter<'_>) -> First {
     let mut first = First {
         pool: Pool::default(),
         readers: Vec::new(),
@@ -45,11 +45,10 @@ pub(super) async fn first<'s>(readers: &[&'s Sampler], meter: &Meter<'_>) -> Fir
         notes: Vec::new(),
     };
     // Lists, which need nothing, say what the others can be asked for.
-    let (free, rest): (Vec<&Sampler>, Vec<&Sampler>) =
-        readers.iter().partition(|reader| reader.needs_nothing());
+    let (free, rest): (Vec<_>, Vec<_>) = readers.iter().cloned().partition(|reader| reader.needs_nothing());
     for group in [free, rest] {
-        let calls: Vec<(&Sampler, PlannedCall)> =
-            group.into_iter().filter_map(|reader| Some((reader, question(reader, &first.pool)?))).collect();
+        let asked = |reader: Arc<Sampler>| question(&reader, &first.pool).map(|call| (reader, call));
+        let calls: Vec<(Arc<Sampler>, PlannedCall)> = group.into_iter().filter_map(asked).collect();
         first.ask(&calls, meter).await;
     }
     first.flood(meter).await;
@@ -62,8 +61,8 @@ pub(super) fn question(reader: &Sampler, pool: &Pool) -> Option<PlannedCall> {
     Some(PlannedCall::new(&reader.tool().name, reader.sample(&want, pool)?))
 }
 
-impl<'s> First<'s> {
-    async fn ask(&mut self, calls: &[(&'s Sampler, PlannedCall)], meter: &Meter<'_>) {
+impl First {
+    async fn ask(&mut self, calls: &[(Arc<Sampler>, PlannedCall)], meter: &Meter<'_>) {
         // All in one run, unless one of them ends the server; then each alone.
         let all: Vec<PlannedCall> = calls.iter().chain(calls).map(|(_, call)| call.clone()).collect();
         if all.is_empty() {
@@ -73,7 +72,7 @@ impl<'s> First<'s> {
             Ok(one) => one,
             Err(why) => {
                 self.notes.push(format!("the readers could not be asked: {why}"));
-                self.readers.extend(calls.iter().map(|(reader, _)| *reader));
+                self.readers.extend(calls.iter().map(|(reader, _)| Arc::clone(reader)));
                 return;
             }
         };
@@ -89,7 +88,7 @@ impl<'s> First<'s> {
             // The same change on both instances is no noise: asking is what changes it.
             let counts = change::same_change([first, second], [elsewhere, elsewhere_again]);
             if counts && refused(first).is_none() && reader.tool().read_only != Some(true) {
-                self.turned_out_to_write.push(reader);
+                self.turned_out_to_write.push(Arc::clone(reader));
                 continue;
             }
             if let Answer::Result { value, .. } = first {
@@ -99,7 +98,7 @@ impl<'s> First<'s> {
                 self.asked.push((call.clone(), first.clone()));
             }
             self.took.insert(call.tool.clone(), took(&one, at));
-            self.readers.push(reader);
+            self.readers.push(Arc::clone(reader));
         }
     }
 

@@ -12,7 +12,10 @@ mod write;
 
 use std::{
     collections::BTreeMap,
-    sync::atomic::{AtomicUsize, Ordering::SeqCst},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst},
+    },
     time::{Duration, Instant},
 };
 
@@ -77,60 +80,152 @@ pub struct Survey {
 
 /// Finds out what the tools of a `tools/list` answer do.
 pub async fn survey(tools: &[Value], runner: &dyn Runner, bounds: &Bounds) -> Survey {
-    let mut notes = Vec::new();
-    let (samplers, left_alone) = usable(tools, runner, &mut notes);
-    let meter = Meter { runner, left: bounds.calls.into(), end: Instant::now() + bounds.time };
-    let (readers, others): (Vec<&Sampler>, Vec<&Sampler>) =
-        samplers.iter().partition(|sampler| sampler.tool().looks_like_reader());
-    let mut first = look::first(&readers, &meter).await;
-    notes.append(&mut first.notes);
-    // Whoever makes things comes first: others may need what it makes.
-    let (makers, rest): (Vec<&Sampler>, Vec<&Sampler>) = others
-        .into_iter()
-        .chain(first.turned_out_to_write.iter().copied())
-        .partition(|sampler| sampler.tool().looks_like_maker());
-    let mut seen = Seen {
-        pool: first.pool,
-        readers: first.readers,
-        longest: first.longest,
-        took: first.took,
-        known: BTreeMap::new(),
-    };
-    for group in [makers, rest] {
-        let mut open = group;
-        // What was refused gets a second chance when more is known of the others.
-        for _ in 0..2 {
-            open = seen.explore(&open, &meter, bounds).await;
-        }
-        for sampler in open {
-            notes.push(format!(
-                "`{}` is not called together: {}",
-                sampler.tool().name,
-                seen.why_not(sampler)
-            ));
+    let mut surveyor = Surveyor::begin(tools, runner, bounds).await;
+    surveyor.explore(|_| true, bounds.time).await;
+    surveyor.end().await
+}
+
+/// A survey in parts: the readers are asked first, then writers are called as somebody wants to know what they do.
+pub struct Surveyor<'r> {
+    samplers: Vec<Arc<Sampler>>,
+    /// Writers that were not called yet.
+    open: Vec<Arc<Sampler>>,
+    left_alone: Vec<String>,
+    notes: Vec<String>,
+    meter: Meter<'r>,
+    seen: Seen,
+    limit: Option<usize>,
+    /// What the readers answered on a server on which nothing had been done yet.
+    asked: Vec<(PlannedCall, Answer)>,
+    bounds: Bounds,
+    cut_short: bool,
+}
+
+impl<'r> Surveyor<'r> {
+    /// Asks the readers of a `tools/list` answer.
+    pub async fn begin(tools: &[Value], runner: &'r dyn Runner, bounds: &Bounds) -> Self {
+        let mut notes = Vec::new();
+        let (samplers, left_alone) = usable(tools, runner, &mut notes);
+        let meter = Meter {
+            runner,
+            left: bounds.calls.into(),
+            end: Instant::now() + bounds.time,
+            is_over: AtomicBool::new(false),
+        };
+        let (readers, others): (Vec<_>, Vec<_>) =
+            samplers.iter().cloned().partition(|sampler| sampler.tool().looks_like_reader());
+        let mut first = look::first(&readers, &meter).await;
+        notes.append(&mut first.notes);
+        let open = others.into_iter().chain(first.turned_out_to_write).collect();
+        let seen = Seen {
+            pool: first.pool,
+            readers: first.readers,
+            longest: first.longest,
+            took: first.took,
+            known: BTreeMap::new(),
+        };
+        Self {
+            samplers,
+            open,
+            left_alone,
+            notes,
+            meter,
+            seen,
+            limit: first.limit,
+            asked: first.asked,
+            bounds: bounds.clone(),
+            cut_short: false,
         }
     }
-    let cut_short = meter.left() == 0;
-    if cut_short {
-        notes.push(
-            "the survey ended before every tool was tried; a larger --budget or --max-calls goes on".into(),
-        );
+
+    /// Whether there is a writer that was not called yet.
+    pub fn has_open(&self, is_meant: impl Fn(&Listing) -> bool) -> bool {
+        self.open.iter().any(|sampler| is_meant(sampler.tool()))
     }
-    let surface = Surface {
-        tools: samplers.iter().map(|sampler| seen.surface_of(sampler)).collect(),
-        networked: bounds.networked,
-        limit: first.limit,
-    };
-    let left_behind = match surface.writers().next() {
-        Some(_) => look::left_behind(&first.asked, runner).await,
-        // Whoever changes nothing leaves nothing behind; what changes is the world that it looks at.
-        None => None,
-    };
-    Survey { surface, notes, calls: bounds.calls - meter.left(), left_alone, cut_short, left_behind }
+
+    /// Calls the writers that are meant and were not called yet, for so long. What time did not suffice for stays open.
+    pub async fn explore(&mut self, is_meant: impl Fn(&Listing) -> bool, time: Duration) {
+        self.meter.end = Instant::now() + time;
+        self.meter.is_over.store(false, SeqCst);
+        let (meant, left): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.open).into_iter().partition(|sampler| is_meant(sampler.tool()));
+        self.open = left;
+        // Whoever makes things comes first: others may need what it makes.
+        let (makers, rest): (Vec<_>, Vec<_>) =
+            meant.into_iter().partition(|sampler| sampler.tool().looks_like_maker());
+        for group in [makers, rest] {
+            let mut failed = group;
+            // What was refused gets a second chance when more is known of the others.
+            for _ in 0..2 {
+                failed = self.seen.explore(&failed, &self.meter, &self.bounds).await;
+            }
+            for sampler in failed {
+                let name = &sampler.tool().name;
+                if self.meter.left() == 0 && !self.seen.was_refused(name) {
+                    self.seen.known.remove(name);
+                    self.open.push(sampler);
+                } else {
+                    let why = self.seen.why_not(&sampler);
+                    self.notes.push(format!("`{name}` is not called together: {why}"));
+                }
+            }
+        }
+        self.cut_short = self.meter.left() == 0;
+    }
+
+    /// What is known of the tools by now.
+    pub fn surface(&self) -> Surface {
+        Surface {
+            tools: self.samplers.iter().map(|sampler| self.seen.surface_of(sampler)).collect(),
+            networked: self.bounds.networked,
+            limit: self.limit,
+        }
+    }
+
+    /// Tools that are not called because they look as if they could destroy something.
+    pub fn left_alone(&self) -> &[String] {
+        &self.left_alone
+    }
+
+    /// A reader that shows on a fresh instance what was done on another. Whoever changes nothing leaves nothing behind; what changes then
+    /// is the world that it looks at.
+    pub async fn left_behind(&self) -> Option<String> {
+        self.surface().writers().next()?;
+        look::left_behind(&self.asked, self.meter.runner).await
+    }
+
+    /// What is known when nothing more is to be called.
+    pub async fn end(mut self) -> Survey {
+        let left_behind = self.left_behind().await;
+        self.close(left_behind)
+    }
+
+    /// The same where it is known what instances leave behind.
+    pub fn close(&mut self, left_behind: Option<String>) -> Survey {
+        let mut notes = std::mem::take(&mut self.notes);
+        for sampler in &self.open {
+            let name = &sampler.tool().name;
+            notes.push(format!("`{name}` is not called together: the survey was over before it"));
+        }
+        if self.cut_short {
+            notes.push(
+                "the survey ended before every tool was tried; a larger --budget or --max-calls goes on"
+                    .into(),
+            );
+        }
+        Survey {
+            surface: self.surface(),
+            notes,
+            calls: self.bounds.calls - self.meter.left.load(SeqCst),
+            left_alone: self.left_alone.clone(),
+            cut_short: self.cut_short,
+            left_behind,
+        }
+    }
 }
 
 /// The tools that can be called and may be; and the names of those that may not.
-fn usable(tools: &[Value], runner: &dyn Runner, notes: &mut Vec<String>) -> (Vec<Sampler>, Vec<String>) {
+fn usable(tools: &[Value], runner: &dyn Runner, notes: &mut Vec<String>) -> (Vec<Arc<Sampler>>, Vec<String>) {
     let (mut usable, mut left_alone) = (Vec::new(), Vec::new());
     for listing in tools.iter().filter_map(Listing::read) {
         let name = listing.name.clone();
@@ -141,7 +236,7 @@ fn usable(tools: &[Value], runner: &dyn Runner, notes: &mut Vec<String>) -> (Vec
                     notes.push(format!("`{name}` is not called: {why}"));
                     left_alone.push(name);
                 }
-                None => usable.push(sampler),
+                None => usable.push(Arc::new(sampler)),
             },
         }
     }
@@ -155,16 +250,22 @@ fn needs_leave(sampler: &Sampler, runner: &dyn Runner) -> Option<String> {
     withheld.needs_leave.then_some(withheld.why)
 }
 
+/// Why a call is not made once the survey's share is used up.
+const OVER: &str = "the survey was over before it";
+
 /// Counts the calls.
 pub(super) struct Meter<'r> {
     runner: &'r dyn Runner,
     left: AtomicUsize,
     end: Instant,
+    /// Whether a run was not made because of the time.
+    is_over: AtomicBool,
 }
 
 impl Meter<'_> {
+    /// How many calls may still be made.
     fn left(&self) -> usize {
-        self.left.load(SeqCst)
+        if self.is_over.load(SeqCst) { 0 } else { self.left.load(SeqCst) }
     }
 
     /// Why a call is not made, if so.
@@ -174,42 +275,48 @@ impl Meter<'_> {
 
     /// Runs calls, if they may still be made.
     async fn run(&self, calls: &[PlannedCall]) -> Result<Vec<Answer>, String> {
+        if Instant::now() > self.end {
+            self.is_over.store(true, SeqCst);
+        }
+        if self.is_over.load(SeqCst) {
+            return Err(OVER.into());
+        }
         let paid = self.left.fetch_update(SeqCst, SeqCst, |left| left.checked_sub(calls.len()));
-        if paid.is_err() || Instant::now() > self.end {
+        if paid.is_err() {
             self.left.store(0, SeqCst);
-            return Err("the survey was over before it".into());
+            return Err(OVER.into());
         }
         self.runner.serial(calls).await
     }
 }
 
 /// What is known so far.
-struct Seen<'s> {
+struct Seen {
     pool: Pool,
-    readers: Vec<&'s Sampler>,
+    readers: Vec<Arc<Sampler>>,
     /// How many calls one run may have before the server refuses more.
     longest: usize,
     took: BTreeMap<String, Duration>,
     known: BTreeMap<String, Result<Known, String>>,
 }
 
-impl<'s> Seen<'s> {
+impl Seen {
     /// Calls each of these; gives back those that could not be called.
     async fn explore(
         &mut self,
-        open: &[&'s Sampler],
+        open: &[Arc<Sampler>],
         meter: &Meter<'_>,
         bounds: &Bounds,
-    ) -> Vec<&'s Sampler> {
+    ) -> Vec<Arc<Sampler>> {
         let mut failed = Vec::new();
         for group in open.chunks(bounds.side_by_side.max(1)) {
             let found = join_all(group.iter().map(|sampler| write::explore(sampler, self, meter))).await;
             for (sampler, found) in group.iter().zip(found) {
                 match &found {
-                    Err(_) => failed.push(*sampler),
+                    Err(_) => failed.push(Arc::clone(sampler)),
                     // What changes nothing that anybody can see may show what others change.
                     Ok(known) if known.effect == Effectful::Reads && known.setup.is_empty() => {
-                        self.readers.push(sampler);
+                        self.readers.push(Arc::clone(sampler));
                     }
                     Ok(_) => {}
                 }
@@ -221,6 +328,11 @@ impl<'s> Seen<'s> {
             }
         }
         failed
+    }
+
+    /// Whether the server itself refused it.
+    fn was_refused(&self, name: &str) -> bool {
+        self.known.get(name).is_some_and(|known| known.as_ref().is_err_and(|why| why != OVER))
     }
 
     fn why_not(&self, sampler: &Sampler) -> String {

@@ -17,13 +17,7 @@ const MOST_OTHERS: usize = 2;
 
 impl Known {
     /// Calls about the same thing that say something else, and calls about other things.
-    pub(super) async fn vary(
-        &mut self,
-        sampler: &Sampler,
-        start: &Start,
-        seen: &Seen<'_>,
-        meter: &Meter<'_>,
-    ) {
+    pub(super) async fn vary(&mut self, sampler: &Sampler, start: &Start, seen: &Seen, meter: &Meter<'_>) {
         let pool = if start.setup.is_empty() { &seen.pool } else { &start.pool };
         let made = |want: Want| {
             let call = PlannedCall::new(&sampler.tool().name, sampler.sample(&want, pool)?);

@@ -14,7 +14,7 @@ const NEWS: usize = 2;
 const MOST: usize = 3;
 
 /// A set-up with which a call of the tool succeeds.
-pub(super) async fn find(sampler: &Sampler, seen: &Seen<'_>, meter: &Meter<'_>) -> Option<Start> {
+pub(super) async fn find(sampler: &Sampler, seen: &Seen, meter: &Meter<'_>) -> Option<Start> {
     let mut helpers: Vec<(usize, &str)> = seen
         .known
         .iter()
@@ -37,7 +37,7 @@ pub(super) async fn find(sampler: &Sampler, seen: &Seen<'_>, meter: &Meter<'_>) 
 }
 
 /// How likely it is that one tool makes what another needs.
-fn kinship(sampler: &Sampler, helper: &str, call: &PlannedCall, seen: &Seen<'_>) -> usize {
+fn kinship(sampler: &Sampler, helper: &str, call: &PlannedCall, seen: &Seen) -> usize {
     let noun = crate::plan::arguments::noun_of_tool(helper);
     let same_noun = noun.as_deref() == sampler.noun() && noun.is_some();
     let wanted = sampler.sample(&Want::default(), &seen.pool).unwrap_or_default();

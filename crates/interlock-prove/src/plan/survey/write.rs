@@ -51,7 +51,7 @@ struct Watched {
 const MOST_READERS: usize = 8;
 
 /// Calls a tool and finds out what it does; or says why it cannot be called.
-pub(super) async fn explore(sampler: &Sampler, seen: &Seen<'_>, meter: &Meter<'_>) -> Result<Known, String> {
+pub(super) async fn explore(sampler: &Sampler, seen: &Seen, meter: &Meter<'_>) -> Result<Known, String> {
     let (start, watched) = begin(sampler, seen, meter).await?;
     let refused_again = refused(&watched.again).is_some();
     let effect = if !watched.reads.is_empty() || refused_again || start.counts(&watched, meter).await {
@@ -81,7 +81,7 @@ pub(super) async fn explore(sampler: &Sampler, seen: &Seen<'_>, meter: &Meter<'_
 }
 
 /// A call that succeeds on a fresh instance, or after what another tool has made; and what was seen of it.
-async fn begin(sampler: &Sampler, seen: &Seen<'_>, meter: &Meter<'_>) -> Result<(Start, Watched), String> {
+async fn begin(sampler: &Sampler, seen: &Seen, meter: &Meter<'_>) -> Result<(Start, Watched), String> {
     let mut why = None;
     // Whatever was refused before is refused again; only the others have become better known.
     let starts =
@@ -118,7 +118,7 @@ async fn begin(sampler: &Sampler, seen: &Seen<'_>, meter: &Meter<'_>) -> Result<
 }
 
 /// Calls that may work, the likeliest first.
-fn starts(sampler: &Sampler, seen: &Seen<'_>) -> Vec<Start> {
+fn starts(sampler: &Sampler, seen: &Seen) -> Vec<Start> {
     let sources = if sampler.tool().looks_like_maker() {
         [Source::Made, Source::Examples, Source::Seen]
     } else {
@@ -142,7 +142,7 @@ fn starts(sampler: &Sampler, seen: &Seen<'_>) -> Vec<Start> {
 
 impl Start {
     /// Two looks before, to see what changes by itself; the call; one look after; and the call again.
-    async fn watch(&self, seen: &Seen<'_>, meter: &Meter<'_>) -> Result<Watched, String> {
+    async fn watch(&self, seen: &Seen, meter: &Meter<'_>) -> Result<Watched, String> {
         let questions = questions(self, seen);
         let mut run = self.setup.clone();
         let first = run.len();
@@ -190,7 +190,7 @@ impl Start {
 
 /// What to ask before and after: readers that can be asked about the thing or about the other one, then those about things of the kind, then
 /// those that need to be told nothing, then the rest.
-fn questions(start: &Start, seen: &Seen<'_>) -> Vec<PlannedCall> {
+fn questions(start: &Start, seen: &Seen) -> Vec<PlannedCall> {
     let mut spoken_of: Vec<(Named, Value)> = things(&start.call.arguments);
     spoken_of.extend(start.setup.iter().flat_map(|call| things(&call.arguments)));
     spoken_of.retain(|(_, value)| !value.as_str().is_some_and(|text| text.contains("{answer:")));

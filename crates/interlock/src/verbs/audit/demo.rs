@@ -56,7 +56,7 @@ pub(super) fn wanted() -> Result<Vec<Wanted>> {
             source: Source::Nowhere,
             start: Ok(Start {
                 command: command.collect(),
-                                directory: stage.path().to_owned(),
+                directory: stage.path().to_owned(),
                 is_given: true,
                 is_ours: true,
                 ..Start::default()
@@ -65,7 +65,7 @@ pub(super) fn wanted() -> Result<Vec<Wanted>> {
         },
         Wanted {
             name: "examples/credits-server".to_owned(),
-            origin: vec!["a small server that does nine things the naive way; it needs PostgreSQL, MongoDB and Redis, so it is found only"
+            origin: vec!["a small server that does everything the naive way; it needs PostgreSQL, MongoDB and Redis, so it is found only"
                 .to_owned()],
             source: Source::Folder(stage.path().to_owned()),
             start: Err("the demo only reads it: it needs three databases".to_owned()),

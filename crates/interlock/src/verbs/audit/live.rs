@@ -1,6 +1,12 @@
 //! The running server: what it lists, what calls show, and what the guard makes of it.
 
-use std::{collections::BTreeMap, ffi::OsString, fs, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeMap,
+    ffi::OsString,
+    fs,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use anyhow::{Context, Result, anyhow};
 use interlock_guard::policy::{self, ListedTool, Reach, Sharing, UpstreamConfig};
@@ -33,8 +39,13 @@ use crate::{
 /// So long may what is under way take after the first interrupt.
 const GRACE: Duration = Duration::from_secs(8);
 
-/// Of the budget, what the guard's proof may take.
-const GUARD_SHARE: u32 = 2;
+/// Of the budget a part is kept for the races behind the guard, once there are any: what remains of it then, and at least this part.
+const GUARD_SHARE: u32 = 3;
+
+/// Nobody waits for a report longer than a minute, unless asked to. The last seconds of it are for what has to be ended and written.
+const WITHIN: Duration = Duration::from_secs(50);
+const LEAST_BUDGET: Duration = Duration::from_secs(24);
+const MOST_BUDGET: Duration = Duration::from_secs(36);
 
 /// How often each race is tried behind the guard.
 const GUARD_TRIALS: u32 = 6;
@@ -50,6 +61,7 @@ pub(super) struct Bench {
     stop: Stop,
     interrupts: tokio::sync::watch::Receiver<u32>,
     changed_outside: bool,
+    begin: Instant,
 }
 
 /// A server that answers.
@@ -101,12 +113,17 @@ impl Bench {
         let kernel = runtime.block_on(async {
             tokio::task::spawn_blocking(move || Kernel::of_this_machine(&probed)).await.unwrap_or_default()
         });
-        Ok(Self { runtime, helper, kernel, stop, interrupts, changed_outside: false })
+        Ok(Self { runtime, helper, kernel, stop, interrupts, changed_outside: false, begin: Instant::now() })
     }
 
     /// Ends everything, and says whether a server changed what is not its own.
     pub(super) fn end(self) -> bool {
         self.changed_outside
+    }
+
+    /// What is left of a minute that fetching is a part of, too.
+    fn usual_budget(&self) -> Duration {
+        WITHIN.saturating_sub(self.begin.elapsed()).clamp(LEAST_BUDGET, MOST_BUDGET)
     }
 
     /// Runs to the end, or to the second interrupt, or for a while after the first one.
@@ -181,7 +198,10 @@ impl Bench {
         steps.begin("proving");
         let findings = subject.scan.as_ref().map(|report| report.findings.as_slice()).unwrap_or_default();
         let findings: Vec<Found> = findings.iter().filter(|one| one.hardening.is_none()).map(found).collect();
-        let budget = Budget { time: options.budget, calls: u64::MAX, ..Budget::default() };
+        let begin = Instant::now();
+        let time = options.budget.unwrap_or_else(|| self.usual_budget());
+        let kept_back = time / GUARD_SHARE;
+        let budget = Budget { time, calls: u64::MAX, kept_back, ..Budget::default() };
         let request =
             self.request(&place.settled.target, &place.isolation, Ask::Everything { findings }, budget);
         let restraint = Arc::clone(&request.restraint);
@@ -223,7 +243,8 @@ impl Bench {
             Err("it was interrupted before that".to_owned())
         } else {
             steps.begin("trying the races again behind the guard");
-            self.behind(options, place, scan, races, steps).map_err(|why| format!("{why:#}"))
+            let time = time.saturating_sub(begin.elapsed()).max(kept_back);
+            self.behind(time, place, scan, races, steps).map_err(|why| format!("{why:#}"))
         };
         subject.live = Live::Proved(Box::new(Proved {
             tools: place.names(),
@@ -237,7 +258,7 @@ impl Bench {
     /// The races on the same server behind the guard, with the policy that was made for it.
     fn behind(
         &self,
-        options: &Audit,
+        time: Duration,
         place: &Place,
         scan: Option<&Report>,
         races: Vec<CallSet>,
@@ -262,7 +283,7 @@ impl Bench {
             environment: given,
             directory: directory.clone(),
         };
-        let budget = Budget { time: options.budget / GUARD_SHARE, calls: u64::MAX, trials: GUARD_TRIALS };
+        let budget = Budget { time, calls: u64::MAX, trials: GUARD_TRIALS, ..Budget::default() };
         let request = self.request(&target, &place.isolation, Ask::Sets(races), budget);
         let proved = self.until_enough(prove(request, steps)).ok_or_else(|| anyhow!("it was interrupted"))?;
         Ok(proved?.report)

@@ -50,6 +50,12 @@ pub(super) fn run(options: &Audit, console: &mut Console) -> Result<Exit> {
         };
         let folder = match sources(options, &mut wanted, leave.is_ok(), &steps) {
             Ok(folder) => folder,
+            Err(_) if stop.is_asked() => {
+                subject.notes.push("it was interrupted before it was fetched".to_owned());
+                subject.live = Live::NotRun("it was interrupted before that".to_owned());
+                report.subjects.push(subject);
+                break;
+            }
             // One of several servers that cannot be fetched does not end the others.
             Err(why) if alone => return Err(why),
             Err(why) => {

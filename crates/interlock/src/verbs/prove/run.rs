@@ -60,6 +60,7 @@ pub(super) fn run(options: &Prove, console: &mut Console) -> Result<Exit> {
             time: options.budget,
             calls: options.max_calls,
             trials: options.trials.unwrap_or(usual),
+            ..Budget::default()
         },
         // A server that is slow to answer is slow to start as well.
         patience: Patience { answer: options.timeout, start: Patience::default().start.max(options.timeout) },
