@@ -19,7 +19,7 @@ use super::address::AddressError;
 pub(super) enum Security {
     /// As everybody can read them.
     Plain,
-    /// Under TLS, or not at all.
+    /// Under TLS, or not at all. Without TLS in this build its type can be copied, with it it cannot: hence it is cloned by name.
     Tls(Tls),
 }
 
@@ -33,7 +33,7 @@ impl Security {
     pub(super) fn manager(&self, config: Config, manager: ManagerConfig) -> Manager {
         match self {
             Self::Plain => Manager::from_config(config, NoTls, manager),
-            Self::Tls(tls) => Manager::from_config(config, tls.clone(), manager),
+            Self::Tls(tls) => Manager::from_config(config, Tls::clone(tls), manager),
         }
     }
 
@@ -41,7 +41,7 @@ impl Security {
     pub(super) async fn cancel(&self, token: &CancelToken) -> Result<(), Error> {
         match self {
             Self::Plain => token.cancel_query(NoTls).await,
-            Self::Tls(tls) => token.cancel_query(tls.clone()).await,
+            Self::Tls(tls) => token.cancel_query(Tls::clone(tls)).await,
         }
     }
 }
