@@ -121,7 +121,8 @@ impl CheckAct<'_, '_> {
         let only_asks = judged.len() == on.len() && judged.iter().all(|(_, only_asks)| *only_asks);
         let compared = judged.into_iter().filter(|(_, only_asks)| !only_asks);
         let mut fields: Vec<Name> = compared.map(|(field, _)| field).collect();
-        if fields.is_empty() && on.len() > 1 && !only_asks && on.iter().any(seen) {
+        let with_something = on.len() > 1 || equal.is_some();
+        if fields.is_empty() && with_something && !only_asks && on.iter().any(seen) {
             // Compared as a whole with something else: what was asked for is what is judged.
             fields.extend(self.entry.alias().columns(self.read).into_iter().flatten().cloned());
         }
@@ -245,6 +246,16 @@ impl CheckAct<'_, '_> {
                 };
                 self.data_dependent
                     || self.check.is_some_and(compared) && !self.entry.control().is_recovery(self.act)
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether the act puts there what the read was compared with.
+    pub(crate) fn puts_what_was_compared(&self) -> bool {
+        match (self.check.and_then(|check| self.entry.op(check)), self.entry.op(self.act)) {
+            (Some(Op::Check { on, equal: None, .. }), Some(Op::Write { from, .. })) => {
+                self.stands_in(on, from)
             }
             _ => false,
         }

@@ -2,7 +2,7 @@
 
 use interlock_model::{
     Confidence, KeyTemplate, Lane, Reach, Severity, Span,
-    ir::{FunctionId, Name},
+    ir::{FunctionId, Interleaving, Name},
 };
 
 use crate::view::{At, Entry};
@@ -48,8 +48,10 @@ impl Issue {
         }
         // What only meets where the version of a library has calls run side by side may never meet.
         let mut confidence = entry.confidence(&all);
-        if reach == Reach::InProcess && entry.perhaps_alone() {
-            confidence = confidence.min(Confidence::Medium);
+        match entry.interleaving().filter(|_| reach == Reach::InProcess) {
+            Some(Interleaving::Perhaps) => confidence = confidence.min(Confidence::Medium),
+            Some(Interleaving::OneByOne) => confidence = Confidence::Low,
+            _ => {}
         }
         Self {
             severity: None,

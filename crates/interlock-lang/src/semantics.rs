@@ -24,6 +24,8 @@ pub struct Semantics {
     pub empty_is_false: bool,
     /// Whether a function gives back several things, and a call that is handed nothing but such a call is handed them all: Go.
     pub tuples: bool,
+    /// Whether a map of the language breaks when two threads change it at once: Go ends the program.
+    pub bare_maps: bool,
     /// The export that stands for a whole module: `default`.
     pub default_export: Option<&'static str>,
 }

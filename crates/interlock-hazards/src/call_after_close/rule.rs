@@ -81,6 +81,7 @@ fn closers<'v, 'e>(entry: &'v Entry<'e>) -> Vec<Closer<'v, 'e>> {
             Some(Op::Close { handle }) => Some((close, entry.alias().resolve_path(handle))),
             _ => None,
         })
+        .filter(|(close, handle)| !is_own(entry, *close, handle))
         .collect();
     let mut found: Vec<Closer<'v, 'e>> = vec![];
     if closes.is_empty() {
@@ -104,6 +105,15 @@ fn closers<'v, 'e>(entry: &'v Entry<'e>) -> Vec<Closer<'v, 'e>> {
         }
     }
     found
+}
+
+/// Whether a handle is only known by a local name where threads run: a connection that was accepted for this one peer.
+fn is_own(entry: &Entry<'_>, close: At, handle: &AccessPath) -> bool {
+    let unwinds = entry.program.function(entry.function_of(close)).is_none_or(|it| it.unwinds);
+    !unwinds
+        && handle.fields.is_empty()
+        && matches!(handle.root, Root::Value(_))
+        && !entry.alias().is_shared(handle)
 }
 
 /// Whether a place is called like something that says whether calls may still start.

@@ -70,6 +70,8 @@ pub(crate) fn claims(view: &View<'_>, pair: &CheckAct<'_, '_>) -> Result<(), Rea
         || has_run_out(pair, check);
     needs(missed, Reason::WrittenBecauseFound)?;
     unless(is_refused_if_there(pair), Reason::RefusedIfThere)?;
+    // What was compared and is then put there was not loaded: a mark that only goes up.
+    unless(pair.puts_what_was_compared(), Reason::OutOfScope)?;
     unless(takes_back(pair), Reason::ComesAndGoes)?;
     unless(is_loaded_at_start(view, pair), Reason::BeforeCalls)?;
     unless(is_loaded_before(pair), Reason::LoadedEachTime)?;

@@ -15,14 +15,17 @@
 //!
 //! Start-up is left alone: where it fails the process ends, and the system closes what it had opened.
 
+use std::cell::RefCell;
+
 use interlock_model::{
     Confidence, Lane, Reach,
-    ir::{AccessPath, Bound, Exit, Op, Resource, Root, Term, Value},
+    ir::{AccessPath, Bound, Callee, Exit, Op, Resource, Root, Term, Value},
 };
 
 use crate::{
     Issue, Reason,
     decision::unless,
+    lexicon::Topic,
     view::{At, Entry, Escape, Kinds, Runs, View},
 };
 
@@ -59,6 +62,9 @@ fn judge(entry: &Entry<'_>, at: At) -> Result<Issue, Reason> {
             Escape::Return(by) => answers.push(by),
         }
     }
+    failures.extend(given_back(entry, at, &closes));
+    failures.sort_unstable();
+    failures.dedup();
     let opens = |by: &&At| matches!(entry.op(**by), Some(Op::Open { .. }));
     let in_a_loop = |by: &&At| {
         **by == at
@@ -104,6 +110,59 @@ fn judge(entry: &Entry<'_>, at: At) -> Result<Issue, Reason> {
         .step(Lane::A, entry.position(by, &story), format!("passes the error on; `{name}` stays open"))
         .step(Lane::B, entry.position(at, &story), "tries again, and opens another one");
     Ok(issue.no_surer_than(confidence))
+}
+
+/// The steps whose failure a function gives back while the handle is open, where failures are values. Whoever called has nothing to close.
+fn given_back(entry: &Entry<'_>, at: At, closes: &[At]) -> Vec<At> {
+    // What is called like a close may be meant for it, whatever it is called on.
+    let called_so = |op: &Op| match op {
+        Op::Call { callee: Callee::Named(name), .. } => entry.lexicon().has_inside(Topic::Closes, name),
+        _ => false,
+    };
+    let closes: Vec<At> = closes.iter().copied().chain(entry.all(Kinds::CALL, called_so)).collect();
+    if closes.iter().any(|close| entry.control().is_finally(*close)) {
+        return vec![];
+    }
+    // Who goes over all that is open closes it, and so does who asks first whether there is anything to close.
+    let closes_inside = |step: At| {
+        matches!(entry.op(step), Some(Op::Check { .. } | Op::Loop { .. }))
+            && !entry.control().encloses(step, at)
+            && closes.iter().any(|close| entry.control().encloses(step, *close))
+    };
+    let past = |step: At| closes.contains(&step) || closes_inside(step);
+    let passed = RefCell::new(vec![]);
+    let _ = entry.control().exits(entry.control().behind(at), |step| {
+        passed.borrow_mut().push(step);
+        past(step)
+    });
+    let leaves = |end: At| !entry.control().exits(vec![end], past).is_empty();
+    let ends = passed.into_inner().into_iter();
+    ends.filter_map(|end| failed(entry, at, end).filter(|_| leaves(end))).collect()
+}
+
+/// The step whose failure leads to an end, where failures are values: `if err != nil { return nil, err }`.
+fn failed(entry: &Entry<'_>, at: At, end: At) -> Option<At> {
+    let unwinds = |at: At| entry.program.function(entry.function_of(at)).is_none_or(|it| it.unwinds);
+    let gives_back = matches!(entry.op(end), Some(Op::Exit(Exit::Return(_))));
+    if !gives_back || entry.frame_of(end) != entry.frame_of(at) || unwinds(end) {
+        return None;
+    }
+    let is_error = |value: &&Value| entry.name_of(**value).to_ascii_lowercase().ends_with("err");
+    let check = entry.control().control_dependences(end).iter().rev().find(|check| {
+        **check > at
+            && entry.control().answer(**check, end) == Some(false)
+            && entry.control().encloses(**check, end)
+    })?;
+    let Some(Op::Check { on, .. }) = entry.op(*check) else { return None };
+    let error = on.iter().find(is_error)?;
+    let says = |step: &At| match entry.op(*step) {
+        Some(Op::Open { handle: AccessPath { root: Root::Value(value), .. } }) => {
+            entry.flow().depends_on(*error, *value)
+        }
+        Some(Op::External { into: Some(value), .. }) => entry.flow().depends_on(*error, *value),
+        _ => false,
+    };
+    (at..*check).rev().find(says)
 }
 
 /// Whether two steps open one thing that was made once: a listener that is told to listen again holds nothing from its first attempt.

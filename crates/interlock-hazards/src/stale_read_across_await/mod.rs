@@ -1,6 +1,7 @@
 //! `stale-read-across-await`: its page is `doc.md`.
 
 mod added;
+mod bare;
 mod early;
 mod emptied;
 mod overtaken;

@@ -192,11 +192,10 @@ impl<'e> Entry<'e> {
         !matches!(self.runs, Runs::StartUp)
     }
 
-    /// Whether it depends on the version of a library if calls of it meet in one process.
+    /// Where calls of it meet in one process, which may depend on the version of a library.
     #[must_use]
-    pub fn perhaps_alone(&self) -> bool {
-        let function = self.program.function(self.function);
-        function.is_some_and(|function| function.interleaving == Interleaving::Perhaps)
+    pub fn interleaving(&self) -> Option<Interleaving> {
+        self.program.function(self.function).map(|function| function.interleaving)
     }
 
     /// The function that a step is written in.

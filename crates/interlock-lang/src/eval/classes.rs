@@ -142,6 +142,8 @@ impl<'f> Evaluator<'_, 'f> {
             },
             _ => match self.knowledge.kind(library, export) {
                 Some(kind) => AbstractValue::Kind(Arc::new(kind)),
+                // What a library has that only computes does nothing that others see: a builder of texts.
+                None if self.builtins.is_pure_library(library) => AbstractValue::Plain,
                 None => AbstractValue::Foreign,
             },
         }

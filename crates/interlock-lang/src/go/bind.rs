@@ -232,6 +232,19 @@ impl<'a> Bind<'a> {
         }
     }
 
+    /// Something is put into a local: a loop that does has changed it after each turn.
+    fn fills(&mut self, target: &Expr<'a>) {
+        let Kind::Name(name) = target.kind else { return };
+        let own = |symbol: &u32| self.facts.symbol(*symbol).is_some_and(|found| found.function == self.at);
+        let Some(symbol) = self.lookup(name).filter(own) else { return };
+        for place in &self.loops {
+            let assigned = self.facts.loops.entry(*place).or_default();
+            if !assigned.contains(&symbol) {
+                assigned.push(symbol);
+            }
+        }
+    }
+
     fn target(&mut self, target: &Expr<'a>) {
         match &target.kind {
             Kind::Name(name) => self.uses(target.at.0, name, true),
@@ -299,6 +312,16 @@ impl<'a> Bind<'a> {
             Kind::Call(call) => {
                 self.expression(&call.callee);
                 call.arguments.iter().for_each(|it| self.expression(it));
+                if let Kind::Selector(object, method) = &call.callee.kind
+                    && super::tables().builtin().gathers.contains(*method)
+                {
+                    self.fills(object);
+                }
+                for argument in &call.arguments {
+                    if let Kind::Unary("&", inner) = &argument.kind {
+                        self.fills(inner);
+                    }
+                }
             }
             Kind::Binary(first, rest) => {
                 self.expression(first);

@@ -1,13 +1,14 @@
 //! Go.
 //!
 //! `parse/` alone names the parser; it makes the syntax of `ast.rs`, whose depth is bounded; `bind.rs` finds out what names
-//! mean, `lower/` turns the syntax into a [`Module`], `resolve.rs` says where imports lead; `effects.toml` says what libraries do.
+//! mean, `lower/` turns the syntax into a [`Module`], `resolve.rs` says where imports lead, `versions.rs` how calls run; `effects.toml` says what libraries do.
 
 mod ast;
 mod bind;
 mod lower;
 mod parse;
 mod resolve;
+mod versions;
 
 use std::sync::LazyLock;
 
@@ -73,6 +74,7 @@ impl Frontend for Go {
             above: None,
             empty_is_false: false,
             tuples: true,
+            bare_maps: true,
             default_export: None,
         }
     }

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use interlock_model::ir::Name;
 
+use super::versions;
 use crate::{Layout, Module, Resolve, Resolved, Schema};
 
 /// What a tree of Go says about itself.
@@ -25,7 +26,13 @@ pub(super) fn layout(modules: &[Module], settings: &[(String, String)]) -> Layou
     let schemas = settings.iter().filter(|(path, _)| path.ends_with("schema.sql"));
     let schemas = schemas.map(|(_, text)| Schema::Sql(text.clone())).collect();
     let imports = Box::new(Imports { packages, roots });
-    Layout { imports, packages: folders, schemas, broken: vec![], handlers: vec![] }
+    Layout {
+        imports,
+        packages: folders,
+        schemas,
+        broken: vec![],
+        handlers: versions::handlers(modules, settings),
+    }
 }
 
 /// The path that a `go.mod` gives its module.
@@ -66,14 +73,21 @@ impl Resolve for Imports {
     }
 }
 
-/// The path of a library whatever its version: `github.com/redis/go-redis/v9` is `github.com/redis/go-redis`.
+/// The path of a library whatever its version: `github.com/redis/go-redis/v9` is `github.com/redis/go-redis`, `gopkg.in/yaml.v3` is
+/// `gopkg.in/yaml`.
 fn without_version(path: &str) -> String {
     let is_version = |part: &&str| {
         !part
             .strip_prefix('v')
             .is_some_and(|number| !number.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit()))
     };
-    path.split('/').filter(is_version).collect::<Vec<_>>().join("/")
+    let path = path.split('/').filter(is_version).collect::<Vec<_>>().join("/");
+    match path.rsplit_once(".v") {
+        Some((name, number)) if !number.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit()) => {
+            name.to_owned()
+        }
+        _ => path,
+    }
 }
 
 fn folder_of(path: &str) -> &str {
@@ -102,6 +116,7 @@ mod tests {
             resolve("github.com/redis/go-redis/v9"),
             Resolved::Library("github.com/redis/go-redis".into())
         );
+        assert_eq!(resolve("gopkg.in/yaml.v3"), Resolved::Library("gopkg.in/yaml".into()));
         assert_eq!(layout.packages, ["sub", ""]);
     }
 }

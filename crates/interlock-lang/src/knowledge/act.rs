@@ -30,6 +30,16 @@ pub(super) fn act(scene: &Scene<'_>, entry: &Entry, outcome: &mut Outcome, body:
         }
         Do::ReadKey | Do::WriteKey | Do::DeleteKey => files::key(scene, entry, body),
         Do::ReadMemory | Do::WriteMemory | Do::DeleteMemory => files::memory(scene, entry, body),
+        Do::WriteWriter if files::is_handle(scene, entry.at.as_ref()) => {
+            files::write_file(scene, entry, body);
+        }
+        Do::WriteWriter => {
+            let kind = find(scene, entry.at.as_ref()).and_then(|arg| scene.kind_of(&arg));
+            let handle = path_at(scene, entry.at.as_ref());
+            if let Some(handle) = handle.filter(|_| kind.is_some_and(|kind| kind.name.ends_with("Conn"))) {
+                write(scene, entry, Resource::Stream(handle), WriteMode::Append, body);
+            }
+        }
         Do::WriteStream => {
             let handle = path_at(scene, entry.at.as_ref());
             if let Some(handle) = handle.or_else(|| scene.receiver.cloned()) {

@@ -20,8 +20,6 @@ fn file_at(scene: &Scene<'_>, place: Option<&Place>) -> (Term, Option<Mode>) {
     let Some(arg) = find(scene, place) else {
         return if place.is_none() { own() } else { (Term::Unknown, None) };
     };
-    // Of all objects only an open file stands for a file; a record that was read leads to one by what is written in it.
-    let is_open_file = |kind: &Kind| kind.name.contains("Handle") || kind.name.contains("File");
     match scene.kind_of(&arg).filter(is_open_file) {
         Some(kind) => {
             let mode = scene.knowledge.object(&kind.name).and_then(|object| object.mode());
@@ -31,19 +29,34 @@ fn file_at(scene: &Scene<'_>, place: Option<&Place>) -> (Term, Option<Mode>) {
     }
 }
 
-pub(super) fn file(scene: &Scene<'_>, entry: &Entry, body: &mut Body<'_>) {
+/// Of all objects only an open file stands for a file; a record that was read leads to one by what is written in it.
+fn is_open_file(kind: &Kind) -> bool {
+    kind.name.contains("Handle") || kind.name.contains("File")
+}
+
+/// Whether an argument is an open file.
+pub(super) fn is_handle(scene: &Scene<'_>, place: Option<&Place>) -> bool {
+    place.is_some()
+        && find(scene, place).and_then(|arg| scene.kind_of(&arg)).is_some_and(|kind| is_open_file(&kind))
+}
+
+/// Writes to a file.
+pub(super) fn write_file(scene: &Scene<'_>, entry: &Entry, body: &mut Body<'_>) {
     let (at, handle_mode) = file_at(scene, entry.at.as_ref());
+    let mode = handle_mode.or(entry.mode).map_or(WriteMode::Blind, mode);
+    let (to, from, outcome) = (Resource::File(at), from(scene, entry), scene.take_into());
+    body.push(Op::Write { to, from, mode, outcome, via: None });
+}
+
+pub(super) fn file(scene: &Scene<'_>, entry: &Entry, body: &mut Body<'_>) {
+    let (at, _) = file_at(scene, entry.at.as_ref());
     let via = None;
     match entry.r#do {
         Do::ReadFile => {
             let into = scene.result(body, "content");
             body.push(Op::look(into, Resource::File(at), aspect(entry), via));
         }
-        Do::WriteFile => {
-            let mode = handle_mode.or(entry.mode).map_or(WriteMode::Blind, mode);
-            let (to, from, outcome) = (Resource::File(at), from(scene, entry), scene.take_into());
-            body.push(Op::Write { to, from, mode, outcome, via });
-        }
+        Do::WriteFile => write_file(scene, entry, body),
         Do::DeleteFile => {
             let outcome = scene.take_into();
             body.push(Op::Delete { of: Resource::File(at), when: None, outcome, via });

@@ -210,6 +210,8 @@ pub(super) enum Do {
     WriteMemory,
     DeleteMemory,
     WriteStream,
+    /// What a writer is handed goes to the file or the connection that it is; of others nothing is known.
+    WriteWriter,
     /// Runs a text.
     Sql,
     Find,

@@ -34,7 +34,10 @@ use std::collections::{BTreeMap, HashSet};
 
 use interlock_model::{
     FileId, Span,
-    ir::{AccessPath, Function, FunctionId, Limit, Limited, Name, Note, Program, Role, Root, Unresolved},
+    ir::{
+        AccessPath, Function, FunctionId, Limit, Limited, Name, Note, Op, Program, Resource, Role, Root,
+        Unresolved, WriteMode,
+    },
 };
 use rayon::{
     iter::{IndexedParallelIterator, ParallelIterator},
@@ -86,6 +89,7 @@ pub(crate) fn link(
     let world = || World::new(&flat, &index, &namespaces, knowledge, semantics);
     let tables = tables::of(&Evaluator::new(&world()), &schemas);
     let world = world().with_keys(tables::keys(&tables));
+    let bare_maps = if semantics.bare_maps { bare_maps(&world, &functions) } else { HashSet::default() };
     let unresolved = rewrite_all(&world, &mut functions);
     if semantics.coroutines {
         waits::settle(&mut functions);
@@ -103,11 +107,34 @@ pub(crate) fn link(
         tables,
         limited,
         hand_made,
+        bare_maps,
         called_often: HashSet::default(),
         notes: bounded(notes),
         unresolved,
         words: BTreeMap::new(),
     }
+}
+
+/// The steps that change maps of the language itself. Those of libraries are not among the steps yet.
+fn bare_maps(world: &World<'_>, functions: &[Function]) -> HashSet<Span> {
+    let eval = Evaluator::new(world);
+    let mut found = HashSet::default();
+    for (id, function) in functions.iter().enumerate() {
+        for effect in function.effects() {
+            let path = match &effect.op {
+                Op::Write { to: Resource::Shared(path), mode: WriteMode::Blind, .. }
+                | Op::Delete { of: Resource::Shared(path), .. } => path,
+                _ => continue,
+            };
+            let Some((_, map)) = path.fields.split_last() else { continue };
+            let map = AccessPath { root: path.root.clone(), fields: map.into() };
+            let meaning = eval.path(FunctionId(number(id)), &map);
+            if matches!(meaning, AbstractValue::Collection(Collection::Map)) {
+                found.insert(effect.span);
+            }
+        }
+    }
+    found
 }
 
 /// Rewrites all functions, and says which of their calls lead nowhere. What a call reaches does not depend on who asked before, so threads

@@ -338,6 +338,16 @@ impl Work {
         last
     }
 
+    /// What is one of several things of one declared type is of that type.
+    pub(crate) fn keep_common_type(&mut self, of: &[Value], to: Value) {
+        let type_of = |value: &Value| self.cx.types.iter().rev().find(|(typed, _)| typed == value);
+        let Some((_, path)) = of.first().and_then(type_of) else { return };
+        if of.iter().all(|value| type_of(value).is_some_and(|(_, other)| other == path)) {
+            let path = path.clone();
+            self.cx.types.push((to, path));
+        }
+    }
+
     /// Goes on with what one of two ways left in each variable: `None` for a way that does not come here.
     pub(crate) fn join(&mut self, one: Option<Vec<(u32, Binding)>>, two: Option<Vec<(u32, Binding)>>) {
         let (one, two) = match (one, two) {
@@ -380,6 +390,7 @@ impl Work {
                 _ => None,
             };
             let value = self.derive(&name, vec![a.value, b.value], Term::Unknown, flags);
+            self.keep_common_type(&[a.value, b.value], value);
             self.set(symbol, Binding { value, alias: None, shape });
         }
     }

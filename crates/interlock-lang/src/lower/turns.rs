@@ -64,6 +64,7 @@ impl Work {
             let name = self.symbol_name(*symbol);
             let flags = self.flags(before.value);
             let head = self.derive(&name, vec![before.value], Term::Unknown, flags);
+            self.keep_common_type(&[before.value], head);
             self.set(*symbol, Binding { value: head, alias: None, shape: before.shape.clone() });
             carried.push(Carried { symbol: *symbol, before, head });
         }
@@ -110,7 +111,8 @@ impl Work {
         for (symbol, ends) in after {
             let name = self.symbol_name(symbol);
             let flags = ends.iter().fold(0, |flags, end| flags | self.flags(*end)) & !flag::COUNTER;
-            let value = self.derive(&name, ends, Term::Unknown, flags);
+            let value = self.derive(&name, ends.clone(), Term::Unknown, flags);
+            self.keep_common_type(&ends, value);
             self.set(symbol, Binding::of(value));
         }
     }

@@ -81,6 +81,7 @@ impl Frontend for Python {
             above: Some("super"),
             empty_is_false: true,
             tuples: false,
+            bare_maps: false,
             default_export: None,
         }
     }

@@ -23,6 +23,14 @@ pub(crate) struct Builtins {
     pub(crate) reshapes: Words,
     /// Methods that look up a member by its name, which is their first argument: `request.GetString("path", "")`.
     pub(crate) looks_up: Words,
+    /// Methods without arguments that say what something is called, and the same each time: `session.SessionID()`.
+    pub(crate) getters: Words,
+    /// Functions and methods that fill what they are handed the address of: `json.Unmarshal(data, &state.items)`.
+    pub(crate) fills: Words,
+    /// Methods that put what they are handed into what they are called on, or into what that writes to: `text.WriteString(line)`.
+    pub(crate) gathers: Words,
+    /// Functions that make something which writes to what they are handed: `json.NewEncoder(&text)`.
+    pub(crate) writers: Words,
     /// Members that functions have.
     pub(crate) of_function: Words,
     /// Functions, by library and name, that make a name or work on a collection.

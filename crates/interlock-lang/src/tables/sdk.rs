@@ -93,6 +93,8 @@ pub(crate) struct Call {
     /// Whether it is believed though the function that is called is the tree's own, and would be followed.
     #[serde(default)]
     pub(crate) own: bool,
+    /// How the name of the library begins whose function it is, where others call something else so.
+    pub(crate) library: Option<String>,
 }
 
 /// A class that tools extend.

@@ -7,7 +7,9 @@ use std::collections::BTreeSet;
 
 use interlock_model::{
     Span,
-    ir::{AccessPath, Callee, Effect, Exit, Field, FunctionId, Name, Op, Resource, Root, Term, Value},
+    ir::{
+        AccessPath, Callee, Effect, Exit, Field, Function, FunctionId, Name, Op, Resource, Root, Term, Value,
+    },
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -24,7 +26,7 @@ use super::{
 use crate::{Arg, Shape, tables::Gives};
 
 /// How many functions a name is followed through.
-const FUNCTIONS: usize = 200;
+const FUNCTIONS: usize = 400;
 
 /// How many ways one call may go. More would be a table that nobody wrote by hand.
 const WAYS: usize = 300;
@@ -84,6 +86,21 @@ pub(super) fn by_hand(discovery: &mut Discovery<'_, '_>) {
                 }
             }
         }
+        // A request that was decoded from a message is in the message as well, and may be decoded once more.
+        let decoded: Vec<Spot> = unit
+            .function
+            .effects()
+            .filter_map(|effect| match &effect.op {
+                Op::Derive { into, from, .. } => Some((*into, from)),
+                _ => None,
+            })
+            .flat_map(|(into, from)| from.iter().map(move |from| (into, *from)))
+            .flat_map(|(into, from)| {
+                let of_it = spots.iter().filter(move |spot| spot.1 == into && from != into);
+                of_it.map(move |(function, _, rest)| (*function, from, rest.clone()))
+            })
+            .collect();
+        spots.extend(decoded);
         if !spots.is_empty() {
             follow(discovery, number, Trail { methods: Some((number, methods)), ..Trail::of(spots) }, false);
         }
@@ -145,8 +162,9 @@ fn beside(index: &Index<'_>, function: u32, method: Value) -> Option<Spot> {
         }
         Definition::Parameter(_) => {
             let head = index.unit(function)?.function;
-            let named =
-                |value: &&Value| head.values.get(value.0 as usize).is_some_and(|info| *info.name == *params);
+            let named = |value: &&Value| {
+                head.values.get(value.0 as usize).is_some_and(|info| info.name.eq_ignore_ascii_case(&params))
+            };
             Some((function, *head.parameters.iter().find(named)?, vec![name]))
         }
         _ => None,
@@ -292,12 +310,24 @@ impl Trail {
         }
     }
 
+    /// Something was made of a message, or of a part of it.
+    fn decoded(&mut self, function: u32, into: Value, rest: &[Name]) {
+        self.add((function, into, rest.to_vec()));
+        if let Some((_, inner)) = rest.split_first().filter(|(_, inner)| !inner.is_empty()) {
+            self.add((function, into, inner.to_vec()));
+        }
+    }
+
     /// What a path leaves of the way to the name, if it starts on it.
     fn rest(path: &AccessPath, value: Value, rest: &[Name]) -> Option<Vec<Name>> {
         if path.root != Root::Value(value) || path.fields.len() > rest.len() {
             return None;
         }
-        let on_it = path.fields.iter().zip(rest).all(|(field, name)| exact_name(field) == Some(&**name));
+        // `params["name"]` of a message that was decoded to a map is what `params.Name` is of one that became a struct.
+        let is = |field: &Field, name: &Name| {
+            exact_name(field).is_some_and(|field| field.eq_ignore_ascii_case(name))
+        };
+        let on_it = path.fields.iter().zip(rest).all(|(field, name)| is(field, name));
         on_it.then(|| rest.iter().skip(path.fields.len()).cloned().collect())
     }
 
@@ -332,7 +362,19 @@ impl Trail {
                 | Op::Read { into, of: Resource::Shared(path), .. } => {
                     if let Some(rest) = of(path) {
                         self.add((function, *into, rest));
+                    } else if let Op::Derive { from, .. } = &effect.op
+                        && from.contains(&value)
+                        && !matches!(path.root, Root::Value(whole) if from.contains(&whole))
+                        && may_hold(unit.function, *into, rest)
+                    {
+                        // `json.Unmarshal(raw, &params)`: what is decoded has the name where the message has it.
+                        self.decoded(function, *into, rest);
                     }
+                }
+                Op::Derive { into, from, .. }
+                    if from.contains(&value) && may_hold(unit.function, *into, rest) =>
+                {
+                    self.decoded(function, *into, rest);
                 }
                 // A name that went through `String(…)`, a default or a trim still is one.
                 Op::Derive { into, from, .. }
@@ -341,7 +383,10 @@ impl Trail {
                     self.add((function, *into, vec![]));
                 }
                 op @ Op::Check { .. } if rest.is_empty() => {
-                    let names = compared(op).filter(|(on, _)| on.contains(&value));
+                    // Whoever asks whether a name was given at all has none in mind.
+                    let names = compared(op).filter(|(on, name)| {
+                        on.contains(&value) && !name.is_empty() && !name.contains(char::is_whitespace)
+                    });
                     self.names.extend(names.map(|(_, name)| (effect.span, name.clone())));
                 }
                 op => {
@@ -395,6 +440,12 @@ impl Trail {
             }
         }
     }
+}
+
+/// Whether something that was made of a message may have the name in it as the message has: what is decoded has, an error has not.
+fn may_hold(function: &Function, into: Value, rest: &[Name]) -> bool {
+    let name = function.values.get(into.0 as usize).map_or("", |info| &*info.name);
+    !rest.is_empty() && !name.ends_with("err") && !name.ends_with("Err") && name != "ok"
 }
 
 /// Where the name is in something that is written out.

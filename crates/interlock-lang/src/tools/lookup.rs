@@ -336,7 +336,7 @@ pub(super) fn collection<'i>(
         elements = join(elements, index.elements(&index.receiver(fields, path, &at)));
     }
     if let Some(place) = exact_place(&path.root, fields, index.owner(at.function)) {
-        elements.extend(index.collected(&place));
+        elements = join(elements, index.collected(&place));
     }
     elements
 }

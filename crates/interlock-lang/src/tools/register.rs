@@ -32,6 +32,9 @@ pub(super) fn registrations<'i>(discovery: &mut Discovery<'_, 'i>) {
             continue;
         };
         let Some(call) = index.sdk().call.get(method) else { continue };
+        if call.library.is_some() && function_of_library(index, site).is_none() {
+            continue;
+        }
         let may_be_own = site.function.is_some() || !index.kind_of_call(number).any(CallKind::NOBODY);
         if !call.own
             && (site.construct || may_be_own && index.target(site).is_some() || !is_server(index, site, call))
@@ -68,8 +71,10 @@ pub(super) fn registrations<'i>(discovery: &mut Discovery<'_, 'i>) {
 fn function_of_library<'i>(index: &Index<'i>, site: &'i Site) -> Option<&'i str> {
     let Some(AccessPath { root: Root::Global(name), fields }) = &site.callee else { return None };
     let (library, own) = split_global(name).filter(|_| fields.is_empty())?;
-    let describes = matches!(index.sdk().call.get(own)?.registers, Registers::Described);
-    (describes && index.sdk().may_be_sdk(library)).then_some(own)
+    let call = index.sdk().call.get(own)?;
+    let describes = matches!(call.registers, Registers::Described);
+    let is_its_own = call.library.as_ref().is_none_or(|known| library.starts_with(&**known));
+    (describes && is_its_own && index.sdk().may_be_sdk(library)).then_some(own)
 }
 
 /// The name of a function that registers by itself, where a user has said that one does: `defineCommand({ … })`.

@@ -71,6 +71,7 @@ impl Frontend for Toy {
             above: None,
             empty_is_false: false,
             tuples: false,
+            bare_maps: false,
             default_export: None,
         }
     }

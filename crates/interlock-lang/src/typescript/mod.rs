@@ -77,6 +77,7 @@ impl Frontend for TypeScript {
             above: Some("super"),
             empty_is_false: false,
             tuples: false,
+            bare_maps: false,
             default_export: Some("default"),
         }
     }

@@ -70,6 +70,8 @@ pub enum Interleaving {
     Anywhere,
     /// One or the other: the versions of a library differ, and the tree allows both.
     Perhaps,
+    /// Calls run one after another, as this version of a library has it. Only what the program starts by itself gets between the steps.
+    OneByOne,
 }
 
 /// How clients reach a server. A server on standard streams runs once per client, so files and databases are shared between

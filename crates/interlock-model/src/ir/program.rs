@@ -26,6 +26,8 @@ pub struct Program {
     pub limited: Vec<Limited>,
     /// The locks that the tree builds itself from promises, flags or channels.
     pub hand_made: Vec<HandMade>,
+    /// Where maps are changed that break when two calls change them at once, as those of Go do.
+    pub bare_maps: HashSet<Span>,
     /// The functions that are called in several places: what the analysis finds out, never a front end.
     pub called_often: HashSet<FunctionId>,
     /// What was not understood, so that a report can say so.

@@ -8,6 +8,7 @@ pub(crate) mod names;
 pub(crate) mod notes;
 mod read;
 mod root;
+mod tags;
 mod tree;
 
 pub(crate) use self::{

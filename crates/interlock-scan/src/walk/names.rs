@@ -21,6 +21,8 @@ pub(crate) enum Left {
     Compiled,
     /// Compiled once more, for the other kind of module.
     Twin,
+    /// Built for another system only.
+    OtherSystem,
     /// The configuration says so.
     Configured,
 }
@@ -96,7 +98,9 @@ pub(super) fn file(path: &str) -> Option<Left> {
         });
     let go = parts.last() == Some(&"go");
     let is_test = parts.first().is_some_and(|stem| stem.ends_with("_test"));
-    let tests_go = go && (is_test || within(path, "testdata"));
+    // What stands in for the real thing in tests lies beside it, where it has to be exported.
+    let is_mock = || parts.first().is_some_and(|stem| stem.starts_with("mock_")) || within(path, "mocks");
+    let tests_go = go && (is_test || within(path, "testdata") || is_mock());
     if is("test") || is("spec") || is("e2e") || runs_tests || tests_python || tests_go {
         Some(Left::Test)
     } else if go && within(path, "vendor") {
@@ -153,7 +157,7 @@ pub(super) fn parent(path: &str) -> &str {
 
 impl Left {
     /// All of them.
-    pub(super) const ALL: [Self; 10] = [
+    pub(super) const ALL: [Self; 11] = [
         Self::Test,
         Self::Build,
         Self::Installed,
@@ -163,6 +167,7 @@ impl Left {
         Self::Generated,
         Self::Compiled,
         Self::Twin,
+        Self::OtherSystem,
         Self::Configured,
     ];
 
@@ -178,6 +183,7 @@ impl Left {
             Self::Generated => "generated files",
             Self::Compiled => "compiled output of sources that are scanned",
             Self::Twin => "output that is there once more, for the other kind of module",
+            Self::OtherSystem => "files for other systems than Linux on amd64, or with tags of their own",
             Self::Configured => "what the configuration ignores",
         }
     }

@@ -7,7 +7,7 @@ use interlock_model::ir::{AccessPath, Argument, Field, Name, Root, Term, Value};
 
 use super::{Context, Contexts, Env, Unbound, env::Assumed, facts::Caller, results::split_method};
 use crate::{
-    Arg,
+    Arg, Shape,
     eval::{
         index::Definition,
         key::{exact_name, exact_place},
@@ -84,10 +84,12 @@ impl<'f> Contexts<'f> {
                 let at = Context { function, env: env.clone() };
                 let list = self.chosen_from(choice, &at);
                 let list = match choice {
-                    Choice::Item(Arg { term: Term::Path(path), .. }) => {
+                    Choice::Item(Arg { term: Term::Path(path), .. })
+                        if !matches!(path.root, Root::Value(_)) =>
+                    {
                         self.with_collected(list, path, &path.fields, &at, true)
                     }
-                    Choice::Item(_) => list,
+                    Choice::Item(given) => self.gotten(list, given, &at),
                     Choice::Among(path, fields) => self.with_collected(list, path, fields, &at, false),
                 };
                 (function, item, list)
@@ -251,6 +253,32 @@ impl<'f> Contexts<'f> {
         AbstractValue::Items(own.chain(more).map(turn).collect())
     }
 
+    /// A collection that a method gives which has nothing else to do, with what is put into it: `for _, tool := range registry.Tools()`.
+    fn gotten(&self, list: AbstractValue<'f>, given: &'f Arg, at: &Context<'f>) -> AbstractValue<'f> {
+        let call = match (&given.shape, &given.term) {
+            (Shape::Call(number), _) => Some(*number),
+            (_, Term::Path(AccessPath { root: Root::Value(value), fields })) if fields.is_empty() => {
+                match self.definition(at.function, *value) {
+                    Some(Definition::Call(number)) => Some(*number),
+                    _ => None,
+                }
+            }
+            _ => None,
+        };
+        let getter = call.and_then(|number| self.target(self.site(number)?));
+        let Some((getter, unit)) = getter.and_then(|getter| Some((getter, self.unit(getter)?))) else {
+            return list;
+        };
+        let place = unit.returned_values().find_map(|value| match self.definition(getter, value)? {
+            Definition::Path(path) if matches!(path.root, Root::This | Root::Global(_)) => Some(path),
+            _ => None,
+        });
+        match place {
+            Some(path) => self.with_collected(list, path, &path.fields, &at.go(getter), true),
+            None => list,
+        }
+    }
+
     /// Whether something is a map of the language that is made there.
     fn is_map(&self, thing: &AbstractValue<'f>) -> bool {
         let AbstractValue::Call(number, _) = thing else { return false };
@@ -274,13 +302,13 @@ impl<'f> Contexts<'f> {
     fn set_in(&self, entered: &[&'f Variable]) -> Vec<(Option<Name>, AbstractValue<'f>)> {
         let mut found = vec![];
         for variable in entered.iter().take(WAYS) {
-            let (Some(initial), Some(Field::At(key))) = (&variable.initial, variable.path.fields.last())
-            else {
+            let (Some(initial), Some(key)) = (&variable.initial, variable.path.fields.last()) else {
                 continue;
             };
             let under = |at: &Context<'f>| match key {
-                Term::Path(path) => self.settle(self.path(path, at)),
-                _ => AbstractValue::Unknown,
+                Field::At(Term::Path(path)) => self.settle(self.path(path, at)),
+                Field::Name(name) | Field::At(Term::Literal(name)) => AbstractValue::Text(name.clone()),
+                Field::At(_) => AbstractValue::Unknown,
             };
             let value = |at: &Context<'f>| self.evaluate(initial, at);
             let ask = |at: &Context<'f>| under(at).unbound().or_else(|| self.settle(value(at)).unbound());

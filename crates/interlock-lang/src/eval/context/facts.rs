@@ -36,6 +36,8 @@ pub(super) struct Facts<'f> {
     nested: FxHashMap<(u32, Value), FunctionId>,
     /// What is set under names that are no identifiers, by the exact place: `tools["get-point"] = tool`.
     exact: FxHashMap<String, Vec<&'f Variable>>,
+    /// What is set under a name, by the place of the object that it is set in.
+    inside_of: FxHashMap<String, Vec<&'f Variable>>,
     /// The calls that put something into collections, by their place or by the function and value that they are local to.
     kept: FxHashMap<String, Vec<u32>>,
     filled: FxHashMap<(u32, Value), Vec<u32>>,
@@ -111,6 +113,7 @@ impl<'f> Facts<'f> {
             ends: FxHashSet::default(),
             nested: FxHashMap::default(),
             exact: FxHashMap::default(),
+            inside_of: FxHashMap::default(),
             kept: FxHashMap::default(),
             filled: FxHashMap::default(),
             direct: vec![],
@@ -151,6 +154,12 @@ impl<'f> Facts<'f> {
                     exact_place(&variable.path.root, &variable.path.fields, variable.owner.as_ref())
             {
                 facts.exact.entry(place.into_owned()).or_default().push(variable);
+            }
+            if let Some((last, before)) = variable.path.fields.split_last()
+                && exact_name(last).is_some()
+                && let Some(place) = exact_place(&variable.path.root, before, variable.owner.as_ref())
+            {
+                facts.inside_of.entry(place.into_owned()).or_default().push(variable);
             }
         }
         for (number, site) in (0_u32..).zip(&world.flat.sites) {
@@ -285,11 +294,13 @@ impl<'f> Contexts<'f> {
         numbers.filter_map(|number| self.eval.flat.variables.get(number))
     }
 
-    /// What is set in the object at a place under names that only the run knows: `tools[tool.name] = tool`.
+    /// What is set in the object at a place under names that only the run knows, or that are written there: `tools[tool.name] = tool`,
+    /// `tools["add"] = add`.
     pub(crate) fn entered(&self, place: &str) -> Vec<&'f Variable> {
         let by_value =
             |variable: &&Variable| variable.path.fields.last().is_some_and(|last| exact_name(last).is_none());
-        self.variables_at(&[place, "[]"].concat()).filter(by_value).collect()
+        let exact = self.facts.inside_of.get(place).into_iter().flatten().copied();
+        self.variables_at(&[place, "[]"].concat()).filter(by_value).chain(exact).collect()
     }
 
     /// The calls that put something into the collection at a place.

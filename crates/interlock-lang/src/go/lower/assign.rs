@@ -1,6 +1,6 @@
 //! Assignments: a local gets a new value, shared memory is written.
 
-use interlock_model::ir::{AccessPath, Op, Root, Value};
+use interlock_model::ir::{AccessPath, Op, Root, Term, Value};
 
 use super::{
     super::{
@@ -31,10 +31,45 @@ impl<'a> Lowerer<'a> {
             }
             return;
         }
+        if let ([left], [right]) = (left, right) {
+            self.remember_writer(left, right);
+        }
         let vals: Vec<Val> = right.iter().map(|it| self.expression(it)).collect();
+        let appended = match right {
+            [Expr { kind: Kind::Call(call), .. }] if matches!(call.callee.kind, Kind::Name("append")) => {
+                std::mem::take(&mut self.appended)
+            }
+            _ => vec![],
+        };
         self.stand(at);
         for (target, val) in left.iter().zip(vals) {
+            if !appended.is_empty() {
+                self.entered(target, &appended);
+            }
             self.assign_to(target, val);
+        }
+    }
+
+    /// `r.tools = append(r.tools, tool)`: what a list that others see has in it, besides what it was made with.
+    fn entered(&mut self, target: &'a Expr<'a>, appended: &[Val]) {
+        let path = match &target.kind {
+            Kind::Selector(object, field) => {
+                let opened = self.open(false);
+                let place = self.selector_place(object, field);
+                self.close(opened);
+                place.path_ref().cloned()
+            }
+            Kind::Name(name) if self.facts.meant(target.at.0).is_none() => {
+                Some(AccessPath::of(Root::Global(self.global(name))))
+            }
+            _ => None,
+        };
+        let Some(path) = path.filter(|path| matches!(path.root, Root::This | Root::Global(_))) else {
+            return;
+        };
+        for val in appended {
+            let declared = self.made_type(val);
+            self.record(path.clone().at(Term::Unknown), declared, val.clone());
         }
     }
 
@@ -128,6 +163,7 @@ impl<'a> Lowerer<'a> {
         let Some(binding) = self.bindings.get(&symbol).cloned().filter(|_| owner == Some(self.cx.id)) else {
             return;
         };
+        self.field_of_made(binding.value, &path, &val);
         if val.values.is_empty() || val.values.as_slice() == [binding.value] {
             if let Shape::Function { .. } = val.shape {
                 let member = AccessPath { root: Root::Value(binding.value), fields: path.fields };
@@ -142,6 +178,17 @@ impl<'a> Lowerer<'a> {
         let value = self.derive(&name, from, binding.value.into(), flags);
         self.keep_type(binding.value, value);
         self.set(symbol, Binding { value, ..binding });
+    }
+
+    /// `s := &Server{…}; s.handlers["add"] = s.add`: what a field of a type is, as a maker of it says that goes on with what it made.
+    fn field_of_made(&mut self, made: Value, path: &AccessPath, val: &Val) {
+        let says = matches!(val.shape, Shape::Function { .. }) || val.path_ref().is_some();
+        let type_ =
+            self.cx.types.iter().rev().find(|(typed, _)| *typed == made).map(|(_, path)| path.clone());
+        if let Some(mut field) = type_.filter(|_| says && !path.fields.is_empty()) {
+            field.fields.extend(path.fields.iter().cloned());
+            self.record(field, None, val.clone());
+        }
     }
 
     pub(super) fn keep_type(&mut self, from: Value, to: Value) {

@@ -64,9 +64,13 @@ impl<'a> Lowerer<'a> {
                     Shape::List(items) => Some(items.clone()),
                     _ => None,
                 };
+                let mut appended = vec![];
                 for more in call.arguments.iter().skip(1) {
                     let more = self.expression(more);
                     val.depend(&more);
+                    if !call.spread {
+                        appended.push(more.clone());
+                    }
                     if let Some(items) = &mut items {
                         items.push(more.into_arg());
                     }
@@ -74,6 +78,7 @@ impl<'a> Lowerer<'a> {
                 if let Some(items) = items {
                     val.shape = Shape::List(items);
                 }
+                self.appended = appended;
                 Some(val)
             }
             "delete" => {
@@ -133,10 +138,12 @@ impl<'a> Lowerer<'a> {
     /// `request.GetString("path", "")` is a member of the request.
     pub(super) fn looked_up(&mut self, at: Place, call: &'a Call<'a>) -> Option<Val> {
         let Kind::Selector(object, method) = &call.callee.kind else { return None };
-        let Kind::Text(member) = &call.arguments.first()?.kind else { return None };
-        if !super::super::tables().builtin().looks_up.contains(*method) {
-            return None;
-        }
+        let builtin = super::super::tables().builtin();
+        let member: &'a str = match call.arguments.first().map(|first| &first.kind) {
+            Some(Kind::Text(member)) if builtin.looks_up.contains(*method) => member,
+            None if builtin.getters.contains(*method) => method,
+            _ => return None,
+        };
         let place = self.place(object);
         let mut place = self.as_path(place);
         for more in call.arguments.iter().skip(1) {
@@ -145,7 +152,7 @@ impl<'a> Lowerer<'a> {
         }
         self.stand(at);
         if let Term::Path(path) = &mut place.term {
-            path.fields.push(Field::Name(member.as_str().into()));
+            path.fields.push(Field::Name(member.into()));
         }
         Some(self.read_place(Val { shape: Shape::Opaque, direct: None, place: None, ..place }))
     }

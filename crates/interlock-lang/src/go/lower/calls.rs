@@ -41,8 +41,17 @@ impl<'a> Lowerer<'a> {
             last.shape = Shape::Opaque;
         }
         self.stand(at);
+        let gathers = self.gathered_by(&call.callee);
+        let gathered: Vec<Value> = match gathers {
+            Some(_) => arguments.iter().flat_map(|arg| arg.values.iter().copied()).collect(),
+            None => vec![],
+        };
         if !call.arguments.iter().any(|it| matches!(it.kind, Kind::Unary("&", _))) {
-            return self.invoke(target, arguments, false, wanted);
+            let val = self.invoke(target, arguments, false, wanted);
+            if let Some(symbol) = gathers.filter(|_| !gathered.is_empty()) {
+                self.filled_local(symbol, &gathered, true);
+            }
+            return val;
         }
         // What is filled is put in place of what was there: it depends on the rest.
         let mut depends = Val::nothing();
@@ -53,18 +62,71 @@ impl<'a> Lowerer<'a> {
         }
         let val = self.invoke(target, arguments, false, Use::Value);
         merge(&mut depends.values, &val.values);
+        let name = match &call.callee.kind {
+            Kind::Selector(_, name) | Kind::Name(name) => *name,
+            _ => "",
+        };
         for argument in &call.arguments {
-            if let Kind::Unary("&", inner) = &argument.kind {
-                self.filled(inner, &depends.values);
+            match &argument.kind {
+                Kind::Unary("&", inner) if matches!(inner.kind, Kind::Name(_)) => {
+                    self.filled(inner, &depends.values);
+                }
+                Kind::Unary("&", inner) => self.filled_member(inner, name, &depends.values),
+                _ => {}
             }
         }
         val
     }
 
+    /// The local that a call puts what it is handed into: `text.WriteString(line)`, and `encoder.Encode(value)` where the encoder was made
+    /// for it.
+    fn gathered_by(&self, callee: &Expr<'a>) -> Option<u32> {
+        let Kind::Selector(object, method) = &callee.kind else { return None };
+        let Kind::Name(_) = object.kind else { return None };
+        if !super::super::tables().builtin().gathers.contains(*method) {
+            return None;
+        }
+        let symbol = self.facts.meant(object.at.0)?;
+        Some(self.writes_to.get(&symbol).copied().unwrap_or(symbol))
+    }
+
+    /// Remembers what a local writes to that was made for that.
+    pub(super) fn remember_writer(&mut self, left: &'a Expr<'a>, right: &'a Expr<'a>) {
+        let (Kind::Name(_), Kind::Call(call)) = (&left.kind, &right.kind) else { return };
+        let Kind::Selector(_, name) = &call.callee.kind else { return };
+        if !super::super::tables().builtin().writers.contains(*name) {
+            return;
+        }
+        let to = call.arguments.first().map(|first| match &first.kind {
+            Kind::Unary("&", inner) => &**inner,
+            _ => first,
+        });
+        let to = to.filter(|to| matches!(to.kind, Kind::Name(_))).and_then(|to| self.facts.meant(to.at.0));
+        if let (Some(symbol), Some(to)) = (self.facts.meant(left.at.0), to) {
+            self.writes_to.insert(symbol, to);
+        }
+    }
+
+    /// The same for a member: of something that others see only where the name of what is called says that it fills.
+    fn filled_member(&mut self, target: &'a Expr<'a>, called: &str, from: &[Value]) {
+        if !matches!(target.kind, Kind::Selector(..) | Kind::Index(..))
+            || !super::super::tables().builtin().fills.contains(called)
+        {
+            return;
+        }
+        self.assign_to(target, Val::from_values(from.to_vec(), 0));
+    }
+
     /// What a call was given the address of depends on what it was handed: `json.Unmarshal(data, &graph)`.
     fn filled(&mut self, target: &'a Expr<'a>, from: &[Value]) {
         let Kind::Name(_) = target.kind else { return };
-        let Some(symbol) = self.facts.meant(target.at.0) else { return };
+        if let Some(symbol) = self.facts.meant(target.at.0) {
+            self.filled_local(symbol, from, false);
+        }
+    }
+
+    /// A local depends on something from now on, and where that is added also on what it was before.
+    fn filled_local(&mut self, symbol: u32, from: &[Value], adds: bool) {
         let own = self.facts.symbol(symbol).is_some_and(|found| found.function == self.cx.id);
         let Some(binding) = self.bindings.get(&symbol).cloned().filter(|_| own) else { return };
         if self.facts.is_cell(symbol) {
@@ -73,7 +135,10 @@ impl<'a> Lowerer<'a> {
         }
         let name = self.symbol_name(symbol);
         let flags = self.flags(binding.value);
-        let from = from.iter().copied().filter(|value| *value != binding.value).collect();
+        let mut from: Vec<Value> = from.iter().copied().filter(|value| *value != binding.value).collect();
+        if adds {
+            from.insert(0, binding.value);
+        }
         let value = self.derive(&name, from, binding.value.into(), flags);
         self.keep_type(binding.value, value);
         self.set(symbol, crate::lower::Binding { value, alias: None, shape: None });
@@ -213,7 +278,7 @@ impl<'a> Lowerer<'a> {
         (matches!(origin, Origin::Argument | Origin::Capture) || target.direct.is_some()).then_some(value)
     }
 
-    fn last_name(&self, path: &AccessPath) -> Name {
+    pub(super) fn last_name(&self, path: &AccessPath) -> Name {
         let named = path.fields.iter().rev().find_map(|field| match field {
             Field::Name(name) => Some(name.clone()),
             Field::At(_) => None,

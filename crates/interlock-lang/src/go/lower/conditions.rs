@@ -1,6 +1,6 @@
 //! Tests: which values decide, and which way is the way of a yes.
 
-use interlock_model::ir::{Block, Name, Op, Term, Value};
+use interlock_model::ir::{Asked, Block, Name, Op, Root, Term, Value};
 
 use super::{
     super::ast::{Expr, Kind},
@@ -18,6 +18,8 @@ pub(super) struct Test {
     pub(super) on: Vec<Value>,
     /// The text that is compared with.
     pub(super) equal: Option<Name>,
+    /// The texts that are compared with, where any of several will do.
+    pub(super) texts: Vec<Name>,
     /// Whether a yes of the comparison is a no of the test.
     pub(super) negated: bool,
     /// Whether a loop counts one of the values.
@@ -30,7 +32,11 @@ impl Test {
     /// The step that goes one way or the other.
     pub(super) fn check(self, then: Block, otherwise: Block) -> Op {
         let (then, otherwise) = if self.negated { (otherwise, then) } else { (then, otherwise) };
-        Op::Check { on: self.on, equal: self.equal, asks: vec![], then, otherwise }
+        let asks = match self.texts.is_empty() {
+            true => vec![],
+            false => vec![Asked { on: self.on.clone(), texts: self.texts, enough: true }],
+        };
+        Op::Check { on: self.on, equal: self.equal, asks, then, otherwise }
     }
 }
 
@@ -65,6 +71,10 @@ impl<'a> Lowerer<'a> {
         let left = self.chain(first, before);
         let fails = before.is_empty() && fails(first);
         let right = self.expression(right);
+        let (left, right) = match *operator {
+            "==" | "!=" => (self.constant(left), self.constant(right)),
+            _ => (left, right),
+        };
         let mut test = self.judge(&left);
         let other = self.judge(&right);
         merge(&mut test.on, &other.on);
@@ -97,6 +107,24 @@ impl<'a> Lowerer<'a> {
             val.depend(&right);
         }
         val
+    }
+
+    /// A constant that is compared with gets a name, by which the text is found that another file may give it.
+    pub(super) fn constant(&mut self, val: Val) -> Val {
+        let named = match (&val.term, &val.shape) {
+            (Term::Path(path), Shape::Opaque) if val.values.is_empty() => match &path.root {
+                Root::Global(_) => path.clone(),
+                _ => return val,
+            },
+            _ => return val,
+        };
+        let name = self.last_name(&named);
+        // Errors that have a name are no texts.
+        if name.starts_with("Err") || name.starts_with("err") || &*name == "EOF" {
+            return val;
+        }
+        let value = self.derive(&name, vec![], Term::Path(named), 0);
+        Val::of(value, 0)
     }
 
     pub(super) fn judge(&mut self, val: &Val) -> Test {

@@ -1,6 +1,6 @@
 //! What is written out: structs, maps, slices.
 
-use interlock_model::ir::{AccessPath, Name, Op, Term};
+use interlock_model::ir::{AccessPath, Name, Op, Root, Term};
 
 use super::{
     super::ast::{Element, Kind, Place, Type},
@@ -15,6 +15,15 @@ use crate::{
 
 impl<'a> Lowerer<'a> {
     pub(super) fn composite(&mut self, at: Place, type_: &'a Type<'a>, elements: &'a [Element<'a>]) -> Val {
+        // `&sync.Mutex{}` is a lock that is made here.
+        if let (Type::Named(Some(package), name), true) = (type_, elements.is_empty())
+            && self.imports.get(package.text) == Some(&"sync")
+        {
+            let package = AccessPath::of(Root::Global(self.global(package.text)));
+            let target = Val::path(package.field(self.name(name.text)), vec![], 0);
+            self.stand(at);
+            return self.invoke(target, vec![], true, Use::Value);
+        }
         let (shape, values) = match type_ {
             Type::List(_) => self.list(elements),
             Type::Map(_) => self.members(elements, true),

@@ -33,7 +33,7 @@ use super::{
     bind::{Facts, bind},
     parse,
 };
-use crate::{Source, lines::Lines, lower::Work, module::Module};
+use crate::{Source, lines::Lines, lower::Work, module::Module, val::Val};
 
 /// Lowers one file. It never fails: what cannot be read becomes a note.
 pub(super) fn lower(source: &Source<'_>) -> Module {
@@ -76,6 +76,8 @@ fn file(source: &Source<'_>, file: &File<'_>) -> Module {
         copies: false,
         results: vec![],
         copied: types::copied_entries(file),
+        writes_to: FxHashMap::default(),
+        appended: vec![],
     };
     lowerer.file(file, source.text.len());
     lowerer.work.finish_module()
@@ -98,6 +100,10 @@ struct Lowerer<'a> {
     results: Vec<u32>,
     /// Fields whose entries are structs and no pointers to them, so that a loop over them works on copies.
     copied: FxHashSet<&'a str>,
+    /// What locals write to that were made for that: an encoder, and the buffer that it fills.
+    writes_to: FxHashMap<u32, u32>,
+    /// What the last `append` has put behind its list.
+    appended: Vec<Val>,
 }
 
 impl Deref for Lowerer<'_> {

@@ -123,9 +123,14 @@ impl<'a> Lowerer<'a> {
             if let (Kind::Text(_) | Kind::Name(_), Term::Literal(text)) = (&value.kind, &val.term) {
                 texts.push(text.clone());
             }
+            // Of several constants none would be found by its name.
+            let val = if case.values.len() == 1 { self.constant(val) } else { val };
             merge(&mut test.on, &val.values);
         }
-        test.equal = texts.into_iter().next();
+        match texts.len() {
+            0 | 1 => test.equal = texts.pop(),
+            _ => test.texts = texts,
+        }
         test
     }
 

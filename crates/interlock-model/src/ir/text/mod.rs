@@ -112,6 +112,7 @@ impl Printer<'_> {
             Interleaving::AtSuspension => "",
             Interleaving::Anywhere => ", interleaves anywhere",
             Interleaving::Perhaps => ", interleaves perhaps anywhere",
+            Interleaving::OneByOne => ", one call at a time",
         };
         let asynchronous = if self.function.asynchronous { ", async" } else { "" };
         let explicitly = if self.function.unwinds { "" } else { ", fails explicitly" };
