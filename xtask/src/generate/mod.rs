@@ -2,6 +2,7 @@
 //! need this command, and checked, so that they cannot drift.
 
 mod api;
+mod cases;
 mod pages;
 pub(crate) mod registry;
 

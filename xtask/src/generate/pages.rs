@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 
-use super::api;
+use super::{api, cases};
 use crate::{
     root::Root,
     run::{Run, cargo},
@@ -18,6 +18,7 @@ pub(super) struct Page {
 /// The pages. Adding one is one line.
 pub(super) const PAGES: &[Page] = &[
     Page { path: "docs/hazards.md", text: hazards },
+    Page { path: "docs/languages.md", text: cases::by_language },
     Page { path: "docs/guard.schema.json", text: guard_schema },
     Page { path: "docs/api/interlock-sync.txt", text: api::sync },
     Page { path: "docs/api/interlock-store.txt", text: api::store },

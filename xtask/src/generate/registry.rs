@@ -84,6 +84,11 @@ impl Registry {
         Ok(self.text(&self.modules(&root.read(self.source)?)?))
     }
 
+    /// The names of the modules, in their order.
+    pub(crate) fn names<'a>(&self, source: &'a str) -> Result<Vec<&'a str>> {
+        Ok(self.modules(source)?.into_iter().map(|module| module.name).collect())
+    }
+
     /// The source with one more module line, put where rustfmt would move it: neighbouring module lines are sorted.
     pub(crate) fn with_module(&self, source: &str, line: &str) -> Result<String> {
         let name = module_of(line).with_context(|| format!("`{line}` is no module line"))?;

@@ -7,7 +7,7 @@ use std::{
 
 use interlock_model::{
     Reach,
-    ir::{FunctionId, Lock, Program, Resource, Scope, Term, Transport, Value},
+    ir::{FunctionId, Lock, Op, Program, Resource, Scope, Term, Transport, Value},
 };
 
 use crate::{Lexicon, Reason, candidates, check_act::Pair};
@@ -192,7 +192,8 @@ pub(super) fn crosses_processes(resource: &Resource) -> bool {
 /// lets two calls with different keys at the same thing.
 fn is_as_wide_as(entry: &Entry<'_>, lock: &Lock, resource: &Resource) -> bool {
     let Some(key) = &lock.key else { return true };
-    let needed = entry.flow().values_in(key);
+    let mut needed = entry.flow().values_in(key);
+    needed.retain(|value| varies(entry, *value));
     if needed.is_empty() {
         return true;
     }
@@ -221,4 +222,14 @@ fn is_as_wide_as(entry: &Entry<'_>, lock: &Lock, resource: &Resource) -> bool {
                 .any(|name| entry.flow().depends_on(*name, *value) || entry.flow().depends_on(*value, *name))
     };
     needed.iter().any(depends)
+}
+
+/// Whether something may be another thing in each call. What the call makes of nothing but what is written there is not:
+/// `open("notes.lock", "w")`.
+fn varies(entry: &Entry<'_>, value: Value) -> bool {
+    let is_made_here = |value: &Value| {
+        let made = entry.flow().definition_site(*value).and_then(|at| entry.op(at));
+        matches!(made, Some(Op::Derive { .. } | Op::New { .. })) && !entry.flow().is_drawn(*value)
+    };
+    !entry.flow().backward_slice(&[value]).iter().all(is_made_here)
 }

@@ -14,14 +14,14 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::{
     context::{Context, InContexts},
     index::{Definition, Index},
-    key::{further, place, with_spare_capacity},
+    key::{exact_name, further, place, with_spare_capacity},
     memo::{Answers, Asking, Fuel, Memo},
     presence::Creators,
     value::AbstractValue,
     values::bare,
 };
 use crate::{
-    Arg, Outcome, Semantics, Shape,
+    Arg, Kind, Outcome, Semantics, Shape,
     knowledge::{Knowledge, Seen},
     link::{flat::Flat, forward::Inside, names::Namespaces, tables::Keys},
     tables::{Builtins, Collection},
@@ -206,7 +206,30 @@ impl<'f> Evaluator<'_, 'f> {
 
     /// What is found at a path of a function.
     pub(crate) fn path(&self, at: FunctionId, path: &AccessPath) -> AbstractValue<'f> {
-        self.deeper(|| self.steps(at, path).meaning).unwrap_or(AbstractValue::Unknown)
+        let found = self.deeper(|| {
+            let Steps { meaning, used, .. } = self.steps(at, path);
+            match meaning {
+                AbstractValue::Kind(kind) if used < path.fields.len() => {
+                    AbstractValue::Kind(self.members_of(kind, path, used))
+                }
+                meaning => meaning,
+            }
+        });
+        found.unwrap_or(AbstractValue::Unknown)
+    }
+
+    /// What the members of a library's object are, as far as its table names them: `docs = client.app.docs`.
+    fn members_of(&self, mut kind: Arc<Kind>, path: &AccessPath, used: usize) -> Arc<Kind> {
+        for (number, field) in path.fields.iter().enumerate().skip(used) {
+            let Some(name) = exact_name(field) else { break };
+            let fields = path.fields.get(..number).unwrap_or_default();
+            let receiver = AccessPath { root: path.root.clone(), fields: fields.into() };
+            match self.knowledge.member(&kind, &receiver, name) {
+                Some(member) => kind = Arc::new(member),
+                None => break,
+            }
+        }
+        kind
     }
 
     /// What is found at a path, and on the way there.

@@ -1,6 +1,8 @@
 //! What is found at the places of a program: globals, fields of classes, members of objects, entries of collections.
 
-use interlock_model::ir::{FunctionId, Name};
+use std::sync::Arc;
+
+use interlock_model::ir::{AccessPath, FunctionId, Name};
 
 use super::{context::Context, evaluator::Evaluator, index::At, value::AbstractValue};
 use crate::{Arg, Shape};
@@ -130,7 +132,13 @@ impl<'f> Evaluator<'_, 'f> {
             })),
             AbstractValue::Class(class) => {
                 let function = self.method(*class, name).map(AbstractValue::of_function);
-                function.unwrap_or(AbstractValue::Unknown)
+                // What a class has from a library's: `Account.objects`.
+                let of_library = || {
+                    let own = AccessPath::global(self.flat.classes.get(*class)?.name.clone());
+                    let kind = self.knowledge.member(&self.base(*class)?, &own, name)?;
+                    Some(AbstractValue::Kind(Arc::new(kind)))
+                };
+                function.or_else(of_library).unwrap_or(AbstractValue::Unknown)
             }
             AbstractValue::Object(members, Context { function, .. }) => {
                 match members.iter().rev().find(|(key, _)| key == name) {

@@ -57,6 +57,7 @@ pub(super) fn run_sql(scene: &Scene<'_>, arg: &Arg, given: Option<&Arg>, body: &
                 [object @ Arg { shape: Shape::Object(_), .. }] => parameters.named = Some(object),
                 _ => parameters.list = items,
             }
+            parameters.list = spread_out(parameters.list, || sql::count_marks(parts));
         }
         Some((Shape::Object(_), object)) => parameters.named = Some(object),
         other => parameters.opaque = other.map(|(_, given)| given),
@@ -89,6 +90,17 @@ pub(super) fn run_sql(scene: &Scene<'_>, arg: &Arg, given: Option<&Arg>, body: &
     if let Some(into) = all {
         body.push(Op::Derive { into, from: seen, term: Term::Unknown });
     }
+}
+
+/// The parameters with what stands for several of them as often as the text has marks for it: `(*columns, id)`.
+fn spread_out(items: Vec<&Arg>, marks: impl Fn() -> usize) -> Vec<&Arg> {
+    let is_spread = |item: &&Arg| matches!(&item.shape, Shape::Choice(ways) if ways.len() == 1);
+    let mut spread = items.iter().enumerate().filter(|(_, item)| is_spread(item));
+    let (Some((at, stands)), None) = (spread.next(), spread.next()) else { return items };
+    let Some(times) = (marks() + 1).checked_sub(items.len()) else { return items };
+    let (before, behind) = items.split_at(at);
+    let between = std::iter::repeat_n(*stands, times);
+    before.iter().copied().chain(between).chain(behind.iter().skip(1).copied()).collect()
 }
 
 /// Runs one of several texts, each behind what decides between them.
@@ -230,7 +242,8 @@ pub(super) fn save(scene: &Scene<'_>, entry: &Entry, body: &mut Body<'_>) {
     // Who keeps track of what was changed writes that alone, and what is told to be kept is not written by that.
     if let Some(set) = find(scene, entry.set.as_ref()) {
         if let Some((statement, _)) = read {
-            statement.change(filter::sets(scene, &set), body, scene.take_into(), scene.boxed_via());
+            let sets = filter::sets(scene, &set);
+            statement.change(sets, scene.own_id(), body, scene.take_into(), scene.boxed_via());
         }
         return;
     }
@@ -238,7 +251,7 @@ pub(super) fn save(scene: &Scene<'_>, entry: &Entry, body: &mut Body<'_>) {
         return;
     }
     let rows = match read {
-        Some((statement, _)) => statement.rows(),
+        Some((statement, _)) => statement.rows(scene.own_id()),
         None => {
             let fields = made.and_then(|made| made.arguments.first()).or(given.as_ref());
             let own = kind.as_ref().and_then(|kind| kind.subject.clone());

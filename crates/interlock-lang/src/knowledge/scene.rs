@@ -139,6 +139,12 @@ impl<'a> Scene<'a> {
         self.via().map(Box::new)
     }
 
+    /// The id of the object that a method is called on.
+    pub(super) fn own_id(&self) -> Option<Term> {
+        let object = self.receiver.filter(|path| matches!(path.root, Root::Value(_)))?;
+        Some(Term::Path(object.clone().field("id")))
+    }
+
     /// The table that the object stands for; what the object is called where nothing else is known.
     pub(super) fn table(&self) -> Term {
         let subject = self.kind.and_then(|kind| kind.subject.clone());

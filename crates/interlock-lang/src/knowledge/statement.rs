@@ -109,9 +109,17 @@ impl Statement {
     }
 
     /// The rows that it is about, as a whole.
-    pub(super) fn rows(&self) -> Resource {
-        let (key, _) = self.split();
+    pub(super) fn rows(&self, own_id: Option<Term>) -> Resource {
+        let key = self.known_key(own_id);
         Resource::rows(self.table.clone(), key, vec![])
+    }
+
+    /// What its rows are found by. Where that is not known here, because another function has asked for them, a row goes by its own id.
+    fn known_key(&self, own_id: Option<Term>) -> Term {
+        match (self.split(), own_id) {
+            ((Term::Unknown, _), Some(own_id)) => own_id,
+            ((key, _), _) => key,
+        }
     }
 
     /// The row that it makes, as a whole.
@@ -252,11 +260,12 @@ impl Statement {
     pub(super) fn change(
         self,
         sets: Vec<Set>,
+        own_id: Option<Term>,
         body: &mut Body<'_>,
         into: Option<Value>,
         via: Option<Box<Via>>,
     ) {
-        let (key, _) = self.split();
+        let key = self.known_key(own_id);
         Self { sets, ..self }.put(key, Condition::default(), body, into, via);
     }
 

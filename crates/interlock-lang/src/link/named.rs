@@ -4,7 +4,7 @@
 //! This comes before anything is asked of calls, so it goes by names alone: a function of a file, the constructor of a class, a method of
 //! the class around, or a method that all classes which have one of that name agree about.
 
-use interlock_model::ir::{AccessPath, Field, Function, Name, Root, Term};
+use interlock_model::ir::{AccessPath, Field, Function, Name, Root, Term, Value};
 use rustc_hash::FxHashMap;
 
 use super::flat::{Flat, number};
@@ -146,9 +146,32 @@ fn in_order(site: &Site, reached: &[u32], functions: &[Function]) -> Option<Box<
         return None;
     }
     let last = first.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
-    let by_name = first.iter().take(last).map(|at| match at.and_then(|at| named.get(at)) {
-        Some((_, arg)) => arg.clone(),
-        None => Arg::opaque(Term::Unknown, vec![]),
+    // What is handed over all together is found there by name: `Task(**row)`.
+    let spread = named.iter().find(|(name, _)| &**name == "...").map(|(_, arg)| arg);
+    let names = parameters(functions.get(*reached.first()? as usize)?);
+    let names: Vec<&Name> = names.skip(positional.len()).collect();
+    let in_spread = |at: usize| match (spread, names.get(at)) {
+        (Some(Arg { term: Term::Path(path), values, .. }), Some(name)) if !takes_the_rest(name) => {
+            Arg::opaque(Term::Path(path.clone().field((*name).clone())), values.clone())
+        }
+        (Some(spread), _) => Arg::opaque(spread.term.clone(), spread.values.clone()),
+        (None, _) => Arg::opaque(Term::Unknown, vec![]),
+    };
+    let last = if spread.is_some() { first.len() } else { last };
+    let by_name = first.iter().take(last).enumerate().map(|(at, known)| {
+        let known = known.and_then(|known| named.get(known));
+        known.map_or_else(|| in_spread(at), |(_, arg)| arg.clone())
     });
     Some(positional.iter().cloned().chain(by_name).collect())
+}
+
+/// What the parameters of a function are called.
+fn parameters(function: &Function) -> impl Iterator<Item = &Name> {
+    let info = |value: &Value| function.values.get(value.0 as usize);
+    function.parameters.iter().filter_map(info).map(|info| &info.name)
+}
+
+/// Whether a parameter is called like one that takes whatever has no other.
+fn takes_the_rest(name: &str) -> bool {
+    matches!(name, "args" | "kwargs" | "kw" | "kwds")
 }

@@ -163,6 +163,13 @@ impl<'x, 'i> Discovery<'x, 'i> {
         self.handlers.iter().any(|(known, tools)| !tools.is_empty() && self.wrapped.like(*known) == like)
     }
 
+    /// Whether a function does the work of a tool, as it is or inside of wrappers.
+    pub(super) fn serves_inside(&self, function: u32) -> bool {
+        let like = self.wrapped.like(function);
+        let served = self.handlers.iter().filter(|(_, tools)| !tools.is_empty());
+        served.into_iter().any(|(known, _)| self.inside(*known) == like || self.wrapped.like(*known) == like)
+    }
+
     /// What a function is called.
     pub(super) fn name_of(&self, function: u32) -> Name {
         match self.index.unit(function) {

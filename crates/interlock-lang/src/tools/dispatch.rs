@@ -494,6 +494,12 @@ fn lookups<'i>(
             Field::At(Term::Path(path)) => names
                 .iter()
                 .any(|(value, rest)| Trail::rest(path, *value, rest).is_some_and(|rest| rest.is_empty())),
+            // `getattr(self, f"tool_{name}")(…)`.
+            Field::At(Term::Join(parts)) => parts.iter().any(|part| {
+                let Term::Path(path) = part else { return false };
+                let mut names = names.iter();
+                names.any(|(value, rest)| Trail::rest(path, *value, rest).is_some_and(|rest| rest.is_empty()))
+            }),
             _ => false,
         };
         let at = Context::plain(function);

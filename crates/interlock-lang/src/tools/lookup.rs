@@ -7,7 +7,7 @@ use interlock_model::ir::{
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{
-    AbstractValue, Choice, Context, exact_name, exact_place,
+    AbstractValue, Choice, Context, Env, exact_name, exact_place,
     index::{Definition, Index},
     sent,
 };
@@ -316,6 +316,38 @@ fn join<'i>(mut one: Elements<'i>, other: Elements<'i>) -> Elements<'i> {
     one
 }
 
+/// What a key leads to that is a name with something fixed before or behind it, each by that name. What begins with an underscore is
+/// nobody's to ask for, unless the key says so.
+fn under<'i>(elements: Elements<'i>, key: &Term) -> Elements<'i> {
+    let text = |part: Option<&Term>| match part {
+        Some(Term::Literal(text)) => text.clone(),
+        _ => Name::from(""),
+    };
+    let (before, behind) = match key {
+        Term::Join(parts) => (text(parts.first()), text(parts.last())),
+        _ => (Name::from(""), Name::from("")),
+    };
+    let named = |(name, thing): (Option<Name>, AbstractValue<'i>)| {
+        let Some(name) = name else { return Some((None, thing)) };
+        let own = name.strip_prefix(&*before)?.strip_suffix(&*behind)?;
+        let is_method = matches!(thing, AbstractValue::Function(..));
+        let is_private = is_method && before.is_empty() && own.starts_with('_');
+        (!own.is_empty() && !is_private).then(|| (Some(own.into()), thing))
+    };
+    elements.into_iter().filter_map(named).collect()
+}
+
+impl<'i> Index<'i> {
+    /// The methods of a class and of those that it extends, as a collection.
+    fn methods_of(&self, class: usize, env: &Env<'i>) -> Elements<'i> {
+        let constructor = self.eval.semantics.constructor;
+        let methods = self.ancestry(class).flat_map(|class| &class.methods);
+        let methods = methods.filter(|(name, _)| Some(&**name) != constructor);
+        let thing = |function: u32| AbstractValue::Function(FunctionId(function), env.clone());
+        methods.map(|(name, function)| (Some(name.clone()), thing(*function))).collect()
+    }
+}
+
 /// Some fields as names, if all of them are.
 pub(super) fn named(fields: &[Field]) -> Option<Vec<Name>> {
     fields.iter().map(|field| exact_name(field).map(Name::from)).collect()
@@ -333,7 +365,16 @@ pub(super) fn collection<'i>(
     // What a function is handed is what all who call it hand to it.
     for env in index.caller_contexts(at.function, open).into_iter().take(MOST_TABLES) {
         let at = Context { function: at.function, env };
-        elements = join(elements, index.elements(&index.receiver(fields, path, &at)));
+        let whole = index.receiver(fields, path, &at);
+        elements = join(elements, index.elements(&whole));
+        // `getattr(self, f"tool_{name}")`, `this[name]`: the methods of an object are what it has under names.
+        let by_key = matches!(path.fields.get(fields.len()), Some(Field::At(_)));
+        if let (AbstractValue::Instance(class, env), true) = (whole, by_key) {
+            elements = join(elements, index.methods_of(class, &env));
+        }
+    }
+    if let Some(Field::At(key)) = path.fields.get(fields.len()) {
+        elements = under(elements, key);
     }
     if let Some(place) = exact_place(&path.root, fields, index.owner(at.function)) {
         elements = join(elements, index.collected(&place));

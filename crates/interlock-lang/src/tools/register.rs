@@ -20,6 +20,7 @@ use crate::{
 /// Looks at every call of the tree that is called like a registration.
 pub(super) fn registrations<'i>(discovery: &mut Discovery<'_, 'i>) {
     let index = discovery.index;
+    let mut overridden = vec![];
     for (number, site) in index.calls_that(CallKind::REGISTERS) {
         let called = site.callee.as_ref().and_then(split_method).map(|(method, _)| method);
         let called = called.or_else(|| function_of_library(index, site));
@@ -36,9 +37,11 @@ pub(super) fn registrations<'i>(discovery: &mut Discovery<'_, 'i>) {
             continue;
         }
         let may_be_own = site.function.is_some() || !index.kind_of_call(number).any(CallKind::NOBODY);
-        if !call.own
-            && (site.construct || may_be_own && index.target(site).is_some() || !is_server(index, site, call))
-        {
+        let is_own_function = may_be_own && index.target(site).is_some();
+        if !call.own && (site.construct || is_own_function || !is_server(index, site, call)) {
+            if is_own_function && call.registers == Registers::Function {
+                overridden.push(site);
+            }
             continue;
         }
         match call.registers {
@@ -64,7 +67,24 @@ pub(super) fn registrations<'i>(discovery: &mut Discovery<'_, 'i>) {
             }
         }
     }
+    overridden.into_iter().for_each(|site| by_override(discovery, site));
     assigned_entries(discovery);
+}
+
+/// A registration by a method that the tree puts in the place of the library's: `class Logged(FastMCP): def tool(self, …)`. Where it was
+/// not followed to the library's own, what is handed to it is a tool all the same.
+fn by_override<'i>(discovery: &mut Discovery<'_, 'i>, site: &'i Site) {
+    let index = discovery.index;
+    let (Some(callee), Some(work)) = (&site.callee, site.arguments.first()) else { return };
+    let at = Context::plain(site.within);
+    let of_sdk = library_of(index, callee, &at).is_some_and(|library| index.sdk().may_be_sdk(&library));
+    let work = index.evaluate(work, &at);
+    let known = |discovery: &mut Discovery<'_, 'i>| {
+        discovery.functions(&work).iter().any(|function| discovery.serves_inside(*function))
+    };
+    if of_sdk && !known(discovery) {
+        function(discovery, site);
+    }
 }
 
 /// The name of a function by which a library registers what describes a tool: `mcp.AddTool(server, tool, handler)`.
@@ -249,7 +269,7 @@ fn function<'i>(discovery: &mut Discovery<'_, 'i>, site: &'i Site) {
     let ways = index.caller_contexts(site.within, |at| {
         let named = rest.iter().map(|arg| index.settle(index.evaluate(arg, at)).unbound());
         let named: Vec<Unbound> = named.flatten().collect();
-        index.settle(index.evaluate(work, at)).unbound().into_iter().chain(named)
+        open_in(index, index.evaluate(work, at)).into_iter().chain(named)
     });
     for env in ways {
         let at = Context { function: site.within, env };
@@ -278,6 +298,19 @@ fn function<'i>(discovery: &mut Discovery<'_, 'i>, site: &'i Site) {
             }
             discovery.serve(function, tool);
         }
+    }
+}
+
+/// Who decides what something is, or what a wrapper of a library was handed: `partial(work, store)`.
+fn open_in<'i>(index: &Index<'i>, thing: AbstractValue<'i>) -> Vec<Unbound> {
+    match index.settle(thing) {
+        AbstractValue::Call(number, at) => {
+            let Some(site) = index.site(number) else { return vec![] };
+            let at = at.go(site.within);
+            let open = site.arguments.iter().map(|arg| index.settle(index.evaluate(arg, &at)).unbound());
+            open.flatten().collect()
+        }
+        thing => thing.unbound().into_iter().collect(),
     }
 }
 

@@ -2,8 +2,8 @@
 
 use interlock_model::ir::{Name, Root, Tool};
 
-use super::{AbstractValue, index::Index, split_method};
-use crate::module::split_global;
+use super::{AbstractValue, index::Index, shape::describes, split_method};
+use crate::{Shape, module::split_global};
 
 impl<'i> Index<'i> {
     /// A tool as its configuration describes it.
@@ -32,7 +32,26 @@ impl<'i> Index<'i> {
             named.or_else(|| self.name_given(thing.clone()))
         };
         let inside = || known.inside.iter().find_map(|field| named(self.member(object.clone(), field)));
-        named(object.clone()).or_else(inside).unwrap_or(AbstractValue::Unknown)
+        let of_module = || self.description_in(object).and_then(named);
+        named(object.clone()).or_else(inside).or_else(of_module).unwrap_or(AbstractValue::Unknown)
+    }
+
+    /// What describes the tool that a module is, if one thing in it does: `DEFINITION = Tool(name="add", …)` beside `def run(…)`.
+    fn description_in(&self, object: &AbstractValue<'i>) -> Option<AbstractValue<'i>> {
+        let AbstractValue::Exports(_) = object else { return None };
+        let is_description = |thing: &AbstractValue<'i>| match thing {
+            AbstractValue::Object(members, _) => describes(self.sdk(), members),
+            AbstractValue::Call(number, _) => self.site(*number).is_some_and(|site| {
+                let made = site.arguments.last().filter(|_| site.construct);
+                made.is_some_and(
+                    |arg| matches!(&arg.shape, Shape::Object(members) if describes(self.sdk(), members)),
+                )
+            }),
+            _ => false,
+        };
+        let mut found = self.list(object).into_iter().filter(is_description);
+        let only = found.next()?;
+        found.next().is_none().then_some(only)
     }
 
     /// The name in a call that makes what describes a tool: `NewTool("add", …)`.

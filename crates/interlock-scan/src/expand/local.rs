@@ -1,6 +1,6 @@
 //! What belongs to one call alone: reading and writing it is plain computing.
 
-use interlock_model::ir::{AccessPath, Block, Op, Origin, Resource, Root, Term, Value};
+use interlock_model::ir::{AccessPath, Block, Field, Lock, Name, Op, Origin, Resource, Root, Term, Value};
 use rustc_hash::FxHashMap;
 
 use super::{
@@ -18,6 +18,8 @@ pub(super) struct Locals {
     names: Vec<u32>,
     /// What several ways left in one variable.
     joins: FxHashMap<Value, Vec<Value>>,
+    /// What was put into the members of something, where that was done once.
+    members: FxHashMap<(Value, Name), Option<Value>>,
     /// Whether a connection, process or listener starts to exist here.
     pub(super) opens: bool,
 }
@@ -32,6 +34,7 @@ impl Locals {
             made: Marks::new(infos.len()),
             names: vec![ELSEWHERE; infos.len()],
             joins: FxHashMap::default(),
+            members: FxHashMap::default(),
             opens: false,
         };
         let mut shown: Vec<Value> = vec![];
@@ -77,7 +80,10 @@ impl Locals {
                 Op::Read { into, of: Resource::Shared(path), .. } => {
                     local.name(*into, path);
                 }
-                Op::Write { to: Resource::Shared(_), from, .. } => shown.extend(from),
+                Op::Write { to: Resource::Shared(path), from, .. } => {
+                    local.put(path, from);
+                    shown.extend(from);
+                }
                 Op::Open { .. } => local.opens = true,
                 op => {
                     let later = Later::of(op).and_then(|later| done.done(later.function));
@@ -93,6 +99,31 @@ impl Locals {
         // What was stored somewhere may be seen by others from then on.
         shown.into_iter().for_each(|value| local.made.remove(value));
         local
+    }
+
+    /// Remembers what becomes a member of something.
+    fn put(&mut self, path: &AccessPath, from: &[Value]) {
+        let (Root::Value(object), [Field::Name(member)]) = (&path.root, path.fields.as_slice()) else {
+            return;
+        };
+        let only = match from {
+            [only] => Some(*only),
+            _ => None,
+        };
+        let known = self.members.entry((*object, member.clone())).or_insert(only);
+        if *known != only {
+            *known = None;
+        }
+    }
+
+    /// A lock that is a member of what this call has made is the lock that was put there: `async with Guarded(lock)`.
+    fn put_there(&self, lock: &mut Lock) {
+        let Root::Value(object) = lock.object.root else { return };
+        let Some((Field::Name(member), rest)) = lock.object.fields.split_first() else { return };
+        if let Some(Some(put)) = self.members.get(&(object, member.clone())).filter(|_| self.made.has(object))
+        {
+            lock.object = AccessPath { root: Root::Value(*put), fields: rest.into() };
+        }
     }
 
     fn name(&mut self, value: Value, path: &AccessPath) {
@@ -150,6 +181,10 @@ impl Locals {
                 feeds
             }
             Op::Delete { of: Resource::Shared(path), outcome: None, .. } if self.is_local(path) => false,
+            Op::Acquire { lock, .. } | Op::Release { lock } => {
+                self.put_there(lock);
+                true
+            }
             Op::Check { then, otherwise, .. } => {
                 self.localise(then);
                 self.localise(otherwise);

@@ -52,23 +52,36 @@ impl<'v, 'e> Locks<'v, 'e> {
     /// Whether a row that was read for update stays locked until a change of it takes effect, on a connection that opens its
     /// transactions by itself.
     pub(in crate::view) fn stays_locked(self, read: At, write: At) -> bool {
-        matches!(self.0.op(read), Some(Op::Read { locking: true, .. }))
-            && self.are_committed_together(read, write)
+        let Some(Op::Read { locking: true, .. }) = self.0.op(read) else { return false };
+        match (self.connection(read), self.connection(write)) {
+            // Of a row that somebody else has read it is not known which way it is written: the way that it was read.
+            (Some(connection), None) => self.is_ended_behind(read, write, &connection),
+            _ => self.are_committed_together(read, write),
+        }
+    }
+
+    /// The connection that a change, or a read for update, goes over.
+    fn connection(self, at: At) -> Option<Via> {
+        match self.0.op(at) {
+            Some(Op::Write { via, .. } | Op::Delete { via, .. } | Op::Read { locking: true, via, .. }) => {
+                via.as_deref().map(|via| self.0.alias().via(via))
+            }
+            _ => None,
+        }
     }
 
     /// Whether two changes take effect with one commit, on a connection that opens its transactions by itself: nothing begins one on it,
     /// but somebody commits, as with the drivers of Python.
     pub(crate) fn are_committed_together(self, first: At, second: At) -> bool {
-        let through = |at: At| match self.0.op(at) {
-            Some(Op::Write { via, .. } | Op::Delete { via, .. } | Op::Read { locking: true, via, .. }) => {
-                via.as_deref().map(|via| self.0.alias().via(via))
-            }
-            _ => None,
-        };
-        let Some(connection) = through(first).filter(|_| through(first) == through(second)) else {
-            return false;
-        };
-        let is_it = |via: &Via| self.0.alias().via(via) == connection;
+        match (self.connection(first), self.connection(second)) {
+            (Some(one), Some(other)) if one == other => self.is_ended_behind(first, second, &one),
+            _ => false,
+        }
+    }
+
+    /// Whether the first end on a connection behind a step comes behind another step as well.
+    fn is_ended_behind(self, first: At, second: At, connection: &Via) -> bool {
+        let is_it = |via: &Via| self.0.alias().via(via) == *connection;
         let begins = |op: &Op| matches!(op, Op::Begin { transaction } if is_it(&transaction.via));
         if self.0.all(Kinds::OTHER, begins).next().is_some() {
             return false;

@@ -122,7 +122,9 @@ impl<'f> Contexts<'f> {
                 let (method, receiver) = split_method(callee)?;
                 let is_entry = matches!(self.eval.builtins.does(method), Some(Does::Get | Does::Each))
                     && self.eval.builtins.gives(method) == Some(Gives::Entry);
-                is_entry.then_some(Choice::Among(callee, receiver))
+                // A method of the tree that is called like that says itself what it gives.
+                let is_own = || !matches!(callee.root, Root::Value(_)) && self.target(site).is_some();
+                (is_entry && !is_own()).then_some(Choice::Among(callee, receiver))
             }
             Definition::Path(path) => {
                 let (last, before) = path.fields.split_last()?;
@@ -149,7 +151,13 @@ impl<'f> Contexts<'f> {
                 Caller::Site(number) => {
                     let site = self.site(*number)?;
                     let arguments = site.arguments.iter().map(|arg| Assumed::Arg(arg, site.within));
-                    parameters.clone().zip(arguments).collect()
+                    let bound = parameters.clone().zip(arguments).collect();
+                    // What made the closure was told things as well, and they belong together.
+                    let at = Context { function: site.within, env: env.clone() };
+                    return match self.closure_called(site, &at) {
+                        Some((closure, made)) if closure == function => Some(made.with(function, bound)),
+                        _ => Some(env.with(function, bound)),
+                    };
                 }
                 Caller::Decorator(number) => return self.decorating(*number, function, env),
                 Caller::Step(within, arguments) => {
@@ -311,7 +319,23 @@ impl<'f> Contexts<'f> {
                 Field::At(_) => AbstractValue::Unknown,
             };
             let value = |at: &Context<'f>| self.evaluate(initial, at);
-            let ask = |at: &Context<'f>| under(at).unbound().or_else(|| self.settle(value(at)).unbound());
+            let made = match initial.shape {
+                Shape::Call(number) => self.site(number),
+                _ => None,
+            };
+            let ask = |at: &Context<'f>| {
+                let own = under(at).unbound().into_iter().chain(self.settle(value(at)).unbound());
+                let mut parts = made.map(|site| self.unbound_in(site, at)).unwrap_or_default();
+                if let Shape::Object(members) = &initial.shape {
+                    let members = members.iter().take(MEMBERS);
+                    parts
+                        .extend(members.filter_map(|(_, arg)| self.settle(self.evaluate(arg, at)).unbound()));
+                }
+                let mut open: Vec<Unbound> = own.chain(parts).collect();
+                // Who calls the function that keeps it says what belongs together.
+                open.sort_by_key(|open| *open != Unbound::Parameters(variable.within));
+                open
+            };
             for env in self.caller_contexts(variable.within, ask) {
                 let at = Context { function: variable.within, env };
                 found.push((under(&at).text().cloned(), value(&at)));

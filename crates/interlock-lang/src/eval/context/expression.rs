@@ -315,6 +315,14 @@ impl<'f> Contexts<'f> {
             AbstractValue::Alternatives(all) => {
                 AbstractValue::first(all.iter().map(|one| self.member(one.clone(), name)))
             }
+            // An object of a library's class has what it was handed by name: `Tool(name="add", …)`.
+            AbstractValue::Call(number, at) => {
+                let site = self.site(number).filter(|site| site.construct && site.named);
+                let named = site.and_then(|site| Some((site, site.arguments.last()?.member(name)?)));
+                named.map_or(AbstractValue::Unknown, |(site, arg)| self.evaluate(arg, &at.go(site.within)))
+            }
+            // What a member of an enumeration stands for: `Tools.ADD.value`.
+            text @ AbstractValue::Text(_) if name == "value" => text,
             unbound @ AbstractValue::Unbound(_) => unbound,
             _ => AbstractValue::Unknown,
         }
@@ -325,6 +333,15 @@ impl<'f> Contexts<'f> {
         let Field::At(index) = field else { return AbstractValue::Unknown };
         match self.term(index, at) {
             AbstractValue::Text(name) => self.member(of, &name),
+            // `getattr(tools, name)`, and a loop or a caller says which.
+            unbound @ AbstractValue::Unbound(_)
+                if matches!(
+                    self.settle(of.clone()),
+                    AbstractValue::Instance(..) | AbstractValue::Exports(_)
+                ) =>
+            {
+                unbound
+            }
             _ => of.unbound().map_or(AbstractValue::Unknown, AbstractValue::Unbound),
         }
     }

@@ -8,13 +8,14 @@ use interlock_model::ir::{
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::Contexts;
+use super::{Context, Contexts, Env};
 use crate::{
     Arg,
     eval::{
         evaluator::World,
         index::Definition,
         key::{exact_name, exact_place},
+        value::AbstractValue,
     },
     link::flat::About,
     module::{Class, Site, Variable},
@@ -439,7 +440,7 @@ impl<'f> Contexts<'f> {
             if site.function.is_none() && self.leads_nowhere(site) {
                 continue;
             }
-            if let Some(function) = self.target(site) {
+            if let Some(function) = self.target(site).or_else(|| self.given_back(site)) {
                 add(function, Caller::Site(number));
             }
         }
@@ -447,6 +448,25 @@ impl<'f> Contexts<'f> {
             add(function, caller);
         }
         self.facts.callers = callers;
+    }
+
+    /// The closure that a call reaches which another call has given back: `register("add")(add)`.
+    fn given_back(&self, site: &'f Site) -> Option<u32> {
+        match self.closure_called(site, &Context::plain(site.within))? {
+            (function, _) if Some(function) != site.function => Some(function),
+            _ => None,
+        }
+    }
+
+    /// The same, with what is assumed in it.
+    pub(super) fn closure_called(&self, site: &'f Site, at: &Context<'f>) -> Option<(u32, Env<'f>)> {
+        let callee = site.callee.as_ref().filter(|callee| callee.fields.is_empty() && !site.construct)?;
+        let Root::Value(value) = callee.root else { return None };
+        let Some(Definition::Call(_)) = self.definition(site.within, value) else { return None };
+        match self.settle(self.path(callee, at)) {
+            AbstractValue::Function(FunctionId(function), env) => Some((function, env)),
+            _ => None,
+        }
     }
 
     /// Whether the names of a call say already that it reaches nothing of the tree.

@@ -51,6 +51,15 @@ pub(super) struct Parameters<'p> {
     pub(super) opaque: Option<&'p Arg>,
 }
 
+/// How many places a text has for parameters that go by their order: `?` or `%s`.
+pub(super) fn count_marks(parts: &[Term]) -> usize {
+    let texts = parts.iter().map(|part| match part {
+        Term::Literal(text) => text,
+        _ => "",
+    });
+    texts.map(|text| text.matches('?').count() + text.matches("%s").count()).sum()
+}
+
 /// Whether an argument is text that starts like a statement.
 pub(super) fn looks_like_sql(arg: &Arg) -> bool {
     let Shape::Text(parts) = &arg.shape else { return false };

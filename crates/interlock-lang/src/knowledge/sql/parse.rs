@@ -49,6 +49,9 @@ impl Text {
                 return None;
             }
         }
+        if text.sql.contains('%') {
+            text.sql = usual_marks(&text.sql);
+        }
         Some(text)
     }
 
@@ -78,6 +81,40 @@ impl Text {
         }
         Some(Term::Join(parts))
     }
+}
+
+/// The marks of Python's drivers as the others write them: `?` for `%s`, and `:name` for `%(name)s`. What is quoted is no mark.
+fn usual_marks(sql: &str) -> String {
+    let mut usual = String::with_capacity(sql.len());
+    let mut quote: Option<char> = None;
+    let mut rest = sql;
+    while let Some(first) = rest.chars().next() {
+        let behind = rest.get(first.len_utf8()..).unwrap_or_default();
+        match quote {
+            Some(open) if open == first => quote = None,
+            None if matches!(first, '\'' | '"' | '`') => quote = Some(first),
+            None if first == '%' => {
+                let ends = |rest: &str| !rest.starts_with(|next: char| next.is_alphanumeric() || next == '_');
+                if let Some(after) = behind.strip_prefix('s').filter(|after| ends(after)) {
+                    usual.push('?');
+                    rest = after;
+                    continue;
+                }
+                let named = behind.strip_prefix('(').and_then(|inside| inside.split_once(")s"));
+                let is_name = |name: &str| name.chars().all(|c| c.is_alphanumeric() || c == '_');
+                if let Some((name, after)) = named.filter(|(name, _)| !name.is_empty() && is_name(name)) {
+                    usual.push(':');
+                    usual.push_str(name);
+                    rest = after;
+                    continue;
+                }
+            }
+            _ => {}
+        }
+        usual.push(first);
+        rest = behind;
+    }
+    usual
 }
 
 /// The statements of a text, in the first dialect that can read it.

@@ -66,7 +66,19 @@ impl<'a> Lowerer<'a> {
         if let Some(val) = self.registration(call) {
             return Some(val);
         }
-        self.task_call(call, wanted).or_else(|| self.path_call(call)).or_else(|| self.plain_call(call))
+        let said = self.task_call(call, wanted).or_else(|| self.path_call(call));
+        said.or_else(|| self.column_call(call)).or_else(|| self.plain_call(call))
+    }
+
+    /// `Slot.taken.is_(False)`: a comparison of a column, by name.
+    fn column_call(&mut self, call: &'a ExprCall) -> Option<Val> {
+        let (Expr::Attribute(method), [with]) = (&*call.func, &*call.arguments.args) else { return None };
+        let how = match method.attr.as_str() {
+            "is_" => "eq",
+            "is_not" | "isnot" => "ne",
+            _ => return None,
+        };
+        self.is_column(&method.value).then(|| self.said_to_a_database(how, &[&method.value, with], call))
     }
 
     /// `super().method(…)`, `super().__init__(…)`.
@@ -150,6 +162,10 @@ impl<'a> Lowerer<'a> {
             let column = member.as_string_literal_expr().map_or("...", |member| member.value.to_str());
             self.changed_member(object, column, val);
             return Some(Val::nothing());
+        }
+        if let ("getattr", [object, member, ..]) = (function.id.as_str(), &*call.arguments.args) {
+            self.stand(call);
+            return Some(self.named_member(object, member));
         }
         let pure = matches!(
             function.id.as_str(),

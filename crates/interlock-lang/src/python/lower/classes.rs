@@ -34,6 +34,7 @@ impl<'a> Lowerer<'a> {
             module::Class { name: name.clone(), bases, implements: vec![], methods: vec![], fields: vec![] };
         let scope = ClassScope { path: path.clone(), names: FxHashSet::default() };
         let outer = self.cx.class.replace(scope);
+        self.around.push(it);
         for statement in &it.body {
             match statement {
                 Stmt::FunctionDef(method) => self.method(method, it, &path, &mut lowered),
@@ -50,6 +51,7 @@ impl<'a> Lowerer<'a> {
             }
         }
         self.cx.class = outer;
+        self.around.pop();
         let has_constructor = lowered.methods.iter().any(|(name, _)| &**name == CONSTRUCTOR);
         if !has_constructor && is_record(it) {
             let id = self.record_constructor(it, &name);
@@ -78,7 +80,8 @@ impl<'a> Lowerer<'a> {
         self.definition(it, id, name, None, (Some(lowered.name.clone()), this), bound);
         self.decorated(&it.decorator_list, Val::function(id, vec![]));
         self.cx.class = scope;
-        if !has_decorator(&it.decorator_list, "setter") {
+        // What only says that others have it is theirs to do.
+        if !has_decorator(&it.decorator_list, "setter") && !is_abstract(it) {
             let own = if &*own == "__init__" { CONSTRUCTOR.into() } else { own };
             lowered.methods.push((own, id));
         }
@@ -142,6 +145,25 @@ fn only_marks(base: &Expr) -> bool {
         _ => return false,
     };
     matches!(name, "ABC" | "Protocol" | "Generic" | "object")
+}
+
+/// Whether a method only says that classes which extend this one have it.
+fn is_abstract(it: &StmtFunctionDef) -> bool {
+    let is_text = |statement: &&Stmt| matches!(statement, Stmt::Expr(only) if only.value.is_string_literal_expr() || only.value.is_ellipsis_literal_expr());
+    let mut steps = it.body.iter().filter(|statement| !is_text(statement));
+    let only = (steps.next(), steps.next());
+    let refuses = |raised: &Expr| {
+        let name = match raised {
+            Expr::Call(call) => &*call.func,
+            other => other,
+        };
+        matches!(name, Expr::Name(name) if name.id.as_str() == "NotImplementedError")
+    };
+    match only {
+        (None | Some(Stmt::Pass(_)), None) => has_decorator(&it.decorator_list, "abstractmethod"),
+        (Some(Stmt::Raise(raise)), None) => raise.exc.as_deref().is_some_and(refuses),
+        _ => false,
+    }
 }
 
 /// Whether a class is given its constructor by what it is: a dataclass, a pydantic model, a named tuple.

@@ -7,6 +7,7 @@ use interlock_model::{
         Value, ValueInfo,
     },
 };
+use ruff_python_ast::StmtClassDef;
 use ruff_text_size::{Ranged, TextRange};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -161,6 +162,8 @@ pub(super) struct Lowerer<'a> {
     pub(super) at: Span,
     /// The functions of this file that run in a thread of their own.
     pub(super) threaded: Vec<u32>,
+    /// The classes around what is being lowered.
+    pub(super) around: Vec<&'a StmtClassDef>,
     /// Functions that are made up besides those that are written: their number goes on behind them.
     pub(super) made: Vec<Lowered>,
 }

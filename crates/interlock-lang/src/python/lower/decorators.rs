@@ -1,19 +1,26 @@
 //! Decorators: what announces a function to clients is a call that is handed the function, what wraps it makes another function of it.
 
-use interlock_model::ir::Name;
-use ruff_python_ast::{Arguments, Decorator, Expr, ExprCall};
+use interlock_model::ir::{Name, Root};
+use ruff_python_ast::{Arguments, Decorator, Expr, ExprCall, Stmt};
 
 use super::{
     super::{bind::SymbolKind, tables},
     calls::{Handed, Use},
     context::Lowerer,
 };
-use crate::{module::Imported, val::Val};
+use crate::{
+    Shape,
+    module::{Imported, split_global},
+    val::Val,
+};
 
 impl<'a> Lowerer<'a> {
     /// Whether one of the decorators is a function of the program that makes another function of what it is handed.
     pub(super) fn wraps(&mut self, decorators: &'a [Decorator]) -> bool {
-        decorators.iter().any(|decorator| self.is_wrapper(&decorator.expression))
+        decorators.iter().any(|decorator| {
+            let (callee, _) = split_decorator(&decorator.expression);
+            self.is_wrapper(&decorator.expression) && !self.is_kept_by_object(callee)
+        })
     }
 
     /// Goes through the decorators from the function outwards, and says what its name stands for in the end.
@@ -29,7 +36,11 @@ impl<'a> Lowerer<'a> {
                     None => self.callee(callee),
                 };
                 self.stand(decorator);
-                val = self.invoke(target, vec![val.into_arg()], false, Use::Value);
+                let made = self.invoke(target, vec![val.clone().into_arg()], false, Use::Value);
+                // What keeps functions hands them back as they are.
+                if !self.is_kept_by_object(callee) {
+                    val = made;
+                }
             }
         }
         val
@@ -74,15 +85,66 @@ impl<'a> Lowerer<'a> {
         match kind {
             Some(SymbolKind::Function(_)) => matches!(callee, Expr::Name(_)),
             Some(SymbolKind::Import) => root.is_some_and(|root| self.is_of_tree(root)),
-            _ => false,
+            _ => self.is_kept_by_object(callee),
         }
+    }
+
+    /// Whether a decorator is a method of the class around: `@self.tool("add")`, where that class is no library's server.
+    fn is_own_method(&self, callee: &Expr) -> bool {
+        let Expr::Attribute(method) = callee else { return false };
+        let Expr::Name(object) = &*method.value else { return false };
+        let symbol = self.facts.lookup(self.cx.id, object.id.as_str());
+        let symbol = symbol.and_then(|symbol| self.facts.symbol(symbol));
+        if !symbol.is_some_and(|symbol| symbol.kind == SymbolKind::This) {
+            return false;
+        }
+        let Some(class) = self.around.last() else { return false };
+        let has_bases = class.arguments.as_ref().is_some_and(|arguments| !arguments.args.is_empty());
+        let is_it = |statement: &Stmt| matches!(statement, Stmt::FunctionDef(own) if own.name == method.attr);
+        !has_bases && class.body.iter().any(is_it)
+    }
+
+    /// Whether a decorator is the method of an object that this module makes of a class of the program: `@registry.register("add")`.
+    fn is_kept_by_object(&mut self, callee: &'a Expr) -> bool {
+        if self.is_own_method(callee) {
+            return true;
+        }
+        let Expr::Attribute(method) = callee else { return false };
+        let Expr::Name(object) = &*method.value else { return false };
+        let is_variable = self
+            .facts
+            .lookup(self.cx.id, object.id.as_str())
+            .and_then(|symbol| self.facts.symbol(symbol))
+            .is_some_and(|symbol| symbol.kind == SymbolKind::Variable && symbol.function == 0);
+        if !is_variable {
+            return false;
+        }
+        let Some(path) = self.name_place(object.id.as_str()).path_ref().cloned() else { return false };
+        let made =
+            self.module.variables.iter().filter(|variable| variable.path == path).filter_map(|variable| {
+                match variable.initial.as_ref()?.shape {
+                    Shape::Call(number) => self.module.sites.get(number as usize)?.callee.as_ref(),
+                    _ => None,
+                }
+            });
+        let classes: Vec<Name> = made
+            .filter(|callee| callee.fields.is_empty())
+            .filter_map(|callee| match &callee.root {
+                Root::Global(name) => Some(name.clone()),
+                _ => None,
+            })
+            .collect();
+        classes.iter().any(|name| {
+            self.module.classes.iter().any(|class| class.name == *name)
+                || split_global(name).is_some_and(|(_, own)| self.is_of_tree(own))
+        })
     }
 
     /// Whether what is called goes by the name of something that registers. A function of the tree that does is followed instead.
     pub(super) fn is_registration(&self, callee: &Expr) -> bool {
         let sdk = tables().sdk();
         match callee {
-            Expr::Attribute(it) => sdk.call.contains_key(it.attr.as_str()),
+            Expr::Attribute(it) => sdk.call.contains_key(it.attr.as_str()) && !self.is_own_method(callee),
             Expr::Name(it) => {
                 let name = it.id.as_str();
                 let symbol = self.facts.lookup(self.cx.id, name).and_then(|symbol| self.facts.symbol(symbol));

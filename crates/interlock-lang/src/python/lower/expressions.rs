@@ -9,7 +9,7 @@ use ruff_text_size::Ranged;
 
 use super::{calls::Use, context::Lowerer};
 use crate::{
-    Shape,
+    Arg, Shape,
     call::COMPUTED_KEY,
     val::{Val, flag, merge},
 };
@@ -64,7 +64,7 @@ impl<'a> Lowerer<'a> {
             }
             Expr::Starred(it) => {
                 let val = self.all_of(&it.value);
-                Val { shape: Shape::Opaque, ..val }
+                spread(val)
             }
             Expr::Yield(it) => {
                 let val = it.value.as_ref().map_or_else(Val::nothing, |value| self.expression(value));
@@ -157,7 +157,7 @@ impl<'a> Lowerer<'a> {
 
     fn dict(&mut self, it: &'a ExprDict) -> Val {
         let mut val = Val::nothing();
-        let mut members: Vec<(Name, crate::Arg)> = Vec::with_capacity(it.items.len());
+        let mut members: Vec<(Name, Arg)> = Vec::with_capacity(it.items.len());
         for item in &it.items {
             let name = match &item.key {
                 None => "...".into(),
@@ -242,6 +242,8 @@ impl<'a> Lowerer<'a> {
                         }
                     }
                     joined(&mut val, parts);
+                } else if let Some(items) = both_lists(left, right) {
+                    val.shape = Shape::List(items);
                 }
             }
             Operator::BitOr => {
@@ -414,4 +416,22 @@ pub(super) fn joined(val: &mut Val, parts: Vec<Term>) {
 /// Where an expression begins.
 pub(super) fn start(expression: &impl Ranged) -> u32 {
     u32::from(expression.range().start())
+}
+
+/// Something that stands in a list for all that is in it.
+fn spread(val: Val) -> Val {
+    let inside = Val { shape: Shape::Opaque, ..val.clone() }.into_arg();
+    Val { shape: Shape::Choice(vec![inside]), ..val }
+}
+
+/// What is in two lists, one behind the other, where one of them is written out: `columns(task) + (task.id,)`.
+fn both_lists(left: Val, right: Val) -> Option<Vec<Arg>> {
+    if !matches!(left.shape, Shape::List(_)) && !matches!(right.shape, Shape::List(_)) {
+        return None;
+    }
+    let items = |val: Val| match val.shape {
+        Shape::List(items) => items,
+        _ => vec![Arg { term: Term::Unknown, ..spread(val).into_arg() }],
+    };
+    Some([items(left), items(right)].concat())
 }

@@ -77,6 +77,7 @@ fn tree(path: &str, text: &str, body: &[Stmt]) -> Module {
         changes: vec![],
         cx: Cx::new(0, "module".into()),
         at: Span::default(),
+        around: vec![],
         made: vec![],
         threaded: vec![],
     };

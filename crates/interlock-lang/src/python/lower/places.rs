@@ -232,6 +232,28 @@ impl<'a> Lowerer<'a> {
         object
     }
 
+    /// `getattr(object, name)`: where it leads. It is not read, for which of all members it is a value says, and most are methods.
+    pub(super) fn named_member(&mut self, object: &'a Expr, member: &'a Expr) -> Val {
+        let object = self.place(object);
+        let key = self.expression(member);
+        let mut object = self.as_path(object);
+        merge(&mut object.values, &key.values);
+        let field = match &key.term {
+            Term::Literal(name) => {
+                if let Term::Path(path) = &mut object.term {
+                    path.fields.push(Field::Name(name.clone()));
+                }
+                return self.read_place(Val { shape: Shape::Opaque, direct: None, ..object });
+            }
+            Term::Unknown => return Val::from_values(object.values, object.flags & flag::STATE),
+            _ => Field::At(key.term),
+        };
+        if let Term::Path(path) = &mut object.term {
+            path.fields.push(field);
+        }
+        Val { shape: Shape::Opaque, direct: None, place: None, ..object }
+    }
+
     /// `key in object`: the entry is looked for.
     pub(super) fn is_in(&mut self, key: &'a Expr, object: &'a Expr) -> Val {
         let key = self.expression(key);

@@ -57,7 +57,11 @@ impl<'a> Lowerer<'a> {
                 self.stand(call);
                 Some(self.invoke_with(target, handed, false, Use::Awaited))
             }
-            ("create_task" | "ensure_future" | "start_soon" | "run_coroutine_threadsafe", Some(first)) => {
+            // A service for tasks of people has a `create_task` as well.
+            ("create_task", Some(first)) if concurrent || starts_tasks(&call.func) => {
+                Some(self.start_task(call, first))
+            }
+            ("ensure_future" | "start_soon" | "run_coroutine_threadsafe", Some(first)) => {
                 Some(self.start_task(call, first))
             }
             ("to_thread" | "run_sync" | "run_in_threadpool", Some(first)) if wanted == Use::Awaited => {
@@ -265,4 +269,21 @@ fn is_executor(callee: &Expr) -> bool {
     };
     let name = name.to_ascii_lowercase();
     ["executor", "pool", "threads"].iter().any(|word| name.ends_with(word))
+}
+
+/// Whether it is a loop or a group of tasks whose method is called, by its name: `loop.create_task(…)`, `tg.create_task(…)`.
+fn starts_tasks(callee: &Expr) -> bool {
+    let Expr::Attribute(method) = callee else { return false };
+    let name = match &*method.value {
+        Expr::Name(it) => it.id.as_str(),
+        Expr::Attribute(it) => it.attr.as_str(),
+        Expr::Call(made) => match &*made.func {
+            Expr::Attribute(it) => it.attr.as_str(),
+            Expr::Name(it) => it.id.as_str(),
+            _ => return false,
+        },
+        _ => return false,
+    };
+    let name = name.to_ascii_lowercase();
+    name.len() <= 2 || ["loop", "group", "nursery", "scope"].iter().any(|word| name.ends_with(word))
 }

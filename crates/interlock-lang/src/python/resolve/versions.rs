@@ -8,6 +8,10 @@ use crate::{Handlers, Module};
 /// An SDK, and the first version of it that runs plain functions in threads.
 const SDKS: [(&str, u64); 2] = [("fastmcp", 3), ("mcp", 2)];
 
+/// The module of `mcp` that there is up to version 1, and the one that is in its place from version 2 on.
+const ONLY_BEFORE: &str = "mcp.server.fastmcp";
+const ONLY_BEHIND: &str = "mcp.server.mcpserver";
+
 /// What a setting allows: versions before the threads, and versions with them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Allows {
@@ -22,6 +26,9 @@ pub(super) fn handlers(
 ) -> (Vec<Handlers>, Vec<(String, String)>) {
     let (mut found, mut broken): (Vec<Handlers>, Vec<(String, String)>) = (vec![], vec![]);
     let (sdk, first) = SDKS.into_iter().find(|(sdk, _)| imports(modules, sdk)).unwrap_or(("mcp", 2));
+    // What later versions do not have any more says which one it is, unless the tree can do with those as well.
+    let earlier = sdk == "mcp" && imports(modules, ONLY_BEFORE) && !imports(modules, ONLY_BEHIND);
+    let narrowed = |allows: Allows| Allows { behind: allows.behind && !(earlier && allows.before), ..allows };
     let mut folders: Vec<&str> =
         settings.iter().filter(|(path, _)| !path.ends_with(".sql")).map(folder).collect();
     folders.sort_unstable();
@@ -41,10 +48,11 @@ pub(super) fn handlers(
                 Err(why) => broken.push((path.clone(), why)),
             }
         }
-        found.extend(allowed.map(|allows| described(folder.to_owned(), allows, sdk, first)));
+        found.extend(allowed.map(|allows| described(folder.to_owned(), narrowed(allows), sdk, first)));
     }
     if !found.iter().any(|known| known.folder.is_empty()) {
-        found.push(described(String::new(), Allows { before: true, behind: true }, sdk, first));
+        let either = Allows { before: true, behind: true };
+        found.push(described(String::new(), narrowed(either), sdk, first));
     }
     (found, broken)
 }

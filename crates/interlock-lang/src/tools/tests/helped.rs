@@ -85,8 +85,8 @@ function describe(name) {
 }
 server.setRequestHandler(CallToolRequestSchema, async (request) => {
   const found = describe(request.params.name);
-  if (discovery.kind === "other") throw new Error("other");
-  if (discovery.name === "add") return add(request.params.arguments);
+  if (found.kind === "other") throw new Error("other");
+  if (found.name === "add") return add(request.params.arguments);
   return {};
 });
 //- work.ts

@@ -60,7 +60,7 @@ const TOOLS = { add: { tool: add }, drop: { tool: drop } };
 server.setRequestHandler(CallToolRequestSchema, async (request) => {
   const { name, arguments: args } = request.params;
   const found = TOOLS[name];
-  return discovery.tool(args);
+  return found.tool(args);
 });
 async function add(args) { return {}; }
 async function drop(args) { return {}; }

@@ -80,7 +80,6 @@ register_more(mcp)
         &expect![[r#"
             server.py:6 one: one
             server.py:9 two: two
-            note server.py:6: tools that are no coroutines run in threads from mcp 2 on, and one after the other before; the settings allow both versions, so what only meets in threads is reported with medium confidence
         "#]],
     );
 }
@@ -119,7 +118,6 @@ def drop(a: int) -> int: return a
         &expect![[r#"
             server.py:11 inner: add
             server.py:11 inner: drop
-            note server.py:11: tools that are no coroutines run in threads from mcp 2 on, and one after the other before; the settings allow both versions, so what only meets in threads is reported with medium confidence
         "#]],
     );
 }
@@ -300,7 +298,6 @@ def own() -> str: return ""
 "#,
         &expect![[r#"
             server.py:6 own: own
-            note server.py:6: tools that are no coroutines run in threads from mcp 2 on, and one after the other before; the settings allow both versions, so what only meets in threads is reported with medium confidence
         "#]],
     );
 }
@@ -327,6 +324,215 @@ Notes()
 "#,
         &expect![[r#"
             server.py:11 Notes.call: add_note, drop_note
+        "#]],
+    );
+}
+
+#[test]
+fn a_server_of_the_tree_that_overrides_how_tools_are_registered() {
+    check(
+        r#"
+//- server.py
+from fastmcp import FastMCP
+class Logged(FastMCP):
+    def tool(self, *args, **kwargs):
+        def decorator(func):
+            self.seen[func.__name__] = func
+            return FastMCP.tool(self, *args, **kwargs)(func)
+        return decorator
+class App:
+    def __init__(self):
+        self.mcp = Logged("x")
+        @self.mcp.tool()
+        async def add(text: str) -> str: return text
+        @self.mcp.tool(name="remove")
+        async def drop(text: str) -> str: return text
+"#,
+        &expect![[r#"
+            server.py:11 add: add
+            server.py:13 drop: remove
+        "#]],
+    );
+}
+
+#[test]
+fn a_tool_method_of_a_class_that_is_no_server_registers_nothing() {
+    check(
+        r#"
+//- server.py
+from fastmcp import FastMCP
+class Box:
+    def tool(self, work):
+        self.kept = work
+mcp = FastMCP("x")
+@mcp.tool()
+async def add(text: str) -> str: return text
+box = Box()
+def other(text: str) -> str: return text
+box.tool(other)
+"#,
+        &expect![[r#"
+            server.py:6 add: add
+        "#]],
+    );
+}
+
+#[test]
+fn a_module_for_each_tool() {
+    check(
+        r#"
+//- server.py
+from mcp.server import Server
+from tools import add, drop
+app = Server("x")
+MODULES = [add, drop]
+BY_NAME = {module.DEFINITION.name: module for module in MODULES}
+@app.list_tools()
+async def list_tools():
+    return [module.DEFINITION for module in MODULES]
+@app.call_tool()
+async def call_tool(name, arguments):
+    if name not in BY_NAME:
+        raise ValueError(name)
+    return BY_NAME[name].run(arguments)
+//- tools/__init__.py
+//- tools/add.py
+from mcp.types import Tool
+DEFINITION = Tool(name="add_note", description="d", inputSchema={"type": "object"})
+def run(arguments):
+    return helper(arguments)
+def helper(arguments):
+    return []
+//- tools/drop.py
+from mcp.types import Tool
+DEFINITION = Tool(name="drop_note", description="d", inputSchema={"type": "object"})
+def run(arguments):
+    return []
+"#,
+        &expect![[r#"
+            server.py:6 list_tools: no tool
+            server.py:9 call_tool: add_note, drop_note
+        "#]],
+    );
+}
+
+#[test]
+fn a_registry_whose_decorator_keeps_a_record_of_each_tool() {
+    check(
+        r#"
+//- server.py
+from dataclasses import dataclass
+from mcp.server import Server
+@dataclass
+class Definition:
+    name: str
+    handler: object
+class Registry:
+    def __init__(self):
+        self._tools = {}
+    def register(self, *, name):
+        def decorator(func):
+            self._tools[name] = Definition(name=name, handler=func)
+            return func
+        return decorator
+    def get(self, name):
+        return self._tools.get(name)
+    def call(self, name, arguments):
+        tool = self.get(name)
+        if not tool:
+            return {"error": name}
+        return tool.handler(arguments)
+registry = Registry()
+@registry.register(name="add_note")
+def handle_add(arguments):
+    return []
+@registry.register(name="drop_note")
+def handle_drop(arguments):
+    return []
+app = Server("x")
+@app.call_tool()
+async def call_tool(name, arguments):
+    return registry.call(name, arguments)
+"#,
+        &expect![[r#"
+            server.py:30 call_tool: add_note, drop_note
+        "#]],
+    );
+}
+
+#[test]
+fn methods_that_are_looked_up_by_a_name_with_a_prefix() {
+    check(
+        r#"
+//- server.py
+from mcp.server import Server
+class Tools:
+    def __init__(self):
+        self.server = Server("x")
+        @self.server.call_tool()
+        async def call_tool(name, arguments):
+            method = getattr(self, f"tool_{name}", None)
+            if method is None:
+                raise ValueError(name)
+            return await method(**arguments)
+    async def tool_add(self, text): return text
+    async def tool_drop(self, text): return text
+    async def other(self): return None
+"#,
+        &expect![[r#"
+            server.py:5 call_tool: add, drop
+        "#]],
+    );
+}
+
+#[test]
+fn methods_and_partials_that_a_loop_registers() {
+    check(
+        r#"
+//- server.py
+from functools import partial
+from fastmcp import FastMCP
+class Tools:
+    async def add(self, text: str) -> str: return text
+    async def drop(self, text: str) -> str: return text
+    async def other(self, text: str) -> str: return text
+async def find(store, text: str) -> str: return text
+async def show(store, text: str) -> str: return text
+mcp = FastMCP("x")
+tools = Tools()
+for name in ["add", "drop"]:
+    mcp.tool(name=name)(getattr(tools, name))
+for name, work in {"find": find, "show": show}.items():
+    mcp.tool(name=name)(partial(work, tools))
+"#,
+        &expect![[r#"
+            server.py:4 Tools.add: add
+            server.py:5 Tools.drop: drop
+            server.py:7 find: find
+            server.py:8 show: show
+        "#]],
+    );
+}
+
+#[test]
+fn a_member_of_an_enumeration_names_a_tool() {
+    check(
+        r#"
+//- server.py
+from enum import Enum
+from fastmcp import FastMCP
+class Names(str, Enum):
+    ADD = "git_add"
+    DROP = "git_drop"
+mcp = FastMCP("x")
+@mcp.tool(name=Names.ADD.value)
+async def add(text: str) -> str: return text
+@mcp.tool(name=Names.DROP)
+async def drop(text: str) -> str: return text
+"#,
+        &expect![[r#"
+            server.py:7 add: git_add
+            server.py:9 drop: git_drop
         "#]],
     );
 }

@@ -45,15 +45,15 @@ if __name__ == "__main__":
         11      load = derived from f
         11      return load
 
-        14    fn add_note(text) handles add_note, interleaves perhaps anywhere
+        14    fn add_note(text) handles add_note
         16      notes = call load(), not awaited
         17      write append shared notes from text
         18      f = derived
         19      write blind file ::server.py::NOTES from notes
         20      returned = "ok"
         20      return returned
-        14    note: tools that are no coroutines run in threads from mcp 2 on, and one after the other before; the settings allow both versions, so what only meets in threads is reported with medium confidence
-    "#]].assert_eq(&program(text));
+    "#]]
+    .assert_eq(&program(text));
 }
 
 #[test]
