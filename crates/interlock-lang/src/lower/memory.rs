@@ -124,7 +124,12 @@ impl Work {
             return;
         }
         let owner = matches!(path.root, Root::This).then(|| self.cx.owner.clone()).flatten();
-        let initial = Some(val.into_arg());
+        // What was read from something that lasts is what stands there: `docs = client.app.docs`.
+        let read = val.place.clone().filter(|place| {
+            val.shape == Shape::Opaque && !matches!(place.root, Root::Value(_)) && **place != path
+        });
+        let term = read.map_or_else(|| val.term.clone(), |place| Term::Path(*place));
+        let initial = Some(Val { term, ..val }.into_arg());
         self.module.variables.push(Variable { path, owner, declared, initial, within: self.cx.id });
     }
 

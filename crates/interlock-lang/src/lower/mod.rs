@@ -45,6 +45,7 @@ pub(crate) struct Cx {
     pub(crate) id: u32,
     pub(crate) name: Name,
     pub(crate) owner: Option<Name>,
+    pub(crate) asynchronous: bool,
     pub(crate) values: Vec<ValueInfo>,
     pub(crate) flags: Vec<u8>,
     pub(crate) block: Block,
@@ -80,6 +81,7 @@ impl Cx {
             id,
             name,
             owner: None,
+            asynchronous: false,
             values: vec![],
             flags: vec![],
             block: vec![],
@@ -102,7 +104,7 @@ impl Cx {
             role: if head.starts_up { Role::StartUp } else { Role::Helper },
             owner: self.owner,
             interleaving: Interleaving::AtSuspension,
-            asynchronous: false,
+            asynchronous: self.asynchronous,
             unwinds: true,
             captures: head.captures,
             parameters: head.parameters,
@@ -127,7 +129,9 @@ impl Cx {
 pub(crate) struct Work {
     pub(crate) lines: Lines,
     pub(crate) module: Module,
-    pub(crate) done: Vec<Option<Lowered>>,
+    done: Vec<Option<Lowered>>,
+    /// Functions that are made up besides those that are written: their numbers go on behind them.
+    made: Vec<Lowered>,
     pub(crate) bindings: FxHashMap<u32, Binding>,
     /// What they stood for before, so that a branch can be undone.
     changes: Vec<(u32, Option<Binding>)>,
@@ -148,6 +152,7 @@ impl Work {
             lines: Lines::new(text),
             module,
             done,
+            made: vec![],
             bindings: FxHashMap::default(),
             changes: vec![],
             cx: Cx::new(0, "module".into()),
@@ -159,11 +164,11 @@ impl Work {
 
     /// The module, once everything is lowered. A function that lowering did not come to has no steps.
     pub(crate) fn finish_module(self) -> Module {
-        let Self { mut module, done, .. } = self;
+        let Self { mut module, done, made, .. } = self;
         let unreached = |id: usize| Cx::new(u32::try_from(id).unwrap_or(u32::MAX), "unreached".into());
         let written = done.into_iter().enumerate();
-        module.functions =
-            written.map(|(id, done)| done.unwrap_or_else(|| unreached(id).finish(Head::default()))).collect();
+        let written = written.map(|(id, done)| done.unwrap_or_else(|| unreached(id).finish(Head::default())));
+        module.functions = written.chain(made).collect();
         module
     }
 
@@ -305,7 +310,14 @@ impl Work {
         let lowered = cx.finish(head);
         if let Some(slot) = self.done.get_mut(id as usize) {
             *slot = Some(lowered);
+        } else {
+            self.made.push(lowered);
         }
+    }
+
+    /// The number of a function that is made up here.
+    pub(crate) fn next_function(&self) -> u32 {
+        u32::try_from(self.done.len() + self.made.len()).unwrap_or(u32::MAX)
     }
 
     pub(crate) fn set(&mut self, symbol: u32, binding: Binding) {

@@ -73,8 +73,8 @@ impl Work {
         Turn { carried, opened, mark, at, item }
     }
 
-    /// Ends it.
-    pub(crate) fn end_turn(&mut self, turn: Turn, bound: Bound) {
+    /// Ends it. Where it is `tested`, a test at the head of each turn is the way out.
+    pub(crate) fn end_turn(&mut self, turn: Turn, bound: Bound, tested: bool) {
         let Turn { carried, opened, mark, at, item } = turn;
         let mut block = self.close(opened);
         let left = self.cx.left.pop().unwrap_or_default();
@@ -103,15 +103,17 @@ impl Work {
                     }
                 }
             }
-            after.push((carried.symbol, ends));
+            // Who leaves by the test at the head has what was tested there: `while exists(name): name = another(name)`.
+            let head = (tested && of(&left.broken).is_empty()).then_some(carried.head);
+            after.push((carried.symbol, head.map_or(ends, |head| vec![head]), head));
         }
         self.undo(mark);
         let bound = if bound == Bound::Unlimited && self.gives_up(&block) { Bound::Limited } else { bound };
         self.push_at(at, Op::Loop { bound, item, body: block });
-        for (symbol, ends) in after {
+        for (symbol, ends, head) in after {
             let name = self.symbol_name(symbol);
             let flags = ends.iter().fold(0, |flags, end| flags | self.flags(*end)) & !flag::COUNTER;
-            let value = self.derive(&name, ends.clone(), Term::Unknown, flags);
+            let value = self.derive(&name, ends.clone(), head.map_or(Term::Unknown, Term::from), flags);
             self.keep_common_type(&ends, value);
             self.set(symbol, Binding::of(value));
         }

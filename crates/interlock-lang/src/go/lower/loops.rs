@@ -42,7 +42,7 @@ impl<'a> Lowerer<'a> {
                 if let Some(update) = update {
                     self.statement(update);
                 }
-                self.end_turn(turn, bound);
+                self.end_turn(turn, bound, false);
             }
             For::Range { left, over, body, .. } => self.range(at, left, over, body),
         }
@@ -90,7 +90,7 @@ impl<'a> Lowerer<'a> {
             _ => {}
         }
         self.statements(body);
-        self.end_turn(turn, if counter != 0 { Bound::Limited } else { Bound::Each });
+        self.end_turn(turn, if counter != 0 { Bound::Limited } else { Bound::Each }, false);
     }
 
     /// The variables of this function that a loop assigns.

@@ -1,16 +1,12 @@
 //! Assignments: a local gets a new value, shared memory is written.
 
-use interlock_model::ir::{AccessPath, Name, Op, Resource, Root, Term, Value, WriteMode};
+use interlock_model::ir::{AccessPath, Op, Root, Value};
 use ruff_python_ast::{Expr, Operator, StmtAugAssign};
 
-use super::{
-    super::bind::SymbolKind,
-    context::{Binding, Lowerer},
-    places::is_short,
-};
+use super::{super::bind::SymbolKind, context::Lowerer};
 use crate::{
     Shape,
-    module::Variable,
+    lower::Binding,
     val::{Val, flag, is_small, merge},
 };
 
@@ -42,28 +38,8 @@ impl<'a> Lowerer<'a> {
         }
     }
 
-    /// An element of what is taken apart.
-    fn element(&mut self, val: &Val, index: usize) -> Val {
-        if let Shape::List(items) = &val.shape
-            && let Some(item) = items.get(index)
-        {
-            return Val::from_arg(item.clone());
-        }
-        let path = match (&val.direct, val.path_ref()) {
-            (Some(direct), _) => Some(AccessPath::from(*direct)),
-            (None, path) => path.cloned(),
-        };
-        match path {
-            Some(path) if is_short(&path) => {
-                let path = path.at(index.to_string().as_str());
-                Val::path(path, val.values.clone(), val.flags)
-            }
-            _ => Val::from_values(val.values.clone(), val.flags),
-        }
-    }
-
     pub(super) fn assign_name(&mut self, name: &'a str, val: Val, declared: Option<AccessPath>) {
-        if let Some(class) = &mut self.cx.class {
+        if let Some(class) = &mut self.scope.class {
             class.names.insert(name.into());
             let path = class.path.clone().field(name);
             self.class_member(path, name, val, declared);
@@ -97,7 +73,7 @@ impl<'a> Lowerer<'a> {
             }
             self.record(path, declared, val);
         } else if owner != self.cx.id {
-            let value = self.capture(symbol);
+            let value = self.capture(symbol, flag::STATE);
             self.write(value.into(), val.values);
         } else if self.facts.is_cell(symbol) {
             let value = self.cell(symbol);
@@ -118,80 +94,6 @@ impl<'a> Lowerer<'a> {
         self.push(Op::New { into: value, lock: None });
         self.set(symbol, Binding::of(value));
         value
-    }
-
-    /// A local takes a value.
-    pub(super) fn bind_local(&mut self, symbol: u32, val: Val) -> Value {
-        let name = self.symbol_name(symbol);
-        let is_global = |path: &AccessPath| matches!(path.root, Root::Global(_));
-        let alias = match val.place.as_deref().or(val.path_ref()) {
-            Some(path) if is_short(path) && (val.flags & flag::STATE != 0 || is_global(path)) => {
-                Some(path.clone())
-            }
-            _ => None,
-        };
-        let made_of_something = !matches!(val.shape, Shape::Opaque | Shape::Null);
-        let shape = (made_of_something && is_small(&val.shape)).then(|| val.shape.clone());
-        let structured =
-            matches!(val.shape, Shape::Object(_) | Shape::List(_) | Shape::Function { .. } | Shape::Call(_));
-        let value = if structured {
-            let value = self.structured_value(&name, &val);
-            self.cx.locals.push((value, val.into_arg()));
-            value
-        } else {
-            match val.direct {
-                Some(direct) => self.take_over(direct, &name, val.flags),
-                None => self.derive(&name, val.values, val.term, val.flags),
-            }
-        };
-        // A call that made the value is no other name for it.
-        let alias = alias.filter(|alias| *alias != AccessPath::from(value));
-        self.set(symbol, Binding { value, alias, shape });
-        value
-    }
-
-    /// Something that is written on the spot, as if a variable had taken it.
-    pub(super) fn local(&mut self, name: &Name, val: Val) -> Val {
-        let value = self.structured_value(name, &val);
-        self.cx.locals.push((value, val.into_arg()));
-        Val::of(value, 0)
-    }
-
-    fn structured_value(&mut self, name: &Name, val: &Val) -> Value {
-        if let Some(direct) = val.direct {
-            return self.take_over(direct, name, val.flags);
-        }
-        match &val.shape {
-            Shape::Object(_) | Shape::List(_) => {
-                let made = self.step(name, 0);
-                self.push(Op::New { into: made, lock: None });
-                if val.values.is_empty() {
-                    return made;
-                }
-                let mut from = vec![made];
-                merge(&mut from, &val.values);
-                self.derive(name, from, made.into(), 0)
-            }
-            Shape::Function { function, captures } => {
-                let into = self.step(name, 0);
-                self.push(Op::Closure { into, function: *function, captures: captures.clone() });
-                into
-            }
-            _ => self.derive(name, val.values.clone(), val.term.clone(), val.flags),
-        }
-    }
-
-    /// The value that the last step of an expression made becomes the variable's own.
-    fn take_over(&mut self, direct: Value, name: &Name, flags: u8) -> Value {
-        self.rename(direct, name.clone());
-        self.add_flags(direct, flags & !flag::STATE);
-        direct
-    }
-
-    /// Shared memory is written.
-    pub(super) fn write(&mut self, path: AccessPath, from: Vec<Value>) {
-        let to = Resource::Shared(path);
-        self.push(Op::Write { to, from, mode: WriteMode::Blind, outcome: None, via: None });
     }
 
     fn assign_member(&mut self, object: &'a Expr, place: &Val, val: Val) {
@@ -235,22 +137,6 @@ impl<'a> Lowerer<'a> {
                 _ => return None,
             }
         }
-    }
-
-    /// Remembers what was assigned to something that outlives the function.
-    pub(super) fn record(&mut self, path: AccessPath, declared: Option<AccessPath>, val: Val) {
-        let says_something = !matches!(val.shape, Shape::Opaque | Shape::Null) || val.path_ref().is_some();
-        if !says_something && declared.is_none() && val.term == Term::Unknown {
-            return;
-        }
-        let owner = matches!(path.root, Root::This).then(|| self.cx.owner.clone()).flatten();
-        // What was read from something that lasts is what stands there: `docs = client.app.docs`.
-        let read = val.place.clone().filter(|place| {
-            val.shape == Shape::Opaque && !matches!(place.root, Root::Value(_)) && **place != path
-        });
-        let term = read.map_or_else(|| val.term.clone(), |place| Term::Path(*place));
-        let initial = Some(Val { term, ..val }.into_arg());
-        self.module.variables.push(Variable { path, owner, declared, initial, within: self.cx.id });
     }
 
     /// `x += 1`.

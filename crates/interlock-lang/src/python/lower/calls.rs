@@ -313,7 +313,7 @@ impl<'a> Lowerer<'a> {
         function: Option<u32>,
     ) -> u32 {
         let number = u32::try_from(self.module.sites.len()).unwrap_or(u32::MAX);
-        self.module.sites.push(Site {
+        let site = Site {
             within: self.cx.id,
             span: self.at,
             callee,
@@ -321,8 +321,9 @@ impl<'a> Lowerer<'a> {
             named: handed.named,
             arguments: handed.arguments.into(),
             function,
-            unconditional: self.cx.conditions == 0,
-        });
+            unconditional: self.unconditional(),
+        };
+        self.module.sites.push(site);
         number
     }
 
@@ -363,7 +364,7 @@ impl<'a> Lowerer<'a> {
         let receiver = path.as_ref().and_then(|path| {
             let (_, fields) = path.fields.split_last()?;
             if matches!(&path.root, Root::Global(name) if &**name == "super") {
-                return Some(self.cx.this.clone());
+                return Some(self.scope.this.clone());
             }
             Some(AccessPath { root: path.root.clone(), fields: fields.into() })
         });

@@ -7,9 +7,10 @@ use rustc_hash::FxHashSet;
 
 use super::{
     super::bind::is_static,
-    context::{ClassScope, Cx, Head, Lowerer},
+    context::{ClassScope, Lowerer, Scope},
 };
 use crate::{
+    lower::{Cx, Head},
     module::{self, Variable},
     val::{Val, flag},
 };
@@ -33,7 +34,7 @@ impl<'a> Lowerer<'a> {
         let mut lowered =
             module::Class { name: name.clone(), bases, implements: vec![], methods: vec![], fields: vec![] };
         let scope = ClassScope { path: path.clone(), names: FxHashSet::default() };
-        let outer = self.cx.class.replace(scope);
+        let outer = self.scope.class.replace(scope);
         self.around.push(it);
         for statement in &it.body {
             match statement {
@@ -50,7 +51,7 @@ impl<'a> Lowerer<'a> {
                 _ => self.statements(std::slice::from_ref(statement)),
             }
         }
-        self.cx.class = outer;
+        self.scope.class = outer;
         self.around.pop();
         let has_constructor = lowered.methods.iter().any(|(name, _)| &**name == CONSTRUCTOR);
         if !has_constructor && is_record(it) {
@@ -76,10 +77,10 @@ impl<'a> Lowerer<'a> {
         } else {
             (AccessPath::this(), None)
         };
-        let scope = self.cx.class.take();
+        let scope = self.scope.class.take();
         self.definition(it, id, name, None, (Some(lowered.name.clone()), this), bound);
         self.decorated(&it.decorator_list, Val::function(id, vec![]));
-        self.cx.class = scope;
+        self.scope.class = scope;
         // What only says that others have it is theirs to do.
         if !has_decorator(&it.decorator_list, "setter") && !is_abstract(it) {
             let own = if &*own == "__init__" { CONSTRUCTOR.into() } else { own };
@@ -112,10 +113,10 @@ impl<'a> Lowerer<'a> {
 
     /// The constructor that a dataclass or a model has without being written: each field is what it is handed.
     fn record_constructor(&mut self, it: &'a StmtClassDef, class: &Name) -> u32 {
-        let id = u32::try_from(self.done.len() + self.made.len()).unwrap_or(u32::MAX);
+        let id = self.next_function();
         let mut cx = Cx::new(id, format!("{}.__init__", it.name.as_str()).into());
         cx.owner = Some(class.clone());
-        let outer = std::mem::replace(&mut self.cx, cx);
+        let outer = self.begin_function(cx, Scope::new(AccessPath::this()));
         self.stand(it);
         let mut parameters = vec![];
         for statement in &it.body {
@@ -131,7 +132,8 @@ impl<'a> Lowerer<'a> {
             parameters.push(value);
         }
         let span = self.at;
-        self.finish(Head { span, parameters, parent: Some(outer.id), ..Head::default() }, outer);
+        let parent = Some(outer.0.id);
+        self.end_function(Head { span, parameters, parent, ..Head::default() }, outer);
         id
     }
 }

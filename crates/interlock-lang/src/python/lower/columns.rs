@@ -54,15 +54,15 @@ impl<'a> Lowerer<'a> {
             return;
         }
         let (column, arg) = (self.name(column), val.into_arg());
-        match self.cx.changed.iter_mut().find(|(changed, _)| *changed == name) {
+        match self.scope.changed.iter_mut().find(|(changed, _)| *changed == name) {
             Some((_, columns)) => columns.push((column, arg)),
-            None => self.cx.changed.push((name, vec![(column, arg)])),
+            None => self.scope.changed.push((name, vec![(column, arg)])),
         }
     }
 
     /// What was changed is written now: the columns that were assigned, and no others.
     pub(super) fn write_what_changed(&mut self) {
-        for (name, columns) in std::mem::take(&mut self.cx.changed) {
+        for (name, columns) in std::mem::take(&mut self.scope.changed) {
             let object = self.name_place(name);
             let Some(path) = object.path_ref().cloned() else { continue };
             let mut values = vec![];
@@ -76,7 +76,7 @@ impl<'a> Lowerer<'a> {
     /// What was changed and is handed over now may be written by whoever gets it.
     pub(super) fn hand_over_what_changed(&mut self, arguments: &'a Arguments) {
         let mut names = arguments.args.iter().chain(arguments.keywords.iter().map(|keyword| &keyword.value));
-        let is_changed = |name: &str| self.cx.changed.iter().any(|(changed, _)| *changed == name);
+        let is_changed = |name: &str| self.scope.changed.iter().any(|(changed, _)| *changed == name);
         if names.any(|it| matches!(it, Expr::Name(name) if is_changed(name.id.as_str()))) {
             self.write_what_changed();
         }

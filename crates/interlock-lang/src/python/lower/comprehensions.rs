@@ -11,7 +11,7 @@ use crate::{
 
 impl<'a> Lowerer<'a> {
     pub(super) fn comprehension(&mut self, generators: &'a [Comprehension], parts: &[&'a Expr]) -> Val {
-        let mark = self.changes.len();
+        let mark = self.mark();
         let val = self.gathered(generators, parts, Use::Value);
         self.undo(mark);
         val

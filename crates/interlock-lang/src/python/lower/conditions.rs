@@ -181,7 +181,7 @@ impl<'a> Lowerer<'a> {
         for next in values {
             self.stand(next);
             let at = self.at;
-            let mark = self.changes.len();
+            let mark = self.mark();
             let (block, second) = self.branch(|this| this.condition(next));
             let changed = self.undo(mark);
             let (mut on, counted) = (whole.on.clone(), whole.counted || second.counted);

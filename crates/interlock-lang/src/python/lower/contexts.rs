@@ -3,11 +3,11 @@
 use interlock_model::ir::{Catch, Op};
 use ruff_python_ast::{Expr, StmtWith, WithItem};
 
-use super::{
-    calls::Use,
-    context::{Lowerer, leaves},
+use super::{calls::Use, context::Lowerer};
+use crate::{
+    lower::leaves,
+    val::{Val, flag},
 };
-use crate::val::{Val, flag};
 
 impl<'a> Lowerer<'a> {
     /// The items of a `with` from one on, each around those behind it, and the body inside all of them.
@@ -16,7 +16,7 @@ impl<'a> Lowerer<'a> {
         self.stand(item);
         let at = self.at;
         if let Some(expected) = self.suppressed(item) {
-            let mark = self.changes.len();
+            let mark = self.mark();
             let (body, ()) = self.nested(|this| this.with(it, from + 1));
             let tried = self.undo(mark);
             let tried = (!leaves(&body)).then_some(tried);
@@ -37,20 +37,20 @@ impl<'a> Lowerer<'a> {
         let entered =
             self.step_through(&context, if it.is_async { "__aenter__" } else { "__enter__" }, it.is_async);
         self.take(item, entered);
-        let mark = self.changes.len();
-        let before = std::mem::take(&mut self.cx.entered);
+        let mark = self.mark();
+        let before = std::mem::take(&mut self.scope.entered);
         let (body, ()) = self.nested(|this| {
             this.with(it, from + 1);
             this.write_what_changed();
         });
         let changed = self.undo(mark);
         let left = leaves(&body);
-        if self.cx.entered {
+        if self.scope.entered {
             // What is handed out inside is held for as long as that is.
             self.cx.block.extend(body);
             return self.join((!left).then_some(changed), None);
         }
-        self.cx.entered = before;
+        self.scope.entered = before;
         let (finally, ()) = self.nested(|this| {
             this.at = at;
             this.step_through(&context, if it.is_async { "__aexit__" } else { "__exit__" }, it.is_async);

@@ -1,6 +1,6 @@
 //! Expressions in evaluation order: effects are pushed, and what comes out is described.
 
-use interlock_model::ir::{AccessPath, Fresh, Name, Op, Root, Term, Value};
+use interlock_model::ir::{AccessPath, Fresh, Name, Op, Root, Term};
 use ruff_python_ast::{
     BoolOp, Expr, ExprBinOp, ExprBoolOp, ExprDict, ExprIf, ExprUnaryOp, FStringPart,
     InterpolatedStringElement, InterpolatedStringElements, Number, Operator, UnaryOp,
@@ -69,9 +69,9 @@ impl<'a> Lowerer<'a> {
             Expr::Yield(it) => {
                 let val = it.value.as_ref().map_or_else(Val::nothing, |value| self.expression(value));
                 self.stand(it);
-                if self.cx.manages {
+                if self.scope.manages {
                     // Who says `with` has it from here on. What comes behind is what the end of the `with` does.
-                    self.cx.entered = self.cx.conditions == 0;
+                    self.scope.entered = self.unconditional();
                     self.return_value(val);
                     return Val::nothing();
                 }
@@ -278,7 +278,7 @@ impl<'a> Lowerer<'a> {
         for next in values {
             self.stand(next);
             let at = self.at;
-            let mark = self.changes.len();
+            let mark = self.mark();
             let (block, right) = self.branch(|this| this.expression_for(next, wanted));
             let changed = self.undo(mark);
             if !block.is_empty() || !changed.is_empty() {
@@ -307,7 +307,7 @@ impl<'a> Lowerer<'a> {
         let test = self.condition(&it.test);
         self.stand(it);
         let at = self.at;
-        let mark = self.changes.len();
+        let mark = self.mark();
         let (then, one) = self.branch(|this| this.expression_for(&it.body, wanted));
         let first = self.undo(mark);
         let (otherwise, two) = self.branch(|this| this.expression_for(&it.orelse, wanted));
@@ -325,26 +325,6 @@ impl<'a> Lowerer<'a> {
         }
         val.shape = made(one.shape, two.shape);
         val
-    }
-
-    /// The values that a judgement is about. A member that was not read is given a name first, so that a rule sees which it was.
-    pub(super) fn judged(&mut self, val: &Val) -> Vec<Value> {
-        use interlock_model::ir::{Field, Root};
-        if let Some(path) = val.path_ref().filter(|path| !path.fields.is_empty()) {
-            let rooted =
-                matches!((&path.root, val.values.first()), (Root::Value(root), Some(value)) if root == value);
-            if val.direct.is_none()
-                && matches!(path.root, Root::Value(_))
-                && (rooted || val.values.len() != 1)
-            {
-                let name = match path.fields.last() {
-                    Some(Field::Name(name)) => name.clone(),
-                    _ => "entry".into(),
-                };
-                return vec![self.derive(&name, val.values.clone(), val.term.clone(), 0)];
-            }
-        }
-        val.values.clone()
     }
 
     /// An operation of the language that a table says the meaning of, as a call.

@@ -7,10 +7,13 @@ use ruff_text_size::{Ranged, TextRange};
 use super::{
     super::bind::SymbolKind,
     classes::has_decorator,
-    context::{Binding, Cx, Head, Lowerer},
+    context::{Lowerer, Scope},
     retried::Retried,
 };
-use crate::val::{Val, flag};
+use crate::{
+    lower::{Binding, Cx, Head},
+    val::{Val, flag},
+};
 
 /// A function as it stands in the source.
 pub(super) struct Written<'a> {
@@ -50,7 +53,7 @@ impl<'a> Lowerer<'a> {
             asynchronous: false,
             manages: false,
             owner: self.cx.owner.clone(),
-            this: self.cx.this.clone(),
+            this: self.scope.this.clone(),
             bound: None,
             retried: None,
         });
@@ -68,7 +71,7 @@ impl<'a> Lowerer<'a> {
             symbol.and_then(|symbol| self.facts.symbol(symbol)).is_some_and(|found| found.function == 0);
         let path = AccessPath::of(Root::Global(self.global(it.name.as_str())));
         let bound = (global && !wraps).then(|| path.clone());
-        self.definition(it, id, name, None, (self.cx.owner.clone(), self.cx.this.clone()), bound);
+        self.definition(it, id, name, None, (self.cx.owner.clone(), self.scope.this.clone()), bound);
         let captures = self.captures_of(id);
         let function = Val::function(id, captures);
         let wrapped = self.decorated(&it.decorator_list, function);
@@ -132,12 +135,12 @@ impl<'a> Lowerer<'a> {
         let captured = self.facts.captures(id).to_vec();
         let mut cx = Cx::new(id, written.name);
         cx.owner = written.owner;
-        cx.this = written.this;
         cx.asynchronous = written.asynchronous;
-        cx.manages = written.manages;
-        let outer = std::mem::replace(&mut self.cx, cx);
-        let (mark, at) = (self.changes.len(), self.at);
-        let captures: Vec<Value> = captured.into_iter().map(|symbol| self.capture(symbol)).collect();
+        let scope = Scope { manages: written.manages, ..Scope::new(written.this) };
+        let outer = self.begin_function(cx, scope);
+        let (mark, at) = (self.mark(), self.at);
+        let captures: Vec<Value> =
+            captured.into_iter().map(|symbol| self.capture(symbol, flag::STATE)).collect();
         let parameters = self.parameters(written.parameters);
         match written.body {
             Body::Statements(body) => match written.retried {
@@ -152,9 +155,16 @@ impl<'a> Lowerer<'a> {
         }
         let span = self.span(written.range);
         let parent = self.facts.functions.get(id as usize).and_then(|facts| facts.parent);
-        let head =
-            Head { span, captures, parameters, parent, returns: written.returns, bound: written.bound };
-        self.finish(head, outer);
+        let head = Head {
+            span,
+            captures,
+            parameters,
+            parent,
+            returns: written.returns,
+            bound: written.bound,
+            ..Head::default()
+        };
+        self.end_function(head, outer);
         self.undo(mark);
         self.at = at;
     }

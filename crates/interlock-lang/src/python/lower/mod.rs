@@ -31,14 +31,19 @@ mod tests;
 
 use interlock_model::{
     Span,
-    ir::{Interleaving, Note, Role},
+    ir::{AccessPath, Interleaving, Note},
 };
 use ruff_python_ast::Stmt;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
-use self::context::{Cx, Head, Lowerer};
+use self::context::{Lowerer, Scope};
 use super::{bind::bind, depth, parse};
-use crate::{Source, lines::Lines, module::Module};
+use crate::{
+    Source,
+    lines::Lines,
+    lower::{Cx, Head, Work},
+    module::Module,
+};
 
 /// Lowers one file. It never fails: what cannot be read becomes a note.
 pub(super) fn lower(source: &Source<'_>) -> Module {
@@ -63,44 +68,29 @@ pub(super) fn lower(source: &Source<'_>) -> Module {
 /// Lowers a syntax tree.
 fn tree(path: &str, text: &str, body: &[Stmt]) -> Module {
     let facts = bind(body);
-    let mut done = Vec::with_capacity(facts.functions.len());
-    done.resize_with(facts.functions.len(), || None);
+    let symbols = facts.symbols.iter().map(|symbol| symbol.name.into()).collect();
+    let module = Module { path: path.into(), ..Module::default() };
     let mut lowerer = Lowerer {
+        work: Work::new(text, module, facts.functions.len(), symbols),
         facts,
-        lines: Lines::new(text),
         names: FxHashMap::default(),
         globals: FxHashMap::default(),
-        fixed: FxHashSet::default(),
-        module: Module { path: path.into(), ..Module::default() },
-        done,
-        bindings: FxHashMap::default(),
-        changes: vec![],
-        cx: Cx::new(0, "module".into()),
-        at: Span::default(),
-        around: vec![],
-        made: vec![],
+        scope: Scope::new(AccessPath::this()),
         threaded: vec![],
+        around: vec![],
     };
     lowerer.fix_globals();
     lowerer.exports();
     lowerer.statements(body);
     let end = u32::try_from(text.len()).unwrap_or(u32::MAX);
-    let span = lowerer.span(ruff_text_size::TextRange::new(0.into(), end.into()));
-    lowerer.finish(Head { span, ..Head::default() }, Cx::new(u32::MAX, "".into()));
-    let Lowerer { mut module, done, made, threaded, .. } = lowerer;
-    // A function that lowering did not come to has no steps.
-    let unreached = |id: usize| Cx::new(u32::try_from(id).unwrap_or(u32::MAX), "unreached".into());
-    let written = done.into_iter().enumerate();
-    let written =
-        written.map(|(id, function)| function.unwrap_or_else(|| unreached(id).finish(Head::default())));
-    module.functions = written.chain(made).collect();
+    let span = lowerer.work.span((0, end));
+    lowerer.finish(Head { span, starts_up: true, ..Head::default() }, Cx::new(u32::MAX, "".into()));
+    let Lowerer { work, threaded, .. } = lowerer;
+    let mut module = work.finish_module();
     for id in threaded {
         if let Some(lowered) = module.functions.get_mut(id as usize) {
             lowered.function.interleaving = Interleaving::Anywhere;
         }
-    }
-    if let Some(first) = module.functions.first_mut() {
-        first.function.role = Role::StartUp;
     }
     module
 }

@@ -1,19 +1,14 @@
 //! Names and members: where something is found, and the reads that finding it takes.
 
-use interlock_model::ir::{AccessPath, Aspect, Field, FunctionId, Name, Op, Resource, Root, Term};
+use interlock_model::ir::{AccessPath, Field, FunctionId, Root, Term};
 use ruff_python_ast::{Expr, ExprAttribute, ExprName, ExprSubscript};
 
-use super::{
-    super::bind::SymbolKind,
-    context::{Binding, Lowerer},
-};
+use super::{super::bind::SymbolKind, context::Lowerer};
 use crate::{
     Shape,
+    lower::Binding,
     val::{Val, flag, is_small, merge},
 };
-
-/// A path with more parts than this is no longer followed through variables.
-const MOST_STEPS: usize = 24;
 
 impl<'a> Lowerer<'a> {
     /// What a name stands for, read if it is state.
@@ -47,7 +42,7 @@ impl<'a> Lowerer<'a> {
 
     /// What a name stands for, as the start of a path.
     pub(super) fn name_place(&mut self, name: &'a str) -> Val {
-        if let Some(class) = &self.cx.class
+        if let Some(class) = &self.scope.class
             && class.names.contains(name)
         {
             let path = class.path.clone().field(name);
@@ -73,7 +68,7 @@ impl<'a> Lowerer<'a> {
         let (name, kind, owner) = (found.name, found.kind, found.function);
         let held = self.facts.held(symbol);
         match kind {
-            SymbolKind::This => return Val::path(self.cx.this.clone(), vec![], flag::STATE),
+            SymbolKind::This => return Val::path(self.scope.this.clone(), vec![], flag::STATE),
             SymbolKind::Import | SymbolKind::Class => {
                 let path = AccessPath::of(Root::Global(self.global(name)));
                 let state = if self.is_state(&path) { flag::STATE } else { 0 };
@@ -95,7 +90,7 @@ impl<'a> Lowerer<'a> {
             return Val::function(function, captures);
         }
         if owner != self.cx.id {
-            let value = self.capture(symbol);
+            let value = self.capture(symbol, flag::STATE);
             return Val::of(value, self.flags(value));
         }
         let Some(binding) = self.bindings.get(&symbol).cloned() else {
@@ -122,20 +117,6 @@ impl<'a> Lowerer<'a> {
             return None;
         }
         self.bindings.get(&symbol)?.shape.as_ref()
-    }
-
-    /// Reads shared memory.
-    pub(super) fn read(&mut self, path: AccessPath, name: &Name) -> Val {
-        let into = self.step(name, flag::STATE);
-        self.push(Op::look(into, Resource::Shared(path.clone()), Aspect::Content, None));
-        Val {
-            term: Term::Path(path),
-            values: vec![into],
-            shape: Shape::Opaque,
-            flags: flag::STATE,
-            direct: Some(into),
-            place: None,
-        }
     }
 
     /// All that an expression stands for, taken out of it: a list or a map that a variable holds for good changes all the same.
@@ -183,21 +164,6 @@ impl<'a> Lowerer<'a> {
         let place = self.subscript_place(it);
         self.stand(it);
         self.read_place(place)
-    }
-
-    /// Reads what is found at a place, if it is state.
-    pub(super) fn read_place(&mut self, place: Val) -> Val {
-        let Some(path) = place.path_ref() else { return place };
-        if path.fields.is_empty() || !self.is_state(path) {
-            return place;
-        }
-        let path = path.clone();
-        let name = match path.fields.last() {
-            Some(Field::Name(name)) => name.clone(),
-            _ => "entry".into(),
-        };
-        let shape = place.shape;
-        Val { shape, ..self.read(path, &name) }
     }
 
     pub(super) fn attribute_place(&mut self, it: &'a ExprAttribute) -> Val {
@@ -280,25 +246,17 @@ impl<'a> Lowerer<'a> {
         }
     }
 
-    /// The same as a path: what has no name yet gets one.
+    /// The same as a path: what has no name yet gets one. What a module makes and keeps only a part of counts as if it had kept it:
+    /// `docs = Client(url).app.docs`.
     pub(super) fn as_path(&mut self, val: Val) -> Val {
-        if val.path_ref().is_some() {
-            return val;
+        if self.cx.id != 0 || !matches!(val.shape, Shape::Call(_)) || val.path_ref().is_some() {
+            return self.work.as_path(val);
         }
         let flags = val.flags;
-        let name: Name = "object".into();
-        if matches!(val.shape, Shape::List(_) | Shape::Object(_)) && val.direct.is_none() {
-            return self.local(&name, val);
-        }
-        if self.cx.id == 0 && matches!(val.shape, Shape::Call(_)) {
-            // What a module makes and keeps only a part of, as if it had kept it: `docs = Client(url).app.docs`.
-            let kept = format!("{}::made {}", self.module.path, self.module.variables.len());
-            let path = AccessPath::of(Root::Global(kept.into()));
-            self.record(path.clone(), None, val);
-            return Val::path(path, vec![], flags);
-        }
-        let value = self.bind(val, &name);
-        Val::of(value, flags)
+        let kept = format!("{}::made {}", self.module.path, self.module.variables.len());
+        let path = AccessPath::of(Root::Global(kept.into()));
+        self.record(path.clone(), None, val);
+        Val::path(path, vec![], flags)
     }
 
     /// Where an expression leads, without reading the last step.
@@ -348,28 +306,4 @@ fn known_member(object: &Shape, name: &str) -> Option<Shape> {
     let Shape::Object(members) = object else { return None };
     let (_, arg) = members.iter().rev().find(|(key, _)| &**key == name)?;
     is_small(&arg.shape).then(|| arg.shape.clone())
-}
-
-/// Whether a path is short enough to stand for a variable.
-pub(super) fn is_short(path: &AccessPath) -> bool {
-    fn term(it: &Term, left: &mut usize) -> bool {
-        *left = left.saturating_sub(1);
-        *left > 0
-            && match it {
-                Term::Path(inner) => within(inner, left),
-                Term::Join(parts) => parts.iter().all(|part| term(part, left)),
-                Term::Parent(inner) => term(inner, left),
-                _ => true,
-            }
-    }
-    fn within(path: &AccessPath, left: &mut usize) -> bool {
-        path.fields.iter().all(|field| match field {
-            Field::Name(_) => {
-                *left = left.saturating_sub(1);
-                *left > 0
-            }
-            Field::At(key) => term(key, left),
-        })
-    }
-    within(path, &mut { MOST_STEPS })
 }

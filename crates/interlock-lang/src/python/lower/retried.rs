@@ -7,7 +7,8 @@ use ruff_python_ast::{Arguments, Decorator, Expr, Stmt};
 use ruff_text_size::TextRange;
 use serde::Deserialize;
 
-use super::context::{Lowerer, leaves};
+use super::context::Lowerer;
+use crate::lower::leaves;
 
 /// What a library's decorators are called, and what their arguments say. The head of `retries.toml` explains it.
 #[derive(Debug, Default, Deserialize)]

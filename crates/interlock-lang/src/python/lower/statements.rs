@@ -3,12 +3,12 @@
 use interlock_model::ir::{Asked, Block, Catch, Effect, Exit, Op, Resource, Term};
 use ruff_python_ast::{ElifElseClause, ExceptHandler, Expr, Stmt, StmtIf, StmtMatch, StmtTry};
 
-use super::{
-    calls::Use,
-    conditions::Test,
-    context::{Binding, Lowerer, leaves},
+use super::{calls::Use, conditions::Test, context::Lowerer};
+use crate::{
+    Arg, Shape,
+    lower::{Binding, leaves},
+    val::Val,
 };
-use crate::{Arg, Shape, val::Val};
 
 /// More ways than this of one decision are not told apart: each is a level of nesting.
 const MOST_WAYS: usize = 200;
@@ -17,7 +17,7 @@ impl<'a> Lowerer<'a> {
     pub(super) fn statements(&mut self, statements: &'a [Stmt]) {
         for statement in statements {
             // What a context manager does behind what it hands out belongs to the end of the `with`.
-            if self.full() || self.cx.entered {
+            if self.full() || self.scope.entered {
                 break;
             }
             self.statement(statement);
@@ -139,7 +139,7 @@ impl<'a> Lowerer<'a> {
         match target {
             Expr::Name(it) if assigns || declared.is_some() => {
                 let name = it.id.as_str();
-                let bare = !assigns && self.cx.class.is_none();
+                let bare = !assigns && self.scope.class.is_none();
                 let local = self.facts.lookup(self.cx.id, name).and_then(|symbol| self.facts.symbol(symbol));
                 if bare && local.is_some_and(|found| found.function != 0) {
                     return;
@@ -213,7 +213,7 @@ impl<'a> Lowerer<'a> {
         self.stand(test);
         let at = self.at;
         let test = self.condition(test);
-        let mark = self.changes.len();
+        let mark = self.mark();
         let (then, ()) = self.branch(|this| this.statements(body));
         let one = self.undo(mark);
         let (otherwise, ()) = self.branch(|this| {
@@ -255,7 +255,7 @@ impl<'a> Lowerer<'a> {
         let at = self.at;
         let equal = self.literal_of(&case.pattern);
         let texts = self.literals_of(&case.pattern);
-        let mark = self.changes.len();
+        let mark = self.mark();
         let (then, ()) = self.branch(|this| {
             this.bind_pattern(&case.pattern, subject);
             match &case.guard {
@@ -285,19 +285,19 @@ impl<'a> Lowerer<'a> {
     fn try_statement(&mut self, it: &'a StmtTry) {
         self.stand(it);
         let at = self.at;
-        let mark = self.changes.len();
-        let before = std::mem::take(&mut self.cx.entered);
+        let mark = self.mark();
+        let before = std::mem::take(&mut self.scope.entered);
         let (body, ()) = self.nested(|this| {
             this.statements(&it.body);
             this.statements(&it.orelse);
         });
         let tried = self.undo(mark);
-        if self.cx.entered {
+        if self.scope.entered {
             // What is handed out inside is there until whoever has it is done.
             self.cx.block.extend(body);
             return self.join(Some(tried), None);
         }
-        self.cx.entered = before;
+        self.scope.entered = before;
         let (catch, caught) = if it.handlers.is_empty() {
             (None, None)
         } else {
@@ -345,7 +345,7 @@ impl<'a> Lowerer<'a> {
         }
         self.stand(first);
         let at = self.at;
-        let mark = self.changes.len();
+        let mark = self.mark();
         let (then, ()) = self.branch(run);
         let one = self.undo(mark);
         let (otherwise, ()) = self.branch(|this| this.handlers(rest, error));

@@ -3,7 +3,8 @@
 use interlock_model::ir::AccessPath;
 use ruff_python_ast::{Expr, Operator};
 
-use super::context::{Lowerer, is_identifier};
+use super::context::Lowerer;
+use crate::lower::is_identifier;
 
 impl<'a> Lowerer<'a> {
     /// The class that an annotation names: that of `Store`, `store.Store`, `Store | None`, `Optional[Store]`, `Annotated[Store, …]`.
