@@ -4,7 +4,7 @@ use interlock_model::ir::{AccessPath, Aspect, Op, Resource, WriteMode};
 
 use crate::{
     gates::Gates,
-    view::{At, Entry, Kinds},
+    view::{At, Entry, Kinds, Overlap},
 };
 
 /// What feeds an act: what a rename puts in place is what was written under the other name before, and what is saved from a field
@@ -66,12 +66,9 @@ fn loaded_at(entry: &Entry<'_>, location: &AccessPath, before: At, gates: &mut G
     let stores = entry.all(Kinds::WRITE, |op| {
         matches!(op, Op::Write { to: Resource::Shared(_), mode: WriteMode::Blind, .. })
     });
-    let whole = |store: &At| {
-        *store < before
-            && entry.alias().sets(*store, location)
-            && entry.control().leads_to(*store, before).is_some()
-    };
-    let stores: Vec<At> = stores.filter(whole).collect();
+    let whole = |store: &At| *store < before && entry.control().leads_to(*store, before).is_some();
+    let all: Vec<At> = stores.filter(|store| entry.alias().sets(*store, location)).collect();
+    let stores: Vec<At> = all.iter().copied().filter(whole).collect();
     // What is loaded again on every way here takes the place of what was loaded before.
     let replaced = |store: &At| {
         stores.iter().any(|later| {
@@ -83,12 +80,44 @@ fn loaded_at(entry: &Entry<'_>, location: &AccessPath, before: At, gates: &mut G
                 && entry.control().leads_to(*store, *later).is_some()
         })
     };
-    let loads = stores
-        .iter()
-        .filter(|store| !replaced(store))
-        .flat_map(|store| entry.flow().data_dependences(*store).into_owned());
-    let loads = loads.filter(|load| !is_loaded_once(entry, *load, gates));
-    loads.filter(|load| !is_looked_at_again(entry, *load, location)).collect()
+    let mut loads: Vec<At> = vec![];
+    for store in stores.iter().filter(|store| !replaced(store)) {
+        let mut fed = entry.flow().data_dependences(*store).into_owned();
+        fed.retain(|load| !is_loaded_once(entry, *load, gates));
+        fed.retain(|load| !is_loaded_by_itself(entry, &all, *store, *load, before, gates));
+        loads.extend(fed);
+    }
+    loads.into_iter().filter(|load| !is_looked_at_again(entry, *load, location)).collect()
+}
+
+/// Whether the call that comes to a step loads what it needs by itself, whatever another call before it has left in memory: of two calls of
+/// `getTokens()`, each of which reads the file, the second writes nothing of what the first has read. What each does is told inside of it.
+fn is_loaded_by_itself(
+    entry: &Entry<'_>,
+    stores: &[At],
+    store: At,
+    load: At,
+    before: At,
+    gates: &mut Gates,
+) -> bool {
+    let Some(callee) = entry.callee_apart(before, store) else { return false };
+    if entry.is_called_again_around(store, before) {
+        return true;
+    }
+    // What it only loads if nothing is there yet is what the other one has left.
+    let mut only_missing = |again: At| {
+        let mut judged = entry.flow().controlling_reads(again).filter(|(_, read)| callee.contains(read));
+        judged.any(|(_, read)| gates.only_first(entry, read))
+    };
+    let mut own = stores.iter().filter(|own| callee.contains(own));
+    own.any(|own| {
+        let loads = entry.flow().data_dependences(*own).into_owned();
+        loads.into_iter().any(|again| {
+            callee.contains(&again)
+                && entry.alias().overlap(again, load) == Some(Overlap::Sure)
+                && !only_missing(again)
+        })
+    })
 }
 
 /// Whether what was loaded is only taken from memory where the time of its file, asked for since, says that it is still what stands there.

@@ -25,8 +25,8 @@ macro_rules! topics {
 }
 
 topics! {
-    AnotherEachTime, Asks, Begins, BesideArguments, Busy, Cache, CacheInMemory, Caller, ChangedAt, ClearsUp, Closes, ClosingFlag, Computes, DoesOnce, Ends,
-    ExitsProcess, FileName, Fingerprint, FoundList, Handles, Holders, InTransaction, KindOfFile, Limit, LimitInitials, Log, LogStream, LooksUp, Maker, NamesThing, Notes, Nothing,
+    AnotherEachTime, Answer, Answers, Asks, Begins, BesideArguments, Busy, Cache, CacheInMemory, Caller, ChangedAt, ClearsUp, Closes, ClosingFlag, Computes, DoesOnce, Ends,
+    ExitsProcess, FileName, Fingerprint, FoundList, Handles, Holders, InTransaction, KindOfFile, KindOfThing, Limit, LimitInitials, Log, LogStream, LooksUp, Maker, NamesThing, Notes, Nothing,
     Number,
     Once, OwnId, Owner, OwnerTogether, Pauses, Personal, Presence, Reads, Removes, Renewal, RequestWorked, RoleHolder, Scratch, SetsState, Settles, Size, Switch, TellsPeople,
     Temporary, TidiedPath, ToClient, UnderWay, Unguessable, UsedAt, Version, VersionEnding, Waiting, WentWell, WhoCalls, Work, Wrapping,
@@ -103,6 +103,12 @@ impl Lexicon {
     #[must_use]
     pub fn tells_client(&self, name: &str) -> bool {
         self.has(Topic::ToClient, name)
+    }
+
+    /// Whether a method is, by its name and that of its object, one by which whoever answers a request does so: `res.end(text)`.
+    #[must_use]
+    pub fn gives_answer(&self, object: &str, method: &str) -> bool {
+        self.has(Topic::Answer, object) && self.has(Topic::Answers, method)
     }
 
     /// Whether a function of a library, by its name, makes the object by which others are reached and reaches nobody yet: `createClient`.

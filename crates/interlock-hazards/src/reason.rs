@@ -80,6 +80,7 @@ reasons! {
     FailureHandled: "the failure of the call that comes second is dealt with",
     PutsBackCopy: "it puts back a copy that this call has set aside before",
     JudgesContent: "what the file says decides as well, which is told of that read",
+    ReadsInBetween: "it was looked for to be read, and what comes of that is told of the read",
     NobodyRemoves: "nobody here removes the file, so it cannot come back",
     NobodyWrites: "nobody here puts anything new there",
     NotChecked: "nothing is decided by what was asked before the act",

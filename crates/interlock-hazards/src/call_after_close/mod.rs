@@ -1,6 +1,7 @@
 //! `call-after-close`: its page is `doc.md`.
 
 mod closed_twice;
+mod entry_kept;
 mod probe;
 mod remedy;
 mod replaced;

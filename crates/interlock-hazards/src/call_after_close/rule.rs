@@ -13,7 +13,8 @@
 //! // close(): waits until inFlight is 0
 //! ```
 //!
-//! Where the process ends, nothing is left to race for. A tool that replaces what all share is in `replaced.rs`, a
+//! Where the process ends, nothing is left to race for. A tool that replaces what all share is in `replaced.rs`, one that closes an entry of
+//! a map in `entry_kept.rs`, a
 //! channel that is closed twice in `closed_twice.rs`.
 
 use std::collections::{BTreeSet, HashMap};
@@ -30,7 +31,7 @@ use crate::{
     view::{At, Entry, Kinds, Runs, View},
 };
 
-use super::{HAZARD, closed_twice::closed_twice, replaced::replaced};
+use super::{HAZARD, closed_twice::closed_twice, entry_kept::entries_kept, replaced::replaced};
 
 /// Finds `call-after-close`.
 pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
@@ -44,7 +45,7 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
     let torn_down =
         |entry| idle(view, entry).into_iter().chain(replaced(view, entry)).chain(closed_twice(entry));
     if closers.is_empty() {
-        return view.entries_with(Kinds::CLOSE).flat_map(torn_down).collect();
+        return view.entries_with(Kinds::CLOSE).flat_map(torn_down).chain(entries_kept(view)).collect();
     }
     // Paths that lead to the same place end alike, whatever they start at.
     let mut by_end: HashMap<Option<&Field>, Vec<&Closer<'_, '_>>> = HashMap::new();
@@ -54,6 +55,7 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
     let callers = || view.entries_with(Kinds::CHECK).filter(|entry| entry.runs_beside_itself());
     let mut found: Vec<Issue> = callers().flat_map(|entry| tested(entry, &by_end)).collect();
     found.extend(view.entries_with(Kinds::CLOSE).flat_map(torn_down));
+    found.extend(entries_kept(view));
     found
 }
 

@@ -15,13 +15,13 @@
 
 use interlock_model::{
     Confidence, Lane, Reach,
-    ir::{Change, Op, Term, Value},
+    ir::{Change, Op, Value},
 };
 
 use crate::{
     Issue, Reason,
     decision::{needs, unless},
-    requests::address,
+    requests::{address, without_question},
     view::{At, Entry, Kinds, View},
 };
 
@@ -60,29 +60,6 @@ fn is_same_list(entry: &Entry<'_>, read: At, act: At) -> bool {
     let (Some(asked), Some(sent)) = (address(entry, read), address(entry, act)) else { return false };
     let pattern = entry.alias().pattern(asked);
     pattern.fits(&pattern) && without_question(entry.alias().spell(asked)) == entry.alias().spell(sent)
-}
-
-/// An address without what is asked there: `/labels` of `/labels?page=2`.
-fn without_question(address: Term) -> Term {
-    let parts = match address {
-        Term::Join(parts) => parts,
-        other => vec![other],
-    };
-    let mut plain = vec![];
-    for part in parts {
-        match &part {
-            Term::Literal(text) => match text.split_once('?') {
-                Some(("", _)) => break,
-                Some((path, _)) => {
-                    plain.push(Term::Literal(path.into()));
-                    break;
-                }
-                None => plain.push(part),
-            },
-            _ => plain.push(part),
-        }
-    }
-    if plain.len() == 1 { plain.swap_remove(0) } else { Term::Join(plain) }
 }
 
 /// The check by which an answer in which something was looked for, and not found, decides over a step.

@@ -43,6 +43,7 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
         // A file whose content decides is reported as that, if at all.
         let check = pair.check.ok_or(Reason::OutOfScope)?;
         unless(judges_content(pair, check), Reason::JudgesContent)?;
+        unless(leads_to_a_read(pair, check), Reason::ReadsInBetween)?;
         if was_there(pair) {
             brought_back(view, pair, &removed).ok_or(Reason::NobodyRemoves)
         } else {
@@ -115,6 +116,25 @@ fn puts_back(pair: &CheckAct<'_, '_>) -> bool {
             && entry.steps_of(Kinds::WRITE).any(sets_aside)
     };
     entry.flow().data_dependences(pair.act).iter().any(|copy| is_copied(*copy))
+}
+
+/// Whether a file was looked for in order to read it: `if (exists(path)) { … readFile(path) … }`. A write behind that read replaces what is
+/// there whoever has written it, and what of the read is in it, or decides over it, is told of the read.
+fn leads_to_a_read(pair: &CheckAct<'_, '_>, check: At) -> bool {
+    let entry = pair.entry;
+    let found = match (entry.op(check), entry.op(pair.read)) {
+        (Some(Op::Check { on, .. }), Some(Op::Read { into, aspect: Aspect::Existence, .. })) => {
+            on.as_slice() == [*into] && entry.control().answer(check, pair.act) == Some(true)
+        }
+        _ => false,
+    };
+    let reads = |step: At| {
+        matches!(entry.op(step), Some(Op::Read { aspect: Aspect::Content, .. }))
+            && entry.alias().overlap(step, pair.act).is_some()
+            && entry.control().answer(check, step) == Some(true)
+            && entry.control().leads_to(step, pair.act).is_some()
+    };
+    found && (pair.read..pair.act).any(reads)
 }
 
 /// Whether a file is written because it was found. Both of two calls find it, in whichever order they come, and the later one's

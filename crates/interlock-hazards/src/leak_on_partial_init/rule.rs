@@ -70,6 +70,7 @@ fn judge(entry: &Entry<'_>, at: At) -> Result<Issue, Reason> {
         **by == at
             && entry.control().loops(at).iter().any(|head| {
                 matches!(entry.op(*head), Some(Op::Loop { bound: Bound::Each | Bound::Limited, .. }))
+                    && is_made_inside(entry, *head, handle)
             })
     };
     let second = failures
@@ -90,10 +91,17 @@ fn judge(entry: &Entry<'_>, at: At) -> Result<Issue, Reason> {
     };
     // What the function opens for others to use can also be left behind by a first use that fails.
     let hands_on = || is_handed_on(entry, at, &names);
-    let first_use = || failures.iter().find(|by| uses(entry, **by)).filter(|_| hands_on());
+    let first_use = || failures.iter().find(|by| uses(entry, **by)).copied().filter(|_| hands_on());
+    // The same where whoever is further out answers for all that fails: the first question to what was opened.
+    let answered_use = || {
+        let again = answers.iter().find(|by| entry.control().is_recovery(**by))?;
+        let attempt = entry.control().around(*again, |op| matches!(op, Op::Try { .. }))?;
+        let asks = |step: &At| is_first_question(entry, at, *step, handle);
+        entry.control().inside(attempt).find(asks).filter(|_| hands_on())
+    };
     let (by, confidence) = match second.copied().or_else(in_other_words) {
         Some(by) => (by, Confidence::High),
-        None => (*first_use().ok_or(Reason::ClosedOnFailure)?, Confidence::Medium),
+        None => (first_use().or_else(answered_use).ok_or(Reason::ClosedOnFailure)?, Confidence::Medium),
     };
     let name = entry.path_text(handle);
     let story = [by];
@@ -163,6 +171,26 @@ fn failed(entry: &Entry<'_>, at: At, end: At) -> Option<At> {
         _ => false,
     };
     (at..*check).rev().find(says)
+}
+
+/// Whether a step asks what was opened for something before it is put where others find it.
+fn is_first_question(entry: &Entry<'_>, at: At, step: At, handle: &AccessPath) -> bool {
+    let (Some(Op::External { over: Some(asked), .. }), Root::Value(opened)) = (entry.op(step), &handle.root)
+    else {
+        return false;
+    };
+    let Root::Value(asked) = asked.root else { return false };
+    let keeps = |op: &Op| matches!(op, Op::Write { to: Resource::Shared(_), from, .. } if from.iter().any(|from| entry.flow().depends_on(*from, *opened)));
+    (asked == *opened || entry.flow().depends_on(asked, *opened))
+        && entry.control().leads_to(at, step).is_some()
+        && !entry.all(Kinds::WRITE, keeps).any(|kept| entry.control().leads_to(kept, step).is_some())
+}
+
+/// Whether each turn of a loop makes a handle of its own. One that is told to open again at every turn has nothing open from the turn that failed.
+fn is_made_inside(entry: &Entry<'_>, head: At, handle: &AccessPath) -> bool {
+    let Root::Value(value) = entry.alias().resolve_path(handle).root else { return false };
+    let makes = |step: At| matches!(entry.op(step), Some(Op::New { into, .. }) if *into == value);
+    entry.control().inside(head).any(|step| makes(step) || entry.flow().definition_site(value) == Some(step))
 }
 
 /// Whether two steps open one thing that was made once: a listener that is told to listen again holds nothing from its first attempt.

@@ -16,7 +16,7 @@
 
 use interlock_model::{
     Confidence, Lane, Reach,
-    ir::{Change, Op, Value},
+    ir::{AccessPath, Change, Field, Name, Op, Root, Term, Value},
 };
 
 use crate::{
@@ -24,7 +24,7 @@ use crate::{
     decision::{needs, unless},
     fields::is_version,
     lexicon::Topic,
-    requests::address,
+    requests::{address, without_question},
     view::{At, Entry, Kinds, View},
 };
 
@@ -37,7 +37,7 @@ pub(super) fn remote(view: &View<'_>) -> Vec<Issue> {
 }
 
 fn of_entry(entry: &Entry<'_>) -> Vec<Issue> {
-    let puts = |op: &Op| matches!(op, Op::External { change: Change::Settled, from, .. } if !from.is_empty());
+    let puts = |op: &Op| matches!(op, Op::External { change: Change::Settled | Change::Unknown, from, .. } if !from.is_empty());
     let acts: Vec<At> = entry.all(Kinds::EXTERNAL, puts).collect();
     let asks = |op: &Op| matches!(op, Op::External { change: Change::None, into: Some(_), .. });
     let mut issues = vec![];
@@ -58,23 +58,69 @@ fn is_same_address(entry: &Entry<'_>, read: At, act: At) -> bool {
     let (Some(asked), Some(put)) = (address(entry, read), address(entry, act)) else { return false };
     let pattern = entry.alias().pattern(asked);
     // Two arguments in the same place are two addresses, which a pattern does not tell apart.
-    pattern.fits(&pattern) && !pattern.is_open() && entry.alias().spell(asked) == entry.alias().spell(put)
+    let put = entry.alias().spell(put);
+    pattern.fits(&pattern)
+        && !pattern.is_open()
+        && is_one_address(
+            entry,
+            &without_question(entry.alias().spell(asked)),
+            &without_question(put.clone()),
+        )
+        && (is_put(entry, act) || names_one(&put))
+}
+
+/// Whether two addresses are one, word by word. Which one it is may have been put into an object by one's own hand: `update({ id, name })`, and
+/// `/pages/${page.id}` in there.
+fn is_one_address(entry: &Entry<'_>, asked: &Term, put: &Term) -> bool {
+    let (Term::Join(asked), Term::Join(put)) = (asked, put) else { return asked == put };
+    let is_put_inside = |asked: &Term, put: &Term| {
+        let Term::Path(AccessPath { root: Root::Value(whole), fields }) = put else { return false };
+        let [Field::Name(field)] = fields.as_slice() else { return false };
+        let is_it = |part: &Value| entry.alias().spell(&(*part).into()) == *asked;
+        entry.lexicon().has(Topic::OwnId, field) && entry.flow().backward_slice(&[*whole]).iter().any(is_it)
+    };
+    asked.len() == put.len()
+        && asked.iter().zip(put).all(|(asked, put)| asked == put || is_put_inside(asked, put))
+}
+
+/// Whether a request says by its method that it puts something in place.
+fn is_put(entry: &Entry<'_>, act: At) -> bool {
+    matches!(entry.op(act), Some(Op::External { change: Change::Settled, .. }))
+}
+
+/// Whether an address ends with which one of many it is, so that whatever is sent there changes that one: `/pages/7`. What is sent to `/pages`
+/// is added.
+fn names_one(address: &Term) -> bool {
+    matches!(address, Term::Join(parts) if matches!(parts.last(), Some(Term::Path(_))))
+}
+
+/// Whether a request is known to say which state it was made of. In options that were put together elsewhere it is only looked for:
+/// `options.headers.If-Match`.
+fn is_given(version: &Term) -> bool {
+    !matches!(version, Term::Path(path) if path.fields.len() > 1)
 }
 
 fn judge(entry: &Entry<'_>, read: At, act: At) -> Result<Issue, Reason> {
     let Some(Op::External { from, idempotency, .. }) = entry.op(act) else { return Err(Reason::OutOfScope) };
-    unless(idempotency.is_some(), Reason::RepeatsCheck)?;
+    unless(idempotency.as_ref().is_some_and(is_given), Reason::RepeatsCheck)?;
     let sent = entry.flow().backward_slice(from);
     let is_of_answer = |value: &&Value| entry.flow().sources(**value).contains(&read);
     let of_answer: Vec<&Value> = sent.iter().chain(from).filter(is_of_answer).collect();
     needs(!of_answer.is_empty(), Reason::NotComputedFromRead)?;
     let field = |value: &Value| entry.alias().field_of(*value);
-    let versioned =
-        of_answer.iter().any(|value| field(value).is_some_and(|name| is_version(entry.lexicon(), &name)));
+    let names_version = |value: &Value| {
+        let named = |name: &str| is_version(entry.lexicon(), name);
+        named(entry.name_of(*value)) || field(value).is_some_and(|name| named(&name))
+    };
+    let versioned = of_answer.iter().any(|value| names_version(value))
+        || idempotency.is_some() && sent.iter().any(names_version);
     unless(versioned, Reason::Versioned)?;
-    // Which one it is, as the service calls it, is no content.
+    // Which one it is, as the service calls it, is no content, nor is of which kind.
     let named: Vec<_> = of_answer.iter().filter_map(|value| field(value)).collect();
-    let only_names = !named.is_empty() && named.iter().all(|name| entry.lexicon().has(Topic::OwnId, name));
+    let stays = |name: &Name| {
+        entry.lexicon().has(Topic::OwnId, name) || entry.lexicon().has(Topic::KindOfThing, name)
+    };
+    let only_names = !named.is_empty() && named.iter().all(stays);
     unless(only_names, Reason::NotComputedFromRead)?;
     let window = entry.locks().race_window(read, act).ok_or(Reason::NotAfter)?;
     unless(window.is_locked(), Reason::HeldLock)?;

@@ -20,7 +20,7 @@
 
 use interlock_model::{
     Confidence, Severity,
-    ir::{Op, Resource, Value, WriteMode},
+    ir::{Aspect, Op, Resource, Value, WriteMode},
 };
 
 use crate::{
@@ -81,6 +81,7 @@ pub(crate) fn claims(_view: &View<'_>, pair: &CheckAct<'_, '_>) -> Result<(), Re
         Some(Op::Write { mode: WriteMode::Atomic, .. }) => {
             needs(adds_what_it_saw(pair), Reason::AppliedByStore)?;
         }
+        Some(Op::Write { mode: WriteMode::Exclusive, .. }) => needs(is_next_state(pair), Reason::OnlyAdds)?,
         _ => return Err(Reason::OutOfScope),
     }
     unless(is_in_cache(pair.entry, pair.act), Reason::KeepsCache)
@@ -118,8 +119,44 @@ fn adds_what_it_saw(pair: &CheckAct<'_, '_>) -> bool {
     entry.flow().backward_slice(from).iter().any(seen)
 }
 
+/// Whether a row that is added is the next state of the last one: a column of it was computed from the same column there, such as a list with one
+/// item more or what is left of an amount. A value that is only carried over as it was loses nothing.
+fn is_next_state(pair: &CheckAct<'_, '_>) -> bool {
+    let entry = pair.entry;
+    let (
+        Some(Op::Read { aspect: Aspect::Total, of: Resource::Row { .. }, .. }),
+        Some(Op::Write { from, .. }),
+        Some(columns),
+    ) = (entry.op(pair.read), entry.op(pair.act), entry.alias().columns(pair.act))
+    else {
+        return false;
+    };
+    let field = |value: &Value| entry.alias().field_of(*value);
+    let is_seen = |value: &Value| {
+        entry.flow().sources(*value).contains(&pair.read)
+            && field(value).is_some_and(|field| columns.iter().any(|column| same_name(column, &field)))
+    };
+    from.iter()
+        .filter(|written| field(written).is_none())
+        .any(|written| entry.flow().backward_slice(&[*written]).iter().any(is_seen))
+}
+
 fn issue(pair: &CheckAct<'_, '_>) -> Issue {
     let thing = pair.thing();
+    if matches!(pair.entry.op(pair.act), Some(Op::Write { mode: WriteMode::Exclusive, .. })) {
+        let table = match pair.resource() {
+            Some(Resource::Row { table, .. }) => pair.entry.quoted(table),
+            _ => thing,
+        };
+        let message = format!(
+            "the last row of {table} is read and the next one is made of it, so of two calls at once both go on from the same one, and what the \
+             first has added is missing in the last"
+        );
+        let act = format!("adds the next row to {table}");
+        return pair
+            .report(message, &format!("reads the last row of {table}"), &act, "it has nothing of A's")
+            .no_surer_than(Confidence::Medium);
+    }
     if matches!(pair.entry.op(pair.act), Some(Op::Write { mode: WriteMode::Atomic, .. })) {
         let message = format!(
             "by how much {thing} is changed was computed from what stood there before, so of two calls at once the second changes it by \

@@ -46,7 +46,7 @@ pub(super) fn replaced(view: &View<'_>, entry: &Entry<'_>, reported: &[At]) -> V
 fn put_back(view: &View<'_>, entry: &Entry<'_>, gone: At) -> Result<At, Reason> {
     let Some(Resource::Row { table, .. }) = entry.resource(gone) else { return Err(Reason::OutOfScope) };
     let adds = |new: &At| match entry.op(*new) {
-        Some(Op::Write { mode: WriteMode::Exclusive, from, .. }) => {
+        Some(Op::Write { mode: WriteMode::Exclusive | WriteMode::Ensure, from, .. }) => {
             *new > gone
                 && has_in_common(entry, gone, *new, from)
                 && is_step(entry, *new).is_ok()

@@ -41,8 +41,11 @@ impl<'f> Rewriter<'_, 'f> {
                 _ => None,
             }
         });
-        let known = |request: &(Term, Change, Option<Term>, Option<AccessPath>)| {
-            matches!(request.1, Change::None | Change::Settled) && request.0 != Term::Unknown
+        let known = |request: &(Term, Change, Option<Term>, Option<AccessPath>)| match request.1 {
+            Change::None => request.0 != Term::Unknown,
+            // What is chosen inside of the function by what it is handed is known once its steps are put in here.
+            Change::Settled => is_known(&request.0),
+            Change::Effect | Change::Unknown => false,
         };
         let requests: Vec<_> = requests.collect();
         let Some((service, change, idempotency, over)) = requests.into_iter().find(known) else {
@@ -73,6 +76,16 @@ impl<'f> Rewriter<'_, 'f> {
             }
             (_, None) => false,
         }
+    }
+}
+
+/// Whether all parts of a name are known.
+fn is_known(term: &Term) -> bool {
+    match term {
+        Term::Unknown => false,
+        Term::Join(parts) => parts.iter().all(is_known),
+        Term::Parent(inner) => is_known(inner),
+        _ => true,
     }
 }
 

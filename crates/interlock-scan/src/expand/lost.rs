@@ -20,7 +20,7 @@ use interlock_hazards::{
 use interlock_model::{
     Location, Loss, LossKind, Span, ToolCoverage,
     ir::{
-        Callee, Effect, Exit, Function, FunctionId, Name, Op, Program, Role, Tool, UnresolvedReason,
+        Callee, Effect, Exit, Function, FunctionId, Name, Op, Program, Role, Root, Tool, UnresolvedReason,
         ValueInfo,
     },
 };
@@ -208,7 +208,12 @@ impl Judge<'_> {
         let (kind, callee, hides) = match callee {
             Callee::Named(name) => {
                 let kind = self.kind(call.span, name, receiver.is_some());
-                (kind, name.to_string(), self.hides(kind, name, call.waited))
+                let object = receiver.as_ref().and_then(|path| match (&path.root, path.fields.as_slice()) {
+                    (Root::Value(value), []) => Some(&values.get(value.0 as usize)?.name),
+                    _ => None,
+                });
+                let answers = object.is_some_and(|object| self.lexicon.gives_answer(object, last_part(name)));
+                (kind, name.to_string(), !answers && self.hides(kind, name, call.waited))
             }
             Callee::Value(value) => {
                 let name = &values.get(value.0 as usize)?.name;
@@ -346,5 +351,7 @@ mod tests {
             "none in the tree, and it only asks"
         );
         assert!(judge.hides(LossKind::Alternatives, "store.save", false));
+        assert!(judge.lexicon.gives_answer("res", "end"), "who has asked gets the answer");
+        assert!(!judge.lexicon.gives_answer("pool", "end"), "and a pool is closed for all");
     }
 }

@@ -14,6 +14,7 @@ mod compact;
 mod component;
 mod copy;
 mod cut;
+mod decided;
 mod entries;
 mod follow;
 mod held;

@@ -6,6 +6,7 @@ use interlock_model::ir::{Block, Value, ValueInfo};
 
 use super::{
     bind::{Info, Values},
+    decided::decided,
     follow::Follower,
     prune::{prune, prune_again},
     rename::Rename,
@@ -31,13 +32,17 @@ impl<'p> Follower<'p, '_> {
     /// Makes a followed function whole.
     pub(super) fn whole(&mut self, summary: &Summary<'p>) -> Whole<'p> {
         if summary.later.is_empty() && !summary.held.compact {
-            return Whole { values: summary.values.clone(), body: summary.body.clone() };
+            let body = decided(&summary.body).map_or_else(|| summary.body.clone(), Arc::new);
+            return Whole { values: summary.values.clone(), body };
         }
         let mut work = Work::new(Values::new(summary.values.clone()));
         work.whole = true;
         let rename = Rename { ports: &[], offset: 0, this: None };
         let mut body = Block::with_capacity(summary.body.len());
         summary.body.iter().for_each(|effect| self.copy_step(effect, &rename, &mut work, &mut body));
+        if let Some(decided) = decided(&body) {
+            body = decided;
+        }
         let infos = &work.values.infos;
         let mut keep: Vec<Value> = summary.parameters.iter().chain(&summary.captures).copied().collect();
         let pruned = prune(&mut body, infos, &keep, self);

@@ -35,7 +35,7 @@ impl<'v, 'e> Control<'v, 'e> {
             return None;
         };
         let here = |at: &At| self.loops(*at).last() == Some(&head);
-        let attempts = || self.inside(head).filter(|at| here(at) && self.can_fail(*at));
+        let attempts = || self.inside(head).filter(|at| here(at) && self.can_fail(head, *at));
         let caught = || {
             attempts().find(|at| {
                 let tries = |op: &Op| matches!(op, Op::Try { catch: Some(_), .. });
@@ -102,11 +102,13 @@ impl<'v, 'e> Control<'v, 'e> {
         moves(&value) || is_answer(&value)
     }
 
-    fn can_fail(self, at: At) -> bool {
+    fn can_fail(self, head: At, at: At) -> bool {
+        // What the loop starts and does not wait for fails by itself; the whole loop may be such a thing.
+        let waits = || self.detached(at) == self.detached(head);
         match self.0.op(at) {
-            Some(Op::External { .. } | Op::Open { .. }) => self.detached(at).is_none(),
+            Some(Op::External { .. } | Op::Open { .. }) => waits(),
             // What is done in one go meets nobody: a text is parsed, a shape is checked.
-            Some(Op::Call { awaited, .. }) => *awaited && self.detached(at).is_none(),
+            Some(Op::Call { awaited, .. }) => *awaited && waits(),
             Some(Op::Acquire { outcome, .. }) => outcome.is_some(),
             // Nobody keeps another from reading a file: who comes back for that waits for it to be there.
             Some(Op::Read { .. }) => {

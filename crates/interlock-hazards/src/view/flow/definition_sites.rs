@@ -17,7 +17,7 @@ pub(in crate::view) struct DefinitionSites {
 
 impl<'v, 'e> Flow<'v, 'e> {
     /// The step that made a value.
-    pub(in crate::view) fn definition_site(self, value: Value) -> Option<At> {
+    pub(crate) fn definition_site(self, value: Value) -> Option<At> {
         self.definition_sites().steps.get(value.0 as usize).copied().flatten()
     }
 
