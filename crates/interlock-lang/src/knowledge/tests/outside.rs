@@ -63,7 +63,7 @@ fn requests_say_whether_they_change_anything_and_what_makes_them_safe_to_repeat(
         expect![[r#"
             1       fetch = ask "https://a.example/rates"
             2       fetch.2 = send to "https://a.example/orders"
-            3       fetch.3 = send to "https://a.example/orders" once per id
+            3       fetch.3 = send to "https://a.example/orders" with id once per id
             4       made = new
             5       create = effect on "stripe"
             6       create.2 = effect on "stripe" once per "order-" + id
@@ -100,12 +100,12 @@ fn mails_messages_and_requests_of_every_library() {
         },
         expect![[r#"
             1       get = ask "https://a.example"
-            2       post = send to "https://a.example"
-            3       post.2 = send to "https://a.example" once per id
+            2       post = send to "https://a.example" with data
+            3       post.2 = send to "https://a.example" with data, id once per id
             4       made = send to "https://a.example"
             5       create = derived
             6       delete = settle at "/orders"
-            7       post.3 = send to "https://a.example" once per id
+            7       post.3 = send to "https://a.example" with id once per id
             8       request = settle at "https://a.example"
             9       createTransport = derived
             10      sendMail = effect on "mail"

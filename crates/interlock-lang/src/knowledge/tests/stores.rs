@@ -29,6 +29,7 @@ fn redis_commands_say_what_they_do_to_their_key() {
         },
         expect![[r##"
             1       made = new
+            1       open made
             2       get = read key id via made
             3       set = write blind key id from data via made
             4       set.2 = write exclusive key id from data via made
