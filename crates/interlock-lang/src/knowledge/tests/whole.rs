@@ -104,7 +104,7 @@ fn what_is_wrong_is_named() {
     check(
         "[library.a.exports]\nf = { do = \"red-file\" }",
         expect![[r#"
-            library."a".exports.f: unknown variant `red-file`, expected one of `nothing`, `read-file`, `write-file`, `delete-file`, `rename-file`, `copy-file`, `replace-file`, `fresh-file`, `read-key`, `write-key`, `delete-key`, `read-memory`, `write-memory`, `delete-memory`, `write-stream`, `sql`, `find`, `find-id`, `update`, `update-id`, `replace`, `insert`, `remove`, `remove-id`, `save`, `destroy`, `acquire`, `release`, `guard`, `begin`, `commit`, `rollback`, `transaction`, `batch`, `call`, `external`, `hand-over`, `open`, `close`, `count-in`, `count-out`, `drain`, `sleep`
+            library."a".exports.f: unknown variant `red-file`, expected one of `nothing`, `read-file`, `write-file`, `delete-file`, `rename-file`, `copy-file`, `replace-file`, `fresh-file`, `read-key`, `write-key`, `delete-key`, `read-memory`, `write-memory`, `delete-memory`, `write-stream`, `write-writer`, `sql`, `find`, `find-id`, `update`, `update-id`, `replace`, `insert`, `remove`, `remove-id`, `save`, `destroy`, `acquire`, `release`, `guard`, `begin`, `commit`, `rollback`, `transaction`, `batch`, `call`, `external`, `hand-over`, `open`, `close`, `count-in`, `count-out`, `drain`, `sleep`
             in `do`"#]],
     );
     check(
