@@ -60,7 +60,10 @@ pub(super) fn servers(index: &Index<'_>, discovered: &Discovered) -> Vec<Server>
             handlers(index, &packages, discovered).into_iter().filter(|(_, function)| offers(*function));
         let homes: FxHashSet<&str> = homes.map(|(home, _)| home).collect();
         let by_hand = homes.into_iter().filter_map(|home| listening.get(home)?.first());
-        spans.extend(by_hand.map(|listener| (*listener, Transport::Http)));
+        // What listens may be something else beside it, and the tools be answered over standard streams: it may be either.
+        spans.extend(
+            by_hand.flat_map(|listener| [(*listener, Transport::Http), (*listener, Transport::Stdio)]),
+        );
     }
     spans.sort_by_key(|(span, transport)| (span.file, span.start, *transport));
     spans.dedup();
