@@ -95,7 +95,8 @@ impl Desk {
                 Err(busy) => waits_for = busy,
             }
         }
-        let standing = self.lines.stand(number, &CALLERS[caller], waits_for, ROOM).unwrap();
+        let caller = CALLERS.get(caller).unwrap();
+        let standing = self.lines.stand(number, caller, waits_for, ROOM).unwrap();
         if self.flaw == Flaw::StandsAfterTheLastQuestion {
             let _ = poll_once(&mut pin!(standing.turn())).await;
         }

@@ -120,14 +120,16 @@ fn user<'v, 'e>(
         let Some(theirs) = map(path) else { return false };
         let is_global = matches!((&theirs.root, &ours.root), (Root::Global(_), Root::Global(_)));
         let is_named = || theirs.fields == ours.fields && other.path_text(&theirs) == name;
-        let is_member = || class.is_some() && theirs.fields.last() == ours.fields.last() && owner(other, at) == class;
+        let is_member =
+            || class.is_some() && theirs.fields.last() == ours.fields.last() && owner(other, at) == class;
         if is_global && theirs == ours {
             return true;
         }
         other.alias().is_shared(path) && (!is_global && is_named() || is_member())
     };
     let touches = |other: &Entry<'_>, at: At| matches!(other.resource(at), Some(Resource::Shared(path)) if is_it(other, at, path));
-    let others = view.entries_with(Kinds::READ).filter(|other| other.is_tool() && !std::ptr::eq(*other, entry));
+    let others =
+        view.entries_with(Kinds::READ).filter(|other| other.is_tool() && !std::ptr::eq(*other, entry));
     others.into_iter().find_map(|other| {
         let removes = other.steps_of(Kinds::DELETE).any(|at| touches(other, at));
         let mut reads = other.steps_of(Kinds::READ).filter(|read| touches(other, *read));

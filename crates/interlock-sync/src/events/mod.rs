@@ -17,5 +17,6 @@ pub(crate) use self::off::{in_doubt, lost, refused, waiting, waiting_for};
 #[cfg(feature = "tracing")]
 pub(crate) use self::on::{in_doubt, lost, refused, waiting, waiting_for};
 
-#[cfg(all(test, feature = "tracing"))]
+#[cfg(test)]
+#[cfg(feature = "tracing")]
 mod tests;
