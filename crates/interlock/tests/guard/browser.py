@@ -57,9 +57,9 @@ def ask(method, session=None, **params):
     while True:
         message = heard()
         if message.get("id") == count:
-            if "error" in message and method == "Runtime.evaluate":
+            if "error" in message and method in ("Runtime.evaluate", "Page.captureScreenshot"):
                 # The page has just been left for another; whoever waits asks again.
-                return {"result": {}}
+                return {"result": {}, "trouble": message["error"]}
             if "error" in message:
                 raise SystemExit(f"{method}: {message['error']}")
             return message["result"]
@@ -92,7 +92,14 @@ def look(shot):
         return True
 
     def picture(name):
-        data = ask("Page.captureScreenshot", session, format="png", captureBeyondViewport=True)["data"]
+        patience = time.monotonic() + 60
+        taken = {}
+        while "data" not in taken:
+            taken = ask("Page.captureScreenshot", session, format="png", captureBeyondViewport=True)
+            if "data" not in taken and time.monotonic() > patience:
+                raise SystemExit(f"no picture can be taken: {taken['trouble']}")
+            time.sleep(0.0 if "data" in taken else 0.05)
+        data = taken["data"]
         with open(name, "wb") as file:
             file.write(base64.b64decode(data))
 
