@@ -90,8 +90,8 @@ fn loaded_at(entry: &Entry<'_>, location: &AccessPath, before: At, gates: &mut G
     loads.into_iter().filter(|load| !is_looked_at_again(entry, *load, location)).collect()
 }
 
-/// Whether the call that comes to a step loads what it needs by itself, whatever another call before it has left in memory: of two calls of
-/// `getTokens()`, each of which reads the file, the second writes nothing of what the first has read. What each does is told inside of it.
+/// Whether the helper call that writes has read the file itself. Of two calls of `getTokens()`, each of which reads the file, the second writes
+/// nothing that the first has read; the read and the write inside one call are a pair of their own.
 fn is_loaded_by_itself(
     entry: &Entry<'_>,
     stores: &[At],
@@ -104,7 +104,7 @@ fn is_loaded_by_itself(
     if entry.is_called_again_around(store, before) {
         return true;
     }
-    // What it only loads if nothing is there yet is what the other one has left.
+    // A callee that loads only while the cache is empty uses what the first callee has loaded.
     let mut only_missing = |again: At| {
         let mut judged = entry.flow().controlling_reads(again).filter(|(_, read)| callee.contains(read));
         judged.any(|(_, read)| gates.only_first(entry, read))

@@ -65,7 +65,7 @@ struct Seat<K> {
     keys: Vec<K>,
     /// Whether there is a reason to ask that has not been followed yet.
     has_news: bool,
-    /// Whether somebody came to stand before it who was first.
+    /// Whether another call now stands first in a line in which this call stood first.
     is_passed: bool,
     waker: Option<Waker>,
 }
@@ -135,7 +135,7 @@ impl<K: Hash + Eq + Clone> Lines<K> {
         keys.into_iter().filter(|key| state.lines.contains_key(*key)).cloned().collect()
     }
 
-    /// Stands in the lines of these keys, under a number that nobody else has, and that is greater than those of all who came before.
+    /// Puts a call into the lines of these keys. Its number is unique, and greater than the numbers of all earlier calls.
     pub(crate) fn stand(
         &self,
         number: u64,
@@ -260,7 +260,7 @@ impl Line {
     fn ahead(&self, number: u64, caller: &Arc<str>) -> usize {
         const ENOUGH: usize = 1_000;
         let Some(own) = self.callers.get(caller) else { return 0 };
-        // Who comes last, as most do, has all of its caller's before it; nobody counts through ten thousand others.
+        // A new call mostly comes behind all calls of its caller, so its turn is a count and needs no walk through the line.
         let before = match own.calls.last() {
             Some(last) if *last == number => own.calls.len() - 1,
             _ => own.calls.range(..number).take(ENOUGH).count(),
@@ -276,7 +276,7 @@ impl Line {
 }
 
 impl<K: Hash + Eq + Clone> State<K> {
-    /// Puts somebody into lines. Whoever was first there and is not any more is told to go from the store's line, too.
+    /// Puts a call into lines. A call that was first there and no longer is also leaves the store's line.
     fn queue(&mut self, number: u64, caller: &Arc<str>, keys: &[K], wakes: &mut Vec<Waker>) {
         for key in keys {
             let passed = match self.lines.get_mut(key) {

@@ -64,7 +64,7 @@ fn of_entry(view: &View<'_>, entry: &Entry<'_>) -> Vec<Issue> {
     found
 }
 
-/// Whether a step closes what was looked up, or a part of it, by what a library says or by its name.
+/// Whether a step closes the entry that was looked up, or a member of it: by the library's table, or by the method's name.
 fn closes(entry: &Entry<'_>, at: At, looked_up: &[At]) -> bool {
     let handle = match entry.op(at) {
         Some(Op::Close { handle }) => handle,

@@ -118,8 +118,8 @@ fn puts_back(pair: &CheckAct<'_, '_>) -> bool {
     entry.flow().data_dependences(pair.act).iter().any(|copy| is_copied(*copy))
 }
 
-/// Whether a file was looked for in order to read it: `if (exists(path)) { … readFile(path) … }`. A write behind that read replaces what is
-/// there whoever has written it, and what of the read is in it, or decides over it, is told of the read.
+/// Whether a file was looked for in order to read it: `if (exists(path)) { … readFile(path) … }`. A write behind that read is
+/// reported as a pair of the read and the write, so the existence check is no pair besides.
 fn leads_to_a_read(pair: &CheckAct<'_, '_>, check: At) -> bool {
     let entry = pair.entry;
     let found = match (entry.op(check), entry.op(pair.read)) {

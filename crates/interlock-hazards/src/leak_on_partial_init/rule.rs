@@ -92,7 +92,7 @@ fn judge(entry: &Entry<'_>, at: At) -> Result<Issue, Reason> {
     // What the function opens for others to use can also be left behind by a first use that fails.
     let hands_on = || is_handed_on(entry, at, &names);
     let first_use = || failures.iter().find(|by| uses(entry, **by)).copied().filter(|_| hands_on());
-    // The same where whoever is further out answers for all that fails: the first question to what was opened.
+    // The same where a caller catches all failures: the first request over the handle that was opened.
     let answered_use = || {
         let again = answers.iter().find(|by| entry.control().is_recovery(**by))?;
         let attempt = entry.control().around(*again, |op| matches!(op, Op::Try { .. }))?;
@@ -131,7 +131,7 @@ fn given_back(entry: &Entry<'_>, at: At, closes: &[At]) -> Vec<At> {
     if closes.iter().any(|close| entry.control().is_finally(*close)) {
         return vec![];
     }
-    // Who goes over all that is open closes it, and so does who asks first whether there is anything to close.
+    // A loop over all open handles closes this one, and so does a branch that tests first whether there is one.
     let closes_inside = |step: At| {
         matches!(entry.op(step), Some(Op::Check { .. } | Op::Loop { .. }))
             && !entry.control().encloses(step, at)
@@ -173,7 +173,7 @@ fn failed(entry: &Entry<'_>, at: At, end: At) -> Option<At> {
     (at..*check).rev().find(says)
 }
 
-/// Whether a step asks what was opened for something before it is put where others find it.
+/// Whether a step sends a request over the handle before the handle is stored where other calls find it.
 fn is_first_question(entry: &Entry<'_>, at: At, step: At, handle: &AccessPath) -> bool {
     let (Some(Op::External { over: Some(asked), .. }), Root::Value(opened)) = (entry.op(step), &handle.root)
     else {

@@ -1,7 +1,7 @@
-//! How sure a finding is: one function of who gets there and of what was guessed on the reached_by.
+//! How sure a finding is: one function of who gets there and of what was guessed on the way.
 //!
 //! ```ts
-//! server.tool("add", …, () => notes.add(…))     // high: a named tool, and every call on the reached_by leads to one function
+//! server.tool("add", …, () => notes.add(…))     // high: a named tool, and every call on the way leads to one function
 //! app.post("/notes", () => notes.add(…))        // medium: a request that is no tool
 //! const store = flag ? new A() : new B();
 //! server.tool("put", …, () => store.put(…))     // medium: one of several functions that `put` may be
@@ -18,7 +18,7 @@ use super::entry::{At, Entry, Runs};
 #[derive(Debug, Clone, Copy)]
 struct Grounds {
     reached_by: ReachedBy,
-    /// Whether a function on the reached_by is only one of several that may be meant.
+    /// Whether a function on the way is only one of several that may be meant.
     is_alternative: bool,
     /// Whether it was guessed what an object is, from its name or its methods, or what a library makes of a function.
     is_guessed: bool,
@@ -66,7 +66,7 @@ impl Entry<'_> {
         Grounds { reached_by, is_alternative, is_guessed: self.guessed(steps).is_some() }.confidence()
     }
 
-    /// Whether a step stands in a function that is only one of several that a call on the reached_by may mean. The linker puts a check on
+    /// Whether a step stands in a function that is only one of several that a call on the way may mean. The linker puts a check on
     /// nothing around those, at the place of the call.
     fn is_alternative(&self, at: At) -> bool {
         self.calls_around(at).any(|(call, span)| {

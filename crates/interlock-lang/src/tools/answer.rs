@@ -4,7 +4,7 @@ use interlock_model::ir::{Function, FunctionId, Name, Note, Origin, Server, Tool
 
 use crate::module::Site;
 
-/// What was discovery.
+/// What was discovered.
 #[derive(Debug, Default)]
 pub(crate) struct Discovered {
     /// The handlers, in the order of their functions; each function once.

@@ -147,7 +147,7 @@ impl<'x, 'i> Discovery<'x, 'i> {
         self.wrapped.like(self.innermost(function))
     }
 
-    /// Whether anything of MCP was discovery.
+    /// Whether anything of MCP was discovered.
     pub(super) fn any(&self) -> bool {
         !self.handlers.is_empty()
     }

@@ -11,7 +11,7 @@ const LEAST: usize = 400_000;
 /// and for so many more for each of its own.
 const FOR_EACH: usize = 8;
 
-/// How many functions or ways are followed before it is asked again whether there is budget: so many run side by side, and how many
+/// How many functions or ways are followed before it is asked again whether the budget is used up: so many run side by side, and how many
 /// threads there are makes no difference.
 pub(super) const SIDE_BY_SIDE: usize = 128;
 

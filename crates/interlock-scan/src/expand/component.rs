@@ -1,4 +1,4 @@
-//! Strongly connected components: functions that call each other in a component.
+//! Strongly connected components: functions that call each other in a circle.
 //!
 //! ```text
 //! tool one ──▶ a ──▶ b ──▶ a …        a summary of `b` that was made while `a` was under way has nothing of `a` in it,

@@ -22,7 +22,7 @@ use super::{
 /// How many functions of a dispatch that there was no room for are ways in of their own, for one tool.
 const MOST_PARTS: usize = 4;
 
-/// The entry point of the program that were found, and what there was no room for in those of handlers.
+/// The entry points of the program that were found, and what there was no room for in those of handlers.
 #[derive(Default)]
 pub(super) struct EntrySet {
     pub(super) entries: Vec<Expanded>,

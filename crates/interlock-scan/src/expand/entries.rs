@@ -1,4 +1,4 @@
-//! The entry point of a program: handlers, what events start, start-up, and what nothing reaches.
+//! The entry points of a program: handlers, what events start, start-up, and what nothing reaches.
 
 use std::{collections::BTreeSet, sync::OnceLock};
 
@@ -55,7 +55,7 @@ pub(crate) fn expand(program: &mut Program) -> Expansion {
     Expansion { entries, unreached, touching, crowded: budget.is_full() }
 }
 
-/// A entry point of the program.
+/// An entry point of the program.
 enum EntryPoint<'w> {
     /// A handler of several tools is entered once for each, by the way that its dispatch takes for that name.
     Tool(FunctionId, &'w Tool, &'w Dispatch),

@@ -2,7 +2,7 @@
 //!
 //! A function that is called from many others, which are called from others again, would be copied at every level. So what is large and
 //! deals in no functions is left out of a summary: a step stands for it that names it, and the values through which it is bound to its
-//! caller. Only entry point of the program are [made whole](super::whole).
+//! caller. Only entry points of the program are [made whole](super::whole).
 
 use std::sync::Arc;
 

@@ -4,7 +4,7 @@ use interlock_model::ir::FunctionId;
 
 use super::calls::{Calls, Reached};
 
-/// Functions that call each other in a component, those first through which others get in; mostly one alone.
+/// Functions that call each other in a circle, those first through which others get in; mostly one alone.
 pub(super) type Circle = Vec<FunctionId>;
 
 /// The components of some functions, in levels: a level only refers to those before it.

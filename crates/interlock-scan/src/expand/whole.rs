@@ -1,4 +1,4 @@
-//! A entry point of the program with everything in it.
+//! An entry point of the program with everything in it.
 
 use std::sync::Arc;
 

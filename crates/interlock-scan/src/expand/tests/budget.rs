@@ -266,7 +266,7 @@ fn what_a_request_has_room_for_is_still_asked_of_the_tool_that_has_none() {
     assert_eq!(lost(&program), ["lost-update 12 items", "lost-update 22 items"]);
 }
 
-/// The same two operations, in a function that another one calls for which the handler has no budget.
+/// The same two operations, in a function that another one calls for which the handler's budget is not enough.
 fn operations_further_in(locked: bool) -> Program {
     let guarded = function(30, "guarded").body([], |b, []| {
         either_of_two(b, 31, locked);

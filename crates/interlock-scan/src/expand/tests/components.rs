@@ -1,4 +1,4 @@
-//! Functions that call each other in a component: whichever of them a tool enters, all of them are seen.
+//! Functions that call each other in a circle: whichever of them a tool enters, all of them are seen.
 
 use super::*;
 use crate::expand::component::MOST_ROOTS;
