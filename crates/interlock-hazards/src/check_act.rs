@@ -165,11 +165,13 @@ impl CheckAct<'_, '_> {
             Some(Op::Write { mode: WriteMode::Blind | WriteMode::Conditional(_), .. })
         );
         let columns = self.entry.alias().columns(self.act).filter(|_| updates).unwrap_or_default();
-        demands
-            .iter()
-            .filter(|demand| columns.iter().any(|column| same_name(column, demand)))
-            .cloned()
-            .collect()
+        let mut demanded: Vec<Name> = vec![];
+        for Comparison { column, .. } in &demands.0 {
+            if !demanded.contains(column) && columns.iter().any(|changed| same_name(changed, column)) {
+                demanded.push(column.clone());
+            }
+        }
+        demanded
     }
 
     /// Whether the read names no row.
@@ -249,6 +251,19 @@ impl CheckAct<'_, '_> {
             }
             _ => false,
         }
+    }
+
+    /// Whether the act puts there what an answer says to a question that was put with what was read: the place where a list goes on.
+    pub(crate) fn moves_on(&self) -> bool {
+        let Some(Op::Write { mode: WriteMode::Blind, from, .. }) = self.entry.op(self.act) else {
+            return false;
+        };
+        let flow = self.entry.flow();
+        let is_asked_with = |answer: &At| {
+            let is_read = |value: &Value| flow.sources(*value).contains(&self.read);
+            *answer != self.read && flow.asked_with(*answer).iter().any(is_read)
+        };
+        flow.sources_of(from).iter().any(is_asked_with)
     }
 
     /// Whether the act puts there what the read was compared with.

@@ -78,6 +78,7 @@ reasons! {
     NothingTwice: "nothing that must not happen twice lies between",
     EndsOnRequest: "to end or remove it is what the caller asks for",
     FailureHandled: "the failure of the call that comes second is dealt with",
+    FailsEitherWay: "the system refuses by itself what the check refuses, so it only words the error",
     PutsBackCopy: "it puts back a copy that this call has set aside before",
     JudgesContent: "what the file says decides as well, which is told of that read",
     ReadsInBetween: "it was looked for to be read, and what comes of that is told of the read",

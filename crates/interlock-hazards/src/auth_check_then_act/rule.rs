@@ -5,6 +5,10 @@
 //! const doc = await db.get("SELECT * FROM docs WHERE id = ?", id);    // reported here
 //! if (doc.owner !== user) throw new Error("forbidden");
 //! await db.run("DELETE FROM docs WHERE id = ?", id);
+//!
+//! const role = await db.get("SELECT role FROM members WHERE space = ? AND user = ?", space, user);   // reported here, if somebody leaves
+//! if (role !== "editor") throw new Error("forbidden");
+//! await db.run("UPDATE pages SET public = 1 WHERE id = ? AND space = ?", id, space);
 //! ```
 //! Not reported:
 //! ```text
@@ -14,11 +18,11 @@
 //!
 //! It finds its pairs by itself, because an act may also be on what the record leads to; the table of claims only keeps other rules from telling them again.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use interlock_model::{
     Confidence, Lane, Reach, Span,
-    ir::{Name, Op, Resource, Term, Value, WriteMode},
+    ir::{Name, Op, Origin, Resource, Term, Value, WriteMode},
 };
 
 use crate::{
@@ -53,7 +57,7 @@ fn of_entry(view: &View<'_>, changed: &Changed<'_>, entry: &Entry<'_>) -> Vec<Is
     let mut issues = vec![];
     // A query for the owner alone has the answer under whatever name.
     let owner_alone =
-        |at: At| matches!(entry.alias().columns(at), Some([column]) if says_whose(entry.lexicon(), column));
+        |at: At| asked_alone(entry, at).is_some_and(|column| says_whose(entry.lexicon(), column));
     let asks_for_owner = entry.steps_of(Kinds::READ).any(owner_alone);
     // Many acts share their checks, and hardly any check is about ownership.
     let mut control_dependences = vec![false; entry.steps.len()];
@@ -76,11 +80,15 @@ fn of_entry(view: &View<'_>, changed: &Changed<'_>, entry: &Entry<'_>) -> Vec<Is
             entry.control().control_dependences(act).iter().filter_map(|check| owned.get(check)).flatten()
         {
             let judge = || {
-                needs(concerns(entry, *read, act), Reason::OutOfScope)?;
+                let own = concerns(entry, *read, act);
+                let governed = || governs(entry, *read, act) && changed.is_withdrawn(entry, *read, field);
+                needs(own || governed(), Reason::OutOfScope)?;
                 unless(repeats(entry, act, field), Reason::RepeatsCheck)?;
                 let reach = view.interference(entry, *read, act)?;
-                unless(changed.is_settled(entry, *read, act, field), Reason::Immutable)?;
-                Ok(issue(changed, entry, *read, act, field, reach))
+                unless(own && changed.is_settled(entry, *read, act, field), Reason::Immutable)?;
+                let issue = issue(changed, entry, *read, act, field, reach);
+                // That the right is about what is changed is seen only from what both are asked with.
+                Ok(if own { issue } else { issue.no_surer_than(Confidence::Medium) })
             };
             issues.extend(entry.settle(&HAZARD.id, &[*read, act], judge()));
         }
@@ -164,26 +172,68 @@ fn judged_ownership(entry: &Entry<'_>, check: At, read: At, owners: &[(Value, Na
     let field = owners.iter().find(|(value, _)| from_look(value)).map(|(_, field)| field.clone());
     // Whoever asks for the owner alone compares it under whatever name.
     field.or_else(|| {
-        let [column] = entry.alias().columns(read)? else { return None };
+        let column = asked_alone(entry, read)?;
         (on.iter().any(from_look) && says_whose(entry.lexicon(), column)).then(|| column.clone())
     })
 }
 
-/// Whether the act is on what was checked, or on something that the record led to.
-fn concerns(entry: &Entry<'_>, read: At, act: At) -> bool {
-    let changes = match entry.op(act) {
+/// The only column that a query asks for, besides those by which it finds the row.
+fn asked_alone<'v>(entry: &'v Entry<'_>, read: At) -> Option<&'v Name> {
+    let columns = entry.alias().columns(read)?;
+    let demands = match entry.op(read) {
+        Some(Op::Read { demands, .. }) => demands.0.as_slice(),
+        _ => &[],
+    };
+    let is_asked = |column: &&Name| !demands.iter().any(|demand| demand.column == **column);
+    let mut asked = columns.iter().filter(is_asked);
+    match (columns, asked.next(), asked.next()) {
+        ([only], ..) => Some(only),
+        (_, only, None) => only,
+        _ => None,
+    }
+}
+
+/// Whether a step changes or removes something that is there.
+fn changes(entry: &Entry<'_>, act: At) -> bool {
+    match entry.op(act) {
         Some(Op::Write { mode, .. }) => {
             !matches!(mode, WriteMode::Append | WriteMode::Ensure | WriteMode::Expiry | WriteMode::Exclusive)
         }
         _ => true,
+    }
+}
+
+/// Whether the right stands in another table than the record, and both are asked for with the same thing of the caller's: the space whose
+/// member one must be to change a page of it.
+fn governs(entry: &Entry<'_>, read: At, act: At) -> bool {
+    let (Some(Resource::Row { table, .. }), Some(Resource::Row { table: other, key, .. })) =
+        (entry.resource(read), entry.resource(act))
+    else {
+        return false;
     };
+    let mut on = entry.flow().values_in(key);
+    if let Some(
+        Op::Write { mode: WriteMode::Conditional(condition), .. } | Op::Delete { when: Some(condition), .. },
+    ) = entry.op(act)
+    {
+        condition.0.iter().for_each(|demand| demand.with.mention(&mut on));
+    }
+    let of_caller = |value: &Value| entry.flow().origin(*value).is_some_and(Origin::is_argument);
+    let asked = entry.flow().asked_with(read);
+    changes(entry, act)
+        && !table.names_the_same_as(other)
+        && asked.iter().any(|value| of_caller(value) && on.contains(value))
+}
+
+/// Whether the act is on what was checked, or on something that the record led to.
+fn concerns(entry: &Entry<'_>, read: At, act: At) -> bool {
     let led_to = || match entry.resource(act) {
         Some(Resource::File(path)) => {
             entry.flow().values_in(path).iter().any(|value| entry.flow().sources(*value).contains(&read))
         }
         _ => false,
     };
-    changes && (entry.alias().meets(read, act).is_some() || led_to())
+    changes(entry, act) && (entry.alias().meets(read, act).is_some() || led_to())
 }
 
 /// Whether the statement itself demands the owner.
@@ -217,8 +267,8 @@ fn issue(changed: &Changed<'_>, entry: &Entry<'_>, read: At, act: At, field: &st
     issue
 }
 
-/// What any code of the program ever changes, by table.
-struct Changed<'v>(HashMap<&'v Term, Vec<Change<'v>>>);
+/// What any code of the program ever changes, by table, and the tables that it takes rows from.
+struct Changed<'v>(HashMap<&'v Term, Vec<Change<'v>>>, HashSet<&'v Term>);
 
 #[derive(PartialEq)]
 struct Change<'v> {
@@ -242,7 +292,23 @@ impl<'v> Changed<'v> {
                 }
             }
         }
-        Self(changed)
+        let mut emptied = HashSet::new();
+        for entry in view.entries_with(Kinds::CHANGES) {
+            for delete in entry.all(Kinds::CHANGES, |op| matches!(op, Op::Delete { .. })) {
+                if let Some(Resource::Row { table, .. }) = entry.resource(delete) {
+                    emptied.insert(&**table);
+                }
+            }
+        }
+        Self(changed, emptied)
+    }
+
+    /// Whether somebody takes the right away: removes such rows, or changes just that field of them.
+    fn is_withdrawn(&self, entry: &Entry<'_>, read: At, field: &str) -> bool {
+        let Some(Resource::Row { table, .. }) = entry.resource(read) else { return false };
+        let mut changes = self.0.get(&**table).into_iter().flatten();
+        let is_it = |change: &Change<'_>| change.columns.iter().any(|column| same_name(column, field));
+        self.1.contains(&**table) || changes.any(is_it)
     }
 
     /// Whether nobody ever changes a field, although somebody else changes rows like that one, or it says who made them: whose they are

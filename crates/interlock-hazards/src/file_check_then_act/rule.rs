@@ -11,6 +11,8 @@
 //! ```text
 //! await writeFile(path, text, { flag: "wx" });      // the system refuses the second
 //! try { await unlink(path); } catch {}              // the loser deals with it
+//! if (!exists(path)) throw new Error("no such"); await unlink(path)   // the loser fails with other words
+//! if (isDirectory(path)) throw new Error("a folder"); await writeFile(path, text)
 //! ```
 //!
 //! A file that is read, changed and written back is `lost-update`; one that others can see half written, `non-atomic-file-replace`. What its content decides is in
@@ -85,7 +87,10 @@ pub(crate) fn claims(_view: &View<'_>, pair: &CheckAct<'_, '_>) -> Result<(), Re
     match entry.op(pair.act) {
         Some(Op::Write { mode: WriteMode::Blind, .. }) => {}
         // Gone already: the loser is told so, unless it deals with that.
-        Some(Op::Delete { .. }) => unless(entry.control().is_caught(pair.act), Reason::FailureHandled)?,
+        Some(Op::Delete { when, .. }) => {
+            unless(when.is_some() || entry.control().is_caught(pair.act), Reason::FailureHandled)?;
+            unless(fails_either_way(pair), Reason::FailsEitherWay)?;
+        }
         // So is who moves what is gone; who moves to where something has come to be meanwhile is told nothing.
         Some(Op::Rename { .. }) => {
             let was_missing = pair.check.is_some_and(|check| match entry.op(check) {
@@ -96,7 +101,41 @@ pub(crate) fn claims(_view: &View<'_>, pair: &CheckAct<'_, '_>) -> Result<(), Re
         }
         _ => return Err(Reason::OutOfScope),
     }
+    unless(refuses_kind(pair), Reason::FailsEitherWay)?;
     unless(puts_back(pair), Reason::PutsBackCopy)
+}
+
+/// Whether who does not find what is to be removed fails: so does who finds that it is gone meanwhile, if in other words.
+fn fails_either_way(pair: &CheckAct<'_, '_>) -> bool {
+    pair.check.is_some_and(|check| pair.entry.control().is_refused(check, pair.act))
+}
+
+/// Whether all that is refused is another kind of thing, which the system refuses by itself: a folder is not written like a file. Who asks
+/// whether it is a file only after whether it is there asks for that as well.
+fn refuses_kind(pair: &CheckAct<'_, '_>) -> bool {
+    let entry = pair.entry;
+    let Some(check) = pair.check.filter(|check| entry.control().is_refused(*check, pair.act)) else {
+        return false;
+    };
+    let Some(Op::Check { on, .. }) = entry.op(check) else { return false };
+    let of_file = |value: &Value| {
+        let looks = |at: &At| {
+            matches!(entry.op(*at), Some(Op::Read { aspect: Aspect::Existence | Aspect::Metadata, .. }))
+                && entry.alias().overlap(*at, pair.act).is_some()
+        };
+        entry.flow().sources(*value).iter().any(looks)
+    };
+    let called = |value: &Value, topic: Topic| {
+        let name = entry.name_of(*value).split('.').next().unwrap_or_default();
+        of_file(value) && entry.lexicon().has(topic, name)
+    };
+    let is_kind = |value: &&Value| called(value, Topic::KindOfFile);
+    let asks_kind = on.iter().any(|value| is_kind(&value));
+    let is_folder = || match on.as_slice() {
+        [only] => called(only, Topic::IsFolder) && entry.control().answer(check, pair.act) == Some(false),
+        _ => false,
+    };
+    asks_kind && (is_folder() || on.iter().any(|value| of_file(value) && !is_kind(&value)))
 }
 
 /// Whether an act puts back what this call has set aside before: a copy that was made of the file itself.
@@ -242,7 +281,7 @@ fn issue(pair: &CheckAct<'_, '_>) -> Issue {
             let begins = !there && is_beginning(pair);
             if begins && !is_named {
                 issue.no_surer_than(Confidence::Low)
-            } else if there || begins {
+            } else if there || begins || is_switched(pair) {
                 issue.no_surer_than(Confidence::Medium)
             } else {
                 issue
@@ -275,6 +314,18 @@ fn issue(pair: &CheckAct<'_, '_>) -> Issue {
             .no_surer_than(Confidence::Medium)
         }
     }
+}
+
+/// Whether the check also asks for what the source says at the call of a helper, so that it is not seen what it comes to there:
+/// `if must_exist and not exists(path)`, where this caller has handed over `False`.
+fn is_switched(pair: &CheckAct<'_, '_>) -> bool {
+    let entry = pair.entry;
+    let Some(Op::Check { on, .. }) = pair.check.and_then(|check| entry.op(check)) else { return false };
+    let is_fixed = |value: &Value| match entry.flow().definition_site(*value).and_then(|at| entry.op(at)) {
+        Some(Op::Derive { from, term: Term::Unknown, .. }) => from.is_empty(),
+        _ => false,
+    };
+    on.len() > 1 && on.iter().any(is_fixed)
 }
 
 /// Whether what is moved was written by the same call, so that another call moves another file.

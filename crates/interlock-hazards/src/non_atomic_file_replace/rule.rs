@@ -23,7 +23,7 @@ use interlock_model::{
 
 use crate::{
     Issue, Reason,
-    decision::unless,
+    decision::{needs, unless},
     gates::{Gates, is_made_because_missing},
     keys::key_of,
     lexicon::Topic,
@@ -57,8 +57,31 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
             }
         }
     }
+    for entry in view.entries_with(Kinds::RENAME).filter(|entry| *entry.runs != Runs::StartUp) {
+        for rename in entry.all(Kinds::RENAME, |op| matches!(op, Op::Rename { from: Resource::File(_), .. }))
+        {
+            let judged = moved_in(entry, rename, &reads);
+            found.extend(entry.settle(&HAZARD.id, &[rename], judged));
+        }
+    }
     found.extend(scratch(view));
     found
+}
+
+/// A file that was filled by somebody who is not seen, in the system's temporary folder, and is then moved in the place of another.
+fn moved_in(entry: &Entry<'_>, rename: At, reads: &Reads<'_, '_>) -> Result<Issue, Reason> {
+    let (Some(Op::Rename { from: Resource::File(temp), .. }), Some(Resource::File(target))) =
+        (entry.op(rename), entry.resource(rename))
+    else {
+        return Err(Reason::OutOfScope);
+    };
+    let is_elsewhere = |name: &Term| entry.alias().pattern(name).0.contains(&Piece::TempDir);
+    needs(is_elsewhere(temp) && !is_elsewhere(target), Reason::OutOfScope)?;
+    let writes = |op: &Op| matches!(op, Op::Write { to: Resource::File(_), mode: WriteMode::Blind, .. });
+    let is_seen = entry.all(Kinds::WRITE, writes).any(|at| renamed_later(entry, at) == Some(rename));
+    unless(is_seen, Reason::ReportedElsewhere)?;
+    let (_, confidence) = read_back(entry, rename, target, reads).ok_or(Reason::NobodyReads)?;
+    Ok(out_of_the_temporary_folder(entry, rename, rename, target, confidence))
 }
 
 /// The files that entries read as state.
@@ -347,15 +370,7 @@ fn through_a_temporary_file(
     let story = [at, rename];
     let (write, replace) = (entry.position(at, &story), entry.position(rename, &story));
     if pieces.contains(&Piece::TempDir) {
-        let message = format!(
-            "{name} is replaced by a move out of the system's temporary folder, which fails or copies piece by piece where that is another file system"
-        );
-        let issue = Issue::at(entry, rename, &story, Reach::Both, message)
-            .no_surer_than(confidence)
-            .step(Lane::A, write, "writes in the temporary folder")
-            .step(Lane::A, replace, format!("moves it to {name}: across file systems this is no single step"))
-            .step(Lane::B, replace, format!("reads {name} half written, or not at all"));
-        return Ok(with_key(entry, rename, issue));
+        return Ok(out_of_the_temporary_folder(entry, at, rename, target, confidence));
     }
     // A piece of what chance gave is as good: `Math.random().toString(36).slice(2)`.
     let by_chance = || entry.flow().is_made_of_fresh(&entry.flow().values_in(temp), Fresh::Random);
@@ -401,6 +416,26 @@ fn through_a_temporary_file(
         .step(Lane::A, replace, format!("renames it to {name}: B's unfinished half is published"))
         .step(Lane::B, replace, "finds its temporary file gone");
     Ok(with_key(entry, rename, issue))
+}
+
+fn out_of_the_temporary_folder(
+    entry: &Entry<'_>,
+    at: At,
+    rename: At,
+    target: &Term,
+    confidence: Confidence,
+) -> Issue {
+    let (name, story) = (entry.quoted(target), [at, rename]);
+    let (write, replace) = (entry.position(at, &story), entry.position(rename, &story));
+    let message = format!(
+        "{name} is replaced by a move out of the system's temporary folder, which fails or copies piece by piece where that is another file system"
+    );
+    let issue = Issue::at(entry, rename, &story, Reach::Both, message)
+        .no_surer_than(confidence)
+        .step(Lane::A, write, "writes in the temporary folder")
+        .step(Lane::A, replace, format!("moves it to {name}: across file systems this is no single step"))
+        .step(Lane::B, replace, format!("reads {name} half written, or not at all"));
+    with_key(entry, rename, issue)
 }
 
 /// Whether a name has a part that this call counts up: read from a place that it also writes.

@@ -47,7 +47,7 @@ fn of_entry(entry: &Entry<'_>) -> Vec<Issue> {
 fn judge(entry: &Entry<'_>, retry: Retry) -> Result<Issue, Reason> {
     // A loop that never suspends finishes all its attempts before another call of the process runs, so calls cannot retry in step.
     // Processes that share a file or a row can.
-    let shared = entry.resource(retry.attempt).is_some();
+    let shared = is_shared(entry, retry.attempt);
     let waits = |at: At| entry.control().lets_others_in(at) || entry.control().is_awaited(at);
     needs(shared || entry.control().inside(retry.head).any(waits), Reason::NoSuspension)?;
     let sleeps: Vec<(At, Backoff, bool)> = entry
@@ -81,6 +81,11 @@ fn judge(entry: &Entry<'_>, retry: Retry) -> Result<Issue, Reason> {
     Ok(issue(entry, retry, *pause, what, confidence))
 }
 
+/// Whether what is tried is lost or won against other processes too.
+fn is_shared(entry: &Entry<'_>, attempt: At) -> bool {
+    entry.resource(attempt).is_some() || matches!(entry.op(attempt), Some(Op::End { .. }))
+}
+
 /// Whether something in a loop is called what it does: a pause that blocks the thread, or one that is not understood.
 fn pauses_by_name(entry: &Entry<'_>, head: At) -> bool {
     let pauses = |name: &str| entry.lexicon().has_inside(Topic::Pauses, name);
@@ -101,9 +106,10 @@ fn issue(entry: &Entry<'_>, retry: Retry, at: At, what: &str, confidence: Confid
         _ if entry.resource(retry.attempt).is_some() => {
             format!("the change of {}", entry.thing(retry.attempt))
         }
+        Some(Op::End { .. }) => "the transaction".into(),
         _ => "what failed".into(),
     };
-    let reach = if entry.resource(retry.attempt).is_some() { Reach::Both } else { Reach::InProcess };
+    let reach = if is_shared(entry, retry.attempt) { Reach::Both } else { Reach::InProcess };
     let message = format!("a caller who loses tries {thing} again {what}, and all losers collide once more");
     Issue::at(entry, at, &story, reach, message)
         .no_surer_than(confidence)

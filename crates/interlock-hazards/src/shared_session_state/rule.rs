@@ -5,6 +5,10 @@
 //! const session = sessions.get(sessionId);          // reported here
 //! const answer = await ask(session.history);
 //! sessions.set(sessionId, { history: [...session.history, answer] });
+//!
+//! const after = cursors.get(sessionId);             // reported here: two calls get the same page
+//! const page = await db.all("SELECT * FROM notes WHERE id > ?", after);
+//! cursors.set(sessionId, page.at(-1).id);
 //! ```
 //! Not reported:
 //! ```text
@@ -49,7 +53,7 @@ pub(crate) fn claims(_view: &View<'_>, pair: &CheckAct<'_, '_>) -> Result<(), Re
         Field::Name(_) => false,
     });
     needs(is_personal, Reason::OutOfScope)?;
-    needs(pair.replaces(), Reason::NotReplaced)
+    needs(pair.replaces() || pair.moves_on(), Reason::NotReplaced)
 }
 
 fn issue(pair: &CheckAct<'_, '_>) -> Issue {

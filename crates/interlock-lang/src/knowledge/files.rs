@@ -1,6 +1,6 @@
 //! Files, and the keys of key-value stores.
 
-use interlock_model::ir::{Aspect, Body, Fresh, Op, Origin, Resource, Term, WriteMode};
+use interlock_model::ir::{Aspect, Body, Condition, Fresh, Op, Origin, Resource, Term, WriteMode};
 
 use crate::Kind;
 
@@ -59,13 +59,17 @@ pub(super) fn file(scene: &Scene<'_>, entry: &Entry, body: &mut Body<'_>) {
         Do::WriteFile => write_file(scene, entry, body),
         Do::DeleteFile => {
             let outcome = scene.take_into();
-            body.push(Op::Delete { of: Resource::File(at), when: None, outcome, via });
+            // Who is content that it is gone already removes it only where it is there.
+            let when = (entry.mode == Some(Mode::Ensure)).then(Condition::default);
+            body.push(Op::Delete { of: Resource::File(at), when, outcome, via });
         }
         Do::RenameFile => {
             let (to, _) = file_at(scene, entry.to.as_ref());
             body.push(Op::Rename { from: Resource::File(at), to: Resource::File(to) });
         }
         Do::FreshFile => {
+            // Who does not say where gets it in the system's folder.
+            let at = if entry.at.is_none() { Term::TempDir } else { at };
             let into = scene.result(body, "fresh");
             let (from, term) = (scene.values_in(&at), Term::Join(vec![at, Term::Fresh(Fresh::Random)]));
             body.push(Op::Derive { into, from, term });

@@ -144,14 +144,12 @@ impl Statement {
                 let by_key = self.unique || !self.unreadable && self.declared().is_some();
                 let into = into.unwrap_or_else(|| body.declare("rows", Origin::Step));
                 let (key, condition) = self.split();
-                let demands: Vec<Name> =
-                    unique(condition.0.into_iter().map(|demand| demand.column).collect());
                 let mut columns = self.columns;
                 if !columns.is_empty() {
-                    columns.extend(demands.iter().cloned());
+                    columns.extend(condition.0.iter().map(|demand| demand.column.clone()));
                 }
                 let of = Resource::rows(self.table, key, unique(columns));
-                body.push(Op::Read { into, of, aspect, locking, unique: by_key, demands, via });
+                body.push(Op::Read { into, of, aspect, locking, unique: by_key, demands: condition, via });
             }
             Verb::Delete => {
                 let (key, condition) = self.split();

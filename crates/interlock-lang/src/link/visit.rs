@@ -44,8 +44,9 @@ pub(super) fn effect(visitor: &mut impl Visitor, effect: &mut Effect) {
 /// What a step names itself, without the steps inside it.
 pub(super) fn op(visitor: &mut impl Visitor, op: &mut Op) {
     match op {
-        Op::Read { of, via, .. } => {
+        Op::Read { of, demands, via, .. } => {
             resource(visitor, of);
+            condition(visitor, demands);
             self::via(visitor, via.as_deref_mut());
         }
         Op::Write { to, mode, via, .. } => {

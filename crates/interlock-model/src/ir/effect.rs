@@ -36,8 +36,8 @@ pub enum Op {
         locking: bool,
         /// Whether it names all of a key of which the store lets only one row exist.
         unique: bool,
-        /// The columns of which it demands something besides, so that it finds nothing where that is not so: `AND status = 'open'`.
-        demands: Vec<Name>,
+        /// What it demands besides, so that it finds nothing where that is not so: `AND status = 'open'`.
+        demands: Condition,
         /// Which way the statement goes.
         via: Option<Box<Via>>,
     },
@@ -58,7 +58,7 @@ pub enum Op {
     Delete {
         /// What.
         of: Resource,
-        /// Only where this holds.
+        /// Only where this holds; one that demands nothing is content that there is nothing left to remove.
         when: Option<Condition>,
         /// What tells whether it took effect.
         outcome: Option<Value>,
@@ -379,7 +379,7 @@ impl Op {
     /// A look that neither locks nor demands anything of what it finds.
     #[must_use]
     pub const fn look(into: Value, of: Resource, aspect: Aspect, via: Option<Box<Via>>) -> Self {
-        Self::Read { into, of, aspect, locking: false, unique: false, demands: vec![], via }
+        Self::Read { into, of, aspect, locking: false, unique: false, demands: Condition(vec![]), via }
     }
 
     /// The blocks inside it, in the order in which they stand.

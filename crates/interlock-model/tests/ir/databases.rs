@@ -36,7 +36,7 @@ fn spend(repeats_condition: bool, tx: Tx) -> Program {
             aspect,
             locking,
             unique: false,
-            demands: vec![],
+            demands: Condition::default(),
             via: Some(Box::new(via())),
         });
         b.suspend();

@@ -141,7 +141,7 @@ impl Rename<'_> {
                 aspect: *aspect,
                 locking: *locking,
                 unique: *unique,
-                demands: demands.clone(),
+                demands: self.condition(demands),
                 via: via(way),
             },
             Op::Write { to, from, mode, outcome, via: way } => Op::Write {

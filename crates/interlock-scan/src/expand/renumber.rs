@@ -44,9 +44,10 @@ impl<'i, 'p> Renumber<'i, 'p> {
 
     fn op(&mut self, op: &mut Op) {
         match op {
-            Op::Read { into, of, via, .. } => {
+            Op::Read { into, of, demands, via, .. } => {
                 self.value(into);
                 self.resource(of);
+                self.condition(demands);
                 self.via(via.as_deref_mut());
             }
             Op::Write { to, from, mode, outcome, via } => {

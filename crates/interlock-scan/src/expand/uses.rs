@@ -5,8 +5,9 @@ use interlock_model::ir::{Argument, Callee, Condition, Exit, Op, Resource, Value
 /// Adds the values that a step itself uses, without the blocks inside it.
 pub(super) fn uses(op: &Op, used: &mut Vec<Value>) {
     match op {
-        Op::Read { of, via, .. } => {
+        Op::Read { of, demands, via, .. } => {
             in_resource(of, used);
+            in_condition(demands, used);
             in_via(via.as_deref(), used);
         }
         Op::Write { to, from, mode, outcome, via } => {

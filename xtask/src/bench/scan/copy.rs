@@ -10,7 +10,7 @@ use anyhow::{Context, Result};
 /// What is not copied: no scan reads it, and it is most of a checkout.
 const LEFT: &[&str] = &[".git", "node_modules"];
 /// The endings of what is changed.
-const SOURCES: &[&str] = &["ts", "js", "mts", "mjs"];
+const SOURCES: &[&str] = &["ts", "js", "mts", "mjs", "py", "go"];
 
 /// A copy, with its sources in order.
 pub(super) struct Copy {
@@ -33,7 +33,12 @@ impl Copy {
         let middle = self.sources.get(self.sources.len() / 2).context("there is no source to change")?;
         self.changes += 1;
         let text = fs::read_to_string(middle)?;
-        Ok(fs::write(middle, format!("{text}\nexport const changed{} = {};\n", self.changes, self.changes))?)
+        let declares = match middle.extension().and_then(|ending| ending.to_str()) {
+            Some("py") => "",
+            Some("go") => "const ",
+            _ => "export const ",
+        };
+        Ok(fs::write(middle, format!("{text}\n{declares}changed{} = {}\n", self.changes, self.changes))?)
     }
 }
 
@@ -76,6 +81,9 @@ mod tests {
         copy.change_one().unwrap();
         assert_eq!(fs::read_to_string(to.join("src/a.ts")).unwrap(), "x");
         let changed = fs::read_to_string(to.join("src/b.ts")).unwrap();
-        assert!(changed.contains("changed1 = 1;") && changed.contains("changed2 = 2;"), "{changed}");
+        assert!(
+            changed.contains("export const changed1 = 1\n") && changed.contains("changed2 = 2\n"),
+            "{changed}"
+        );
     }
 }

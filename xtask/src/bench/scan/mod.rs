@@ -73,12 +73,13 @@ fn measure(root: &Root, programs: &Programs, folder: &Path) -> Result<String> {
     let list = made.path().join("files.txt");
     fs::write(&list, files).context("failed to write down the files")?;
     let said = Run::new(root, parser).args([list.to_string_lossy()]).quiet().text()?;
-    let numbers: Vec<f64> = said.split_whitespace().filter_map(|word| word.parse().ok()).collect();
-    let &[files, bytes, _] = &*numbers else { anyhow::bail!("the parser said `{said}`") };
-    ensure!(files > 0.0, "there is no TypeScript or JavaScript in {}", folder.display());
+    let words: Vec<&str> = said.split_whitespace().collect();
+    let &[files, bytes, lines, _, parsed_by] = &*words else { anyhow::bail!("the parser said `{said}`") };
+    let (files, bytes): (usize, f64) = (files.parse()?, bytes.parse()?);
+    ensure!(files > 0, "there is nothing in {} that a scan reads", folder.display());
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let rows = vec![
-        beside_parser(ours, parser, folder, &list)?,
+        beside_parser(ours, (parser, parsed_by), folder, &list)?,
         beside_itself(ours, folder, cores)?,
         memory(ours, folder, bytes)?,
         beside_semgrep(ours, semgrep, folder, made.path())?,
@@ -87,7 +88,7 @@ fn measure(root: &Root, programs: &Programs, folder: &Path) -> Result<String> {
     ];
     let phases = Run::new(root, phases).args([folder.to_string_lossy(), "1".into()]).quiet().text()?;
     Ok(format!(
-        "{}: {files} files, {:.1} MB\n{}one thread, ms of reading and lowering, linking, inlining and rules: {}\n\n",
+        "{}: {files} files, {lines} lines, {:.1} MB\n{}one thread, ms of reading and lowering, linking, inlining and rules: {}\n\n",
         folder.display(),
         bytes / 1e6,
         Table { rows },
@@ -142,7 +143,7 @@ fn one_changed(ours: &str, folder: &Path, scratch: &Path) -> Result<Row> {
 /// What second scans are measured against.
 const COLD: &str = "a scan without a cache, one thread";
 
-fn beside_parser(ours: &str, parser: &str, folder: &Path, list: &Path) -> Result<Row> {
+fn beside_parser(ours: &str, (parser, parsed_by): (&str, &str), folder: &Path, list: &Path) -> Result<Row> {
     let medians = interleave(
         PLAN,
         || wall_time_of(&mut scan(ours, folder, 1), FINE),
@@ -151,7 +152,7 @@ fn beside_parser(ours: &str, parser: &str, folder: &Path, list: &Path) -> Result
     Ok(row(
         "whole scan, one thread",
         ("ms", milliseconds(medians.ours)),
-        ("oxc, parsing only, one thread", milliseconds(medians.peer)),
+        (&format!("{parsed_by}, parsing only, one thread"), milliseconds(medians.peer)),
         "at most 8",
     ))
 }

@@ -6,6 +6,7 @@ use interlock_model::ir::{
     AccessPath, Comparison, Condition, Field, Fields, Name, Origin, Resource, Root, Term, Value, Via,
 };
 
+use crate::lexicon::Topic;
 use crate::view::{
     Alias, At, Entry, Kinds, control::ops::touched, describe::numbers_of, flow::def_use::Definition,
 };
@@ -143,6 +144,9 @@ impl<'v, 'e> Alias<'v, 'e> {
                 _ => term.clone(),
             },
             Term::Path(path) => {
+                if let Some(file) = self.made_file(path, depth) {
+                    return self.term_at(&file.into(), depth - 1, fresh);
+                }
                 let known = self.path_at(path, depth);
                 match path.root {
                     Root::Value(root) if is_some_entry(&known) && !is_some_entry(path) => {
@@ -174,6 +178,29 @@ impl<'v, 'e> Alias<'v, 'e> {
             Term::Parent(path) => Term::Parent(Box::new(self.term_at(path, depth - 1, fresh))),
             _ => term.clone(),
         }
+    }
+
+    /// The file that a path says the name of, where that was made up with the file: `temp.name`.
+    fn made_file(self, path: &AccessPath, depth: usize) -> Option<Value> {
+        let [Field::Name(member) | Field::At(Term::Literal(member))] = path.fields.as_slice() else {
+            return None;
+        };
+        let Root::Value(mut file) = path.root else { return None };
+        if !self.0.lexicon().has(Topic::NameOfFile, member) {
+            return None;
+        }
+        for _ in 0..depth {
+            match self.0.flow().definition(file) {
+                Definition::Term(Term::Path(AccessPath { root: Root::Value(other), fields }))
+                    if fields.is_empty() && *other != file =>
+                {
+                    file = *other;
+                }
+                Definition::Term(name @ Term::Join(_)) if is_fresh(name) => return Some(file),
+                _ => return None,
+            }
+        }
+        None
     }
 
     fn path_at(self, path: &AccessPath, depth: usize) -> AccessPath {

@@ -297,7 +297,10 @@ impl<'e> Walk<'e> {
             Dangling::after(at)
         };
         ends.extend(&left);
-        if bound == Bound::Limited || bound == Bound::Unlimited {
+        // Who takes the lock of each of some things holds them all behind the loop: where there is none, nothing is to be kept.
+        if bound == Bound::Each && !end.ends.is_dead() && left.is_empty() {
+            here.hold(end.here.held);
+        } else if bound != Bound::Each {
             here.hold(self.meet(here.held, false, end.here.held, false));
         }
         *from = ends;

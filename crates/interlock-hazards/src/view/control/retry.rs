@@ -1,7 +1,7 @@
 //! Retry loops: something is done again because it failed or lost.
 
 use interlock_model::ir::{
-    AccessPath, Argument, Bound, Effect, Exit, Field, Fresh, Op, Resource, Root, Term, Value,
+    AccessPath, Argument, Bound, Effect, Exit, Field, Finish, Fresh, Op, Resource, Root, Term, Value,
 };
 
 use crate::{
@@ -34,6 +34,9 @@ impl<'v, 'e> Control<'v, 'e> {
         else {
             return None;
         };
+        if self.goes_through(head) {
+            return None;
+        }
         let here = |at: &At| self.loops(*at).last() == Some(&head);
         let attempts = || self.inside(head).filter(|at| here(at) && self.can_fail(head, *at));
         let caught = || {
@@ -49,6 +52,27 @@ impl<'v, 'e> Control<'v, 'e> {
         let attempt = attempts().find(judged).or_else(caught)?;
         let bounded = *bound == Bound::Limited || self.gives_up(head);
         Some(Retry { head, attempt, bounded })
+    }
+
+    /// Whether a loop asks an object at the beginning of each turn whether there is more, and ends where there is none: `for walker.Step()`,
+    /// `while (rows.next())`. It goes through something, and each turn is at the next.
+    fn goes_through(self, head: At) -> bool {
+        let mut steps = self.inside(head).filter(|at| self.loops(*at).last() == Some(&head));
+        let asks = |at: At| match self.0.op(at) {
+            Some(Op::Check { on, then, otherwise, .. }) => {
+                let [asked] = on.as_slice() else { return false };
+                let ends = |block: &[Effect]| matches!(block, [Effect { op: Op::Exit(Exit::Break), .. }]);
+                let site = self.0.flow().definition_site(*asked).filter(|site| *site > head && *site < at);
+                let by_call = site.and_then(|site| self.0.op(site)).is_some_and(
+                    |op| matches!(op, Op::Call { receiver: Some(_), arguments, .. } if arguments.is_empty()),
+                );
+                by_call && (then.is_empty() && ends(otherwise) || otherwise.is_empty() && ends(then))
+            }
+            _ => false,
+        };
+        let first = steps
+            .find(|at| !matches!(self.0.op(*at), Some(Op::Derive { .. } | Op::Suspend | Op::Call { .. })));
+        first.is_some_and(asks)
     }
 
     /// Whether each turn is at another thing: the next folder up, the next mirror.
@@ -106,7 +130,7 @@ impl<'v, 'e> Control<'v, 'e> {
         // What the loop starts and does not wait for fails by itself; the whole loop may be such a thing.
         let waits = || self.detached(at) == self.detached(head);
         match self.0.op(at) {
-            Some(Op::External { .. } | Op::Open { .. }) => waits(),
+            Some(Op::External { .. } | Op::Open { .. } | Op::End { finish: Finish::Commit, .. }) => waits(),
             // What is done in one go meets nobody: a text is parsed, a shape is checked.
             Some(Op::Call { awaited, .. }) => *awaited && waits(),
             Some(Op::Acquire { outcome, .. }) => outcome.is_some(),

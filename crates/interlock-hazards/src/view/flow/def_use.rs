@@ -324,6 +324,27 @@ impl<'v, 'e> Flow<'v, 'e> {
         }
     }
 
+    /// The values that a question to a store or to somebody outside was put with: the key, what it demands, the address.
+    #[must_use]
+    pub fn asked_with(self, at: At) -> Vec<Value> {
+        let mut values = vec![];
+        match self.0.op(at) {
+            Some(Op::Read { of: Resource::Row { key, .. }, demands, .. }) => {
+                key.mention(&mut values);
+                demands.0.iter().for_each(|demand| demand.with.mention(&mut values));
+            }
+            Some(Op::Read { of: Resource::Key(name) | Resource::File(name), .. }) => {
+                name.mention(&mut values)
+            }
+            Some(Op::External { service, from, .. }) => {
+                service.mention(&mut values);
+                values.extend(from);
+            }
+            _ => {}
+        }
+        values
+    }
+
     /// Where a value ultimately comes from: through other names, back to what is no other name.
     #[must_use]
     pub fn origin(self, value: Value) -> Option<Origin> {

@@ -2,7 +2,7 @@
 
 use interlock_model::{
     Span,
-    ir::{Aspect, Block, Name, Op, Resource, Term, Value},
+    ir::{Aspect, Block, Condition, Name, Op, Resource, Term, Value},
 };
 
 use super::{
@@ -177,7 +177,7 @@ impl<'a> Lowerer<'a> {
             return Test::default();
         };
         let into = self.step(&"closed".into(), 0);
-        let (of, aspect, demands) = (Resource::Flag(path), Aspect::Content, vec![]);
+        let (of, aspect, demands) = (Resource::Flag(path), Aspect::Content, Condition::default());
         self.push(Op::Read { into, of, aspect, locking: false, unique: false, demands, via: None });
         Test { on: vec![into], ..Test::default() }
     }

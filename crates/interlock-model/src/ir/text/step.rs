@@ -19,7 +19,13 @@ impl Printer<'_> {
                 };
                 let locking = if *locking { " for update" } else { "" };
                 let unique = if *unique { " by its key" } else { "" };
-                let demands = match demands.as_slice() {
+                let mut columns: Vec<&str> = vec![];
+                for demand in &demands.0 {
+                    if !columns.contains(&&*demand.column) {
+                        columns.push(&demand.column);
+                    }
+                }
+                let demands = match columns.as_slice() {
                     [] => String::new(),
                     columns => format!(" demanding {}", columns.join(", ")),
                 };
@@ -37,7 +43,11 @@ impl Printer<'_> {
                 format!("{outcome}write {mode} {to}{when}{from}{}", self.via(via.as_deref()))
             }
             Op::Delete { of, when, outcome, via } => {
-                let when = when.as_ref().map(|when| self.condition(when)).unwrap_or_default();
+                let when = match when {
+                    Some(when) if when.0.is_empty() => " if it is there".into(),
+                    Some(when) => self.condition(when),
+                    None => String::new(),
+                };
                 format!(
                     "{}delete {}{when}{}",
                     self.maybe(*outcome),
