@@ -28,6 +28,8 @@ pub struct Issue {
     pub witness: Vec<(Lane, Span, String)>,
     /// What the calls meet at, as keys for the guard.
     pub keys: Vec<KeyTemplate>,
+    /// What to do about it in the code, where that is something else than what helps against most issues of the hazard.
+    pub advice: Option<&'static str>,
 }
 
 impl Issue {
@@ -63,6 +65,7 @@ impl Issue {
             message,
             witness: vec![],
             keys: vec![],
+            advice: None,
         }
     }
 
@@ -70,6 +73,13 @@ impl Issue {
     #[must_use]
     pub fn step(mut self, lane: Lane, span: Span, words: impl Into<String>) -> Self {
         self.witness.push((lane, span, words.into()));
+        self
+    }
+
+    /// What to do about it, where the usual advice would not fit.
+    #[must_use]
+    pub const fn advise(mut self, advice: &'static str) -> Self {
+        self.advice = Some(advice);
         self
     }
 

@@ -183,6 +183,8 @@ pub struct Outcome {
     pub guessed: bool,
     /// The program that it runs and that may change what calls share, where nobody here sees it. Empty if it is not known which.
     pub program: Option<Name>,
+    /// Whether it sends a request of which it is not known what it changes: neither its method nor its address may be missing.
+    pub open_request: bool,
 }
 
 impl Kind {

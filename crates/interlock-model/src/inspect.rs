@@ -94,6 +94,8 @@ pub enum LossKind {
     Budget,
     /// Another program is run, and what that one changes is not seen.
     OtherProgram,
+    /// A request is sent whose method or address is not known, so that it is not seen what it changes.
+    UnknownRequest,
 }
 
 impl LossKind {
@@ -109,6 +111,7 @@ impl LossKind {
             Self::NotInlined => "not-inlined",
             Self::Budget => "budget",
             Self::OtherProgram => "other-program",
+            Self::UnknownRequest => "unknown-request",
         }
     }
 }
@@ -132,6 +135,9 @@ impl fmt::Display for Loss {
             LossKind::Budget => write!(f, "{location}: there is no budget left to follow `{callee}`"),
             LossKind::OtherProgram => {
                 write!(f, "{location}: another program runs (`{callee}`), and what it changes is not seen")
+            }
+            LossKind::UnknownRequest => {
+                write!(f, "{location}: it is not known what the request by `{callee}` changes")
             }
         }
     }

@@ -86,6 +86,9 @@ pub struct NotFollowed {
     /// Calls that run another program, which may change what calls share.
     #[serde(default)]
     pub other_programs: usize,
+    /// Requests whose method or address is not known.
+    #[serde(default)]
+    pub unknown_requests: usize,
     /// Functions that no entry point reaches.
     pub unreached: usize,
 }
@@ -146,6 +149,7 @@ impl std::ops::AddAssign for NotFollowed {
         self.not_inlined += other.not_inlined;
         self.budget += other.budget;
         self.other_programs += other.other_programs;
+        self.unknown_requests += other.unknown_requests;
         self.unreached += other.unreached;
     }
 }

@@ -105,6 +105,10 @@ impl LossSite<'_> {
             LossKind::OtherProgram => {
                 "What another program changes cannot be read here: `prove` tries it out, `guard` keeps such calls apart".to_owned()
             }
+            LossKind::UnknownRequest => {
+                "A request is understood where its method is written, or handed over by name: what is put together at run time, `prove` tries out"
+                    .to_owned()
+            }
             LossKind::NotInlined | LossKind::Budget => {
                 "The tools do more than is followed in one piece: scan the folder of one server at a time"
                     .to_owned()

@@ -98,6 +98,7 @@ fn sum(losses: &BTreeSet<Loss>, unreached: usize) -> NotFollowed {
         not_inlined: count(LossKind::NotInlined),
         budget: count(LossKind::Budget),
         other_programs: count(LossKind::OtherProgram),
+        unknown_requests: count(LossKind::UnknownRequest),
         unreached,
     }
 }

@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 
 use interlock_hazards::{Hazard, Issue};
-use interlock_model::{Finding, Fingerprint, Hardening, Location, Span, Witness, WitnessStep, ir::Program};
+use interlock_model::{
+    Finding, Fingerprint, Hardening, Location, Remedy, Span, Witness, WitnessStep, ir::Program,
+};
 use sha2::{Digest, Sha256};
 
 use crate::{
@@ -42,10 +44,18 @@ pub(crate) fn finding(program: &Program, hazard: &Hazard, issue: Issue, ways: &[
         tools,
         message: sentence(&issue.message),
         witness: Witness(witness.collect()),
-        remedy: remedy(hazard, ways),
+        remedy: advised(remedy(hazard, ways), issue.advice),
         fingerprint: Fingerprint(String::new()),
         hardening,
         proof: None,
+    }
+}
+
+/// What to do, in the words of the rule where it has some of its own.
+fn advised(remedy: Remedy, advice: Option<&str>) -> Remedy {
+    match advice {
+        Some(advice) => Remedy { code: advice.to_owned(), ..remedy },
+        None => remedy,
     }
 }
 
@@ -93,7 +103,7 @@ fn fingerprint(identity: &str, occurrence: u32) -> Fingerprint {
 
 #[cfg(test)]
 mod tests {
-    use interlock_model::{Confidence, Location, Reach, Remedy, Severity, Witness};
+    use interlock_model::{Confidence, Location, Reach, Severity, Witness};
 
     use super::*;
 

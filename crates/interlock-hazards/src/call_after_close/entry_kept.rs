@@ -25,7 +25,7 @@ use crate::{
     view::{At, Entry, Kinds, Overlap, View},
 };
 
-use super::{HAZARD, rule::ends_the_process};
+use super::{HAZARD, remedy::TAKE_OUT_FIRST, rule::ends_the_process};
 
 /// The entries that a tool of an entry point tears down before it removes them.
 pub(super) fn entries_kept(view: &View<'_>) -> Vec<Issue> {
@@ -151,6 +151,7 @@ fn issue(
     let (closed, gone) = (entry.position(close, &[removed]), entry.position(removed, &[close]));
     Issue::at(entry, close, &[removed], Reach::InProcess, message)
         .no_surer_than(Confidence::Medium)
+        .advise(TAKE_OUT_FIRST)
         .only(Severity::Medium)
         .step(Lane::X, closed, format!("closes what `{name}` holds, and waits for that"))
         .step(Lane::A, other.position(used, &[]), "still finds it there, and goes on with it")

@@ -25,7 +25,7 @@ use crate::{
     view::{At, Entry, Kinds, View},
 };
 
-use super::{HAZARD, rule::ends_the_process};
+use super::{HAZARD, remedy::TAKE_OUT_FIRST, rule::ends_the_process};
 
 /// A handle that a tool closes, waits for, and only then takes out of sight or replaces.
 pub(super) fn replaced(view: &View<'_>, entry: &Entry<'_>) -> Vec<Issue> {
@@ -121,6 +121,7 @@ fn issue(
     let (closed, gone) = (entry.position(close, &[set]), entry.position(set, &[close]));
     Issue::at(entry, close, &[set], Reach::InProcess, message)
         .no_surer_than(Confidence::Medium)
+        .advise(TAKE_OUT_FIRST)
         .only(Severity::Medium)
         .step(Lane::X, closed, format!("tears `{name}` down, and waits for that"))
         .step(Lane::A, other.position(used, &[]), format!("finds `{name}`, and goes on with it"))

@@ -327,20 +327,24 @@ fn issue(pair: &CheckAct<'_, '_>) -> Issue {
         _ => thing,
     };
     let judged = match (fields.first(), entry.alias().columns(pair.read)) {
-        (Some(field), Some([column])) if same_name(field, column) => thing.clone(),
-        (Some(field), _) => format!("`{field}` of {thing}"),
-        (None, _) => thing.clone(),
+        (Some(field), Some([column])) if same_name(field, column) => {
+            format!("{thing} is judged in one statement and")
+        }
+        (Some(field), _) => format!("`{field}` of {thing} is judged in one statement, and {thing} is"),
+        (None, _) => format!("{thing} is judged in one statement and"),
     };
     let message = format!(
-        "{judged} is judged in one statement and changed in another that does not repeat the judgement, so two calls at once both pass"
+        "{judged} changed in another that does not repeat the judgement, so two calls at once both pass"
     );
-    let issue = pair.report(
-        message,
-        &format!("reads {thing}, and passes"),
-        &format!("changes {}", pair.thing()),
-        "it passed on what A had already used up",
-    );
-    if uses_up(pair) { issue } else { issue.no_surer_than(Confidence::Medium) }
+    let uses_up = uses_up(pair);
+    let outcome = if uses_up {
+        "it passed on what A had already used up"
+    } else {
+        "it passed on a state that A has changed"
+    };
+    let (read, act) = (format!("reads {thing}, and passes"), format!("changes {}", pair.thing()));
+    let issue = pair.report(message, &read, &act, outcome);
+    if uses_up { issue } else { issue.no_surer_than(Confidence::Medium) }
 }
 
 /// Whether what was judged is what is then changed, by an amount or to something that was worked out: who passes takes away what the next one

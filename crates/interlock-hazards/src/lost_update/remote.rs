@@ -6,6 +6,7 @@
 //! page.body += text;
 //! await fetch(`${API}/pages/${id}`, { method: "PUT", body: JSON.stringify(page) });
 //! ```
+//! So is what was found among many, `/pages?title=…`, and is put back whole as `/pages/7`.
 //! Not reported:
 //! ```text
 //! await fetch(url, { method: "PUT", headers: { "If-Match": etag }, body });  // refused if it has changed
@@ -48,10 +49,50 @@ fn of_entry(entry: &Entry<'_>) -> Vec<Issue> {
             .filter(|read| *read < act && is_same_address(entry, *read, act))
             .filter(|read| entry.control().leads_to(*read, act).is_some())
             .max();
-        let Some(read) = read else { continue };
+        let among = || {
+            let asked = entry.all(Kinds::EXTERNAL, asks).filter(|read| *read < act);
+            asked
+                .filter(|read| {
+                    is_one_of_many(entry, *read, act)
+                        && puts_all_back(entry, *read, act)
+                        && entry.control().leads_to(*read, act).is_some()
+                })
+                .max()
+        };
+        let Some(read) = read.or_else(among) else { continue };
         issues.extend(entry.settle(&HAZARD.id, &[read, act], judge(entry, read, act)));
     }
     issues
+}
+
+/// Whether a request puts one of those in place that another has asked for: `/notes?filter=…`, and then `/notes/7`.
+fn is_one_of_many(entry: &Entry<'_>, read: At, act: At) -> bool {
+    let (Some(asked), Some(put)) = (address(entry, read), address(entry, act)) else { return false };
+    let asked = parts_of(without_question(entry.alias().spell(asked)));
+    let put = parts_of(without_question(entry.alias().spell(put)));
+    let [before @ .., Term::Literal(between), Term::Path(_)] = put.as_slice() else { return false };
+    let Some(before_id) = between.strip_suffix('/') else { return false };
+    // The last words of the address may be one text with what stands before the id.
+    let is_same = match before_id {
+        "" => asked == before,
+        text => match asked.split_last() {
+            Some((Term::Literal(last), rest)) => **last == *text && rest == before,
+            _ => false,
+        },
+    };
+    is_same && is_put(entry, act) && !asked.is_empty() && !asked.contains(&Term::Unknown)
+}
+
+fn parts_of(address: Term) -> Vec<Term> {
+    match address {
+        Term::Join(parts) => parts,
+        other => vec![other],
+    }
+}
+
+/// Whether what is put back is what was found with all that it had, and not made of some of its members.
+fn puts_all_back(entry: &Entry<'_>, read: At, act: At) -> bool {
+    matches!(entry.op(act), Some(Op::External { from, .. }) if entry.flow().holds_whole(from, read))
 }
 
 fn is_same_address(entry: &Entry<'_>, read: At, act: At) -> bool {
@@ -124,7 +165,8 @@ fn judge(entry: &Entry<'_>, read: At, act: At) -> Result<Issue, Reason> {
     unless(only_names, Reason::NotComputedFromRead)?;
     let window = entry.locks().race_window(read, act).ok_or(Reason::NotAfter)?;
     unless(window.is_locked(), Reason::HeldLock)?;
-    let thing = address(entry, read).map(|address| entry.quoted(address)).unwrap_or_default();
+    let quoted = |at: At| address(entry, at).map(|address| entry.quoted(address)).unwrap_or_default();
+    let (asked, thing) = (quoted(read), quoted(act));
     let message = format!(
         "what {thing} holds is asked for, changed and put back with nothing that says which state it was made of, so of two calls at once one \
          change is lost although both are answered with success"
@@ -132,8 +174,8 @@ fn judge(entry: &Entry<'_>, read: At, act: At) -> Result<Issue, Reason> {
     let (seen, done) = (entry.position(read, &[act]), entry.position(act, &[read]));
     let issue = Issue::at(entry, read, &[act], Reach::Both, message)
         .no_surer_than(Confidence::Medium)
-        .step(Lane::A, seen, format!("asks for {thing}"))
-        .step(Lane::B, seen, format!("asks for {thing}"))
+        .step(Lane::A, seen, format!("asks for {asked}"))
+        .step(Lane::B, seen, format!("asks for {asked}"))
         .step(Lane::A, done, format!("puts {thing} back"))
         .step(Lane::B, done, format!("puts {thing} back: A's change is gone"));
     Ok(issue)

@@ -94,10 +94,10 @@ fn judge(entry: &Entry<'_>, at: At) -> Result<Issue, Reason> {
     Ok(if by_itself { issue.no_surer_than(Confidence::Medium) } else { issue })
 }
 
-/// Whether a request goes to where tokens are given out: one token more harms nobody.
+/// Whether a request goes to where tokens and sessions are given out: one more of them harms nobody.
 fn asks_for_token(entry: &Entry<'_>, service: &Term) -> bool {
-    let gives_tokens =
-        |text: &str| text.ends_with("/token") || text.contains("/oauth") || text.contains("/openid");
+    let ends = |text: &str| ["/token", "/login", "/signin", "/sign-in"].iter().any(|end| text.ends_with(end));
+    let gives_tokens = |text: &str| ends(text) || text.contains("/oauth") || text.contains("/openid");
     entry
         .alias()
         .pattern(service)

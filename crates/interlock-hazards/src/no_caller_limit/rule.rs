@@ -75,6 +75,7 @@ fn issue(view: &View<'_>, server: &Server) -> Issue {
             (Lane::B, handler.unwrap_or(span), "waits behind all of A's calls, and times out".into()),
         ],
         keys: vec![],
+        advice: None,
     }
 }
 

@@ -107,6 +107,7 @@ fn issue(entry: &Entry<'_>, retry: Retry, at: At, what: &str, confidence: Confid
             format!("the change of {}", entry.thing(retry.attempt))
         }
         Some(Op::End { .. }) => "the transaction".into(),
+        Some(Op::Call { callee: Callee::Named(name), .. }) => format!("`{name}`"),
         _ => "what failed".into(),
     };
     let reach = if is_shared(entry, retry.attempt) { Reach::Both } else { Reach::InProcess };

@@ -98,6 +98,7 @@ fn issue(entry: &Entry<'_>, at: At) -> Issue {
     let sure = class.is_some_and(|class| class.starts_with(SDK));
     Issue::at(entry, at, &[], Reach::InProcess, message)
         .no_surer_than(if sure { Confidence::High } else { Confidence::Medium })
+        .advise("Make a server object of its own for each transport.")
         .step(Lane::A, span, format!("connects `{server}` to its transport"))
         .step(Lane::B, span, format!("connects `{server}` to its own transport"))
         .step(Lane::A, span, "is answered over B's transport, or not at all")

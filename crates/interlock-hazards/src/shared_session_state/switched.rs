@@ -91,6 +91,7 @@ fn put_back(view: &View<'_>, entry: &Entry<'_>, set: At, writes: &[At]) -> Resul
     );
     let (here, there) = (entry.position(set, &[back]), entry.position(back, &[set]));
     let issue = Issue::at(entry, set, &[back], reach, message)
+        .advise("Hand it on to whoever needs it instead of keeping it for all calls, or hold one lock until it is no longer needed.")
         .step(Lane::A, here, format!("sets {thing}"))
         .step(Lane::B, here, format!("sets {thing} for itself, while A still works"))
         .step(Lane::A, there, format!("goes on with B's {thing}, and puts back what was there before"));
@@ -116,6 +117,7 @@ fn relied_on(view: &View<'_>, entry: &Entry<'_>, set: At) -> Result<Option<Issue
     let (here, there) = (entry.position(set, &[read]), entry.position(read, &[set]));
     let reach = if reach == Reach::CrossProcess { Reach::InProcess } else { reach };
     let issue = Issue::at(entry, set, &[read], reach, message)
+        .advise("Hand it on to whoever needs it instead of keeping it for all calls, or hold one lock until it is no longer needed.")
         .no_surer_than(Confidence::Medium)
         .step(Lane::A, here, format!("sets {thing}"))
         .step(Lane::B, here, format!("sets {thing} as well"))

@@ -76,6 +76,7 @@ fn taken_over(entry: &Entry<'_>, read: At, waits: &[At]) -> Result<Issue, Reason
     );
     let at = |step: At| entry.position(step, &steps);
     let issue = Issue::at(entry, read, &steps, Reach::InProcess, message)
+        .advise("Look again after the wait, in a loop, and take the place in the same step in which it was found free.")
         .step(Lane::A, at(read), format!("finds a holder in {thing}, and waits for it"))
         .step(Lane::B, at(read), "finds the same holder, and waits for it")
         .step(Lane::A, at(take), format!("goes on, and puts itself into {thing}"))

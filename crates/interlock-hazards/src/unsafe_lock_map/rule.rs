@@ -71,7 +71,7 @@ fn hand_made(view: &View<'_>, made: &HandMade) -> Vec<Issue> {
                     )
                 };
                 let message = format!(
-                    "{why} {name}, so the map grows with every key that a caller names until the server is killed"
+                    "{why} {name}, and the map grows with every key that a caller names until the server is killed"
                 );
                 let issue = issue(view, made, span, message)
                     .step(Lane::A, made.span, format!("adds an entry to {name} for its key"))
@@ -135,6 +135,7 @@ fn issue(view: &View<'_>, made: &HandMade, span: Span, message: String) -> Issue
         message,
         witness: vec![],
         keys: vec![],
+        advice: None,
     }
 }
 

@@ -8,7 +8,10 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use interlock_model::ir::{AccessPath, Field, FunctionId, Name, Root, Term, Unresolved, Value};
+use interlock_model::{
+    Span,
+    ir::{AccessPath, Field, FunctionId, Name, Root, Term, Unresolved, Value},
+};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{
@@ -103,6 +106,8 @@ pub(crate) struct Evaluator<'w, 'f> {
     pub(crate) senders: RefCell<FxHashMap<(FunctionId, usize), bool>>,
     /// The calls that lead nowhere, or not everywhere, in the order in which they were rewritten.
     pub(crate) unresolved: RefCell<Vec<Unresolved>>,
+    /// The calls at which all is known of the requests of the function that they call.
+    pub(crate) settled_requests: RefCell<Vec<Span>>,
 }
 
 impl<'f> Deref for Evaluator<'_, 'f> {
@@ -180,6 +185,7 @@ impl<'w, 'f> Evaluator<'w, 'f> {
             outcomes: Memo::of(&world.outcomes),
             senders: RefCell::default(),
             unresolved: RefCell::default(),
+            settled_requests: RefCell::default(),
         }
     }
 }

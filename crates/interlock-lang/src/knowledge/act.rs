@@ -72,11 +72,13 @@ pub(super) fn act(scene: &Scene<'_>, entry: &Entry, outcome: &mut Outcome, body:
             match sent {
                 Some(sent) => {
                     outcome.kind = sent.kind;
+                    outcome.open_request |= sent.open_request;
                     scene.take_into();
                 }
                 // What is no object may be a text.
                 None if entry.parameters.is_some() => rows::sql(scene, entry, body),
-                None => {}
+                // What is handed over says what the request is, and it comes from elsewhere.
+                None => outcome.open_request |= entry.change.is_some(),
             }
         }
         Do::Open | Do::Close | Do::CountIn | Do::CountOut | Do::Drain => handle(scene, entry, body),
@@ -171,6 +173,10 @@ fn external(scene: &Scene<'_>, entry: &Entry, outcome: &mut Outcome, body: &mut 
         (Some(ChangeText::Command), _) => command::change(&service, scene.call.arguments.get(1)),
         (None, None) | (Some(ChangeText::Unknown), _) => Change::Unknown,
     };
+    let method_open = || entry.method.as_ref().is_some_and(|method| is_open(scene, method));
+    // Without its address, what puts something in place is never held against the request that asked for it.
+    let address_open = || change == Change::Settled && entry.service.is_some() && service == Term::Unknown;
+    outcome.open_request |= entry.change.is_none() && method_open() || address_open();
     if matches!(entry.change, Some(ChangeText::Command)) {
         outcome.program = command::unseen(&service, scene.call.arguments.get(1));
     }
@@ -180,6 +186,20 @@ fn external(scene: &Scene<'_>, entry: &Entry, outcome: &mut Outcome, body: &mut 
     let sent = scene.call.arguments.iter().filter(|_| may_put);
     let from = super::statement::unique(sent.flat_map(|arg| arg.values.iter().copied()).collect());
     body.push(Op::External { into: scene.take_into(), service, change, from, idempotency, over });
+}
+
+/// Whether it is not known which method a request has: neither written out nor surely left to be the usual one.
+fn is_open(scene: &Scene<'_>, method: &Place) -> bool {
+    fn is_written(method: &Arg) -> bool {
+        match &method.shape {
+            Shape::Choice(ways) => ways.iter().all(is_written),
+            _ => method.literal().is_some(),
+        }
+    }
+    match method.find(scene) {
+        Some(method) => !is_written(&method),
+        None => method.is_hidden(scene),
+    }
 }
 
 /// What a request of this method does; one that names none only asks.

@@ -77,6 +77,11 @@ impl Place {
         self.0.iter().find_map(|route| route.find(scene)).filter(|arg| arg.shape != Shape::Null)
     }
 
+    /// Whether something may stand there that cannot be seen, because what it would be a member of is not written out.
+    pub(super) fn is_hidden(&self, scene: &Scene<'_>) -> bool {
+        self.0.iter().any(|route| route.is_hidden(scene))
+    }
+
     /// Reads the text form.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         text.split('|').map(Route::parse).collect::<Result<_, _>>().map(Self)
@@ -112,6 +117,21 @@ impl Route {
             },
         };
         Ok(Self { start, steps: parts.map(Name::from).collect() })
+    }
+
+    /// Whether the last object on the way is none that is written out in full.
+    fn is_hidden(&self, scene: &Scene<'_>) -> bool {
+        let whole = self.steps.split_last().and_then(|(_, before)| {
+            let before = Self { start: self.start.clone(), steps: before.to_vec() };
+            Some(before.find(scene)?.into_owned())
+        });
+        whole.is_some_and(|whole| match &whole.shape {
+            Shape::Opaque | Shape::Call(_) | Shape::Choice(_) => true,
+            Shape::Object(members) => members.iter().any(|(name, spread)| {
+                &**name == "..." && !matches!(spread.shape, Shape::Object(_) | Shape::Null)
+            }),
+            _ => false,
+        })
     }
 
     fn find<'s>(&self, scene: &'s Scene<'_>) -> Option<Cow<'s, Arg>> {

@@ -236,11 +236,15 @@ impl<'f> Rewriter<'_, 'f> {
         for (name, function) in ways.into_iter().rev() {
             let into = standing.into.map(|_| self.declare("result"));
             results.extend(into);
-            let callee = self.callee(function);
-            let arguments = self.arguments_for(standing, &callee);
-            let receiver = receiver.clone();
-            let op = Op::Call { into, callee, receiver, arguments, awaited: standing.awaited };
-            let then = vec![Effect { span: standing.span, op }];
+            let way = Standing { into, arguments: standing.arguments.clone(), ..*standing };
+            let mut then = vec![];
+            if !self.request(&way, (function, receiver.as_ref()), &mut then) {
+                let callee = self.callee(function);
+                let arguments = self.arguments_for(standing, &callee);
+                let receiver = receiver.clone();
+                let op = Op::Call { into, callee, receiver, arguments, awaited: standing.awaited };
+                then.push(Effect { span: standing.span, op });
+            }
             if name.is_none() && rest.is_empty() {
                 rest = then;
                 continue;

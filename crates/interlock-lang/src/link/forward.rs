@@ -12,7 +12,7 @@ use super::{
     rewrite::{Rewriter, Standing},
 };
 use crate::{
-    Arg, Kind, Shape,
+    Arg, Kind, Outcome, Shape,
     eval::{CallAt, Definition, Evaluator, Reached, library},
 };
 
@@ -109,11 +109,11 @@ impl<'f> Rewriter<'_, 'f> {
     /// The steps of a statement that a library's call runs, or that is run by the next call on what this one has prepared.
     fn steps_of(&mut self, standing: &Standing<'f>, call: &Forwarded<'f>) -> Option<Block> {
         let is_statement = |steps: &Block| steps.iter().any(|step| is_of_statement(&step.op));
-        let (steps, kind) = self.forward(standing, call)?;
+        let (steps, outcome) = self.forward(standing, call)?;
         if is_statement(&steps) {
             return Some(steps);
         }
-        let run = self.eval.run(call, &kind?)?;
+        let run = self.eval.run(call, &outcome.kind?)?;
         self.forward(standing, &run).map(|(steps, _)| steps).filter(is_statement)
     }
 
@@ -128,12 +128,12 @@ impl<'f> Rewriter<'_, 'f> {
         Arc::new(Helper { function, this, handed: standing.site.arguments.to_vec(), from: None })
     }
 
-    /// What the knowledge says of a library's call that a call comes to: its steps, and what its result is.
+    /// What the knowledge says of a library's call that a call comes to: its steps, and what is known of it besides.
     pub(super) fn forward(
         &mut self,
         standing: &Standing<'f>,
         forwarded: &Forwarded<'f>,
-    ) -> Option<(Block, Option<Kind>)> {
+    ) -> Option<(Block, Outcome)> {
         let mut body = Body::over(self.values, standing.span);
         let call = library::Applied {
             number: forwarded.number,
@@ -143,7 +143,7 @@ impl<'f> Rewriter<'_, 'f> {
             at: CallAt { into: standing.into, awaited: standing.awaited },
         };
         let outcome = library::apply_to(self.eval, &call, &forwarded.reached, &mut body)?;
-        Some((body.finish(), outcome.kind))
+        Some((body.finish(), outcome))
     }
 }
 

@@ -8,13 +8,16 @@ use interlock_model::ir::{AccessPath, Field, FunctionId, Name, Root, Term, Value
 use super::forward::{Sought, WAYS};
 use crate::{
     Arg, Shape,
-    eval::{Definition, Evaluator, bare},
+    eval::{Definition, Evaluator, Reached, bare},
     module::Site,
     val::merge,
 };
 
 /// How many parts may be put together for one call: what is handed on may be put into something that is handed on.
 const MOST_PARTS: usize = 2_000;
+
+/// How many functions are looked into for what they return, one inside of the other.
+const DEEPEST: usize = 4;
 
 /// How many arguments of a call are parts of the address that it puts together.
 const MOST_OF_ADDRESS: usize = 8;
@@ -32,8 +35,8 @@ pub(super) struct Helper {
 impl Evaluator<'_, '_> {
     /// What a call in a function is handed, as the caller of the function sees it.
     pub(super) fn arguments_from(&self, helper: &Helper, site: &Site, sought: Sought) -> Vec<Arg> {
-        let left = Cell::new(MOST_PARTS);
-        let seen = Seen { eval: self, helper, within: FunctionId(site.within), sought, left };
+        let (within, left) = (FunctionId(site.within), Cell::new(MOST_PARTS));
+        let seen = Seen { eval: self, helper, within, sought, depth: DEEPEST, left: &left };
         // What the function does with the answer leads to what it returns; here the answer is the result.
         let is_callback = |arg: &Arg| matches!(arg.shape, Shape::Function { .. });
         let mut arguments = vec![];
@@ -81,8 +84,10 @@ struct Seen<'s, 'w, 'f> {
     /// The helper, or a closure that is written in it.
     within: FunctionId,
     sought: Sought,
+    /// How many functions may still be looked into for what they return.
+    depth: usize,
     /// How many parts may still be put together.
-    left: Cell<usize>,
+    left: &'s Cell<usize>,
 }
 
 impl Seen<'_, '_, '_> {
@@ -104,6 +109,9 @@ impl Seen<'_, '_, '_> {
         {
             return self.arg(made);
         }
+        if let Some(returned) = self.returned_by(own) {
+            return returned;
+        }
         if let Some(address) = self.address(own, WAYS) {
             return address;
         }
@@ -115,6 +123,61 @@ impl Seen<'_, '_, '_> {
             _ => own.from_outside().shape,
         };
         Arg { term: self.term(&own.term), values: self.values(&own.values), shape }
+    }
+
+    /// The object that a function of the program returns, where an argument is the result of a call of it: `fetch(url, withHeaders(init))`.
+    fn returned_by(&self, own: &Arg) -> Option<Arg> {
+        let number = match (&own.shape, bare(&own.term)) {
+            (Shape::Call(number), _) => *number,
+            (Shape::Opaque, Some(value)) => match self.eval.definition(self.within, value)? {
+                Definition::Call(number) => *number,
+                _ => return None,
+            },
+            _ => return None,
+        };
+        self.returned(number).filter(|returned| matches!(returned.shape, Shape::Object(_)))
+    }
+
+    /// What a call in the helper gives back, as the caller of the helper sees it.
+    fn returned(&self, number: u32) -> Option<Arg> {
+        let depth = self.depth.checked_sub(1).filter(|_| self.sought == Sought::Request)?;
+        let site = self.eval.flat.sites.get(number as usize)?;
+        let known = site.function.map(|function| Reached::Function(FunctionId(function), None));
+        let Reached::Function(function, _) = known.unwrap_or_else(|| self.eval.reached(site)) else {
+            return None;
+        };
+        let handed = site.arguments.iter().map(|arg| self.arg(arg)).collect();
+        let helper = Helper { function, this: None, handed, from: None };
+        let inside = Seen { helper: &helper, within: function, depth, ..*self };
+        let about = self.eval.flat.about.get(function.0 as usize)?;
+        let head = self.eval.index.heads.get(function.0 as usize)?;
+        match (&*about.returned, self.eval.index.returns(head)) {
+            ([returned], _) => Some(inside.arg(returned)),
+            ([], [returned]) => inside.value(*returned, WAYS),
+            _ => None,
+        }
+    }
+
+    /// What a variable of the helper is, where it is handed over, made as an object or given back by a function.
+    fn value(&self, value: Value, ways: usize) -> Option<Arg> {
+        let ways = ways.checked_sub(1)?;
+        if let Some(number) = self.eval.parameter_of(self.helper.function, self.within, value, WAYS) {
+            return Some(self.handed(number));
+        }
+        if let Some(made) = self.made(value, WAYS) {
+            return Some(self.arg(made));
+        }
+        match self.eval.definition(self.within, value)? {
+            Definition::Call(number) => self.returned(*number),
+            Definition::Path(path) => match path.root {
+                Root::Value(whole) => path
+                    .fields
+                    .iter()
+                    .try_fold(self.value(whole, ways)?, |whole, field| member(&whole, field)),
+                _ => None,
+            },
+            _ => None,
+        }
     }
 
     /// What an address is made of that a call puts together: `new URL(path, BASE)`, `this.url(path).toString()`. Two are the same where
@@ -193,8 +256,13 @@ impl Seen<'_, '_, '_> {
             },
             _ => (value, &[][..]),
         };
-        let number = self.eval.parameter_of(self.helper.function, self.within, value, WAYS)?;
-        before.iter().chain(&path.fields).try_fold(self.handed(number), |whole, field| member(&whole, field))
+        let whole = match self.eval.parameter_of(self.helper.function, self.within, value, WAYS) {
+            Some(number) => self.handed(number),
+            // A member of what a function of the program has put together: `const { init } = prepare(options)`.
+            None if before.is_empty() && path.fields.is_empty() => return None,
+            None => self.value(value, WAYS).filter(|whole| matches!(whole.shape, Shape::Object(_)))?,
+        };
+        before.iter().chain(&path.fields).try_fold(whole, |whole, field| member(&whole, field))
     }
 
     fn handed(&self, number: usize) -> Arg {

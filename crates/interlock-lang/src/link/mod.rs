@@ -90,7 +90,7 @@ pub(crate) fn link(
     let tables = tables::of(&Evaluator::new(&world()), &schemas);
     let world = world().with_keys(tables::keys(&tables));
     let bare_maps = if semantics.bare_maps { bare_maps(&world, &functions) } else { HashSet::default() };
-    let unresolved = rewrite_all(&world, &mut functions);
+    let (unresolved, settled_requests) = rewrite_all(&world, &mut functions);
     if semantics.coroutines {
         waits::settle(&mut functions);
     }
@@ -111,6 +111,7 @@ pub(crate) fn link(
         called_often: HashSet::default(),
         notes: bounded(notes),
         unresolved,
+        settled_requests,
         words: BTreeMap::new(),
     }
 }
@@ -137,19 +138,20 @@ fn bare_maps(world: &World<'_>, functions: &[Function]) -> HashSet<Span> {
     found
 }
 
-/// Rewrites all functions, and says which of their calls lead nowhere. What a call reaches does not depend on who asked before, so threads
+/// Rewrites all functions, and says which of their calls lead nowhere, and which leave nothing open of a request. What a call reaches does not depend on who asked before, so threads
 /// take functions as they come.
-fn rewrite_all(world: &World<'_>, functions: &mut [Function]) -> Vec<Unresolved> {
+fn rewrite_all(world: &World<'_>, functions: &mut [Function]) -> (Vec<Unresolved>, HashSet<Span>) {
     let rewrite = |(part, functions): (usize, &mut [Function])| {
         let eval = Evaluator::new(world);
         for (id, function) in (part * SIDE_BY_SIDE..).zip(functions) {
             rewrite::rewrite(&eval, FunctionId(number(id)), function);
         }
-        eval.unresolved.take()
+        (eval.unresolved.take(), eval.settled_requests.take())
     };
-    let parts: Vec<Vec<Unresolved>> =
+    let parts: Vec<(Vec<Unresolved>, Vec<Span>)> =
         functions.par_chunks_mut(SIDE_BY_SIDE).enumerate().map(rewrite).collect();
-    parts.into_iter().flatten().collect()
+    let (unresolved, settled): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
+    (unresolved.into_iter().flatten().collect(), settled.into_iter().flatten().collect())
 }
 
 /// Says of handlers that are not asynchronous how they run, and what is to be said about that.

@@ -31,8 +31,10 @@ impl<'f> Rewriter<'_, 'f> {
         }
         let mut found = ForwardedCalls::nothing(Sought::Request);
         self.eval.forwarded(&self.helper(standing, function, receiver), DEPTH, &mut found);
+        let mut open = found.calls.is_empty();
         let requests = found.calls.iter().filter_map(|call| {
-            let mut steps = self.forward(standing, call)?.0;
+            let (mut steps, outcome) = self.forward(standing, call)?;
+            open |= outcome.open_request;
             let at = steps.iter().position(|step| matches!(step.op, Op::External { .. }))?;
             match steps.swap_remove(at).op {
                 Op::External { service, change, idempotency, over, .. } => {
@@ -48,6 +50,9 @@ impl<'f> Rewriter<'_, 'f> {
             Change::Effect | Change::Unknown => false,
         };
         let requests: Vec<_> = requests.collect();
+        if !open {
+            self.eval.settled_requests.borrow_mut().push(standing.span);
+        }
         let Some((service, change, idempotency, over)) = requests.into_iter().find(known) else {
             return false;
         };
@@ -119,10 +124,10 @@ impl<'f> Evaluator<'_, 'f> {
         let Some(site) = self.flat.sites.get(number as usize) else { return false };
         let (mut values, at) = (vec![], self.index.calls.get(number as usize).copied().unwrap_or_default());
         let mut body = Body::over(&mut values, site.span);
-        if library::apply(self, number, &self.reached(site), at, &mut body).is_none() {
+        let Some(outcome) = library::apply(self, number, &self.reached(site), at, &mut body) else {
             return false;
-        }
+        };
         let open = |step: &Effect| matches!(step.op, Op::External { change: Change::Unknown, .. });
-        body.finish().iter().any(open)
+        outcome.open_request || body.finish().iter().any(open)
     }
 }

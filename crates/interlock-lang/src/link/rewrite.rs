@@ -385,6 +385,9 @@ impl<'f> Rewriter<'_, 'f> {
         if let Some(program) = &outcome.program {
             self.note_program(standing, program);
         }
+        if outcome.open_request {
+            self.note_unresolved(standing, UnresolvedReason::Request);
+        }
         self.define_if_not(standing, &mut steps);
         out.extend(steps);
         true

@@ -34,6 +34,8 @@ pub struct Program {
     pub notes: Vec<Note>,
     /// The calls that lead nowhere, or not everywhere, in the order of the functions: where the analysis lost its way.
     pub unresolved: Vec<Unresolved>,
+    /// The calls that hand a function what its requests are made of, all of it: what is open inside of it is not open for them.
+    pub settled_requests: HashSet<Span>,
     /// Words that a project adds to what rules read names by, under the names of the lists: never from a front end.
     pub words: BTreeMap<Name, Vec<Name>>,
 }
@@ -68,6 +70,8 @@ pub enum UnresolvedReason {
     Guessed,
     /// It runs another program, and what that one changes is not seen.
     Program,
+    /// It sends a request, and what that one changes is not seen: its method is not known, or where it goes to.
+    Request,
     /// So many functions may be meant that the budget was not enough for all of them.
     Alternatives {
         /// How many were left out.

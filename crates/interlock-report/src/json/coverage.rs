@@ -53,6 +53,7 @@ enum Kind {
     NotInlined,
     Budget,
     OtherProgram,
+    UnknownRequest,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -67,6 +68,8 @@ struct Sum {
     budget: usize,
     #[serde(default)]
     other_programs: usize,
+    #[serde(default)]
+    unknown_requests: usize,
     unreached: usize,
 }
 

@@ -47,6 +47,7 @@ fn a_report_is_written_with_the_fields_of_the_contract() {
               "not_inlined": 0,
               "budget": 0,
               "other_programs": 0,
+              "unknown_requests": 0,
               "unreached": 7
             },
             "notes": [
@@ -182,6 +183,7 @@ fn a_report_without_findings_is_complete() {
               "not_inlined": 0,
               "budget": 0,
               "other_programs": 0,
+              "unknown_requests": 0,
               "unreached": 0
             },
             "notes": []

@@ -11,7 +11,7 @@
 //!
 //! A call of a function that the same tool sees elsewhere is not lost. What counts, and why, is decision 75.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use interlock_hazards::{
     Lexicon,
@@ -119,14 +119,24 @@ impl Lost {
 }
 
 fn losses_of(judge: &Judge<'_>, entry: &Expanded) -> Lost {
-    let mut walk = Walk { seen: FxHashSet::from_iter([entry.function]), calls: vec![] };
+    let mut walk = Walk {
+        settled: &judge.program.settled_requests,
+        seen: FxHashSet::from_iter([entry.function]),
+        open: FxHashSet::default(),
+        calls: vec![],
+    };
+    // Who calls a part with what is not seen here, so nothing of its requests is called open.
+    let settled = matches!(entry.runs, Runs::Part(_));
+    if !settled {
+        walk.open.insert(entry.function);
+    }
     // The protocol waits for what a handler gives back.
-    walk.block(&entry.body, Then { block: true, function: true });
-    let Walk { seen, calls } = walk;
+    walk.block(&entry.body, Then { block: true, function: true }, settled);
+    let Walk { seen, open, calls, .. } = walk;
     let of_call = |call: &Left<'_>| judge.loss(call, &entry.values);
     let calls_left = calls.iter().filter_map(of_call);
     let mut losses: Vec<Loss> =
-        calls_left.chain(judge.alternatives(&seen)).chain(judge.programs(&seen)).collect();
+        calls_left.chain(judge.alternatives(&seen)).chain(judge.unseen(&seen, &open)).collect();
     losses.sort();
     losses.dedup();
     let left_out = |call: &Left<'_>| judge.left_out(call).filter(|(id, _)| !seen.contains(id));
@@ -134,10 +144,13 @@ fn losses_of(judge: &Judge<'_>, entry: &Expanded) -> Lost {
     Lost { losses, left_out, seen }
 }
 
-#[derive(Default)]
 struct Walk<'e> {
+    /// The calls that leave nothing open of the requests behind them.
+    settled: &'e HashSet<Span>,
     /// The functions whose steps are seen.
     seen: FxHashSet<FunctionId>,
+    /// Those of them that are called by somebody who leaves open what their requests are.
+    open: FxHashSet<FunctionId>,
     /// The calls that are left.
     calls: Vec<Left<'e>>,
 }
@@ -172,9 +185,11 @@ impl Then {
 }
 
 impl<'e> Walk<'e> {
-    fn block(&mut self, block: &'e [Effect], then: Then) {
+    /// `settled` where the request of a call around it is known.
+    fn block(&mut self, block: &'e [Effect], then: Then, settled: bool) {
         for (at, effect) in block.iter().enumerate() {
             let waits = then.behind(block.get(at + 1..).unwrap_or_default());
+            let mut settled = settled;
             let inside = match &effect.op {
                 op @ Op::Call { awaited, .. } => {
                     self.calls.push(Left { span: effect.span, op, waited: *awaited && waits });
@@ -182,11 +197,15 @@ impl<'e> Walk<'e> {
                 }
                 Op::Inlined { function, .. } => {
                     self.seen.insert(*function);
+                    settled |= self.settled.contains(&effect.span);
+                    if !settled {
+                        self.open.insert(*function);
+                    }
                     Then { block: waits, function: waits }
                 }
                 _ => Then { block: waits, ..then },
             };
-            effect.op.blocks().for_each(|inner| self.block(inner, inside));
+            effect.op.blocks().for_each(|inner| self.block(inner, inside, settled));
         }
     }
 }
@@ -245,6 +264,7 @@ impl Judge<'_> {
             Some(UnresolvedReason::Function) => LossKind::UnresolvedImport,
             Some(UnresolvedReason::Alternatives { .. }) => LossKind::Alternatives,
             Some(UnresolvedReason::Program) => LossKind::OtherProgram,
+            Some(UnresolvedReason::Request) => LossKind::UnknownRequest,
             Some(UnresolvedReason::Receiver | UnresolvedReason::Method | UnresolvedReason::Guessed) => {
                 LossKind::UnresolvedReceiver
             }
@@ -274,7 +294,8 @@ impl Judge<'_> {
             | LossKind::UnknownFunction
             | LossKind::NotInlined
             | LossKind::Budget
-            | LossKind::OtherProgram => true,
+            | LossKind::OtherProgram
+            | LossKind::UnknownRequest => true,
         }
     }
 
@@ -292,23 +313,31 @@ impl Judge<'_> {
         })
     }
 
-    /// The calls in what was inlined that run other programs.
-    fn programs(&self, seen: &FxHashSet<FunctionId>) -> impl Iterator<Item = Loss> {
-        let run = self.program.unresolved.iter().filter(|unresolved| {
-            unresolved.reason == UnresolvedReason::Program && seen.contains(&unresolved.function)
-        });
-        run.map(|unresolved| Loss {
-            location: location(self.program, unresolved.span),
-            kind: LossKind::OtherProgram,
-            callee: unresolved.callee.to_string(),
-            hides: true,
+    /// The calls in what was inlined whose effect is outside and not seen: they run other programs, or send requests that are open.
+    fn unseen(
+        &self,
+        seen: &FxHashSet<FunctionId>,
+        open: &FxHashSet<FunctionId>,
+    ) -> impl Iterator<Item = Loss> {
+        self.program.unresolved.iter().filter_map(move |unresolved| {
+            let (kind, functions) = match unresolved.reason {
+                UnresolvedReason::Program => (LossKind::OtherProgram, seen),
+                UnresolvedReason::Request => (LossKind::UnknownRequest, open),
+                _ => return None,
+            };
+            functions.contains(&unresolved.function).then(|| Loss {
+                location: location(self.program, unresolved.span),
+                kind,
+                callee: unresolved.callee.to_string(),
+                hides: true,
+            })
         })
     }
 }
 
-/// Whether a tool says of itself that it changes nothing: then the programs that it runs do not either.
+/// Whether a tool says of itself that it changes nothing: then the programs that it runs and the requests that it sends do not either.
 fn is_harmless(loss: &Loss, read_only: bool) -> bool {
-    read_only && loss.kind == LossKind::OtherProgram
+    read_only && matches!(loss.kind, LossKind::OtherProgram | LossKind::UnknownRequest)
 }
 
 /// What a function is called inside of what it is a member of.

@@ -80,6 +80,7 @@ fn toy_rules(program: &mut Program) -> Analysed {
         message: "it is lost".to_owned(),
         witness: Vec::new(),
         keys: Vec::new(),
+        advice: None,
     };
     let found = |function: &Function| Some(AttributedIssue::alone(find(&function.name)?, issue(function)));
     let tool = ToolCoverage { name: "a".into(), followed: true, lost: vec![] };

@@ -40,6 +40,10 @@ const KNOWN: &[(&str, &str)] = &[
         "`Object.assign` is not read as the spread that it was",
     ),
     (
+        "the options of a request are put together by helpers that return objects",
+        "`Object.assign` is not read as the spread that it was",
+    ),
+    (
         "the way with the store leaves the function, and the rest is for nobody",
         "the conditional that `??` becomes is not read as surely there",
     ),

@@ -119,6 +119,50 @@ fn a_call_is_lost_where_it_could_hide_a_change_of_what_calls_share() {
     }
 }
 
+/// Functions of the tree through which requests are sent.
+const SENDERS: &str = r#"
+const API = "https://notes.example";
+async function send(method, path, body) {
+  const answer = await fetch(API + path, { method, body: JSON.stringify(body) });
+  return answer.json();
+}
+function withHeaders(init = {}) {
+  const all = { ...init };
+  if (all.body) all.body = JSON.stringify(all.body);
+  return all;
+}
+function split(options = {}) {
+  const { timeout, ...init } = options;
+  return { timeout, init };
+}
+async function request(path, options = {}) {
+  const { timeout, init } = split(withHeaders(options));
+  const answer = await fetch(API + path, { ...init, headers: { timeout } });
+  return answer.json();
+}
+"#;
+
+#[test]
+fn a_request_is_lost_where_it_is_not_known_what_it_changes() {
+    for (body, expected) in [
+        ("await fetch('https://a/' + given);", &[] as &[&str]),
+        ("await fetch('https://a/' + given, { method: 'PUT', body: all });", &[]),
+        ("await fetch('https://a/' + given, { method: all ? 'PUT' : 'POST' });", &[]),
+        ("await fetch('https://a/' + given, all);", &["unknown-request fetch"]),
+        ("await fetch('https://a/' + given, { ...all });", &["unknown-request fetch"]),
+        // Whoever hands over the method says what is sent.
+        ("await send('PUT', '/notes/' + given, all); await send('GET', '/notes');", &[]),
+        ("await send(given, '/notes', all);", &["unknown-request fetch"]),
+        // So does whoever writes the options out, however often they are put together anew on the way.
+        ("await request('/notes'); await request('/notes/' + given, { method: 'PUT', body: all });", &[]),
+        ("await request('/notes/' + given, all);", &["unknown-request fetch"]),
+        // One call that is known does not make up for one that is not.
+        ("await send('GET', '/notes'); await send(given, '/notes');", &["unknown-request fetch"]),
+    ] {
+        assert_eq!(lost(body, SENDERS), expected, "{body}");
+    }
+}
+
 #[test]
 fn too_few_tools_followed_are_not_graded_and_end_in_three() {
     let lost = tree("await client.push(all);", "");

@@ -166,6 +166,54 @@ impl<'v, 'e> Flow<'v, 'e> {
         false
     }
 
+    /// Whether all that a read or a request has found is among what some values were made from, or one of the things in it, and not only members of
+    /// it by name: `{ ...found, done }` holds it, `{ name: found.name }` does not.
+    #[must_use]
+    pub fn holds_whole(self, values: &[Value], read: At) -> bool {
+        let Some(Op::Read { into, .. } | Op::External { into: Some(into), .. }) = self.0.op(read) else {
+            return false;
+        };
+        let seen = match self.0.resource(read) {
+            Some(Resource::Shared(seen)) => Some(seen),
+            _ => None,
+        };
+        let is_seen = |path: &AccessPath| {
+            seen.is_some_and(|seen| {
+                let rest = path.fields.get(seen.fields.len()..).unwrap_or_default();
+                path.root == seen.root
+                    && path.fields.starts_with(&seen.fields)
+                    && rest.iter().all(|field| matches!(field, Field::At(_)))
+            })
+        };
+        let mut pending = values.to_vec();
+        let mut next = 0;
+        while let Some(value) = pending.get(next).copied().filter(|_| next < MOST_PARTS) {
+            next += 1;
+            if value == *into {
+                return true;
+            }
+            let mut more: Vec<Value> = vec![];
+            match self.definition(value) {
+                Definition::Term(Term::Path(path)) | Definition::Location(path) => {
+                    if is_seen(path) {
+                        return true;
+                    }
+                    if path.fields.iter().all(|field| self.0.alias().is_wrapping(field)) {
+                        path.mention(&mut more);
+                        more.extend(self.inputs(value).iter().filter(|_| path.fields.is_empty()));
+                    }
+                }
+                _ => match self.definition_site(value) {
+                    Some(site) => more = self.made_from(value, site),
+                    None => more.extend(self.inputs(value)),
+                },
+            }
+            more.retain(|value| !pending.contains(value));
+            pending.extend(more);
+        }
+        false
+    }
+
     /// Whether a value is what a library came to, or a member of that.
     #[must_use]
     pub fn is_of_library(self, value: Value) -> bool {

@@ -1,6 +1,6 @@
 //! Declarations and destructuring.
 
-use interlock_model::ir::{AccessPath, Field, Op, Root, Term};
+use interlock_model::ir::{AccessPath, Field, Name, Op, Root, Term};
 use oxc_ast::ast::{BindingPattern, Expression, VariableDeclaration};
 use oxc_span::GetSpan;
 
@@ -11,7 +11,7 @@ use super::{
     expressions::one_of,
     val::{Val, is_small, merge},
 };
-use crate::Shape;
+use crate::{Arg, Shape};
 
 impl<'a> Lowerer<'a> {
     pub(super) fn variables(&mut self, variables: &VariableDeclaration<'a>) {
@@ -139,16 +139,18 @@ impl<'a> Lowerer<'a> {
             }
             BindingPattern::ObjectPattern(object) => {
                 let val = self.with_path(val);
+                let mut taken = vec![];
                 for property in &object.properties {
                     let mut values = vec![];
                     let name = self.property_name(&property.key, property.computed, &mut values);
+                    taken.push(name.clone());
                     let field = if name.is_empty() { Field::At(Term::Unknown) } else { Field::Name(name) };
                     let mut part = self.part_of(&val, field);
                     merge(&mut part.values, &values);
                     self.pattern(&property.value, part, declares);
                 }
                 if let Some(rest) = &object.rest {
-                    let rest_val = Val::from_values(val.values, val.flags);
+                    let rest_val = rest_of(val, taken);
                     self.pattern(&rest.argument, rest_val, declares);
                 }
             }
@@ -236,4 +238,13 @@ impl<'a> Lowerer<'a> {
             None => Val::from_values(val.values.clone(), val.flags),
         }
     }
+}
+
+/// What is left of an object when members were taken out of it: an object of its own, with all others in it.
+fn rest_of(val: Val, taken: Vec<Name>) -> Val {
+    let (values, flags) = (val.values.clone(), val.flags);
+    let gone = Arg { term: Term::Unknown, values: vec![], shape: Shape::Null };
+    let without = taken.into_iter().filter(|name| !name.is_empty()).map(|name| (name, gone.clone()));
+    let members = std::iter::once(("...".into(), val.into_arg())).chain(without).collect();
+    Val { shape: Shape::Object(members), ..Val::from_values(values, flags) }
 }

@@ -336,8 +336,9 @@ async function drain(stream) {
             3         suspend
             3         item = stream[?] from stream
             3         id = item.id from item
-            3         rest = derived from item
-            4         store = call '::store'(id, rest)
+            3         rest = new
+            3         rest.2 = rest from rest, item
+            4         store = call '::store'(id, rest.2)
             4         suspend
             6       keys = read shared stream.keys
             6       loop over each key
