@@ -49,6 +49,9 @@ pub enum Refused {
     /// A scheme that needs a key, or that is not allowed.
     #[error("only https addresses are fetched here")]
     Scheme,
+    /// A `file:` address, where some are allowed. Whether there is something at that place is not told.
+    #[error("a file: address must lead, without `%` and `?`, into a folder that was allowed with --allow-files")]
+    Folder,
     /// Somebody's name or password.
     #[error("an address must not carry a name or a password")]
     Credentials,
@@ -105,11 +108,14 @@ impl Allowed {
     }
 
     fn folder(&self, path: &str) -> Result<Reach, Refused> {
+        if self.folders.is_empty() {
+            return Err(Refused::Scheme);
+        }
         // What links and `..` lead to is what counts.
-        let real = Path::new(path).canonicalize().map_err(|_| Refused::Scheme)?;
+        let real = Path::new(path).canonicalize().map_err(|_| Refused::Folder)?;
         let is_below = |folder: &PathBuf| folder.canonicalize().is_ok_and(|folder| real.starts_with(folder));
         let is_plain = path.starts_with('/') && !path.contains(['%', '?']);
-        if is_plain && self.folders.iter().any(is_below) { Ok(Reach::Nowhere) } else { Err(Refused::Scheme) }
+        if is_plain && self.folders.iter().any(is_below) { Ok(Reach::Nowhere) } else { Err(Refused::Folder) }
     }
 }
 
@@ -179,8 +185,9 @@ mod tests {
         for path in
             [outside.clone(), folder.path().join("in/link"), inside.join("../../out"), inside.join("none")]
         {
-            assert_eq!(judge(&path), Err(Refused::Scheme), "{}", path.display());
+            assert_eq!(judge(&path), Err(Refused::Folder), "{}", path.display());
         }
-        assert_eq!(allowed.judge(&format!("file://localhost{}", inside.display())), Err(Refused::Scheme));
+        assert_eq!(allowed.judge(&format!("file://localhost{}", inside.display())), Err(Refused::Folder));
+        assert_eq!(Allowed::default().judge(&format!("file://{}", inside.display())), Err(Refused::Scheme));
     }
 }

@@ -44,7 +44,7 @@ pub(super) fn reset(view: &View<'_>) -> Vec<Issue> {
     if stores.is_empty() {
         return vec![];
     }
-    let sets: Vec<Put<'_, '_>> = racing().flat_map(|entry| sets_of(view, entry)).collect();
+    let sets: Vec<Vec<Put<'_, '_>>> = racing().map(|entry| sets_of(view, entry)).collect();
     let judged = |(entry, read, store): (&Entry<'_>, At, At)| {
         entry.settle(&HAZARD.id, &[read, store], judge(view, entry, read, store, &sets))
     };
@@ -82,7 +82,7 @@ fn judge(
     entry: &Entry<'_>,
     read: At,
     store: At,
-    sets: &[Put<'_, '_>],
+    sets: &[Vec<Put<'_, '_>>],
 ) -> Result<Issue, Reason> {
     let window = entry.locks().race_window(read, store).ok_or(Reason::NotAfter)?;
     needs(window.suspends, Reason::NoSuspension)?;
@@ -90,7 +90,7 @@ fn judge(
     let objects = view.objects();
     let kept = objects.location(entry, store).ok_or(Reason::OutOfScope)?;
     // Who drops it: sets it to nothing that anybody has computed.
-    let drops = |one: &&Put<'_, '_>| {
+    let drops = |one: &Put<'_, '_>| {
         let emptied = match one.entry.op(one.at) {
             Some(Op::Write { from, .. }) => from.is_empty(),
             _ => false,
@@ -98,23 +98,26 @@ fn judge(
         emptied && one.location.names.are_of_one(&kept.names) && !is_beginning(one.entry, one.at)
     };
     let settings = entry.flow().data_dependences(store);
-    let mut found = None;
-    for drop in sets.iter().filter(drops).filter(|drop| !std::ptr::eq(drop.entry, entry)) {
-        for setting in settings.iter().copied().filter(|setting| is_setting(entry, *setting, read, store)) {
-            let Some(made_by) = objects.location(entry, setting) else { continue };
-            let changed = sets.iter().find(|other| {
-                std::ptr::eq(other.entry, drop.entry)
-                    && other.at != drop.at
-                    && made_by.names.depth_in(&other.location.names).is_some()
-                    && !other.location.names.are_of_one(&kept.names)
-                    && !is_beginning(other.entry, other.at)
-            });
-            if let Some(changed) = changed {
-                found = found.or(Some((drop, setting, changed)));
-            }
-        }
-    }
-    let (drop, setting, changed) = found.ok_or(Reason::OutOfScope)?;
+    let settings: Vec<(At, Location)> = settings
+        .iter()
+        .filter(|setting| is_setting(entry, **setting, read, store))
+        .filter_map(|setting| Some((*setting, objects.location(entry, *setting)?)))
+        .collect();
+    let changes = |drop: &Put<'_, '_>, other: &Put<'_, '_>, made_by: &Location| {
+        other.at != drop.at
+            && made_by.names.depth_in(&other.location.names).is_some()
+            && !other.location.names.are_of_one(&kept.names)
+            && !is_beginning(other.entry, other.at)
+    };
+    // One call drops it and changes the setting, so each call's own steps are looked through alone: servers have hundreds of calls.
+    let found = sets.iter().flat_map(|of_call| of_call.iter().map(move |drop| (drop, of_call)));
+    let found = found.filter(|(drop, _)| !std::ptr::eq(drop.entry, entry) && drops(drop));
+    let found = found.flat_map(|(drop, of_call)| settings.iter().map(move |setting| (drop, of_call, setting)));
+    let mut found = found.filter_map(|(drop, of_call, (setting, made_by))| {
+        let changed = of_call.iter().find(|other| changes(drop, other, made_by))?;
+        Some((drop, *setting, changed))
+    });
+    let (drop, setting, changed) = found.next().ok_or(Reason::OutOfScope)?;
     // A call that reads the setting again after the wait, and before it caches the handle, notices the change.
     let asks_again = entry.flow().controlling_reads(store).any(|(check, other)| {
         other > read
