@@ -43,7 +43,8 @@ pub(super) fn closed_twice(entry: &Entry<'_>) -> Vec<Issue> {
             needs(entry.is_tool() || asked.is_some(), Reason::OutOfScope)?;
             unless(ends_the_process(entry, close), Reason::ProcessEnds)?;
             unless(!entry.locks().mutexes(close).is_empty(), Reason::HeldLock)?;
-            unless(is_claimed(entry, close), Reason::ClaimedFirst)
+            unless(is_claimed(entry, close), Reason::ClaimedFirst)?;
+            unless(is_taken_out(entry, close, &handle), Reason::TakenOutFirst)
         };
         if entry.settle(&HAZARD.id, &[close], judge()).is_none() {
             continue;
@@ -90,6 +91,30 @@ fn is_claimed(entry: &Entry<'_>, close: At) -> bool {
         matches!(entry.op(at), Some(Op::Write { mode, .. }) if claims(mode))
             && at < close
             && entry.control().leads_to(at, close).is_some()
+    })
+}
+
+/// Whether the channel is looked up and taken out of where it was found under one lock, before it is closed: who comes second finds
+/// nothing there to close.
+fn is_taken_out(entry: &Entry<'_>, close: At, handle: &AccessPath) -> bool {
+    let leaves = |at: At| match entry.op(at) {
+        Some(Op::Delete { .. }) => true,
+        Some(Op::Write { mode: WriteMode::Blind, from, .. }) => from.is_empty(),
+        _ => false,
+    };
+    let is_it = |at: At| matches!(entry.resource(at), Some(Resource::Shared(path)) if path == handle);
+    let looks = |gone: At| {
+        entry
+            .steps_of(Kinds::READ)
+            .filter(|read| *read < gone && is_it(*read))
+            .any(|read| entry.locks().race_window(read, gone).is_some_and(|window| window.is_locked()))
+    };
+    entry.steps_of(Kinds::DELETE | Kinds::WRITE).any(|gone| {
+        gone < close
+            && leaves(gone)
+            && is_it(gone)
+            && entry.control().leads_to(gone, close).is_some()
+            && looks(gone)
     })
 }
 

@@ -25,7 +25,12 @@ use crate::{
     view::{At, Entry, Kinds, Overlap, View},
 };
 
-use super::{HAZARD, remedy::TAKE_OUT_FIRST, rule::ends_the_process};
+use super::{
+    HAZARD,
+    places::{is_same_place, map_of},
+    remedy::TAKE_OUT_FIRST,
+    rule::ends_the_process,
+};
 
 /// The entries that a tool of an entry point tears down before it removes them.
 pub(super) fn entries_kept(view: &View<'_>) -> Vec<Issue> {
@@ -108,24 +113,11 @@ fn user<'v, 'e>(
     removed: At,
     place: &AccessPath,
 ) -> Option<(&'v Entry<'e>, At)> {
-    let map = |path: &AccessPath| {
-        let (last, fields) = path.fields.split_last()?;
-        let fields = fields.iter().cloned().collect();
-        matches!(last, Field::At(_)).then(|| AccessPath { root: path.root.clone(), fields })
-    };
-    let owner = |entry: &Entry<'_>, at: At| entry.program.function(entry.function_of(at))?.owner.clone();
-    let ours = map(place)?;
-    let (name, class) = (entry.path_text(&ours), owner(entry, removed));
+    let ours = map_of(place)?;
     let is_it = |other: &Entry<'_>, at: At, path: &AccessPath| {
-        let Some(theirs) = map(path) else { return false };
-        let is_global = matches!((&theirs.root, &ours.root), (Root::Global(_), Root::Global(_)));
-        let is_named = || theirs.fields == ours.fields && other.path_text(&theirs) == name;
-        let is_member =
-            || class.is_some() && theirs.fields.last() == ours.fields.last() && owner(other, at) == class;
-        if is_global && theirs == ours {
-            return true;
-        }
-        other.alias().is_shared(path) && (!is_global && is_named() || is_member())
+        let whole = map_of(path);
+        other.alias().is_shared(path)
+            && whole.is_some_and(|theirs| is_same_place((entry, removed, &ours), (other, at, &theirs)))
     };
     let touches = |other: &Entry<'_>, at: At| matches!(other.resource(at), Some(Resource::Shared(path)) if is_it(other, at, path));
     let others =

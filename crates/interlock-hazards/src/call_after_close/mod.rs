@@ -2,6 +2,8 @@
 
 mod closed_twice;
 mod entry_kept;
+mod handed_out;
+mod places;
 mod probe;
 mod remedy;
 mod replaced;

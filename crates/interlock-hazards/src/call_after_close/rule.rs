@@ -14,14 +14,14 @@
 //! ```
 //!
 //! Where the process ends, nothing is left to race for. A tool that replaces what all share is in `replaced.rs`, one that closes an entry of
-//! a map in `entry_kept.rs`, a
-//! channel that is closed twice in `closed_twice.rs`.
+//! a map in `entry_kept.rs`, a channel that is closed twice in `closed_twice.rs`, and what is used behind the lock under which it was looked
+//! up in `handed_out.rs`.
 
 use std::collections::{BTreeSet, HashMap};
 
 use interlock_model::{
     Confidence, Lane, Reach,
-    ir::{AccessPath, Callee, Field, Op, Resource, Root, Start, Term, Via},
+    ir::{AccessPath, Callee, Field, LockKind, Op, Resource, Root, Start, Term, Via},
 };
 
 use crate::{
@@ -31,7 +31,9 @@ use crate::{
     view::{At, Entry, Kinds, Runs, View},
 };
 
-use super::{HAZARD, closed_twice::closed_twice, entry_kept::entries_kept, replaced::replaced};
+use super::{
+    HAZARD, closed_twice::closed_twice, entry_kept::entries_kept, handed_out::handed_out, replaced::replaced,
+};
 
 /// Finds `call-after-close`.
 pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
@@ -45,7 +47,8 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
     let torn_down =
         |entry| idle(view, entry).into_iter().chain(replaced(view, entry)).chain(closed_twice(entry));
     if closers.is_empty() {
-        return view.entries_with(Kinds::CLOSE).flat_map(torn_down).chain(entries_kept(view)).collect();
+        let found = view.entries_with(Kinds::CLOSE).flat_map(torn_down).chain(entries_kept(view));
+        return found.chain(handed_out(view)).collect();
     }
     // Paths that lead to the same place end alike, whatever they start at.
     let mut by_end: HashMap<Option<&Field>, Vec<&Closer<'_, '_>>> = HashMap::new();
@@ -56,6 +59,9 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
     let mut found: Vec<Issue> = callers().flat_map(|entry| tested(entry, &by_end)).collect();
     found.extend(view.entries_with(Kinds::CLOSE).flat_map(torn_down));
     found.extend(entries_kept(view));
+    // What is told of a test of a flag is not told again of what was looked up with it.
+    let known: BTreeSet<_> = found.iter().map(|issue| issue.function).collect();
+    found.extend(handed_out(view).into_iter().filter(|issue| !known.contains(&issue.function)));
     found
 }
 
@@ -264,11 +270,16 @@ fn is_counted_in(entry: &Entry<'_>, test: At, used: At, closer: &Closer<'_, '_>)
         together && (waited(&path) || (counts_out(entry, at) && closer_waits))
     });
     // A lock that is held over the whole use, and that close takes as well, is as good as a count.
+    // Who shares it only with others who look is kept apart from close all the same.
     let held = || {
-        entry
-            .locks()
-            .race_window(test, used)
-            .is_some_and(|window| window.locks.iter().any(|lock| sets_under(closer, lock)))
+        let all_the_way = entry.locks().held(used);
+        let locks = entry.locks().held(test).iter().filter(|at| all_the_way.contains(at));
+        locks
+            .filter_map(|at| match entry.op(*at) {
+                Some(Op::Acquire { lock, .. }) => Some(entry.locks().resolve(lock)),
+                _ => None,
+            })
+            .any(|lock| lock.kind == LockKind::Mutex && sets_under(closer, &lock))
     };
     counted || held()
 }

@@ -91,7 +91,8 @@ fn judge(entry: &Entry<'_>, at: At) -> Result<Issue, Reason> {
     };
     // What the function opens for others to use can also be left behind by a first use that fails.
     let hands_on = || is_handed_on(entry, at, &names);
-    let first_use = || failures.iter().find(|by| uses(entry, **by)).copied().filter(|_| hands_on());
+    let first_use =
+        || failures.iter().find(|by| **by != at && uses(entry, **by)).copied().filter(|_| hands_on());
     // The same where a caller catches all failures: the first request over the handle that was opened.
     let answered_use = || {
         let again = answers.iter().find(|by| entry.control().is_recovery(**by))?;
@@ -128,7 +129,14 @@ fn given_back(entry: &Entry<'_>, at: At, closes: &[At]) -> Vec<At> {
         _ => false,
     };
     let closes: Vec<At> = closes.iter().copied().chain(entry.all(Kinds::CALL, called_so)).collect();
-    if closes.iter().any(|close| entry.control().is_finally(*close)) {
+    // Whoever called may put off a close as well, but only of what it was given.
+    let is_put_off = |close: &At| {
+        let around = || entry.control().around(*close, |op| matches!(op, Op::Try { .. }));
+        entry.control().is_finally(*close)
+            && (entry.frame_of(*close) == entry.frame_of(at)
+                || around().is_some_and(|attempt| entry.control().encloses(attempt, at)))
+    };
+    if closes.iter().any(is_put_off) {
         return vec![];
     }
     // A loop over all open handles closes this one, and so does a branch that tests first whether there is one.

@@ -96,8 +96,12 @@ fn judge(entry: &Entry<'_>, at: At) -> Result<Issue, Reason> {
 
 /// Whether a request goes to where tokens and sessions are given out: one more of them harms nobody.
 fn asks_for_token(entry: &Entry<'_>, service: &Term) -> bool {
-    let ends = |text: &str| ["/token", "/login", "/signin", "/sign-in"].iter().any(|end| text.ends_with(end));
-    let gives_tokens = |text: &str| ends(text) || text.contains("/oauth") || text.contains("/openid");
+    let gives_tokens = |text: &str| {
+        let last = text.split(['?', '#']).next().unwrap_or_default().rsplit('/').next().unwrap_or_default();
+        text.contains('/') && entry.lexicon().has(Topic::GivesTokens, &last.to_ascii_lowercase())
+            || text.contains("/oauth")
+            || text.contains("/openid")
+    };
     entry
         .alias()
         .pattern(service)

@@ -71,11 +71,39 @@ fn counts_against_limit(pair: &CheckAct<'_, '_>) -> bool {
         Some(resource) => {
             let under_way = || is_named_so(pair.entry, resource, Topic::UnderWay);
             (counts || adds)
-                && (is_limit(pair.entry, resource) || refuses(pair.entry, pair.check) && under_way())
+                && (is_limit(pair.entry, resource)
+                    || refuses(pair.entry, pair.check) && under_way()
+                    || begins_anew(pair.entry, resource))
                 || counts_later(pair)
         }
         None => false,
     }
+}
+
+/// Whether a number in memory is set back when the time says so: what is compared and counted until then is how often something was
+/// done in that time, whatever it is called.
+fn begins_anew(entry: &Entry<'_>, counted: &Resource) -> bool {
+    // The time is asked for in the comparison, or noted where it says yes.
+    let notes_time = |check: At| {
+        entry.steps_of(Kinds::WRITE).any(|note| {
+            entry.control().control_dependences(note).contains(&check)
+                && matches!(entry.op(note), Some(Op::Write { from, .. }) if entry.flow().is_time(from))
+        })
+    };
+    let by_time = |check: &At| match entry.op(*check) {
+        Some(Op::Check { on, .. }) => entry.flow().is_time(on) || notes_time(*check),
+        _ => false,
+    };
+    matches!(counted, Resource::Shared(_))
+        && entry
+            .all(
+                Kinds::WRITE,
+                |op| matches!(op, Op::Write { mode: WriteMode::Blind, from, .. } if from.is_empty()),
+            )
+            .any(|set| {
+                entry.resource(set) == Some(counted)
+                    && entry.control().control_dependences(set).iter().any(by_time)
+            })
 }
 
 /// Whether a file is read and compared with a limit, and read again when the call counts itself in it: nothing is lost then, and still

@@ -84,12 +84,28 @@ impl Readers {
                 Some(Op::Write { mode: WriteMode::Append | WriteMode::Ensure, .. }) => {
                     let pattern = entry.alias().pattern(key);
                     pattern.fits(&pattern) && self.keys.contains(&by_member(pattern))
+                        || is_moved_to(entry, at, key)
                 }
                 _ => true,
             },
             _ => false,
         }
     }
+}
+
+/// Whether what is put into a key was taken out of another one of the same form before, and only goes there if it was in that:
+/// halfway it is in neither, and whoever is to take it out of the second will ask for it there.
+fn is_moved_to(entry: &Entry<'_>, at: At, key: &Term) -> bool {
+    let form = |key: &Term| by_member(entry.alias().pattern(key));
+    let ours = form(key);
+    if ours.is_open() || !ours.fits(&ours) {
+        return false;
+    }
+    entry.flow().controlling_reads(at).any(|(_, taken)| {
+        let takes =
+            matches!(entry.op(taken), Some(Op::Write { mode: WriteMode::Atomic, .. } | Op::Delete { .. }));
+        takes && matches!(entry.resource(taken), Some(Resource::Key(other)) if form(other) == ours)
+    })
 }
 
 /// What an object keeps is called after the object by one and after itself by another: `this.prefix`, `sessions.prefix`.

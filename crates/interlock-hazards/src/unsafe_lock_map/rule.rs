@@ -17,7 +17,7 @@ use std::collections::HashMap;
 
 use interlock_model::{
     Confidence, Lane, Reach, Severity, Span,
-    ir::{AccessPath, Field, HandMade, Op, Removal, Resource, Root, Start, Term},
+    ir::{AccessPath, Field, HandMade, Op, Removal, Resource, Root, Start, Term, Value},
 };
 
 use super::{HAZARD, once::waited_once};
@@ -156,8 +156,15 @@ fn dropped(issue: Issue, made: Span, removed: Span, by: Lane, name: &str) -> Iss
 /// A map in which each key has a lock.
 fn in_a_map(removals: &Removals<'_, '_>, entry: &Entry<'_>, at: At) -> Vec<Issue> {
     let Some(Op::New { into, .. }) = entry.op(at) else { return vec![] };
+    // An object that has a lock of its own among other things is made elsewhere, and its map is a register of such objects.
+    let is_lock = |store: At, from: &[Value]| {
+        let flow = entry.flow();
+        let beside = entry.frame_of(store) == entry.frame_of(at);
+        from.iter().any(|from| flow.is_all_of(*from, *into) || beside && flow.depends_on(*from, *into))
+    };
     let stored = entry
-        .all(Kinds::WRITE, |op| matches!(op, Op::Write { to: Resource::Shared(_), from, .. } if from.iter().any(|from| entry.flow().depends_on(*from, *into))))
+        .all(Kinds::WRITE, |op| matches!(op, Op::Write { to: Resource::Shared(_), .. }))
+        .filter(|store| matches!(entry.op(*store), Some(Op::Write { from, .. }) if is_lock(*store, from)))
         .find_map(|store| match entry.resource(store) {
             Some(Resource::Shared(path)) => map_of(path).map(|(map, key)| (store, map, key)),
             _ => None,

@@ -31,6 +31,8 @@ pub(crate) struct Builtins {
     pub(crate) gathers: Words,
     /// Functions that make something which writes to what they are handed: `json.NewEncoder(&text)`.
     pub(crate) writers: Words,
+    /// Types whose values do nothing any more for what they guard once they are copied, each with its library.
+    pub(crate) uncopied: Words,
     /// Members that functions have.
     pub(crate) of_function: Words,
     /// Functions, by library and name, that make a name or work on a collection.

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, sync::OnceLock};
 use interlock_hazards::view::{Expanded, Runs};
 use interlock_model::{
     FileId, Loss, Span, ToolCoverage,
-    ir::{Block, Effect, FunctionId, Note, Op, Program, Resource, Role, Start, Tool},
+    ir::{Block, Effect, FunctionId, Note, Op, Program, Resource, Role, Root, Start, Tool},
 };
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
@@ -153,6 +153,20 @@ fn expanded(program: &mut Program, budget: &mut Budget) -> EntryPoints {
             entries.push(entry);
         }
     }
+    // What tears something down meets calls, wherever it is called from: a start that is too large to be seen whole may have it inside.
+    for id in levels.iter().rev().flatten().flatten() {
+        let helper = program.function(*id).is_some_and(|function| function.role == Role::Helper);
+        let summary = summaries.get(id.0 as usize).and_then(OnceLock::get).filter(|_| !budget.is_full());
+        let Some(summary) = summary.filter(|summary| helper && tears_down(&summary.body) && seen.add(*id))
+        else {
+            continue;
+        };
+        if let Some(entry) = entry(*id, &follower().whole(summary), Runs::Unreached) {
+            seen.add_inlined(&entry.body);
+            budget.take(steps(&entry.body));
+            entries.push(entry);
+        }
+    }
     let touches = |id: FunctionId| {
         let summary = summaries.get(id.0 as usize).and_then(OnceLock::get);
         summary.is_none_or(|summary| summary.held.touches())
@@ -213,6 +227,15 @@ pub(super) fn entry(id: FunctionId, whole: &Whole<'_>, runs: Runs) -> Option<Exp
     // What a tool does not do may count as well: rules look for a limit in any of them.
     let matters = if matches!(runs, Runs::Call(_)) { !body.is_empty() } else { acts(&body) };
     matters.then(|| Expanded { function: id, runs, values: whole.infos(), body })
+}
+
+/// Whether a body closes something that it did not make, or waits for calls to end.
+fn tears_down(body: &Block) -> bool {
+    body.iter().any(|effect| match &effect.op {
+        Op::Drain { .. } => true,
+        Op::Close { handle } => !matches!(handle.root, Root::Value(_)),
+        op => op.blocks().any(tears_down),
+    })
 }
 
 /// Whether a body does anything that a rule could ask about: looking at memory alone harms nobody.

@@ -60,6 +60,23 @@ const STRAY: &[&str] = &[
     "0x",
     "1n",
     "?",
+    // What Go and Python have besides.
+    "<-",
+    ":=",
+    "*",
+    "chan ",
+    "defer ",
+    "go ",
+    "func ",
+    "select {",
+    "case ",
+    "default:",
+    "def ",
+    "lambda ",
+    ":",
+    "    ",
+    "with ",
+    "\"\"\"",
 ];
 
 /// A text with one to three damages.

@@ -21,15 +21,16 @@ const TRIES: usize = 3_000;
 const TWICE: usize = 100;
 
 #[test]
+#[expect(clippy::indexing_slicing, reason = "the index is below the number of languages")]
 fn no_damage_makes_it_panic_and_the_same_damage_gives_the_same() {
-    let fixtures = fixtures();
-    assert!(fixtures.len() > 50, "there are {} sources to damage", fixtures.len());
+    let fixtures = by_language(fixtures());
     let engine =
         Engine::new(interlock_lang::ALL, None, None).expect("what is known of libraries is well-formed");
     let panics = watch_panics();
     let mut chance = Chance::new(0x1f0c);
     for number in 0..TRIES {
-        let (path, text) = chance.one_of(&fixtures);
+        // Each language gets as many as the others, however many sources it has.
+        let (path, text) = chance.one_of(&fixtures[number % fixtures.len()]);
         let text = damaged(text, &mut chance);
         let files = vec![(path.clone(), text.clone())];
         let report = scan(&engine, files.clone());
@@ -73,6 +74,24 @@ fn fixtures() -> Vec<(String, String)> {
     let cases: Vec<Cases> = pages.map(|page| Cases::parse(&page)).collect();
     let files = cases.into_iter().flat_map(|page| page.cases).flat_map(|case| case.files);
     files.filter(|file| !file.path.ends_with(".json")).map(|file| (file.path, file.text)).collect()
+}
+
+/// The sources of each front end.
+fn by_language(fixtures: Vec<(String, String)>) -> Vec<Vec<(String, String)>> {
+    let language = |path: &str| match path.rsplit('.').next() {
+        Some("go") => 1,
+        Some("py") => 2,
+        _ => 0,
+    };
+    let mut found = vec![vec![], vec![], vec![]];
+    for (path, text) in fixtures {
+        if let Some(list) = found.get_mut(language(&path)) {
+            list.push((path, text));
+        }
+    }
+    let counts: Vec<usize> = found.iter().map(Vec::len).collect();
+    assert!(counts.iter().all(|count| *count > 40), "there are {counts:?} sources to damage");
+    found
 }
 
 static PANIC: Mutex<Option<String>> = Mutex::new(None);

@@ -201,6 +201,11 @@ impl<'v, 'e> Control<'v, 'e> {
 
     /// Waiting for a state to change is no retry; asking whether the request itself worked makes one.
     fn says_whether_it_worked(self, value: Value, answer: Value) -> bool {
+        // Where failures are values, one comes beside the answer: `answer, err := get(address)`.
+        let beside = self.0.flow().inputs(value) == [answer];
+        if beside && self.0.lexicon().has_word_of(Topic::Failure, self.0.name_of(value)) {
+            return true;
+        }
         match self.0.alias().resolve(&Term::from(value)) {
             Term::Path(AccessPath { root: Root::Value(root), fields }) => {
                 let reported = matches!(fields.as_slice(), [Field::Name(field)] if self.0.lexicon().has(Topic::RequestWorked, field));

@@ -238,7 +238,8 @@ impl<'v, 'e> Flow<'v, 'e> {
     }
 
     /// Whether a value is another one as a whole, under whatever name or in whatever form.
-    fn is_all_of(self, value: Value, whole: Value) -> bool {
+    #[must_use]
+    pub fn is_all_of(self, value: Value, whole: Value) -> bool {
         let mut value = value;
         for _ in 0..MEMBERS {
             if value == whole {

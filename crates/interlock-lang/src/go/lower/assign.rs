@@ -34,6 +34,9 @@ impl<'a> Lowerer<'a> {
         if let ([left], [right]) = (left, right) {
             self.remember_writer(left, right);
         }
+        for (target, from) in left.iter().zip(right) {
+            self.note_copy(target, from);
+        }
         let vals: Vec<Val> = right.iter().map(|it| self.expression(it)).collect();
         let appended = match right {
             [Expr { kind: Kind::Call(call), .. }] if matches!(call.callee.kind, Kind::Name("append")) => {
@@ -47,6 +50,22 @@ impl<'a> Lowerer<'a> {
                 self.entered(target, &appended);
             }
             self.assign_to(target, val);
+        }
+    }
+
+    /// `cp := s.info`, `cp := *s`: the variable has a copy of its own.
+    fn note_copy(&mut self, target: &'a Expr<'a>, from: &'a Expr<'a>) {
+        let Kind::Name(_) = target.kind else { return };
+        let Some(symbol) = self.facts.meant(target.at.0) else { return };
+        let copies = match &from.kind {
+            Kind::Selector(_, field) => self.values.contains(field),
+            Kind::Unary("*", _) => true,
+            _ => false,
+        };
+        if copies {
+            self.copied_locals.insert(symbol);
+        } else {
+            self.copied_locals.remove(&symbol);
         }
     }
 
@@ -148,7 +167,13 @@ impl<'a> Lowerer<'a> {
     fn assign_member(&mut self, object: &'a Expr<'a>, place: &Val, val: Val) {
         let Some(path) = place.path_ref().cloned() else { return };
         // A method of a copy changes the copy, and nobody sees it.
-        let copied = self.copies && path.root == Root::This && path.fields.len() == 1;
+        let own_copy = match object.kind {
+            Kind::Name(_) => {
+                self.facts.meant(object.at.0).is_some_and(|symbol| self.copied_locals.contains(&symbol))
+            }
+            _ => false,
+        };
+        let copied = own_copy || self.copies && path.root == Root::This && path.fields.len() == 1;
         if self.is_state(&path) && !copied {
             self.write(path.clone(), val.values.clone());
             if matches!(path.root, Root::This | Root::Global(_)) {

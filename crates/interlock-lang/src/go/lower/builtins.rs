@@ -4,7 +4,7 @@ use interlock_model::ir::{Backoff, Field, Name, Op, Resource, Start, Term, Write
 
 use super::{
     super::{
-        ast::{Call, Kind, Place},
+        ast::{Call, Expr, Kind, Place},
         is_builtin, is_type,
     },
     Lowerer,
@@ -128,7 +128,7 @@ impl<'a> Lowerer<'a> {
         }
     }
 
-    fn nested_place(&mut self, expression: &'a super::super::ast::Expr<'a>) -> Val {
+    fn nested_place(&mut self, expression: &'a Expr<'a>) -> Val {
         let opened = self.open(false);
         let val = self.place(expression);
         self.close(opened);
@@ -154,7 +154,14 @@ impl<'a> Lowerer<'a> {
         if let Term::Path(path) = &mut place.term {
             path.fields.push(Field::Name(member.into()));
         }
-        Some(self.read_place(Val { shape: Shape::Opaque, direct: None, place: None, ..place }))
+        let val = self.read_place(Val { shape: Shape::Opaque, direct: None, place: None, ..place });
+        if val.direct.is_some() {
+            return Some(val);
+        }
+        // Each argument of the caller is a value of its own, however they were handed over.
+        let name = self.name(member);
+        let value = self.derive(&name, val.values.clone(), val.term.clone(), 0);
+        Some(Val { values: vec![value], ..val })
     }
 
     /// Forms of the standard library: texts with holes, sleeps, functions that run beside this one.
@@ -191,9 +198,12 @@ impl<'a> Lowerer<'a> {
             ("time", "Sleep") => {
                 let val = self.expression(call.arguments.first()?);
                 self.stand(at);
-                let grows = val.flags & (flag::GROWS | flag::COUNTER) != 0;
+                let argument = call.arguments.first()?;
+                let grows =
+                    val.flags & (flag::GROWS | flag::COUNTER) != 0 || self.changes_each_turn(argument);
                 let backoff = if grows { Backoff::Growing } else { Backoff::Fixed };
-                self.push(Op::Sleep { backoff, jitter: val.flags & flag::CHANCE != 0 });
+                let jitter = val.flags & flag::CHANCE != 0 || self.draws(argument);
+                self.push(Op::Sleep { backoff, jitter });
                 Some(Val::nothing())
             }
             ("time", "AfterFunc") => {
@@ -207,6 +217,23 @@ impl<'a> Lowerer<'a> {
             }
             _ => None,
         }
+    }
+
+    /// Whether a variable that a loop around this computes anew is part of an expression.
+    fn changes_each_turn(&self, expression: &'a Expr<'a>) -> bool {
+        let mut names = vec![];
+        names_in(expression, &mut names);
+        let assigned =
+            |symbol: u32| self.turns.iter().any(|turn| self.facts.assigned_in(*turn).contains(&symbol));
+        names.iter().any(|(_, at)| self.facts.meant(at.0).is_some_and(assigned))
+    }
+
+    /// Whether chance is part of an expression: `rand.Int63n(…)`.
+    fn draws(&self, expression: &'a Expr<'a>) -> bool {
+        let mut names = vec![];
+        names_in(expression, &mut names);
+        let is_chance = |name: &str| self.imports.get(name).is_some_and(|path| path.contains("/rand"));
+        names.iter().any(|(name, _)| is_chance(name))
     }
 
     /// Something that runs beside this from now on.
@@ -265,6 +292,25 @@ impl<'a> Lowerer<'a> {
         }
         joined(&mut val, parts);
         val
+    }
+}
+
+/// The names that an expression is put together from.
+fn names_in<'a>(expression: &Expr<'a>, found: &mut Vec<(&'a str, Place)>) {
+    match &expression.kind {
+        Kind::Name(name) => found.push((*name, expression.at)),
+        Kind::Selector(inner, _) | Kind::Unary(_, inner) | Kind::Convert(_, Some(inner)) => {
+            names_in(inner, found);
+        }
+        Kind::Binary(first, rest) => {
+            names_in(first, found);
+            rest.iter().for_each(|(_, part)| names_in(part, found));
+        }
+        Kind::Call(call) => {
+            names_in(&call.callee, found);
+            call.arguments.iter().for_each(|argument| names_in(argument, found));
+        }
+        _ => {}
     }
 }
 

@@ -23,6 +23,9 @@ pub(super) enum Use {
 
 impl<'a> Lowerer<'a> {
     pub(super) fn call(&mut self, at: Place, call: &'a Call<'a>, wanted: Use) -> Val {
+        if self.is_lock_of_copy(&call.callee) {
+            return Val::nothing();
+        }
         if let Some(val) = self
             .builtin_call(at, call)
             .or_else(|| self.looked_up(at, call))
@@ -76,6 +79,16 @@ impl<'a> Lowerer<'a> {
             }
         }
         val
+    }
+
+    /// Whether a method is one of a lock inside of a copy: each call has its own, and nobody ever waits for it.
+    pub(super) fn is_lock_of_copy(&self, callee: &Expr<'a>) -> bool {
+        let Kind::Selector(lock, _) = &callee.kind else { return false };
+        let Kind::Selector(object, field) = &lock.kind else { return false };
+        let Kind::Name(_) = object.kind else { return false };
+        let Some(symbol) = self.facts.meant(object.at.0) else { return false };
+        let is_receiver = self.facts.symbol(symbol).is_some_and(|found| found.receiver);
+        self.uncopied.contains(field) && (is_receiver && self.copies || self.copied_locals.contains(&symbol))
     }
 
     /// The local that a call puts what it is handed into: `text.WriteString(line)`, and `encoder.Encode(value)` where the encoder was made

@@ -13,6 +13,12 @@ use crate::{
 
 impl<'a> Lowerer<'a> {
     pub(super) fn for_statement(&mut self, at: Place, it: &'a For<'a>) {
+        self.turns.push(at.0);
+        self.turns_of(at, it);
+        self.turns.pop();
+    }
+
+    fn turns_of(&mut self, at: Place, it: &'a For<'a>) {
         match it {
             For::Clause { initial, condition, update, body } => {
                 if let Some(initial) = initial {
@@ -75,6 +81,8 @@ impl<'a> Lowerer<'a> {
             _ => Term::Unknown,
         };
         self.push(Op::Derive { into: item, from: whole.values.clone(), term });
+        let symbols = left.iter().filter_map(|it| self.facts.meant(it.at.0)).collect::<Vec<_>>();
+        self.ranged.extend(symbols);
         let flags = whole.flags & flag::STATE | counter;
         match left {
             // `for i := range 3`, `for key := range m`.

@@ -76,6 +76,11 @@ fn file(source: &Source<'_>, file: &File<'_>) -> Module {
         copies: false,
         results: vec![],
         copied: types::copied_entries(file),
+        values: types::fields_by_value(file),
+        uncopied: types::uncopied_fields(file),
+        copied_locals: FxHashSet::default(),
+        ranged: FxHashSet::default(),
+        turns: vec![],
         writes_to: FxHashMap::default(),
         appended: vec![],
     };
@@ -100,6 +105,16 @@ struct Lowerer<'a> {
     results: Vec<u32>,
     /// Fields whose entries are structs and no pointers to them, so that a loop over them works on copies.
     copied: FxHashSet<&'a str>,
+    /// Fields that hold a struct and no pointer to one, so that a variable which is set to them has a copy.
+    values: FxHashSet<&'a str>,
+    /// Of those, locks.
+    uncopied: FxHashSet<&'a str>,
+    /// Locals that hold a copy of a struct: their own members are nobody else's.
+    copied_locals: FxHashSet<u32>,
+    /// Variables of loops that go through something.
+    ranged: FxHashSet<u32>,
+    /// The loops around what is lowered, by where they stand.
+    turns: Vec<u32>,
     /// What locals write to that were made for that: an encoder, and the buffer that it fills.
     writes_to: FxHashMap<u32, u32>,
     /// What the last `append` has put behind its list.

@@ -29,6 +29,9 @@ impl<'a> Lowerer<'a> {
 
     /// What is deferred runs behind all that follows, however that ends.
     fn deferred(&mut self, at: Place, call: &'a Expr<'a>, rest: &'a [Stmt<'a>]) {
+        if matches!(&call.kind, Kind::Call(it) if self.is_lock_of_copy(&it.callee)) {
+            return self.statements(rest);
+        }
         self.stand(at);
         let span = self.at;
         // What the call is handed is evaluated now.
@@ -100,10 +103,15 @@ impl<'a> Lowerer<'a> {
             StmtKind::Defer(_) => self.statements(std::slice::from_ref(statement)),
             StmtKind::Return(it) => self.return_statement(statement.at, it),
             StmtKind::Send(channel, value) => {
+                // One of many that a loop goes through is as much others' as the list that it is in.
+                let one_of_many = matches!(channel.kind, Kind::Name(_))
+                    && self.facts.meant(channel.at.0).is_some_and(|symbol| self.ranged.contains(&symbol));
                 let channel = self.place(channel);
+                let channel = if one_of_many { self.as_path(channel) } else { channel };
                 self.expression(value);
                 self.stand(statement.at);
-                if let Some(receiver) = channel.path_ref().cloned().filter(|path| self.is_state(path)) {
+                let receiver = channel.path_ref().cloned();
+                if let Some(receiver) = receiver.filter(|path| one_of_many || self.is_state(path)) {
                     let (callee, arguments) = (Callee::Named("send".into()), vec![]);
                     let receiver = Some(receiver);
                     self.push(Op::Call { into: None, callee, receiver, arguments, awaited: true });

@@ -146,6 +146,41 @@ pub(super) fn copied_entries<'a>(file: &File<'a>) -> FxHashSet<&'a str> {
     copied
 }
 
+/// Fields that are declared with a type that is no pointer, list, map or plain type. Of those only a struct has members to be set, so a
+/// variable whose members are set and that was set to such a field is a copy.
+pub(super) fn fields_by_value<'a>(file: &File<'a>) -> FxHashSet<&'a str> {
+    let structs = file.types.iter().filter_map(|spec| match &spec.type_ {
+        Type::Struct(fields) => Some(fields),
+        _ => None,
+    });
+    let (mut values, mut others) = (FxHashSet::default(), FxHashSet::default());
+    for field in structs.flatten() {
+        let Some(name) = field.name.or_else(|| embedded_name(&field.type_)) else { continue };
+        match &field.type_ {
+            Type::Named(..) | Type::Struct(_) => values.insert(name),
+            _ => others.insert(name),
+        };
+    }
+    values.retain(|name| !others.contains(name));
+    values
+}
+
+/// Fields that hold a lock itself and no pointer to one.
+pub(super) fn uncopied_fields<'a>(file: &File<'a>) -> FxHashSet<&'a str> {
+    let uncopied = &super::super::tables().builtin().uncopied;
+    let is_lock = |type_: &Type<'a>| match type_ {
+        Type::Named(Some(package), name) => {
+            uncopied.contains(format!("{}.{}", package.text, name.text).as_str())
+        }
+        _ => false,
+    };
+    let structs = file.types.iter().filter_map(|spec| match &spec.type_ {
+        Type::Struct(fields) => Some(fields),
+        _ => None,
+    });
+    structs.flatten().filter(|field| is_lock(&field.type_)).filter_map(|field| field.name).collect()
+}
+
 /// What an embedded field is called: like its type.
 fn embedded_name<'a>(type_: &Type<'a>) -> Option<&'a str> {
     match type_ {
