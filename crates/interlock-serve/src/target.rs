@@ -50,7 +50,9 @@ pub enum Refused {
     #[error("only https addresses are fetched here")]
     Scheme,
     /// A `file:` address, where some are allowed. Whether there is something at that place is not told.
-    #[error("a file: address must lead, without `%` and `?`, into a folder that was allowed with --allow-files")]
+    #[error(
+        "a file: address must lead, without `%` and `?`, into a folder that was allowed with --allow-files"
+    )]
     Folder,
     /// Somebody's name or password.
     #[error("an address must not carry a name or a password")]

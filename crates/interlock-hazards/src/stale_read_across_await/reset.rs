@@ -112,7 +112,8 @@ fn judge(
     // One call drops it and changes the setting, so each call's own steps are looked through alone: servers have hundreds of calls.
     let found = sets.iter().flat_map(|of_call| of_call.iter().map(move |drop| (drop, of_call)));
     let found = found.filter(|(drop, _)| !std::ptr::eq(drop.entry, entry) && drops(drop));
-    let found = found.flat_map(|(drop, of_call)| settings.iter().map(move |setting| (drop, of_call, setting)));
+    let found =
+        found.flat_map(|(drop, of_call)| settings.iter().map(move |setting| (drop, of_call, setting)));
     let mut found = found.filter_map(|(drop, of_call, (setting, made_by))| {
         let changed = of_call.iter().find(|other| changes(drop, other, made_by))?;
         Some((drop, *setting, changed))

@@ -21,7 +21,6 @@ const TRIES: usize = 3_000;
 const TWICE: usize = 100;
 
 #[test]
-#[expect(clippy::indexing_slicing, reason = "the index is below the number of languages")]
 fn no_damage_makes_it_panic_and_the_same_damage_gives_the_same() {
     let fixtures = by_language(fixtures());
     let engine =
