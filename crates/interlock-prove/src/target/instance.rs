@@ -147,6 +147,13 @@ impl Instance {
         }
     }
 
+    /// Tells the process to end, and does not wait for it.
+    pub(crate) fn signal_end(&self) {
+        if let Some(process) = &self.process {
+            process.signal_end();
+        }
+    }
+
     /// Ends the process now.
     pub(crate) async fn kill(&mut self) {
         if let Some(process) = &mut self.process {
