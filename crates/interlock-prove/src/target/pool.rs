@@ -9,6 +9,7 @@ use std::{
     time::Duration,
 };
 
+use futures_util::FutureExt;
 use tokio::task::JoinHandle;
 
 use super::{Instance, Target, Terms};
@@ -95,10 +96,16 @@ impl Pool {
         tokio::spawn(async move { Instance::start(&target, hold.as_deref(), &terms).await })
     }
 
-    /// Gives up those that nobody has taken.
+    /// Gives up those that nobody has taken. All are told to end before one of them is waited for: on a busy machine it takes a while until a
+    /// killed process is gone, and one after another that is as many whiles as there are instances.
     pub(crate) fn end(&mut self) {
         let waiting = std::mem::take(self.waiting.get_mut().unwrap_or_else(PoisonError::into_inner));
-        waiting.into_values().flatten().for_each(|task| task.abort());
+        let tasks: Vec<Starting> = waiting.into_values().flatten().collect();
+        tasks.iter().for_each(JoinHandle::abort);
+        // Those that had started were not aborted any more; the others end with their tasks.
+        let ready: Vec<Instance> =
+            tasks.into_iter().filter_map(|task| task.now_or_never()?.ok()?.ok()).collect();
+        ready.iter().for_each(Instance::signal_end);
     }
 
     /// The place of the one with this name.

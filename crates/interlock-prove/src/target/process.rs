@@ -72,9 +72,14 @@ impl Process {
         }
     }
 
+    /// Tells it to end, and does not wait for it.
+    pub(crate) fn signal_end(&self) {
+        self.signal(Signal::KILL);
+    }
+
     /// Ends it now and waits until it is gone.
     pub(crate) async fn kill(&mut self) {
-        self.signal(Signal::KILL);
+        self.signal_end();
         let _ = self.child.wait().await;
         self.group = None;
         orphans::end_those_of(&self.root);
@@ -113,7 +118,7 @@ impl Drop for Process {
         if self.group.is_none() {
             return;
         }
-        self.signal(Signal::KILL);
+        self.signal_end();
         // Waited for, so that nothing writes into a folder that is about to be removed, and nobody is left behind as we end. What is killed
         // is gone in a moment; one that the kernel holds on to is not worth more.
         for _ in 0..GONE_WITHIN_MS {
