@@ -270,13 +270,13 @@ fn a_text_that_is_no_report_is_refused_with_the_place() {
         not a report of `interlock scan --format json`: a score of 101, which is above 100 at line 3 column 14
         not a report of `interlock scan --format json`: invalid value: integer `-1`, expected u8 at line 3 column 13
         not a report of `interlock scan --format json`: unknown variant `E`, expected one of `A`, `B`, `C`, `D`, `F` at line 4 column 14
-        not a report of `interlock scan --format json`: `fatal` is none of low, medium, high, critical at line 47 column 25
-        not a report of `interlock scan --format json`: `Lost Update` is not a hazard name: lower-case words joined by single hyphens, such as `lost-update` at line 46 column 29
-        not a report of `interlock scan --format json`: unknown variant `C`, expected one of `A`, `B`, `X` at line 61 column 21
-        not a report of `interlock scan --format json`: invalid value: integer `-5`, expected u32 at line 51 column 16
-        not a report of `interlock scan --format json`: missing field `fingerprint` at line 103 column 5
-        not a report of `interlock scan --format json`: `soon` is no time in seconds, such as `30s` at line 100 column 9
-        not a report of `interlock scan --format json`: a key must not be empty at line 100 column 9"#]].assert_eq(&all.join("\n"));
+        not a report of `interlock scan --format json`: `fatal` is none of low, medium, high, critical at line 48 column 25
+        not a report of `interlock scan --format json`: `Lost Update` is not a hazard name: lower-case words joined by single hyphens, such as `lost-update` at line 47 column 29
+        not a report of `interlock scan --format json`: unknown variant `C`, expected one of `A`, `B`, `X` at line 62 column 21
+        not a report of `interlock scan --format json`: invalid value: integer `-5`, expected u32 at line 52 column 16
+        not a report of `interlock scan --format json`: missing field `fingerprint` at line 104 column 5
+        not a report of `interlock scan --format json`: `soon` is no time in seconds, such as `30s` at line 101 column 9
+        not a report of `interlock scan --format json`: a key must not be empty at line 101 column 9"#]].assert_eq(&all.join("\n"));
 }
 
 #[test]
