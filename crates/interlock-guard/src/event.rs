@@ -40,6 +40,13 @@ pub enum Event<'a> {
         /// Behind how many.
         ahead: u32,
     },
+    /// A call whose tool has a rule for idempotency keys says none, and is not refused for that: sent again, it runs again.
+    WithoutKey {
+        /// Its id within the guard.
+        id: OpId,
+        /// The call.
+        call: &'a ToolCall,
+    },
     /// It was decided over a call. Also over one that stood in line and whose caller went away: it is refused as `given-up`.
     Decided {
         /// Which.
@@ -74,6 +81,13 @@ pub enum Event<'a> {
         about: Option<&'a str>,
         /// Why it was refused, in a word; `None` if it was passed on.
         refused: Option<&'a str>,
+    },
+    /// A request was turned away by its head: nobody knows who sends it, or it must not be sent from there.
+    TurnedAway {
+        /// Why, in a word.
+        reason: &'static str,
+        /// What there is to say of it, for people; empty where the word says it all.
+        words: &'a str,
     },
     /// An upstream changed its state.
     Upstream {

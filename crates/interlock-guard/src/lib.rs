@@ -21,6 +21,7 @@
 //! | [`desk`] | may this call run, and what does it hold until it ended? |
 //! | [`policy`] | what was decided beforehand, by whoever wrote `guard.toml`? |
 //! | [`upstream`] | how do we reach the servers? |
+//! | [`leftover`] | what is left of a guard that died, and who cleans up? |
 //! | [`manage`] | what starts, restarts and ends, and in which order? |
 //! | [`ops`] | what can an operator see? |
 
@@ -30,6 +31,7 @@ pub mod event;
 mod headers;
 pub mod identity;
 pub mod lane;
+pub mod leftover;
 pub mod listen;
 pub mod manage;
 pub mod message;

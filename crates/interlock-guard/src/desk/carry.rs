@@ -10,7 +10,11 @@ use std::{
 };
 
 use interlock_model::Mode;
-use interlock_sync::{adapt::RefusalReason, gate::OwnedInside, store::OpId};
+use interlock_sync::{
+    adapt::RefusalReason,
+    gate::OwnedInside,
+    store::{OpId, StoreError},
+};
 use tokio::{sync::oneshot, time::Instant};
 
 use super::{
@@ -77,8 +81,8 @@ impl Desk {
             tokio::spawn(going);
         }
         answer.await.unwrap_or_else(|_| {
-            let why = Why::Lost { reason: "the guard broke".into(), may_have_run: true, has_key: false };
-            Carried::Said(why.said_of(&tool))
+            let (reason, has_key, only_reads) = ("the guard broke".to_owned(), false, false);
+            Carried::Said(Why::Lost { reason, may_have_run: true, has_key, only_reads }.said_of(&tool))
         })
     }
 }
@@ -98,6 +102,9 @@ impl Visit {
                 return;
             }
         };
+        if let (Some(journal), Some(plan)) = (&self.desk.journal, &plan) {
+            journal.held(&self.call.upstream, &plan.settlement);
+        }
         let seen = self.desk.observe(&self.call, self.id, &self.rules, self.came).await;
         let fence = plan.as_ref().and_then(Plan::fence);
         let traceparent = self.desk.watch.traceparent(self.id, &self.call);
@@ -141,6 +148,10 @@ impl Visit {
             Err(why) => return Err(Some(self.refuse(&why, &[]))),
         };
         desk.readers.learn(call, rules);
+        let wants_key = rules.idempotency.as_ref().is_some_and(|ruled| ruled.mode == Mode::Enforce);
+        if wants_key && !plan.as_ref().is_some_and(Plan::has_key) {
+            desk.watch.note(&Event::WithoutKey { id: self.id, call });
+        }
         let Some(mut plan) = plan else {
             self.decide(Decision::Granted { fence: None }, &[]);
             return Ok(None);
@@ -176,8 +187,13 @@ impl Visit {
                 Ok(None)
             }
             Verdict::Away(error) => {
-                let why =
-                    RefusalReason::Store { error: error.to_string(), is_retryable: error.is_retryable() };
+                // The rest of what it says, such as an address, is for whoever keeps the guard, and was noted.
+                let told = match error {
+                    StoreError::Unavailable { .. } => "the store is not reachable",
+                    StoreError::InDoubt { .. } => "the answer of the store was lost",
+                    _ => "the store failed",
+                };
+                let why = RefusalReason::Store { error: told.to_owned(), is_retryable: error.is_retryable() };
                 Err(Some(self.refuse(&Why::Common(why), &keys)))
             }
             Verdict::GivenUp => {

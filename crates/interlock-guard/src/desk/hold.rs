@@ -194,6 +194,9 @@ impl Running<'_> {
                 settling.await;
             }
         }
+        if let Some(journal) = &self.desk.journal {
+            journal.settled(self.id);
+        }
         for plan in [&self.plan, &self.seen].into_iter().flatten() {
             self.desk.lines.settled(plan.held());
         }
@@ -229,17 +232,13 @@ impl Running<'_> {
 
 /// What the caller gets for an answer.
 fn carried(answer: &Answer, call: &ToolCall, plan: Option<&Plan>) -> Carried {
+    let lost = |reason: String, may_have_run: bool| {
+        let (has_key, only_reads) = (plan.is_some_and(Plan::has_key), call.is_read_only);
+        Carried::Said(Why::Lost { reason, may_have_run, has_key, only_reads }.said_of(&call.tool))
+    };
     match answer {
-        Answer::Lost { reason, may_have_run } => {
-            let has_key = plan.is_some_and(Plan::has_key);
-            let why = Why::Lost { reason: reason.clone(), may_have_run: *may_have_run, has_key };
-            Carried::Said(why.said_of(&call.tool))
-        }
-        Answer::Cancelled => {
-            let has_key = plan.is_some_and(Plan::has_key);
-            let why = Why::Lost { reason: CANCELLED.into(), may_have_run: true, has_key };
-            Carried::Said(why.said_of(&call.tool))
-        }
+        Answer::Lost { reason, may_have_run } => lost(reason.clone(), *may_have_run),
+        Answer::Cancelled => lost(CANCELLED.into(), true),
         answer => Carried::Answer(answer.clone()),
     }
 }

@@ -46,6 +46,7 @@ use self::{line::Lines, readers::Readers};
 use crate::{
     call::Answer,
     event::{Event, Watch},
+    leftover::Journal,
     policy::{Rules, ToolRules},
     traceparent::Traceparent,
 };
@@ -59,6 +60,8 @@ pub struct Desk {
     gate: Gate,
     lines: Lines<Key>,
     readers: Readers,
+    /// Where it is written down what calls hold, for whoever comes after this guard.
+    journal: Option<Arc<Journal>>,
     /// Ids are counted from a number that nobody else has.
     first_id: u128,
     next: AtomicU64,
@@ -149,6 +152,12 @@ impl Desk {
         Self { terms, ..self }
     }
 
+    /// The same, writing down what calls hold.
+    #[must_use]
+    pub fn with_journal(self, journal: Option<Arc<Journal>>) -> Self {
+        Self { journal, ..self }
+    }
+
     fn with(store: Arc<dyn Store>, rules: Arc<dyn Book>, watch: Arc<dyn Watch>, terms: Terms) -> Self {
         let OpId(first_id) = OpId::fresh();
         Self {
@@ -159,6 +168,7 @@ impl Desk {
             gate: Gate::new(),
             lines: Lines::default(),
             readers: Readers::default(),
+            journal: None,
             first_id,
             next: AtomicU64::new(0),
         }

@@ -42,7 +42,14 @@ impl Desk {
                 return None;
             }
         };
-        let reason = match within_reason(self.store.admit(&plan.admission)).await {
+        let mut admitted = within_reason(self.store.admit(&plan.admission)).await;
+        // What comes too often is told, and must not hide what else would have become of it.
+        if matches!(admitted, Ok(Admitted::TooOften { .. })) {
+            note("rate", &plan.keys());
+            plan.admission.charges.clear();
+            admitted = within_reason(self.store.admit(&plan.admission)).await;
+        }
+        let reason = match admitted {
             Ok(Admitted::Granted { fence }) => {
                 plan.settlement.fence = Some(fence);
                 return Some(plan);

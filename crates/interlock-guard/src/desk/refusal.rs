@@ -46,6 +46,8 @@ pub(super) enum Why {
         may_have_run: bool,
         /// Whether the same call is told apart by its idempotency key.
         has_key: bool,
+        /// Whether its server says that the tool only reads.
+        only_reads: bool,
     },
 }
 
@@ -99,7 +101,7 @@ impl Why {
             Self::Common(_) => self.common(tool).is_some_and(|common| common.is_retryable()),
             Self::QueueFull { .. } | Self::Stale { .. } => true,
             Self::Denied { .. } | Self::NoReader => false,
-            Self::Lost { may_have_run, .. } => !may_have_run,
+            Self::Lost { may_have_run, only_reads, .. } => !may_have_run || *only_reads,
         }
     }
 
@@ -179,7 +181,13 @@ impl fmt::Display for Words<'_> {
             Why::Lost { reason, may_have_run: false, .. } => {
                 write!(f, "`{tool}` was not run: {reason}. Try again a little later.")
             }
-            Why::Lost { reason, may_have_run: true, has_key } => {
+            Why::Lost { reason, may_have_run: true, only_reads: true, .. } => {
+                write!(
+                    f,
+                    "`{tool}` was started and has no answer: {reason}. It only reads, so call it again."
+                )
+            }
+            Why::Lost { reason, may_have_run: true, has_key, only_reads: false } => {
                 write!(
                     f,
                     "`{tool}` was started, and nobody knows whether it took effect: {reason}. Look at the state before you call it again"
@@ -238,10 +246,27 @@ mod tests {
             "#]],
         );
         check(
-            Why::Lost { reason: "the process of `bank` ended".into(), may_have_run: true, has_key: true },
+            Why::Lost {
+                reason: "the process of `bank` ended".into(),
+                may_have_run: true,
+                has_key: true,
+                only_reads: false,
+            },
             expect![[r#"
                 `pay` was started, and nobody knows whether it took effect: the process of `bank` ended. Look at the state before you call it again, and use a new idempotency key then.
                 {"mayHaveRun":true,"reason":"lost","retryable":false}
+            "#]],
+        );
+        check(
+            Why::Lost {
+                reason: "the process of `bank` ended".into(),
+                may_have_run: true,
+                has_key: false,
+                only_reads: true,
+            },
+            expect![[r#"
+                `pay` was started and has no answer: the process of `bank` ended. It only reads, so call it again.
+                {"mayHaveRun":true,"reason":"lost","retryable":true}
             "#]],
         );
         check(

@@ -20,6 +20,8 @@ pub(super) enum Reason {
     Nothing,
     /// The header is not one that carries a credential.
     Malformed,
+    /// There are several credentials, which may be those of several callers.
+    Several,
     /// It is no key that was given out, and tokens are not accepted.
     UnknownKey,
     /// It is neither a key that was given out nor a token.
@@ -38,8 +40,10 @@ pub(super) enum Reason {
     Issuer,
     /// It is for somebody else.
     Audience,
-    /// It lacks what it must say: an end, an issuer, an audience, or a subject of reasonable length.
+    /// It lacks what it must say: an end, an issuer, an audience or a subject.
     Claims,
+    /// Its subject is longer than names of callers may be.
+    LongSubject,
     /// The certificate has no name.
     NoName,
 }
@@ -49,6 +53,9 @@ impl Reason {
         match self {
             Self::Nothing => "a credential is required",
             Self::Malformed => "the Authorization header is not of the form `Bearer TOKEN`",
+            Self::Several => {
+                "there are several credentials: send one, in `Authorization: Bearer` or in `X-API-Key`"
+            }
             Self::UnknownKey => "the key is not known",
             Self::NoToken => "the credential is neither a known key nor a token",
             Self::Algorithm => "the token's algorithm is not accepted",
@@ -59,7 +66,31 @@ impl Reason {
             Self::Issuer => "the token's issuer is not accepted",
             Self::Audience => "the token is for another audience",
             Self::Claims => "the token lacks exp, iss, aud or sub",
+            Self::LongSubject => "the token's sub is longer than 512 bytes",
             Self::NoName => "the client certificate has no name",
+        }
+    }
+}
+
+impl Reason {
+    /// For those who count.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Nothing => "no-credential",
+            Self::Malformed => "malformed",
+            Self::Several => "several-credentials",
+            Self::UnknownKey => "unknown-key",
+            Self::NoToken => "no-token",
+            Self::Algorithm => "algorithm",
+            Self::KeyId => "key-id",
+            Self::Signature => "signature",
+            Self::Expired => "expired",
+            Self::NotYet => "not-yet",
+            Self::Issuer => "issuer",
+            Self::Audience => "audience",
+            Self::Claims => "claims",
+            Self::LongSubject => "long-subject",
+            Self::NoName => "no-name",
         }
     }
 }
@@ -74,13 +105,22 @@ impl Denied {
         self
     }
 
+    /// Why, in a word.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        self.reason.name()
+    }
+
     /// What goes into `WWW-Authenticate`.
     #[must_use]
     pub fn challenge(&self) -> String {
         let mut text = "Bearer realm=\"interlock\"".to_owned();
         // RFC 6750: a request without any credential is told nothing but how to bring one.
         if self.reason != Reason::Nothing {
-            let error = if self.reason == Reason::Malformed { "invalid_request" } else { "invalid_token" };
+            let error = match self.reason {
+                Reason::Malformed | Reason::Several => "invalid_request",
+                _ => "invalid_token",
+            };
             text += &format!(", error=\"{error}\", error_description=\"{}\"", self.reason.words());
         }
         if let Some(url) = &self.metadata {

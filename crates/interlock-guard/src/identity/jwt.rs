@@ -112,8 +112,10 @@ impl Tokens {
 }
 
 fn named(subject: &str) -> Result<Caller, Denied> {
-    let is_name =
-        !subject.is_empty() && subject.len() <= LONGEST_SUBJECT && !subject.chars().any(char::is_control);
+    if subject.len() > LONGEST_SUBJECT {
+        return Err(Denied::because(Reason::LongSubject));
+    }
+    let is_name = !subject.is_empty() && !subject.chars().any(char::is_control);
     if is_name { Ok(Caller::new(&format!("jwt:{subject}"))) } else { Err(Denied::because(Reason::Claims)) }
 }
 

@@ -87,7 +87,7 @@ impl Ways {
         if let Some(value) = given.next().filter(|_| self.takes_bearer()) {
             // Two answers to the question who somebody is are none.
             if given.next().is_some() || parts.headers.contains_key(&API_KEY) {
-                return Err(Denied::because(Reason::Malformed));
+                return Err(Denied::because(Reason::Several));
             }
             let credential = value.to_str().ok().and_then(|text| text.split_once(' '));
             let credential = credential
@@ -97,8 +97,10 @@ impl Ways {
         }
         let mut given = parts.headers.get_all(&API_KEY).iter();
         if let Some(key) = given.next().filter(|_| !self.keys.is_empty()) {
-            let owner = self.keys.owner(key.as_bytes()).filter(|_| given.next().is_none());
-            return owner.ok_or_else(|| Denied::because(Reason::UnknownKey));
+            if given.next().is_some() {
+                return Err(Denied::because(Reason::Several));
+            }
+            return self.keys.owner(key.as_bytes()).ok_or_else(|| Denied::because(Reason::UnknownKey));
         }
         if let (Some(part), Some(peer)) = (self.certificates, peer) {
             let name = peer.name(part).ok_or_else(|| Denied::because(Reason::NoName))?;

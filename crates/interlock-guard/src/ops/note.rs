@@ -3,7 +3,7 @@
 
 use std::{
     sync::{
-        Arc,
+        Arc, PoisonError,
         atomic::Ordering::{self, Relaxed},
     },
     time::{Duration, Instant},
@@ -34,6 +34,16 @@ impl Watch for Ops {
                 self.table.arrive(id, call, self.tally.tools.of(&call.tool), Instant::now());
             }
             Event::Waits { id, on, ahead } => self.waits(id, on, ahead),
+            Event::WithoutKey { call, .. } => {
+                self.tally.tools.of(&call.tool).without_key.fetch_add(1, Relaxed);
+                if let Some(audit) = &self.audit {
+                    audit.note(event, None);
+                }
+                if let Some(log) = &self.log {
+                    let fields = [("tool", &*call.tool), ("caller", call.caller.as_str())];
+                    log.say_seldom(Level::Warn, "without key", &call.tool, Instant::now(), &fields);
+                }
+            }
             Event::Decided { id, call, decision, keys, waited } => {
                 self.decided(id, call, decision, keys, waited);
                 if let Some(audit) = &self.audit {
@@ -57,6 +67,7 @@ impl Watch for Ops {
                     audit.note(event, None);
                 }
             }
+            Event::TurnedAway { reason, words } => self.turned_away(reason, words),
             Event::Upstream { name, state, reason } => self.upstream(name, state, reason),
             Event::Store { error } => {
                 self.tally.store_errors.fetch_add(1, Relaxed);
@@ -243,6 +254,15 @@ impl Ops {
                 ("caller", caller.as_str()),
             ];
             log.say_seldom(Level::Warn, "message", reason, Instant::now(), &fields);
+        }
+    }
+
+    fn turned_away(&self, reason: &'static str, words: &str) {
+        *self.tally.turned_away.lock().unwrap_or_else(PoisonError::into_inner).entry(reason).or_default() +=
+            1;
+        if let Some(log) = &self.log {
+            let fields = [("reason", reason), ("words", words)];
+            log.say_seldom(Level::Warn, "turned away", reason, Instant::now(), &fields);
         }
     }
 

@@ -50,6 +50,8 @@ pub struct UpstreamConfig {
     pub prefix: String,
     /// Who shares a child process.
     pub sharing: Sharing,
+    /// How many child processes sessions may have for themselves.
+    pub processes: Processes,
 }
 
 /// How an upstream is reached.
@@ -73,6 +75,21 @@ pub enum Reach {
         /// The file with the authorities that its certificate is checked against, in PEM; `None` for those of the system.
         ca: Option<PathBuf>,
     },
+}
+
+/// How many child processes sessions may have for themselves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Processes {
+    /// All sessions together.
+    pub most: usize,
+    /// Those of one caller.
+    pub per_caller: usize,
+}
+
+impl Default for Processes {
+    fn default() -> Self {
+        Self { most: 256, per_caller: 64 }
+    }
 }
 
 /// Who shares a child process.

@@ -17,8 +17,9 @@ use super::{
 };
 use crate::{
     call::Caller,
+    event::Event,
     message::Message,
-    upstream::{Hear, Link, Lost},
+    upstream::{Hear, Link, Lost, Upstream},
 };
 
 /// One client.
@@ -126,7 +127,7 @@ impl Session {
         };
         let link = match current {
             Some(link) => link,
-            None => upstream.own()?,
+            None => upstream.own(Some(&self.caller)).inspect_err(|lost| self.note_full(upstream, lost))?,
         };
         if !route.link.as_ref().is_some_and(|known| Arc::ptr_eq(known, &link)) {
             let ear: Weak<dyn Hear> = self.itself.clone();
@@ -139,6 +140,18 @@ impl Session {
             route.link = Some(Arc::clone(&link));
         }
         Ok(link)
+    }
+
+    /// That a caller got no process, because there are as many as may be, concerns whoever keeps the guard.
+    fn note_full(&self, upstream: &Upstream, lost: &Lost) {
+        if lost.is_full {
+            self.engine.watch.note(&Event::Message {
+                caller: &self.caller,
+                method: "initialize",
+                about: Some(&upstream.name),
+                refused: Some("processes"),
+            });
+        }
     }
 
     /// The same for clients without a handshake, who share what they have.

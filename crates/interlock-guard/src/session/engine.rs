@@ -48,6 +48,11 @@ impl Engine {
         &self.upstreams
     }
 
+    /// Who is told what happens.
+    pub(crate) fn watch(&self) -> &dyn Watch {
+        &*self.watch
+    }
+
     /// How far the closing has come, as the requests under way see it. Whoever closes goes through these.
     #[must_use]
     pub fn phases(&self) -> Phases {

@@ -64,6 +64,9 @@ const QUEUED: usize = 256;
 const ONE_WRITE: usize = 64 << 10;
 /// After it was asked to leave, how long it may take.
 const LEAVES_WITHIN: Duration = Duration::from_secs(10);
+/// What calls are told that were under way when the guard ended a process, because it closes or their session is over.
+const ENDED_BY_US: &str =
+    "the guard has ended the server's process, and did not wait for this call any longer";
 /// After its end, how long what it wrote before may take to be read.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
@@ -137,6 +140,7 @@ pub(super) fn run(running: Running, link: &Arc<Link>) {
     let Running { body, pipes, queue, ended, mut leaving, has_spoken } = running;
     tokio::spawn(write(pipes.stdin, queue, leaving.clone()));
     let mut reader = tokio::spawn(read(pipes.stdout, Arc::clone(link), has_spoken));
+    let told_to = leaving.clone();
     let link = Arc::clone(link);
     tokio::spawn(async move {
         let leaves = async {
@@ -167,7 +171,8 @@ pub(super) fn run(running: Running, link: &Arc<Link>) {
         reader.abort();
         // Callers are told how it ended; what it said last is for whoever keeps the guard.
         let (reason, words) = body.obituary().await;
-        link.end(&reason);
+        let is_told_to = *told_to.borrow();
+        link.end(if is_told_to { ENDED_BY_US } else { &reason });
         ended.send_replace(Some(words));
     });
 }

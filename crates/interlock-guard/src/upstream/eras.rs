@@ -98,7 +98,7 @@ impl Upstream {
         if main.is_stateless() {
             return Ok(main);
         }
-        let Ok(second) = self.own() else { return Ok(main) };
+        let Ok(second) = self.own(None) else { return Ok(main) };
         let trial = Trial(Some(Arc::clone(&second)));
         if matches!(second.discover().await, Ok(Some(_))) {
             *self.eras.second() = trial.keep();

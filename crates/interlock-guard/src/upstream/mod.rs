@@ -41,8 +41,10 @@ use self::{
     tools::Tools,
 };
 use crate::{
+    call::Caller,
     identity::{InvalidTls, authorities},
-    policy::{Reach, Sharing, UpstreamConfig},
+    leftover::Children,
+    policy::{Processes, Reach, Sharing, UpstreamConfig},
 };
 
 /// A server behind the guard.
@@ -54,10 +56,19 @@ pub struct Upstream {
     place: Option<(Client, Arc<Place>)>,
     complain: Option<Complaints>,
     main: Mutex<Option<Arc<Link>>>,
+    /// Who is told which processes run.
+    children: Option<Arc<Children>>,
     /// Processes beside the one that everybody shares.
-    own: Mutex<Vec<Weak<crate::manage::process::Process>>>,
+    own: Mutex<Vec<Own>>,
     eras: Eras,
     pub(crate) tools: Tools,
+}
+
+/// A process beside the one that everybody shares.
+struct Own {
+    /// Whose it is; `None` for one that is nobody's alone.
+    caller: Option<Caller>,
+    body: Weak<crate::manage::process::Process>,
 }
 
 /// Why an upstream cannot be reached at all.
@@ -115,10 +126,17 @@ impl Upstream {
             place,
             complain,
             main: Mutex::default(),
+            children: None,
             own: Mutex::default(),
             eras: Eras::default(),
             tools: Tools::default(),
         })
+    }
+
+    /// The same, whose processes are known to whoever ends them when the guard cannot.
+    #[must_use]
+    pub fn with_children(self, children: Arc<Children>) -> Self {
+        Self { children: Some(children), ..self }
     }
 
     /// Starts its process, if it is one that everybody shares; a process that ran before is left to itself.
@@ -146,7 +164,8 @@ impl Upstream {
     /// ended but are not forgotten yet are included.
     #[must_use]
     pub fn own_processes(&self) -> Vec<Arc<crate::manage::process::Process>> {
-        self.own.lock().unwrap_or_else(PoisonError::into_inner).iter().filter_map(Weak::upgrade).collect()
+        let own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
+        own.iter().filter_map(|own| own.body.upgrade()).collect()
     }
 
     /// The conversation that everybody shares.
@@ -154,17 +173,21 @@ impl Upstream {
         self.main().clone().ok_or_else(|| Lost::before("it is not running".to_owned()))
     }
 
-    /// A conversation of one's own: a process, or a session with a server behind a URL.
-    pub(crate) fn own(&self) -> Result<Arc<Link>, Lost> {
+    /// A conversation of one's own: a process, or a session with a server behind a URL. For a caller no more processes are started than there may
+    /// be, of which one that was told to end is one until it has.
+    pub(crate) fn own(&self, caller: Option<&Caller>) -> Result<Arc<Link>, Lost> {
         match &self.place {
             Some((client, place)) => Ok(Link::over(&self.name, Http::new(client.clone(), Arc::clone(place)))),
             None => {
+                let mut own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
+                own.retain(|own| own.body.strong_count() > 0);
+                if let Some(caller) = caller {
+                    self.bound(&own, caller)?;
+                }
                 let cannot = |error| Lost::before(format!("it cannot be started: {error}"));
                 let link = self.spawn().map_err(cannot)?;
                 if let Some(process) = link.process() {
-                    let mut own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
-                    own.retain(|process| process.strong_count() > 0);
-                    own.push(Arc::downgrade(&process.body));
+                    own.push(Own { caller: caller.cloned(), body: Arc::downgrade(&process.body) });
                 }
                 Ok(link)
             }
@@ -176,8 +199,34 @@ impl Upstream {
         self.place.is_none() && self.config.sharing == Sharing::One
     }
 
+    /// Whether a caller may have one more process.
+    fn bound(&self, own: &[Own], caller: &Caller) -> Result<(), Lost> {
+        let Processes { most, per_caller } = self.config.processes;
+        let owned = || own.iter().filter_map(|own| own.caller.as_ref());
+        let too_many = |whose: &str, count: usize, key: &str| {
+            let reason = format!(
+                "{whose} {count} processes of it for their sessions, and no more are started (`{key}`): end a session first"
+            );
+            Err(Lost { is_full: true, ..Lost::before(reason) })
+        };
+        match (owned().filter(|other| *other == caller).count(), owned().count()) {
+            (count, _) if count >= per_caller => too_many("you have", count, "processes_per_caller"),
+            (_, count) if count >= most => too_many("callers have", count, "processes"),
+            _ => Ok(()),
+        }
+    }
+
     fn spawn(&self) -> io::Result<Arc<Link>> {
-        Link::spawn(&self.name, &self.config.reach, self.complain.clone())
+        let link = Link::spawn(&self.name, &self.config.reach, self.complain.clone())?;
+        if let (Some(children), Some(process)) = (&self.children, link.process()) {
+            let (children, process) = (Arc::clone(children), process.clone());
+            children.runs(process.body.id());
+            tokio::spawn(async move {
+                process.ended().await;
+                children.ended(process.body.id());
+            });
+        }
+        Ok(link)
     }
 
     fn main(&self) -> MutexGuard<'_, Option<Arc<Link>>> {

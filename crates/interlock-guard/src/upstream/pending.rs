@@ -35,6 +35,8 @@ pub(crate) struct Lost {
     pub(crate) may_have_run: bool,
     /// The upstream does not know the session any more.
     pub(crate) is_session_gone: bool,
+    /// As many processes of it run as may.
+    pub(crate) is_full: bool,
 }
 
 /// Requests without an answer.
@@ -167,11 +169,11 @@ impl Drop for Ticket {
 impl Lost {
     /// Before anything was sent.
     pub(crate) fn before(reason: String) -> Self {
-        Self { reason, may_have_run: false, is_session_gone: false }
+        Self { reason, may_have_run: false, is_session_gone: false, is_full: false }
     }
 
     /// After it was sent, or perhaps.
     pub(crate) fn after(reason: String) -> Self {
-        Self { reason, may_have_run: true, is_session_gone: false }
+        Self { reason, may_have_run: true, is_session_gone: false, is_full: false }
     }
 }

@@ -39,7 +39,7 @@ impl Upstream {
     ///
     /// Dropping the future ends the conversation, and the process if there is one.
     pub async fn survey(&self) -> Result<Vec<ListedTool>, Unsaid> {
-        let link = self.own().map_err(lost)?;
+        let link = self.own(None).map_err(lost)?;
         let visit = Visit(link.process().cloned());
         let listed = list(&link).await;
         if let Some(process) = &visit.0 {

@@ -12,7 +12,7 @@ use interlock_guard::{
     desk::Desk,
     event::Nobody,
     listen::{self, Options},
-    policy::{Reach, Rules, Sharing, UpstreamConfig},
+    policy::{Processes, Reach, Rules, Sharing, UpstreamConfig},
     session::Engine,
     upstream::Upstream,
 };
@@ -51,8 +51,14 @@ fn build_parrot() -> PathBuf {
 }
 
 pub(crate) fn upstream(name: &str, prefix: &str, reach: Reach, sharing: Sharing) -> Arc<Upstream> {
-    let config =
-        UpstreamConfig { name: name.into(), reach, is_required: true, prefix: prefix.into(), sharing };
+    let config = UpstreamConfig {
+        name: name.into(),
+        reach,
+        is_required: true,
+        prefix: prefix.into(),
+        sharing,
+        processes: Processes::default(),
+    };
     let upstream = Upstream::new(config, None).unwrap();
     upstream.start().unwrap();
     Arc::new(upstream)

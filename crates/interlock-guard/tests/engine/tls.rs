@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fs, net::SocketAddr, path::Path, sync::Arc, tim
 use interlock_guard::{
     identity::{ClientCertificates, Tls},
     listen::Options,
-    policy::{Reach, Sharing, TlsFiles, UpstreamConfig},
+    policy::{Processes, Reach, Sharing, TlsFiles, UpstreamConfig},
     upstream::Upstream,
 };
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
@@ -73,6 +73,7 @@ fn authorities_that_are_none_are_an_error_at_once() {
         is_required: true,
         prefix: String::new(),
         sharing: Sharing::One,
+        processes: Processes::default(),
     };
     for text in [None, Some("no certificate")] {
         if let Some(text) = text {

@@ -5,6 +5,8 @@ mod entrance;
 #[cfg(target_os = "linux")]
 mod import;
 #[cfg(target_os = "linux")]
+mod inherit;
+#[cfg(target_os = "linux")]
 mod plan;
 #[cfg(target_os = "linux")]
 mod run;
@@ -86,6 +88,9 @@ struct Guard {
     /// With --suggest: also use what a scan has found, from its JSON report
     #[arg(long, value_name = "SCAN.json", requires = "suggest")]
     from: Option<PathBuf>,
+    /// What the process beside a guard does: ends the guard's servers when its input ends
+    #[arg(long, exclusive = true, hide = true)]
+    end_with_input: bool,
     /// How many milliseconds the calls under way have to finish
     #[arg(long, value_name = "MS", hide = true)]
     grace: Option<u64>,

@@ -18,6 +18,8 @@ era = sys.argv[2] if len(sys.argv) > 2 else None
 out = threading.Lock()
 # The calls that run, by their id: set when they are cancelled.
 running = {}
+# The questions that were asked, by their id: set when they are answered.
+asked = {}
 
 
 def write(line):
@@ -53,6 +55,15 @@ def call(identity, params, headers, is_gone):
                 cancelled.clear()
         write("end " + arguments["name"])
         del running[identity]
+    if name == "ask":
+        number = f"ask-{identity}"
+        asked[number] = answered = threading.Event()
+        schema = {"type": "object", "properties": {"really": {"type": "boolean"}}}
+        params = {"message": "Really?", "requestedSchema": schema}
+        say({"jsonrpc": "2.0", "id": number, "method": "elicitation/create", "params": params})
+        answered.wait()
+        write("answered " + arguments["name"])
+        return text("it was answered")
     return text(json.dumps({"pid": os.getpid(), "meta": params.get("_meta"), "headers": headers}))
 
 
@@ -60,6 +71,7 @@ SCHEMA = {"type": "object"}
 TOOLS = [
     {"name": "do", "inputSchema": SCHEMA},
     {"name": "crash", "inputSchema": SCHEMA},
+    {"name": "ask", "inputSchema": SCHEMA},
     {"name": "look", "inputSchema": SCHEMA, "annotations": {"readOnlyHint": True}},
 ]
 
@@ -143,7 +155,9 @@ if era:
 
 for line in sys.stdin:
     message = json.loads(line)
-    if message.get("method") == "tools/call":
+    if "method" not in message:
+        asked.pop(message["id"], threading.Event()).set()
+    elif message.get("method") == "tools/call":
         threading.Thread(target=lambda message: say(answer(message)), args=(message,), daemon=True).start()
     else:
         say(answer(message))

@@ -5,6 +5,7 @@
 
 mod again;
 mod cancelling;
+mod doors;
 mod effects;
 mod ending;
 mod fuzz;
@@ -23,4 +24,5 @@ mod secure;
 mod smuggled;
 mod spell;
 mod stale;
+mod takeover;
 mod usage;

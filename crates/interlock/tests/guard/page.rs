@@ -34,7 +34,7 @@ const READY: &str = "document.querySelectorAll('#keys .card').length === 2 \
   && document.querySelectorAll('#calls tbody tr').length === 3 \
   && (document.querySelector('.curve').getAttribute('d') || '').split('L').length > 2";
 
-fn look(task: &Value) -> Value {
+pub(crate) fn look(task: &Value) -> Value {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/guard/browser.py");
     let mut child = Command::new("python3")
         .arg(script)

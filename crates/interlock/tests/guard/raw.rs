@@ -7,8 +7,10 @@ use serde_json::{Value, json};
 pub(crate) struct Raw {
     http: reqwest::Client,
     url: String,
-    session: Option<String>,
+    pub(crate) session: Option<String>,
     version: &'static str,
+    /// The key that it shows, if any.
+    key: Option<&'static str>,
 }
 
 /// What came back.
@@ -22,7 +24,19 @@ impl Raw {
     /// A stranger: no handshake yet.
     pub(crate) fn new(url: &str) -> Self {
         let http = reqwest::Client::builder().no_proxy().build().expect("a client can be made");
-        Self { http, url: url.to_owned(), session: None, version: "2025-11-25" }
+        Self { http, url: url.to_owned(), session: None, version: "2025-11-25", key: None }
+    }
+
+    /// Somebody with a key.
+    pub(crate) fn known(url: &str, key: &'static str) -> Self {
+        Self { key: Some(key), ..Self::new(url) }
+    }
+
+    /// Ends a session.
+    pub(crate) async fn end(&self, session: &str) {
+        let request = self.http.delete(&self.url).header("mcp-session-id", session);
+        let request = request.header("x-api-key", self.key.unwrap_or_default());
+        assert!(request.send().await.expect("it answers").status().is_success());
     }
 
     /// A client that has shaken hands.
@@ -53,12 +67,23 @@ impl Raw {
             .header("content-type", "application/json")
             .header("accept", "application/json, text/event-stream")
             .body(body);
+        let request = match self.key {
+            Some(key) => request.header("x-api-key", key),
+            None => request,
+        };
         match &self.session {
             Some(session) => {
                 request.header("mcp-session-id", session).header("mcp-protocol-version", self.version)
             }
             None => request,
         }
+    }
+
+    /// The stream that belongs to no request.
+    pub(crate) async fn stream(&self) -> reqwest::Response {
+        let session = self.session.as_deref().unwrap_or_default();
+        let request = self.http.get(&self.url).header("accept", "text/event-stream");
+        request.header("mcp-session-id", session).send().await.expect("it answers")
     }
 
     /// Posts, and reads all that comes.

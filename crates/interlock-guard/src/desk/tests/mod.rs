@@ -67,6 +67,7 @@ impl Watch for Notes {
                 Ending::Unknown { reason } => format!("{} unknown: {reason}", call.tool),
             },
             Event::Store { error } => format!("store: {error}"),
+            Event::WithoutKey { call, .. } => format!("{} without a key", call.tool),
             _ => return,
         };
         self.0.lock().unwrap().push(line);

@@ -53,6 +53,26 @@ async fn what_is_observed_is_noted_and_neither_refused_nor_delayed() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_rate_that_is_exceeded_does_not_hide_a_conflict() {
+    let quota = Quota::bucket(1, SECOND * 60).unwrap();
+    let world = World::new(move |_| ToolRules {
+        rate: observed(quota),
+        lock: observed(vec!["k".parse().unwrap()]),
+        ..rules()
+    });
+    let mut first = world.start(plain("t"));
+    assert!(first.is_running().await);
+    assert_eq!(world.ask(plain("t")).await, "ok");
+    first.end(done("ok")).await;
+    assert_eq!(world.ask(plain("t")).await, "ok");
+    world.assert_idle().await;
+    let mut notes = world.notes.take();
+    notes.retain(|note| note.contains("observed"));
+    let told = [r#"t observed: rate ["k"]"#, r#"t observed: locked ["k"]"#, r#"t observed: rate ["k"]"#];
+    assert_eq!(notes, told);
+}
+
+#[tokio::test(start_paused = true)]
 async fn enforced_rules_of_the_same_tool_still_hold() {
     let world = World::new(|_| ToolRules { in_flight: observed(NonZeroU32::MIN), ..locking(&["k"]) });
     let mut first = world.start(plain("t"));

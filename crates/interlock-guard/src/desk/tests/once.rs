@@ -190,3 +190,14 @@ async fn a_call_without_a_key_is_refused_where_one_is_required_and_does_not_run(
     assert_eq!(world.ask(call("by_argument", json!({ "requestId": "k" }))).await, "ok");
     world.assert_idle().await;
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_says_no_key_where_a_rule_asks_for_one_is_noted() {
+    let world = World::new(|tool| if tool == "pay" { by_meta() } else { rules() });
+    assert_eq!(world.ask(plain("pay")).await, "ok");
+    assert_eq!(world.ask(keyed("pay", json!({}), json!("k"))).await, "ok");
+    assert_eq!(world.ask(plain("look")).await, "ok");
+    let notes = world.notes.take();
+    assert_eq!(notes.iter().filter(|note| note.contains("without a key")).count(), 1, "{notes:?}");
+    assert_eq!(notes[0], "pay without a key");
+}

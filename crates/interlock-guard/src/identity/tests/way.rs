@@ -55,13 +55,14 @@ fn whoever_has_no_key_is_nobody() {
     assert_eq!(bearer(&ways, "k-0123456789abcdeF"), unknown);
     assert_eq!(bearer(&ways, ""), "the Authorization header is not of the form `Bearer TOKEN`");
     assert_eq!(who(&ways, &[("x-api-key", "")]), unknown);
-    assert_eq!(who(&ways, &[("x-api-key", KEY), ("x-api-key", KEY)]), unknown);
     let malformed = "the Authorization header is not of the form `Bearer TOKEN`";
     assert_eq!(who(&ways, &[("authorization", &format!("Basic {KEY}"))]), malformed);
     assert_eq!(who(&ways, &[("authorization", KEY)]), malformed);
+    let several = "there are several credentials: send one, in `Authorization: Bearer` or in `X-API-Key`";
     let twice = format!("Bearer {KEY}");
-    assert_eq!(who(&ways, &[("authorization", &twice), ("authorization", &twice)]), malformed);
-    assert_eq!(who(&ways, &[("authorization", &twice), ("x-api-key", KEY)]), malformed);
+    assert_eq!(who(&ways, &[("authorization", &twice), ("authorization", &twice)]), several);
+    assert_eq!(who(&ways, &[("authorization", &twice), ("x-api-key", KEY)]), several);
+    assert_eq!(who(&ways, &[("x-api-key", KEY), ("x-api-key", KEY)]), several);
     assert_eq!(who(&ways, &[("x-user", "ci"), ("mcp-session-id", "key:ci")]), "a credential is required");
 }
 

@@ -62,6 +62,14 @@ pub(super) fn busy() -> Response<Body> {
     closing(response)
 }
 
+/// No session begins any more.
+pub(super) fn ending() -> Response<Body> {
+    let mut response =
+        plain(StatusCode::SERVICE_UNAVAILABLE, "the guard is closing and takes no new sessions");
+    response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
+    closing(response)
+}
+
 fn too_long(longest: usize) -> Response<Body> {
     closing(plain(StatusCode::PAYLOAD_TOO_LARGE, &format!("a body may have {longest} bytes")))
 }

@@ -1,6 +1,6 @@
 //! What a request's head must and must not say.
 
-use http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
+use http::{HeaderMap, HeaderValue, Request, StatusCode, Uri, Version, header, uri::Authority};
 
 use super::{
     body::{Refusal, plain, refused},
@@ -12,17 +12,40 @@ use crate::{
     upstream::decoded,
 };
 
-/// A web page may only call from this machine, or from where the options say.
-pub(super) fn origin(options: &Options, headers: &HeaderMap) -> Result<(), Refusal> {
-    let Some(origin) = headers.get(header::ORIGIN) else { return Ok(()) };
+/// Why a request is turned away, in a word, and what its sender gets.
+type TurnedAway = (&'static str, Refusal);
+
+/// Who is asked is said once: of two hosts somebody on the way may have taken the other one.
+pub(super) fn host<B>(request: &Request<B>) -> Result<(), TurnedAway> {
+    let bad = |why: &str| Err(("host", Box::new(plain(StatusCode::BAD_REQUEST, why))));
+    match only(request.headers(), "host") {
+        Ok(Some(host)) if Authority::try_from(host.as_bytes()).is_ok() => Ok(()),
+        Ok(Some(_)) => bad("the header Host names no host"),
+        // The first version of HTTP did not have it.
+        Ok(None) if request.version() == Version::HTTP_10 => Ok(()),
+        Ok(None) => bad("the header Host is missing"),
+        Err(why) => bad(&why),
+    }
+}
+
+/// A web page may only call from this machine, or from where the options say. Gives the origin that may.
+pub(super) fn origin<'a>(
+    options: &Options,
+    headers: &'a HeaderMap,
+) -> Result<Option<&'a HeaderValue>, TurnedAway> {
+    let origin = match only(headers, "origin") {
+        Ok(None) => return Ok(None),
+        Ok(Some(origin)) => origin,
+        Err(why) => return Err(("origin", Box::new(plain(StatusCode::BAD_REQUEST, &why)))),
+    };
     let is_allowed = origin.to_str().is_ok_and(|origin| match &options.origins {
         None => is_here(origin),
         Some(allowed) => allowed.iter().any(|allowed| allowed.eq_ignore_ascii_case(origin)),
     });
     if is_allowed {
-        Ok(())
+        Ok(Some(origin))
     } else {
-        Err(Box::new(plain(StatusCode::FORBIDDEN, "pages of this origin may not call")))
+        Err(("origin", Box::new(plain(StatusCode::FORBIDDEN, "pages of this origin may not call"))))
     }
 }
 

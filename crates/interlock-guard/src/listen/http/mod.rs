@@ -2,6 +2,8 @@
 
 mod body;
 mod check;
+mod cors;
+mod crowd;
 mod events;
 mod get;
 mod options;
@@ -10,22 +12,23 @@ mod stall;
 
 use std::{convert::Infallible, future::Future, io, pin::pin, sync::Arc, time::Duration};
 
-use ::http::{Method, Request, Response, StatusCode};
+use ::http::{HeaderValue, Method, Request, Response, StatusCode};
 use http_body_util::{Either, Full};
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     net::{TcpListener, TcpStream},
-    sync::{Semaphore, watch},
+    sync::{OwnedSemaphorePermit, Semaphore, watch},
 };
 
 pub use self::options::Options;
 use self::{
     body::{Body, plain},
+    crowd::{Crowd, Kept, Member},
     stall::Impatient,
 };
-use crate::{identity::PeerCertificate, session::Engine};
+use crate::{event::Event, identity::PeerCertificate, session::Engine};
 
 /// What all connections share.
 pub(crate) struct Desk {
@@ -66,30 +69,36 @@ where
     });
     let sweeper = tokio::spawn(sweep(Arc::clone(&engine), desk.options.limits.idle));
     let (close, closing) = watch::channel(false);
+    let crowd = Crowd::new(desk.options.limits.idle_per_address);
     let mut shutdown = pin!(shutdown);
     loop {
-        // Taken before the connection is: who cannot be served stays in the system's own line.
-        let place = tokio::select! {
-            biased;
-            () = &mut shutdown => break,
-            place = Arc::clone(&connections).acquire_owned() => place,
-        };
         let accepted = tokio::select! {
             biased;
             () = &mut shutdown => break,
             accepted = listener.accept() => accepted,
         };
-        let Ok((stream, _)) = accepted else {
+        let Ok((stream, peer)) = accepted else {
             tokio::time::sleep(PAUSE).await;
             continue;
         };
+        // While one waits for a place, the others stay in the system's own line.
+        let place = tokio::select! {
+            biased;
+            () = &mut shutdown => break,
+            place = place(&connections, &crowd) => place,
+        };
+        let member = crowd.enter(peer.ip());
         let _ = stream.set_nodelay(true);
         // Whoever serves it must also be the one who is woken for it.
         let Ok(stream) = stream.into_std() else { continue };
         let (serving, closing) = (Arc::clone(&desk), closing.clone());
         desk.options.lanes.spawn(async move {
             if let Ok(stream) = TcpStream::from_std(stream) {
-                accepted_connection(serving, stream, closing).await;
+                tokio::select! {
+                    () = accepted_connection(serving, stream, &member, closing) => {}
+                    // Others need its place, and nothing was asked on it.
+                    () = member.dismissed() => {}
+                }
             }
             drop(place);
         });
@@ -102,6 +111,22 @@ where
     Ok(())
 }
 
+/// A place for one more connection; one on which nothing is asked makes room for it if it has to.
+async fn place(connections: &Arc<Semaphore>, crowd: &Crowd) -> Option<OwnedSemaphorePermit> {
+    if let Ok(place) = Arc::clone(connections).try_acquire_owned() {
+        return Some(place);
+    }
+    let mut is_made = crowd.make_room();
+    let mut free = pin!(Arc::clone(connections).acquire_owned());
+    loop {
+        tokio::select! {
+            biased;
+            place = &mut free => return place.ok(),
+            () = crowd.grown(), if !is_made => is_made = crowd.make_room(),
+        }
+    }
+}
+
 /// Ends sessions whose clients are gone without a word.
 async fn sweep(engine: Arc<Engine>, idle: Duration) {
     let mut ticks = tokio::time::interval(idle.min(Duration::from_secs(60)).max(Duration::from_millis(100)));
@@ -111,12 +136,17 @@ async fn sweep(engine: Arc<Engine>, idle: Duration) {
     }
 }
 
-async fn accepted_connection(desk: Arc<Desk>, stream: TcpStream, closing: watch::Receiver<bool>) {
+async fn accepted_connection(
+    desk: Arc<Desk>,
+    stream: TcpStream,
+    member: &Arc<Member>,
+    closing: watch::Receiver<bool>,
+) {
     match desk.options.tls.clone() {
-        None => connection(desk, stream, None, closing).await,
+        None => connection(desk, stream, None, member, closing).await,
         Some(tls) => {
             if let Ok((stream, peer)) = tls.accept(stream).await {
-                connection(desk, stream, peer, closing).await;
+                connection(desk, stream, peer, member, closing).await;
             }
         }
     }
@@ -126,6 +156,7 @@ async fn connection<C>(
     desk: Arc<Desk>,
     stream: C,
     peer: Option<PeerCertificate>,
+    member: &Arc<Member>,
     mut closing: watch::Receiver<bool>,
 ) where
     C: AsyncRead + AsyncWrite + Unpin + Send + 'static,
@@ -134,8 +165,14 @@ async fn connection<C>(
     let peer = Arc::new(peer);
     let stream = TokioIo::new(Impatient::new(stream, slow));
     let service = service_fn(|request: Request<Incoming>| {
-        let (desk, peer) = (Arc::clone(&desk), Arc::clone(&peer));
-        async move { Ok::<_, Infallible>(answer(&desk, request, (*peer).as_ref()).await) }
+        let (desk, peer, busy) = (Arc::clone(&desk), Arc::clone(&peer), member.busy());
+        async move {
+            let answer = match &busy {
+                Some(_) => answer(&desk, request, (*peer).as_ref()).await,
+                None => body::busy(),
+            };
+            Ok::<_, Infallible>(answer.map(|body| Kept::new(body, busy)))
+        }
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
@@ -167,13 +204,38 @@ async fn answer(
     if request.uri().path() != desk.options.path {
         return plain(StatusCode::NOT_FOUND, "there is nothing here");
     }
-    if let Err(refusal) = check::origin(&desk.options, request.headers()) {
-        return *refusal;
+    let allowed = check::host(&request).and_then(|()| check::origin(&desk.options, request.headers()));
+    let origin: Option<HeaderValue> = match allowed {
+        Ok(origin) => origin.cloned(),
+        Err((reason, refusal)) => {
+            desk.engine.watch().note(&Event::TurnedAway { reason, words: "" });
+            return *refusal;
+        }
+    };
+    // A browser asks without a credential whether it may ask with one.
+    if let Some(preflight) = origin.as_ref().and_then(|origin| cors::preflight(&request, origin)) {
+        return preflight;
     }
+    let mut response = identified(desk, request, peer).await;
+    if let Some(origin) = origin {
+        cors::share(response.headers_mut(), origin);
+    }
+    response
+}
+
+async fn identified(
+    desk: &Arc<Desk>,
+    request: Request<Incoming>,
+    peer: Option<&PeerCertificate>,
+) -> Response<Body> {
     let (parts, body) = request.into_parts();
     let caller = match desk.options.identify.identify(&parts, peer) {
         Ok(caller) => caller,
-        Err(denied) => return denied.response().map(|body| Either::Left(Full::new(body))),
+        Err(denied) => {
+            let words = denied.to_string();
+            desk.engine.watch().note(&Event::TurnedAway { reason: denied.name(), words: &words });
+            return denied.response().map(|body| Either::Left(Full::new(body)));
+        }
     };
     match parts.method {
         Method::POST => post::answer(desk, &parts, body, caller).await,

@@ -15,6 +15,7 @@ use crate::{
     call::Caller,
     headers,
     listen::Steps,
+    manage::Phase,
     message::{Code, Incoming, Kind, Message},
     session::{Outbox, Said, Session, Style, Who, revision},
     traceparent,
@@ -90,6 +91,10 @@ async fn stateless(desk: &Arc<Desk>, parts: &Parts, message: Message, caller: Ca
 
 /// The beginning of a session.
 async fn open(desk: &Arc<Desk>, parts: &Parts, message: Message, caller: Caller) -> Response<Body> {
+    // Calls would be refused; another replica may take them.
+    if desk.engine.phases().now() >= Phase::Closing {
+        return body::ending();
+    }
     let session = Session::new(&desk.engine, caller.clone(), Style::Session);
     session.out.remember();
     let step = session.take(who(&session, parts), message, Arc::default()).await;

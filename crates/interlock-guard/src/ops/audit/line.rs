@@ -30,7 +30,10 @@ pub(super) fn with(
     arguments: Option<usize>,
     show: impl FnOnce(&[u8]),
 ) {
-    if !matches!(event, Event::Decided { .. } | Event::Ended { .. } | Event::Message { .. }) {
+    if !matches!(
+        event,
+        Event::Decided { .. } | Event::Ended { .. } | Event::Message { .. } | Event::WithoutKey { .. }
+    ) {
         return;
     }
     LINE.with_borrow_mut(|out| {
@@ -100,6 +103,7 @@ fn write(
             out.extend_from_slice(b",\"took_ms\":");
             push_millis(out, *took);
         }
+        Event::WithoutKey { id, call } => start(out, "without-key", *id, call, now),
         Event::Message { caller, method, about, refused } => {
             begin(out, "message", now);
             text(out, "caller", caller.as_str());

@@ -2,7 +2,7 @@
 
 use std::{
     fmt::{Display, Write},
-    sync::{Arc, atomic::Ordering},
+    sync::{Arc, PoisonError, atomic::Ordering},
     time::SystemTime,
 };
 
@@ -33,6 +33,16 @@ pub(in crate::ops) fn expose(
     for (name, upstream) in &upstreams {
         page.line("upstream_restarts_total", &[("upstream", name)], upstream.restarts);
     }
+    page.family(
+        "requests_turned_away_total",
+        "counter",
+        "Requests that were turned away by their head: no credential, a wrong one, another origin.",
+    );
+    let turned_away = tally.turned_away.lock().unwrap_or_else(PoisonError::into_inner);
+    for (reason, count) in &*turned_away {
+        page.line("requests_turned_away_total", &[("reason", reason)], count);
+    }
+    drop(turned_away);
     let read = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
     for (name, kind, help, value) in [
         (
@@ -108,6 +118,17 @@ fn calls(page: &mut Page, tally: &Tally) {
             if count > 0 {
                 page.line("call_endings_total", &[("tool", name), ("ending", ending)], count);
             }
+        }
+    }
+    page.family(
+        "calls_without_key_total",
+        "counter",
+        "Calls without an idempotency key, of tools that have a rule for it: sent again, they run again.",
+    );
+    for (name, tool) in &tools {
+        let count = tool.without_key.load(Ordering::Relaxed);
+        if count > 0 {
+            page.line("calls_without_key_total", &[("tool", name)], count);
         }
     }
     page.family("calls_in_flight", "gauge", "Calls that run.");

@@ -8,7 +8,13 @@ mod process;
 mod tools;
 mod upstreams;
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Mutex,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+};
 
 pub(super) use self::{
     expose::expose,
@@ -29,6 +35,8 @@ pub(super) struct Tally {
     pub(super) upstreams: Upstreams,
     /// Messages that are no tool calls and were refused.
     pub(super) refused_messages: AtomicU64,
+    /// Requests that were turned away by their head, by the reason's word.
+    pub(super) turned_away: Mutex<BTreeMap<&'static str, u64>>,
     /// How often the store could not be asked.
     pub(super) store_errors: AtomicU64,
     /// The number of the policy.

@@ -43,6 +43,8 @@ pub(in crate::ops) struct Tool {
     pub(in crate::ops) refused: [AtomicU64; MOST],
     /// Calls that would have been, by reason.
     pub(in crate::ops) observed: [AtomicU64; MOST],
+    /// Calls without an idempotency key, where a rule asks for one.
+    pub(in crate::ops) without_key: AtomicU64,
     /// Calls that ended well.
     pub(in crate::ops) answered: AtomicU64,
     /// Calls that ended with an error.

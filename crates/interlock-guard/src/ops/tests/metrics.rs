@@ -35,6 +35,8 @@ fn a_day_as_prometheus_sees_it() {
         interlock_guard_call_endings_total{tool="create",ending="answered"} 1
         interlock_guard_call_endings_total{tool="create",ending="unknown"} 1
         interlock_guard_call_endings_total{tool="read",ending="failed"} 1
+        # HELP interlock_guard_calls_without_key_total Calls without an idempotency key, of tools that have a rule for it: sent again, they run again.
+        # TYPE interlock_guard_calls_without_key_total counter
         # HELP interlock_guard_calls_in_flight Calls that run.
         # TYPE interlock_guard_calls_in_flight gauge
         interlock_guard_calls_in_flight{tool="create"} 1
@@ -115,6 +117,8 @@ fn a_day_as_prometheus_sees_it() {
         # HELP interlock_guard_upstream_restarts_total How often an upstream came up again.
         # TYPE interlock_guard_upstream_restarts_total counter
         interlock_guard_upstream_restarts_total{upstream="memory"} 1
+        # HELP interlock_guard_requests_turned_away_total Requests that were turned away by their head: no credential, a wrong one, another origin.
+        # TYPE interlock_guard_requests_turned_away_total counter
         # HELP interlock_guard_messages_refused_total Messages other than tool calls that were refused.
         # TYPE interlock_guard_messages_refused_total counter
         interlock_guard_messages_refused_total 0

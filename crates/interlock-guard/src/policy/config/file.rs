@@ -88,6 +88,9 @@ pub(super) struct ListenTable {
     pub(super) requests: Option<At<u32>>,
     /// How many connections may be open at once. Default 4096.
     pub(super) connections: Option<At<u32>>,
+    /// How many connections of one address may be open with no request under way; of more, the one that has waited longest is closed. Default:
+    /// a quarter of `connections`.
+    pub(super) idle_per_address: Option<At<u32>>,
     /// How long a client may take for a TLS handshake, for a request's head, for its body, and to take in what is sent to it. Default "30s".
     pub(super) slow: Option<At<Time>>,
     /// After how long without a word from its client a session is over; one with a call under way or an open stream never is. Default "30min".
@@ -248,6 +251,10 @@ pub(super) struct UpstreamTable {
     pub(super) prefix: Option<At<String>>,
     /// Who shares a process: "one" for everybody, or one "per-session". Default "one".
     pub(super) sharing: Option<At<SharingText>>,
+    /// With "per-session": how many processes there may be at once. Default 256.
+    pub(super) processes: Option<At<u32>>,
+    /// With "per-session": how many of them one caller may have. Default: a quarter of `processes`.
+    pub(super) processes_per_caller: Option<At<u32>>,
 }
 
 /// Who shares a process.

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::{
     super::{
-        Reach, Sharing, UpstreamConfig,
+        Processes, Reach, Sharing, UpstreamConfig,
         problem::{Broken, Problem, Source, Weight},
         substitute::{Environment, fill},
     },
@@ -90,6 +90,7 @@ fn drafts(file: &str, text: &str, environment: &Environment, out: &mut Vec<Probl
                     is_required: true,
                     prefix: String::new(),
                     sharing: Sharing::One,
+                    processes: Processes::default(),
                 };
                 drafts.push(Draft { upstream, prefix: None, line: None });
             }

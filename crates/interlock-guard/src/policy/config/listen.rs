@@ -42,6 +42,8 @@ pub struct ListenLimits {
     pub requests: usize,
     /// How many connections may be open at once.
     pub connections: usize,
+    /// How many connections of one address may be open with no request under way.
+    pub idle_per_address: usize,
     /// How long a client may take for a handshake, a head, a body, or to take in what is sent to it.
     pub slow: Duration,
     /// After how long without a word from its client a session is over.
@@ -66,6 +68,7 @@ impl Default for ListenLimits {
             body: 4 << 20,
             requests: 10_000,
             connections: 4_096,
+            idle_per_address: 1_024,
             slow: Duration::from_secs(30),
             idle: Duration::from_secs(30 * 60),
         }
@@ -130,10 +133,13 @@ impl Reader<'_> {
         let usual = ListenLimits::default();
         let requests = self.count(table.requests.as_ref(), 1_000_000);
         let connections = self.count(table.connections.as_ref(), 1_000_000);
+        let connections = connections.map_or(usual.connections, |number| number as usize);
+        let idle_per_address = self.count(table.idle_per_address.as_ref(), 1_000_000);
         ListenLimits {
             body: self.size(table.body.as_ref()).unwrap_or(usual.body),
             requests: requests.map_or(usual.requests, |number| number as usize),
-            connections: connections.map_or(usual.connections, |number| number as usize),
+            connections,
+            idle_per_address: idle_per_address.map_or((connections / 4).max(1), |number| number as usize),
             slow: self.positive(table.slow.as_ref()).unwrap_or(usual.slow),
             idle: self.positive(table.idle.as_ref()).unwrap_or(usual.idle),
         }

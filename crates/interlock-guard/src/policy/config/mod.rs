@@ -9,6 +9,7 @@ mod import;
 mod listen;
 mod read;
 mod schema;
+mod syntax;
 mod tool;
 mod upstream;
 mod value;

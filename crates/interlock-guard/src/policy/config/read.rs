@@ -23,7 +23,7 @@ use super::{
     file::{
         AdminTable, AuditTable, DefaultsTable, DurabilityText, File, RequestsTable, StateTable, StoreAwayText,
     },
-    upstream,
+    syntax, upstream,
     value::{At, ModeText, Size, Time, Words},
     walk,
 };
@@ -55,9 +55,12 @@ impl Config {
         let mut problems = Vec::new();
         let (mut document, errors) = DeTable::parse_recoverable(text);
         if !errors.is_empty() {
-            problems.extend(
-                errors.iter().map(|error| source.error(&error.span().unwrap_or_default(), error.message())),
-            );
+            problems.extend(errors.iter().map(|error| {
+                let span = error.span().unwrap_or_default();
+                source.error(&span, syntax::told(source, &span, error.message()))
+            }));
+            // Of one line the parser may have said several things, and one of them is enough.
+            problems.dedup();
             return Err(Broken { problems });
         }
         walk::unknown_keys(document.get_ref(), source, &mut problems);

@@ -7,7 +7,7 @@ use interlock_model::{IdempotencyKey, Mode};
 use interlock_sync::store::Quota;
 
 use super::{
-    super::{Environment, Reach, Sharing},
+    super::{Environment, Processes, Reach, Sharing},
     *,
 };
 
@@ -498,4 +498,55 @@ fn a_namespace_is_what_is_said_or_comes_from_the_first_server() {
         let broken = Config::parse("guard.toml", &text, None, &environment()).unwrap_err().to_string();
         assert!(broken.contains("is no namespace"), "{broken}");
     }
+}
+
+#[test]
+fn a_text_without_quotes_and_a_table_that_is_a_list_are_called_by_their_name() {
+    refused(
+        "[[upstream]]\nname = files\n",
+        expect![[r#"`guard.toml`, line 2: a text stands in quotes: write `name = "files"`"#]],
+    );
+    refused(
+        "[[tool]]\nmatch = delete_* # all of them\nwait = 30s\n",
+        expect![[r#"
+            `guard.toml`, line 2: a text stands in quotes: write `match = "delete_*"`
+            `guard.toml`, line 3: a text stands in quotes: write `wait = "30s"`"#]],
+    );
+    refused(
+        "[[tool]]\nmatch = \"a\"\n[tool]\nmatch = \"b\"\n",
+        expect!["`guard.toml`, line 3: there may be several: write `[[tool]]`, with two brackets"],
+    );
+    // What has quotes, or is something else, is told as the parser does.
+    for text in ["name = \"files", "deny = tru\"e", "body = [1", "é = é\u{0}\""] {
+        let broken = Config::parse("guard.toml", text, None, &environment()).unwrap_err().to_string();
+        assert!(!broken.contains("stands in quotes"), "{text}: {broken}");
+    }
+}
+
+#[test]
+fn processes_and_idle_connections_have_bounds() {
+    let config = parse(
+        r#"
+        [listen]
+        connections = 100
+        [[upstream]]
+        name = "a"
+        command = ["a"]
+        sharing = "per-session"
+        processes = 10
+        [[upstream]]
+        name = "b"
+        command = ["b"]
+        processes_per_caller = 7
+        "#,
+    );
+    assert_eq!(config.listen.limits.idle_per_address, 25);
+    let bounds = config.upstreams.iter().map(|upstream| upstream.processes);
+    assert!(bounds.eq([(10, 2), (256, 7)].map(|(most, per_caller)| Processes { most, per_caller })));
+    refused(
+        "[[upstream]]\nname = \"a\"\nurl = \"https://a.example\"\nprocesses = 0\n",
+        expect![[r#"
+            `guard.toml`, line 4: `processes` is for an upstream with a `command`; this one has a `url`
+            `guard.toml`, line 4: a number from 1 to 100000 is wanted here, not 0"#]],
+    );
 }

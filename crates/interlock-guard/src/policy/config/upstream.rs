@@ -4,7 +4,7 @@ use http::{HeaderName, HeaderValue, Uri};
 
 use super::{
     super::{
-        Reach, Sharing, UpstreamConfig,
+        Processes, Reach, Sharing, UpstreamConfig,
         problem::{Problem, Source, Weight},
     },
     file::{SharingText, UpstreamTable},
@@ -51,6 +51,8 @@ impl Reader<'_> {
                     (table.env.as_ref().map(At::span), "env"),
                     (table.cwd.as_ref().map(At::span), "cwd"),
                     (table.sharing.as_ref().map(At::span), "sharing"),
+                    (table.processes.as_ref().map(At::span), "processes"),
+                    (table.processes_per_caller.as_ref().map(At::span), "processes_per_caller"),
                 ] {
                     if let Some(span) = at {
                         let what =
@@ -93,8 +95,22 @@ impl Reader<'_> {
             is_required: table.required.unwrap_or(true),
             prefix: String::new(),
             sharing,
+            processes: self.processes(table),
         };
         Some(Draft { upstream, prefix, line: Some(self.source.line(&table.name.span())) })
+    }
+}
+
+/// The most processes that anybody has.
+const MOST_PROCESSES: u32 = 100_000;
+
+impl Reader<'_> {
+    fn processes(&mut self, table: &UpstreamTable) -> Processes {
+        let usual = Processes::default();
+        let most = self.count(table.processes.as_ref(), MOST_PROCESSES);
+        let per_caller = self.count(table.processes_per_caller.as_ref(), MOST_PROCESSES);
+        let most = most.map_or(usual.most, |number| number as usize);
+        Processes { most, per_caller: per_caller.map_or((most / 4).max(1), |number| number as usize) }
     }
 }
 

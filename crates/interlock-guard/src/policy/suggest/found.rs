@@ -10,19 +10,44 @@ use super::{
     wish::Wish,
 };
 
-/// Adds what the remedies of findings ask for; gives the names that no server lists.
+/// What of the findings made no rule.
+pub(super) struct Rest {
+    /// Tools that no server lists.
+    pub(super) strangers: BTreeSet<String>,
+    /// Places that no tool is known to reach.
+    pub(super) elsewhere: BTreeSet<String>,
+}
+
+/// Adds what the remedies of findings ask for; gives what no rule was made of.
 pub(super) fn add(
     wishes: &mut [Wish],
     tools: &[ListedTool],
     upstreams: &[UpstreamConfig],
     findings: &[Finding],
-) -> BTreeSet<String> {
-    let mut strangers = BTreeSet::new();
+) -> Rest {
+    let (mut strangers, mut elsewhere) = (BTreeSet::new(), BTreeSet::new());
     let prefixes: BTreeSet<&str> =
         upstreams.iter().map(|upstream| upstream.prefix.as_str()).chain([""]).collect();
     for finding in findings {
         let why = format!("{} at {}:{}", finding.hazard, finding.location.file, finding.location.line);
         for policy in &finding.remedy.policy {
+            // A place that no tool is known to reach is no reason to hold all of them up; limits cost nobody anything.
+            let limits = ToolPolicy {
+                matches: policy.matches.clone(),
+                rate: policy.rate,
+                in_flight: policy.in_flight,
+                timeout: policy.timeout,
+                ..ToolPolicy::default()
+            };
+            let is_for_all = policy.matches == ["*"];
+            let policy = if finding.tools.is_empty() && is_for_all {
+                if limits != *policy {
+                    elsewhere.insert(why.clone());
+                }
+                &limits
+            } else {
+                policy
+            };
             for name in &policy.matches {
                 let mut is_known = false;
                 // A scan knows tools by the names that their server gives them.
@@ -42,7 +67,7 @@ pub(super) fn add(
             }
         }
     }
-    strangers
+    Rest { strangers, elsewhere }
 }
 
 /// A policy with only what this tool can keep: a key that needs an argument which the tool does not have, or which a call may leave

@@ -28,6 +28,11 @@ const KEYS: &[&[&str]] =
 const DESTROYS: &[&str] = &[
     "delete", "remove", "drop", "destroy", "purge", "wipe", "erase", "clear", "reset", "truncate", "cancel",
 ];
+/// Words of tools that may make what was not there before, and so cannot have been read.
+const MAKES: &[&str] = &[
+    "create", "write", "save", "add", "new", "make", "put", "insert", "upsert", "upload", "store",
+    "generate", "export", "touch",
+];
 /// First words of tools that usually only look.
 const LOOKS: &[&str] =
     &["get", "list", "read", "search", "show", "find", "query", "fetch", "describe", "count"];
@@ -49,7 +54,8 @@ pub(super) fn of(tools: &[ListedTool]) -> Vec<Wish> {
         .iter()
         .zip(&keys)
         .map(|(tool, keys)| {
-            let mut wish = Wish { is_reader: tool.is_read_only(), ..limits() };
+            let mut wish =
+                Wish { is_reader: tool.is_read_only(), may_make: makes(&tool.name), ..limits() };
             let whole = KeyTemplate::fixed(EVERYTHING);
             match (tool.is_read_only(), keys.as_slice()) {
                 (true, []) => {
@@ -117,6 +123,10 @@ fn fresh(wish: &mut Wish, tool: &ListedTool, key: &KeyTemplate) {
 
 fn destroys(name: &str) -> bool {
     words(name).iter().any(|word| DESTROYS.contains(&word.as_str()))
+}
+
+fn makes(name: &str) -> bool {
+    words(name).iter().any(|word| MAKES.contains(&word.as_str()))
 }
 
 /// Tools that say nothing of themselves and sound as if they only read.

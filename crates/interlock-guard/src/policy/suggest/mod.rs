@@ -24,7 +24,7 @@ use super::{UpstreamConfig, tool::ListedTool};
 #[must_use]
 pub fn suggest(upstreams: &[UpstreamConfig], tools: &[ListedTool], findings: &[Finding]) -> String {
     let mut wishes = guess::of(tools);
-    let strangers = found::add(&mut wishes, tools, upstreams, findings);
+    let rest = found::add(&mut wishes, tools, upstreams, findings);
     settle(&mut wishes);
     let all = take_common(&mut wishes);
     let mut text = Text::new();
@@ -35,7 +35,8 @@ pub fn suggest(upstreams: &[UpstreamConfig], tools: &[ListedTool], findings: &[F
         text.rule(&names, &wish);
     }
     text.readers_perhaps(&guess::perhaps_readers(tools));
-    text.strangers(&strangers);
+    text.strangers(&rest.strangers);
+    text.elsewhere(&rest.elsewhere);
     text.finish()
 }
 

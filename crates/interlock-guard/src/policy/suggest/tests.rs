@@ -10,7 +10,7 @@ use interlock_model::{
 use serde_json::{Value, json};
 
 use super::{
-    super::{Config, Environment, Reach, Rules, Sharing, check},
+    super::{Config, Environment, Processes, Reach, Rules, Sharing, check},
     *,
 };
 
@@ -25,6 +25,7 @@ fn upstream() -> UpstreamConfig {
         is_required: true,
         prefix: String::new(),
         sharing: Sharing::One,
+        processes: Processes::default(),
     }
 }
 
@@ -340,4 +341,37 @@ fn hostile_names_stay_where_they_are() {
 #[test]
 fn nothing_is_suggested_for_nothing() {
     sound(&[], &[]);
+}
+
+#[test]
+fn what_no_tool_reaches_locks_nothing() {
+    let key = Some(vec!["cache".parse().unwrap()]);
+    let everything = ToolPolicy { matches: vec!["*".into()], lock: key, ..ToolPolicy::default() };
+    let tools = listed(&[
+        tool("get_order", json!({ "readOnlyHint": true }), &["orderId"]),
+        tool("update_order", json!({}), &["orderId"]),
+    ]);
+    let mut found = finding("lost-update", vec![everything]);
+    let (text, rules) = sound(&tools, &[found.clone()]);
+    assert!(rules.of("get_order", true).lock.is_none(), "{text}");
+    assert_eq!(rules.of("update_order", false).lock.as_ref().unwrap().value.len(), 1, "{text}");
+    assert!(text.contains("no tool is known to reach, so that no rule here could help:\n#   lost-update at src/index.ts:121\n"), "{text}");
+    // Where tools reach it, what is for all of them is for all of them.
+    found.tools = vec!["update_order".into()];
+    let (text, rules) = sound(&tools, &[found]);
+    assert_eq!(rules.of("update_order", false).lock.as_ref().unwrap().value.len(), 2, "{text}");
+}
+
+#[test]
+fn what_may_be_new_need_not_have_been_read() {
+    let destroys = || json!({ "destructiveHint": true });
+    let tools = listed(&[
+        tool("read_file", json!({ "readOnlyHint": true }), &["path"]),
+        tool("write_file", destroys(), &["path"]),
+        tool("edit_file", destroys(), &["path"]),
+    ]);
+    let (text, rules) = sound(&tools, &[]);
+    assert!(rules.of("edit_file", false).requires_fresh.is_some(), "{text}");
+    assert!(rules.of("write_file", false).requires_fresh.is_none(), "{text}");
+    assert!(rules.of("write_file", false).changes.is_some() && rules.of("write_file", false).lock.is_some());
 }

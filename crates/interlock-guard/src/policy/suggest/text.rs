@@ -153,6 +153,16 @@ impl Text {
         }
     }
 
+    /// Places that a scan found and no tool is known to reach.
+    pub(super) fn elsewhere(&mut self, places: &BTreeSet<String>) {
+        if !places.is_empty() {
+            self.0 += "\n# The scan also found these, which no tool is known to reach, so that no rule here could help:\n";
+            for place in places {
+                self.0 += &format!("#   {}\n", plain(place));
+            }
+        }
+    }
+
     pub(super) fn finish(self) -> String {
         self.0
     }

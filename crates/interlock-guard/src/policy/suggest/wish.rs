@@ -18,6 +18,8 @@ pub(super) struct Because<T> {
 pub(super) struct Wish {
     /// Only as long as the server says that the tool only reads.
     pub(super) is_reader: bool,
+    /// Whether it may make what was not there before. Of no account for the rule, once it is settled.
+    pub(super) may_make: bool,
     pub(super) in_flight: Option<Because<NonZeroU32>>,
     pub(super) rate: Option<Because<Rate>>,
     pub(super) lock: Vec<Because<KeyTemplate>>,
@@ -100,6 +102,10 @@ pub(super) fn settle(wishes: &mut [Wish]) {
     let observed: Vec<KeyTemplate> =
         wishes.iter().flat_map(|wish| &wish.observes).map(|key| key.value.clone()).collect();
     for wish in &mut *wishes {
+        // Whoever makes something new cannot have read it before.
+        if std::mem::take(&mut wish.may_make) {
+            wish.requires_fresh.clear();
+        }
         wish.requires_fresh.retain(|key| observed.iter().any(|other| may_meet(other, &key.value)));
         for key in wish.requires_fresh.clone() {
             if !wish.changes.iter().any(|have| have.value == key.value) {

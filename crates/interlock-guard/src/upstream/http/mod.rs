@@ -79,7 +79,7 @@ impl Http {
         let status = response.status();
         if status == StatusCode::NOT_FOUND && terms.session.is_some() {
             let reason = "it does not know the session any more (HTTP 404)".to_owned();
-            return Reply::Lost(Lost { reason, may_have_run: false, is_session_gone: true });
+            return Reply::Lost(Lost { is_session_gone: true, ..Lost::before(reason) });
         }
         answer::wait(self, link, response, number, about).await
     }

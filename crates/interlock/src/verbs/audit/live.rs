@@ -9,7 +9,7 @@ use std::{
 };
 
 use anyhow::{Context, Result, anyhow};
-use interlock_guard::policy::{self, ListedTool, Reach, Sharing, UpstreamConfig};
+use interlock_guard::policy::{self, ListedTool, Processes, Reach, Sharing, UpstreamConfig};
 use interlock_model::{CallSet, Finding, ProofReport, Report, Verdict};
 use interlock_prove::{
     Ask, Budget, Patience, Request, Settled, Target,
@@ -321,6 +321,7 @@ fn suggested(command: &[String], start: &Start, tools: &[Value], scan: Option<&R
         is_required: true,
         prefix: String::new(),
         sharing: Sharing::One,
+        processes: Processes::default(),
     };
     let tools = ListedTool::all_of(&json!({ "tools": tools }));
     let findings = scan.map(|report| report.findings.as_slice()).unwrap_or_default();

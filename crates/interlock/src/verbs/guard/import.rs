@@ -46,7 +46,7 @@ fn quoted(text: &str) -> String {
 mod tests {
     use std::collections::BTreeMap;
 
-    use interlock_guard::policy::Sharing;
+    use interlock_guard::policy::{Processes, Sharing};
 
     use super::*;
 
@@ -61,6 +61,7 @@ mod tests {
             is_required: true,
             prefix: String::new(),
             sharing: Sharing::One,
+            processes: Processes::default(),
         };
         let command = vec!["node".to_owned(), "a \"quoted\" \\ path\u{7f}".to_owned()];
         let written = written(&[

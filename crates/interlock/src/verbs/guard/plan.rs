@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, env, sync::Arc};
 
 use anyhow::{Context, Result, bail};
 use interlock_guard::policy::{
-    Bare, Broken, Config, Environment, Live, Reach, Reloaded, Rules, Sharing, UpstreamConfig,
+    Bare, Broken, Config, Environment, Live, Processes, Reach, Reloaded, Rules, Sharing, UpstreamConfig,
 };
 use interlock_model::Mode;
 
@@ -105,6 +105,7 @@ fn bare(options: &Guard) -> Result<Config> {
         is_required: true,
         prefix: String::new(),
         sharing: Sharing::One,
+        processes: Processes::default(),
     };
     Ok(Config { file: "the command line".to_owned(), upstreams: vec![upstream], rules, ..Config::default() })
 }

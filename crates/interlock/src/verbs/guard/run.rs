@@ -1,9 +1,13 @@
 //! Which of its duties the guard was called for.
+#![expect(clippy::disallowed_methods, reason = "the binary is where the input is read")]
 
 use std::{fs, io::Write, path::Path};
 
 use anyhow::{Context, Result};
-use interlock_guard::policy::{self, Config, Weight};
+use interlock_guard::{
+    leftover::end_with,
+    policy::{self, Config, Weight},
+};
 
 use super::{
     Guard, LogForm,
@@ -15,6 +19,10 @@ use crate::{console::Console, exit::Exit};
 pub(super) fn run(options: &Guard, console: &mut Console) -> Result<Exit> {
     if options.schema {
         writeln!(console, "{}", policy::schema().trim_end())?;
+        return Ok(Exit::Clean);
+    }
+    if options.end_with_input {
+        end_with(std::io::stdin().lock()).context("failed to wait for the end of the guard")?;
         return Ok(Exit::Clean);
     }
     if let Some(path) = &options.import {

@@ -23,7 +23,7 @@ use interlock_guard::{
 use interlock_store::{Caveat, Options};
 use tokio::{net::TcpListener, task::JoinHandle};
 
-use super::{Guard, LogForm, entrance::Entrance, plan::Plan, signals::Signals};
+use super::{Guard, LogForm, entrance::Entrance, inherit::Inherited, plan::Plan, signals::Signals};
 use crate::console::Console;
 
 /// How much of a call's arguments goes into the audit log, if any shall.
@@ -60,8 +60,10 @@ impl Wired {
                 caveat => watch.note(&Event::Notice { about: "state", words: &caveat.to_string() }),
             }
         }
+        let inherited = Inherited::open(config, &store, &watch).await;
         let desk = Desk::new(store, Arc::clone(&plan.rules), Arc::clone(&watch)).on_terms(terms(config));
-        let desk = Arc::new(desk);
+        let desk = Arc::new(desk.with_journal(inherited.journal.clone()));
+        let children = inherited.children(&watch);
         let (mut lanes, mut listener, mut entrance) = (Lanes::default(), None, None);
         if let Some(address) = config.listen.address {
             lanes = Lanes::start().context("failed to start")?;
@@ -82,7 +84,8 @@ impl Wired {
         let complain = complaints(options.log);
         let upstreams = config.upstreams.iter().map(|upstream| {
             let made = Upstream::new(upstream.clone(), Some(Arc::clone(&complain)));
-            made.map(Arc::new).with_context(|| format!("failed to reach the server `{}`", upstream.name))
+            made.map(|made| Arc::new(made.with_children(Arc::clone(&children))))
+                .with_context(|| format!("failed to reach the server `{}`", upstream.name))
         });
         let upstreams = upstreams.collect::<Result<Vec<_>>>()?;
         let engine = Engine::new(upstreams.clone(), Arc::clone(&desk), Arc::clone(&watch));
@@ -90,6 +93,7 @@ impl Wired {
         let kept = upstreams.into_iter().map(|upstream| Kept::new(upstream, greeting)).collect();
         let settings = Settings { finish_within: config.defaults.close, ..Settings::default() };
         let phases = engine.phases();
+        inherited.keep(phases.clone());
         let gate = desk.gate().clone();
         let manager = Manager::start(gate, phases.clone(), kept, settings, Arc::clone(&watch)).await?;
         if let Some(admin) = admin {
@@ -108,10 +112,11 @@ impl Wired {
         Ok(Self { manager, phases, desk, engine, ops, watch, listener, entrance, lanes })
     }
 
-    /// Serves until it is told to close, or its one client goes.
+    /// Serves until nothing runs any more, or its one client goes.
     pub(super) fn listen(&mut self) -> JoinHandle<std::io::Result<()>> {
         let (engine, phases) = (Arc::clone(&self.engine), self.phases.clone());
-        let closing = async move { phases.reached(Phase::Closing).await };
+        // Calls that finish may need their clients to answer a question, so clients are heard until nothing runs any more.
+        let closing = async move { phases.reached(Phase::Ending).await };
         match self.listener.take() {
             Some((listener, options)) => tokio::spawn(listen::http(engine, listener, options, closing)),
             None => tokio::spawn(listen::stdio(engine, tokio::io::stdin(), tokio::io::stdout(), closing)),
