@@ -19,7 +19,10 @@ use super::{
 pub(super) async fn admit(store: &RedisStore, admission: &Admission) -> Result<Admitted, StoreError> {
     let packed = packed(admission);
     let call = Call::new(&store.scripts.admit, [store.keys.calls()]).packed(&packed);
-    match store.link.run(&call).await? {
+    // Rates alone hold nobody out.
+    let holds = !admission.locks.is_empty() || !admission.places.is_empty() || admission.once.is_some();
+    let said = if holds { store.link.grant(&call, admission.ttl).await } else { store.link.run(&call).await };
+    match said? {
         Said::Number(fence) => Ok(Admitted::Granted { fence: Fence(whole(fence)?) }),
         Said::Text(text) => refused(&text, admission),
     }
@@ -155,7 +158,7 @@ pub(super) async fn prolong(
         .byte(once.is_some());
     let packed = held(numbers, settlement).names(once.iter().map(|(key, ..)| keys::attempt(key)));
     let call = Call::new(&store.scripts.prolong, [store.keys.calls()]).packed(&packed);
-    store.link.run(&call).await?.yes()
+    store.link.grant(&call, ttl).await?.yes()
 }
 
 pub(super) async fn settle(store: &RedisStore, settlement: &Settlement) -> Result<bool, StoreError> {

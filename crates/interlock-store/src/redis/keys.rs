@@ -120,6 +120,12 @@ pub(super) fn view<'a>(reader: Option<&'a Key>, key: &'a Key) -> Name<'a> {
     field("s", Of::Seen(reader.map_or("", Key::as_str), key.as_str()))
 }
 
+/// The key of a lock or a place, from what it is called in the hash.
+pub(super) fn freed(name: &[u8]) -> Option<Key> {
+    let name = std::str::from_utf8(name).ok()?;
+    Key::new(name.strip_prefix('l').or_else(|| name.strip_prefix('p'))?).ok()
+}
+
 fn field<'a>(kind: &'static str, of: Of<'a>) -> Name<'a> {
     Name { prefix: "", kind, of }
 }

@@ -13,13 +13,13 @@ use std::{
     time::Duration,
 };
 
-use interlock_sync::store::StoreError;
+use interlock_sync::store::{Freed, StoreError};
 use redis::{
     AsyncConnectionConfig, Cmd, ConnectionInfo, FromRedisValue, IntoConnectionInfo, ProtocolVersion,
     PushInfo, PushKind, RedisResult, Script, Value, aio::MultiplexedConnection, io::tcp::TcpSettings,
 };
 
-use super::{answer::Said, call::Call, fold, nodes::Nodes};
+use super::{answer::Said, call::Call, fold, keys, nodes::Nodes, restarts::Restarts};
 
 /// How many commands may wait to be written; more wait for room.
 const QUEUE: usize = 1024;
@@ -38,6 +38,15 @@ pub(super) struct Link {
     line: Mutex<Option<Arc<Line>>>,
     /// Held by the one that connects, so that many callers do not make many connections.
     connecting: tokio::sync::Mutex<()>,
+    restarts: Restarts,
+    hearer: Mutex<Option<Hearer>>,
+}
+
+/// Who is told what is given back, and on which channel that is said.
+#[derive(Clone)]
+struct Hearer {
+    channel: Vec<u8>,
+    freed: Freed,
 }
 
 /// One connection, for as long as it lasts.
@@ -59,12 +68,29 @@ impl Link {
         let roots = roots.filter(|_| url.starts_with("rediss:"));
         let nodes = Nodes::new(info, roots)?;
         let (line, connecting) = (Mutex::default(), tokio::sync::Mutex::default());
-        Ok(Self { nodes, place, timeout, line, connecting })
+        Ok(Self {
+            nodes,
+            place,
+            timeout,
+            line,
+            connecting,
+            restarts: Restarts::default(),
+            hearer: Mutex::default(),
+        })
     }
 
     /// Runs a script. A server that does not know it has not begun: it gets the text, and is asked again.
     pub(super) async fn run(&self, call: &Call<'_>) -> Result<Said, StoreError> {
-        let (line, mut answer) = self.sent::<Value>(call.command()).await?;
+        self.run_for(call, None).await
+    }
+
+    /// Runs a script that grants something for so long, unless the server has just forgotten what it granted before.
+    pub(super) async fn grant(&self, call: &Call<'_>, ttl: Duration) -> Result<Said, StoreError> {
+        self.run_for(call, Some(ttl)).await
+    }
+
+    async fn run_for(&self, call: &Call<'_>, granted: Option<Duration>) -> Result<Said, StoreError> {
+        let (line, mut answer) = self.sent::<Value>(call.command(), granted).await?;
         if answer.as_ref().is_err_and(fold::is_unknown_script) {
             let mut connection = line.connection.clone();
             let hash = call.script().load_async(&mut connection).await;
@@ -72,6 +98,17 @@ impl Link {
             answer = call.command().query_async(&mut connection).await;
         }
         Said::new(self.judge(&line, answer)?)
+    }
+
+    /// Tells this one from now on what is given back. The next connection is made with that in mind.
+    pub(super) fn hear(&self, channel: Vec<u8>, freed: Freed) {
+        *self.hearer() = Some(Hearer { channel, freed });
+        *self.line() = None;
+    }
+
+    /// Nothing can panic while this is held.
+    fn hearer(&self) -> MutexGuard<'_, Option<Hearer>> {
+        self.hearer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Runs a script that always answers with a text.
@@ -88,7 +125,7 @@ impl Link {
 
     /// Runs a command.
     pub(super) async fn ask<T: FromRedisValue>(&self, command: &Cmd) -> Result<T, StoreError> {
-        let (line, answer) = self.sent(command).await?;
+        let (line, answer) = self.sent(command, None).await?;
         self.judge(&line, answer)
     }
 
@@ -96,10 +133,15 @@ impl Link {
     async fn sent<T: FromRedisValue>(
         &self,
         command: &Cmd,
+        granted: Option<Duration>,
     ) -> Result<(Arc<Line>, RedisResult<T>), StoreError> {
         let mut moves = 0;
         loop {
             let line = self.connected().await?;
+            // Of this very connection: what is sent on one from before a restart does not arrive.
+            if let Some(ttl) = granted {
+                self.restarts.permit(ttl, &self.place)?;
+            }
             let answer = command.query_async(&mut line.connection.clone()).await;
             let moved = answer.as_ref().is_err_and(|error| moves < MOST_MOVES && self.nodes.follow(error));
             if !moved {
@@ -151,13 +193,16 @@ impl Link {
 
     async fn connect(&self) -> Result<Line, StoreError> {
         let usable = Arc::new(AtomicBool::new(true));
+        let hearer = self.hearer().clone();
+        let freed = hearer.as_ref().map(|hearer| Arc::clone(&hearer.freed));
         let config = AsyncConnectionConfig::new()
             // The caller has its own limit around all of this.
             .set_connection_timeout(None)
             .set_response_timeout(Some(self.timeout))
             .set_pipeline_buffer_size(QUEUE)
-            .set_push_sender(on_disconnect(Arc::clone(&usable)));
-        let connection = self.nodes.current().get_multiplexed_async_connection_with_config(&config).await;
+            .set_push_sender(on_push(Arc::clone(&usable), freed));
+        let node = self.nodes.current();
+        let connection = node.get_multiplexed_async_connection_with_config(&config).await;
         let mut connection = connection.map_err(|error| {
             self.nodes.go_home();
             fold::connecting(error, &self.place)
@@ -165,6 +210,13 @@ impl Link {
         let hello = redis::cmd("HELLO").arg(3).take();
         let hello = hello.query_async(&mut connection).await;
         self.check(&hello.map_err(|error| fold::connecting(error, &self.place))?)?;
+        let address = node.get_connection_info().addr().to_string();
+        let looked = self.restarts.look(&address, &mut connection).await;
+        looked.map_err(|error| fold::connecting(error, &self.place))?;
+        if let Some(hearer) = hearer {
+            // It is for hints only: an account that may not listen has to ask more often.
+            let _ = connection.subscribe(hearer.channel).await;
+        }
         Ok(Line { connection, usable })
     }
 
@@ -205,10 +257,17 @@ fn as_we_talk(info: ConnectionInfo) -> ConnectionInfo {
     info.set_redis_settings(settings).set_tcp_settings(TcpSettings::default().set_nodelay(true))
 }
 
-fn on_disconnect(usable: Arc<AtomicBool>) -> impl Fn(PushInfo) -> Result<(), ()> + Send + Sync + 'static {
+fn on_push(
+    usable: Arc<AtomicBool>,
+    freed: Option<Freed>,
+) -> impl Fn(PushInfo) -> Result<(), ()> + Send + Sync + 'static {
     move |push| {
-        if push.kind == PushKind::Disconnection {
-            usable.store(false, Ordering::Release);
+        match (push.kind, push.data.as_slice(), &freed) {
+            (PushKind::Disconnection, ..) => usable.store(false, Ordering::Release),
+            (PushKind::Message, [_, Value::BulkString(name)], Some(freed)) => {
+                keys::freed(name).iter().for_each(|key| freed(key));
+            }
+            _ => {}
         }
         Ok(())
     }

@@ -67,12 +67,18 @@
 //! What of this holds for a server is found out by `INFO persistence`, and said by [`caveats`](crate::caveats): whether there is an append-only file,
 //! or that the account may not ask.
 //!
+//! A restart of a server without an append-only file is noticed when the connection is made anew, by the server's `run_id`. What it had granted
+//! to calls ([`Store::admit`]) goes on, so for as long as any of that was granted for, no call is admitted that would hold something:
+//! [`StoreError::Unavailable`]. Leases, permits and reservations of the primitives are not kept from being granted again; compare their fences.
+//!
 //! Money belongs in PostgreSQL, or behind `appendfsync always` without automatic failover.
 //!
 //! A server that evicts keys when its memory is full would forget leases, op-ids and records silently. So a server with `maxmemory` and
 //! another policy than `noeviction` is refused when opening. Where the account may not ask (`INFO`), this is left to its owner.
 //!
+//! [`Store::admit`]: interlock_sync::store::Store::admit
 //! [`StoreError::InDoubt`]: interlock_sync::store::StoreError::InDoubt
+//! [`StoreError::Unavailable`]: interlock_sync::store::StoreError::Unavailable
 
 mod durability;
 mod open;
@@ -92,6 +98,7 @@ mod fold;
 mod keys;
 mod link;
 mod nodes;
+mod restarts;
 mod scripts;
 mod span;
 

@@ -3,10 +3,12 @@
 use std::time::Duration;
 
 use interlock_sync::store::{
-    Admission, Admitted, Appended, Applied, Attempt, Begun, Doubt, Ending, Fence, Key, LeaseAnswer,
+    Admission, Admitted, Appended, Applied, Attempt, Begun, Doubt, Ending, Fence, Freed, Key, LeaseAnswer,
     LeaseRequest, LogEntry, Mutation, OpId, Outcome, PermitAnswer, PermitRequest, Quota, Record, Reply,
     Settlement, Store, Taken, Timestamp,
 };
+
+use redis::ToRedisArgs as _;
 
 use super::{admissions, attempts, keys::Keys, leases, limits, link::Link, logs, records, scripts::Scripts};
 
@@ -26,6 +28,10 @@ impl Store for RedisStore {
             let (seconds, micros): (u64, u64) = self.link.ask(&redis::cmd("TIME")).await?;
             Ok(Timestamp(seconds.saturating_mul(1_000_000).saturating_add(micros)))
         })
+    }
+
+    fn on_freed(&self, freed: Freed) {
+        self.link.hear(self.keys.calls().to_redis_args().concat(), freed);
     }
 
     fn get<'a>(&'a self, key: &'a Key) -> Reply<'a, Option<Record>> {

@@ -25,7 +25,7 @@ mod record;
 #[cfg(feature = "serde")]
 mod serial;
 
-use std::{fmt, future::Future, pin::Pin, time::Duration};
+use std::{fmt, future::Future, pin::Pin, sync::Arc, time::Duration};
 
 pub use self::{
     admission::{Admission, Admitted, Charge, OnceKey, Places, Settlement, WaitsOn, Wish},
@@ -51,6 +51,9 @@ pub mod sealed {
 
 /// What an operation of a [`Store`] returns: boxed, so that a store can be chosen by URL at run time.
 pub type Reply<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
+
+/// Somebody who is told of keys that were given back: see [`Store::on_freed`].
+pub type Freed = Arc<dyn Fn(&Key) + Send + Sync>;
 
 /// What became of an append.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -178,6 +181,15 @@ pub trait Store: sealed::Backend + fmt::Debug + Send + Sync + 'static {
     /// out of the line. `false` if it was settled before, or its time had run out; versions rise and the ending is stored also then,
     /// unless another has the idempotency key since.
     fn settle<'a>(&'a self, settlement: &'a Settlement) -> Reply<'a, bool>;
+
+    /// Wants to be told when a call, of whichever process, has given back a lock or a place that others stand in line for: `freed` gets its
+    /// key, and must return at once. Whoever asked before is told no more.
+    ///
+    /// It is a hint, which may come late, twice or not at all, so whoever waits asks now and then all the same. A store that has no way to tell, or no
+    /// other processes to tell of, never does.
+    fn on_freed(&self, freed: Freed) {
+        let _ = freed;
+    }
 
     /// Appends to a log and returns the entry's place.
     ///

@@ -138,6 +138,10 @@ impl FaultyStore {
 impl crate::store::sealed::Backend for FaultyStore {}
 
 impl Store for FaultyStore {
+    fn on_freed(&self, freed: crate::store::Freed) {
+        self.inner.on_freed(freed);
+    }
+
     fn now(&self) -> Reply<'_, Timestamp> {
         self.inner.now()
     }

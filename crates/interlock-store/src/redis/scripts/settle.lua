@@ -89,6 +89,8 @@ if rows[2] then
           if who == call then until_then = 0 end
         end
         put_lane(nth, kind, until_then, queue, who)
+        -- Whoever waits in another process is told. Where the account may not tell, it finds out by asking again.
+        if queue ~= 0 then redis.pcall('PUBLISH', calls, names[nth]) end
       end
     end
   end

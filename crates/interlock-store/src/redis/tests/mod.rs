@@ -5,9 +5,11 @@
 mod cluster;
 mod expiry;
 mod faults;
+mod hints;
 mod numbers;
 mod opening;
 mod proxy;
+mod restarts;
 mod server;
 mod transfers;
 mod trips;
