@@ -140,8 +140,8 @@ impl Visit {
     /// What the call holds if it may run; otherwise what the caller gets, if it is still there.
     async fn admitted(&self, reply: &mut oneshot::Sender<Carried>) -> Result<Option<Plan>, Option<Carried>> {
         let Self { desk, call, rules, .. } = self;
-        if let Some(deny) = rules.deny.as_ref().filter(|deny| deny.mode == Mode::Enforce) {
-            return Err(Some(self.refuse(&Why::Denied { rule: deny.rule.to_string() }, &[])));
+        if let Some(rule) = rules.denial(call.caller.as_str(), Mode::Enforce) {
+            return Err(Some(self.refuse(&Why::Denied { rule: rule.to_string() }, &[])));
         }
         let plan = match Plan::of(call, rules, Mode::Enforce, self.id, ttl(rules)) {
             Ok(plan) => plan,

@@ -44,7 +44,7 @@ use interlock_sync::{
 
 use self::{line::Lines, readers::Readers};
 use crate::{
-    call::Answer,
+    call::{Answer, Caller},
     event::{Event, Watch},
     leftover::Journal,
     policy::{Rules, ToolRules},
@@ -58,7 +58,7 @@ pub struct Desk {
     watch: Arc<dyn Watch>,
     terms: Terms,
     gate: Gate,
-    lines: Lines<Key>,
+    lines: Arc<Lines<Key>>,
     readers: Readers,
     /// Where it is written down what calls hold, for whoever comes after this guard.
     journal: Option<Arc<Journal>>,
@@ -160,13 +160,21 @@ impl Desk {
 
     fn with(store: Arc<dyn Store>, rules: Arc<dyn Book>, watch: Arc<dyn Watch>, terms: Terms) -> Self {
         let OpId(first_id) = OpId::fresh();
+        let lines = Arc::<Lines<Key>>::default();
+        let told = Arc::downgrade(&lines);
+        // What another replica gives back is heard of at once where the store can tell, and otherwise when the first in line asks again.
+        store.on_freed(Arc::new(move |key: &Key| {
+            if let Some(lines) = told.upgrade() {
+                lines.settled([key]);
+            }
+        }));
         Self {
             store,
             rules,
             watch,
             terms,
             gate: Gate::new(),
-            lines: Lines::default(),
+            lines,
             readers: Readers::default(),
             journal: None,
             first_id,
@@ -177,6 +185,11 @@ impl Desk {
     /// The mode in which the policy denies a method besides `tools/call`; `None` if no pattern of `[requests] deny` matches it.
     pub(crate) fn denies_request(&self, method: &str) -> Option<Mode> {
         self.rules.denies_request(method)
+    }
+
+    /// Whether a caller may call a tool at all: what may not be called is not listed either.
+    pub(crate) fn is_open_to(&self, caller: &Caller, tool: &str, is_read_only: bool) -> bool {
+        self.rules.of(tool, is_read_only).denial(caller.as_str(), Mode::Enforce).is_none()
     }
 
     /// Closes: no call starts any more, those that wait are refused at once, and those that run are waited for, but no longer than

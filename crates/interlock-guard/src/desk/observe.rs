@@ -31,7 +31,7 @@ impl Desk {
             let decision = Decision::Observed { reason };
             self.watch.note(&Event::Decided { id, call, decision, keys, waited: came.elapsed() });
         };
-        if rules.deny.as_ref().is_some_and(|deny| deny.mode == Mode::Observe) {
+        if rules.denial(call.caller.as_str(), Mode::Observe).is_some() {
             note("denied", &[]);
         }
         let (_, own_id) = self.next();

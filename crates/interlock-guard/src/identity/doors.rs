@@ -93,6 +93,10 @@ impl Identify for Doors {
     fn identify(&self, parts: &Parts, peer: Option<&PeerCertificate>) -> Result<Caller, Denied> {
         self.current.load().identify(parts, peer)
     }
+
+    fn metadata(&self, path: &str) -> Option<String> {
+        self.current.load().metadata(path)
+    }
 }
 
 impl Drop for Doors {

@@ -38,6 +38,12 @@ pub trait Identify: Send + Sync + 'static {
     ///
     /// Nobody who is let in. A credential that is wrong is an error even where another one would do, or where none is needed.
     fn identify(&self, parts: &Parts, peer: Option<&PeerCertificate>) -> Result<Caller, Denied>;
+
+    /// The document at this path that says where tokens for this guard come from (RFC 9728), as JSON text. Whoever asks needs none.
+    fn metadata(&self, path: &str) -> Option<String> {
+        let _ = path;
+        None
+    }
 }
 
 /// Everybody is let in, and nobody told from another.

@@ -120,4 +120,9 @@ impl Identify for Ways {
         let metadata = self.tokens.as_ref().and_then(|tokens| tokens.config().resource_metadata.as_deref());
         self.decide(parts, peer).map_err(|denied| denied.with_metadata(metadata))
     }
+
+    fn metadata(&self, path: &str) -> Option<String> {
+        let resource = self.tokens.as_ref()?.config().resource.as_ref()?;
+        resource.is_at(path).then(|| resource.document())
+    }
 }

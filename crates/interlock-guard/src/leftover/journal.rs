@@ -13,9 +13,9 @@ use std::{
 use interlock_sync::store::{Fence, Key, OpId, Settlement};
 use serde::{Deserialize, Serialize};
 
-use super::takeover::{home, is_ours, started};
+use super::takeover::{boot, home, is_ours, started};
 
-/// How long a file may become before it is written anew with what still counts.
+/// By how much a file may grow at least before it is written anew with what still counts.
 const LONGEST: u64 = 1 << 20;
 
 /// How files of guards end.
@@ -34,7 +34,9 @@ pub struct Journal {
 #[derive(Debug)]
 struct State {
     file: File,
+    /// By how much it has grown since it was written anew, and may.
     length: u64,
+    limit: u64,
     /// What still counts.
     entries: Entries,
 }
@@ -42,11 +44,20 @@ struct State {
 /// What a file says that still counts.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Entries {
-    /// Where the guard's number means something, and its number there.
-    pub(super) guard: Option<(String, u32)>,
+    pub(super) guard: Option<Guard>,
     pub(super) held: BTreeMap<u128, Held>,
     /// Programs, by their number, with the moment of their start.
     pub(super) running: BTreeMap<u32, u64>,
+}
+
+/// Whose file it is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Guard {
+    /// The start of the machine on which it runs, which no other machine shares.
+    pub(super) boot: String,
+    /// Where its number means something.
+    pub(super) home: String,
+    pub(super) pid: u32,
 }
 
 /// A line.
@@ -54,7 +65,7 @@ pub(super) struct Entries {
 #[serde(rename_all = "lowercase")]
 enum Line {
     /// Whose file it is.
-    Guard(String, u32),
+    Guard(Guard),
     /// A call holds something.
     Held(Held),
     /// A call has ended.
@@ -95,9 +106,10 @@ impl Journal {
         if !is_ours(folder) {
             return Err(io::Error::other(format!("others can write in {}", folder.display())));
         }
-        let entries = Entries { guard: Some((home(), std::process::id())), ..Entries::default() };
+        let guard = Guard { boot: boot(), home: home(), pid: std::process::id() };
+        let entries = Entries { guard: Some(guard), ..Entries::default() };
         let file = written(folder, id, &entries)?;
-        let state = State { file, length: 0, entries };
+        let state = State { file, length: 0, limit: LONGEST, entries };
         Ok(Self {
             folder: folder.to_owned(),
             id,
@@ -143,10 +155,12 @@ impl Journal {
         text.push('\n');
         let _ = state.file.write_all(text.as_bytes());
         state.length += text.len() as u64;
-        if state.length > LONGEST
+        if state.length > state.limit
             && let Ok(file) = written(&self.folder, self.id, &state.entries)
         {
             // The new file is locked before it takes the place of the old one.
+            // If much still counts, it may grow by as much again: what is written anew is so a part of what is written at all.
+            state.limit = file.metadata().map_or(LONGEST, |file| file.len().max(LONGEST));
             (state.file, state.length) = (file, 0);
         }
     }
@@ -178,7 +192,7 @@ impl Entries {
 
     fn take(&mut self, line: &Line) {
         match line {
-            Line::Guard(home, pid) => self.guard = Some((home.clone(), *pid)),
+            Line::Guard(guard) => self.guard = Some(guard.clone()),
             Line::Held(held) => {
                 if let Some(OpId(call)) = held.call() {
                     self.held.insert(call, held.clone());
@@ -265,7 +279,7 @@ fn written(folder: &Path, id: OpId, entries: &Entries) -> io::Result<File> {
     file.try_lock().map_err(io::Error::other)?;
     let held = entries.held.values().map(|held| Line::Held(held.clone()));
     let running = entries.running.iter().map(|(pid, start)| Line::Runs(*pid, *start));
-    let guard = entries.guard.iter().map(|(home, pid)| Line::Guard(home.clone(), *pid));
+    let guard = entries.guard.iter().map(|guard| Line::Guard(guard.clone()));
     for line in guard.chain(held).chain(running) {
         let text = serde_json::to_string(&line).map_err(io::Error::other)?;
         file.write_all(format!("{text}\n").as_bytes())?;

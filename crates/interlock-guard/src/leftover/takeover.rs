@@ -9,15 +9,23 @@ use std::{
 };
 
 use interlock_sync::store::Store;
-use rustix::process::{Pid, Signal, geteuid, kill_process_group};
+use rustix::{
+    fs::fstatfs,
+    process::{Pid, Signal, geteuid, kill_process_group},
+};
 use tokio::time::{Instant, sleep};
 
-use super::journal::{ENDING, Entries, Held};
+use super::journal::{ENDING, Entries, Guard, Held};
 
 /// How long what was killed may take to be gone.
 const GONE_WITHIN: Duration = Duration::from_secs(5);
 /// The largest file that is read.
 const LARGEST: u64 = 64 << 20;
+/// How long a file stays of a guard of which nobody here can tell whether its programs run: by then all that it held has run out.
+const KEPT_FOR: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+/// Filesystems of this machine alone, by the numbers that the kernel has for them: ext2 to ext4, XFS, Btrfs, tmpfs, ramfs, overlayfs, F2FS, ZFS.
+const LOCAL: [u64; 8] =
+    [0xef53, 0x5846_5342, 0x9123_683e, 0x0102_1994, 0x8584_58f6, 0x794c_7630, 0xf2f5_2010, 0x2fc1_2fc1];
 
 /// What was left of guards that are dead, and is settled now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -42,8 +50,13 @@ pub async fn take_over(folder: &Path, store: &dyn Store) -> Taken {
             continue;
         }
         // Kept locked to the end, so that nobody else settles the same.
-        let Some((_file, entries)) = dead(&path) else { continue };
-        let Some(programs) = end_all(&entries).await else { continue };
+        let Some((file, entries)) = dead(&path) else { continue };
+        let Some(programs) = end_all(&entries, is_local(&file)).await else {
+            if is_old(&file) {
+                let _ = fs::remove_file(&path);
+            }
+            continue;
+        };
         let Some(calls) = settle_all(&entries, store).await else { continue };
         if fs::remove_file(&path).is_ok() {
             taken.guards += 1;
@@ -68,13 +81,17 @@ fn dead(path: &Path) -> Option<(File, Entries)> {
     Some((file, Entries::read(&text)))
 }
 
-/// Ends the programs that are left, and says how many were. `None` if one of them cannot be ended: then its calls may go on.
-async fn end_all(entries: &Entries) -> Option<usize> {
-    match &entries.guard {
-        Some((there, _)) if *there == home() => {}
-        // Elsewhere numbers mean something else; but where the first process ends, all others do.
-        Some((_, 1)) => return Some(0),
-        _ => return None,
+/// Ends the programs that are left, and says how many were. `None` if one of them cannot be ended, or nobody here knows whether it runs: then
+/// its calls may go on. `is_local` is whether only this machine has the file.
+async fn end_all(entries: &Entries, is_local: bool) -> Option<usize> {
+    let Guard { boot, home: there, pid } = entries.guard.as_ref()?;
+    // Before this machine was started anew nothing ran that still does; but another machine that has the same file was not.
+    if *boot != self::boot() {
+        return is_local.then_some(0);
+    }
+    // Elsewhere numbers mean something else; but where the first process ends, all others do.
+    if *there != home() {
+        return (*pid == 1).then_some(0);
     }
     let mut count = 0;
     let patience = Instant::now() + GONE_WITHIN;
@@ -137,10 +154,25 @@ fn stat(pid: &str) -> Option<(u32, u64)> {
     (!matches!(state, "Z" | "X")).then_some((group, start))
 }
 
+/// Whether the file is on a disk of this machine, so that no guard of another one has written it.
+fn is_local(file: &File) -> bool {
+    fstatfs(file).is_ok_and(|found| u64::try_from(found.f_type).is_ok_and(|kind| LOCAL.contains(&kind)))
+}
+
+fn is_old(file: &File) -> bool {
+    let modified = file.metadata().and_then(|found| found.modified());
+    modified.is_ok_and(|modified| modified.elapsed().is_ok_and(|age| age > KEPT_FOR))
+}
+
 /// Whether nobody but us can write files there: what they say is believed.
 pub(super) fn is_ours(folder: &Path) -> bool {
     fs::symlink_metadata(folder)
         .is_ok_and(|found| found.is_dir() && found.uid() == geteuid().as_raw() && found.mode() & 0o022 == 0)
+}
+
+/// Which start of which machine this is. Empty if the kernel does not say.
+pub(super) fn boot() -> String {
+    fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim().to_owned()
 }
 
 /// Where numbers of processes mean what they mean to us.

@@ -118,6 +118,43 @@ async fn nobody_else_can_write_what_is_believed() {
     assert_eq!(take_over(folder.path(), &store).await, Taken { guards: 1, programs: 0, calls: 1 });
 }
 
+/// The file of a guard that is dead, with something else in it.
+fn rewritten(folder: &Path, from: &str, to: &str) {
+    let file = std::fs::read_dir(folder).unwrap().next().unwrap().unwrap().path();
+    let text = std::fs::read_to_string(&file).unwrap();
+    assert!(text.contains(from), "{text}");
+    std::fs::write(&file, text.replace(from, to)).unwrap();
+}
+
+#[tokio::test]
+async fn a_guard_that_runs_where_nobody_here_can_look_is_not_taken_for_dead() {
+    let (folder, store) = (tempfile::tempdir().unwrap(), store());
+    let held = granted(&store, 1).await.expect("it is free");
+    let journal = Journal::open(folder.path(), ["a".to_owned()]).unwrap();
+    journal.held("a", &held);
+    drop(journal);
+    // In another container of this machine numbers of processes mean something else.
+    let home = takeover::home();
+    rewritten(folder.path(), &home, "pid:[1]");
+    assert_eq!(take_over(folder.path(), &store).await, Taken::default());
+    assert!(granted(&store, 2).await.is_none(), "it is held until it runs out");
+    // Unless it was the first process there, with which all others end.
+    rewritten(folder.path(), &format!("\"pid\":{}", std::process::id()), "\"pid\":1");
+    assert_eq!(take_over(folder.path(), &store).await, Taken { guards: 1, programs: 0, calls: 1 });
+}
+
+#[tokio::test]
+async fn what_ran_before_the_machine_was_started_anew_does_not_run_any_more() {
+    let (folder, store) = (tempfile::tempdir().unwrap(), store());
+    let held = granted(&store, 1).await.expect("it is free");
+    let journal = Journal::open(folder.path(), ["a".to_owned()]).unwrap();
+    journal.held("a", &held);
+    drop(journal);
+    rewritten(folder.path(), &takeover::boot(), "an-earlier-one");
+    assert_eq!(take_over(folder.path(), &store).await, Taken { guards: 1, programs: 0, calls: 1 });
+    assert!(granted(&store, 2).await.is_some());
+}
+
 #[test]
 fn guards_of_one_store_meet_and_others_do_not() {
     let at = |state: &str, namespace: &str| folder(state, namespace, Path::new("/run/user/1"));

@@ -26,7 +26,7 @@ pub use self::{
     check::check,
     config::{
         ApiKey, AuditConfig, CertificateName, Config, Defaults, IdentityConfig, JwtAlgorithm, JwtConfig,
-        KeySource, ListenConfig, ListenLimits, StoreAway, TlsFiles, import, schema,
+        KeySource, ListenConfig, ListenLimits, Resource, StoreAway, TlsFiles, import, schema,
     },
     live::{Live, Reloaded},
     pattern::{EmptyPattern, Pattern},

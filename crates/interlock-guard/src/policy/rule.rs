@@ -23,6 +23,10 @@ pub struct Rule {
     pub mode: Option<Mode>,
     /// Whether they may not be called at all.
     pub deny: Option<bool>,
+    /// The callers that alone may call them.
+    pub allow: Option<Vec<Pattern>>,
+    /// The callers that may not call them.
+    pub deny_callers: Option<Vec<Pattern>>,
     /// How often, per caller.
     pub rate: Option<Option<Quota>>,
     /// How many at once, per caller.
@@ -83,6 +87,8 @@ impl Rule {
             read_only: None,
             mode: None,
             deny: None,
+            allow: None,
+            deny_callers: None,
             rate: None,
             in_flight: None,
             lock: None,
@@ -127,6 +133,8 @@ impl Rule {
             ("wait", self.wait.is_some()),
             ("cancel", self.cancel.is_some()),
             ("deny", self.deny.is_some()),
+            ("allow", self.allow.is_some()),
+            ("deny_callers", self.deny_callers.is_some()),
         ];
         said.into_iter().filter(|(_, is_said)| *is_said).map(|(name, _)| name).collect()
     }

@@ -24,6 +24,10 @@ pub struct Rules {
 pub struct ToolRules {
     /// It may not be called at all.
     pub deny: Option<Ruled<()>>,
+    /// The callers that alone may call it.
+    pub allow: Option<Ruled<Vec<Pattern>>>,
+    /// The callers that may not call it.
+    pub deny_callers: Option<Ruled<Vec<Pattern>>>,
     /// How often, per caller.
     pub rate: Option<Ruled<Quota>>,
     /// How many at once, per caller.
@@ -190,6 +194,8 @@ pub(super) fn resolve(
 ) -> ToolRules {
     let mut out = ToolRules {
         deny: None,
+        allow: None,
+        deny_callers: None,
         rate: None,
         in_flight: None,
         lock: None,
@@ -214,6 +220,8 @@ pub(super) fn resolve(
     for rule in rules.iter().filter(|rule| rule.matches(tool, is_read_only)) {
         let by = By { rule, mode: rule.mode.unwrap_or(mode) };
         by.set(&mut out.deny, rule.deny.map(|is_denied| is_denied.then_some(())));
+        by.set(&mut out.allow, callers(&rule.allow));
+        by.set(&mut out.deny_callers, callers(&rule.deny_callers));
         by.set(&mut out.rate, rule.rate);
         by.set(&mut out.in_flight, rule.in_flight);
         by.set(&mut out.lock, keys(&rule.lock));
@@ -231,6 +239,18 @@ pub(super) fn resolve(
     out
 }
 
+impl ToolRules {
+    /// The rule of this mode by which a caller may not call the tool.
+    #[must_use]
+    pub fn denial(&self, caller: &str, mode: Mode) -> Option<&Arc<str>> {
+        let is_among = |callers: &[Pattern]| callers.iter().any(|pattern| pattern.matches(caller));
+        let all = self.deny.as_ref().filter(|deny| deny.mode == mode).map(|deny| &deny.rule);
+        let allow = self.allow.as_ref().filter(|allow| allow.mode == mode && !is_among(&allow.value));
+        let deny = self.deny_callers.as_ref().filter(|deny| deny.mode == mode && is_among(&deny.value));
+        all.or_else(|| allow.map(|allow| &allow.rule)).or_else(|| deny.map(|deny| &deny.rule))
+    }
+}
+
 /// The rule that is just being applied.
 struct By<'r> {
     rule: &'r Rule,
@@ -243,6 +263,11 @@ impl By<'_> {
             *field = value.map(|value| Ruled { rule: Arc::clone(&self.rule.name), mode: self.mode, value });
         }
     }
+}
+
+/// An empty list takes back what earlier rules said.
+fn callers(said: &Option<Vec<Pattern>>) -> Option<Option<Vec<Pattern>>> {
+    said.as_ref().map(|callers| (!callers.is_empty()).then(|| callers.clone()))
 }
 
 /// An empty list takes back what earlier rules said.
@@ -285,6 +310,25 @@ mod tests {
         assert_eq!(reader.lock, None);
         assert_eq!(&*reader.observes.as_ref().unwrap().rule, "* (read-only)");
         assert_eq!(rules.of("other", false).observes, None);
+    }
+
+    #[test]
+    fn a_caller_is_denied_by_the_list_it_is_in_or_by_the_one_it_is_not_in() {
+        let of = |text: &str| Rule::of(vec![Pattern::new(text).unwrap()]);
+        let callers = |texts: &[&str]| Some(texts.iter().map(|text| Pattern::new(text).unwrap()).collect());
+        let rules = vec![
+            Rule { allow: callers(&["key:ci", "jwt:*@team"]), ..of("*") },
+            Rule { deny_callers: callers(&["jwt:bob@team"]), ..of("write") },
+            Rule { allow: Some(vec![]), ..of("open") },
+            Rule { allow: callers(&["key:ci"]), mode: Some(Mode::Observe), ..of("tried") },
+        ];
+        let rules = Rules::new(rules, Mode::Enforce, Defaults::default());
+        let may = |tool: &str, caller: &str| rules.of(tool, false).denial(caller, Mode::Enforce).is_none();
+        assert!(may("read", "key:ci") && may("read", "jwt:bob@team"));
+        assert!(!may("read", "jwt:eve@other") && !may("read", "anonymous"));
+        assert!(may("write", "jwt:ann@team") && !may("write", "jwt:bob@team"));
+        assert!(may("open", "anonymous") && may("tried", "anonymous"));
+        assert!(rules.of("tried", false).denial("anonymous", Mode::Observe).is_some());
     }
 
     #[test]

@@ -58,7 +58,7 @@ pub(crate) struct Step {
 
 enum Work {
     Said(Said),
-    Passing { link: Arc<Link>, number: u64, begun: Begun, teaches: bool, bridge: Bridge },
+    Passing { link: Arc<Link>, number: u64, begun: Begun, teaches: Option<Caller>, bridge: Bridge },
     Asking { who: Who, out: Arc<Outbox> },
     Calling { who: Who, out: Arc<Outbox> },
 }
@@ -145,7 +145,7 @@ impl Session {
         let number = link.pending.number();
         place.flight.leaves(&link, number, true);
         let begun = link.begin(parcel, number, Some(out)).await;
-        let teaches = message.method() == "tools/list";
+        let teaches = (message.method() == "tools/list").then(|| who.caller.clone());
         Work::Passing { link, number, begun, teaches, bridge }
     }
 
@@ -153,7 +153,7 @@ impl Session {
     async fn asked(&self, message: &Message, who: &Who, out: &Arc<Outbox>) -> Said {
         let method = message.method();
         match merge::list(&method) {
-            Some(key) => self.gather(message, key).await,
+            Some(key) => self.gather(&who.caller, message, key).await,
             None if method == "logging/setLevel" => self.ask_all(message).await,
             None => self.ask_around(who, message, out).await,
         }
@@ -267,8 +267,9 @@ impl Step {
                     left.answered();
                     match reply {
                         Reply::Answer(answer) => {
-                            session.learn(&message, &answer, teaches);
-                            returned(&message, &answer, bridge)
+                            session.learn(&message, &answer, teaches.is_some());
+                            let hiding = teaches.and_then(|caller| session.hiding(&caller, &answer));
+                            returned_with(&message, &answer, bridge, hiding)
                         }
                         Reply::Lost(lost) if lost.is_session_gone => Said::SessionGone,
                         Reply::Lost(lost) => unavailable(&message, &lost),
@@ -309,10 +310,16 @@ impl Drop for Left<'_> {
 
 /// An answer with the client's own id in it.
 pub(super) fn returned(request: &Message, answer: &Message, bridge: Bridge) -> Said {
+    returned_with(request, answer, bridge, None)
+}
+
+/// The same with one more change.
+fn returned_with(request: &Message, answer: &Message, bridge: Bridge, edit: Option<Edit<'_>>) -> Said {
     let id = request.id();
     let error = answer.error();
     let Some(at) = answer.id_span() else { return refused(request, &error.unwrap_or_default()) };
     let mut edits = vec![Edit::new(at, &*id)];
+    edits.extend(edit);
     if let Some(at) = answer.parts().subscription {
         edits.push(Edit::new(at, &*id));
     }

@@ -13,6 +13,7 @@ use super::{
     outbox::Outbox,
 };
 use crate::{
+    call::Caller,
     message::{Code, Edit, Message, Scanner, Span, answer, quoted, splice},
     upstream::{Parcel, Reply, Upstream},
 };
@@ -35,11 +36,12 @@ pub(super) fn list(method: &str) -> Option<&'static str> {
 
 impl Session {
     /// The lists of all servers as one. A server that has no such list, or is away, has nothing in it.
-    pub(super) async fn gather(&self, message: &Message, key: &'static str) -> Said {
+    pub(super) async fn gather(&self, caller: &Caller, message: &Message, key: &'static str) -> Said {
         if message.parts().cursor.is_some() {
             return failed(message, Code::INVALID_PARAMS, "this list has one page only");
         }
-        let lists = (0..self.engine.upstreams.len()).map(|index| self.whole_list(index, message, key));
+        let lists =
+            (0..self.engine.upstreams.len()).map(|index| self.whole_list(index, caller, message, key));
         let lists = futures_util::future::join_all(lists).await;
         let mut result = BytesMut::new();
         result.put_slice(format!("{{\"{key}\":[").as_bytes());
@@ -59,7 +61,13 @@ impl Session {
     }
 
     /// All that one server lists, under the names that clients know.
-    async fn whole_list(&self, index: usize, message: &Message, key: &'static str) -> Vec<Bytes> {
+    async fn whole_list(
+        &self,
+        index: usize,
+        caller: &Caller,
+        message: &Message,
+        key: &'static str,
+    ) -> Vec<Bytes> {
         let mut items = Vec::new();
         let Some(upstream) = self.engine.upstreams.get(index) else { return items };
         let Ok(link) = self.link(index).await else { return items };
@@ -79,6 +87,9 @@ impl Session {
             }
             let (page, next) = page(&result, key);
             for item in page {
+                if key == "tools" && !self.is_shown(caller, &upstream.config.prefix, &item) {
+                    continue;
+                }
                 items.push(self.named(upstream, index, item, key));
             }
             cursor = next;
@@ -205,8 +216,21 @@ fn next_page(message: &Message, cursor: Option<&Bytes>) -> Option<Message> {
     Message::read(text.into()).ok()
 }
 
+/// Where the items of a page are.
+pub(super) fn page_spans(result: &Bytes, key: &str) -> Vec<Span> {
+    walked(result, key).map(|(items, _)| items).unwrap_or_default()
+}
+
 /// The items of a page, and the cursor of the next as it is written.
 fn page(result: &Bytes, key: &str) -> (Vec<Bytes>, Option<Bytes>) {
+    let Some((items, cursor)) = walked(result, key) else { return (Vec::new(), None) };
+    let cut = |span: Span| result.slice(span.start as usize..span.end as usize);
+    let cursor = cursor.map(cut).filter(|cursor| cursor.starts_with(b"\""));
+    (items.into_iter().map(cut).collect(), cursor)
+}
+
+/// Where the items and the cursor are. `None` if the page is not to be read.
+fn walked(result: &Bytes, key: &str) -> Option<(Vec<Span>, Option<Span>)> {
     let (mut items, mut cursor) = (Vec::new(), None);
     let walked = Scanner::new(result).object(|scanner, member| {
         let name = member.text();
@@ -223,12 +247,7 @@ fn page(result: &Bytes, key: &str) -> (Vec<Bytes>, Option<Bytes>) {
         }
         Ok(())
     });
-    if walked.is_err() {
-        return (Vec::new(), None);
-    }
-    let cut = |span: Span| result.slice(span.start as usize..span.end as usize);
-    let cursor = cursor.map(cut).filter(|cursor| cursor.starts_with(b"\""));
-    (items.into_iter().map(cut).collect(), cursor)
+    walked.ok().map(|_| (items, cursor))
 }
 
 /// A text in nested objects, and where it is written.

@@ -11,6 +11,7 @@ mod engine;
 mod entry;
 mod flights;
 mod greeting;
+mod hidden;
 mod merge;
 mod notify;
 mod outbox;

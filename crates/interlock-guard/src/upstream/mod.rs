@@ -205,7 +205,7 @@ impl Upstream {
         let owned = || own.iter().filter_map(|own| own.caller.as_ref());
         let too_many = |whose: &str, count: usize, key: &str| {
             let reason = format!(
-                "{whose} {count} processes of it for their sessions, and no more are started (`{key}`): end a session first"
+                "{whose} {count} processes of it already, one for each session, and no more are started (`{key}`): end a session first"
             );
             Err(Lost { is_full: true, ..Lost::before(reason) })
         };

@@ -17,6 +17,8 @@ mod signals;
 #[cfg(target_os = "linux")]
 mod suggest;
 #[cfg(target_os = "linux")]
+mod survey;
+#[cfg(target_os = "linux")]
 mod wire;
 
 use std::{net::SocketAddr, num::NonZeroU32, path::PathBuf};
@@ -36,7 +38,7 @@ pub(super) const VERB: Verb = Verb { command, run };
                   interlock guard --lock 'edit_*=file:{args.path}' --rate 60/min --in-flight 4 -- COMMAND\n  \
                   interlock guard --suggest -- COMMAND > guard.toml\n  \
                   interlock guard --listen 127.0.0.1:8080 --url http://127.0.0.1:3000/mcp\n  \
-                  interlock guard --config guard.toml --check\n  \
+                  interlock guard --config guard.toml --check --live\n  \
                   interlock guard --import .mcp.json > guard.toml\n\n\
                   Without --config and without --lock, all tools that the server does not mark as read-only share one lock: one of them \
                   runs at a time. Without --listen the guard speaks on standard input and output, in the place of the server. SIGTERM \
@@ -76,6 +78,12 @@ struct Guard {
     /// Check the configuration, start nothing
     #[arg(long, requires = "config", conflicts_with_all = ["schema", "import", "suggest"])]
     check: bool,
+    /// With --check: also start the servers, or ask those at their URLs, and compare the rules with the tools that they have
+    #[arg(long, requires = "check")]
+    live: bool,
+    /// With --check: also compare the rules with the tools in a saved answer to tools/list, by the names that clients see
+    #[arg(long, value_name = "TOOLS.json", requires = "check", conflicts_with = "live")]
+    tools: Option<PathBuf>,
     /// Print the JSON Schema of the configuration
     #[arg(long, exclusive = true)]
     schema: bool,

@@ -147,6 +147,24 @@ async fn slow_heads_of_one_address_do_not_shut_others_out() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn bodies_that_are_announced_and_not_sent_take_no_room_from_others() {
+    let effects = Effects::new();
+    let guard = with_upstream(&effects, "[listen]\nslow = \"1h\"\n", "");
+    let mut slow = Vec::new();
+    // Together they announce more than the guard holds at once.
+    for _ in 0..100 {
+        let mut stream = TcpStream::connect(address(&guard)).await.expect("it listens");
+        let head = "POST /mcp HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 4000000\r\n\r\n{";
+        stream.write_all(head.as_bytes()).await.expect("it reads");
+        slow.push(stream);
+    }
+    let client = Raw::connected(&guard.url).await;
+    let list = r#"{"jsonrpc":"2.0","id":2,"method":"tools/list"}"#;
+    assert_eq!(client.post(list).await.expect("it answers").status, 200);
+    drop(slow);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn one_address_has_a_share_of_the_connections_on_which_nothing_is_asked() {
     let effects = Effects::new();
     let guard = with_upstream(&effects, "[listen]\nidle_per_address = 4\nslow = \"1h\"\n", "");

@@ -20,7 +20,7 @@ use tokio::{task::JoinSet, time::timeout};
 
 use crate::{
     effects::configured,
-    kit::{Line, Serving, scratch, times, until},
+    kit::{Line, Serving, official, scratch, times, until},
     raw::Raw,
     spell::Chance,
 };
@@ -250,6 +250,77 @@ async fn clients_that_time_out_at_random_lose_nothing_in_typescript() {
 async fn clients_that_time_out_at_random_lose_nothing_in_python() {
     kept(Sdk::Python, HANDSHAKE).await;
     kept(Sdk::Python, STATELESS).await;
+}
+
+/// Adds an entity to the graph of the official memory server; whether that was acknowledged.
+async fn remember(client: &Raw, id: u64, name: &str) -> bool {
+    let entity = json!({ "name": name, "entityType": "test", "observations": [] });
+    let call = json!({ "name": "create_entities", "arguments": { "entities": [entity] } });
+    let came = client.call(json!(id), &call).await.expect("it answers").message().expect("a message");
+    came["result"]["isError"] != true && came["error"].is_null()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn clients_that_time_out_at_random_lose_nothing_on_the_official_memory_server() {
+    let folder = scratch();
+    let file = folder.path().join("memory.jsonl");
+    let guard = Line::bare(&["node", &official("server-memory")])
+        .env("MEMORY_FILE_PATH", &file)
+        .guarded(&["--listen", "127.0.0.1:0"])
+        .serve();
+    let first = Raw::speaking(&guard.url, HANDSHAKE).await;
+    assert!(remember(&first, 1, "warm").await);
+    let began = Instant::now();
+    assert!(remember(&first, 2, "up").await);
+    let patience = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX).max(10) * CLIENTS as u64;
+    let wanted = WRITES * times("INTERLOCK_GUARD_RUNS", 1);
+    let acknowledged = Arc::new(Mutex::new(BTreeSet::new()));
+    let cancelled = Arc::new(AtomicUsize::new(0));
+    let mut clients = JoinSet::new();
+    for number in 0..CLIENTS {
+        let client = Raw::speaking(&guard.url, HANDSHAKE).await;
+        let (acknowledged, cancelled) = (Arc::clone(&acknowledged), Arc::clone(&cancelled));
+        clients.spawn(async move {
+            let mut chance = Chance::new(number as u64);
+            for id in 1.. {
+                let count = acknowledged.lock().expect("nobody panicked").len();
+                if count >= wanted && cancelled.load(Relaxed) >= wanted / 10 {
+                    break;
+                }
+                let name = format!("{number}-{id}");
+                let limit = Duration::from_millis(chance.next() % patience);
+                match timeout(limit, remember(&client, id, &name)).await {
+                    Ok(true) => drop(acknowledged.lock().expect("nobody panicked").insert(name)),
+                    Ok(false) => panic!("{name} is refused"),
+                    Err(_) => {
+                        let params = json!({ "requestId": id, "reason": "timed out" });
+                        let told = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params });
+                        assert_eq!(client.post(told.to_string()).await.expect("it answers").status, 202);
+                        cancelled.fetch_add(1, Relaxed);
+                    }
+                }
+            }
+        });
+    }
+    clients.join_all().await;
+    // A last write stands in line behind all that were cancelled and run on.
+    assert!(remember(&first, 3, "last").await);
+    let text = std::fs::read_to_string(&file).expect("there is a graph");
+    let names: BTreeSet<String> = text
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).expect("it is whole"))
+        .filter_map(|line| Some(line["name"].as_str()?.to_owned()))
+        .collect();
+    let acknowledged = acknowledged.lock().expect("nobody panicked");
+    let kept = acknowledged.intersection(&names).count();
+    println!(
+        "the memory server: {kept} of {} acknowledged writes kept; {} cancelled, of which {} ran on",
+        acknowledged.len(),
+        cancelled.load(Relaxed),
+        names.difference(&acknowledged).count() - 3
+    );
+    assert_eq!(kept, acknowledged.len());
+    assert!(kept >= wanted, "{kept} kept");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -4,6 +4,7 @@
 #![expect(clippy::print_stdout, reason = "a soak says what held")]
 
 mod again;
+mod callers;
 mod cancelling;
 mod doors;
 mod effects;
@@ -24,5 +25,6 @@ mod secure;
 mod smuggled;
 mod spell;
 mod stale;
+mod storms;
 mod takeover;
 mod usage;

@@ -94,3 +94,73 @@ fn checking_says_it_of_the_file_and_of_the_command_line() {
     let (code, said) = check("", &["--listen", "0.0.0.0:8080"]);
     assert!(code == Some(1) && said.contains("`[listen] at`"), "{said}");
 }
+
+#[test]
+fn checking_compares_rules_with_the_tools_that_there_are() {
+    let effects = Effects::new();
+    let path = effects.file("guard.toml").display().to_string();
+    let check = |policy: &str, options: &[&str]| {
+        effects.write_policy(policy);
+        let output =
+            Command::new(INTERLOCK).args(["guard", "--check", "--config", &path]).args(options).output();
+        let output = output.expect("the program starts");
+        let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+        (output.status.code(), said)
+    };
+    let lock = |tool: &str| format!("[[tool]]\nmatch = \"{tool}\"\nlock = \"it\"\n");
+    assert_eq!(check(&lock("do"), &["--live"]).0, Some(0), "the server has it");
+    assert_eq!(check(&lock("doo"), &[]).0, Some(0), "nobody was asked");
+    let (code, said) = check(&lock("doo"), &["--live"]);
+    assert!(code == Some(1) && said.contains("matches no tool; the nearest is `do`"), "{said}");
+    // As it was saved: the whole answer, its result, or the list.
+    let file = effects.file("tools.json");
+    let tools =
+        r#"[{"name":"pay","inputSchema":{"type":"object","properties":{"requestId":{"type":"string"}}}}]"#;
+    let key = |argument: &str| format!("[[tool]]\nmatch = \"pay\"\nidempotency = \"args.{argument}\"\n");
+    let saved = ["--tools", &file.display().to_string()].map(str::to_owned);
+    let saved = saved.each_ref().map(String::as_str);
+    for text in [
+        tools.to_owned(),
+        format!("{{\"tools\":{tools}}}"),
+        format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{{\"tools\":{tools}}}}}"),
+    ] {
+        std::fs::write(&file, &text).expect("it is written");
+        assert_eq!(check(&key("requestId"), &saved).0, Some(0), "{text}");
+        let (code, said) = check(&key("request"), &saved);
+        assert_eq!(code, Some(1), "{said}");
+        assert!(said.contains("needs the argument `request`, which `pay` does not have"), "{said}");
+    }
+    for nonsense in ["", "{}", "[]", "nothing"] {
+        std::fs::write(&file, nonsense).expect("it is written");
+        let (code, said) = check(&key("requestId"), &saved);
+        assert!(code == Some(2) && said.contains("tools.json"), "{nonsense:?}: {said}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn beside_a_call_that_a_restarted_redis_has_forgotten_nobody_is_let_in() {
+    let effects = Effects::new();
+    let mut redis = Redis::start().expect("Redis starts");
+    let policy = format!(
+        "[state]\nurl = \"{}\"\ndurability = \"none\"\n\n[defaults]\nwait = \"100ms\"\n\n[[tool]]\nmatch = \"do\"\nlock = \"it\"\nidempotency = \"meta\"\n",
+        redis.url()
+    );
+    let log = effects.file("log");
+    let guard = effects.configured(&policy).logging_to(&log).serve();
+    let client = guard.client().await;
+    let endless = client.clone();
+    let wish = serde_json::json!({ "name": "endless", "ms": 1_000_000_000 });
+    tokio::spawn(async move { endless.try_call("do", wish).await });
+    until("it has begun", || effects.began() == 1).await;
+    redis.kill().and_then(|()| redis.restart().map_err(std::io::Error::other)).expect("Redis comes back");
+    let has_noticed = || std::fs::read_to_string(&log).unwrap_or_default().contains("has forgotten");
+    while !has_noticed() {
+        let said = client.call("do", serde_json::json!({ "name": "second" })).await;
+        assert!(said.is_error, "a second writer was let in: {said:?}");
+    }
+    let said = client.call("do", serde_json::json!({ "name": "second" })).await;
+    let reason = &said.result["_meta"]["dev.interlock/refusal"]["reason"];
+    assert!(said.is_error && reason == "store", "{said:?}");
+    assert_eq!(effects.began(), 1);
+    assert!(!client.call("look", serde_json::json!({})).await.is_error, "what only reads is not refused");
+}

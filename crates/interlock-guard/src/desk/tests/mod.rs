@@ -170,6 +170,8 @@ async fn rest() {
 fn rules() -> ToolRules {
     ToolRules {
         deny: None,
+        allow: None,
+        deny_callers: None,
         rate: None,
         in_flight: None,
         lock: None,

@@ -99,6 +99,7 @@ pub(super) fn jwt(keys: KeySource, algorithms: &[JwtAlgorithm]) -> JwtConfig {
         algorithms: algorithms.to_vec(),
         leeway: Duration::from_secs(30),
         resource_metadata: None,
+        resource: None,
     }
 }
 

@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use futures_util::Stream;
 use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 use http_body_util::{BodyExt, Either, Full, Limited, StreamBody};
@@ -40,20 +40,42 @@ pub(super) async fn read(
     if stated.is_some_and(|stated| stated > longest) {
         return Err(Box::new(too_long(longest)));
     }
-    let units = u32::try_from(stated.unwrap_or(longest) / 1024 + 1).unwrap_or(u32::MAX);
-    let Ok(permit) = Arc::clone(&desk.room).try_acquire_many_owned(units) else {
-        return Err(Box::new(busy()));
-    };
-    let mut reading = pin!(Limited::new(body, longest).collect());
+    let room = || Arc::clone(&desk.room);
+    let Ok(mut permit) = room().try_acquire_many_owned(1) else { return Err(Box::new(busy())) };
+    let mut reading = pin!(async {
+        let (mut body, mut bytes) = (Limited::new(body, longest), BytesMut::new());
+        while let Some(frame) = body.frame().await {
+            let frame = frame.map_err(Broken::Body)?;
+            let Some(data) = frame.data_ref() else { continue };
+            // Room is for what has come and not for what was announced: who announces much and sends nothing takes none away.
+            let wanted = (bytes.len() + data.len()) / UNIT + 1;
+            let more = u32::try_from(wanted.saturating_sub(permit.num_permits())).unwrap_or(u32::MAX);
+            permit.merge(room().try_acquire_many_owned(more).map_err(|_| Broken::NoRoom)?);
+            bytes.extend_from_slice(data);
+        }
+        Ok::<_, Broken>((bytes.freeze(), permit))
+    });
     match within(desk.options.limits.slow, &mut reading).await {
         None => Err(Box::new(closing(plain(StatusCode::REQUEST_TIMEOUT, "the body took too long")))),
-        Some(Err(error)) if error.is::<http_body_util::LengthLimitError>() => {
+        Some(Ok(read)) => Ok(read),
+        Some(Err(Broken::NoRoom)) => Err(Box::new(busy())),
+        Some(Err(Broken::Body(error))) if error.is::<http_body_util::LengthLimitError>() => {
             Err(Box::new(too_long(longest)))
         }
-        Some(Err(_)) => Err(Box::new(closing(plain(StatusCode::BAD_REQUEST, "the body broke off")))),
-        Some(Ok(body)) => Ok((body.to_bytes(), permit)),
+        Some(Err(Broken::Body(_))) => {
+            Err(Box::new(closing(plain(StatusCode::BAD_REQUEST, "the body broke off"))))
+        }
     }
 }
+
+/// Why a body was not read to its end.
+enum Broken {
+    NoRoom,
+    Body(Box<dyn std::error::Error + Send + Sync>),
+}
+
+/// A permit is for so many bytes.
+const UNIT: usize = 1024;
 
 /// There is no room for another request.
 pub(super) fn busy() -> Response<Body> {

@@ -2,7 +2,7 @@
 
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, header};
 
-use super::body::{Body, bare};
+use super::body::{Body, bare, json};
 
 /// What a page may read of an answer besides its body.
 const EXPOSED: HeaderValue =
@@ -35,6 +35,15 @@ pub(super) fn preflight<B>(request: &Request<B>, origin: &HeaderValue) -> Option
         headers.insert(ALLOWS_PRIVATE, HeaderValue::from_static("true"));
     }
     Some(response)
+}
+
+/// A document for everybody, also for pages of any origin.
+pub(super) fn public(document: String) -> Response<Body> {
+    let mut response = json(StatusCode::OK, document.into());
+    let headers = response.headers_mut();
+    headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("max-age=600"));
+    response
 }
 
 /// Lets pages of this origin, which may call, read an answer.

@@ -2,7 +2,7 @@
 //!
 //! Such a connection takes a place and gives nothing for it: it may be about to send a head, and it may be one of thousands that send theirs a
 //! byte at a time. So one network has a share of them, and when all places are taken the network with the most of them gives one up. A
-//! connection with a request under way is never given up.
+//! request is under way from when it is there with its body, and a connection with one is never given up.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -53,6 +53,12 @@ enum State {
 /// A request under way, until this is dropped.
 #[derive(Debug)]
 pub(super) struct Busy(Arc<Member>);
+
+/// A request that has come so far that its head is there.
+pub(super) struct Begun {
+    member: Arc<Member>,
+    busy: Mutex<Option<Busy>>,
+}
 
 /// The body of a response, until whose end the request is under way.
 pub(super) struct Kept<B> {
@@ -147,6 +153,18 @@ impl Member {
         Some(Busy(Arc::clone(self)))
     }
 
+    /// The head of a request is there: the connection waits for its body now, behind all that began to wait before.
+    pub(super) fn begin(self: &Arc<Self>) -> Begun {
+        let mut state = self.state();
+        if let State::Waits(number) = &mut *state
+            && self.crowd.table().remove(self.from, *number)
+        {
+            *number = self.crowd.wait(self.from, &self.leave);
+        }
+        drop(state);
+        Begun { member: Arc::clone(self), busy: Mutex::default() }
+    }
+
     /// Waits until it is told to leave.
     pub(super) async fn dismissed(&self) {
         self.leave.notified().await;
@@ -174,6 +192,22 @@ impl Drop for Busy {
             State::Busy(requests) => *requests -= 1,
             State::Waits(_) => {}
         }
+    }
+}
+
+impl Begun {
+    /// All of the request is there, and it is under way. `false` if the connection was told to leave just before: then nothing may come of it.
+    pub(super) fn is_under_way(&self) -> bool {
+        let mut busy = self.busy.lock().unwrap_or_else(PoisonError::into_inner);
+        if busy.is_none() {
+            *busy = self.member.busy();
+        }
+        busy.is_some()
+    }
+
+    /// What keeps it under way.
+    pub(super) fn into_busy(self) -> Option<Busy> {
+        self.busy.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -260,6 +294,24 @@ mod tests {
         assert!(crowd.make_room());
         assert!(is_dismissed(&many[2]) && !is_dismissed(&many[0]));
         assert!(!crowd.make_room(), "nobody is left who waits");
+    }
+
+    #[test]
+    fn a_request_whose_body_is_not_there_yet_is_not_under_way() {
+        let crowd = Crowd::new(10);
+        let [first, second] = [1, 2].map(|_| crowd.enter(address("192.0.2.1")));
+        // Its head is there, so it has waited less long than the other.
+        let begun = first.begin();
+        assert!(crowd.make_room());
+        assert!(is_dismissed(&second) && !is_dismissed(&first));
+        assert!(crowd.make_room());
+        assert!(is_dismissed(&first) && !begun.is_under_way(), "a slow body is not waited for either");
+        let third = crowd.enter(address("192.0.2.1"));
+        let begun = third.begin();
+        assert!(begun.is_under_way() && begun.is_under_way());
+        assert!(!crowd.make_room());
+        drop(begun.into_busy());
+        assert!(crowd.make_room() && is_dismissed(&third));
     }
 
     #[test]

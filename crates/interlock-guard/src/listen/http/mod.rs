@@ -25,7 +25,7 @@ use tokio::{
 pub use self::options::Options;
 use self::{
     body::{Body, plain},
-    crowd::{Crowd, Kept, Member},
+    crowd::{Begun, Crowd, Kept, Member},
     stall::Impatient,
 };
 use crate::{event::Event, identity::PeerCertificate, session::Engine};
@@ -165,13 +165,10 @@ async fn connection<C>(
     let peer = Arc::new(peer);
     let stream = TokioIo::new(Impatient::new(stream, slow));
     let service = service_fn(|request: Request<Incoming>| {
-        let (desk, peer, busy) = (Arc::clone(&desk), Arc::clone(&peer), member.busy());
+        let (desk, peer, begun) = (Arc::clone(&desk), Arc::clone(&peer), member.begin());
         async move {
-            let answer = match &busy {
-                Some(_) => answer(&desk, request, (*peer).as_ref()).await,
-                None => body::busy(),
-            };
-            Ok::<_, Infallible>(answer.map(|body| Kept::new(body, busy)))
+            let answer = answer(&desk, request, (*peer).as_ref(), &begun).await;
+            Ok::<_, Infallible>(answer.map(|body| Kept::new(body, begun.into_busy())))
         }
     });
     let connection = http1::Builder::new()
@@ -200,8 +197,13 @@ async fn answer(
     desk: &Arc<Desk>,
     request: Request<Incoming>,
     peer: Option<&PeerCertificate>,
+    begun: &Begun,
 ) -> Response<Body> {
     if request.uri().path() != desk.options.path {
+        let is_asked = matches!(*request.method(), Method::GET | Method::HEAD);
+        if let Some(document) = desk.options.identify.metadata(request.uri().path()).filter(|_| is_asked) {
+            return if begun.is_under_way() { cors::public(document) } else { body::busy() };
+        }
         return plain(StatusCode::NOT_FOUND, "there is nothing here");
     }
     let allowed = check::host(&request).and_then(|()| check::origin(&desk.options, request.headers()));
@@ -216,7 +218,7 @@ async fn answer(
     if let Some(preflight) = origin.as_ref().and_then(|origin| cors::preflight(&request, origin)) {
         return preflight;
     }
-    let mut response = identified(desk, request, peer).await;
+    let mut response = identified(desk, request, peer, begun).await;
     if let Some(origin) = origin {
         cors::share(response.headers_mut(), origin);
     }
@@ -227,6 +229,7 @@ async fn identified(
     desk: &Arc<Desk>,
     request: Request<Incoming>,
     peer: Option<&PeerCertificate>,
+    begun: &Begun,
 ) -> Response<Body> {
     let (parts, body) = request.into_parts();
     let caller = match desk.options.identify.identify(&parts, peer) {
@@ -238,7 +241,8 @@ async fn identified(
         }
     };
     match parts.method {
-        Method::POST => post::answer(desk, &parts, body, caller).await,
+        Method::POST => post::answer(desk, &parts, body, caller, begun).await,
+        _ if !begun.is_under_way() => body::busy(),
         Method::GET => get::answer(desk, &parts, &caller),
         Method::DELETE => get::end(desk, &parts, &caller),
         _ => body::only("GET, POST, DELETE"),

@@ -9,7 +9,9 @@ use hyper::body::Incoming as HttpBody;
 use super::{
     Desk,
     body::{self, Body, bare, json, plain, refused},
-    check, events, get,
+    check,
+    crowd::Begun,
+    events, get,
 };
 use crate::{
     call::Caller,
@@ -29,6 +31,7 @@ pub(super) async fn answer(
     parts: &Parts,
     body: HttpBody,
     caller: Caller,
+    begun: &Begun,
 ) -> Response<Body> {
     if !check::is_json(&parts.headers) {
         return plain(StatusCode::UNSUPPORTED_MEDIA_TYPE, "a message is application/json");
@@ -39,6 +42,9 @@ pub(super) async fn answer(
         Ok(read) => read,
         Err(refusal) => return *refusal,
     };
+    if !begun.is_under_way() {
+        return body::busy();
+    }
     let response = match Message::incoming(bytes) {
         Err(fault) => refused(StatusCode::BAD_REQUEST, None, fault.code(), &fault.to_string()),
         Ok(Incoming::Batch(messages)) => Box::pin(batch(desk, parts, messages, &caller)).await,

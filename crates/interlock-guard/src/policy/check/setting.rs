@@ -37,6 +37,7 @@ impl Checker<'_> {
         }
         self.times();
         self.readers();
+        self.callers();
     }
 
     fn times(&mut self) {
@@ -66,6 +67,33 @@ impl Checker<'_> {
                     held.as_secs()
                 ),
             );
+        }
+    }
+
+    /// Lists of callers are about names that somebody verifies.
+    fn callers(&mut self) {
+        let config = self.config;
+        let verifies = config.listen.address.is_none() || config.identity.verifies();
+        for rule in &config.rules {
+            let lists = [("allow", &rule.allow), ("deny_callers", &rule.deny_callers)];
+            for (field, callers) in
+                lists.into_iter().filter_map(|(field, list)| Some((field, list.as_ref()?)))
+            {
+                if !verifies && !callers.is_empty() {
+                    self.warn(
+                        rule.line,
+                        format!("`{field}` is about who calls, and nobody is told from another, because there is no `[identity]`"),
+                    );
+                }
+                let is_caller =
+                    |text: &str| text.contains([':', '*']) || matches!(text, "anonymous" | "stdio");
+                for odd in callers.iter().filter(|callers| !is_caller(callers.as_str())) {
+                    let what = format!(
+                        "no caller is called `{odd}`: they are `key:NAME`, `jwt:SUBJECT`, `mtls:NAME`, `anonymous` or `stdio`"
+                    );
+                    self.warn(rule.line, what);
+                }
+            }
         }
     }
 

@@ -175,6 +175,10 @@ pub(super) struct JwtTable {
     pub(super) leeway: Option<At<Time>>,
     /// Where clients learn how to get a token: the URL of the protected resource's metadata, told in `WWW-Authenticate`.
     pub(super) resource_metadata: Option<At<String>>,
+    /// The URL by which clients reach this guard, "https://guard.example/mcp": then it serves the protected resource's metadata itself (RFC 9728).
+    pub(super) resource: Option<At<String>>,
+    /// With `resource`: who gives out tokens for it, one or several. Default: `issuer`.
+    pub(super) authorization_servers: Option<At<Words>>,
 }
 
 /// A key that somebody was given, sent as `Authorization: Bearer` or `X-API-Key`.
@@ -309,8 +313,12 @@ pub(super) struct ToolTable {
     /// Whether the server hears of a caller's cancel ("pass"), or what the call holds is held until the server answers ("hold"). Default: "hold"
     /// for calls that have a lock or an idempotency key, or change something; "pass" for others.
     pub(super) cancel: Option<CancelText>,
-    /// Whether it may not be called at all.
+    /// Whether it may not be called at all, and is not listed.
     pub(super) deny: Option<bool>,
+    /// The callers that alone may call it and see it listed: "key:ci", "jwt:*@example.org". [] takes back.
+    pub(super) allow: Option<At<Words>>,
+    /// The callers that may not call it, and do not see it listed. [] takes back.
+    pub(super) deny_callers: Option<At<Words>>,
     /// Whether what this rule says is carried out ("enforce") or only written down ("observe").
     pub(super) mode: Option<At<ModeText>>,
 }

@@ -9,6 +9,7 @@ use super::{
     file::{ApiKeyTable, IdentityTable, JwtTable, MtlsText},
     listen::ListenConfig,
     read::Reader,
+    resource::Resource,
     upstream::http_url,
     value::At,
 };
@@ -52,6 +53,8 @@ pub struct JwtConfig {
     pub leeway: Duration,
     /// Where clients learn how to get a token.
     pub resource_metadata: Option<String>,
+    /// What the guard says of itself, where it does.
+    pub resource: Option<Resource>,
 }
 
 /// Where keys for tokens are.
@@ -186,6 +189,10 @@ impl Reader<'_> {
         {
             self.wrong(at, "this is no URL: write `https://HOST/.well-known/oauth-protected-resource`");
         }
+        let resource = self.resource(table);
+        if let (Some(_), Some(at)) = (&resource, &table.resource_metadata) {
+            self.wrong(at, "the guard has a document of its own (`resource`): one of the two is enough");
+        }
         Some(JwtConfig {
             keys,
             refresh: self
@@ -196,7 +203,11 @@ impl Reader<'_> {
             audience: table.audience.get().0.iter().map(|word| word.text.clone()).collect(),
             algorithms,
             leeway,
-            resource_metadata: table.resource_metadata.as_ref().map(|url| url.get().clone()),
+            resource_metadata: match &resource {
+                Some(resource) => Some(resource.metadata_url()),
+                None => table.resource_metadata.as_ref().map(|url| url.get().clone()),
+            },
+            resource,
         })
     }
 

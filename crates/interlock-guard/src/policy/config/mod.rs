@@ -8,6 +8,7 @@ mod identity;
 mod import;
 mod listen;
 mod read;
+mod resource;
 mod schema;
 mod syntax;
 mod tool;
@@ -31,6 +32,7 @@ pub use self::{
     identity::{ApiKey, CertificateName, IdentityConfig, JwtAlgorithm, JwtConfig, KeySource},
     import::import,
     listen::{ListenConfig, ListenLimits, TlsFiles},
+    resource::Resource,
     schema::schema,
 };
 

@@ -38,6 +38,8 @@ impl Reader<'_> {
             read_only: table.read_only,
             mode: table.mode.as_ref().map(|mode| mode_of(*mode.get())),
             deny: table.deny,
+            allow: table.allow.as_ref().map(|at| self.patterns(at)),
+            deny_callers: table.deny_callers.as_ref().map(|at| self.patterns(at)),
             rate,
             in_flight: table.in_flight.as_ref().map(|at| match at.get() {
                 Count::Of(number) => NonZeroU32::new(*number),

@@ -12,7 +12,7 @@ use interlock_guard::{
 use super::{
     Guard, LogForm,
     plan::{Plan, environment, override_with, told},
-    serve,
+    serve, survey,
 };
 use crate::{console::Console, exit::Exit};
 
@@ -47,12 +47,17 @@ pub(super) fn run(options: &Guard, console: &mut Console) -> Result<Exit> {
     }
 }
 
-/// Says what is wrong with a configuration, and with what the command line adds to it: 2 if it cannot be used, 1 if something in it surprises.
+/// Says what is wrong with a configuration, with what the command line adds to it, and, if they are known, with its tools: 2 if it cannot be used, 1 if something in it surprises.
 fn check(path: &Path, options: &Guard, console: &mut Console) -> Result<Exit> {
     let problems = match Config::load(path, &environment()) {
         Ok(mut config) => {
             override_with(options, &mut config);
-            policy::check(&config, None)
+            let tools = match &options.tools {
+                Some(path) => Some(survey::read(path)?),
+                None if options.live => Some(survey::ask(&config)?),
+                None => None,
+            };
+            policy::check(&config, tools.as_deref())
         }
         Err(broken) => broken.problems,
     };

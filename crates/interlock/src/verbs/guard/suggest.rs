@@ -1,38 +1,18 @@
 //! `--suggest`: asks a server for its tools, and prints a policy to start from.
 
-use std::{fs, io::Write, time::Duration};
+use std::{fs, io::Write};
 
 use anyhow::{Context, Result};
-use interlock_guard::{policy, upstream::Upstream};
+use interlock_guard::policy;
 use interlock_model::Finding;
-use tokio::runtime::Runtime;
 
-use super::{Guard, plan::Plan};
+use super::{Guard, plan::Plan, survey};
 use crate::{console::Console, exit::Exit};
-
-/// How long a server may take to say what it has.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(super) fn run(options: &Guard, console: &mut Console) -> Result<Exit> {
     let plan = Plan::of(options)?;
     let findings = findings(options)?;
-    let runtime = Runtime::new().context("failed to start")?;
-    let tools = runtime.block_on(async {
-        let mut tools = Vec::new();
-        for upstream in &plan.config.upstreams {
-            let asked = async {
-                let server = Upstream::new(upstream.clone(), None)?;
-                let listed = tokio::time::timeout(PATIENCE, server.survey()).await;
-                let listed =
-                    listed.with_context(|| format!("it took longer than {} s", PATIENCE.as_secs()))?;
-                anyhow::Ok(listed?)
-            };
-            let listed =
-                asked.await.with_context(|| format!("failed to ask `{}` for its tools", upstream.name))?;
-            tools.extend(listed.into_iter().map(|tool| tool.with_prefix(&upstream.prefix)));
-        }
-        anyhow::Ok(tools)
-    })?;
+    let tools = survey::ask(&plan.config)?;
     write!(console, "{}", policy::suggest(&plan.config.upstreams, &tools, &findings))?;
     Ok(if tools.is_empty() { Exit::Nothing } else { Exit::Clean })
 }
