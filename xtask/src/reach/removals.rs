@@ -4,7 +4,7 @@
 use std::{collections::HashMap, fs, path::Path};
 
 use anyhow::{Context, Result};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{lists::Removal, text};
 use crate::{
@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// What came of a removal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Answer {
     /// Silent before, reported after.
@@ -41,7 +41,7 @@ impl Answer {
 }
 
 /// One removal and its answer.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Removed {
     pub(super) repo: String,
     pub(super) removes: String,

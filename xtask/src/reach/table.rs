@@ -35,6 +35,16 @@ pub(super) fn of_tools(rows: &[Row]) -> String {
     text
 }
 
+/// How many tools of a server have which outcome, in one line.
+pub(super) fn in_words(probed: &[Probed]) -> String {
+    let of = |outcome: Outcome| {
+        let count = probed.iter().filter(|probed| probed.outcome == outcome).count();
+        (count > 0).then(|| format!("{count} {}", outcome.words()))
+    };
+    let each: Vec<String> = Outcome::ALL.into_iter().filter_map(of).collect();
+    format!("of {} tools {}", probed.len(), each.join(", "))
+}
+
 fn counts<'a>(server: &str, probed: impl Iterator<Item = &'a Probed> + Clone) -> Vec<String> {
     let all = probed.clone().count();
     let each = Outcome::ALL.map(|outcome| {
@@ -83,7 +93,7 @@ mod tests {
             probed("get", Outcome::Named, ""),
             probed("put", Outcome::Missed, "no finding"),
         ];
-        let text = of_tools(&[("a/b".to_owned(), tools)]);
+        let text = of_tools(&[("a/b".to_owned(), tools.clone())]);
         let expected = "\
 server  tools  right name  other or no name  low only  not at all
 a/b         3    2 (66 %)           0 (0 %)   0 (0 %)    1 (33 %)
@@ -93,5 +103,6 @@ not at all:
   a/b  put  a.ts:3  no finding
 ";
         assert_eq!(text, expected);
+        assert_eq!(in_words(&tools), "of 3 tools 2 right name, 1 not at all");
     }
 }

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, fs, path::Path};
 
 use anyhow::Result;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{
     lists::{Server, Tool},
@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// What came out for one tool.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Probed {
     pub(super) tool: String,
     pub(super) file: String,
@@ -24,7 +24,7 @@ pub(super) struct Probed {
     pub(super) line: u32,
     pub(super) outcome: Outcome,
     /// Why it is not the best outcome, as far as the report shows it.
-    #[serde(skip_serializing_if = "String::is_empty")]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(super) why: String,
 }
 
