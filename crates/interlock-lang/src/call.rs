@@ -251,6 +251,19 @@ impl Arg {
         }
     }
 
+    /// The member of a name that is written otherwise: `ID` for `id`, `UserName` for `user_name`.
+    #[must_use]
+    pub fn member_like(&self, name: &str) -> Option<&Self> {
+        let plain = |name: &str| name.replace('_', "").to_ascii_lowercase();
+        let wanted = plain(name);
+        match &self.shape {
+            Shape::Object(members) => {
+                members.iter().rev().find(|(key, _)| plain(key) == wanted).map(|(_, value)| value)
+            }
+            _ => None,
+        }
+    }
+
     /// The globals that it is, or that stand in its lists and objects, by themselves: `register(Add)`, `[Add, Drop]`.
     #[must_use]
     pub fn globals(&self) -> Vec<&Name> {

@@ -8,7 +8,7 @@ use crate::{Arg, Call, Kind, Made, Outcome, Shape, Target};
 
 use super::{
     Knowledge, Library, act, chain,
-    format::{Do, Entry},
+    format::{Do, Entry, Retried},
     object::Object,
     place::last_step,
     scene::Scene,
@@ -195,10 +195,9 @@ fn run(scene: &Scene<'_>, entry: &Entry, callbacks: bool, body: &mut Body<'_>) -
             act::act(scene, step, &mut outcome, body);
         }
     };
-    if entry.retried {
-        retried(body, steps)
-    } else {
-        steps(body)
+    match entry.retried {
+        Retried::Never => steps(body),
+        how => retried(how, body, steps),
     }
     let itself = entry.result.as_deref() == Some("self");
     let stranger = itself && scene.kind.is_some_and(|kind| kind.name.is_empty());
@@ -245,12 +244,18 @@ fn run(scene: &Scene<'_>, entry: &Entry, callbacks: bool, body: &mut Body<'_>) -
 }
 
 /// Steps that are tried again when they fail, a few times and later each time, as libraries do.
-fn retried(body: &mut Body<'_>, steps: impl FnOnce(&mut Body<'_>)) {
+fn retried(how: Retried, body: &mut Body<'_>, steps: impl FnOnce(&mut Body<'_>)) {
     body.repeat(Bound::Limited, |body| {
         let tried = body.nested(|body| {
             steps(body);
             body.push(Op::Suspend);
-            body.push(Op::Exit(Exit::Break));
+            if how == Retried::Returned {
+                // Whether it has failed is asked of what it gave back.
+                let then = body.nested(|body| body.push(Op::Exit(Exit::Break)));
+                body.push(Op::Check { on: vec![], equal: None, asks: vec![], then, otherwise: vec![] });
+            } else {
+                body.push(Op::Exit(Exit::Break));
+            }
         });
         let catch = Some(Catch { error: None, body: vec![] });
         body.push(Op::Try { body: tried, catch, finally: vec![] });

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer, de::Error as _};
 
 use super::place::{Place, Test};
 
@@ -157,8 +157,9 @@ pub(super) struct Entry {
     pub(super) holders: Option<Holders>,
     /// Whether it is only tried, so that the result tells whether it was got.
     pub(super) tried: bool,
-    /// Whether it is done again when it fails.
-    pub(super) retried: bool,
+    /// Whether it is done again when it fails, and how a failure shows: `true` where it is thrown, `"returned"` where it is a value.
+    #[serde(deserialize_with = "retried")]
+    pub(super) retried: Retried,
     /// The function that is called back.
     pub(super) run: Option<Place>,
     /// What the function is handed.
@@ -388,4 +389,25 @@ pub(super) enum ChangeText {
     Unknown,
     /// As the words of a command say.
     Command,
+}
+
+/// Whether something is done again when it fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Retried {
+    /// Once, whatever comes of it.
+    #[default]
+    Never,
+    /// Again when it throws.
+    Thrown,
+    /// Again when it gives a failure back.
+    Returned,
+}
+
+fn retried<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Retried, D::Error> {
+    match toml::Value::deserialize(deserializer)? {
+        toml::Value::Boolean(false) => Ok(Retried::Never),
+        toml::Value::Boolean(true) => Ok(Retried::Thrown),
+        toml::Value::String(text) if text == "returned" => Ok(Retried::Returned),
+        other => Err(D::Error::custom(format!("a {} does not say how a failure shows", other.type_str()))),
+    }
 }

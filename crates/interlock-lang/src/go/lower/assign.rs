@@ -1,6 +1,6 @@
 //! Assignments: a local gets a new value, shared memory is written.
 
-use interlock_model::ir::{AccessPath, Op, Root, Term, Value};
+use interlock_model::ir::{AccessPath, Field, LockKind, Op, Root, Term, Value};
 
 use super::{
     super::{
@@ -8,10 +8,10 @@ use super::{
         tables,
     },
     Lowerer,
-    types::is_reference,
+    types::{is_lock, is_reference},
 };
 use crate::{
-    Shape,
+    Arg, Shape,
     lower::Binding,
     val::{Val, flag, merge},
 };
@@ -33,6 +33,7 @@ impl<'a> Lowerer<'a> {
         }
         if let ([left], [right]) = (left, right) {
             self.remember_writer(left, right);
+            self.remember_timer(left, right);
         }
         for (target, from) in left.iter().zip(right) {
             self.note_copy(target, from);
@@ -60,6 +61,10 @@ impl<'a> Lowerer<'a> {
         let copies = match &from.kind {
             Kind::Selector(_, field) => self.values.contains(field),
             Kind::Unary("*", _) => true,
+            Kind::Call(call) => match &call.callee.kind {
+                Kind::Name(name) | Kind::Selector(_, name) => self.copying.contains(name),
+                _ => false,
+            },
             _ => false,
         };
         if copies {
@@ -189,6 +194,7 @@ impl<'a> Lowerer<'a> {
             return;
         };
         self.field_of_made(binding.value, &path, &val);
+        let shape = with_member(binding.shape.clone(), &path, &val);
         if val.values.is_empty() || val.values.as_slice() == [binding.value] {
             if let Shape::Function { .. } = val.shape {
                 let member = AccessPath { root: Root::Value(binding.value), fields: path.fields };
@@ -202,7 +208,32 @@ impl<'a> Lowerer<'a> {
         let flags = self.flags(binding.value);
         let value = self.derive(&name, from, binding.value.into(), flags);
         self.keep_type(binding.value, value);
-        self.set(symbol, Binding { value, ..binding });
+        self.set(symbol, Binding { value, shape, ..binding });
+    }
+
+    /// `params.SetIdempotencyKey(key)`: a method that is called like that gives the member its value.
+    pub(super) fn set_by_method(&mut self, callee: &'a Expr<'a>, arguments: &[Arg]) {
+        let (Kind::Selector(object, method), [arg]) = (&callee.kind, arguments) else { return };
+        let Some(member) = method.strip_prefix("Set").filter(|name| name.starts_with(char::is_uppercase))
+        else {
+            return;
+        };
+        let Kind::Name(_) = object.kind else { return };
+        let Some(symbol) = self.facts.meant(object.at.0).filter(|symbol| !self.facts.is_cell(*symbol)) else {
+            return;
+        };
+        let own = self.facts.symbol(symbol).is_some_and(|found| found.function == self.cx.id);
+        let Some(binding) = self.bindings.get(&symbol).cloned().filter(|_| own) else { return };
+        let path = AccessPath::from(binding.value).field(member);
+        let val = Val {
+            term: arg.term.clone(),
+            shape: arg.shape.clone(),
+            ..Val::from_values(arg.values.clone(), 0)
+        };
+        let shape = with_member(binding.shape.clone(), &path, &val);
+        if shape != binding.shape {
+            self.set(symbol, Binding { shape, ..binding });
+        }
     }
 
     /// `s := &Server{…}; s.handlers["add"] = s.add`: what a field of a type is, as a maker of it says that goes on with what it made.
@@ -290,7 +321,8 @@ impl<'a> Lowerer<'a> {
                     // Nobody else sees it yet.
                     let own = self.name(name.text);
                     let value = self.step(&own, 0);
-                    self.push(Op::New { into: value, lock: None });
+                    let is_lock = it.type_.as_ref().is_some_and(is_lock);
+                    self.push(Op::New { into: value, lock: is_lock.then_some(LockKind::Mutex) });
                     // What is appended to it is seen.
                     let shape = matches!(it.type_, Some(Type::List(_))).then(|| Shape::List(vec![]));
                     self.set(symbol, Binding { shape, ..Binding::of(value) });
@@ -308,6 +340,15 @@ impl<'a> Lowerer<'a> {
             self.cx.types.extend(path.map(|path| (value, path)));
         }
     }
+}
+
+/// What a struct was made as, with a member that was set behind it.
+fn with_member(shape: Option<Shape>, path: &AccessPath, val: &Val) -> Option<Shape> {
+    let [Field::Name(name)] = path.fields.as_slice() else { return shape };
+    let Some(Shape::Object(mut members)) = shape else { return shape };
+    members.retain(|(key, _)| key != name);
+    members.push((name.clone(), val.clone().into_arg()));
+    Some(Shape::Object(members))
 }
 
 /// Whether a name is that of a result that only says how a call went.

@@ -1,6 +1,6 @@
 //! What the language itself offers, and the few library functions whose arguments say more than a table can.
 
-use interlock_model::ir::{Backoff, Field, Name, Op, Resource, Start, Term, WriteMode};
+use interlock_model::ir::{Backoff, Field, LockKind, Name, Op, Resource, Start, Term, WriteMode};
 
 use super::{
     super::{
@@ -10,6 +10,7 @@ use super::{
     Lowerer,
     calls::Use,
     expressions::joined,
+    types::{is_lock, is_lock_name},
 };
 use crate::{
     Shape,
@@ -55,7 +56,15 @@ impl<'a> Lowerer<'a> {
                     _ => None,
                 };
                 self.stand(at);
-                Some(self.new_value(&"new".into(), type_))
+                let is_lock = match &first?.kind {
+                    Kind::Convert(type_, None) => is_lock(type_),
+                    Kind::Selector(package, name) => {
+                        matches!(package.kind, Kind::Name(package) if is_lock_name(package, name))
+                    }
+                    _ => false,
+                };
+                let lock = is_lock.then_some(LockKind::Mutex);
+                Some(self.new_value_of(&"new".into(), type_, lock))
             }
             "append" => {
                 let list = self.expression(first?);
@@ -196,15 +205,13 @@ impl<'a> Lowerer<'a> {
                 Some(val)
             }
             ("time", "Sleep") => {
-                let val = self.expression(call.arguments.first()?);
-                self.stand(at);
-                let argument = call.arguments.first()?;
-                let grows =
-                    val.flags & (flag::GROWS | flag::COUNTER) != 0 || self.changes_each_turn(argument);
-                let backoff = if grows { Backoff::Growing } else { Backoff::Fixed };
-                let jitter = val.flags & flag::CHANCE != 0 || self.draws(argument);
-                self.push(Op::Sleep { backoff, jitter });
+                self.sleep(at, call.arguments.first()?);
                 Some(Val::nothing())
+            }
+            // A conversion: the same number as a span of time.
+            ("time", "Duration") => {
+                let val = self.expression(call.arguments.first()?);
+                Some(Val { direct: None, ..val })
             }
             ("time", "AfterFunc") => {
                 let function = self.expression(call.arguments.get(1)?);
@@ -217,6 +224,54 @@ impl<'a> Lowerer<'a> {
             }
             _ => None,
         }
+    }
+
+    /// A pause, and whether it is another one each time and for each.
+    fn sleep(&mut self, at: Place, argument: &'a Expr<'a>) {
+        let val = self.expression(argument);
+        self.stand(at);
+        let grows = val.flags & (flag::GROWS | flag::COUNTER) != 0 || self.changes_each_turn(argument);
+        let backoff = if grows { Backoff::Growing } else { Backoff::Fixed };
+        let jitter = val.flags & flag::CHANCE != 0 || self.draws(argument);
+        self.push(Op::Sleep { backoff, jitter });
+    }
+
+    /// `<-time.After(pause)`, `<-timer.C`, `<-ticker.C`: whoever takes from such a channel waits for the time.
+    pub(super) fn waits_for_time(&mut self, at: Place, channel: &'a Expr<'a>) -> Option<Val> {
+        match &channel.kind {
+            Kind::Call(call) if self.library_function(&call.callee) == Some(("time", "After")) => {
+                self.sleep(at, call.arguments.first()?);
+            }
+            Kind::Selector(timer, "C") => {
+                let known = match timer.kind {
+                    Kind::Name(_) => self.facts.meant(timer.at.0).and_then(|symbol| self.timers.get(&symbol)),
+                    _ => None,
+                };
+                // For how long one is set that was made elsewhere is not known.
+                let (backoff, jitter) = known.copied().unwrap_or((Backoff::Growing, true));
+                self.stand(at);
+                self.push(Op::Sleep { backoff, jitter });
+            }
+            _ => return None,
+        }
+        Some(Val::nothing())
+    }
+
+    /// Remembers for how long a timer is set that a local has.
+    pub(super) fn remember_timer(&mut self, left: &'a Expr<'a>, right: &'a Expr<'a>) {
+        let (Kind::Name(_), Kind::Call(call)) = (&left.kind, &right.kind) else { return };
+        let Some(("time", "NewTimer" | "NewTicker")) = self.library_function(&call.callee) else { return };
+        let (Some(symbol), Some(argument)) = (self.facts.meant(left.at.0), call.arguments.first()) else {
+            return;
+        };
+        let mut names = vec![];
+        names_in(argument, &mut names);
+        let flags = names.iter().filter_map(|(_, at)| self.bindings.get(&self.facts.meant(at.0)?));
+        let flags = flags.fold(0, |all, binding| all | self.flags(binding.value));
+        let grows = flags & (flag::GROWS | flag::COUNTER) != 0 || self.changes_each_turn(argument);
+        let backoff = if grows { Backoff::Growing } else { Backoff::Fixed };
+        let jitter = flags & flag::CHANCE != 0 || self.draws(argument);
+        self.timers.insert(symbol, (backoff, jitter));
     }
 
     /// Whether a variable that a loop around this computes anew is part of an expression.

@@ -50,6 +50,7 @@ impl<'a> Lowerer<'a> {
             None => vec![],
         };
         if !call.arguments.iter().any(|it| matches!(it.kind, Kind::Unary("&", _))) {
+            self.set_by_method(&call.callee, &arguments);
             let val = self.invoke(target, arguments, false, wanted);
             if let Some(symbol) = gathers.filter(|_| !gathered.is_empty()) {
                 self.filled_local(symbol, &gathered, true);

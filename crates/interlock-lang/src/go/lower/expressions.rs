@@ -48,6 +48,11 @@ impl<'a> Lowerer<'a> {
             }
             Kind::Call(call) => self.call(at, call, wanted),
             Kind::Unary(operator, inner) => {
+                if *operator == "<-"
+                    && let Some(val) = self.waits_for_time(at, inner)
+                {
+                    return val;
+                }
                 let val = self.expression(inner);
                 match *operator {
                     "&" | "*" => val,

@@ -1,6 +1,6 @@
 //! What is written out: structs, maps, slices.
 
-use interlock_model::ir::{AccessPath, Name, Op, Root, Term};
+use interlock_model::ir::{AccessPath, LockKind, Name, Op, Root, Term};
 
 use super::{
     super::ast::{Element, Kind, Place, Type},
@@ -120,8 +120,18 @@ impl<'a> Lowerer<'a> {
 
     /// Something that nobody else has yet.
     pub(super) fn new_value(&mut self, name: &Name, type_: Option<AccessPath>) -> Val {
+        self.new_value_of(name, type_, None)
+    }
+
+    /// The same, and whether it is a lock.
+    pub(super) fn new_value_of(
+        &mut self,
+        name: &Name,
+        type_: Option<AccessPath>,
+        lock: Option<LockKind>,
+    ) -> Val {
         let value = self.step(name, 0);
-        self.push(Op::New { into: value, lock: None });
+        self.push(Op::New { into: value, lock });
         self.work.cx.types.extend(type_.map(|path| (value, path)));
         Val { direct: Some(value), ..Val::of(value, 0) }
     }

@@ -24,7 +24,7 @@ use std::ops::{Deref, DerefMut};
 
 use interlock_model::{
     Span,
-    ir::{Name, Note},
+    ir::{Backoff, Name, Note},
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -78,10 +78,12 @@ fn file(source: &Source<'_>, file: &File<'_>) -> Module {
         copied: types::copied_entries(file),
         values: types::fields_by_value(file),
         uncopied: types::uncopied_fields(file),
+        copying: types::copying_functions(file),
         copied_locals: FxHashSet::default(),
         ranged: FxHashSet::default(),
         turns: vec![],
         writes_to: FxHashMap::default(),
+        timers: FxHashMap::default(),
         appended: vec![],
     };
     lowerer.file(file, source.text.len());
@@ -109,6 +111,8 @@ struct Lowerer<'a> {
     values: FxHashSet<&'a str>,
     /// Of those, locks.
     uncopied: FxHashSet<&'a str>,
+    /// Functions that give back a copy of a struct with a lock in it.
+    copying: FxHashSet<&'a str>,
     /// Locals that hold a copy of a struct: their own members are nobody else's.
     copied_locals: FxHashSet<u32>,
     /// Variables of loops that go through something.
@@ -117,6 +121,8 @@ struct Lowerer<'a> {
     turns: Vec<u32>,
     /// What locals write to that were made for that: an encoder, and the buffer that it fills.
     writes_to: FxHashMap<u32, u32>,
+    /// For how long timers are set that locals have: whether another time each turn, and whether by chance.
+    timers: FxHashMap<u32, (Backoff, bool)>,
     /// What the last `append` has put behind its list.
     appended: Vec<Val>,
 }

@@ -1,6 +1,6 @@
 //! Names and members: where something is found, and the reads that finding it takes.
 
-use interlock_model::ir::{AccessPath, Field, Root, Term};
+use interlock_model::ir::{AccessPath, Field, Origin, Root, Term, Value};
 
 use super::{
     super::{
@@ -98,7 +98,28 @@ impl<'a> Lowerer<'a> {
         }
         let place = self.selector_place(object, field);
         self.stand(at);
-        self.read_place(place)
+        let val = self.read_place(place);
+        self.of_argument(val, field)
+    }
+
+    /// A member of a struct that the caller handed over: `args.Body` is a value of its own, as `req.GetString("body", "")` is.
+    fn of_argument(&mut self, val: Val, field: &'a str) -> Val {
+        let is_argument = |value: &Value| {
+            let info = self.cx.values.get(value.0 as usize);
+            info.is_some_and(|info| matches!(info.origin, Origin::Argument))
+        };
+        let plain = match (&val.term, val.values.as_slice()) {
+            (Term::Path(AccessPath { root: Root::Value(root), fields }), [only]) => {
+                root == only && is_argument(root) && matches!(fields.as_slice(), [Field::Name(_)])
+            }
+            _ => false,
+        };
+        if !plain || val.direct.is_some() || val.shape != Shape::Opaque {
+            return val;
+        }
+        let name = self.name(field);
+        let value = self.derive(&name, val.values.clone(), val.term.clone(), val.flags);
+        Val { values: vec![value], ..val }
     }
 
     /// `x[y]`, read if it is state.

@@ -5,7 +5,7 @@ use rustc_hash::FxHashSet;
 
 use super::{
     super::{
-        ast::{File, Type, TypeSpec},
+        ast::{File, Function, Type, TypeSpec},
         is_builtin,
     },
     Lowerer,
@@ -167,18 +167,43 @@ pub(super) fn fields_by_value<'a>(file: &File<'a>) -> FxHashSet<&'a str> {
 
 /// Fields that hold a lock itself and no pointer to one.
 pub(super) fn uncopied_fields<'a>(file: &File<'a>) -> FxHashSet<&'a str> {
-    let uncopied = &super::super::tables().builtin().uncopied;
-    let is_lock = |type_: &Type<'a>| match type_ {
-        Type::Named(Some(package), name) => {
-            uncopied.contains(format!("{}.{}", package.text, name.text).as_str())
-        }
-        _ => false,
-    };
     let structs = file.types.iter().filter_map(|spec| match &spec.type_ {
         Type::Struct(fields) => Some(fields),
         _ => None,
     });
     structs.flatten().filter(|field| is_lock(&field.type_)).filter_map(|field| field.name).collect()
+}
+
+/// Functions and methods that give back a struct with a lock in it, and no pointer to one: whoever calls them gets a copy. Those whose name
+/// others have as well are left out.
+pub(super) fn copying_functions<'a>(file: &File<'a>) -> FxHashSet<&'a str> {
+    let has_lock = |name: &str| {
+        file.types.iter().any(|spec| match &spec.type_ {
+            Type::Struct(fields) => spec.name == name && fields.iter().any(|field| is_lock(&field.type_)),
+            _ => false,
+        })
+    };
+    let copies = |function: &&Function<'a>| match function.results.as_slice() {
+        [only] => matches!(&only.type_, Type::Named(None, name) if has_lock(name.text)),
+        _ => false,
+    };
+    let others: FxHashSet<&str> =
+        file.functions.iter().filter(|function| !copies(function)).map(|function| function.name).collect();
+    let found = file.functions.iter().filter(copies).map(|function| function.name);
+    found.filter(|name| !others.contains(name)).collect()
+}
+
+/// Whether a type is that of a lock itself.
+pub(super) fn is_lock(type_: &Type<'_>) -> bool {
+    match type_ {
+        Type::Named(Some(package), name) => is_lock_name(package.text, name.text),
+        _ => false,
+    }
+}
+
+/// The same of a type by its package and name.
+pub(super) fn is_lock_name(package: &str, name: &str) -> bool {
+    super::super::tables().builtin().uncopied.contains(format!("{package}.{name}").as_str())
 }
 
 /// What an embedded field is called: like its type.

@@ -142,7 +142,8 @@ impl<'r> Reader<'r> {
         let by_position = position.and_then(|at| list.get(at)).copied();
         let by_name = || {
             let named = self.parameters.named?;
-            [name, mark].into_iter().find_map(|name| named.member(name))
+            let exact = [name, mark].into_iter().find_map(|name| named.member(name));
+            exact.or_else(|| named.member_like(name))
         };
         if let Some(arg) = by_position.or_else(by_name) {
             return (crate::knowledge::scene::term_of(arg), arg.values.clone());

@@ -64,7 +64,8 @@ pub(super) fn count_marks(parts: &[Term]) -> usize {
 pub(super) fn looks_like_sql(arg: &Arg) -> bool {
     let Shape::Text(parts) = &arg.shape else { return false };
     let Some(Term::Literal(first)) = parts.first() else { return false };
-    let mut words = first.split(|c: char| !c.is_ascii_alphabetic()).filter(|word| !word.is_empty());
+    let mut words =
+        behind_comments(first).split(|c: char| !c.is_ascii_alphabetic()).filter(|word| !word.is_empty());
     let verbs =
         ["select", "insert", "update", "delete", "with", "replace", "begin", "commit", "rollback", "merge"];
     let verb = words.next().unwrap_or_default().to_ascii_lowercase();
@@ -75,6 +76,21 @@ pub(super) fn looks_like_sql(arg: &Arg) -> bool {
         });
     }
     verbs.contains(&verb.as_str())
+}
+
+/// What stands behind the comments at the beginning: `-- name: GetAccount :one`.
+fn behind_comments(text: &str) -> &str {
+    let mut rest = text.trim_start();
+    loop {
+        let behind = match rest.strip_prefix("--") {
+            Some(line) => line.split_once('\n').map(|(_, behind)| behind),
+            None => {
+                rest.strip_prefix("/*").and_then(|block| block.split_once("*/")).map(|(_, behind)| behind)
+            }
+        };
+        let Some(behind) = behind else { return rest };
+        rest = behind.trim_start();
+    }
 }
 
 /// What a text with holes does; `None` if it is no SQL that is understood. What was seen before is not parsed again.
