@@ -31,7 +31,7 @@ use super::{HAZARD, rule::ends_the_process};
 
 /// Finds channels that one way to run may close twice.
 pub(super) fn closed_twice(entry: &Entry<'_>) -> Vec<Issue> {
-    let mut found: Vec<Issue> = vec![];
+    let mut found: Vec<Issue> = by_two_goroutines(entry);
     if !entry.runs_beside_itself() {
         return found;
     }
@@ -42,7 +42,7 @@ pub(super) fn closed_twice(entry: &Entry<'_>) -> Vec<Issue> {
             needs(entry.alias().is_shared(&handle), Reason::OutOfScope)?;
             needs(entry.is_tool() || asked.is_some(), Reason::OutOfScope)?;
             unless(ends_the_process(entry, close), Reason::ProcessEnds)?;
-            unless(!entry.locks().mutexes(close).is_empty(), Reason::HeldLock)?;
+            unless(is_under_lock(entry, asked, close, &handle), Reason::HeldLock)?;
             unless(is_claimed(entry, close), Reason::ClaimedFirst)?;
             unless(is_taken_out(entry, close, &handle), Reason::TakenOutFirst)
         };
@@ -50,6 +50,33 @@ pub(super) fn closed_twice(entry: &Entry<'_>) -> Vec<Issue> {
             continue;
         }
         let issue = issue(entry, asked, close, &handle);
+        if !found.iter().any(|known| known.span == issue.span) {
+            found.push(issue);
+        }
+    }
+    found
+}
+
+/// Finds channels that two goroutines of one object may both close, each where it does not seem closed yet: its two loops, each of which
+/// ends it.
+fn by_two_goroutines(entry: &Entry<'_>) -> Vec<Issue> {
+    let mut found: Vec<Issue> = vec![];
+    let closes: Vec<(At, At, AccessPath)> = entry
+        .steps_of(Kinds::CLOSE)
+        .filter_map(|close| Some((close, entry.control().detached(close)?, channel(entry, close)?)))
+        .collect();
+    for (close, spawn, handle) in &closes {
+        let Some(asked) = asks(entry, *close, handle) else { continue };
+        let other = closes.iter().find(|(_, other, theirs)| other != spawn && theirs == handle);
+        let judge = || {
+            needs(other.is_some(), Reason::OutOfScope)?;
+            unless(is_under_lock(entry, Some(asked), *close, handle), Reason::HeldLock)?;
+            unless(is_claimed(entry, *close), Reason::ClaimedFirst)
+        };
+        if entry.settle(&HAZARD.id, &[*close], judge()).is_none() {
+            continue;
+        }
+        let issue = issue(entry, Some(asked), *close, handle);
         if !found.iter().any(|known| known.span == issue.span) {
             found.push(issue);
         }
@@ -71,7 +98,12 @@ fn channel(entry: &Entry<'_>, close: At) -> Option<AccessPath> {
 
 /// The read that decides whether the channel is closed: of the channel itself, or of a flag beside it.
 fn asks(entry: &Entry<'_>, close: At, handle: &AccessPath) -> Option<At> {
-    let about_it = |read: &At| match (entry.op(*read), entry.resource(*read)) {
+    questions(entry, close, handle).next()
+}
+
+/// All of them, if it is asked more than once.
+fn questions<'e>(entry: &'e Entry<'_>, close: At, handle: &'e AccessPath) -> impl Iterator<Item = At> + 'e {
+    let about_it = move |read: &At| match (entry.op(*read), entry.resource(*read)) {
         (Some(Op::Read { .. }), Some(Resource::Flag(path))) => path == handle,
         (Some(Op::Read { .. }), Some(Resource::Shared(path))) => {
             path.root == handle.root && entry.alias().is_shared(path)
@@ -79,16 +111,41 @@ fn asks(entry: &Entry<'_>, close: At, handle: &AccessPath) -> Option<At> {
         _ => false,
     };
     let checks = entry.control().control_dependences(close);
-    checks.iter().find_map(|check| entry.flow().condition_sources(*check).iter().copied().find(about_it))
+    checks
+        .iter()
+        .flat_map(move |check| entry.flow().condition_sources(*check).iter().copied())
+        .filter(about_it)
 }
 
-/// Whether only the first gets here: a write that says who came first decides.
+/// Whether a lock is held at the close, and was held since the question that decides on it: one of them, if it is asked more than once.
+fn is_under_lock(entry: &Entry<'_>, asked: Option<At>, close: At, handle: &AccessPath) -> bool {
+    let since = |asked: At| entry.locks().race_window(asked, close).is_some_and(|window| window.is_locked());
+    !entry.locks().mutexes(close).is_empty()
+        && (asked.is_none() || questions(entry, close, handle).any(since))
+}
+
+/// Whether only the first gets here: a write that says who came first decides, or a flag that is tested and set under one hold of a lock.
 fn is_claimed(entry: &Entry<'_>, close: At) -> bool {
+    let tested = |set: At| {
+        let checks = entry.control().control_dependences(close).iter();
+        let mut asked = checks.flat_map(|check| entry.flow().condition_sources(*check));
+        asked.any(|read| {
+            *read < set
+                && entry.resource(*read) == entry.resource(set)
+                && entry.locks().race_window(*read, set).is_some_and(|window| window.is_locked())
+        })
+    };
+    let set_under_lock = |at: At| match (entry.op(at), entry.resource(at)) {
+        (Some(Op::Write { mode: WriteMode::Blind, from, .. }), Some(Resource::Shared(_))) => {
+            from.is_empty() && tested(at)
+        }
+        _ => false,
+    };
     entry.steps_of(Kinds::WRITE).any(|at| {
         let claims = |mode: &WriteMode| {
             matches!(mode, WriteMode::Conditional(_) | WriteMode::Exclusive | WriteMode::Atomic)
         };
-        matches!(entry.op(at), Some(Op::Write { mode, .. }) if claims(mode))
+        (matches!(entry.op(at), Some(Op::Write { mode, .. }) if claims(mode)) || set_under_lock(at))
             && at < close
             && entry.control().leads_to(at, close).is_some()
     })
@@ -121,7 +178,7 @@ fn is_taken_out(entry: &Entry<'_>, close: At, handle: &AccessPath) -> bool {
 fn issue(entry: &Entry<'_>, asked: Option<At>, close: At, handle: &AccessPath) -> Issue {
     let name = entry.path_text(handle);
     let message = format!(
-        "two calls may both find `{name}` open and close it; the second close of a channel is a panic that ends the program"
+        "two calls or goroutines may both find `{name}` open and close it; the second close of a channel is a panic that ends the program"
     );
     let closes = entry.position(close, &[]);
     let mut issue = Issue::at(entry, close, &[], Reach::InProcess, message).no_surer_than(Confidence::Medium);

@@ -155,6 +155,14 @@ fn which(
         return Some((part, false));
     }
     let resolved = entry.alias().resolve_path(handle);
+    // A loop over all entries comes to this one.
+    if let Some((Field::At(_), map)) = place.fields.split_last()
+        && resolved.root == place.root
+        && let Some((Field::At(Term::Unknown), part)) =
+            resolved.fields.strip_prefix(map).and_then(<[Field]>::split_first)
+    {
+        return Some((part.to_vec(), false));
+    }
     let taken = match (entry.op(removed), &resolved.root) {
         (Some(Op::Delete { outcome: Some(outcome), .. }), Root::Value(value)) => {
             entry.flow().is_all_of(*value, *outcome)

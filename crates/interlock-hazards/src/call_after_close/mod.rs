@@ -1,6 +1,7 @@
 //! `call-after-close`: its page is `doc.md`.
 
 mod closed_twice;
+mod counted_late;
 mod entry_kept;
 mod handed_out;
 mod places;

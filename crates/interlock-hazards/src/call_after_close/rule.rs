@@ -14,8 +14,8 @@
 //! ```
 //!
 //! Where the process ends, nothing is left to race for. A tool that replaces what all share is in `replaced.rs`, one that closes an entry of
-//! a map in `entry_kept.rs`, a channel that is closed twice in `closed_twice.rs`, and what is used behind the lock under which it was looked
-//! up in `handed_out.rs`.
+//! a map in `entry_kept.rs`, a channel that is closed twice in `closed_twice.rs`, what is used behind the lock under which it was looked
+//! up in `handed_out.rs`, and a goroutine that counts itself in too late in `counted_late.rs`.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -32,7 +32,12 @@ use crate::{
 };
 
 use super::{
-    HAZARD, closed_twice::closed_twice, entry_kept::entries_kept, handed_out::handed_out, replaced::replaced,
+    HAZARD,
+    closed_twice::closed_twice,
+    counted_late::{asked_early, counted_late},
+    entry_kept::entries_kept,
+    handed_out::handed_out,
+    replaced::replaced,
 };
 
 /// Finds `call-after-close`.
@@ -48,7 +53,8 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
         |entry| idle(view, entry).into_iter().chain(replaced(view, entry)).chain(closed_twice(entry));
     if closers.is_empty() {
         let found = view.entries_with(Kinds::CLOSE).flat_map(torn_down).chain(entries_kept(view));
-        return found.chain(handed_out(view)).collect();
+        let late = counted_late(view).into_iter().chain(asked_early(view));
+        return found.chain(handed_out(view)).chain(late).collect();
     }
     // Paths that lead to the same place end alike, whatever they start at.
     let mut by_end: HashMap<Option<&Field>, Vec<&Closer<'_, '_>>> = HashMap::new();
@@ -59,9 +65,11 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
     let mut found: Vec<Issue> = callers().flat_map(|entry| tested(entry, &by_end)).collect();
     found.extend(view.entries_with(Kinds::CLOSE).flat_map(torn_down));
     found.extend(entries_kept(view));
+    found.extend(counted_late(view));
     // What is told of a test of a flag is not told again of what was looked up with it.
     let known: BTreeSet<_> = found.iter().map(|issue| issue.function).collect();
-    found.extend(handed_out(view).into_iter().filter(|issue| !known.contains(&issue.function)));
+    let others = handed_out(view).into_iter().chain(asked_early(view));
+    found.extend(others.filter(|issue| !known.contains(&issue.function)));
     found
 }
 
@@ -185,7 +193,7 @@ fn is_tested_again(entry: &Entry<'_>, check: At, used: At, flag: &AccessPath) ->
 }
 
 /// Whether two paths of different entries lead to the same place. A method seen from itself starts at `this`.
-fn is_same(one: &AccessPath, other: &AccessPath) -> bool {
+pub(super) fn is_same(one: &AccessPath, other: &AccessPath) -> bool {
     leads_to_same(&one.root, &one.fields, other)
 }
 

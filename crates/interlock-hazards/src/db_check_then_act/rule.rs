@@ -64,7 +64,9 @@ pub(crate) fn claims(view: &View<'_>, pair: &CheckAct<'_, '_>) -> Result<(), Rea
     unless(makes_anew(pair) || sets_what_was_compared(pair), Reason::SameContent)?;
     unless(is_in_cache(pair.entry, pair.act), Reason::KeepsCache)?;
     let judges_content = !pair.judged_fields().is_empty()
-        || (matches!(pair.resource(), Some(Resource::Key(_))) && pair.data_dependent);
+        || (matches!(pair.resource(), Some(Resource::Key(_)))
+            && pair.data_dependent
+            && !asks_only_whether_it_failed(pair));
     match pair.entry.op(pair.act) {
         Some(Op::Write { .. }) if adds_row(pair.entry, pair.act) => {
             adds_what_was_missing(pair)?;
@@ -79,6 +81,24 @@ pub(crate) fn claims(view: &View<'_>, pair: &CheckAct<'_, '_>) -> Result<(), Rea
         Some(Op::Delete { .. }) => needs(judges_content && !only_looks_up(pair), Reason::JudgesPresence),
         _ => Err(Reason::OutOfScope),
     }
+}
+
+/// Whether all that decides on the act is that the read itself, or what was made of it, did not fail: `if err != nil`. That judges nothing.
+fn asks_only_whether_it_failed(pair: &CheckAct<'_, '_>) -> bool {
+    let entry = pair.entry;
+    let named = |value: Value| entry.lexicon().has_word_of(Topic::Failure, entry.name_of(value));
+    // `errors.Is(err, redis.Nil)` asks for the kind of a failure.
+    let of_failure = |value: &Value| {
+        let inputs = entry.flow().inputs(*value);
+        named(*value) || !inputs.is_empty() && inputs.iter().all(|input| named(*input))
+    };
+    let judges = |check: &At| match entry.op(*check) {
+        Some(Op::Check { on, .. }) if entry.flow().condition_sources(*check).contains(&pair.read) => {
+            !on.iter().all(of_failure)
+        }
+        _ => false,
+    };
+    !entry.control().control_dependences(pair.act).iter().any(judges)
 }
 
 /// Whether rows of which it is not known that they are the same were only asked whether something is among them.

@@ -183,6 +183,15 @@ fn swallows(entry: &Entry<'_>, attempt: At, at: At) -> bool {
 /// Whether a record's key comes from what the call is about, so that the repeated call has the same.
 fn names_the_call(entry: &Entry<'_>, at: At) -> bool {
     let key = match entry.resource(at) {
+        Some(Resource::Row { key, .. }) if **key == Term::Unknown => {
+            // An insert whose key is not known by its column: what is inserted has it in it.
+            return match entry.op(at) {
+                Some(Op::Write { mode: WriteMode::Exclusive | WriteMode::Ensure, from, .. }) => {
+                    !from.is_empty() && !from.iter().any(|value| is_fresh(entry, &(*value).into()))
+                }
+                _ => false,
+            };
+        }
         Some(Resource::Row { key, .. }) => key,
         Some(Resource::Key(key) | Resource::File(key)) => key,
         _ => return false,
