@@ -36,20 +36,20 @@ pub(super) enum AddressError {
     Roots(String),
 }
 
-/// A pool for the server that a URL names, and how its connections are made.
+/// A pool for the server that a URL names, how its connections are made, and to what.
 pub(super) fn pool(
     url: &str,
     connections: Option<NonZeroUsize>,
     roots: Option<&[u8]>,
-) -> Result<(Pool, Security), AddressError> {
+) -> Result<(Pool, Security, Config), AddressError> {
     let (config, demands_tls) = config(url)?;
     let security = if demands_tls { Security::tls(roots)? } else { Security::Plain };
     // A connection that may be in an unknown state never comes back to the pool, so there is nothing to clean when one is taken
     // out again.
-    let manager = security.manager(config, ManagerConfig { recycling_method: RecyclingMethod::Fast });
+    let manager = security.manager(config.clone(), ManagerConfig { recycling_method: RecyclingMethod::Fast });
     let most = connections.map_or(CONNECTIONS, |most| most.get().min(MOST_CONNECTIONS));
     let pool = Pool::builder(manager).max_size(most).build();
-    Ok((pool.expect("a pool without time limits of its own needs no runtime to be built"), security))
+    Ok((pool.expect("a pool without time limits of its own needs no runtime to be built"), security, config))
 }
 
 /// What the URL says, and whether it demands TLS. Where it does not, there is none: a connection that is encrypted only if the server likes

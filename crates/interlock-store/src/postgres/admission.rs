@@ -123,30 +123,35 @@ pub(super) async fn prolong(line: &Line, settlement: &Settlement, ttl: Duration)
     .await
 }
 
-pub(super) async fn settle(line: &Line, settlement: &Settlement) -> Result<bool, Failure> {
+/// Whether it was held still, and what of it others stand in line for.
+pub(super) async fn settle(line: &Line, settlement: &Settlement) -> Result<(bool, Vec<String>), Failure> {
     let once = settlement.once.as_ref();
     let (phase, answer) = match once.and_then(|(_, ending, _)| ending.as_ref()) {
         Some(Ending::Completed(answer)) => (Some("completed"), Some(answer.as_slice())),
         Some(Ending::Failed(answer)) => (Some("failed"), Some(answer.as_slice())),
         None => (None, None),
     };
-    let statement = "SELECT interlock.settle($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) AS held";
-    line.ask_whether(
-        statement,
-        &[
-            (&&wire::id(settlement.call)[..], Type::BYTEA),
-            (&settlement.fence.map(|fence| wire::token(fence.0)), Type::INT8),
-            (&texts(&settlement.places), Type::TEXT_ARRAY),
-            (&texts(&settlement.locks), Type::TEXT_ARRAY),
-            (&once.map(|(key, ..)| key.as_str()), Type::TEXT),
-            (&phase, Type::TEXT),
-            (&answer, Type::BYTEA),
-            (&once.map(|(.., keep)| wire::micros(*keep)), Type::INT8),
-            (&settlement.reader.as_ref().map(Key::as_str), Type::TEXT),
-            (&texts(&settlement.changes), Type::TEXT_ARRAY),
-            (&settlement.is_success, Type::BOOL),
-            (&wire::micros(settlement.remember), Type::INT8),
-        ],
-    )
-    .await
+    let statement =
+        "SELECT * FROM interlock.settle_and_tell($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
+    let row = line
+        .ask_one(
+            Effect::Changes,
+            statement,
+            &[
+                (&&wire::id(settlement.call)[..], Type::BYTEA),
+                (&settlement.fence.map(|fence| wire::token(fence.0)), Type::INT8),
+                (&texts(&settlement.places), Type::TEXT_ARRAY),
+                (&texts(&settlement.locks), Type::TEXT_ARRAY),
+                (&once.map(|(key, ..)| key.as_str()), Type::TEXT),
+                (&phase, Type::TEXT),
+                (&answer, Type::BYTEA),
+                (&once.map(|(.., keep)| wire::micros(*keep)), Type::INT8),
+                (&settlement.reader.as_ref().map(Key::as_str), Type::TEXT),
+                (&texts(&settlement.changes), Type::TEXT_ARRAY),
+                (&settlement.is_success, Type::BOOL),
+                (&wire::micros(settlement.remember), Type::INT8),
+            ],
+        )
+        .await?;
+    Ok((wire::column(&row, "held")?, wire::column(&row, "awaited")?))
 }

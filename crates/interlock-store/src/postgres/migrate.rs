@@ -22,6 +22,7 @@ const MIGRATIONS: &[&[&str]] = &[
     &[include_str!("schema/admission_tables.sql"), include_str!("schema/admissions.sql")],
     &[include_str!("schema/ops.sql")],
     &[include_str!("schema/given_back.sql")],
+    &[include_str!("schema/awaited.sql")],
 ];
 
 /// How long a migration may take, or the one of another process that this one waits for.
@@ -65,6 +66,11 @@ impl Schema {
     pub(super) fn qualify(&self, statement: &str) -> String {
         // A namespace is letters, digits, `_` and `-`: nothing that could end a quoted name.
         statement.replace("interlock.", &format!("\"{}\".", self.0))
+    }
+
+    /// The channel on which it is told what was given back: of the same name.
+    pub(super) fn channel(&self) -> &str {
+        &self.0
     }
 
     /// The name: `interlock_` and the namespace. One that is too long for that is told by its hash, behind a sign that no

@@ -12,6 +12,8 @@
 //!   are kept.
 //! - **A hot number is not a bottleneck.** Additions to one record, and entries of one log, that arrive while another is under
 //!   way in the same process travel together in one statement, each with its own answer.
+//! - **Hints** of what was given back go by `NOTIFY`, and are heard on one more connection of each process that wants to. A pool that hands
+//!   connections out by the transaction loses them, and nothing else.
 //! - **Durability** is the server's: what was answered survives its crash as long as `fsync` and `synchronous_commit` are on.
 //!   Rate limits alone do not wait for the disk, and may forget the grants of the moment before a crash.
 //! - **No TLS yet**: a URL that demands it is refused. Without a private network, use a proxy or a tunnel on this machine.
@@ -21,6 +23,7 @@ mod admission;
 mod attempt;
 mod fault;
 mod fold;
+mod hints;
 mod lease;
 mod limit;
 mod line;
@@ -35,7 +38,7 @@ mod wire;
 
 use std::{error::Error, sync::Arc};
 
-use self::{line::Line, store::PostgresStore};
+use self::{hints::Hints, line::Line, store::PostgresStore};
 use crate::{
     Backend, OpenError, Options,
     open::{Opening, without_secrets},
@@ -51,12 +54,15 @@ fn open(url: &str, options: &Options) -> Opening {
 }
 
 async fn connect(url: &str, options: &Options) -> Result<PostgresStore, OpenError> {
-    let (pool, security) = address::pool(url, options.connections, options.root_certificates.as_deref())
-        .map_err(|reason| OpenError::Malformed { url: without_secrets(url), reason: reason.to_string() })?;
+    let (pool, security, config) =
+        address::pool(url, options.connections, options.root_certificates.as_deref()).map_err(|reason| {
+            OpenError::Malformed { url: without_secrets(url), reason: reason.to_string() }
+        })?;
     let unreachable =
         |source: Box<dyn Error + Send + Sync>| OpenError::Unreachable { url: without_secrets(url), source };
     let schema = migrate::up_to_date(&pool, &options.namespace, options.timeout)
         .await
         .map_err(|e| unreachable(e.into()))?;
-    Ok(PostgresStore::new(Line::new(pool, security, schema, options.timeout), options.remember_ops))
+    let hints = Hints::new(config, security.clone());
+    Ok(PostgresStore::new(Line::new(pool, security, schema, options.timeout), options.remember_ops, hints))
 }

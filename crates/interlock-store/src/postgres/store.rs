@@ -11,7 +11,7 @@ use std::{
 use interlock_sync::{
     decide,
     store::{
-        Admission, Admitted, Appended, Applied, Attempt, Begun, Change, Doubt, Ending, Fence, Key,
+        Admission, Admitted, Appended, Applied, Attempt, Begun, Change, Doubt, Ending, Fence, Freed, Key,
         LeaseAnswer, LeaseRequest, LogEntry, Mutation, OpId, Outcome, PermitAnswer, PermitRequest, Quota,
         Record, Reply, Settlement, Store, StoreError, Taken, Timestamp,
     },
@@ -23,6 +23,7 @@ use super::{
     admission, attempt,
     fault::{Effect, Failure},
     fold::Fold,
+    hints::Hints,
     lease, limit,
     line::Line,
     log::{self, Entries, Entry},
@@ -42,6 +43,7 @@ pub(super) struct PostgresStore {
     pub(super) line: Arc<Line>,
     additions: Arc<Fold<Additions>>,
     entries: Arc<Fold<Entries>>,
+    hints: Hints,
     /// How long op-ids are remembered, in µs.
     keep: i64,
     opened: Instant,
@@ -50,11 +52,12 @@ pub(super) struct PostgresStore {
 }
 
 impl PostgresStore {
-    pub(super) fn new(line: Line, remember_ops: Duration) -> Self {
+    pub(super) fn new(line: Line, remember_ops: Duration, hints: Hints) -> Self {
         let (line, keep) = (Arc::new(line), wire::micros(remember_ops));
         Self {
             additions: Fold::new(Additions { line: line.clone(), keep }),
             entries: Fold::new(Entries { line: line.clone(), keep }),
+            hints,
             line,
             keep,
             opened: Instant::now(),
@@ -124,6 +127,10 @@ fn millis(duration: Duration) -> u64 {
 impl interlock_sync::store::sealed::Backend for PostgresStore {}
 
 impl Store for PostgresStore {
+    fn on_freed(&self, freed: Freed) {
+        self.hints.listen(&self.line, freed);
+    }
+
     fn now(&self) -> Reply<'_, Timestamp> {
         self.reply(now(&self.line))
     }
@@ -213,7 +220,11 @@ impl Store for PostgresStore {
     }
 
     fn settle<'a>(&'a self, settlement: &'a Settlement) -> Reply<'a, bool> {
-        self.reply(admission::settle(&self.line, settlement))
+        self.reply(async {
+            let (held, awaited) = admission::settle(&self.line, settlement).await?;
+            Hints::tell(&self.line, awaited);
+            Ok(held)
+        })
     }
 
     fn append<'a>(&'a self, op: &'a OpId, log: &'a Key, entry: &'a [u8]) -> Reply<'a, Appended> {

@@ -6,13 +6,14 @@ mod off;
 mod on;
 
 use deadpool_postgres::{Manager, ManagerConfig};
+use interlock_sync::store::Freed;
 use tokio_postgres::{CancelToken, Config, Error, NoTls};
 
 #[cfg(not(feature = "tls"))]
 use self::off::{Tls, tls};
 #[cfg(feature = "tls")]
 use self::on::{Tls, tls};
-use super::address::AddressError;
+use super::{address::AddressError, hints::follow};
 
 /// How connections are made.
 #[derive(Clone)]
@@ -34,6 +35,14 @@ impl Security {
         match self {
             Self::Plain => Manager::from_config(config, NoTls, manager),
             Self::Tls(tls) => Manager::from_config(config, Tls::clone(tls), manager),
+        }
+    }
+
+    /// Passes on what is told on a channel, for as long as a connection lasts.
+    pub(super) async fn follow(&self, config: &Config, channel: &str, freed: &Freed) -> Result<(), Error> {
+        match self {
+            Self::Plain => follow(config, NoTls, channel, freed).await,
+            Self::Tls(tls) => follow(config, Tls::clone(tls), channel, freed).await,
         }
     }
 

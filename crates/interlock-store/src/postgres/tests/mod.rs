@@ -5,6 +5,7 @@ mod decisions;
 mod faults;
 mod folding;
 mod gathering;
+mod hints;
 mod limits;
 mod opening;
 mod records;
