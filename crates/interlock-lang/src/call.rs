@@ -44,6 +44,11 @@ pub trait Surroundings: Debug {
     /// must not occur in it: see [`Arg::from_outside`].
     fn initial(&self, path: &AccessPath) -> Option<Arg>;
 
+    /// The name of the class that something at a path is of, where the tree declares it.
+    fn class(&self, _path: &AccessPath) -> Option<Name> {
+        None
+    }
+
     /// The columns of which no two rows of a table have the same, each key by itself, where the table is declared.
     fn keys(&self, _table: &str) -> &[Vec<Name>] {
         &[]

@@ -182,6 +182,14 @@ impl Surroundings for Around<'_, '_> {
         }
     }
 
+    fn class(&self, path: &AccessPath) -> Option<Name> {
+        let class = match self.eval.path(self.at, path) {
+            AbstractValue::Instance(class, _) => self.eval.flat.classes.get(class)?,
+            _ => return None,
+        };
+        Some(class.name.rsplit("::").next()?.into())
+    }
+
     fn initial(&self, path: &AccessPath) -> Option<Arg> {
         let place = self.eval.place_of(self.at, path)?;
         self.eval.initial(&place)

@@ -206,8 +206,8 @@ fn run(scene: &Scene<'_>, entry: &Entry, callbacks: bool, body: &mut Body<'_>) -
     }
     let object = outcome.kind.as_ref().and_then(|kind| scene.knowledge.object(&kind.name));
     let starts_statement = object.as_ref().is_some_and(Object::is_statement);
-    if let (Some(kind), true, true) =
-        (outcome.kind.clone(), starts_statement, scene.call.awaited && !scene.call.construct)
+    let waits = scene.call.awaited && !object.as_ref().is_some_and(Object::runs_at_its_end);
+    if let (Some(kind), true, true) = (outcome.kind.clone(), starts_statement, waits && !scene.call.construct)
         && entry.r#do == Do::Nothing
     {
         outcome.kind = chain::run(scene, &kind, body);
@@ -313,11 +313,9 @@ fn clause(scene: &Scene<'_>, object: &Object<'_>, body: &mut Body<'_>) -> Outcom
     if kind.via.is_none() {
         kind.via = scene.via();
     }
-    let kind = if scene.call.awaited || object.ends_with(scene.name) {
-        chain::run(scene, &kind, body)
-    } else {
-        Some(kind)
-    };
+    let waits = scene.call.awaited && !object.runs_at_its_end();
+    let kind =
+        if waits || object.ends_with(scene.name) { chain::run(scene, &kind, body) } else { Some(kind) };
     define(scene, Some(None), body);
     Outcome { kind, guessed: scene.is_guessed(), ..Outcome::default() }
 }

@@ -32,6 +32,8 @@ pub(super) fn statement(scene: &Scene<'_>, kind: &Kind) -> Option<(Statement, Op
         via: kind.via.clone(),
         greatest_first: false,
         one: false,
+        typed: false,
+        object: None,
     };
     for made in &kind.made {
         if let Some(clause) = object.clause(&made.by) {
@@ -48,18 +50,22 @@ pub(super) fn statement(scene: &Scene<'_>, kind: &Kind) -> Option<(Statement, Op
 /// The calls that run a statement and give only the first row of it.
 const ONE: [&str; 5] = ["get", "getOne", "getOneOrFail", "getRawOne", "executeTakeFirst"];
 
-struct Chain<'s, 'a> {
-    scene: &'s Scene<'a>,
-    statement: Statement,
+pub(super) struct Chain<'s, 'a> {
+    pub(super) scene: &'s Scene<'a>,
+    pub(super) statement: Statement,
     via: Option<Via>,
     /// Whether the greatest comes first.
     greatest_first: bool,
     /// Whether one row is all that is asked for.
-    one: bool,
+    pub(super) one: bool,
+    /// Whether the type of an object has said which table it is.
+    pub(super) typed: bool,
+    /// The object that stands for the row.
+    pub(super) object: Option<Arg>,
 }
 
 impl Chain<'_, '_> {
-    fn say(&mut self, clause: Clause, arguments: &[Arg]) {
+    pub(super) fn say(&mut self, clause: Clause, arguments: &[Arg]) {
         let (first, second) = (arguments.first(), arguments.get(1));
         match clause {
             Clause::Skip => {}
@@ -104,6 +110,11 @@ impl Chain<'_, '_> {
                 if clause == Clause::Upsert {
                     self.statement.conflict = Conflict::Overwrite;
                 }
+            }
+            Clause::Ensure => {
+                self.statement.verb = Verb::Insert;
+                self.statement.conflict = Conflict::Ignore;
+                self.values(first);
             }
             Clause::Remove => self.statement.verb = Verb::Delete,
             Clause::Increment => {
@@ -158,6 +169,17 @@ impl Chain<'_, '_> {
                 self.statement.verb = Verb::Delete;
                 self.by_id(first);
             }
+            Clause::Condition => self.condition(arguments),
+            Clause::Object
+            | Clause::OneObject
+            | Clause::OwnObject
+            | Clause::SaveObject
+            | Clause::InsertObject
+            | Clause::EnsureObject
+            | Clause::RemoveObject => self.object(clause, arguments),
+            Clause::SetText => self.set_text(arguments),
+            Clause::OwnKey => self.own_key(),
+            Clause::Told => arguments.iter().for_each(|told| self.told(told)),
             Clause::Connection => {
                 if let Some(Term::Path(path)) = first.map(|arg| &arg.term) {
                     self.via = Some(Via::Client(path.clone()));
@@ -236,7 +258,7 @@ impl Chain<'_, '_> {
     }
 
     /// An object, a condition, text with parameters, a column and a value, or a column, an operator and a value.
-    fn filter(&mut self, arguments: &[Arg]) {
+    pub(super) fn filter(&mut self, arguments: &[Arg]) {
         match arguments {
             [] => {}
             [only] => match filter::demands(self.scene, only) {
@@ -274,13 +296,13 @@ impl Chain<'_, '_> {
         self.statement.demands.push(Demand { column, how, with });
     }
 
-    fn by_id(&mut self, id: Option<&Arg>) {
+    pub(super) fn by_id(&mut self, id: Option<&Arg>) {
         if let Some(id) = id {
             self.statement.demands.extend(filter::by_id(self.scene, id));
         }
     }
 
-    fn values(&mut self, arg: Option<&Arg>) {
+    pub(super) fn values(&mut self, arg: Option<&Arg>) {
         if let Some(arg) = arg {
             self.statement.sets.extend(filter::sets(self.scene, arg));
         }

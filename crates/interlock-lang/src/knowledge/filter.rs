@@ -271,7 +271,7 @@ fn member(scene: &Scene<'_>, name: &Name, value: &Arg) -> Vec<Set> {
             kind.made.last().is_some_and(|made| {
                 matches!(
                     word(&made.by).as_str(),
-                    "sql" | "raw" | "literal" | "col" | "fn" | "increment" | "arrayunion"
+                    "sql" | "raw" | "literal" | "col" | "fn" | "increment" | "arrayunion" | "expr"
                 )
             })
         }),

@@ -66,6 +66,8 @@ pub(super) struct KindText {
     pub(super) callbacks: Option<bool>,
     /// Whether a call of its methods does nothing until it is waited for.
     pub(super) lazy: Option<bool>,
+    /// Whether a statement runs only where one of `ends` is called, whoever waits for a call before that.
+    pub(super) only_ends: Option<bool>,
     /// Whether it is only another form of what it was made from: `new ObjectId(id)`.
     pub(super) transparent: Option<bool>,
     /// How a write through it meets others, whatever its methods say: a file that was opened exclusively.
@@ -290,6 +292,8 @@ pub(super) enum Clause {
     Insert,
     /// It inserts or overwrites these values.
     Upsert,
+    /// It inserts these values where no such row is there.
+    Ensure,
     /// It deletes.
     Remove,
     /// A column and by how much it changes.
@@ -325,6 +329,28 @@ pub(super) enum Clause {
     RemoveId,
     /// The connection that it goes over.
     Connection,
+    /// A condition: text and what stands for its marks, an object, or an id.
+    Condition,
+    /// An object of the table that its type says, and behind it a condition.
+    Object,
+    /// The same of one row.
+    OneObject,
+    /// The row that an object stands for.
+    OwnObject,
+    /// It writes the row that an object stands for.
+    SaveObject,
+    /// It inserts what an object says.
+    InsertObject,
+    /// The same where no such row is there.
+    EnsureObject,
+    /// It deletes the row that an object stands for, or those of its type that a condition names.
+    RemoveObject,
+    /// Text that says what is set, and what stands for its marks.
+    SetText,
+    /// The row that the object stands for which was handed over before.
+    OwnKey,
+    /// A lock, or what is done about a row that is there, as an object says it.
+    Told,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]

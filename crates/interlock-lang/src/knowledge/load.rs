@@ -80,6 +80,7 @@ impl Knowledge {
         kind.limiter = text.limiter.or(kind.limiter);
         kind.callbacks = text.callbacks.or(kind.callbacks);
         kind.lazy = text.lazy.or(kind.lazy);
+        kind.only_ends = text.only_ends.or(kind.only_ends);
         kind.transparent = text.transparent.or(kind.transparent);
         kind.mode = text.mode.or(kind.mode);
         kind.rows = text.rows.or(kind.rows.take());

@@ -25,6 +25,7 @@ mod identity;
 mod isolation;
 mod sql;
 mod statement;
+mod typed;
 
 #[cfg(test)]
 mod tests;

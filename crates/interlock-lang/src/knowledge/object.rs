@@ -23,6 +23,7 @@ pub(super) struct Definition {
     pub(super) limiter: Option<bool>,
     pub(super) callbacks: Option<bool>,
     pub(super) lazy: Option<bool>,
+    pub(super) only_ends: Option<bool>,
     pub(super) transparent: Option<bool>,
     pub(super) mode: Option<Mode>,
     pub(super) methods: Table,
@@ -79,6 +80,11 @@ impl<'k> Object<'k> {
 
     pub(super) fn is_lazy(&self) -> bool {
         self.first(|definition| definition.lazy).unwrap_or(false)
+    }
+
+    /// Whether a statement runs only where one of its ends is called.
+    pub(super) fn runs_at_its_end(&self) -> bool {
+        self.first(|definition| definition.only_ends).unwrap_or(false)
     }
 
     pub(super) fn transparent(&self) -> bool {

@@ -49,6 +49,19 @@ pub(in crate::knowledge) fn condition(parts: &[Term], parameters: &Parameters<'_
     })
 }
 
+/// What a piece of an update sets: `Set("stock = stock - ?", n)`.
+pub(in crate::knowledge) fn assignments(parts: &[Term], parameters: &Parameters<'_>) -> Option<Vec<Set>> {
+    let mut whole = vec![Term::Literal("UPDATE t SET ".into())];
+    whole.extend_from_slice(parts);
+    let text = Text::of(&whole)?;
+    let statements = parse::parse(&text, None)?;
+    let said = lower(&statements, &text, parameters, None);
+    said.into_iter().find_map(|said| match said {
+        Said::Statement(statement) => Some(statement.sets),
+        _ => None,
+    })
+}
+
 struct Lowering<'l> {
     reader: Reader<'l>,
     engine: Option<Engine>,

@@ -18,7 +18,7 @@ use crate::{Arg, Shape};
 use super::{format::Engine, statement::Statement};
 
 pub use declare::tables_of;
-pub(super) use lower::condition;
+pub(super) use lower::{assignments, condition};
 pub use seen::Seen;
 
 /// What one text says, in order.

@@ -340,7 +340,7 @@ impl<'a> Lowerer<'a> {
             }
             this.statements(&first.body);
         };
-        if rest.is_empty() {
+        if rest.is_empty() && !first.type_.as_deref().is_some_and(is_conflict) {
             return run(self);
         }
         self.stand(first);
@@ -348,12 +348,33 @@ impl<'a> Lowerer<'a> {
         let mark = self.mark();
         let (then, ()) = self.branch(run);
         let one = self.undo(mark);
-        let (otherwise, ()) = self.branch(|this| this.handlers(rest, error));
+        let (otherwise, ()) = self.branch(|this| {
+            if rest.is_empty() {
+                // What is caught is only that somebody else was first; all else goes on.
+                this.push(Op::Exit(Exit::Throw));
+            }
+            this.handlers(rest, error);
+        });
         let two = self.undo(mark);
         let test = Test { on: vec![error], ..Test::default() };
         self.decide(at, test, (then, one), (otherwise, two));
     }
 }
+
+/// Whether a type of error says that a row was there already: `except sqlite3.IntegrityError`.
+fn is_conflict(kind: &Expr) -> bool {
+    let says = |name: &str| CONFLICTS.iter().any(|part| name.contains(part));
+    match kind {
+        Expr::Name(it) => says(it.id.as_str()),
+        Expr::Attribute(it) => says(it.attr.as_str()),
+        Expr::Tuple(it) => !it.elts.is_empty() && it.elts.iter().all(is_conflict),
+        _ => false,
+    }
+}
+
+/// Parts of the names that drivers and mappers give to a unique key's refusal.
+const CONFLICTS: &[&str] =
+    &["IntegrityError", "UniqueViolation", "DuplicateKey", "DuplicateError", "AlreadyExists"];
 
 /// `if TYPE_CHECKING`.
 fn is_for_types(test: &Expr) -> bool {
