@@ -194,9 +194,12 @@ pub(super) fn not_seen(
 pub(super) struct Seen(FxHashSet<FunctionId>);
 
 impl Seen {
-    pub(super) fn of(entries: &[Expanded]) -> Self {
-        let mut seen: FxHashSet<FunctionId> = entries.iter().map(|entry| entry.function).collect();
-        entries.iter().for_each(|entry| followed(&entry.body, &mut seen));
+    pub(super) fn of<'e>(entries: impl Iterator<Item = &'e Expanded>) -> Self {
+        let mut seen: FxHashSet<FunctionId> = FxHashSet::default();
+        for entry in entries {
+            seen.insert(entry.function);
+            followed(&entry.body, &mut seen);
+        }
         Self(seen)
     }
 

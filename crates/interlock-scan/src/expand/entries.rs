@@ -136,7 +136,7 @@ fn expanded(program: &mut Program, budget: &mut Budget) -> EntryPoints {
     };
     let cut = not_seen(with_what_is_inside(cut, &summaries), &entries);
     entries.extend(side_by_side(&cut, budget, part).entries);
-    let mut seen = Seen::of(&entries);
+    let mut seen = Seen::of(entries.iter());
     let withheld = under_locks(&calls, &summaries);
     // Callers first: what is inside them is seen with them.
     for id in
@@ -153,7 +153,13 @@ fn expanded(program: &mut Program, budget: &mut Budget) -> EntryPoints {
             entries.push(entry);
         }
     }
-    // What tears something down meets calls, wherever it is called from: a start that is too large to be seen whole may have it inside.
+    // What tears something down meets calls, wherever it is called from: a start that is too large to be seen whole may have it inside, and where
+    // nothing is known to call the one who does, it made what it tears down, so that there it is not seen as what calls share.
+    let mut seen = Seen::of(entries.iter().filter(|entry| entry.runs != Runs::Unreached));
+    entries
+        .iter()
+        .filter(|entry| entry.runs == Runs::Unreached)
+        .for_each(|entry| _ = seen.add(entry.function));
     for id in levels.iter().rev().flatten().flatten() {
         let helper = program.function(*id).is_some_and(|function| function.role == Role::Helper);
         let summary = summaries.get(id.0 as usize).and_then(OnceLock::get).filter(|_| !budget.is_full());
