@@ -18,7 +18,7 @@
 
 use interlock_model::{
     Confidence,
-    ir::{Argument, Aspect, Effect, Exit, Name, Op, Resource, Root, Term, Value, WriteMode},
+    ir::{Argument, Aspect, Effect, Exit, Finish, Name, Op, Resource, Root, Term, Value, WriteMode},
 };
 
 use crate::{
@@ -260,6 +260,26 @@ fn is_written_back(view: &View<'_>, key: &Pattern) -> bool {
     any_write(view, writes_back)
 }
 
+/// Whether the insert takes effect with a commit whose failure is asked about, or answered by looking for the row once more: a session sends
+/// what was added when it commits, and there the unique key decides.
+fn is_dealt_with_at_commit(pair: &CheckAct<'_, '_>) -> bool {
+    let entry = pair.entry;
+    let Some(Resource::Row { table, .. }) = entry.resource(pair.act) else { return false };
+    let looks_again = |end: At| {
+        entry.steps_of(Kinds::READ).any(|read| {
+            let same = matches!(entry.resource(read), Some(Resource::Row { table: seen, .. }) if seen.names_the_same_as(table));
+            same && entry.control().is_recovery(read) && entry.control().leads_to(end, read).is_some()
+        })
+    };
+    let commits = |op: &Op| matches!(op, Op::End { finish: Finish::Commit, .. });
+    entry.all(Kinds::OTHER, commits).any(|end| {
+        end > pair.act
+            && entry.control().is_caught(end)
+            && entry.control().leads_to(pair.act, end).is_some()
+            && (entry.control().asks_what_failed(end) || looks_again(end))
+    })
+}
+
 /// An insert behind a read that found nothing. Where the failure of the insert is dealt with, a unique key is what decides; where it is
 /// only worded together with all else that may go wrong, there may still be one for what names the row.
 fn adds_what_was_missing(pair: &CheckAct<'_, '_>) -> Result<(), Reason> {
@@ -268,7 +288,8 @@ fn adds_what_was_missing(pair: &CheckAct<'_, '_>) -> Result<(), Reason> {
     let caught = entry.control().is_caught(pair.act);
     // What overwrites does not fail because there is a row.
     let can_fail = matches!(entry.op(pair.act), Some(Op::Write { mode: WriteMode::Exclusive, .. }));
-    let is_dealt_with = can_fail && entry.control().is_dealt_with(pair.read, pair.act);
+    let is_dealt_with =
+        can_fail && (entry.control().is_dealt_with(pair.read, pair.act) || is_dealt_with_at_commit(pair));
     if pair.overlap == Overlap::Maybe && !caught && entry.alias().meets(pair.read, pair.act).is_some() {
         return Ok(());
     }

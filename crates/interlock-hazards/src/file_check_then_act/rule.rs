@@ -90,6 +90,7 @@ pub(crate) fn claims(_view: &View<'_>, pair: &CheckAct<'_, '_>) -> Result<(), Re
         Some(Op::Delete { when, .. }) => {
             unless(when.is_some() || entry.control().is_caught(pair.act), Reason::FailureHandled)?;
             unless(fails_either_way(pair), Reason::FailsEitherWay)?;
+            unless(is_won_before(pair), Reason::ClaimedFirst)?;
         }
         // So is who moves what is gone; who moves to where something has come to be meanwhile is told nothing.
         Some(Op::Rename { .. }) => {
@@ -108,6 +109,31 @@ pub(crate) fn claims(_view: &View<'_>, pair: &CheckAct<'_, '_>) -> Result<(), Re
 /// Whether who does not find what is to be removed fails: so does who finds that it is gone meanwhile, if in other words.
 fn fails_either_way(pair: &CheckAct<'_, '_>) -> bool {
     pair.check.is_some_and(|check| pair.entry.control().is_refused(check, pair.act))
+}
+
+/// Whether only the call whose removal or conditional change of something else took effect gets to the file: the number of rows decides.
+fn is_won_before(pair: &CheckAct<'_, '_>) -> bool {
+    let entry = pair.entry;
+    let claims = entry.steps_of(Kinds::WRITE | Kinds::DELETE).take_while(|claim| *claim < pair.read);
+    let outcome = |claim: At| match entry.op(claim) {
+        Some(
+            Op::Delete { of: Resource::Row { .. }, outcome: Some(outcome), .. }
+            | Op::Write {
+                to: Resource::Row { .. },
+                mode: WriteMode::Conditional(_),
+                outcome: Some(outcome),
+                ..
+            },
+        ) => Some(*outcome),
+        _ => None,
+    };
+    let decides = |outcome: Value| {
+        entry.control().control_dependences(pair.act).iter().any(|check| match entry.op(*check) {
+            Some(Op::Check { on, .. }) => on.iter().any(|on| entry.flow().depends_on(*on, outcome)),
+            _ => false,
+        })
+    };
+    claims.into_iter().filter_map(outcome).any(decides)
 }
 
 /// Whether all that is refused is another kind of thing, which the system refuses by itself: a folder is not written like a file. Who asks

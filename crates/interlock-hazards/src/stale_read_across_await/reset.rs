@@ -22,7 +22,7 @@ use interlock_model::{
 use crate::{
     Issue, Reason,
     decision::{needs, unless},
-    view::{At, Entry, Kinds, Location, View},
+    view::{At, Entry, Kinds, Location, Runs, View},
 };
 
 use super::HAZARD;
@@ -111,7 +111,11 @@ fn judge(
     };
     // One call drops it and changes the setting, so each call's own steps are looked through alone: servers have hundreds of calls.
     let found = sets.iter().flat_map(|of_call| of_call.iter().map(move |drop| (drop, of_call)));
-    let found = found.filter(|(drop, _)| !std::ptr::eq(drop.entry, entry) && drops(drop));
+    // What nothing calls, such as the end of the server's life, is taken to come meanwhile only for what nothing calls either.
+    let is_unreached = |one: &Entry<'_>| *one.runs == Runs::Unreached;
+    let comes_meanwhile = |one: &Entry<'_>| !is_unreached(one) || is_unreached(entry);
+    let found = found
+        .filter(|(drop, _)| !std::ptr::eq(drop.entry, entry) && comes_meanwhile(drop.entry) && drops(drop));
     let found =
         found.flat_map(|(drop, of_call)| settings.iter().map(move |setting| (drop, of_call, setting)));
     let mut found = found.filter_map(|(drop, of_call, (setting, made_by))| {

@@ -58,6 +58,7 @@ fn put_back(view: &View<'_>, entry: &Entry<'_>, gone: At) -> Result<At, Reason> 
     let new = entry.steps_of(Kinds::WRITE).find(adds).ok_or(Reason::OutOfScope)?;
     let window = entry.locks().race_window(gone, new).ok_or(Reason::NotAfter)?;
     unless(window.transaction, Reason::InTransaction)?;
+    unless(entry.locks().are_committed_together(gone, new), Reason::InTransaction)?;
     unless(window.is_locked(), Reason::HeldLock)?;
     needs(entry.control().comes_in_one_turn(gone, new), Reason::OtherTurn)?;
     unless(is_one_statement(entry, gone, new), Reason::OneStatement)?;

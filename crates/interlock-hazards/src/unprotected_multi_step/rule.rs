@@ -263,7 +263,11 @@ fn kinds(entry: &Entry<'_>, first: At, second: At) -> Option<Confidence> {
     let both_new = inserts(entry, first) && inserts(entry, second);
     match (one, two) {
         (Resource::Row { .. }, Resource::Row { .. }) => {
-            if inserts(entry, first) && is_made_if_missing(entry, first, second) {
+            // What is only made sure of is found by the next call, which goes on with it: so is a parent that was there or is made.
+            let ensures = matches!(entry.op(first), Some(Op::Write { mode: WriteMode::Ensure, .. }));
+            if ensures && inserts(entry, second)
+                || inserts(entry, first) && is_made_if_missing(entry, first, second)
+            {
                 return None;
             }
             let removes = |at: At| matches!(entry.op(at), Some(Op::Delete { .. }));

@@ -102,6 +102,15 @@ impl<'v, 'e> Control<'v, 'e> {
             })
     }
 
+    /// Whether what catches a failure of the step asks what has failed.
+    #[must_use]
+    pub fn asks_what_failed(self, at: At) -> bool {
+        self.catcher(at).is_some_and(|attempt| match self.0.op(attempt) {
+            Some(Op::Try { catch: Some(catch), .. }) => has_check(&catch.body),
+            _ => false,
+        })
+    }
+
     /// Whether a step runs in every case.
     #[must_use]
     pub fn is_finally(self, at: At) -> bool {
