@@ -162,7 +162,7 @@ fn tested(entry: &Entry<'_>, closers: &HashMap<Option<&Field>, Vec<&Closer<'_, '
             };
             let closers = closers.get(&flag.fields.last()).into_iter().flatten().copied();
             let story = closers.filter(|closer| is_same(&closer.flag, flag)).find_map(|closer| {
-                let used = use_after(entry, test, check, &closer.handle)?;
+                let used = use_after(entry, test, check, &seen_from(flag, closer))?;
                 // Where it is tested once more, the last test counts: a look before the lock is taken only saves taking it.
                 if is_tested_again(entry, check, used, flag) {
                     return None;
@@ -217,6 +217,19 @@ fn same_fields(one: &[Field], two: &[Field]) -> bool {
     let entry = |field: &Field| matches!(field, Field::At(_));
     let same = |(one, two): (&Field, &Field)| one == two || any(one) && entry(two) || entry(one) && any(two);
     one.len() == two.len() && one.iter().zip(two).all(same)
+}
+
+/// What close tears down, as the one who tests the flag calls it: `this.client` of a manager is `this.manager.client` where the flag that is tested is
+/// `this.manager.closed`.
+fn seen_from(flag: &AccessPath, closer: &Closer<'_, '_>) -> AccessPath {
+    let within = flag.fields.len().checked_sub(closer.flag.fields.len()).filter(|within| *within > 0);
+    match (within.and_then(|within| flag.fields.get(..within)), &closer.flag.root, &closer.handle.root) {
+        (Some(object), Root::This, Root::This) => AccessPath {
+            root: flag.root.clone(),
+            fields: object.iter().chain(closer.handle.fields.iter()).cloned().collect(),
+        },
+        _ => closer.handle.clone(),
+    }
 }
 
 /// A use of the handle that the test decided on, with room for a close in between.
