@@ -25,7 +25,7 @@ macro_rules! topics {
 }
 
 topics! {
-    AnotherEachTime, Answer, Answers, Asks, Begins, BesideArguments, Busy, Cache, CacheInMemory, Caller, ChangedAt, ClearsUp, Closes, ClosingFlag, Computes, CutsOff, DoesOnce, Ends,
+    AnotherEachTime, Answer, Answers, Asks, Begins, BesideArguments, Busy, Cache, CacheInMemory, Caller, ChangedAt, ChangesRows, ClearsUp, Closes, ClosingFlag, Computes, CutsOff, DoesOnce, Ends,
     ExitsProcess, Failure, FileName, Fingerprint, FoundList, GivesTokens, Handles, Holders, InTransaction, IsFolder, KindOfFile, KindOfThing, Limit, LimitInitials, Log, LogStream, LooksUp, Maker, NameOfFile, NamesThing, Notes, Nothing,
     Number,
     Once, OwnId, Owner, OwnerTogether, Pauses, Personal, Presence, Reads, Removes, Renewal, RequestWorked, RoleHolder, Scratch, SetsState, Settles, Size, Switch, TellsPeople,
@@ -121,6 +121,12 @@ impl Lexicon {
     #[must_use]
     pub fn settles_promise(&self, name: &str) -> bool {
         self.has(Topic::Settles, name)
+    }
+
+    /// Whether a method is, by its name, one that runs a statement or changes rows: `cursor.execute(text)`.
+    #[must_use]
+    pub fn changes_rows(&self, method: &str) -> bool {
+        self.has(Topic::ChangesRows, method)
     }
 
     /// Adds words to the list of a topic, by its name in `lexicon.toml`.

@@ -338,7 +338,7 @@ impl<'f> Evaluator<'_, 'f> {
 }
 
 /// Whether an argument is a statement of SQL, by its first word, or has one as a member.
-fn is_statement(arg: &Arg) -> bool {
+pub(super) fn is_statement(arg: &Arg) -> bool {
     match &arg.shape {
         Shape::Object(members) => members.iter().any(|(_, member)| is_text_of_statement(member)),
         _ => is_text_of_statement(arg),

@@ -20,6 +20,7 @@ mod calls;
 mod collections;
 pub(crate) mod forward;
 mod handed;
+mod passed;
 mod requests;
 mod rewrite;
 mod waits;
@@ -78,19 +79,25 @@ pub(crate) fn link(
     constants::settle(&flat, &mut functions);
     let packages = packages.iter().map(String::as_str).collect();
     let namespaces = names.namespaces();
-    let tools::Applied { servers, notes: unregistered } =
+    let tools::Applied { servers, notes: unregistered, unresolved: nameless, called_by_tree } =
         tools::apply(&mut flat, &mut functions, packages, (&names, &namespaces), knowledge, semantics);
     let mut notes = std::mem::take(&mut flat.notes);
-    notes.extend(threads(&handlers, &flat.files, &mut functions));
+    notes.extend(threads(&handlers, &flat.files, &mut functions, &called_by_tree));
     notes.extend(unregistered.into_iter().chain(broken).chain(lost(&names)));
     let hand_made = std::mem::take(&mut flat.hand_made);
+    let passed = {
+        let index = Index::of(&flat, &functions, knowledge.tables().builtin());
+        passed::statements(&Evaluator::new(&World::new(&flat, &index, &namespaces, knowledge, semantics)))
+    };
+    passed::put(&mut flat, passed);
 
     let index = Index::of(&flat, &functions, knowledge.tables().builtin());
     let world = || World::new(&flat, &index, &namespaces, knowledge, semantics);
     let tables = tables::of(&Evaluator::new(&world()), &schemas);
     let world = world().with_keys(tables::keys(&tables));
     let bare_maps = if semantics.bare_maps { bare_maps(&world, &functions) } else { HashSet::default() };
-    let (unresolved, settled_requests) = rewrite_all(&world, &mut functions);
+    let (mut unresolved, settled_requests) = rewrite_all(&world, &mut functions);
+    unresolved.extend(nameless);
     if semantics.coroutines {
         waits::settle(&mut functions);
     }
@@ -155,11 +162,19 @@ fn rewrite_all(world: &World<'_>, functions: &mut [Function]) -> (Vec<Unresolved
 }
 
 /// Says of handlers that are not asynchronous how they run, and what is to be said about that.
-fn threads(handlers: &[Handlers], files: &[Name], functions: &mut [Function]) -> Vec<Note> {
+fn threads(
+    handlers: &[Handlers],
+    files: &[Name],
+    functions: &mut [Function],
+    called_by_tree: &[FunctionId],
+) -> Vec<Note> {
     let mut told: Vec<(&str, Note)> = vec![];
-    let is_handler =
-        |function: &&mut Function| !function.asynchronous && matches!(function.role, Role::Handler(_));
-    for function in functions.iter_mut().filter(is_handler) {
+    let is_handler = |(id, function): &(usize, &mut Function)| {
+        !function.asynchronous
+            && matches!(function.role, Role::Handler(_))
+            && !called_by_tree.contains(&FunctionId(number(*id)))
+    };
+    for (_, function) in functions.iter_mut().enumerate().filter(is_handler) {
         let Some(path) = files.get(function.span.file.0 as usize) else { continue };
         let inside = |it: &&Handlers| {
             it.folder.is_empty() || path.strip_prefix(&*it.folder).is_some_and(|rest| rest.starts_with('/'))

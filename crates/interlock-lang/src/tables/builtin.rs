@@ -202,6 +202,11 @@ impl Builtins {
         self.computes.contains(method).then_some(false)
     }
 
+    /// A method of a text whose result says what the text said, in another form.
+    pub(crate) fn keeps_text(&self, method: &str) -> bool {
+        self.renames.contains(method) || self.reshapes.contains(method)
+    }
+
     /// What a function makes.
     pub(crate) fn makes(&self, library: &str, path: &str) -> Option<Makes> {
         super::export(&self.function, library, path).copied()

@@ -19,6 +19,10 @@ pub(crate) struct Discovered {
     pub(crate) origins: Vec<(FunctionId, Value, Origin)>,
     /// The servers.
     pub(crate) servers: Vec<Server>,
+    /// Handlers of all tools of which not even the names were found.
+    pub(crate) nameless: Vec<FunctionId>,
+    /// Handlers that the tree's own server calls: how a library would run them says nothing about them.
+    pub(crate) called_by_tree: Vec<FunctionId>,
     /// What was seen to be a registration and not understood.
     pub(crate) notes: Vec<Note>,
 }

@@ -1,7 +1,8 @@
 //! Writes what was found into the tree, before its calls are looked up.
 
 use interlock_model::ir::{
-    Block, Callee, Effect, Function, FunctionId, Name, Note, Op, Origin, Role, Server, Term, Value, ValueInfo,
+    Block, Callee, Effect, Function, FunctionId, Name, Note, Op, Origin, Role, Server, Term, Unresolved,
+    UnresolvedReason, Value, ValueInfo,
 };
 
 use super::{Discovered, Dispatch, Handler, answer::Added};
@@ -22,6 +23,10 @@ pub(crate) struct Applied {
     pub(crate) servers: Vec<Server>,
     /// What was not understood.
     pub(crate) notes: Vec<Note>,
+    /// The handlers of all tools that go nobody knows where.
+    pub(crate) unresolved: Vec<Unresolved>,
+    /// The handlers that the tree's own server calls.
+    pub(crate) called_by_tree: Vec<FunctionId>,
 }
 
 /// Finds the handlers of a tree and gives its functions their roles. `packages` are the folders with a `package.json`.
@@ -33,7 +38,7 @@ pub(crate) fn apply(
     knowledge: &Knowledge,
     semantics: &Semantics,
 ) -> Applied {
-    let Discovered { handlers, added, sites, dispatches, origins, servers, notes } = {
+    let Discovered { handlers, added, sites, dispatches, origins, servers, nameless, called_by_tree, notes } = {
         let index = Index::of(flat, functions, knowledge.tables().builtin());
         let world = World::new(flat, &index, namespaces, knowledge, semantics);
         super::discover(Contexts::new(&world, functions, names), packages)
@@ -85,7 +90,11 @@ pub(crate) fn apply(
             function.body = body;
         }
     }
-    Applied { servers, notes }
+    let unresolved = nameless.into_iter().filter_map(|function| {
+        let Function { name, span, .. } = functions.get(function.0 as usize)?;
+        Some(Unresolved { function, span: *span, callee: name.clone(), reason: UnresolvedReason::Tools })
+    });
+    Applied { unresolved: unresolved.collect(), called_by_tree, servers, notes }
 }
 
 fn set_origin(functions: &mut [Function], function: FunctionId, value: Value, origin: Origin) {

@@ -29,6 +29,8 @@ pub(super) struct Discovery<'x, 'i> {
     pub(super) index: &'x Index<'i>,
     pub(super) wrapped: Wrapped,
     pub(super) dispatches: BTreeMap<u32, Dispatch>,
+    /// The handlers that the tree's own server calls.
+    pub(super) called_by_tree: Vec<FunctionId>,
     /// The tools that servers list, and the package of who lists them.
     pub(super) listed: Vec<(&'i str, Tool)>,
     /// Whether all that looks like a tool was registered.
@@ -48,6 +50,7 @@ impl<'x, 'i> Discovery<'x, 'i> {
             index,
             wrapped: Wrapped::new(index),
             dispatches: BTreeMap::new(),
+            called_by_tree: vec![],
             listed: vec![],
             all_tools: false,
             by_look: vec![],
@@ -157,6 +160,11 @@ impl<'x, 'i> Discovery<'x, 'i> {
         self.handlers.contains_key(&function)
     }
 
+    /// Whether a function answers for tools of which the names are known.
+    pub(super) fn tells_tools_apart(&self, function: u32) -> bool {
+        self.handlers.get(&function).is_some_and(|tools| !tools.is_empty())
+    }
+
     /// Whether a function, or one that was made from the same as it, does the work of a tool.
     pub(super) fn serves_like(&self, function: u32) -> bool {
         let like = self.wrapped.like(function);
@@ -242,6 +250,7 @@ impl<'x, 'i> Discovery<'x, 'i> {
 
     /// Everything, in the order of the functions.
     pub(super) fn finish(mut self) -> Discovered {
+        let mut nameless = vec![];
         for Dispatcher { function, registered, settled } in std::mem::take(&mut self.dispatchers) {
             let answered = self.handlers.values().any(|tools| !tools.is_empty());
             let listed = self.listed_for(function);
@@ -263,6 +272,7 @@ impl<'x, 'i> Discovery<'x, 'i> {
             }
             if tools.is_empty() {
                 tools.push(Self::plain(self.name_of(function)));
+                nameless.push(FunctionId(function));
             }
             tools.into_iter().for_each(|tool| self.serve(function, tool));
         }
@@ -287,6 +297,8 @@ impl<'x, 'i> Discovery<'x, 'i> {
             added,
             sites,
             dispatches: self.dispatches.into_values().collect(),
+            nameless,
+            called_by_tree: self.called_by_tree,
             notes: self.notes,
             ..Discovered::default()
         }

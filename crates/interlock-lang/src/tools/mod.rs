@@ -23,6 +23,7 @@ mod mounted;
 
 mod dispatch;
 mod lookup;
+mod own_server;
 mod per_tool;
 mod sent;
 
@@ -61,6 +62,7 @@ fn discover<'f>(contexts: Contexts<'f>, packages: Vec<&'f str>) -> Discovered {
     classes::tools(&mut discovery);
     files::tools(&mut discovery);
     dispatch::by_hand(&mut discovery);
+    own_server::tools(&mut discovery);
     if discovery.any() {
         routes::entries(&mut discovery);
     }

@@ -72,6 +72,8 @@ pub enum UnresolvedReason {
     Program,
     /// It sends a request, and what that one changes is not seen: its method is not known, or where it goes to.
     Request,
+    /// It answers for all tools, and neither their names nor where it goes for each were found.
+    Tools,
     /// So many functions may be meant that the budget was not enough for all of them.
     Alternatives {
         /// How many were left out.

@@ -265,6 +265,7 @@ impl Judge<'_> {
             Some(UnresolvedReason::Alternatives { .. }) => LossKind::Alternatives,
             Some(UnresolvedReason::Program) => LossKind::OtherProgram,
             Some(UnresolvedReason::Request) => LossKind::UnknownRequest,
+            Some(UnresolvedReason::Tools) => LossKind::UnknownFunction,
             Some(UnresolvedReason::Receiver | UnresolvedReason::Method | UnresolvedReason::Guessed) => {
                 LossKind::UnresolvedReceiver
             }
@@ -288,7 +289,10 @@ impl Judge<'_> {
             LossKind::UnknownLibrary => {
                 acts_outside() && !(method != name && self.lexicon.makes_handle(method))
             }
-            LossKind::UnresolvedReceiver => !settles() && (may_be_own() || acts_outside()),
+            // Where calls block, nothing shows who waits, but some names say enough.
+            LossKind::UnresolvedReceiver => {
+                !settles() && (may_be_own() || acts_outside() || self.lexicon.changes_rows(method))
+            }
             LossKind::Alternatives => self.touching.names.contains_key(method),
             LossKind::UnresolvedImport
             | LossKind::UnknownFunction
@@ -323,6 +327,7 @@ impl Judge<'_> {
             let (kind, functions) = match unresolved.reason {
                 UnresolvedReason::Program => (LossKind::OtherProgram, seen),
                 UnresolvedReason::Request => (LossKind::UnknownRequest, open),
+                UnresolvedReason::Tools => (LossKind::UnknownFunction, seen),
                 _ => return None,
             };
             functions.contains(&unresolved.function).then(|| Loss {

@@ -225,3 +225,24 @@ fn the_running_server_is_asked_for_its_tools_when_somebody_says_so() {
     let nothing = scan(&sources, &["--live"]);
     assert_eq!(nothing.code, 2, "{}", nothing.stderr);
 }
+
+#[test]
+fn a_handler_of_all_tools_that_goes_where_nothing_is_known_is_not_graded() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let text = r#"
+from elsewhere import load
+class Server:
+    def __init__(self):
+        self.work = load()
+    def handle(self, request):
+        if request["method"] == "tools/call":
+            params = request["params"]
+            return self.work[params["name"]]["run"](params["arguments"])
+"#;
+    fs::write(folder.path().join("server.py"), text).expect("a file");
+    let ended = scan(&folder, &[]);
+    let report = json(&ended);
+    assert_eq!((ended.code, &report["grade"]), (3, &Value::Null), "{report}");
+    let why = report["not_graded"].as_str().expect("a reason");
+    assert!(why.starts_with("0 of 1 tool was followed to the end"), "{why}");
+}

@@ -542,3 +542,36 @@ export default class DropTool extends Base {
         "#]],
     );
 }
+
+#[test]
+fn a_class_that_answers_requests_itself_is_handed_its_tools_by_a_method_of_its_own() {
+    check(
+        r#"
+//- protocol.ts
+export class Server {
+  private tools = new Map<string, any>();
+  constructor(private readonly kept: Keeper) {}
+  addTool(name: string, description: string, handler: (args: any) => Promise<any>) {
+    this.kept.keep(this.tools, name, handler);
+  }
+  async handle(request: any) {
+    if (request.method === "tools/call") {
+      const work = await this.kept.find(this.tools, request.params.name);
+      return work(request.params.arguments);
+    }
+  }
+}
+//- server.ts
+import { Server } from "./protocol";
+import { keeper } from "elsewhere";
+const server = new Server(keeper);
+server.addTool("add", "adds", async (args) => ({}));
+server.addTool("drop", "drops", async (args) => ({}));
+"#,
+        &expect![[r#"
+            protocol.ts:7 Server.handle: no tool
+            server.ts:4 module.closure: add
+            server.ts:5 module.closure: drop
+        "#]],
+    );
+}

@@ -536,3 +536,120 @@ async def drop(text: str) -> str: return text
         "#]],
     );
 }
+
+#[test]
+fn a_decorator_of_the_class_that_answers_requests_itself_registers() {
+    check(
+        r#"
+//- server.py
+class Server:
+    def __init__(self):
+        self.tools = {}
+        self.fill()
+    def tool(self, name):
+        def register(function):
+            self.tools[name] = {"function": function, "description": function.__doc__}
+            return function
+        return register
+    def fill(self):
+        @self.tool("add")
+        async def add(text: str): return text
+        @self.tool("drop")
+        async def forget(text: str): return text
+    async def handle(self, request):
+        params = request.get("params", {})
+        if request.get("method") == "tools/call":
+            name = params.get("name")
+            return await self.tools[name]["function"](**params.get("arguments", {}))
+"#,
+        &expect![[r#"
+            server.py:11 add: add
+            server.py:13 forget: drop
+            server.py:15 Server.handle: no tool
+        "#]],
+    );
+}
+
+#[test]
+fn a_method_of_the_class_that_answers_requests_itself_registers_for_others() {
+    check(
+        r#"
+//- protocol.py
+class Server:
+    def __init__(self):
+        self.tools = {}
+    def add_tool(self, name, description, schema, handler):
+        self.tools[name] = {"name": name, "description": description, "handler": handler}
+    async def handle(self, request):
+        params = request.get("params", {})
+        if request.get("method") == "tools/call":
+            return await self.answer(params)
+    async def answer(self, params):
+        tool = self.tools[params.get("name")]
+        return await self.run(tool["handler"], params.get("arguments", {}))
+    async def run(self, handler, arguments):
+        return await handler(**arguments)
+//- server.py
+from protocol import Server
+class Notes:
+    def __init__(self):
+        self.server = Server()
+        self.server.add_tool("add", "adds a note", {"type": "object"}, self.add)
+        self.server.add_tool("drop", "drops a note", {"type": "object"}, self.forget)
+    async def add(self, text): return text
+    async def forget(self, text): return text
+"#,
+        &expect![[r#"
+            protocol.py:6 Server.handle: no tool
+            server.py:7 Notes.add: add
+            server.py:8 Notes.forget: drop
+        "#]],
+    );
+}
+
+#[test]
+fn a_method_that_is_called_like_a_registration_of_a_class_that_answers_nothing_registers_nothing() {
+    check(
+        r#"
+//- server.py
+from mcp.server.fastmcp import FastMCP
+mcp = FastMCP("x")
+class Bench:
+    def tool(self, name):
+        def note(function): return function
+        return note
+bench = Bench()
+@bench.tool("hammer")
+async def hammer(text: str): return text
+@mcp.tool()
+async def add(text: str): return text
+"#,
+        &expect![[r#"
+            server.py:10 add: add
+        "#]],
+    );
+}
+
+#[test]
+fn a_method_that_is_called_like_a_registration_beside_another_class_that_answers_registers_nothing() {
+    check(
+        r#"
+//- server.py
+class Bench:
+    def tool(self, name, function): return function
+class Server:
+    async def add(self, text): return text
+    async def drop(self, text): return text
+    async def handle(self, request):
+        if request.get("method") == "tools/call":
+            name = request.get("params", {}).get("name")
+            if name == "add": return await self.add("x")
+            if name == "drop": return await self.drop("x")
+def hammer(text): return text
+Bench().tool("hammer", hammer)
+"#,
+        &expect![[r#"
+            server.py:6 Server.handle: add, drop
+        "#]],
+    );
+}
