@@ -10,12 +10,13 @@ use std::{
 };
 
 use interlock_model::{Answer, CallRecord, CallSet, Fault, History, IoTick, PlannedCall, Schedule};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::{
     clock::Instant,
-    connect::Exchange,
+    connect::{Exchange, Reply},
+    files::{self, is_files},
     isolate::{Resolved, resolve},
     perturb::{self, Observed},
     plan::restraint::Restraint,
@@ -107,6 +108,11 @@ impl Lab {
     pub(crate) async fn deliveries(&self) -> Result<Vec<interlock_model::Delivery>, Trouble> {
         let instance = self.pool.take(Hold::Free).await?;
         Ok(instance.connection.deliveries().to_vec())
+    }
+
+    /// Whether the folder of an instance can be read: it is ours, and the server keeps its files there.
+    pub(crate) fn shows_files(&self) -> bool {
+        !self.target.networked()
     }
 
     /// Calls one after another on one fresh instance, whatever they answer.
@@ -283,6 +289,9 @@ impl Lab {
     }
 
     async fn call(&self, instance: &mut Instance, call: &PlannedCall) -> Result<Exchange, Trouble> {
+        if is_files(call) {
+            return Ok(files_of(instance));
+        }
         self.count(1);
         instance.call(call).await
     }
@@ -290,6 +299,13 @@ impl Lab {
     fn count(&self, calls: usize) {
         self.calls.fetch_add(u64::try_from(calls).unwrap_or_default(), Ordering::Relaxed);
     }
+}
+
+/// The instance's folder, as if a tool had shown it.
+fn files_of(instance: &Instance) -> Exchange {
+    let sent = Instant::now();
+    let found = json!({ "structuredContent": files::read(instance.folder()) });
+    Exchange { sent, answer: Ok((Instant::now(), Reply::Result(found))) }
 }
 
 fn record(call: &PlannedCall, exchange: &Exchange, start: Instant) -> CallRecord {

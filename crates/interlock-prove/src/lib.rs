@@ -7,6 +7,7 @@
 pub mod clock;
 mod connect;
 mod explore;
+mod files;
 pub mod isolate;
 mod judge;
 mod lab;
@@ -21,6 +22,7 @@ mod trouble;
 
 pub use connect::{Address, InvalidAddress};
 pub use explore::{prove, replay};
+pub use files::FILES;
 pub use list::{Settled, list, settle, tools};
 pub use request::{Ask, Budget, Progress, Proved, Quiet, Request};
 pub use target::{Patience, Target, fill};

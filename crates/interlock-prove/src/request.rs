@@ -46,6 +46,8 @@ impl Request {
 pub enum Ask {
     /// These. A set without reads gets those that show what its calls change, if there are any.
     Sets(Vec<CallSet>),
+    /// These, which broke before, somewhere else: what was compared then is compared now.
+    Again(Vec<CallSet>),
     /// Whatever the hazards' probes pick, once it is known what the tools do.
     Survey,
     /// What a scan has found, then whatever else the hazards' probes pick: nothing that writes is left out because a scan did not see it.

@@ -36,6 +36,8 @@ pub(crate) struct Case {
     suspicion: Option<String>,
     /// Techniques that did not work, and why.
     pub(super) gave_up: Vec<String>,
+    /// Whether its calls change something that nothing shows.
+    is_blind: bool,
 }
 
 enum State {
@@ -56,7 +58,7 @@ const MOST_ORDERED: usize = 4;
 
 impl Case {
     pub(super) fn new(chosen: Chosen, ladder: Ladder) -> Self {
-        let Chosen { set, by_hand, findings } = chosen;
+        let Chosen { set, by_hand, findings, is_blind } = chosen;
         Self {
             set,
             by_hand,
@@ -68,12 +70,14 @@ impl Case {
             conflicts: 0,
             suspicion: None,
             gave_up: Vec::new(),
+            is_blind,
         }
     }
 
     /// The same with other calls, of which nothing is known yet.
     pub(super) fn of_calls(&self, set: CallSet) -> Self {
-        let chosen = Chosen { set, by_hand: self.by_hand, findings: self.findings.clone() };
+        let (by_hand, findings) = (self.by_hand, self.findings.clone());
+        let chosen = Chosen { set, by_hand, findings, is_blind: self.is_blind };
         Self { gave_up: self.gave_up.clone(), ..Self::new(chosen, self.ladder.clone()) }
     }
 
@@ -93,6 +97,7 @@ impl Case {
             State::Open | State::Done if self.suspicion.is_some() || self.explored.trials == 0 => {
                 Verdict::Unknown
             }
+            State::Open | State::Done if self.is_blind => Verdict::Unknown,
             State::Open | State::Done => Verdict::Held,
         }
     }
@@ -307,6 +312,12 @@ impl Case {
             State::Open | State::Done => match self.suspicion {
                 Some(suspicion) => (suspicion, None),
                 None if self.explored.trials == 0 => ("the budget ended before the calls met".into(), None),
+                None if self.is_blind => (
+                    format!(
+                        "every answer is one that some order leads to, but nothing was read that shows what the calls change; --read names such a call{conflicts}"
+                    ),
+                    None,
+                ),
                 None => (format!("every outcome is one that some order leads to{conflicts}"), None),
             },
         };

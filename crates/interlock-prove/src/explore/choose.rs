@@ -3,11 +3,12 @@
 use std::{collections::BTreeSet, path::Path};
 
 use async_trait::async_trait;
-use interlock_model::{Answer, CallSet, Fingerprint, PlannedCall};
+use interlock_model::{Answer, CallSet, Effectful, Fingerprint, PlannedCall, Surface};
 use serde_json::Value;
 use strsim::jaro_winkler;
 
 use crate::{
+    files::is_files,
     lab::Lab,
     plan::{
         from::{self, Found},
@@ -74,16 +75,22 @@ pub(super) struct Chosen {
     pub(super) by_hand: bool,
     /// The findings that it was made for.
     pub(super) findings: Vec<Found>,
+    /// Whether its calls may change something and nothing is read that would show it: answers that are right do not say that the state is.
+    pub(super) is_blind: bool,
 }
 
 impl Chosen {
     pub(super) fn by_hand(set: CallSet) -> Self {
-        Self { set, by_hand: true, findings: Vec::new() }
+        Self { set, by_hand: true, findings: Vec::new(), is_blind: false }
     }
 
-    /// One that a probe picked.
-    fn picked(set: CallSet) -> Self {
-        Self { set, by_hand: false, findings: Vec::new() }
+    /// One that a probe picked, for these findings.
+    fn picked(set: CallSet, findings: Vec<Found>, surface: &Surface) -> Self {
+        let reads = |call: &PlannedCall| {
+            surface.tools.iter().any(|tool| tool.name == call.tool && tool.effect == Effectful::Reads)
+        };
+        let is_blind = set.reads.is_empty() && wants_reads(&set) && !set.calls.iter().all(reads);
+        Self { set, by_hand: false, findings, is_blind }
     }
 }
 
@@ -95,6 +102,10 @@ impl Runner for Lab {
 
     fn withholds(&self, call: &PlannedCall) -> Option<Withheld> {
         self.restraint.withholds(call, Path::new("{scratch}"))
+    }
+
+    fn shows_files(&self) -> bool {
+        Self::shows_files(self)
     }
 }
 
@@ -111,10 +122,16 @@ impl<'l> Chooser<'l> {
     ) -> Result<Choice, Trouble> {
         let (lab, bounds) = (self.lab, self.bounds.clone());
         match self.ask.take() {
+            Some(Ask::Again(sets)) => {
+                lab.restraint.know_by_hand(sets.iter().flat_map(calls_of).collect::<Vec<_>>());
+                let _ = lab.tools().await;
+                Ok(Choice::all(sets.into_iter().map(Chosen::by_hand).collect(), None))
+            }
             Some(Ask::Sets(sets)) => named(sets, lab, &bounds, progress, notes).await,
             Some(Ask::Survey) => {
                 let found = look(lab, bounds, progress, notes).await?;
-                let sets = pick::pick(&found.surface).into_iter().map(Chosen::picked).collect();
+                let picked = |set| Chosen::picked(set, Vec::new(), &found.surface);
+                let sets = pick::pick(&found.surface).into_iter().map(picked).collect();
                 Ok(Choice::all(sets, no_writer(&found)))
             }
             Some(Ask::Findings { findings }) => {
@@ -122,7 +139,7 @@ impl<'l> Chooser<'l> {
                 let found = look(lab, bounds, progress, notes).await?;
                 let from = from::sets(&findings, &found.surface, &found.left_alone);
                 notes.extend(left_out(from.left_out));
-                let chosen = |(set, findings)| Chosen { set, by_hand: false, findings };
+                let chosen = |(set, findings)| Chosen::picked(set, findings, &found.surface);
                 Ok(Choice::all(from.sets.into_iter().map(chosen).collect(), None))
             }
             Some(Ask::Everything { findings }) => {
@@ -184,7 +201,7 @@ impl Stages<'_> {
             }
             self.check_fresh().await?;
             self.chosen.extend(from.sets.iter().map(|(set, _)| set.clone()));
-            let chosen = |(set, findings)| Chosen { set, by_hand: false, findings };
+            let chosen = |(set, findings)| Chosen::picked(set, findings, &surface);
             let sets = from.sets.into_iter().map(chosen).collect();
             return Ok(Choice { sets, no_writer: None, more: true });
         }
@@ -201,8 +218,9 @@ impl Stages<'_> {
         notes.extend(left_out(from.left_out));
         let mut sets: Vec<Chosen> = Vec::new();
         let of_findings =
-            from.sets.into_iter().map(|(set, findings)| Chosen { set, by_hand: false, findings });
-        let picked = pick::pick(&found.surface).into_iter().map(Chosen::picked);
+            from.sets.into_iter().map(|(set, findings)| Chosen::picked(set, findings, &found.surface));
+        let picked = pick::pick(&found.surface).into_iter();
+        let picked = picked.map(|set| Chosen::picked(set, Vec::new(), &found.surface));
         for one in of_findings.chain(picked) {
             let mut known = sets.iter().map(|known| &known.set).chain(&self.chosen);
             if !known.any(|known| pick::same(known, &one.set)) {
@@ -234,8 +252,7 @@ async fn named(
     notes: &mut Vec<String>,
 ) -> Result<Choice, Trouble> {
     progress.doing("asking for the tools");
-    let calls = |set: &'_ CallSet| [set.setup.clone(), set.calls.clone(), set.reads.clone()].concat();
-    lab.restraint.know_by_hand(&sets.iter().flat_map(calls).collect::<Vec<_>>());
+    lab.restraint.know_by_hand(sets.iter().flat_map(calls_of).collect::<Vec<_>>());
     // A server that does not list its tools may have them all the same.
     if let Ok(tools) = lab.tools().await {
         are_there(&sets, &tools)?;
@@ -252,9 +269,16 @@ async fn named(
                 ));
             }
         }
-        chosen.push(Chosen::by_hand(set));
+        let changes = set.calls.iter().any(|call| lab.restraint.may_change(&call.tool));
+        let is_blind = set.reads.is_empty() && wants_reads(&set) && changes;
+        chosen.push(Chosen { is_blind, ..Chosen::by_hand(set) });
     }
     Ok(Choice::all(chosen, None))
+}
+
+/// All calls of a set.
+fn calls_of(set: &CallSet) -> impl Iterator<Item = &PlannedCall> {
+    set.setup.iter().chain(&set.calls).chain(&set.reads)
 }
 
 /// The findings that no call can show, for people.
@@ -266,6 +290,7 @@ fn left_out(left_out: Vec<(Fingerprint, String)>) -> impl Iterator<Item = String
 fn are_there(sets: &[CallSet], tools: &[Value]) -> Result<(), Trouble> {
     let known: Vec<&str> = tools.iter().filter_map(|tool| tool.get("name").and_then(Value::as_str)).collect();
     let called = sets.iter().flat_map(|set| set.setup.iter().chain(&set.calls).chain(&set.reads));
+    let called = called.filter(|call| !is_files(call));
     for PlannedCall { tool, .. } in called {
         if !known.contains(&tool.as_str()) {
             let near =

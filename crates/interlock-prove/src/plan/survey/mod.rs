@@ -39,6 +39,11 @@ pub trait Runner: Send + Sync {
 
     /// Why a call would not be made, if so: it might do harm.
     fn withholds(&self, call: &PlannedCall) -> Option<Withheld>;
+
+    /// Whether the instance's folder can be asked like a reader.
+    fn shows_files(&self) -> bool {
+        false
+    }
 }
 
 /// What a survey may do.
@@ -266,6 +271,10 @@ impl Meter<'_> {
     /// How many calls may still be made.
     fn left(&self) -> usize {
         if self.is_over.load(SeqCst) { 0 } else { self.left.load(SeqCst) }
+    }
+
+    fn shows_files(&self) -> bool {
+        self.runner.shows_files()
     }
 
     /// Why a call is not made, if so.

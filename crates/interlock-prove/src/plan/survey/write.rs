@@ -13,7 +13,10 @@ use super::{
     refused,
     setup::{self, referring},
 };
-use crate::plan::arguments::{Named, Pool, Sampler, Source, Want, noun_of_tool, things};
+use crate::{
+    files::{is_files, read_of_files},
+    plan::arguments::{Named, Pool, Sampler, Source, Want, noun_of_tool, things},
+};
 
 /// What is known of a tool that can be called.
 pub(super) struct Known {
@@ -143,7 +146,10 @@ fn starts(sampler: &Sampler, seen: &Seen) -> Vec<Start> {
 impl Start {
     /// Two looks before, to see what changes by itself; the call; one look after; and the call again.
     async fn watch(&self, seen: &Seen, meter: &Meter<'_>) -> Result<Watched, String> {
-        let questions = questions(self, seen);
+        let mut questions = questions(self, seen);
+        if meter.shows_files() {
+            questions.push(read_of_files());
+        }
         let mut run = self.setup.clone();
         let first = run.len();
         run.extend(questions.iter().chain(&questions).cloned());
@@ -160,14 +166,22 @@ impl Start {
         let mut pool = self.pool.clone();
         for (at, question) in questions.iter().enumerate() {
             let (earlier, before, after) = (answer(at), answer(count + at), answer(2 * count + 1 + at));
-            pool.learn(&question.tool, &question.arguments, &told(&before).unwrap_or_default(), usize::MAX);
+            if !is_files(question) {
+                let told = told(&before).unwrap_or_default();
+                pool.learn(&question.tool, &question.arguments, &told, usize::MAX);
+            }
             let is_worse = refused(&after).is_some() && refused(&before).is_some();
             if changed(&earlier, &before, &after) && !is_worse {
                 reads.push(question.clone());
             }
         }
+        // What a tool shows says more than a file, of which only the server knows what it means.
+        if reads.len() > 1 {
+            reads.retain(|read| !is_files(read));
+        }
         Ok(Watched {
-            asked: count > 0,
+            // That no file changed says nothing of a server that keeps its state in memory.
+            asked: questions.iter().any(|question| !is_files(question)),
             own: answer(2 * count),
             again: answer(3 * count + 1),
             reads,

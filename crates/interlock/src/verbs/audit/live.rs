@@ -284,7 +284,7 @@ impl Bench {
             directory: directory.clone(),
         };
         let budget = Budget { time, calls: u64::MAX, trials: GUARD_TRIALS, ..Budget::default() };
-        let request = self.request(&target, &place.isolation, Ask::Sets(races), budget);
+        let request = self.request(&target, &place.isolation, Ask::Again(races), budget);
         let proved = self.until_enough(prove(request, steps)).ok_or_else(|| anyhow!("it was interrupted"))?;
         Ok(proved?.report)
     }
