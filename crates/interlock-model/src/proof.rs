@@ -13,8 +13,10 @@ pub struct ProofReport {
     pub target: String,
     /// The worst of the sets; or unknown, where the sets that held are not what it is about.
     pub verdict: Verdict,
-    /// Why the verdict is not that of the sets: only readers could be called.
+    /// Why the verdict is not that of the sets: only readers could be called, or not every writer was tried.
     pub reason: Option<String>,
+    /// How many of the tools that write were tried; `None` where somebody said which calls to make.
+    pub writers: Option<Writers>,
     /// How the server was kept apart, and what changed outside all the same.
     pub isolation: Confinement,
     /// One entry for each set of calls, in the order they were tried.
@@ -25,6 +27,15 @@ pub struct ProofReport {
     pub took: Duration,
     /// What was left out and why: tools that were not called, techniques that do not apply.
     pub notes: Vec<String>,
+}
+
+/// How many of the tools that write met others, or themselves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Writers {
+    /// Those that did.
+    pub tried: usize,
+    /// Those that can be called, and those of which the time did not suffice to find out.
+    pub known: usize,
 }
 
 /// What was seen of one set of calls.

@@ -9,6 +9,7 @@ use std::{
     time::Duration,
 };
 
+use futures_util::future::join_all;
 use interlock_model::{Answer, CallRecord, CallSet, Fault, History, IoTick, PlannedCall, Schedule};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -144,6 +145,7 @@ impl Lab {
         let mut instance = self.pool.take(Hold::Free).await?;
         let begin = Instant::now();
         let before = self.begin(&mut instance, set).await?;
+        let mut others = self.others(&instance, set).await?;
         let start = Instant::now();
         let mut exchanges: Vec<Option<Exchange>> = vec![None; set.calls.len()];
         for (at, index) in order.iter().enumerate() {
@@ -151,7 +153,11 @@ impl Lab {
                 tokio::time::sleep(pauses.between).await;
             }
             if let (Some(call), Some(slot)) = (set.calls.get(*index), exchanges.get_mut(*index)) {
-                *slot = Some(self.call(&mut instance, call).await?);
+                let callee = match index.checked_rem(others.len() + 1).and_then(|at| at.checked_sub(1)) {
+                    Some(at) => others.get_mut(at).unwrap_or(&mut instance),
+                    None => &mut instance,
+                };
+                *slot = Some(self.call(callee, call).await?);
             }
         }
         let calls = set.calls.iter().zip(exchanges);
@@ -180,7 +186,19 @@ impl Lab {
         if !pauses.before_reads.is_zero() {
             tokio::time::sleep(pauses.before_reads).await;
         }
-        self.end(instance, set, begin, history, before, Observed::default()).await
+        self.end(instance, others, set, begin, history, before, Observed::default()).await
+    }
+
+    /// The processes that calls of a set go to beside the first.
+    async fn others(&self, instance: &Instance, set: &CallSet) -> Result<Vec<Instance>, Trouble> {
+        let mut others = Vec::new();
+        // There is only one of a server that somebody else runs.
+        if !self.target.networked() {
+            for _ in 1..files::processes(set) {
+                others.push(instance.beside(&self.target).await?);
+            }
+        }
+        Ok(others)
     }
 
     /// The calls of a set together.
@@ -202,6 +220,10 @@ impl Lab {
         let mut instance = self.pool.take(self.pool.hold(hold)).await?;
         let begin = Instant::now();
         let before = self.begin(&mut instance, set).await?;
+        let others = self.others(&instance, set).await?;
+        if !others.is_empty() {
+            return self.meet_in_processes(set, schedule, begin, before, instance, others).await;
+        }
         let requests = instance.prepare(&set.calls)?;
         let ids: Vec<i64> = requests.iter().map(|request| request.id).collect();
         if let Some(leash) = &mut instance.leash {
@@ -242,12 +264,51 @@ impl Lab {
         };
         let ticks = observed.ticks.iter().map(tick).collect();
         let history = History { calls: calls.collect(), ticks };
-        self.end(instance, set, begin, history, before, observed).await
+        self.end(instance, Vec::new(), set, begin, history, before, observed).await
+    }
+
+    /// The calls together, in turn on each of several processes. What happens inside is not looked at.
+    async fn meet_in_processes(
+        &self,
+        set: &CallSet,
+        schedule: &Schedule,
+        begin: Instant,
+        before: Vec<Answer>,
+        instance: Instance,
+        others: Vec<Instance>,
+    ) -> Result<Run, Trouble> {
+        let mut all: Vec<Instance> = std::iter::once(instance).chain(others).collect();
+        let count = all.len();
+        self.count(set.calls.len());
+        let meet = all.iter_mut().enumerate().map(|(process, instance)| async move {
+            let own = |(index, call): (usize, &PlannedCall)| {
+                (index % count == process).then(|| (index, call.clone()))
+            };
+            let (indexes, calls): (Vec<usize>, Vec<PlannedCall>) =
+                set.calls.iter().enumerate().filter_map(own).unzip();
+            let requests = instance.prepare(&calls)?;
+            let offsets = indexes.iter().filter_map(|index| schedule.offsets.get(*index).copied()).collect();
+            let schedule = Schedule { offsets, ..schedule.clone() };
+            let exchanges = instance.together(&requests, &schedule, None).await?;
+            Ok::<_, Trouble>(indexes.into_iter().zip(exchanges).collect::<Vec<_>>())
+        });
+        let mut exchanges: Vec<(usize, Exchange)> = Vec::new();
+        for part in join_all(meet).await {
+            exchanges.extend(part?);
+        }
+        exchanges.sort_by_key(|(index, _)| *index);
+        let start = exchanges.iter().map(|(_, exchange)| exchange.sent).min().unwrap_or(begin);
+        let calls = set.calls.iter().zip(&exchanges);
+        let calls = calls.map(|(call, (_, exchange))| record(call, exchange, start)).collect();
+        let history = History { calls, ticks: Vec::new() };
+        let others = all.split_off(1);
+        let Some(instance) = all.pop() else { return Err(Trouble::Ended(String::new())) };
+        self.end(instance, others, set, begin, history, before, Observed::default()).await
     }
 
     async fn begin(&self, instance: &mut Instance, set: &CallSet) -> Result<Vec<Answer>, Trouble> {
         for call in &set.setup {
-            self.count(1);
+            self.count(usize::from(!is_files(call)));
             instance.set_up(call).await?;
         }
         if set.invariants.is_empty() {
@@ -256,15 +317,22 @@ impl Lab {
         self.read(instance, set).await
     }
 
+    #[expect(clippy::too_many_arguments, reason = "all that is known of a run comes together here")]
     async fn end(
         &self,
-        mut instance: Instance,
+        instance: Instance,
+        others: Vec<Instance>,
         set: &CallSet,
         begin: Instant,
         history: History,
         before: Vec<Answer>,
         observed: Observed,
     ) -> Result<Run, Trouble> {
+        // What several processes have done is what the next client sees: none of them, each of which may remember what it has read before.
+        let (mut instance, first) = match others.is_empty() {
+            true => (instance, None),
+            false => (instance.beside(&self.target).await?, Some(instance)),
+        };
         let reads = match self.read(&mut instance, set).await {
             Ok(reads) => reads,
             Err(trouble) => {
@@ -276,6 +344,9 @@ impl Lab {
         let oddities = instance.connection.oddities().to_vec();
         let took = Instant::now().since(begin);
         instance.kill().await;
+        for mut other in first.into_iter().chain(others) {
+            other.kill().await;
+        }
         Ok(Run { history, before, reads, folder, observed, oddities, took })
     }
 
@@ -290,6 +361,7 @@ impl Lab {
 
     async fn call(&self, instance: &mut Instance, call: &PlannedCall) -> Result<Exchange, Trouble> {
         if is_files(call) {
+            files::lay(call, instance.folder())?;
             return Ok(files_of(instance));
         }
         self.count(1);

@@ -203,5 +203,5 @@ impl Wire {
 
 /// How a missing answer is worded.
 pub(crate) fn silence(patience: Duration) -> String {
-    format!("no answer within {} s", patience.as_secs_f32())
+    format!("no answer within {} s, --timeout waits longer", patience.as_secs_f32())
 }

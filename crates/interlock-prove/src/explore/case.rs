@@ -13,10 +13,11 @@ use super::{
     shrink::{self, Shown},
 };
 use crate::{
+    files,
     judge::{Judgement, Shows, judge},
     lab::Run,
     plan::from::Found,
-    serial::{Invariants, Serial, outcome_of},
+    serial::{Invariants, Noise, Serial, Unstable, outcome_of},
 };
 
 /// A set, and what is known about it so far.
@@ -45,6 +46,8 @@ enum State {
     New,
     /// Calls meet.
     Open,
+    /// None of its calls succeeds, not even one after another.
+    Refused(String),
     /// Nothing can be said.
     Unknown(String),
     /// It broke.
@@ -52,6 +55,15 @@ enum State {
     /// Everything there is was tried.
     Done,
 }
+
+/// What a finding is told of which every order was walked.
+const NOT_WALKED: &str = "; not walked: requests that arrive while others are half way, other processes on the same files, synchronous work and native engines";
+
+/// So often noise is taken out of one set.
+const MOST_NOISE: usize = 3;
+
+/// So many parts of files are named in one sentence.
+const MOST_PARTS: usize = 5;
 
 /// Serial orders of more calls than this are too many to run; such sets count successes instead.
 const MOST_ORDERED: usize = 4;
@@ -81,6 +93,14 @@ impl Case {
         Self { gave_up: self.gave_up.clone(), ..Self::new(chosen, self.ladder.clone()) }
     }
 
+    /// Why its calls never succeed, if that is so and neither a person nor a finding asked for them.
+    pub(crate) fn is_idle(&self) -> Option<&str> {
+        match &self.state {
+            State::Refused(why) if !self.by_hand && self.findings.is_empty() => Some(why),
+            _ => None,
+        }
+    }
+
     pub(crate) fn was_tried(&self) -> bool {
         match self.state {
             State::New => false,
@@ -93,7 +113,7 @@ impl Case {
     pub(crate) fn verdict(&self) -> Verdict {
         match &self.state {
             State::Proven(verdict, ..) => *verdict,
-            State::Unknown(_) | State::New => Verdict::Unknown,
+            State::Unknown(_) | State::Refused(_) | State::New => Verdict::Unknown,
             State::Open | State::Done if self.suspicion.is_some() || self.explored.trials == 0 => {
                 Verdict::Unknown
             }
@@ -163,15 +183,69 @@ impl Case {
         let orders = self.serial.run(setting.lab, &self.set, everything, setting.side_by_side);
         // Of many calls there are many orders: the budget may end among them, and then the set was not tried.
         let Ok(orders) = tokio::time::timeout(setting.left(), orders).await else { return State::New };
+        let orders = match orders {
+            Err(Unstable::Differs(why)) => self.without_noise(setting, why).await,
+            orders => orders,
+        };
         match orders {
             Ok(()) => match self.serial.oddities.first() {
                 Some(oddity) if oddity.contains("twice") => State::Unknown(oddity.clone()),
                 _ => match self.hopeless() {
-                    Some(why) => State::Unknown(why),
+                    Some(why) => State::Refused(why),
                     None => State::Open,
                 },
             },
             Err(unstable) => State::Unknown(unstable.to_string()),
+        }
+    }
+
+    /// Goes on without what says something else each time, if it is what is read that differs and not what is answered.
+    pub(super) async fn without_noise(&mut self, setting: &Setting<'_>, why: String) -> Result<(), Unstable> {
+        let mut why = why;
+        for _ in 0..MOST_NOISE {
+            // An invariant names reads by their number.
+            let is_bound = !self.set.invariants.is_empty();
+            let noise = if is_bound { Noise::default() } else { self.serial.drop_noise() };
+            if noise == Noise::default() {
+                break;
+            }
+            self.leave_out(noise, setting.lab.shows_files());
+            match self.serial.run(setting.lab, &self.set, true, setting.side_by_side).await {
+                // More repeats show more of it.
+                Err(Unstable::Differs(again)) => why = again,
+                done => {
+                    // What is left may show nothing of what the calls do.
+                    self.is_blind |= !self.serial.shows_calls(&self.set);
+                    return done;
+                }
+            }
+        }
+        Err(Unstable::Differs(why))
+    }
+
+    /// Takes noise out of the set and says so; where no read is left the server's files are read, if they can be.
+    fn leave_out(&mut self, noise: Noise, shows_files: bool) {
+        let name = &self.set.name;
+        if !noise.parts.is_empty() {
+            let parts = noise.parts.iter().take(MOST_PARTS).map(|part| format!("`{}`", part.join(" ")));
+            let named = parts.collect::<Vec<_>>().join(", ");
+            let others = if noise.parts.len() > MOST_PARTS { " and others" } else { "" };
+            self.gave_up.push(format!(
+                "{name}: {named}{others} in the server's files do not say the same twice after the same calls, and are not compared"
+            ));
+        }
+        let mut had_files = false;
+        for at in noise.reads.into_iter().rev() {
+            let read = self.set.reads.remove(at);
+            had_files |= files::is_files(&read);
+            self.gave_up.push(format!(
+                "{name}: `{}` does not say the same twice after the same calls, and is not compared",
+                read.tool
+            ));
+        }
+        if self.set.reads.is_empty() && !had_files && shows_files {
+            self.set.reads.push(files::read_of_files());
+            self.serial = Serial::default();
         }
     }
 
@@ -307,7 +381,7 @@ impl Case {
         };
         let (reason, evidence) = match self.state {
             State::Proven(_, reason, evidence) => (reason, Some(*evidence)),
-            State::Unknown(why) => (why, None),
+            State::Unknown(why) | State::Refused(why) => (why, None),
             State::New => ("not tried".into(), None),
             State::Open | State::Done => match self.suspicion {
                 Some(suspicion) => (suspicion, None),
@@ -318,7 +392,11 @@ impl Case {
                     ),
                     None,
                 ),
-                None => (format!("every outcome is one that some order leads to{conflicts}"), None),
+                None => {
+                    let not_walked =
+                        if self.explored.exhausted && !self.findings.is_empty() { NOT_WALKED } else { "" };
+                    (format!("every outcome is one that some order leads to{conflicts}{not_walked}"), None)
+                }
             },
         };
         SetReport { set: self.set, verdict, reason, explored: self.explored, evidence }
@@ -329,6 +407,7 @@ impl Case {
 fn on_files(set: &CallSet, evidence: &Evidence) -> bool {
     evidence.stale.is_some()
         || set.calls.iter().any(|call| call.arguments.to_string().contains("\"{scratch}/"))
+        || files::are_plain(&evidence.observed)
 }
 
 /// A call that got no answer although nothing was done to the server.

@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, path::Path};
 
 use async_trait::async_trait;
-use interlock_model::{Answer, CallSet, Effectful, Fingerprint, PlannedCall, Surface};
+use interlock_model::{Answer, CallSet, Effectful, Fingerprint, PlannedCall, Surface, ToolSurface};
 use serde_json::Value;
 use strsim::jaro_winkler;
 
@@ -15,7 +15,7 @@ use crate::{
         listing::Listing,
         pick,
         restraint::Withheld,
-        survey::{Bounds, Runner, Survey, Surveyor, survey},
+        survey::{Bounds, NamedCalls, Runner, ShownBy, Survey, Surveyor, shown_by, survey},
     },
     request::{Ask, Progress},
     trouble::Trouble,
@@ -27,13 +27,24 @@ pub(super) struct Choice {
     pub(super) sets: Vec<Chosen>,
     /// Why nothing that changes anything is among them, if that is so although nobody asked for it.
     pub(super) no_writer: Option<String>,
+    /// The tools that write or may, where all of them were to be tried.
+    pub(super) writers: Option<BTreeSet<String>>,
     /// Whether more is chosen when these have been tried.
     pub(super) more: bool,
 }
 
 impl Choice {
-    fn all(sets: Vec<Chosen>, no_writer: Option<String>) -> Self {
-        Self { sets, no_writer, more: false }
+    /// Sets that somebody wanted; what else the server has was not asked for.
+    fn wanted(sets: Vec<Chosen>) -> Self {
+        Self { sets, no_writer: None, writers: None, more: false }
+    }
+
+    /// Sets from everything that a survey found.
+    fn of_survey(sets: Vec<Chosen>, found: &Survey) -> Self {
+        let may_write = |tool: &&ToolSurface| tool.effect != Effectful::Reads && !tool.samples.is_empty();
+        let known = found.surface.tools.iter().filter(may_write).map(|tool| &tool.name);
+        let writers = Some(known.chain(&found.not_reached).cloned().collect());
+        Self { sets, no_writer: no_writer(found), writers, more: false }
     }
 }
 
@@ -125,14 +136,14 @@ impl<'l> Chooser<'l> {
             Some(Ask::Again(sets)) => {
                 lab.restraint.know_by_hand(sets.iter().flat_map(calls_of).collect::<Vec<_>>());
                 let _ = lab.tools().await;
-                Ok(Choice::all(sets.into_iter().map(Chosen::by_hand).collect(), None))
+                Ok(Choice::wanted(sets.into_iter().map(Chosen::by_hand).collect()))
             }
             Some(Ask::Sets(sets)) => named(sets, lab, &bounds, progress, notes).await,
             Some(Ask::Survey) => {
                 let found = look(lab, bounds, progress, notes).await?;
                 let picked = |set| Chosen::picked(set, Vec::new(), &found.surface);
                 let sets = pick::pick(&found.surface).into_iter().map(picked).collect();
-                Ok(Choice::all(sets, no_writer(&found)))
+                Ok(Choice::of_survey(sets, &found))
             }
             Some(Ask::Findings { findings }) => {
                 // That a scan names a tool is no leave to call it if it looks destructive: a scan reads code, and nobody has asked for the call.
@@ -140,7 +151,7 @@ impl<'l> Chooser<'l> {
                 let from = from::sets(&findings, &found.surface, &found.left_alone);
                 notes.extend(left_out(from.left_out));
                 let chosen = |(set, findings)| Chosen::picked(set, findings, &found.surface);
-                Ok(Choice::all(from.sets.into_iter().map(chosen).collect(), None))
+                Ok(Choice::wanted(from.sets.into_iter().map(chosen).collect()))
             }
             Some(Ask::Everything { findings }) => {
                 progress.doing("asking for the tools");
@@ -153,7 +164,7 @@ impl<'l> Chooser<'l> {
             }
             None => match &mut self.stages {
                 Some(stages) => stages.step(&bounds, progress, notes).await,
-                None => Ok(Choice::all(Vec::new(), None)),
+                None => Ok(Choice::wanted(Vec::new())),
             },
         }
     }
@@ -203,10 +214,10 @@ impl Stages<'_> {
             self.chosen.extend(from.sets.iter().map(|(set, _)| set.clone()));
             let chosen = |(set, findings)| Chosen::picked(set, findings, &surface);
             let sets = from.sets.into_iter().map(chosen).collect();
-            return Ok(Choice { sets, no_writer: None, more: true });
+            return Ok(Choice { more: true, ..Choice::wanted(sets) });
         }
         if self.next == Stage::Over {
-            return Ok(Choice::all(Vec::new(), None));
+            return Ok(Choice::wanted(Vec::new()));
         }
         self.next = Stage::Over;
         progress.doing("finding out what the other tools do");
@@ -227,7 +238,7 @@ impl Stages<'_> {
                 sets.push(one);
             }
         }
-        Ok(Choice::all(sets, no_writer(&found)))
+        Ok(Choice::of_survey(sets, &found))
     }
 
     /// Instances that see what others did cannot be compared; looked at once there is a writer, and once is enough.
@@ -259,21 +270,45 @@ async fn named(
     }
     let mut chosen = Vec::new();
     for mut set in sets {
-        if set.reads.is_empty() && wants_reads(&set) {
-            progress.doing(&format!("{}: looking for what shows the state", set.name));
-            set.reads = reads_of(&set, lab, bounds).await?;
-            if set.reads.is_empty() {
-                notes.push(format!(
-                    "{}: no tool shows what the calls change; only answers are compared",
-                    set.name
-                ));
-            }
-        }
         let changes = set.calls.iter().any(|call| lab.restraint.may_change(&call.tool));
-        let is_blind = set.reads.is_empty() && wants_reads(&set) && changes;
+        let mut is_blind = false;
+        if wants_reads(&set) && changes {
+            progress.doing(&format!("{}: looking for what shows the state", set.name));
+            let mut shown = shown_in(&set, lab, bounds).await?;
+            // Who says what must be true has said what is to be looked at.
+            if !set.invariants.is_empty() {
+                let named = set.reads.iter().any(is_files);
+                shown.reads.retain(|read| named || !is_files(read));
+                shown.is_shown = true;
+            }
+            if let Some(note) = note_of(&set, &shown) {
+                notes.push(note);
+            }
+            is_blind = !shown.is_shown;
+            set.reads = shown.reads;
+        }
         chosen.push(Chosen { is_blind, ..Chosen::by_hand(set) });
     }
-    Ok(Choice::all(chosen, None))
+    Ok(Choice::wanted(chosen))
+}
+
+/// What is to be said of the reads that were found, for people.
+fn note_of(set: &CallSet, shown: &ShownBy) -> Option<String> {
+    let name = &set.name;
+    let adds_files = shown.reads.iter().any(is_files) && !set.reads.iter().any(is_files);
+    match (set.reads.is_empty(), shown.is_shown) {
+        (true, false) => {
+            Some(format!("{name}: no tool shows what the calls change; only answers are compared"))
+        }
+        (false, false) => Some(format!("{name}: what --read names does not show what the calls change")),
+        (true, true) if adds_files => {
+            Some(format!("{name}: no tool shows what the calls change; the server's files are compared"))
+        }
+        (false, true) if adds_files => Some(format!(
+            "{name}: what --read names does not show what the calls change; the server's files are compared too"
+        )),
+        _ => None,
+    }
 }
 
 /// All calls of a set.
@@ -346,26 +381,18 @@ async fn look(
     }
 }
 
-/// Reads whose answer the calls of a set change. Only its own tools and those that look like readers are called.
-async fn reads_of(set: &CallSet, lab: &Lab, bounds: &Bounds) -> Result<Vec<PlannedCall>, Trouble> {
-    let named: BTreeSet<String> = set.calls.iter().map(|call| call.tool.clone()).collect();
-    let concerned = |tool: &Value| {
-        Listing::read(tool).is_some_and(|tool| named.contains(&tool.name) || tool.looks_like_reader())
-    };
-    let tools: Vec<Value> = lab.tools().await?.into_iter().filter(concerned).collect();
-    let found = survey(&tools, lab, bounds).await;
-    if let Some(reader) = found.left_behind {
-        return Err(Trouble::NotFresh(reader));
+/// Reads whose answer the calls of a set change. Beside what the set names only tools that look like readers are called.
+async fn shown_in(set: &CallSet, lab: &Lab, bounds: &Bounds) -> Result<ShownBy, Trouble> {
+    let reads = |tool: &Value| Listing::read(tool).is_some_and(|tool| tool.looks_like_reader());
+    // A server that does not list its tools may have them all the same; who named reads wants no others.
+    let listed = if set.reads.is_empty() { lab.tools().await? } else { Vec::new() };
+    let readers: Vec<Value> = listed.into_iter().filter(reads).collect();
+    let named = NamedCalls { setup: &set.setup, calls: &set.calls, reads: &set.reads };
+    let mut shown = shown_by(named, &readers, lab, bounds).await;
+    match shown.left_behind.take() {
+        Some(reader) => Err(Trouble::NotFresh(reader)),
+        None => Ok(shown),
     }
-    let mut reads: Vec<PlannedCall> = Vec::new();
-    for tool in found.surface.tools.into_iter().filter(|tool| named.contains(&tool.name)) {
-        for read in tool.reads {
-            if !reads.contains(&read) {
-                reads.push(read);
-            }
-        }
-    }
-    Ok(reads)
 }
 
 /// Counting successes needs no look at the state.

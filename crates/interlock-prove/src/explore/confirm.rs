@@ -6,7 +6,7 @@ use super::{Case, Setting, case::unanswered};
 use crate::{
     judge::{Judgement, legal_outcomes, stale_window},
     lab::Run,
-    serial::{Invariants, outcome_of},
+    serial::{Invariants, Unstable, outcome_of},
 };
 
 /// What a second look came to.
@@ -42,9 +42,16 @@ impl Case {
     ) -> Confirmed {
         setting.progress.doing(&format!("{}: no order explains it; looking again", self.set.name));
         self.slow_down(&run);
-        let again = self.serial.run(setting.lab, &self.set, true, setting.side_by_side).await;
-        if let Err(unstable) = again {
-            return Confirmed::Unstable(unstable.to_string());
+        match self.serial.run(setting.lab, &self.set, true, setting.side_by_side).await {
+            Ok(()) => {}
+            // What was seen was judged by a read that is no judge; without it the calls meet again.
+            Err(Unstable::Differs(why)) => {
+                return match self.without_noise(setting, why).await {
+                    Ok(()) => Confirmed::LegalAfterAll,
+                    Err(unstable) => Confirmed::Unstable(unstable.to_string()),
+                };
+            }
+            Err(unstable) => return Confirmed::Unstable(unstable.to_string()),
         }
         match self.judged(setting, &run).await {
             Ok(Judgement::Illegal(_)) => {}

@@ -5,6 +5,7 @@ use std::{sync::Arc, time::Duration};
 use interlock_model::{CallSet, Delivery, Explored, Fault, Perturbation, Schedule};
 
 use crate::{
+    files::processes,
     lab::Run,
     perturb::{Perturb, node::Walk},
     target::{Target, launch_for_looks},
@@ -62,6 +63,11 @@ impl Ladder {
     pub(crate) fn of(&self, set: &CallSet, trials: u32) -> Self {
         let most = (u64::from(trials) * ORDERS_PER_TRIAL).min(MOST_SCHEDULES);
         let mut ladder = Self { most, ..self.clone() };
+        // Several processes are met as they are: a hold is on one of them.
+        if processes(set) > 1 {
+            ladder.holds.clear();
+            ladder.walk = None;
+        }
         if set.fault != Fault::None {
             ladder.holds.retain(|hold| *hold != NODE);
             ladder.walk = None;

@@ -9,11 +9,12 @@ mod replay;
 mod shrink;
 
 use std::{
+    collections::BTreeSet,
     sync::atomic::{AtomicBool, Ordering::Relaxed},
     time::{Duration, Instant},
 };
 
-use interlock_model::{CallSet, Explored, Fingerprint, ProofReport, Verdict};
+use interlock_model::{CallSet, Explored, Fingerprint, ProofReport, SetReport, Verdict, Writers};
 
 use self::choose::Chooser;
 pub use self::replay::replay;
@@ -64,14 +65,14 @@ pub async fn prove(request: Request, progress: &dyn Progress) -> Result<Proved, 
     let ladder = Ladder::new(&lab.target, &request.perturbations, &deliveries, &mut notes);
     let mut chooser = Chooser::new(request.ask, &lab, bounds);
     let mut cases: Vec<Case> = Vec::new();
-    let mut no_writer = None;
-    loop {
+    let (mut no_writer, mut writers) = (None, None);
+    let is_cut_short = loop {
         let choice = match setting.within(chooser.next(progress, &mut notes)).await {
             Some(choice) => choice?,
-            None if progress.enough() || !cases.is_empty() => break,
+            None if progress.enough() || !cases.is_empty() => break true,
             None => return Err(Trouble::Spent(request.budget.time)),
         };
-        no_writer = choice.no_writer;
+        (no_writer, writers) = (choice.no_writer, choice.writers);
         let first = cases.len();
         for chosen in choice.sets {
             match unsuitable(&chosen.set, &request.target) {
@@ -87,9 +88,9 @@ pub async fn prove(request: Request, progress: &dyn Progress) -> Result<Proved, 
             notes.push(setting.why_spent());
         }
         if end != Rounds::Through || !choice.more {
-            break;
+            break choice.more;
         }
-    }
+    };
     if cases.is_empty() && !progress.enough() {
         notes.push("no calls were found that could meet; name some with --call".into());
     }
@@ -113,17 +114,30 @@ pub async fn prove(request: Request, progress: &dyn Progress) -> Result<Proved, 
         n => notes
             .push(format!("{n} more sets of calls were not tried; a larger --budget or --max-calls goes on")),
     }
+    // Sets that never succeed say nothing of a server of which others were tried.
+    if let Some(note) = idle(&cases) {
+        notes.push(note);
+        cases.retain(|case| case.is_idle().is_none());
+    }
     let tried = cases.into_iter().filter(Case::was_tried);
     let (findings, sets): (Vec<_>, Vec<_>) = tried.map(|case| (case.fingerprints(), case.report())).unzip();
     let verdict = Verdict::worst(sets.iter().map(|set| set.verdict));
-    // Readers that do not get into each other's way say nothing of those that write.
-    let (verdict, reason) = match no_writer {
+    let untried = writers.as_ref().map(|writers| untried(writers, &sets));
+    // Readers that do not get into each other's way say nothing of those that write, and writers that do not nothing of others.
+    let why = no_writer.or_else(|| untried.as_deref().and_then(not_all_tried));
+    let why = why.or_else(|| is_cut_short.then(|| CUT_SHORT.to_owned()));
+    let (verdict, reason) = match why {
         Some(why) if verdict == Verdict::Held => (Verdict::Unknown, Some(why)),
         why => {
-            notes.extend(why);
+            notes.extend(why.filter(|_| !proven || request.all));
             (verdict, None)
         }
     };
+    let counted = |writers: &BTreeSet<String>| {
+        let left = untried.as_ref().map_or(0, Vec::len);
+        Writers { tried: writers.len().saturating_sub(left), known: writers.len() }
+    };
+    let writers = writers.as_ref().map(counted);
     let mut explored = Explored { calls: lab.calls(), ..Explored::default() };
     explored.exhausted = !sets.is_empty();
     for set in &sets {
@@ -135,8 +149,48 @@ pub async fn prove(request: Request, progress: &dyn Progress) -> Result<Proved, 
     }
     let isolation = request.restraint.isolation().clone();
     let took = begin.elapsed();
-    let report = ProofReport { target, verdict, reason, isolation, sets, explored, took, notes };
+    let report = ProofReport { target, verdict, reason, writers, isolation, sets, explored, took, notes };
     Ok(Proved { report, findings })
+}
+
+/// One line for all sets that never succeed, where there are others.
+fn idle(cases: &[Case]) -> Option<String> {
+    let idle: Vec<(&Case, &str)> = cases.iter().filter_map(|case| Some((case, case.is_idle()?))).collect();
+    let (_, why) = idle.first()?;
+    let were_tried = |case: &Case| case.was_tried() && case.is_idle().is_none();
+    if !cases.iter().any(were_tried) {
+        return None;
+    }
+    let named: Vec<&str> = idle.iter().take(MOST_NAMED).map(|(case, _)| case.set.name.as_str()).collect();
+    let others = if idle.len() > MOST_NAMED { " and others" } else { "" };
+    Some(format!("{}{others}: {why}", named.join(", ")))
+}
+
+/// The writers that met nobody, in no set.
+fn untried(writers: &BTreeSet<String>, sets: &[SetReport]) -> Vec<String> {
+    let met = |writer: &&String| {
+        let mut tried = sets.iter().filter(|set| set.explored.trials > 0);
+        tried.any(|set| set.set.calls.iter().any(|call| call.tool == **writer))
+    };
+    writers.iter().filter(|writer| !met(writer)).cloned().collect()
+}
+
+/// Why nothing is said of a server of which only a part was looked at.
+const CUT_SHORT: &str = "it ended before all tools were looked at; a larger --budget goes on";
+
+/// So many are named in one sentence.
+const MOST_NAMED: usize = 5;
+
+/// Why nothing is said of a server although nothing broke, if not every writer was tried.
+fn not_all_tried(untried: &[String]) -> Option<String> {
+    let named: Vec<String> = untried.iter().take(MOST_NAMED).map(|name| format!("`{name}`")).collect();
+    let others = if untried.len() > MOST_NAMED { " and others" } else { "" };
+    (!untried.is_empty()).then(|| {
+        format!(
+            "not every writer was tried: {}{others} met nobody; a larger --budget goes on, --call 'TOOL {{json}}' names a call",
+            named.join(", ")
+        )
+    })
 }
 
 /// Why the rounds ended.

@@ -6,12 +6,10 @@ mod shows;
 mod stale;
 
 use interlock_model::{CallSet, History, LegalOutcome, Oracle, Outcome, Seen};
+use serde_json::Value;
 
-use self::{
-    gaps::same_but_for_gaps,
-    refusal::{is_told_otherwise, sounds_refused},
-};
-pub(crate) use self::{shows::Shows, stale::stale_window};
+use self::{gaps::same_but_for_gaps, refusal::is_told_otherwise};
+pub(crate) use self::{refusal::sounds_refused, shows::Shows, stale::stale_window};
 use crate::serial::{Legal, Serial};
 
 /// What a run is.
@@ -148,13 +146,57 @@ fn what_is_wrong(set: &CallSet, legal: &[Legal], outcome: &Outcome) -> String {
     let known_reads = full().any(|legal| legal.outcome.reads == outcome.reads);
     let known_answers = full().any(|legal| legal.outcome.answers == outcome.answers);
     match (known_answers, known_reads) {
-        (true, false) => {
-            "every call is answered as if it had worked, but what is read afterwards is no serial outcome"
-                .into()
-        }
+        (true, false) => gone(set, full(), outcome).map_or_else(
+            || {
+                "every call is answered as if it had worked, but what is read afterwards is no serial outcome"
+                    .into()
+            },
+            |what| {
+                format!("`{what}` was acknowledged and is gone: every call is answered as if it had worked")
+            },
+        ),
+        (false, true) if outcome.reads.is_empty() => "the calls are answered as in no order".into(),
         (false, true) => "what is read afterwards is right, but the calls are answered as in no order".into(),
         (true, true) => "the answers and what is read afterwards belong to different orders".into(),
         (false, false) => "neither the answers nor what is read afterwards come from any order".into(),
+    }
+}
+
+/// A text that a call brought along, and that is read after every order and not now.
+fn gone<'l>(set: &CallSet, full: impl Iterator<Item = &'l Legal>, outcome: &Outcome) -> Option<String> {
+    let read = |outcome: &Outcome| {
+        let said = outcome.reads.iter().filter_map(|seen| match seen {
+            Seen::Result(value) | Seen::Error(value) => Some(value.to_string()),
+            Seen::Nothing => None,
+        });
+        said.collect::<String>()
+    };
+    let (now, always): (String, Vec<String>) =
+        (read(outcome), full.map(|legal| read(&legal.outcome)).collect());
+    let mut brought = Vec::new();
+    set.calls.iter().for_each(|call| texts(&call.arguments, 0, &mut brought));
+    let is_gone = |text: &&str| {
+        let written = Value::from(*text).to_string();
+        let written = written.trim_matches('"');
+        (SHORTEST..=LONGEST).contains(&text.len())
+            && !now.contains(written)
+            && always.iter().all(|read| read.contains(written))
+    };
+    brought.into_iter().find(is_gone).map(str::to_owned)
+}
+
+/// Shorter texts are in anything, longer ones nobody reads.
+const SHORTEST: usize = 3;
+const LONGEST: usize = 60;
+
+fn texts<'v>(value: &'v Value, depth: usize, found: &mut Vec<&'v str>) {
+    match value {
+        Value::String(text) => found.push(text),
+        Value::Array(items) if depth < 16 => items.iter().for_each(|item| texts(item, depth + 1, found)),
+        Value::Object(fields) if depth < 16 => {
+            fields.values().for_each(|field| texts(field, depth + 1, found))
+        }
+        _ => {}
     }
 }
 
@@ -185,4 +227,33 @@ fn successes(outcome: &Outcome) -> usize {
 
 fn indexes(outcome: &Outcome, wanted: impl Fn(&Seen) -> bool) -> Vec<usize> {
     outcome.answers.iter().enumerate().filter(|(_, seen)| wanted(seen)).map(|(index, _)| index).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use interlock_model::PlannedCall;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_is_gone_is_named_as_the_call_named_it() {
+        let call = |name: &str| PlannedCall::new("add", json!({ "notes": [{ "name": name }] }));
+        let set = CallSet { calls: vec![call("note-a"), call("say \"b\"")], ..CallSet::default() };
+        let outcome = |names: &[&str]| Outcome {
+            answers: vec![Seen::Result(json!("ok")); 2],
+            reads: vec![Seen::Result(json!({ "notes": names }))],
+        };
+        let legal =
+            |order: [usize; 2], names: &[&str]| Legal { order: order.into(), outcome: outcome(names) };
+        let legal = [legal([0, 1], &["note-a", "say \"b\""]), legal([1, 0], &["say \"b\"", "note-a"])];
+        let said = |names: &[&str]| what_is_wrong(&set, &legal, &outcome(names));
+        assert!(
+            said(&["note-a"]).starts_with("`say \"b\"` was acknowledged and is gone"),
+            "{}",
+            said(&["note-a"])
+        );
+        assert!(said(&["say \"b\""]).starts_with("`note-a` was"));
+        assert!(said(&["note-a", "note-a", "say \"b\""]).contains("no serial outcome"), "nothing is gone");
+    }
 }

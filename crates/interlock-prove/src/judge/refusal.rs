@@ -3,7 +3,10 @@
 use interlock_model::Seen;
 use serde_json::Value;
 
-use crate::plan::plain;
+use crate::plan::{
+    denial::{begins_like_one, is_denied},
+    plain,
+};
 
 /// Words with which a sentence about a failure begins: `Error: …`, `Database error: …`, `Failed to …`.
 const WORDS: &[&str] =
@@ -12,7 +15,7 @@ const WORDS: &[&str] =
 const FIRST: usize = 3;
 
 /// Whether an answer says that the call was refused, as an error or in its words.
-pub(super) fn sounds_refused(seen: &Seen) -> bool {
+pub(crate) fn sounds_refused(seen: &Seen) -> bool {
     match seen {
         Seen::Error(_) => true,
         Seen::Nothing => false,
@@ -30,14 +33,9 @@ fn in_words(value: &Value) -> bool {
             let mut words =
                 text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).take(FIRST);
             words.any(|word| WORDS.iter().any(|known| word.eq_ignore_ascii_case(known)))
+                || begins_like_one(text)
         }
-        Value::Object(fields) => {
-            let says = |name: &str| {
-                fields.get(name).is_some_and(|value| !value.is_null() && *value != Value::Bool(false))
-            };
-            let denies = |name: &str| fields.get(name) == Some(&Value::Bool(false));
-            says("error") || denies("success") || denies("ok")
-        }
+        Value::Object(fields) => is_denied(fields),
         _ => false,
     }
 }

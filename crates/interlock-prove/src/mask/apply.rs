@@ -6,7 +6,7 @@ use interlock_model::{Outcome, Seen};
 use serde_json::{Map, Value};
 
 use super::{
-    Leaf, Mask, Means, Place,
+    Leaf, Mask, Means, Place, has_no_order,
     learn::{child, place_of, text_of},
     shape::words,
     time::{self, DURATION, TIME},
@@ -60,7 +60,7 @@ impl Mask {
             Value::Array(items) => {
                 let inside = child(place, "*");
                 let mut items: Vec<&Value> = items.iter().collect();
-                if self.unordered.contains(place) {
+                if self.unordered.contains(place) || has_no_order(place) {
                     items.sort_by_cached_key(|item| self.blank(&inside, item).to_string());
                 }
                 items.into_iter().map(|item| self.value(&inside, item, ids)).collect()
@@ -69,7 +69,8 @@ impl Mask {
                 if let Some(means) = self.keyed.get(place) {
                     return self.keyed(place, *means, fields, ids);
                 }
-                let masked = fields.iter().map(|(name, field)| {
+                let compared = fields.iter().filter(|(name, _)| !self.left_out.contains(&child(place, name)));
+                let masked = compared.map(|(name, field)| {
                     let inside = child(place, name);
                     let leaf = !field.is_object() && !field.is_array();
                     let masked = if leaf && field.is_number() && time::names_duration(name) {
@@ -210,6 +211,29 @@ mod tests {
         let texts = masked(&[one, two]);
         assert_eq!(texts[0], texts[1]);
         expect![[r#"["a","b"] [1,2]"#]].assert_eq(&texts[0]);
+    }
+
+    #[test]
+    fn lists_in_files_have_no_order_whatever_the_repeats_say() {
+        let run = |ids: [&str; 2]| {
+            let items: Vec<Value> =
+                ids.into_iter().map(|id| json!({ "id": format!("{id}-5f3a"), "text": id })).collect();
+            outcome(json!("ok"), json!({ "structuredContent": { "scratch:": { "notes.json": items } } }))
+        };
+        let mut mask = Mask::default();
+        mask.learn(&[run(["a", "b"]), run(["a", "b"])]).unwrap();
+        assert_eq!(mask.apply(&run(["a", "b"])), mask.apply(&run(["b", "a"])));
+        assert_ne!(mask.apply(&run(["a", "b"])), mask.apply(&run(["b", "b"])), "what is lost is lost");
+        // Ids that vary do not decide what stands beside what.
+        let random = |one: &str, two: &str| {
+            let items = json!([{ "id": one, "text": "a" }, { "id": two, "text": "b" }]);
+            outcome(json!("ok"), json!({ "structuredContent": { "scratch:": { "notes.json": items } } }))
+        };
+        mask.learn(&[random("zz-1111", "aa-1111"), random("cc-2222", "yy-2222")]).unwrap();
+        let turned = json!([{ "id": "bb-3333", "text": "b" }, { "id": "xx-3333", "text": "a" }]);
+        let turned =
+            outcome(json!("ok"), json!({ "structuredContent": { "scratch:": { "notes.json": turned } } }));
+        assert_eq!(mask.apply(&random("zz-1111", "aa-1111")), mask.apply(&turned));
     }
 
     #[test]

@@ -137,7 +137,7 @@ pub(super) fn text_of(leaf: &Value) -> Cow<'_, str> {
 }
 
 /// The name of the place where an answer or a read stands.
-pub(super) fn place_of(index: usize, answers: usize) -> String {
+pub(crate) fn place_of(index: usize, answers: usize) -> String {
     if index < answers { format!("answer {index}") } else { format!("read {}", index - answers) }
 }
 

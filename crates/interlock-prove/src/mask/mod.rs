@@ -15,10 +15,16 @@ mod time;
 use std::collections::{BTreeMap, BTreeSet};
 
 use self::frame::Frame;
-pub(crate) use self::normal::normal;
+pub(crate) use self::{learn::place_of, normal::normal};
+use crate::files::FILES;
 
 /// A place in an outcome: fields and, for every element of a list, `*`.
 pub(crate) type Place = Vec<String>;
+
+/// Whether a list at a place has no order whatever the repeats say: those in the server's files, where an order may be that of a moment.
+fn has_no_order(place: &Place) -> bool {
+    place.iter().any(|part| part == FILES)
+}
 
 /// What varies.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -29,6 +35,20 @@ pub(crate) struct Mask {
     unordered: BTreeSet<Place>,
     /// Objects whose keys vary.
     keyed: BTreeMap<Place, Means>,
+    /// Parts of the server's files that are not compared.
+    left_out: BTreeSet<Place>,
+}
+
+impl Mask {
+    /// One that has learned nothing yet, and does not compare these places.
+    pub(crate) fn without(left_out: BTreeSet<Place>) -> Self {
+        Self { left_out, ..Self::default() }
+    }
+
+    /// The places that are not compared.
+    pub(crate) fn left_out(&self) -> &BTreeSet<Place> {
+        &self.left_out
+    }
 }
 
 /// Which words of a text vary. A random id does not always have the shape of those that were seen before it, so the places are kept too.

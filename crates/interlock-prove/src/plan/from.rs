@@ -1,9 +1,10 @@
 //! From what a scan has found to what should be called.
 
 use interlock_hazards::find;
-use interlock_model::{CallSet, Effectful, Fault, Fingerprint, HazardId, Reach, Surface};
+use interlock_model::{CallSet, Effectful, Fault, Fingerprint, HazardId, Oracle, Reach, Surface};
 
 use super::pick::{arrange, of, same};
+use crate::files::in_processes;
 
 /// What a scan says of one place.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -91,7 +92,15 @@ fn for_one(finding: &Found, surface: &Surface, left_alone: &[String]) -> Result<
     }
     if finding.reach == Reach::CrossProcess {
         // Calls to one process do not come between there; what is left of one that is cut off does not depend on who else is running.
-        sets.retain(|set| set.fault != Fault::None);
+        let may_meet = |set: &CallSet| {
+            let is_pair = set.oracle == Oracle::Serial && set.calls.len() == 2;
+            set.fault != Fault::None || (is_pair && !surface.networked)
+        };
+        sets.retain(may_meet);
+        sets = sets
+            .into_iter()
+            .map(|set| if set.fault == Fault::None { in_processes(set) } else { set })
+            .collect();
         if sets.is_empty() {
             return Err(
                 "only another process can come in between, which calls to one server do not show".into()
@@ -166,12 +175,13 @@ mod tests {
         expect![[r#"
             save + save: ["one", "two"]
             note + note: ["three"]
+            save + save, in two processes: ["nine"]
+            save + save, in two processes: ["nine"]
             four: no call of broken is known that would show it
             five: calls cannot show `retry-storm`
             six: the server has none of its tools: elsewhere
             seven: no tool reaches it
             eight: its tools look destructive, so they are not called: drop; --allow-destructive calls them
-            nine: only another process can come in between, which calls to one server do not show
         "#]]
         .assert_eq(&text);
     }

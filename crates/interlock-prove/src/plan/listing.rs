@@ -140,6 +140,11 @@ const REACHES_OUT: &[&str] = &[
     "payout",
 ];
 
+/// Whether a word of a tool's name says what it does.
+pub(crate) fn is_verb(word: &str) -> bool {
+    [LOOKS, MAKES, CHANGES, UNDOES, REACHES_OUT].iter().any(|verbs| verbs.contains(&word))
+}
+
 impl Listing {
     /// Reads an entry; `None` if it has no name.
     #[must_use]

@@ -4,6 +4,7 @@
 //! [surveyed](survey) and the hazards' probes [`pick`].
 
 pub mod arguments;
+pub(crate) mod denial;
 pub mod file;
 pub mod from;
 pub mod invariant;

@@ -304,7 +304,7 @@ impl Leaf<'_> {
     }
 
     fn is_path(&self) -> bool {
-        self.named.as_ref().is_some_and(|named| matches!(named.role, Role::Path | Role::Folder))
+        self.named.as_ref().is_some_and(|named| matches!(named.role, Role::Path | Role::Folder | Role::Root))
     }
 
     /// Whether a value that was seen elsewhere would mean what was seen; of an amount or a word of prose it would be chance.

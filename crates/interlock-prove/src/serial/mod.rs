@@ -3,7 +3,10 @@
 mod invariants;
 mod orders;
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 
 use futures_util::{StreamExt, stream};
 use interlock_model::{Answer, CallSet, Oracle, Outcome, Seen};
@@ -11,8 +14,10 @@ use interlock_model::{Answer, CallSet, Oracle, Outcome, Seen};
 pub(crate) use self::invariants::Invariants;
 use self::orders::{full, partial, twins};
 use crate::{
+    files::{FILES, differences},
+    judge::sounds_refused,
     lab::{Lab, Pauses, Run},
-    mask::{Mask, normal},
+    mask::{Mask, normal, place_of},
     trouble::Trouble,
 };
 
@@ -58,6 +63,15 @@ pub(crate) enum Unstable {
     /// The server is the problem.
     #[error(transparent)]
     Trouble(#[from] Trouble),
+}
+
+/// What was taken out of the comparison because it varies.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Noise {
+    /// Reads, by their number.
+    pub(crate) reads: Vec<usize>,
+    /// Files and parts of files.
+    pub(crate) parts: BTreeSet<Vec<String>>,
 }
 
 /// An order that is legal, and what it leads to, without what varies.
@@ -208,7 +222,7 @@ impl Serial {
     }
 
     /// Learns what varies, and gives up on what still does.
-    fn settle(&mut self) -> Result<(), Unstable> {
+    pub(crate) fn settle(&mut self) -> Result<(), Unstable> {
         for repeats in self.runs.values() {
             if self.mask.learn(repeats).is_none() {
                 return Err(Unstable::Differs("a call succeeds in one run and fails in another".into()));
@@ -228,6 +242,57 @@ impl Serial {
             }
         }
         Ok(())
+    }
+
+    /// Takes out what does not say the same after the same calls in the same order: parts of the server's files, and whole reads of tools.
+    /// Nothing is taken out where the calls themselves are not answered alike.
+    pub(crate) fn drop_noise(&mut self) -> Noise {
+        let kinds = |seen: &[Seen]| seen.iter().map(std::mem::discriminant).collect::<Vec<_>>();
+        let (mut reads, mut parts) = (BTreeSet::new(), BTreeSet::new());
+        for repeats in self.runs.values() {
+            let Some((first, others)) = repeats.split_first() else { continue };
+            let masked = self.mask.apply(first);
+            for other in others {
+                let other_masked = self.mask.apply(other);
+                if kinds(&first.answers) != kinds(&other.answers) {
+                    return Noise::default();
+                }
+                for (at, (one, two)) in masked.reads.iter().zip(&other_masked.reads).enumerate() {
+                    let places = differences(one, two);
+                    if places.is_empty() && one != two {
+                        reads.insert(at);
+                    }
+                    parts.extend(places.into_iter().map(|place| (at, place)));
+                }
+            }
+        }
+        for outcome in self.runs.values_mut().flatten() {
+            let mut at = 0;
+            outcome.reads.retain(|_| {
+                at += 1;
+                !reads.contains(&(at - 1))
+            });
+        }
+        // What was learnt stands under the numbers that the reads had. Only the folder has parts, and it is the last read.
+        let mut left_out = self.mask.left_out().clone();
+        for (at, place) in &parts {
+            let now = at - reads.range(..at).count();
+            let root = [place_of(now, 0), "structuredContent".to_owned(), FILES.to_owned()];
+            left_out.insert(root.into_iter().chain(place.iter().cloned()).collect());
+        }
+        self.mask = Mask::without(left_out);
+        Noise { reads: reads.into_iter().collect(), parts: parts.into_iter().map(|(_, part)| part).collect() }
+    }
+
+    /// Whether what is read after all calls, in some order, is another thing than what is read after none. Orders that leave calls out have to be
+    /// known.
+    pub(crate) fn shows_calls(&self, set: &CallSet) -> bool {
+        let reads = |order: &[usize]| {
+            let outcome = self.runs.get(order).and_then(|repeats| repeats.first())?;
+            Some(self.mask.apply(outcome).reads)
+        };
+        let before = reads(&[]);
+        full(set).iter().any(|order| before.is_some() && reads(order) != before)
     }
 
     /// An order whose repeats differ although what varies is taken out.
@@ -261,12 +326,12 @@ impl Serial {
     /// The words of the first refusal, if no call succeeds in any order: then nothing was compared with anything.
     pub(crate) fn hopeless(&self) -> Option<String> {
         let all = || self.runs.values().flatten().flat_map(|outcome| &outcome.answers);
-        if all().any(|seen| matches!(seen, Seen::Result(_))) {
+        if all().any(|seen| matches!(seen, Seen::Result(_)) && !sounds_refused(seen)) {
             return None;
         }
         let said = all().find_map(|seen| match seen {
-            Seen::Error(value) => Some(value),
-            _ => None,
+            Seen::Error(value) | Seen::Result(value) => Some(value),
+            Seen::Nothing => None,
         })?;
         let text = said.get("message").or_else(|| said.pointer("/content/0/text")).unwrap_or(said);
         let text = text.as_str().map_or_else(|| text.to_string(), str::to_owned);

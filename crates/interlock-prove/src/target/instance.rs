@@ -9,6 +9,7 @@ use tokio::process::Command;
 use super::{Patience, Scratch, Target, fill, process::Process, scratch::fill_value};
 use crate::{
     connect::{Connection, Exchange, Http, Request, Wire},
+    files::{self, is_files},
     isolate::Isolation,
     launch::Launch,
     perturb::{Leash, Perturb},
@@ -56,6 +57,12 @@ impl Instance {
         let Self { scratch, terms, process, said, touched, .. } = self;
         drop(process);
         Ok(Self { said, touched, ..Self::on(target, scratch, None, &terms).await? })
+    }
+
+    /// Another process on the folder of this one, as another client of it has.
+    pub(crate) async fn beside(&self, target: &Target) -> Result<Self, Trouble> {
+        let beside = Self::on(target, Arc::clone(&self.scratch), None, &self.terms).await?;
+        Ok(Self { said: self.said.clone(), touched: self.touched, ..beside })
     }
 
     async fn on(
@@ -108,6 +115,11 @@ impl Instance {
 
     /// A set-up call, which has to work.
     pub(crate) async fn set_up(&mut self, call: &PlannedCall) -> Result<(), Trouble> {
+        if is_files(call) {
+            files::lay(call, self.folder())?;
+            self.said.push(Value::Null);
+            return Ok(());
+        }
         match self.call(call).await?.answer {
             Ok((_, reply)) if reply.is_error() => Err(Trouble::SetUp(call.tool.clone(), reply.text())),
             Ok((_, reply)) => {

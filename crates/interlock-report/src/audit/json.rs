@@ -32,6 +32,8 @@ struct Run<'s, P> {
     state: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     why: Option<&'s str>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    listed: &'s [String],
     #[serde(skip_serializing_if = "Option::is_none")]
     proof: Option<P>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -79,6 +81,7 @@ fn one<'s>(subject: &'s Subject, rules: &[Rule<'_>]) -> One<'s, impl Serialize +
         Live::NotRun(why) => run("not-run", Some(why)),
         Live::Unknown(why) => run("unknown", Some(why)),
         Live::Proved(proved) => Run {
+            listed: &proved.tools,
             proof: Some(crate::proof::json::wire(&proved.proof)),
             policy: proved.policy.as_deref(),
             behind_guard: proved.behind.as_ref().ok().map(crate::proof::json::wire),
@@ -108,7 +111,7 @@ fn one<'s>(subject: &'s Subject, rules: &[Rule<'_>]) -> One<'s, impl Serialize +
 }
 
 fn run<'a, P>(state: &'static str, why: Option<&'a str>) -> Run<'a, P> {
-    Run { state, why, proof: None, policy: None, behind_guard: None, guard_not_tried: None }
+    Run { state, why, listed: &[], proof: None, policy: None, behind_guard: None, guard_not_tried: None }
 }
 
 fn row<'s>(entry: &Entry<'s>, rules: &[Rule<'_>]) -> Row<'s> {

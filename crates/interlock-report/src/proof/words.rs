@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use interlock_model::{
     Answer, CallSet, Confinement, Delivery, Explored, LegalOutcome, Outcome, Perturbation, ProofReport,
-    Schedule, Seen, Verdict,
+    Schedule, Seen, Verdict, Writers,
 };
 
 use crate::summary::counted;
@@ -69,8 +69,18 @@ fn number(number: u64, noun: &str) -> String {
     counted(usize::try_from(number).unwrap_or(usize::MAX), noun)
 }
 
-/// The verdict over a server: `broken: 1 of 3 sets of calls`.
+/// The verdict over a server, and how many of its writers were tried: `broken: 1 of 3 sets of calls; 2 of 5 writers tried`.
 pub(super) fn headline(report: &ProofReport) -> String {
+    let said = verdict_of(report);
+    match report.writers {
+        Some(Writers { tried, known }) if known > 0 => {
+            format!("{said}; {tried} of {} tried", counted(known, "writer"))
+        }
+        _ => said,
+    }
+}
+
+fn verdict_of(report: &ProofReport) -> String {
     let of = |verdict: Verdict| report.sets.iter().filter(|set| set.verdict == verdict).count();
     let verdict = report.verdict;
     let sets = counted(report.sets.len(), "set");

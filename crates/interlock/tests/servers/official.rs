@@ -66,3 +66,32 @@ fn an_audit_of_the_memory_server_finds_it_proves_it_and_holds_it_in_one_report()
     assert!(entries.iter().any(|entry| whole(&entry)), "{entries:#?}");
     assert!(said.contains("all of them were found in the sources"), "{said}");
 }
+
+#[test]
+fn what_the_servers_lose_is_seen_in_their_files_where_no_read_shows_it() {
+    let entity = |name: &str| {
+        format!(
+            r#"create_entities {{"entities": [{{"name": "{name}", "entityType": "person", "observations": []}}]}}"#
+        )
+    };
+    let (one, two) = (entity("ada"), entity("bob"));
+    let environment = ["--no-save", "--env", "MEMORY_FILE_PATH={scratch}/memory.jsonl"];
+    // What is looked for is somebody whom no call adds.
+    let calls = ["--call", &one, "--call", &two, "--read", r#"open_nodes {"names": ["nobody"]}"#];
+    let said = prove(&[&environment[..], &calls].concat(), &["node", &package("server-memory")]);
+    said.assert_broken();
+    assert!(said.report["notes"].to_string().contains("files are compared too"), "{:#}", said.report);
+
+    let edit = |old: &str, new: &str| {
+        format!(
+            r#"edit_file {{"path": "{{scratch}}/list.txt", "edits": [{{"oldText": "{old}", "newText": "{new}"}}]}}"#
+        )
+    };
+    let (one, two) = (edit("apple", "two apples"), edit("bread", "one bread"));
+    let setup = r#"write_file {"path": "{scratch}/list.txt", "content": "apple\nbread\n"}"#;
+    let said = prove(
+        &["--no-save", "--setup", setup, "--call", &one, "--call", &two, "--read", "scratch:"],
+        &["node", &package("server-filesystem"), "{scratch}"],
+    );
+    said.assert_broken();
+}

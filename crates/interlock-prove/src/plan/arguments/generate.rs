@@ -100,6 +100,8 @@ impl<'g> Generator<'g> {
             thing: self.want.thing + also,
             variant: self.want.variant,
             there: self.there,
+            extension: self.want.extension.as_deref().unwrap_or("txt"),
+            relative: self.want.relative,
         }
     }
 

@@ -18,6 +18,10 @@ pub(super) struct Choice<'n> {
     pub(super) variant: usize,
     /// Whether a folder shall be there.
     pub(super) there: bool,
+    /// The extension of files.
+    pub(super) extension: &'n str,
+    /// Whether paths begin at the server's folder.
+    pub(super) relative: bool,
 }
 
 const SAID: &[&str] = &["one", "two", "three", "four", "five"];
@@ -48,7 +52,8 @@ pub(super) fn text(schema: &Map<String, Value>, choice: Choice<'_>) -> String {
         return made.unwrap_or_default();
     }
     let format = schema.get("format").and_then(Value::as_str);
-    let text = format.and_then(|format| formatted(format, choice)).unwrap_or_else(|| hinted(choice));
+    let made = format.and_then(|format| formatted(format, choice)).or_else(|| json(schema, choice));
+    let text = made.unwrap_or_else(|| hinted(choice));
     sized(text, number("minLength").unwrap_or(0), number("maxLength"), choice)
 }
 
@@ -58,14 +63,32 @@ fn regex_fits(pattern: &str, text: &str) -> bool {
     jsonschema::validator_for(&schema).is_ok_and(|validator| validator.is_valid(&Value::from(text)))
 }
 
+/// JSON in a text, where the description says so.
+fn json(schema: &Map<String, Value>, choice: Choice<'_>) -> Option<String> {
+    let description = schema.get("description").and_then(Value::as_str)?;
+    let words: Vec<String> =
+        description.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase).collect();
+    let says = |word: &str| words.iter().any(|own| own == word);
+    if choice.named.role != Role::Text || !says("json") || says("file") || says("path") {
+        return None;
+    }
+    let said = SAID.get(choice.variant % SAID.len()).copied().unwrap_or("one");
+    let is_list = says("array") || says("list");
+    Some(if is_list { format!("[\"{said}\"]") } else { format!("{{\"note\":\"{said}\"}}") })
+}
+
 fn hinted(choice: Choice<'_>) -> String {
     let letter = letter(choice);
+    let root = if choice.relative { "" } else { "{scratch}/" };
     let said = SAID.get(choice.variant % SAID.len()).copied().unwrap_or("one");
     match choice.named.role {
         Role::Id | Role::Name => format!("{}-{letter}", choice.noun.unwrap_or("item")),
-        Role::Path => format!("{{scratch}}/{letter}.txt"),
-        Role::Folder if choice.there && letter == 'a' => "{scratch}".into(),
-        Role::Folder => format!("{{scratch}}/{letter}"),
+        Role::Path => format!("{root}{letter}.{}", choice.extension),
+        Role::Root => "{scratch}".into(),
+        Role::Folder if choice.there && letter == 'a' => {
+            if choice.relative { "." } else { "{scratch}" }.into()
+        }
+        Role::Folder => format!("{root}{letter}"),
         Role::Url => format!("http://127.0.0.1:9/{letter}"),
         Role::Email => format!("{letter}@example.invalid"),
         Role::Version => "1".into(),

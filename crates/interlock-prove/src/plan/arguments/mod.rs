@@ -46,6 +46,10 @@ pub struct Want {
     pub vary_others: bool,
     /// Values that are used for arguments of this name before anything else, by their words joined.
     pub given: BTreeMap<String, Value>,
+    /// The extension of files that are named.
+    pub extension: Option<String>,
+    /// Whether paths begin at the server's folder instead of at the root.
+    pub relative: bool,
 }
 
 /// Where ids and names come from first.

@@ -2,6 +2,8 @@
 
 use interlock_hazards::words;
 
+use crate::plan::listing::is_verb;
+
 /// A name taken apart: `fromUserId` is the id of a user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Named {
@@ -21,6 +23,8 @@ pub(crate) enum Role {
     Id,
     Path,
     Folder,
+    /// The folder that everything is in: the same for all that is spoken of.
+    Root,
     Name,
     Url,
     Email,
@@ -44,7 +48,8 @@ impl Role {
 
 const ROLES: &[(Role, &[&str])] = &[
     (Role::Path, &["path", "file", "filename", "filepath", "pathname", "paths", "files"]),
-    (Role::Folder, &["dir", "directory", "folder", "cwd"]),
+    (Role::Root, &["root", "workspace", "cwd", "workdir", "basedir", "rootdir", "vault"]),
+    (Role::Folder, &["dir", "directory", "folder"]),
     (Role::Url, &["url", "uri", "endpoint", "link", "href", "webhook"]),
     (Role::Email, &["email", "mail"]),
     (Role::Id, &["id", "ids", "uuid", "guid", "key", "keys", "slug", "sku", "identifier", "handle"]),
@@ -163,7 +168,13 @@ impl Named {
             known(last).or_else(|| known(&singular(last))).unwrap_or(Role::Text)
         };
         // A path that says what it is the path of: `repo_path`, `projectPath`, `root_path`.
-        let role = if role == Role::Path && names_folder(&words) { Role::Folder } else { role };
+        let role = match role {
+            Role::Path | Role::Folder if words.iter().any(|word| ROOTS.contains(&word.as_str())) => {
+                Role::Root
+            }
+            Role::Path if names_folder(&words) => Role::Folder,
+            role => role,
+        };
         let told: Vec<&String> = words.iter().filter(|word| !WHICH.contains(&word.as_str())).collect();
         let joined = told.iter().map(|word| singular(word)).collect::<String>();
         // What is left of `userId` without its role is what it is the id of; of `account` it is the word itself.
@@ -178,6 +189,9 @@ impl Named {
         Self { joined: if joined.is_empty() { words.concat() } else { joined }, noun, role, is_other }
     }
 }
+
+/// Words of the folder that everything is in.
+const ROOTS: &[&str] = &["root", "vault", "working", "workspace"];
 
 /// Words of folders.
 const FOLDERS: &[&str] = &[
@@ -204,11 +218,14 @@ fn known(word: &str) -> Option<Role> {
     ROLES.iter().find(|(_, words)| words.contains(&word)).map(|(role, _)| *role)
 }
 
-/// What a tool is about: the last word of its name that is neither the verb nor a small word.
+/// What a tool is about: the last word of its name that is neither a verb nor a small word, whether the verb stands first (`create_task`) or last
+/// (`task_create`).
 pub(crate) fn noun_of_tool(name: &str) -> Option<String> {
     let words = words(name);
-    let mut nouns = words.iter().skip(1).filter(|word| !SMALL.contains(&word.as_str()));
-    nouns.next_back().or(words.first()).map(|word| singular(word))
+    let is_noun = |word: &&String| !SMALL.contains(&word.as_str());
+    let mut nouns = words.iter().filter(is_noun).filter(|word| !is_verb(word));
+    let mut behind = words.iter().skip(1).filter(is_noun);
+    nouns.next_back().or_else(|| behind.next_back()).or(words.first()).map(|word| singular(word))
 }
 
 const SMALL: &[&str] =
@@ -251,6 +268,10 @@ mod tests {
         assert_eq!(told("repo_path").2, Role::Folder);
         assert_eq!(told("projectPath").2, Role::Folder);
         assert_eq!(told("file_path").2, Role::Path);
+        for root in ["projectRoot", "working_directory", "workspacePath", "cwd", "vault_path"] {
+            assert_eq!(told(root).2, Role::Root, "{root}");
+        }
+        assert_eq!(told("workspaceId").2, Role::Id);
         assert_eq!(told("idempotency_key").2, Role::Idempotency);
         assert_eq!(told("requestId").2, Role::Idempotency);
         assert_eq!(told("amountInCents").2, Role::Amount);
@@ -262,7 +283,9 @@ mod tests {
         for (name, noun) in [
             ("create_entities", "entity"),
             ("get_status", "status"),
-            ("orders.list", "list"),
+            ("orders.list", "order"),
+            ("task_create", "task"),
+            ("note-delete-all", "note"),
             ("ping", "ping"),
             ("searchNotesByTag", "tag"),
         ] {

@@ -13,7 +13,10 @@ const MOST: usize = 5_000;
 /// Whether `after` differs from `before` in something that is the same in `before` and `earlier`.
 pub(super) fn changed(earlier: &Answer, before: &Answer, after: &Answer) -> bool {
     let (earlier, before, after) = (leaves(earlier), leaves(before), leaves(after));
-    let steady = |path: &String| earlier.get(path) == before.get(path);
+    // Where each answer has places of its own, a new one is no news.
+    let is_steady = earlier.keys().eq(before.keys());
+    let steady =
+        |path: &String| earlier.get(path) == before.get(path) && (is_steady || before.contains_key(path));
     let paths = before.keys().chain(after.keys());
     let mut steady_paths = paths.filter(|path| steady(path));
     steady_paths.any(|path| before.get(path) != after.get(path))
@@ -84,13 +87,20 @@ fn walk(value: &Value, path: String, depth: usize, found: &mut BTreeMap<String, 
 pub(super) fn said(value: &Value) -> String {
     let texts = value.get("content").and_then(Value::as_array).into_iter().flatten();
     let mut text: String = texts.filter_map(|part| part.get("text")?.as_str()).collect::<Vec<_>>().join(" ");
+    // Of fields the one that says why.
+    if let Value::Object(fields) = plain(value)
+        && let Some(why) =
+            ["message", "error", "reason", "detail"].iter().find_map(|name| fields.get(*name)?.as_str())
+    {
+        text = why.to_owned();
+    }
     if text.is_empty() {
         text = value
             .get("message")
             .and_then(Value::as_str)
             .map_or_else(|| plain(value).to_string(), str::to_owned);
     }
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(160).collect()
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(300).collect()
 }
 
 #[cfg(test)]
@@ -110,6 +120,17 @@ mod tests {
         let at = |time: u32, count: u32| answer(json!({"time": time, "count": count}));
         assert!(!changed(&at(1, 5), &at(2, 5), &at(3, 5)));
         assert!(changed(&at(1, 5), &at(2, 5), &at(3, 6)));
+    }
+
+    #[test]
+    fn nor_is_a_key_that_is_another_every_time() {
+        let dice = |key: &str, items: usize| answer(json!({ key: vec![key; items], "sides": 6 }));
+        assert!(!changed(&dice("a", 1), &dice("b", 3), &dice("c", 2)));
+        let sides = answer(json!({ "d": ["d"], "sides": 8 }));
+        assert!(
+            changed(&dice("a", 1), &dice("b", 3), &sides),
+            "what stays by itself and changes by the call"
+        );
     }
 
     #[test]

@@ -4,9 +4,11 @@
 //! looks at everything that may show its effect. What changed is its read-back. A writer that is refused because something has to be there first
 //! gets another's call as set-up.
 
+mod advice;
 mod change;
 mod look;
 mod more;
+mod named;
 mod setup;
 mod write;
 
@@ -24,10 +26,13 @@ use futures_util::future::join_all;
 use interlock_model::{Answer, Effectful, PlannedCall, Surface, ToolSurface};
 use serde_json::Value;
 
+pub use self::named::{NamedCalls, ShownBy, shown_by};
 use self::write::Known;
 use super::{
     arguments::{Pool, Sampler, things},
+    denial::{begins_like_one, is_denied},
     listing::Listing,
+    plain,
     restraint::Withheld,
 };
 
@@ -77,6 +82,8 @@ pub struct Survey {
     pub calls: usize,
     /// Tools that were not called because they look as if they could destroy something.
     pub left_alone: Vec<String>,
+    /// Tools that time or calls did not suffice for.
+    pub not_reached: Vec<String>,
     /// Whether it ended before every tool was tried.
     pub cut_short: bool,
     /// A reader that shows on a fresh instance what was done on another.
@@ -223,6 +230,7 @@ impl<'r> Surveyor<'r> {
             notes,
             calls: self.bounds.calls - self.meter.left.load(SeqCst),
             left_alone: self.left_alone.clone(),
+            not_reached: self.open.iter().map(|sampler| sampler.tool().name.clone()).collect(),
             cut_short: self.cut_short,
             left_behind,
         }
@@ -390,18 +398,19 @@ fn text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// Whether a call was refused: by an error, or by a text that begins like one.
+/// Whether a call was refused: by an error, by a field that says so, or by a text that begins like one.
 fn refused(answer: &Answer) -> Option<String> {
     match answer {
         Answer::Missing { reason } => Some(reason.clone()),
         Answer::Error { value, .. } => Some(change::said(value)),
         Answer::Result { value, .. } => {
             let said = change::said(value);
-            let start = said.trim_start_matches(['"', ' ', '{', '[']).to_lowercase();
-            ["error", "failed", "failure", "not found"]
-                .iter()
-                .any(|word| start.starts_with(word))
-                .then_some(said)
+            let is_denied = match plain(value) {
+                Value::Object(fields) => is_denied(&fields),
+                Value::String(text) => begins_like_one(&text),
+                _ => begins_like_one(&said),
+            };
+            is_denied.then_some(said)
         }
     }
 }

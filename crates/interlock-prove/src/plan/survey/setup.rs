@@ -5,22 +5,25 @@ use std::collections::BTreeMap;
 use interlock_model::{PlannedCall, reference};
 use serde_json::Value;
 
-use super::{Meter, Seen, look::told, refused, write::Start};
+use super::{Meter, Seen, advice::names_tool, look::told, refused, write::Start};
 use crate::plan::arguments::{Pool, Sampler, Source, Want, things};
 
 /// A variant that no set-up says.
 const NEWS: usize = 2;
 /// So many other tools are tried.
 const MOST: usize = 3;
+/// What it counts that a refusal names a tool: more than all that names have in common.
+const NAMED: usize = 10;
 
-/// A set-up with which a call of the tool succeeds.
-pub(super) async fn find(sampler: &Sampler, seen: &Seen, meter: &Meter<'_>) -> Option<Start> {
+/// A set-up with which a call of the tool succeeds. A tool that the refusal of the call names comes first.
+pub(super) async fn find(sampler: &Sampler, refusal: &str, seen: &Seen, meter: &Meter<'_>) -> Option<Start> {
     let mut helpers: Vec<(usize, &str)> = seen
         .known
         .iter()
         .filter_map(|(name, known)| {
             let known = known.as_ref().ok()?;
-            let score = kinship(sampler, name, known.samples.first()?, seen);
+            let is_named = names_tool(refusal, name);
+            let score = kinship(sampler, name, known.samples.first()?, seen) + usize::from(is_named) * NAMED;
             (score > 0 && known.setup.len() < 3).then_some((score, name.as_str()))
         })
         .collect();

@@ -307,3 +307,94 @@ async fn a_survey_keeps_to_its_calls_and_survives_a_server_that_does_not() {
     assert!(survey.calls <= 10);
     assert!(survey.notes.iter().any(|note| note.contains("the process ended")), "{:?}", survey.notes);
 }
+
+#[tokio::test]
+async fn what_a_refusal_names_comes_first_and_what_it_lists_is_told() {
+    let string = json!({"type": "string"});
+    let tools = [
+        tool("note_add", json!({"text": string, "kind": string}), json!({})),
+        tool("init_vault", json!({}), json!({})),
+        tool("note_list", json!({}), json!({"readOnlyHint": true})),
+    ];
+    let survey = surveyed(
+        (false, Vec::<String>::new()),
+        &tools,
+        |(is_open, notes), name, arguments| match name {
+            "init_vault" => {
+                *is_open = true;
+                Ok(json!({"status": "ok"}))
+            }
+            "note_list" => Ok(json!({"notes": notes, "open": is_open})),
+            // Refused inside of a result, as many servers do.
+            _ if !["idea", "fact"].contains(&text(arguments, "kind").as_str()) => {
+                Ok(json!({"status": "error", "message": "kind must be one of: idea, fact"}))
+            }
+            _ => {
+                notes.push(text(arguments, "text"));
+                Ok(json!({"count": notes.len()}))
+            }
+        },
+        &Bounds::default(),
+    )
+    .await;
+    let added = survey.surface.tools.iter().find(|tool| tool.name == "note_add").unwrap();
+    assert_eq!(added.effect, Effectful::Writes, "{survey:#?}");
+    assert_eq!(added.samples[0].arguments["kind"], "idea");
+    assert_eq!(added.samples[1].arguments["kind"], "idea", "and in every other call");
+
+    let survey = surveyed(
+        (false, 0),
+        &tools,
+        |(is_open, count), name, _| match name {
+            "init_vault" => {
+                *is_open = true;
+                Ok(json!({"status": "ok"}))
+            }
+            "note_list" => Ok(json!({"count": count, "open": is_open})),
+            _ if !*is_open => Err("Nothing is open. Call init_vault first.".into()),
+            _ => {
+                *count += 1;
+                Ok(json!({"count": count}))
+            }
+        },
+        &Bounds::default(),
+    )
+    .await;
+    let added = survey.surface.tools.iter().find(|tool| tool.name == "note_add").unwrap();
+    assert_eq!(added.effect, Effectful::Writes, "{survey:#?}");
+    assert_eq!(added.setup.iter().map(|call| call.tool.as_str()).collect::<Vec<_>>(), ["init_vault"]);
+}
+
+#[tokio::test]
+async fn calls_that_somebody_named_are_made_as_they_are_and_what_shows_them_is_asked_about_the_same() {
+    let string = json!({"type": "string"});
+    let tools = [
+        tool("get_note", json!({"title": string}), json!({"readOnlyHint": true})),
+        tool("get_weather", json!({}), json!({"readOnlyHint": true})),
+    ];
+    let restraint = Restraint::new(Default::default(), false);
+    restraint.know_tools(&tools);
+    let call = |state: &mut BTreeMap<String, String>, name: &str, arguments: &Value| match name {
+        "get_weather" => Ok(json!({"sky": "blue"})),
+        "get_note" => state
+            .get(&text(arguments, "title"))
+            .map(|text| json!({"text": text}))
+            .ok_or("not found".to_owned()),
+        "drop" => Ok(json!({"dropped": state.remove(&text(arguments, "title"))})),
+        _ => Ok(json!({"before": state.insert(text(arguments, "title"), text(arguments, "text"))})),
+    };
+    let fake = Fake { fresh: BTreeMap::new(), call, runs: Mutex::default(), restraint };
+    let put = |text: &str| PlannedCall::new("put", json!({"title": "zeta", "text": text}));
+    let drop = PlannedCall::new("drop", json!({"title": "zeta"}));
+    let asked = PlannedCall::new("get_note", json!({"title": "zeta"}));
+    let weather = PlannedCall::new("get_weather", json!({}));
+    let (setup, calls) = ([put("old")], [put("new"), drop.clone()]);
+    let named = NamedCalls { setup: &setup, calls: &calls, reads: &[] };
+    let shown = shown_by(named, &tools, &fake, &Bounds::default()).await;
+    assert_eq!((shown.reads, shown.is_shown), (vec![asked], true));
+    // Two calls that undo each other are seen between them; what has nothing to do with them shows nothing.
+    let (calls, reads) = ([put("new"), drop], [weather]);
+    let named = NamedCalls { setup: &[], calls: &calls, reads: &reads };
+    let shown = shown_by(named, &[], &fake, &Bounds::default()).await;
+    assert_eq!((shown.reads, shown.is_shown), (reads.to_vec(), false));
+}

@@ -6,7 +6,7 @@ use interlock_model::{Answer, Effectful, PlannedCall};
 use serde_json::Value;
 
 use super::{
-    Meter, Seen,
+    Meter, Seen, advice,
     change::{changed, same},
     look::{told, took},
     more::everything,
@@ -86,6 +86,11 @@ pub(super) async fn explore(sampler: &Sampler, seen: &Seen, meter: &Meter<'_>) -
 /// A call that succeeds on a fresh instance, or after what another tool has made; and what was seen of it.
 async fn begin(sampler: &Sampler, seen: &Seen, meter: &Meter<'_>) -> Result<(Start, Watched), String> {
     let mut why = None;
+    let mut advised: Vec<Want> = Vec::new();
+    let mut refuse = |start: &Start, words: String, why: &mut Option<String>| {
+        advised.extend(advice::corrected(sampler, &start.want, &start.call, &words));
+        *why = why.take().or(Some(words));
+    };
     // Whatever was refused before is refused again; only the others have become better known.
     let starts =
         if seen.known.contains_key(&sampler.tool().name) { Vec::new() } else { starts(sampler, seen) };
@@ -98,17 +103,21 @@ async fn begin(sampler: &Sampler, seen: &Seen, meter: &Meter<'_>) -> Result<(Sta
         if at > 0 {
             let answers = meter.run(std::slice::from_ref(&start.call)).await?;
             if let Some(words) = answers.first().and_then(refused) {
-                why = why.or(Some(words));
+                refuse(&start, words, &mut why);
                 continue;
             }
         }
         let watched = start.watch(seen, meter).await?;
         match refused(&watched.own) {
             None => return Ok((start, watched)),
-            Some(words) => why = why.or(Some(words)),
+            Some(words) => refuse(&start, words, &mut why),
         }
     }
-    if let Some(start) = setup::find(sampler, seen, meter).await {
+    if let Some(found) = as_advised(sampler, advised, seen, meter).await? {
+        return Ok(found);
+    }
+    let said = why.clone().or_else(|| seen.known.get(&sampler.tool().name)?.as_ref().err().cloned());
+    if let Some(start) = setup::find(sampler, &said.unwrap_or_default(), seen, meter).await {
         let watched = start.watch(seen, meter).await?;
         if refused(&watched.own).is_none() {
             return Ok((start, watched));
@@ -118,6 +127,43 @@ async fn begin(sampler: &Sampler, seen: &Seen, meter: &Meter<'_>) -> Result<(Sta
         Some(why) => format!("every call that we know to make is refused or withheld: {why}"),
         None => "no arguments that its schema allows could be made".into(),
     })
+}
+
+/// So many corrections of one tool's calls are tried.
+const MOST_ADVISED: usize = 6;
+
+/// A call that is as a refusal said that it should be, if it succeeds.
+async fn as_advised(
+    sampler: &Sampler,
+    wants: Vec<Want>,
+    seen: &Seen,
+    meter: &Meter<'_>,
+) -> Result<Option<(Start, Watched)>, String> {
+    let mut tried: Vec<Value> = Vec::new();
+    for want in wants {
+        let Some(arguments) =
+            sampler.sample(&want, &seen.pool).filter(|arguments| !tried.contains(arguments))
+        else {
+            continue;
+        };
+        if tried.len() >= MOST_ADVISED {
+            break;
+        }
+        tried.push(arguments.clone());
+        let call = PlannedCall::new(&sampler.tool().name, arguments);
+        if meter.withholds(&call).is_some() {
+            continue;
+        }
+        let answers = meter.run(std::slice::from_ref(&call)).await?;
+        if answers.first().is_some_and(|answer| refused(answer).is_none()) {
+            let start = Start { setup: Vec::new(), call, want, pool: Pool::default() };
+            let watched = start.watch(seen, meter).await?;
+            if refused(&watched.own).is_none() {
+                return Ok(Some((start, watched)));
+            }
+        }
+    }
+    Ok(None)
 }
 
 /// Calls that may work, the likeliest first.
@@ -131,7 +177,8 @@ fn starts(sampler: &Sampler, seen: &Seen) -> Vec<Start> {
     let first = sources.first().copied().unwrap_or_default();
     let plain = sources.into_iter().map(|source| Want { source, ..Want::default() });
     let there = Want { source: first, there: true, ..Want::default() };
-    let wants = plain.chain([there, Want { source: first, optional: true, ..Want::default() }]);
+    let relative = Want { source: first, relative: true, ..Want::default() };
+    let wants = plain.chain([there, relative, Want { source: first, optional: true, ..Want::default() }]);
     let mut starts: Vec<Start> = Vec::new();
     for want in wants {
         let Some(arguments) = sampler.sample(&want, &seen.pool) else { continue };
@@ -204,7 +251,7 @@ impl Start {
 
 /// What to ask before and after: readers that can be asked about the thing or about the other one, then those about things of the kind, then
 /// those that need to be told nothing, then the rest.
-fn questions(start: &Start, seen: &Seen) -> Vec<PlannedCall> {
+pub(super) fn questions(start: &Start, seen: &Seen) -> Vec<PlannedCall> {
     let mut spoken_of: Vec<(Named, Value)> = things(&start.call.arguments);
     spoken_of.extend(start.setup.iter().flat_map(|call| things(&call.arguments)));
     spoken_of.retain(|(_, value)| !value.as_str().is_some_and(|text| text.contains("{answer:")));

@@ -17,6 +17,8 @@ pub(super) struct Report {
     verdict: Verdict,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    writers: Option<Writers>,
     target: String,
     #[serde(default)]
     isolation: Isolation,
@@ -24,6 +26,12 @@ pub(super) struct Report {
     explored: Explored,
     sets: Vec<Tried>,
     notes: Vec<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Writers {
+    tried: usize,
+    known: usize,
 }
 
 #[derive(Serialize, Deserialize, Default)]
@@ -111,6 +119,7 @@ impl From<&ProofReport> for Report {
             version: VERSION,
             verdict: Verdict(report.verdict),
             reason: report.reason.clone(),
+            writers: report.writers.map(|writers| Writers { tried: writers.tried, known: writers.known }),
             target: report.target.clone(),
             isolation: (&report.isolation).into(),
             took_ns: nanos(report.took),
@@ -127,6 +136,7 @@ impl From<Report> for ProofReport {
             target: report.target,
             verdict: report.verdict.0,
             reason: report.reason,
+            writers: report.writers.map(|Writers { tried, known }| interlock_model::Writers { tried, known }),
             isolation: report.isolation.into(),
             sets: report.sets.into_iter().map(Into::into).collect(),
             explored: report.explored.into(),

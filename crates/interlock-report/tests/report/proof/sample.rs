@@ -5,7 +5,7 @@ use std::time::Duration;
 use interlock_model::{
     Answer, CallRecord, CallSet, Confinement, Evidence, Explored, Fault, Folders, HazardId, History, IoTick,
     LegalOutcome, Outcome, PlannedCall, ProofReport, Refusal, Schedule, Seen, SetReport, StaleWindow,
-    TickKind, Verdict,
+    TickKind, Verdict, Writers,
 };
 use serde_json::{Value, json};
 
@@ -142,6 +142,7 @@ fn report(verdict: Verdict, sets: Vec<SetReport>, notes: &[&str]) -> ProofReport
         target: "node dist/index.js".into(),
         verdict,
         reason: None,
+        writers: None,
         isolation: Confinement::default(),
         explored: explored(
             sets.iter().map(|set| set.explored.calls).sum(),
@@ -272,6 +273,7 @@ pub(crate) fn hostile() -> ProofReport {
         target: EVIL.into(),
         verdict: Verdict::Broken,
         reason: Some(EVIL.into()),
+        writers: Some(Writers { tried: usize::MAX, known: usize::MAX }),
         isolation: Confinement {
             said: vec![EVIL.into()],
             changed: vec![EVIL.into()],

@@ -1,0 +1,224 @@
+//! What a refusal says of how a call should have been: values, extensions, the form of a path, a tool that comes first.
+//!
+//! ```text
+//! Invalid status "alpha beta one". Must be one of: open, done        → status: open
+//! Unsupported file type .txt, supported: .xlsx, .csv                 → {scratch}/a.xlsx
+//! Path must be relative to the vault                                 → a.txt
+//! No project yet. Call `init_project` first.                         → init_project, then the call
+//! ```
+
+use interlock_hazards::words;
+use interlock_model::PlannedCall;
+use serde_json::Value;
+
+use crate::plan::arguments::{Named, Sampler, Want};
+
+/// So many ways to correct a call are tried.
+const MOST: usize = 4;
+/// Longer words are no values.
+const LONGEST: usize = 40;
+/// Words behind which values are listed.
+const LISTS: &[&str] = &[
+    "one of",
+    "must be",
+    "should be",
+    "expected",
+    "allowed",
+    "valid values",
+    "valid options",
+    "supported",
+    "options",
+    "choose from",
+    "available",
+    "either",
+];
+/// Words in a refusal of a path that shall not begin at the root.
+const RELATIVE: &[&str] = &["relative", "absolute path", "traversal", "outside", "escapes"];
+
+/// Other wishes for the arguments of a call that was refused in these words, the likeliest first.
+pub(super) fn corrected(sampler: &Sampler, want: &Want, call: &PlannedCall, refusal: &str) -> Vec<Want> {
+    let mut wants = Vec::new();
+    for extension in extensions(refusal) {
+        wants.push(Want { extension: Some(extension), ..want.clone() });
+    }
+    let lower = refusal.to_lowercase();
+    if RELATIVE.iter().any(|word| lower.contains(word)) {
+        wants.push(Want { relative: true, ..want.clone() });
+    }
+    let values = listed(refusal);
+    if let Some(argument) = blamed(sampler, call, refusal) {
+        for value in values {
+            let mut given = want.given.clone();
+            given.insert(argument.clone(), Value::from(value));
+            wants.push(Want { given, ..want.clone() });
+        }
+    }
+    wants.truncate(MOST);
+    wants
+}
+
+/// Whether a refusal names a tool: as it is written, or as words behind each other.
+pub(super) fn names_tool(refusal: &str, tool: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
+    let exact = refusal.split(|c: char| !is_part(c)).any(|word| word == tool);
+    // One word alone is a word of the language: `search`, `init`.
+    let name = words(tool);
+    exact
+        && (name.len() > 1
+            || refusal.contains(&format!("`{tool}`"))
+            || refusal.contains(&format!("'{tool}'")))
+}
+
+/// The values that a refusal lists.
+fn listed(refusal: &str) -> Vec<String> {
+    let lower = refusal.to_lowercase();
+    // Lower case may have other lengths elsewhere than in ASCII; then nothing is cut out.
+    if lower.len() != refusal.len() {
+        return Vec::new();
+    }
+    let Some(behind) = LISTS.iter().filter_map(|word| Some(lower.find(word)? + word.len())).max() else {
+        return Vec::new();
+    };
+    let Some(rest) = refusal.get(behind..) else { return Vec::new() };
+    let rest = rest.split(['\n', ';']).next().unwrap_or_default();
+    let quoted = quoted(rest);
+    if !quoted.is_empty() {
+        return quoted;
+    }
+    let Some((_, list)) = rest.split_once(':') else { return Vec::new() };
+    let list = list.split(". ").next().unwrap_or_default();
+    let parts =
+        list.split([',', '|', '/']).flat_map(|part| part.split(" or ")).flat_map(|part| part.split(" and "));
+    let parts: Vec<String> = parts
+        .map(|part| part.trim().trim_matches(['.', '[', ']', '(', ')']).trim().to_owned())
+        .filter(|part| !part.is_empty() && part.len() <= LONGEST && !part.contains(' '))
+        .collect();
+    if parts.len() > 1 { parts } else { Vec::new() }
+}
+
+/// What stands between quotes.
+fn quoted(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(['\'', '"', '`']) {
+        let Some(quote) = rest.get(at..).and_then(|from| from.chars().next()) else { break };
+        let Some(inside) = rest.get(at + quote.len_utf8()..) else { break };
+        let Some((value, after)) = inside.split_once(quote) else { break };
+        if !value.is_empty() && value.len() <= LONGEST {
+            found.push(value.to_owned());
+        }
+        rest = after;
+    }
+    found
+}
+
+/// The argument that a refusal speaks of: by its name, or by the value that it was given.
+fn blamed(sampler: &Sampler, call: &PlannedCall, refusal: &str) -> Option<String> {
+    let properties = sampler.tool().input_schema.get("properties")?.as_object()?;
+    let said = words(refusal);
+    let is_named = |name: &&String| {
+        let name = words(name);
+        !name.is_empty() && said.windows(name.len()).any(|part| part == name)
+    };
+    let was_given = |name: &&String| {
+        call.arguments.get(name.as_str()).and_then(Value::as_str).is_some_and(|value| {
+            value.len() > 2
+                && (refusal.contains(&format!("'{value}'")) || refusal.contains(&format!("\"{value}\"")))
+        })
+    };
+    let name = properties.keys().find(was_given).or_else(|| {
+        // The longest name says most: `status` stands in `task_status`.
+        properties.keys().filter(is_named).max_by_key(|name| name.len())
+    });
+    name.map(|name| Named::new(name).joined)
+}
+
+/// The extensions that a refusal names, without that of our own files.
+fn extensions(refusal: &str) -> Vec<String> {
+    let lower = refusal.to_lowercase();
+    if !["extension", "file type", "format", "support", "must end", "must be a", "only"]
+        .iter()
+        .any(|word| lower.contains(word))
+    {
+        return Vec::new();
+    }
+    let mut found: Vec<String> = Vec::new();
+    for word in lower.split(|c: char| c.is_whitespace() || "'\"`,()[]*".contains(c)) {
+        let Some(extension) = word.trim_end_matches(['.', ':', ';']).strip_prefix('.') else { continue };
+        let is_one =
+            (1..=8).contains(&extension.len()) && extension.chars().all(|c| c.is_ascii_alphanumeric());
+        if is_one && extension != "txt" && !found.iter().any(|known| known == extension) {
+            found.push(extension.to_owned());
+        }
+    }
+    found.truncate(2);
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+    use serde_json::json;
+
+    use super::*;
+    use crate::plan::{arguments::Pool, listing::Listing};
+
+    fn check(refusal: &str, expected: Expect) {
+        let string = json!({"type": "string"});
+        let listing = Listing::read(&json!({
+            "name": "change_task",
+            "inputSchema": {
+                "type": "object",
+                "properties": {"path": string, "task_status": string, "text": string},
+                "required": ["path", "task_status", "text"],
+            },
+        }));
+        let sampler = Sampler::new(listing.unwrap()).unwrap();
+        let arguments = sampler.sample(&Want::default(), &Pool::default()).unwrap();
+        let call = PlannedCall::new("change_task", arguments);
+        let wants = corrected(&sampler, &Want::default(), &call, refusal);
+        let calls = wants.iter().filter_map(|want| sampler.sample(want, &Pool::default()));
+        expected.assert_eq(&calls.map(|call| format!("{call}\n")).collect::<String>());
+    }
+
+    #[test]
+    fn what_a_refusal_lists_becomes_an_argument() {
+        check(
+            "Invalid task_status. Must be one of: open, done.",
+            expect![[r#"
+                {"path":"{scratch}/a.txt","task_status":"open","text":"alpha beta one"}
+                {"path":"{scratch}/a.txt","task_status":"done","text":"alpha beta one"}
+            "#]],
+        );
+        check(
+            "1 validation error: task_status\n  Input should be 'todo' or 'done' [type=literal_error]",
+            expect![[r#"
+                {"path":"{scratch}/a.txt","task_status":"todo","text":"alpha beta one"}
+                {"path":"{scratch}/a.txt","task_status":"done","text":"alpha beta one"}
+            "#]],
+        );
+        check(
+            "Unsupported file type: a.txt. Supported extensions: .xlsx, .csv",
+            expect![[r#"
+                {"path":"{scratch}/a.xlsx","task_status":"alpha beta one","text":"alpha beta one"}
+                {"path":"{scratch}/a.csv","task_status":"alpha beta one","text":"alpha beta one"}
+            "#]],
+        );
+        check(
+            "The path must be relative to the vault",
+            expect![[r#"
+                {"path":"a.txt","task_status":"alpha beta one","text":"alpha beta one"}
+            "#]],
+        );
+        check("There is no such task", expect![""]);
+        check("Must be one of: ", expect![""]);
+    }
+
+    #[test]
+    fn a_tool_is_named_as_a_whole_and_a_single_word_only_in_quotes() {
+        assert!(names_tool("No project yet. Call init_project first.", "init_project"));
+        assert!(names_tool("Use `init` before that", "init"));
+        assert!(!names_tool("Nothing to search", "search"));
+        assert!(!names_tool("reinit_project_all", "init_project"));
+    }
+}
