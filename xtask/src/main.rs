@@ -7,6 +7,7 @@
 )]
 
 mod bench;
+mod census;
 mod conformance;
 mod corpus;
 mod generate;
@@ -79,6 +80,8 @@ enum Command {
     Labels(labels::Labels),
     /// Put a known race into every tool of real servers, or take a lock away, and count what a scan reports
     Reach(reach::Reach),
+    /// Audit real servers from npm and PyPI with nothing but their command, and count what comes of it
+    Census(census::Census),
     /// Run the official conformance suite on servers, directly and through the guard, and compare
     Conformance(conformance::Conformance),
     /// Break the stores in every way for minutes, and say what was injected and what held
@@ -112,6 +115,7 @@ fn dispatch(cli: Cli) -> anyhow::Result<()> {
         Command::Corpus(corpus) => corpus::run(&root, &corpus),
         Command::Labels(labels) => labels::run(&root, &labels),
         Command::Reach(reach) => reach::run(&root, &reach),
+        Command::Census(census) => census::run(&root, &census),
         Command::Conformance(conformance) => conformance::run(&root, &conformance),
         Command::Soak(soak) => soak::run(&root, &soak),
     }

@@ -4,6 +4,7 @@ use anyhow::{Context, Result};
 
 use super::{api, cases};
 use crate::{
+    census,
     root::Root,
     run::{Run, cargo},
     target_folder,
@@ -19,6 +20,7 @@ pub(super) struct Page {
 pub(super) const PAGES: &[Page] = &[
     Page { path: "docs/hazards.md", text: hazards },
     Page { path: "docs/languages.md", text: cases::by_language },
+    Page { path: "docs/census.md", text: census::derive },
     Page { path: "docs/guard.schema.json", text: guard_schema },
     Page { path: "docs/api/interlock-sync.txt", text: api::sync },
     Page { path: "docs/api/interlock-store.txt", text: api::store },

@@ -1,0 +1,187 @@
+//! What an audit came to, as far as it is counted; kept beside what was installed.
+
+use std::{collections::BTreeSet, fs, path::Path, time::Duration};
+
+use anyhow::{Context, Result};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// The file that it is kept in; written last, so that a run that was stopped has none.
+const FILE: &str = "outcome.json";
+
+/// One server.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub(super) struct Outcome {
+    /// `broken`, `latent`, `held`, `unknown`, or `not started`.
+    pub(super) verdict: String,
+    /// Why nothing can be said.
+    pub(super) why: String,
+    pub(super) writers_tried: usize,
+    pub(super) writers_known: usize,
+    /// Tools that the server lists, that the scan found among those, and that met others.
+    pub(super) listed: usize,
+    pub(super) found: usize,
+    pub(super) called: usize,
+    /// Races: found at medium and high, proven, and both.
+    pub(super) races_found: usize,
+    pub(super) proven: usize,
+    pub(super) both: usize,
+    /// Found at high, and its calls met without breaking.
+    pub(super) refuted: usize,
+    pub(super) held_behind: usize,
+    pub(super) tried_behind: usize,
+    /// Whether something outside of the scratch folder was changed, or could have been.
+    pub(super) outside: bool,
+    pub(super) seconds: u64,
+}
+
+impl Outcome {
+    pub(super) fn not_started(why: String) -> Self {
+        Self { verdict: "not started".to_owned(), why, ..Self::default() }
+    }
+
+    /// What was kept in a folder, if there is something.
+    pub(super) fn kept(folder: &Path) -> Option<Self> {
+        serde_json::from_slice(&fs::read(folder.join(FILE)).ok()?).ok()
+    }
+
+    pub(super) fn keep(&self, folder: &Path) -> Result<()> {
+        fs::create_dir_all(folder)?;
+        let text = serde_json::to_string_pretty(self)?;
+        fs::write(folder.join(FILE), text).context("failed to keep the outcome")
+    }
+
+    /// Broken, or held with all writers tried: prove says *held* of nothing else.
+    pub(super) fn is_judged(&self) -> bool {
+        ["broken", "latent", "held"].contains(&self.verdict.as_str())
+    }
+}
+
+/// Reads the report of an audit of one server.
+pub(super) fn read(report: &Value, took: Duration) -> Option<Outcome> {
+    let subject = report.pointer("/subjects/0")?;
+    let list = |at: &str| subject.pointer(at).and_then(Value::as_array).cloned().unwrap_or_default();
+    let text =
+        |value: &Value, name: &str| value.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let number = |at: &str| subject.pointer(at).and_then(Value::as_u64).unwrap_or_default();
+    let seconds = took.as_secs();
+    let listed: BTreeSet<String> =
+        list("/live/listed").iter().filter_map(|name| name.as_str().map(str::to_owned)).collect();
+    let in_code: BTreeSet<String> =
+        list("/scan/coverage/tools").iter().map(|tool| text(tool, "name")).collect();
+    let (found, listed_count) = (listed.intersection(&in_code).count(), listed.len());
+    let strong = |finding: &&Value| text(finding, "confidence") != "low";
+    let races_found = list("/scan/findings").iter().filter(strong).count();
+    let Some(proof) = subject.pointer("/live/proof") else {
+        let why = subject.pointer("/live/why").and_then(Value::as_str).unwrap_or_default().to_owned();
+        return Some(Outcome {
+            races_found,
+            found,
+            listed: listed_count,
+            seconds,
+            ..Outcome::not_started(why)
+        });
+    };
+    let sets = list("/live/proof/sets");
+    let met = |set: &&Value| set.pointer("/explored/trials").and_then(Value::as_u64) > Some(0);
+    let calls = sets.iter().filter(met).filter_map(|set| set.get("calls")?.as_array());
+    let called: BTreeSet<String> = calls.flatten().map(|call| text(call, "tool")).collect();
+    let broken =
+        sets.iter().filter(|set| ["broken", "latent"].contains(&text(set, "verdict").as_str())).count();
+    let entries = list("/entries");
+    let both = entries.iter().filter(|entry| text(entry, "standing") == "found-and-proven").count();
+    let refuted = list("/scan/findings")
+        .iter()
+        .filter(|finding| {
+            text(finding, "confidence") == "high"
+                && finding.pointer("/proof/verdict").and_then(Value::as_str) == Some("held")
+        })
+        .count();
+    let behind = list("/live/behind_guard/sets");
+    let held_behind = behind.iter().filter(|set| text(set, "verdict") == "held").count();
+    let isolation = |name: &str| proof.pointer(&format!("/isolation/{name}")).and_then(Value::as_str);
+    let outside =
+        isolation("files") != Some("refused") || !list("/live/proof/isolation/changed_outside").is_empty();
+    let unknown = sets.iter().find(|set| text(set, "verdict") == "unknown").map(|set| text(set, "reason"));
+    let why = proof.get("reason").and_then(Value::as_str).map(str::to_owned).or(unknown).unwrap_or_default();
+    Some(Outcome {
+        verdict: text(proof, "verdict"),
+        why,
+        writers_tried: usize::try_from(number("/live/proof/writers/tried")).ok()?,
+        writers_known: usize::try_from(number("/live/proof/writers/known")).ok()?,
+        listed: listed_count,
+        found,
+        called: called.len(),
+        races_found,
+        proven: broken,
+        both: both.min(broken),
+        refuted,
+        held_behind,
+        tried_behind: behind.len(),
+        outside,
+        seconds,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn an_audit_is_counted() {
+        let set = |verdict: &str, trials: u64, tool: &str| json!({"verdict": verdict, "reason": "", "explored": {"trials": trials}, "calls": [{"tool": tool}]});
+        let report = json!({"subjects": [{
+            "scan": {
+                "coverage": {"tools": [{"name": "add"}, {"name": "gone"}]},
+                "findings": [
+                    {"confidence": "high", "proof": {"verdict": "broken"}},
+                    {"confidence": "high", "proof": {"verdict": "held"}},
+                    {"confidence": "low"},
+                ],
+            },
+            "live": {
+                "listed": ["add", "get"],
+                "proof": {
+                    "verdict": "broken",
+                    "writers": {"tried": 1, "known": 2},
+                    "isolation": {"files": "refused", "changed_outside": []},
+                    "sets": [set("broken", 9, "add"), set("unknown", 0, "get")],
+                },
+                "behind_guard": {"sets": [set("held", 4, "add")]},
+            },
+            "entries": [{"standing": "found-and-proven"}, {"standing": "found-only"}],
+        }]});
+        let outcome = read(&report, Duration::from_secs(7)).unwrap();
+        let expected = Outcome {
+            verdict: "broken".into(),
+            writers_tried: 1,
+            writers_known: 2,
+            listed: 2,
+            found: 1,
+            called: 1,
+            races_found: 2,
+            proven: 1,
+            both: 1,
+            refuted: 1,
+            held_behind: 1,
+            tried_behind: 1,
+            seconds: 7,
+            ..Outcome::default()
+        };
+        assert_eq!(outcome, expected);
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(Outcome::kept(folder.path()), None);
+        outcome.keep(folder.path()).unwrap();
+        assert_eq!(Outcome::kept(folder.path()), Some(outcome));
+    }
+
+    #[test]
+    fn a_server_that_does_not_start_is_one_that_does_not() {
+        let report = json!({"subjects": [{"scan": null, "live": {"state": "unknown", "why": "no licence"}, "entries": []}]});
+        let outcome = read(&report, Duration::ZERO).unwrap();
+        assert_eq!((outcome.verdict.as_str(), outcome.why.as_str()), ("not started", "no licence"));
+        assert!(!outcome.is_judged());
+    }
+}
