@@ -1,4 +1,5 @@
-//! Arguments that are known only once the set-up has run: `{answer:0/id}` is the `id` that its first call answered with.
+//! Arguments that are known only once the set-up has run: `{answer:0/id}` is the `id` that its first call answered with, and `{answer:0/~id}` the
+//! word behind `id` where it answered with a sentence.
 
 use serde_json::Value;
 
@@ -25,10 +26,8 @@ impl PlannedCall {
     /// When it refers to what is not there.
     pub fn filled(&self, answers: &[Value]) -> Result<Self, NoSuchAnswer> {
         let fill = |reference: Reference<'_>| {
-            let found = answers.get(reference.call).and_then(|answer| answer.pointer(reference.path));
-            found
-                .cloned()
-                .ok_or_else(|| NoSuchAnswer { call: reference.call, path: reference.path.to_owned() })
+            let found = answers.get(reference.call).and_then(|answer| found_in(answer, reference.path));
+            found.ok_or_else(|| NoSuchAnswer { call: reference.call, path: reference.path.to_owned() })
         };
         self.mapped(&fill)
     }
@@ -64,6 +63,59 @@ impl PlannedCall {
 #[must_use]
 pub fn text(call: usize, path: &str) -> String {
     format!("{OPEN}{call}{path}}}")
+}
+
+/// How a place in a sentence begins: no JSON pointer does.
+const IN_WORDS: &str = "/~";
+
+/// How one refers to the word behind another in a sentence: `/~id` is `7f3a` in "Created the task, id: 7f3a". Without a word it is the first that
+/// looks like a random id.
+#[must_use]
+pub fn path_in_words(word: &str) -> String {
+    format!("{IN_WORDS}{word}")
+}
+
+/// The words of a sentence as they are referred to: without what stands around them.
+pub fn words_of(text: &str) -> impl Iterator<Item = &str> {
+    let words = text.split(|c: char| c.is_whitespace() || "=()\"'`*,;[]".contains(c)).take(MOST_WORDS);
+    let bare = words.map(|word| word.trim_matches(|c: char| !c.is_alphanumeric() && !"-_{}/".contains(c)));
+    bare.filter(|word| !word.is_empty())
+}
+
+/// More words of a sentence are not looked at.
+const MOST_WORDS: usize = 600;
+
+/// The word that [`path_in_words`] refers to.
+#[must_use]
+pub fn word_behind<'t>(text: &'t str, word: &str) -> Option<&'t str> {
+    let mut words = words_of(text);
+    if word.is_empty() {
+        return words.find(|word| looks_random(word));
+    }
+    words.find(|own| own.eq_ignore_ascii_case(word))?;
+    words.next()
+}
+
+/// Whether a word looks like an id that was drawn: digits and letters, as in a UUID or a hash.
+#[must_use]
+pub fn looks_random(word: &str) -> bool {
+    let is_part = |c: char| c.is_ascii_hexdigit() || c == '-';
+    let count = |is: fn(&char) -> bool| word.chars().filter(is).count();
+    word.len() >= LEAST_RANDOM
+        && word.chars().all(is_part)
+        && count(|c| c.is_ascii_digit()) >= 2
+        && count(|c| c.is_ascii_alphabetic()) >= 2
+}
+
+/// Shorter words are rarely drawn.
+const LEAST_RANDOM: usize = 8;
+
+fn found_in(answer: &Value, path: &str) -> Option<Value> {
+    match (path.strip_prefix(IN_WORDS), answer) {
+        (Some(word), Value::String(text)) => word_behind(text, word).map(Value::from),
+        (Some(_), _) => None,
+        (None, answer) => answer.pointer(path).cloned(),
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -141,6 +193,21 @@ mod tests {
             filled(json!("{answer:x} {answer:0/id {scratch}")),
             Ok(json!("{answer:x} {answer:0/id {scratch}"))
         );
+    }
+
+    #[test]
+    fn a_sentence_is_referred_to_by_its_words() {
+        let filled = |said: &str, text: &str| {
+            let call = PlannedCall::new("t", json!({"id": text}));
+            call.filled(&[json!(said)]).map(|call| call.arguments["id"].clone()).ok()
+        };
+        let id = Some(json!("7f3a-11bc"));
+        assert_eq!(filled("Created the task (ID: 7f3a-11bc).", "{answer:0/~id}"), id);
+        assert_eq!(filled("✅ Created `7f3a-11bc` for you", "{answer:0/~}"), id);
+        assert_eq!(filled("Created \"7f3a-11bc\"", "{answer:0/~}"), id);
+        assert_eq!(filled("Created 12 of 2026-11-18", "{answer:0/~}"), None, "a date was not drawn");
+        assert_eq!(filled("Created it", "{answer:0/~id}"), None);
+        assert_eq!(filled("an id", "{answer:0/~id}"), None);
     }
 
     #[test]

@@ -44,6 +44,7 @@ fn npm(root: &Root, server: &Server, name: &str, place: &Path) -> Result<Install
                 &folder,
             ])
             .args([format!("{name}@{}", server.version)])
+            .args(&server.with)
             .go()?;
     }
     let text =
@@ -73,6 +74,7 @@ fn pypi(root: &Root, server: &Server, name: &str, place: &Path) -> Result<Instal
             .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile"])
             .args(["--only-binary", ":all:", "--target", &half.display().to_string()])
             .args([format!("{name}=={}", server.version)])
+            .args(&server.with)
             .go()?;
         fs::rename(&half, &library).context("failed to move what was installed")?;
     }

@@ -20,6 +20,9 @@ pub(super) struct Server {
     pub(super) version: String,
     /// The program of the package that is the server, where it has several.
     pub(super) program: Option<String>,
+    /// What else is installed, with it: a bound that its own dependencies lack, such as `mcp<2`.
+    #[serde(default)]
+    pub(super) with: Vec<String>,
     /// Behind the command; `{scratch}` is the instance's folder.
     #[serde(default)]
     pub(super) arguments: Vec<String>,
@@ -48,6 +51,13 @@ impl Server {
             "`{}` is no version",
             self.version
         );
+        let is_bound = |c: char| c.is_ascii_alphanumeric() || "@/._-<>=~".contains(c);
+        for bound in &self.with {
+            ensure!(
+                bound.chars().all(is_bound) && !bound.starts_with('-'),
+                "`{bound}` is no package with a bound"
+            );
+        }
         match registry {
             "npm" => Ok(Registry::Npm(name)),
             "pypi" => Ok(Registry::Pypi(name)),

@@ -84,7 +84,7 @@ pub(crate) fn run(root: &Root, census: &Census) -> Result<()> {
     let sums = Sums::of(servers.len(), &outcomes);
     print!("{}", sums.words());
     if let Some(date) = &census.sum {
-        root.write(&format!("{DATA}/{date}.toml"), &sums.to_toml()?)?;
+        root.write(&format!("{DATA}/{date}.json"), &sums.to_json()?)?;
         crate::generate::put(root, page::PATH, &derive(root)?)?;
     }
     Ok(())

@@ -50,11 +50,6 @@ impl Outcome {
         let text = serde_json::to_string_pretty(self)?;
         fs::write(folder.join(FILE), text).context("failed to keep the outcome")
     }
-
-    /// Broken, or held with all writers tried: prove says *held* of nothing else.
-    pub(super) fn is_judged(&self) -> bool {
-        ["broken", "latent", "held"].contains(&self.verdict.as_str())
-    }
 }
 
 /// Reads the report of an audit of one server.
@@ -182,6 +177,5 @@ mod tests {
         let report = json!({"subjects": [{"scan": null, "live": {"state": "unknown", "why": "no licence"}, "entries": []}]});
         let outcome = read(&report, Duration::ZERO).unwrap();
         assert_eq!((outcome.verdict.as_str(), outcome.why.as_str()), ("not started", "no licence"));
-        assert!(!outcome.is_judged());
     }
 }

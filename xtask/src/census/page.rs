@@ -28,15 +28,15 @@ pub(crate) fn derive(root: &Root) -> Result<String> {
     let mut dates: Vec<String> = fs::read_dir(root.join(DATA))
         .with_context(|| format!("failed to read {DATA}"))?
         .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
-        .filter_map(|name| name.strip_suffix(".toml").map(str::to_owned))
+        .filter_map(|name| name.strip_suffix(".json").map(str::to_owned))
         .filter(|name| name.starts_with(|c: char| c.is_ascii_digit()))
         .collect();
     dates.sort();
     let mut text = OPENING.to_owned();
     for date in dates.iter().rev() {
-        let path = format!("{DATA}/{date}.toml");
+        let path = format!("{DATA}/{date}.json");
         let sums: Sums =
-            toml::from_str(&root.read(&path)?).with_context(|| format!("{path} cannot be read"))?;
+            serde_json::from_str(&root.read(&path)?).with_context(|| format!("{path} cannot be read"))?;
         text.push_str(&section(date, &sums));
     }
     Ok(text)

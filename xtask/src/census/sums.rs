@@ -70,8 +70,8 @@ impl Sums {
         self.broken + self.latent + self.held
     }
 
-    pub(super) fn to_toml(&self) -> Result<String> {
-        Ok(toml::to_string(self)?)
+    pub(super) fn to_json(&self) -> Result<String> {
+        Ok(serde_json::to_string_pretty(self)? + "\n")
     }
 
     /// For the terminal.
@@ -102,6 +102,7 @@ mod tests {
             package: "npm:a".into(),
             version: "1".into(),
             program: None,
+            with: Vec::new(),
             arguments: Vec::new(),
             env: Default::default(),
             keeps_state,
@@ -122,6 +123,6 @@ mod tests {
         let sums = Sums::of(9, &outcomes);
         assert_eq!((sums.listed, sums.audited, sums.started, sums.keep_state), (9, 4, 3, 2));
         assert_eq!((sums.judged(), sums.unknown, sums.tools_listed, sums.median_seconds), (1, 1, 9, 50));
-        assert_eq!(toml::from_str::<Sums>(&sums.to_toml().unwrap()).unwrap(), sums);
+        assert_eq!(serde_json::from_str::<Sums>(&sums.to_json().unwrap()).unwrap(), sums);
     }
 }

@@ -223,6 +223,23 @@ impl Case {
         Err(Unstable::Differs(why))
     }
 
+    /// Goes on without the server's files, if what tools show is left to be compared. `None` where there is nothing to leave out, or nothing left.
+    pub(super) async fn without_late_files(&mut self, setting: &Setting<'_>) -> Option<Result<(), Unstable>> {
+        let at = self.set.reads.iter().position(files::is_files)?;
+        if self.set.reads.len() < 2 || !self.set.invariants.is_empty() {
+            return None;
+        }
+        self.set.reads.remove(at);
+        self.serial.drop_late(at);
+        self.gave_up.push(format!(
+            "{}: the server's files are written some time after the calls are answered, and are not compared",
+            self.set.name
+        ));
+        let done = self.serial.run(setting.lab, &self.set, true, setting.side_by_side).await;
+        self.is_blind |= done.is_ok() && !self.serial.shows_calls(&self.set);
+        Some(done)
+    }
+
     /// Takes noise out of the set and says so; where no read is left the server's files are read, if they can be.
     fn leave_out(&mut self, noise: Noise, shows_files: bool) {
         let name = &self.set.name;

@@ -8,7 +8,7 @@ use serde_json::Value;
 use strsim::jaro_winkler;
 
 use crate::{
-    files::is_files,
+    files::{FILES, is_files},
     lab::Lab,
     plan::{
         from::{self, Found},
@@ -264,6 +264,10 @@ async fn named(
 ) -> Result<Choice, Trouble> {
     progress.doing("asking for the tools");
     lab.restraint.know_by_hand(sets.iter().flat_map(calls_of).collect::<Vec<_>>());
+    if !lab.shows_files() && sets.iter().flat_map(calls_of).any(is_files) {
+        let why = "; the folder of a server that somebody else runs cannot be read or written";
+        return Err(Trouble::NoTool(FILES.into(), why.into()));
+    }
     // A server that does not list its tools may have them all the same.
     if let Ok(tools) = lab.tools().await {
         are_there(&sets, &tools)?;
@@ -295,7 +299,9 @@ async fn named(
 /// What is to be said of the reads that were found, for people.
 fn note_of(set: &CallSet, shown: &ShownBy) -> Option<String> {
     let name = &set.name;
+    let by_tools = shown.reads.iter().any(|read| !is_files(read));
     let adds_files = shown.reads.iter().any(is_files) && !set.reads.iter().any(is_files);
+    let adds_files = adds_files && (!set.reads.is_empty() || !by_tools);
     match (set.reads.is_empty(), shown.is_shown) {
         (true, false) => {
             Some(format!("{name}: no tool shows what the calls change; only answers are compared"))

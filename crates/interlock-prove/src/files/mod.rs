@@ -4,10 +4,16 @@
 //! SQLite file by its rows, every other text by its lines, YAML among them. Lists and lines have no order here: of two calls that write to
 //! one journal, each may write its line first, and between the lines of the other; what is compared is what is there and how often.
 
+pub(crate) mod seeds;
 mod sqlite;
 mod steps;
 
-use std::{fs, io::Read, path::Path};
+use std::{
+    fs,
+    hash::{DefaultHasher, Hash, Hasher},
+    io::Read,
+    path::Path,
+};
 
 use interlock_model::{Outcome, PlannedCall, Seen};
 use serde_json::{Map, Value, json};
@@ -124,7 +130,13 @@ fn content(path: &Path, length: u64, left: &mut u64) -> Value {
         return Value::Null;
     }
     *left = left.saturating_sub(bytes.len() as u64);
-    let (Ok(_), Ok(text)) = (read, String::from_utf8(bytes)) else { return Value::Null };
+    if read.is_err() {
+        return Value::Null;
+    }
+    let text = match String::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(error) => return digest(error.as_bytes()),
+    };
     if let Ok(value) = serde_json::from_str::<Value>(&text)
         && (value.is_object() || value.is_array())
     {
@@ -132,6 +144,19 @@ fn content(path: &Path, length: u64, left: &mut u64) -> Value {
     }
     let line = |line: &str| serde_json::from_str(line).unwrap_or_else(|_| Value::from(line));
     text.lines().filter(|line| !line.trim().is_empty()).map(line).collect()
+}
+
+/// How archives begin, office formats among them: the time of writing stands in them.
+const ARCHIVE: &[u8] = b"PK";
+
+/// Of what is no text whether it is the same, unless it says when it was written.
+fn digest(bytes: &[u8]) -> Value {
+    if bytes.starts_with(ARCHIVE) {
+        return Value::Null;
+    }
+    let mut hasher = DefaultHasher::new();
+    bytes.hash(&mut hasher);
+    format!("{} bytes, {:016x}", bytes.len(), hasher.finish()).into()
 }
 
 #[cfg(test)]
@@ -150,6 +175,7 @@ mod tests {
         write("data/events.jsonl", b"{\"b\":1}\n{\"a\":1}\n");
         write("list.md", b"two\n\none\n");
         write("image.bin", &[0xff, 0xfe, 0x00]);
+        write("book.xlsx", &[b'P', b'K', 3, 4, 0xff]);
         write("settings.yaml", b"two: 2\none:\n  - a\n");
         write("server.log", b"began");
         write("notes.json.tmp.77", b"half");
@@ -158,9 +184,10 @@ mod tests {
         assert_eq!(
             read(folder.path()),
             json!({"scratch:": {
+                "book.xlsx": null,
                 "data/events.jsonl": [{"b": 1}, {"a": 1}],
                 "data/notes.json": [{"id": 1}],
-                "image.bin": null,
+                "image.bin": digest(&[0xff, 0xfe, 0x00]),
                 "list.md": ["two", "one"],
                 "settings.yaml": ["two: 2", "one:", "  - a"],
             }})

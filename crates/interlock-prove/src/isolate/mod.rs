@@ -59,6 +59,8 @@ pub struct Isolation {
     pub inherited: Inherited,
     /// The user's home.
     pub home: Option<PathBuf>,
+    /// A folder of the user's of which every instance finds a copy in its own.
+    pub seed: Option<PathBuf>,
 }
 
 impl Isolation {

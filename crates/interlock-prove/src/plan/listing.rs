@@ -175,6 +175,13 @@ impl Listing {
         self.verb_is(MAKES)
     }
 
+    /// Whether its name says that it makes or changes something, and it does not say otherwise: then a call that changes nothing was not
+    /// accepted, however it was answered.
+    #[must_use]
+    pub fn looks_like_writer(&self) -> bool {
+        self.read_only != Some(true) && [MAKES, CHANGES, UNDOES].iter().any(|verbs| self.verb_is(verbs))
+    }
+
     /// The word that says that it reaches beyond the server.
     #[must_use]
     pub fn reaches_out(&self) -> Option<String> {
@@ -229,6 +236,13 @@ mod tests {
             assert!(!listed(name, "", json!({})).looks_like_reader(), "{name}");
         }
         assert!(listed("create_view", "", json!({})).looks_like_maker());
+        for name in ["create_view", "update_status", "task_delete", "notes_move"] {
+            assert!(listed(name, "", json!({})).looks_like_writer(), "{name}");
+            assert!(!listed(name, "", json!({"readOnlyHint": true})).looks_like_writer(), "{name}");
+        }
+        for name in ["validate", "think", "get_status", "list_new_tasks"] {
+            assert!(!listed(name, "", json!({})).looks_like_writer(), "{name}");
+        }
         assert!(!listed("list_new", "", json!({})).looks_like_maker());
     }
 

@@ -6,7 +6,10 @@ use serde_json::Value;
 #[must_use]
 pub fn plain(result: &Value) -> Value {
     if let Some(structured) = result.get("structuredContent").filter(|value| !value.is_null()) {
-        return structured.clone();
+        return match wrapped_text(structured) {
+            Some(text) => parsed(text).unwrap_or_else(|| Value::from(text)),
+            None => structured.clone(),
+        };
     }
     let Some([only]) = result.get("content").and_then(Value::as_array).map(Vec::as_slice) else {
         return result.clone();
@@ -17,6 +20,12 @@ pub fn plain(result: &Value) -> Value {
         Some(read) => read.clone(),
         None => result.clone(),
     }
+}
+
+/// The text in `{"result": "…"}`: FastMCP puts a tool's text there because structured content has to be an object, and says it again as content.
+fn wrapped_text(structured: &Value) -> Option<&str> {
+    let fields = structured.as_object().filter(|fields| fields.len() == 1)?;
+    fields.get("result")?.as_str()
 }
 
 /// A text that is JSON of more than one word: `12` and `true` in a text are words.
@@ -36,6 +45,11 @@ mod tests {
         let text = |text: &str| json!({"content": [{"type": "text", "text": text}]});
         assert_eq!(plain(&json!({"content": [], "structuredContent": {"a": 1}})), json!({"a": 1}));
         assert_eq!(plain(&text(r#" {"a": 1}"#)), json!({"a": 1}));
+        let wrapped = |value: Value| json!({"content": [], "structuredContent": value});
+        assert_eq!(plain(&wrapped(json!({"result": "Error: none"}))), json!("Error: none"));
+        assert_eq!(plain(&wrapped(json!({"result": "[1]"}))), json!([1]));
+        assert_eq!(plain(&wrapped(json!({"result": [1]}))), json!({"result": [1]}));
+        assert_eq!(plain(&wrapped(json!({"result": "x", "id": 1}))), json!({"result": "x", "id": 1}));
         assert_eq!(plain(&text("12")), json!("12"));
         assert_eq!(plain(&text("{no json}")), json!("{no json}"));
         let two = json!({"content": [{"text": "a"}, {"text": "b"}]});

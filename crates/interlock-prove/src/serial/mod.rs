@@ -266,14 +266,8 @@ impl Serial {
                 }
             }
         }
-        for outcome in self.runs.values_mut().flatten() {
-            let mut at = 0;
-            outcome.reads.retain(|_| {
-                at += 1;
-                !reads.contains(&(at - 1))
-            });
-        }
-        // What was learnt stands under the numbers that the reads had. Only the folder has parts, and it is the last read.
+        self.drop_reads(&reads);
+        // What was learnt stands under the numbers that the reads had.
         let mut left_out = self.mask.left_out().clone();
         for (at, place) in &parts {
             let now = at - reads.range(..at).count();
@@ -282,6 +276,23 @@ impl Serial {
         }
         self.mask = Mask::without(left_out);
         Noise { reads: reads.into_iter().collect(), parts: parts.into_iter().map(|(_, part)| part).collect() }
+    }
+
+    /// Takes out reads of which nothing is compared any more. What was learnt of the others is learnt again: it stands under their numbers.
+    fn drop_reads(&mut self, reads: &BTreeSet<usize>) {
+        for outcome in self.runs.values_mut().flatten() {
+            let mut at = 0;
+            outcome.reads.retain(|_| {
+                at += 1;
+                !reads.contains(&(at - 1))
+            });
+        }
+    }
+
+    /// The same for one read that comes to its end only after the calls.
+    pub(crate) fn drop_late(&mut self, read: usize) {
+        self.drop_reads(&BTreeSet::from([read]));
+        self.mask = Mask::default();
     }
 
     /// Whether what is read after all calls, in some order, is another thing than what is read after none. Orders that leave calls out have to be

@@ -9,7 +9,7 @@ use tokio::process::Command;
 use super::{Patience, Scratch, Target, fill, process::Process, scratch::fill_value};
 use crate::{
     connect::{Connection, Exchange, Http, Request, Wire},
-    files::{self, is_files},
+    files::{self, is_files, seeds},
     isolate::Isolation,
     launch::Launch,
     perturb::{Leash, Perturb},
@@ -46,6 +46,9 @@ impl Instance {
         terms: &Terms,
     ) -> Result<Self, Trouble> {
         let scratch = Arc::new(Scratch::new()?);
+        if let Some(seed) = &terms.isolation.seed {
+            seeds::copy(seed, &scratch.server)?;
+        }
         if let Target::Url { reset, .. } = target {
             put_back(reset, terms.patience.start).await?;
         }

@@ -69,6 +69,9 @@ struct Prove {
     /// Also call tools that look as if they could destroy something or reach out, where the kernel does not refuse it
     #[arg(long)]
     allow_destructive: bool,
+    /// A folder of which every instance of the server finds a copy in {scratch}
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["url", "in_place"])]
+    seed: Option<PathBuf>,
     /// Run the server in the current folder with your home, and let it write there
     #[arg(long, conflicts_with = "url")]
     in_place: bool,

@@ -86,6 +86,10 @@ impl<'g> Generator<'g> {
         if self.on_folders && named.role == Role::Path {
             named.role = Role::Folder;
         }
+        // A key is the caller's; what the server gives out under that name is the id of something.
+        if named.role == Role::Idempotency && self.pool.hands_out(&named) {
+            named.role = Role::Id;
+        }
         named
     }
 

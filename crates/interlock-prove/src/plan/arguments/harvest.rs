@@ -1,5 +1,6 @@
 //! What earlier answers had in them: ids, names, versions.
 
+use interlock_model::reference::{path_in_words, word_behind, words_of};
 use serde_json::Value;
 
 use super::name::{Named, Role, noun_of_tool, singular};
@@ -69,6 +70,11 @@ impl Pool {
                     || MUCH.iter().any(|word| found.named.joined.contains(word)))
         });
         much.map(|found| &found.value)
+    }
+
+    /// Whether an answer has a value under this name.
+    pub(crate) fn hands_out(&self, wanted: &Named) -> bool {
+        self.found.iter().any(|found| found.named.joined == wanted.joined)
     }
 
     /// Where a value stands in what was learnt.
@@ -177,19 +183,25 @@ impl Seen<'_> {
         if let Some(json) = json {
             self.walk(&json, None, about, &mut String::new(), 0);
         }
-        let bare =
-            |word: &str| word.trim_matches(|c: char| !c.is_alphanumeric() && !"-_{}/".contains(c)).to_owned();
-        let tokens: Vec<String> = text
-            .split([' ', '\n', '\t', '=', '(', ')'])
-            .take(400)
-            .map(bare)
-            .filter(|word| !word.is_empty())
-            .collect();
-        for pair in tokens.windows(2) {
+        for name in ["id", "uuid", "key", ""] {
+            let Some(value) = word_behind(text, name).filter(|value| value.len() <= LONGEST) else {
+                continue;
+            };
+            let place = path_in_words(name);
+            // A schema may ask for a number where the sentence has its digits. What counts up is the same on each instance.
+            if let Ok(number) = value.parse::<i64>() {
+                self.keep(Some("id"), &Value::from(number), about, "");
+            }
+            self.keep(Some("id"), &Value::from(value), about, &place);
+        }
+        // Those behind the first are only good where they are the same every time.
+        let words: Vec<&str> = words_of(text).collect();
+        for pair in words.windows(2) {
             let [name, value] = pair else { continue };
-            if matches!(name.to_lowercase().as_str(), "id" | "uuid" | "key") && value.len() <= LONGEST {
-                // Where it stands cannot be said with a pointer, so it is only good where it is the same every time.
-                self.keep(Some("id"), &Value::from(value.as_str()), about, "");
+            if ["id", "uuid", "key"].iter().any(|known| name.eq_ignore_ascii_case(known))
+                && value.len() <= LONGEST
+            {
+                self.keep(Some("id"), &Value::from(*value), about, "");
             }
         }
     }

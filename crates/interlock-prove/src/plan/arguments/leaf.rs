@@ -24,6 +24,14 @@ pub(super) struct Choice<'n> {
     pub(super) relative: bool,
 }
 
+/// How idempotency keys begin that nobody gave.
+const KEYS: &str = "interlock-";
+
+/// Whether a value is one of those.
+pub(super) fn is_made_up_key(value: &Value) -> bool {
+    value.as_str().is_some_and(|text| text.starts_with(KEYS))
+}
+
 const SAID: &[&str] = &["one", "two", "three", "four", "five"];
 
 /// Names of arguments that want a certain word.
@@ -92,7 +100,7 @@ fn hinted(choice: Choice<'_>) -> String {
         Role::Url => format!("http://127.0.0.1:9/{letter}"),
         Role::Email => format!("{letter}@example.invalid"),
         Role::Version => "1".into(),
-        Role::Idempotency => format!("interlock-{letter}-{said}"),
+        Role::Idempotency => format!("{KEYS}{letter}-{said}"),
         // The texts that we write begin with these two words, so that each of two edits finds its own.
         Role::OldText => if choice.variant.is_multiple_of(2) { "alpha" } else { "beta" }.into(),
         Role::Query => "a".into(),

@@ -11,6 +11,7 @@ mod pattern;
 
 use std::collections::BTreeMap;
 
+use interlock_model::PlannedCall;
 use jsonschema::Validator;
 use serde_json::{Map, Value};
 
@@ -114,11 +115,16 @@ impl Sampler {
         self.allows(&Value::Object(Map::new()))
     }
 
-    /// The argument that carries an idempotency key.
+    /// The argument that carries an idempotency key. If the call that is known to work was told a value that the server gave out, it is the id of
+    /// something.
     #[must_use]
-    pub fn idempotency_argument(&self) -> Option<String> {
+    pub fn idempotency_argument(&self, works: Option<&PlannedCall>) -> Option<String> {
         let properties = self.tool.input_schema.get("properties")?.as_object()?;
-        properties.keys().find(|name| Named::new(name).role == Role::Idempotency).cloned()
+        let is_key = |name: &&String| {
+            let told = works.and_then(|call| call.arguments.get(name.as_str()));
+            Named::new(name).role == Role::Idempotency && told.is_none_or(leaf::is_made_up_key)
+        };
+        properties.keys().find(is_key).cloned()
     }
 
     /// The arguments that say how much, as names of the top level.
@@ -133,6 +139,15 @@ impl Sampler {
 /// The values of arguments that name what is spoken of, with the names that they stand under.
 #[must_use]
 pub(crate) fn things(arguments: &Value) -> Vec<(Named, Value)> {
+    let mut found = handles(arguments);
+    // A key that we made up names nothing; one that the server gave out does, whatever it is called.
+    found.retain(|(named, value)| named.role != Role::Idempotency || !leaf::is_made_up_key(value));
+    found
+}
+
+/// The same with everything that is named like an idempotency key: `requestId` may be the id of a request.
+#[must_use]
+pub(crate) fn handles(arguments: &Value) -> Vec<(Named, Value)> {
     let mut found = Vec::new();
     collect(arguments, None, 0, &mut found);
     found
@@ -149,7 +164,7 @@ fn collect(value: &Value, name: Option<&str>, depth: usize, found: &mut Vec<(Nam
         Value::Array(items) => items.iter().for_each(|item| collect(item, name, depth + 1, found)),
         Value::String(_) | Value::Number(_) => {
             let Some(named) = name.map(Named::new) else { return };
-            if named.role.names_a_thing() {
+            if named.role.names_a_thing() || named.role == Role::Idempotency {
                 found.push((named, value.clone()));
             }
         }

@@ -11,7 +11,10 @@ use interlock_hazards::words;
 use interlock_model::PlannedCall;
 use serde_json::Value;
 
-use crate::plan::arguments::{Named, Sampler, Want};
+use crate::{
+    files::seeds,
+    plan::arguments::{Named, Role, Sampler, Want, things},
+};
 
 /// So many ways to correct a call are tried.
 const MOST: usize = 4;
@@ -55,6 +58,40 @@ pub(super) fn corrected(sampler: &Sampler, want: &Want, call: &PlannedCall, refu
     }
     wants.truncate(MOST);
     wants
+}
+
+/// Words in the refusal of a call that speaks of a file which is not there.
+const MISSING: &[&str] = &[
+    "no such file",
+    "not found",
+    "does not exist",
+    "doesn't exist",
+    "enoent",
+    "not exist",
+    "no file",
+    "missing file",
+];
+
+/// The files that a refusal asks for, as a step of the set-up: a repository, or those that the call names.
+pub(super) fn wanted_files(call: &PlannedCall, refusal: &str) -> Option<PlannedCall> {
+    let lower = refusal.to_lowercase();
+    if words(refusal).iter().any(|word| word == "git") && lower.contains("repo") {
+        return Some(seeds::of_repository());
+    }
+    if !MISSING.iter().any(|word| lower.contains(word)) {
+        return None;
+    }
+    let named = things(&call.arguments);
+    let paths = named.iter().filter(|(named, _)| named.role == Role::Path && !named.is_other);
+    let inside = |value: &'_ Value| {
+        let text = value.as_str()?;
+        let name = text.strip_prefix("{scratch}/").unwrap_or(text);
+        let is_one =
+            !name.is_empty() && !name.starts_with('/') && !name.contains(['{', '\\']) && !name.contains("..");
+        is_one.then(|| name.to_owned())
+    };
+    let names: Vec<String> = paths.filter_map(|(_, value)| inside(value)).collect();
+    seeds::of_files(names.iter().map(String::as_str))
 }
 
 /// Whether a refusal names a tool: as it is written, or as words behind each other.
@@ -212,6 +249,18 @@ mod tests {
         );
         check("There is no such task", expect![""]);
         check("Must be one of: ", expect![""]);
+    }
+
+    #[test]
+    fn files_are_laid_down_where_a_refusal_misses_them() {
+        let call = PlannedCall::new("edit", json!({"path": "{scratch}/a.md", "text": "one"}));
+        let wanted = |refusal: &str| wanted_files(&call, refusal).map(|step| step.arguments.to_string());
+        let file = Some(r##"{"write":{"a.md":"# alpha\n\nalpha beta\n"}}"##.to_owned());
+        assert_eq!(wanted("Error: ENOENT: no such file or directory, open 'a.md'"), file);
+        assert_eq!(wanted("the text was not accepted"), None);
+        assert!(wanted("fatal: not a git repository").unwrap().contains(".git/HEAD"));
+        let outside = PlannedCall::new("edit", json!({"path": "/etc/x.md", "text": "one"}));
+        assert_eq!(wanted_files(&outside, "no such file"), None);
     }
 
     #[test]

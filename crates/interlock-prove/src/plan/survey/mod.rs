@@ -135,6 +135,11 @@ impl<'r> Surveyor<'r> {
             longest: first.longest,
             took: first.took,
             known: BTreeMap::new(),
+            makers: samplers
+                .iter()
+                .filter(|sampler| sampler.tool().looks_like_maker())
+                .map(|sampler| sampler.tool().name.clone())
+                .collect(),
         };
         Self {
             samplers,
@@ -173,7 +178,7 @@ impl<'r> Surveyor<'r> {
             }
             for sampler in failed {
                 let name = &sampler.tool().name;
-                if self.meter.left() == 0 && !self.seen.was_refused(name) {
+                if self.meter.left() == 0 && !self.seen.was_tried(name) {
                     self.seen.known.remove(name);
                     self.open.push(sampler);
                 } else {
@@ -315,6 +320,8 @@ struct Seen {
     longest: usize,
     took: BTreeMap<String, Duration>,
     known: BTreeMap<String, Result<Known, String>>,
+    /// Tools that say by their names that they make something, in the server's order.
+    makers: Vec<String>,
 }
 
 impl Seen {
@@ -331,6 +338,10 @@ impl Seen {
             for (sampler, found) in group.iter().zip(found) {
                 match &found {
                     Err(_) => failed.push(Arc::clone(sampler)),
+                    // It may need what a tool makes of which nothing is known yet.
+                    Ok(known) if known.effect == Effectful::Unknown && sampler.tool().looks_like_writer() => {
+                        failed.push(Arc::clone(sampler));
+                    }
                     // What changes nothing that anybody can see may show what others change.
                     Ok(known) if known.effect == Effectful::Reads && known.setup.is_empty() => {
                         self.readers.push(Arc::clone(sampler));
@@ -347,15 +358,16 @@ impl Seen {
         failed
     }
 
-    /// Whether the server itself refused it.
-    fn was_refused(&self, name: &str) -> bool {
-        self.known.get(name).is_some_and(|known| known.as_ref().is_err_and(|why| why != OVER))
+    /// Whether the server was asked, and refused it or did nothing that is seen.
+    fn was_tried(&self, name: &str) -> bool {
+        self.known.get(name).is_some_and(|known| !known.as_ref().is_err_and(|why| why == OVER))
     }
 
     fn why_not(&self, sampler: &Sampler) -> String {
         match self.known.get(&sampler.tool().name) {
             Some(Err(why)) => why.clone(),
-            _ => "it was not reached".into(),
+            Some(Ok(_)) => "no call that we know to make changes anything that can be read".into(),
+            None => "it was not reached".into(),
         }
     }
 
@@ -366,9 +378,10 @@ impl Seen {
             read_only: tool.read_only,
             destructive: tool.destructive,
             idempotent: tool.idempotent,
-            idempotency_argument: sampler.idempotency_argument(),
             ..ToolSurface::default()
         };
+        let works = self.known.get(&tool.name).and_then(|known| known.as_ref().ok()?.samples.first());
+        surface.idempotency_argument = sampler.idempotency_argument(works);
         if let Some(Ok(known)) = self.known.get(&tool.name) {
             surface.effect = known.effect;
             surface.samples = known.samples.clone();

@@ -66,7 +66,9 @@ pub async fn shown_by(
     let by_tools = changed.iter().any(|read| !is_files(read));
     let mut reads = named.reads.to_vec();
     for read in &changed {
-        if !reads.contains(read) && (!is_files(read) || !by_tools) {
+        // Who named what shows it has said what is to be compared.
+        let is_wanted = !is_files(read) || named.reads.is_empty() || !by_tools;
+        if is_wanted && !reads.contains(read) {
             reads.push(read.clone());
         }
     }

@@ -2,58 +2,115 @@
 
 use std::collections::BTreeMap;
 
-use interlock_model::{PlannedCall, reference};
+use interlock_model::{Effectful, PlannedCall, reference};
 use serde_json::Value;
 
-use super::{Meter, Seen, advice::names_tool, look::told, refused, write::Start};
-use crate::plan::arguments::{Pool, Sampler, Source, Want, things};
+use super::{
+    Meter, Seen,
+    advice::names_tool,
+    look::told,
+    refused,
+    write::{Known, Start, Watched},
+};
+use crate::plan::arguments::{Pool, Role, Sampler, Source, Want, handles, things};
 
 /// A variant that no set-up says.
 const NEWS: usize = 2;
 /// So many other tools are tried.
 const MOST: usize = 3;
+/// So many calls stand before another at most.
+const MOST_BEFORE: usize = 3;
 /// What it counts that a refusal names a tool: more than all that names have in common.
 const NAMED: usize = 10;
 
-/// A set-up with which a call of the tool succeeds. A tool that the refusal of the call names comes first.
-pub(super) async fn find(sampler: &Sampler, refusal: &str, seen: &Seen, meter: &Meter<'_>) -> Option<Start> {
+/// A set-up with which a call of the tool succeeds, and what was seen of that. A tool that the refusal of the call names comes first; of a tool
+/// that is named like a writer, a set-up with which its call changes something is looked for before one with which it only succeeds.
+pub(super) async fn find(
+    sampler: &Sampler,
+    refusal: &str,
+    seen: &Seen,
+    meter: &Meter<'_>,
+) -> Option<(Start, Watched)> {
     let mut helpers: Vec<(usize, &str)> = seen
         .known
         .iter()
         .filter_map(|(name, known)| {
             let known = known.as_ref().ok()?;
             let is_named = names_tool(refusal, name);
-            let score = kinship(sampler, name, known.samples.first()?, seen) + usize::from(is_named) * NAMED;
-            (score > 0 && known.setup.len() < 3).then_some((score, name.as_str()))
+            // Who only reads brings nothing about, unless the server itself says so.
+            if known.effect == Effectful::Reads && !is_named {
+                return None;
+            }
+            let score = kinship(sampler, name, known, seen) + usize::from(is_named) * NAMED;
+            (score > 0 && known.setup.len() < MOST_BEFORE).then_some((score, name.as_str()))
         })
         .collect();
+    // Where nothing has to do with it by name, whatever makes something may be what it needs.
+    if helpers.is_empty() && WANTS.iter().any(|word| refusal.to_lowercase().contains(word)) {
+        let makes =
+            |name: &&String| known_of(seen, name).is_some_and(|known| known.setup.len() < MOST_BEFORE);
+        let makers = seen.makers.iter().filter(makes).filter(|name| **name != sampler.tool().name);
+        helpers = makers.map(|name| (1, name.as_str())).collect();
+    }
     helpers.sort_by_key(|(score, name)| (std::cmp::Reverse(*score), *name));
+    let insists = sampler.tool().looks_like_writer();
+    let mut unseen = None;
     for (_, helper) in helpers.into_iter().take(MOST) {
         let Some(Ok(known)) = seen.known.get(helper) else { continue };
         let mut setup = known.setup.clone();
         setup.extend(known.samples.first().cloned());
-        if let Some(start) = with(sampler, setup, meter).await {
-            return Some(start);
+        match with(sampler, setup, seen, meter).await {
+            Some((start, watched)) if !insists || watched.shows() => return Some((start, watched)),
+            found => unseen = unseen.or(found),
         }
     }
-    None
+    unseen
+}
+
+/// Words of a refusal that misses something.
+const WANTS: &[&str] = &[
+    "not found",
+    "no such",
+    "does not exist",
+    "doesn't exist",
+    "not exist",
+    "first",
+    "no active",
+    "not initialized",
+    "missing",
+    "no ",
+];
+
+/// What is known of a tool that can be called.
+fn known_of<'s>(seen: &'s Seen, name: &str) -> Option<&'s Known> {
+    seen.known.get(name)?.as_ref().ok()
 }
 
 /// How likely it is that one tool makes what another needs.
-fn kinship(sampler: &Sampler, helper: &str, call: &PlannedCall, seen: &Seen) -> usize {
+fn kinship(sampler: &Sampler, helper: &str, known: &Known, seen: &Seen) -> usize {
+    let Some(call) = known.samples.first() else { return 0 };
     let noun = crate::plan::arguments::noun_of_tool(helper);
     let same_noun = noun.as_deref() == sampler.noun() && noun.is_some();
     let wanted = sampler.sample(&Want::default(), &seen.pool).unwrap_or_default();
-    let wanted = things(&wanted);
+    let wanted = handles(&wanted);
     let shares = things(&call.arguments)
         .iter()
         .any(|(own, _)| wanted.iter().any(|(name, _)| name.joined == own.joined));
     let needs = wanted.iter().any(|(name, _)| name.noun.is_some() && name.noun == noun);
-    usize::from(same_noun) * 2 + usize::from(shares) + usize::from(needs) * 2
+    let answers = wanted.iter().any(|(name, _)| {
+        matches!(name.role, Role::Id | Role::Idempotency)
+            && !known.gives.find(name, sampler.noun(), &[]).is_empty()
+    });
+    usize::from(same_noun) * 2 + usize::from(shares) + usize::from(needs) * 2 + usize::from(answers) * 2
 }
 
 /// The call of a tool after a set-up: it speaks of what the set-up spoke of, or of what that was answered with.
-async fn with(sampler: &Sampler, setup: Vec<PlannedCall>, meter: &Meter<'_>) -> Option<Start> {
+async fn with(
+    sampler: &Sampler,
+    setup: Vec<PlannedCall>,
+    seen: &Seen,
+    meter: &Meter<'_>,
+) -> Option<(Start, Watched)> {
     let answers = meter.run(&setup).await.ok()?;
     if answers.iter().any(|answer| refused(answer).is_some()) {
         return None;
@@ -69,6 +126,8 @@ async fn with(sampler: &Sampler, setup: Vec<PlannedCall>, meter: &Meter<'_>) -> 
         given: given.map(|(named, value)| (named.joined, value)).collect(),
         ..Want::default()
     };
+    let insists = sampler.tool().looks_like_writer();
+    let mut unseen = None;
     let mut tried: Vec<Value> = Vec::new();
     // What the set-up was answered with comes before what it was told. What is said is something new, or it would change nothing; unless
     // only what the schema shows is right.
@@ -87,11 +146,20 @@ async fn with(sampler: &Sampler, setup: Vec<PlannedCall>, meter: &Meter<'_>) -> 
         let mut run = setup.clone();
         run.push(call.clone());
         let Ok(answers) = meter.run(&run).await else { continue };
-        if answers.last().is_some_and(|answer| refused(answer).is_none()) {
-            return Some(Start { setup, call, want, pool });
+        if answers.last().is_none_or(|answer| refused(answer).is_some()) {
+            continue;
         }
+        let start = Start { setup: setup.clone(), call, want, pool: pool.clone() };
+        let Ok(watched) = start.watch(seen, meter).await else { continue };
+        if refused(&watched.own).is_some() {
+            continue;
+        }
+        if !insists || watched.shows() {
+            return Some((start, watched));
+        }
+        unseen.get_or_insert((start, watched));
     }
-    None
+    unseen
 }
 
 /// The call with references in place of ids that only the set-up's answer has: on the next instance they are others.

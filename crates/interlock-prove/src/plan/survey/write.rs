@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{
     Meter, Seen, advice,
-    change::{changed, same},
+    change::{changed, said, same},
     look::{told, took},
     more::everything,
     refused,
@@ -27,6 +27,8 @@ pub(super) struct Known {
     pub(super) setup: Vec<PlannedCall>,
     pub(super) reads: Vec<PlannedCall>,
     pub(super) took: Duration,
+    /// What its answer has in it that others may be asked about.
+    pub(super) gives: Pool,
 }
 
 /// A call, and how one gets there.
@@ -39,10 +41,10 @@ pub(super) struct Start {
 }
 
 /// What was seen of a call.
-struct Watched {
+pub(super) struct Watched {
     /// Whether anybody could be asked about it.
     asked: bool,
-    own: Answer,
+    pub(super) own: Answer,
     again: Answer,
     reads: Vec<PlannedCall>,
     /// What was there before.
@@ -59,8 +61,9 @@ pub(super) async fn explore(sampler: &Sampler, seen: &Seen, meter: &Meter<'_>) -
     let refused_again = refused(&watched.again).is_some();
     let effect = if !watched.reads.is_empty() || refused_again || start.counts(&watched, meter).await {
         Effectful::Writes
-    } else if !watched.asked || sampler.tool().looks_like_maker() {
-        // Whoever makes something has not read only because nobody could be asked for it.
+    } else if !watched.asked || sampler.tool().looks_like_writer() {
+        // Whoever makes or changes something has not read only because nobody could be asked for it, or because what it was told was nothing
+        // that there is.
         Effectful::Unknown
     } else {
         Effectful::Reads
@@ -73,7 +76,10 @@ pub(super) async fn explore(sampler: &Sampler, seen: &Seen, meter: &Meter<'_>) -
         setup: start.setup.clone(),
         reads: watched.reads,
         took: watched.took,
+        gives: Pool::default(),
     };
+    let answered = told(&watched.own).unwrap_or_default();
+    known.gives.learn(&sampler.tool().name, &start.call.arguments, &answered, 0);
     if effect != Effectful::Reads {
         known.vary(sampler, &start, seen, meter).await;
     }
@@ -83,14 +89,22 @@ pub(super) async fn explore(sampler: &Sampler, seen: &Seen, meter: &Meter<'_>) -
     Ok(known)
 }
 
-/// A call that succeeds on a fresh instance, or after what another tool has made; and what was seen of it.
+/// So many calls of a writer are answered without a change until the next way is tried.
+const MOST_UNSEEN: usize = 3;
+
+/// A call that succeeds on a fresh instance, or after what another tool has made; and what was seen of it. Many servers answer `there is no such
+/// task` like anything else, so of a tool that is named like a writer a call that changes something is looked for before one that only succeeds.
 async fn begin(sampler: &Sampler, seen: &Seen, meter: &Meter<'_>) -> Result<(Start, Watched), String> {
     let mut why = None;
     let mut advised: Vec<Want> = Vec::new();
+    let mut refusals: Vec<(Want, PlannedCall, String)> = Vec::new();
     let mut refuse = |start: &Start, words: String, why: &mut Option<String>| {
+        refusals.push((start.want.clone(), start.call.clone(), words.clone()));
         advised.extend(advice::corrected(sampler, &start.want, &start.call, &words));
         *why = why.take().or(Some(words));
     };
+    let insists = sampler.tool().looks_like_writer();
+    let (mut unseen, mut count_unseen): (Option<(Start, Watched)>, usize) = (None, 0);
     // Whatever was refused before is refused again; only the others have become better known.
     let starts =
         if seen.known.contains_key(&sampler.tool().name) { Vec::new() } else { starts(sampler, seen) };
@@ -109,25 +123,84 @@ async fn begin(sampler: &Sampler, seen: &Seen, meter: &Meter<'_>) -> Result<(Sta
         }
         let watched = start.watch(seen, meter).await?;
         match refused(&watched.own) {
-            None => return Ok((start, watched)),
+            None if !insists || watched.shows() => return Ok((start, watched)),
+            None => {
+                refuse(&start, said_by(&watched.own), &mut why);
+                unseen.get_or_insert((start, watched));
+                count_unseen += 1;
+                if count_unseen >= MOST_UNSEEN {
+                    break;
+                }
+            }
             Some(words) => refuse(&start, words, &mut why),
         }
     }
-    if let Some(found) = as_advised(sampler, advised, seen, meter).await? {
-        return Ok(found);
+    match as_advised(sampler, advised, seen, meter).await? {
+        Some((start, watched)) if !insists || watched.shows() => return Ok((start, watched)),
+        found => unseen = unseen.or(found),
+    }
+    match seeded(sampler, refusals, seen, meter).await? {
+        Some((start, watched)) if !insists || watched.shows() => return Ok((start, watched)),
+        found => unseen = unseen.or(found),
     }
     let said = why.clone().or_else(|| seen.known.get(&sampler.tool().name)?.as_ref().err().cloned());
-    if let Some(start) = setup::find(sampler, &said.unwrap_or_default(), seen, meter).await {
-        let watched = start.watch(seen, meter).await?;
-        if refused(&watched.own).is_none() {
-            return Ok((start, watched));
-        }
+    match setup::find(sampler, &said.unwrap_or_default(), seen, meter).await {
+        Some((start, watched)) if !insists || watched.shows() => return Ok((start, watched)),
+        found => unseen = unseen.or(found),
+    }
+    if let Some(unseen) = unseen {
+        return Ok(unseen);
     }
     Err(match why {
         Some(why) => format!("every call that we know to make is refused or withheld: {why}"),
         None => "no arguments that its schema allows could be made".into(),
     })
 }
+
+/// What an answer says, for people.
+fn said_by(answer: &Answer) -> String {
+    match answer {
+        Answer::Result { value, .. } | Answer::Error { value, .. } => said(value),
+        Answer::Missing { reason } => reason.clone(),
+    }
+}
+
+/// A call that was refused because a file is not there, after that was laid down.
+async fn seeded(
+    sampler: &Sampler,
+    refusals: Vec<(Want, PlannedCall, String)>,
+    seen: &Seen,
+    meter: &Meter<'_>,
+) -> Result<Option<(Start, Watched)>, String> {
+    if !meter.shows_files() {
+        return Ok(None);
+    }
+    let insists = sampler.tool().looks_like_writer();
+    let mut unseen = None;
+    let mut tried: Vec<PlannedCall> = Vec::new();
+    for (want, call, words) in refusals {
+        let Some(step) = advice::wanted_files(&call, &words).filter(|step| !tried.contains(step)) else {
+            continue;
+        };
+        if tried.len() >= MOST_SEEDS {
+            break;
+        }
+        tried.push(step.clone());
+        let start = Start { setup: vec![step], call, want, pool: Pool::default() };
+        let watched = start.watch(seen, meter).await?;
+        if refused(&watched.own).is_some() {
+            continue;
+        }
+        if !insists || watched.shows() {
+            return Ok(Some((start, watched)));
+        }
+        unseen.get_or_insert((start, watched));
+    }
+    Ok(unseen)
+}
+
+/// So many files are laid down for one tool.
+const MOST_SEEDS: usize = 2;
 
 /// So many corrections of one tool's calls are tried.
 const MOST_ADVISED: usize = 6;
@@ -190,9 +263,16 @@ fn starts(sampler: &Sampler, seen: &Seen) -> Vec<Start> {
     starts
 }
 
+impl Watched {
+    /// Whether the call did something: a read says so, or the call is answered otherwise the second time.
+    pub(super) fn shows(&self) -> bool {
+        !self.reads.is_empty() || !same(&self.own, &self.again)
+    }
+}
+
 impl Start {
     /// Two looks before, to see what changes by itself; the call; one look after; and the call again.
-    async fn watch(&self, seen: &Seen, meter: &Meter<'_>) -> Result<Watched, String> {
+    pub(super) async fn watch(&self, seen: &Seen, meter: &Meter<'_>) -> Result<Watched, String> {
         let mut questions = questions(self, seen);
         if meter.shows_files() {
             questions.push(read_of_files());
@@ -221,10 +301,6 @@ impl Start {
             if changed(&earlier, &before, &after) && !is_worse {
                 reads.push(question.clone());
             }
-        }
-        // What a tool shows says more than a file, of which only the server knows what it means.
-        if reads.len() > 1 {
-            reads.retain(|read| !is_files(read));
         }
         Ok(Watched {
             // That no file changed says nothing of a server that keeps its state in memory.

@@ -47,6 +47,7 @@ impl Apart {
         };
         let leave = Leave { in_place: options.in_place, network: options.network };
         let isolation = isolation(helper, kernel.without(&options.kernel_without), leave);
+        let isolation = Isolation { seed: options.seed.clone(), ..isolation };
         let told = isolation.told(command.first().map(String::as_str).unwrap_or_default());
         let watch = watch(&told, directory, &isolation, &written(options));
         let restraint = Restraint::new(told, options.allow_destructive);
@@ -72,7 +73,7 @@ impl Apart {
 
 /// How a server is kept apart that is left this much.
 pub(in crate::verbs) fn isolation(helper: Vec<OsString>, kernel: Kernel, leave: Leave) -> Isolation {
-    Isolation { kernel, helper, leave, inherited: target::inherited(), home: home() }
+    Isolation { kernel, helper, leave, inherited: target::inherited(), home: home(), seed: None }
 }
 
 /// A look at the user's folders, where the kernel does not refuse all of them.

@@ -32,6 +32,9 @@ pub(super) fn run(options: &Prove, console: &mut Console) -> Result<Exit> {
     let scanned = options.from.as_deref().map(save::scan).transpose()?;
     let ask = if saved.is_some() { Ask::Sets(Vec::new()) } else { ask(options, scanned.as_ref())? };
     apart::ask(options, &target, console)?;
+    if let Some(seed) = options.seed.as_deref().filter(|seed| !seed.is_dir()) {
+        bail!("--seed: {} is no folder", seed.display());
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     // Before anything is started or any folder made. Whoever is dropped ends its children and removes its folders, so an interrupt is only
     // a matter of stopping.
