@@ -123,6 +123,9 @@ fn judge(entry: &Entry<'_>, at: At) -> Result<Issue, Reason> {
 
 /// The steps whose failure a function gives back while the handle is open, where failures are values. Whoever called has nothing to close.
 fn given_back(entry: &Entry<'_>, at: At, closes: &[At]) -> Vec<At> {
+    if unwinds(entry, at) {
+        return vec![];
+    }
     // What is called like a close may be meant for it, whatever it is called on.
     let called_so = |op: &Op| match op {
         Op::Call { callee: Callee::Named(name), .. } => entry.lexicon().has_inside(Topic::Closes, name),
@@ -156,11 +159,15 @@ fn given_back(entry: &Entry<'_>, at: At, closes: &[At]) -> Vec<At> {
     ends.filter_map(|end| failed(entry, at, end).filter(|_| leaves(end))).collect()
 }
 
+/// Whether a failure at a step unwinds the stack, and is no value.
+fn unwinds(entry: &Entry<'_>, at: At) -> bool {
+    entry.program.function(entry.function_of(at)).is_none_or(|it| it.unwinds)
+}
+
 /// The step whose failure leads to an end, where failures are values: `if err != nil { return nil, err }`.
 fn failed(entry: &Entry<'_>, at: At, end: At) -> Option<At> {
-    let unwinds = |at: At| entry.program.function(entry.function_of(at)).is_none_or(|it| it.unwinds);
     let gives_back = matches!(entry.op(end), Some(Op::Exit(Exit::Return(_))));
-    if !gives_back || entry.frame_of(end) != entry.frame_of(at) || unwinds(end) {
+    if !gives_back || entry.frame_of(end) != entry.frame_of(at) || unwinds(entry, end) {
         return None;
     }
     let is_error = |value: &&Value| entry.name_of(**value).to_ascii_lowercase().ends_with("err");

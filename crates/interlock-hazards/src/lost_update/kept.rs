@@ -89,16 +89,23 @@ pub(super) fn kept(view: &View<'_>) -> Vec<Issue> {
     let is_tool = |entry: &&Entry<'_>| entry.is_tool() && handlers.contains(&entry.function);
     for entry in view.entries_with(Kinds::WRITE).filter(is_tool) {
         let puts = |op: &Op| matches!(op, Op::Write { mode: WriteMode::Blind, .. } | Op::Rename { .. });
+        let mut gates = Gates::default();
         for act in entry.all(Kinds::WRITE | Kinds::RENAME, puts) {
             let Some(file) = objects.file(entry, act) else { continue };
-            let changed = |(from, load)| {
+            // What is written comes from the same steps, whichever load is asked about.
+            let mut written_from: Option<Vec<At>> = None;
+            let mut changed = |(from, load)| {
                 let is_same = file.are_of_one(from);
-                is_same
-                    .then(|| changed_before(entry, act, load, objects))
-                    .flatten()
+                if !is_same {
+                    return None;
+                }
+                let written_from =
+                    written_from.get_or_insert_with(|| data_dependences(entry, act, &mut gates).to_vec());
+                changed_before(entry, (act, written_from.as_slice()), load, objects, &mut gates)
                     .map(|change| (load, change))
             };
-            let Some((load, change)) = loads.iter().map(|(from, load)| (from, load)).find_map(changed) else {
+            let Some((load, change)) = loads.iter().map(|(from, load)| (from, load)).find_map(&mut changed)
+            else {
                 continue;
             };
             entry.decide(Some(&HAZARD.id), &[change, act], Outcome::Reported);
@@ -147,7 +154,13 @@ fn has_key(entry: &Entry<'_>, at: At) -> bool {
 }
 
 /// Where a call has changed what is kept at a place, before a step that writes all of it.
-fn changed_before(entry: &Entry<'_>, act: At, load: &Load, objects: &Objects) -> Option<At> {
+fn changed_before(
+    entry: &Entry<'_>,
+    (act, written_from): (At, &[At]),
+    load: &Load,
+    objects: &Objects,
+    gates: &mut Gates,
+) -> Option<At> {
     let location = &load.location;
     let depth =
         |at: At| objects.location(entry, at).and_then(|touched| touched.names.depth_in(&location.names));
@@ -155,16 +168,16 @@ fn changed_before(entry: &Entry<'_>, act: At, load: &Load, objects: &Objects) ->
     // Whether a step touches only a part of it. Of an object it may be any field that was loaded.
     let is_part =
         |at: At| (has_key(entry, at) && !load.is_one_of_many) || depth(at) > Some(location.unsaid());
-    let mut gates = Gates::default();
-    let mut comes_from_it = |at: At| {
-        let is_taken_along = matches!(entry.op(at), Some(Op::Write { from, .. }) if {
+    let is_taken_along = |at: At| {
+        matches!(entry.op(at), Some(Op::Write { from, .. }) if {
             Objects::is_made_of(entry, at, from, &location.names)
-        });
-        is_taken_along || data_dependences(entry, at, &mut gates).iter().any(|from| is_at(*from))
+        })
     };
-    if !comes_from_it(act) {
+    if !is_taken_along(act) && !written_from.iter().any(|from| is_at(*from)) {
         return None;
     }
+    let mut comes_from_it =
+        |at: At| is_taken_along(at) || data_dependences(entry, at, gates).iter().any(|from| is_at(*from));
     // What is put in place of all that was there was not meant to keep any of it.
     let mut keeps_the_rest = |change: At| match entry.op(change) {
         Some(Op::Write { mode: WriteMode::Blind, .. }) => is_part(change) || comes_from_it(change),
