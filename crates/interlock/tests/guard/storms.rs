@@ -108,7 +108,7 @@ async fn insist(client: &Raw, name: &str, chance: &mut Chance, told: &Told) {
     let meta = json!({ "dev.interlock/idempotency-key": name });
     let arguments = json!({ "name": name, "ms": chance.next() % 4 });
     let params = json!({ "name": "do", "arguments": arguments, "_meta": meta });
-    let is_cancelled = chance.next() % 5 == 0;
+    let is_cancelled = chance.next().is_multiple_of(5);
     for attempt in 0..TRIES {
         let id = format!("{name}/{attempt}");
         told.sent.fetch_add(1, Relaxed);
@@ -146,7 +146,7 @@ async fn call_on(client: Raw, number: usize, told: Arc<Told>) {
         if told.is_over.load(Relaxed) {
             return;
         }
-        if chance.next() % 7 == 0 {
+        if chance.next().is_multiple_of(7) {
             let arguments = json!({ "name": format!("without-id-{number}-{call}") });
             let params = json!({ "name": "do", "arguments": arguments });
             let body = json!({ "jsonrpc": "2.0", "method": "tools/call", "params": params });
