@@ -22,7 +22,7 @@ mod trouble;
 
 pub use connect::{Address, InvalidAddress};
 pub use explore::{prove, replay};
-pub use files::FILES;
+pub use files::{FILES, in_processes};
 pub use list::{Settled, list, settle, tools};
 pub use request::{Ask, Budget, Progress, Proved, Quiet, Request};
 pub use target::{Patience, Target, fill};

@@ -50,6 +50,8 @@ pub enum Ask {
     Again(Vec<CallSet>),
     /// Whatever the hazards' probes pick, once it is known what the tools do.
     Survey,
+    /// The same in two processes on one folder, as two clients have them.
+    Between,
     /// What a scan has found, then whatever else the hazards' probes pick: nothing that writes is left out because a scan did not see it.
     Everything {
         /// The findings.

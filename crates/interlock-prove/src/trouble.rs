@@ -21,7 +21,7 @@ pub enum Trouble {
     #[error("the server ended{0}")]
     Ended(String),
     /// It does not answer.
-    #[error("the server did not answer within {} s", .0.as_secs_f32())]
+    #[error("the server did not answer within {} s; --timeout waits longer", .0.as_secs_f32())]
     Silent(Duration),
     /// What it prints is no MCP; how that begins, and what came of it.
     #[error(

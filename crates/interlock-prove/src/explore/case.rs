@@ -397,6 +397,10 @@ impl Case {
             ),
         };
         let (reason, evidence) = match self.state {
+            State::Proven(_, reason, evidence) if files::processes(&self.set) > 1 => (
+                format!("between two processes on one folder, as two clients have them: {reason}"),
+                Some(*evidence),
+            ),
             State::Proven(_, reason, evidence) => (reason, Some(*evidence)),
             State::Unknown(why) | State::Refused(why) => (why, None),
             State::New => ("not tried".into(), None),

@@ -3,12 +3,12 @@
 use std::{collections::BTreeSet, path::Path};
 
 use async_trait::async_trait;
-use interlock_model::{Answer, CallSet, Effectful, Fingerprint, PlannedCall, Surface, ToolSurface};
+use interlock_model::{Answer, CallSet, Effectful, Fault, Fingerprint, PlannedCall, Surface, ToolSurface};
 use serde_json::Value;
 use strsim::jaro_winkler;
 
 use crate::{
-    files::{FILES, is_files},
+    files::{FILES, in_processes, is_files},
     lab::Lab,
     plan::{
         from::{self, Found},
@@ -145,6 +145,12 @@ impl<'l> Chooser<'l> {
                 let sets = pick::pick(&found.surface).into_iter().map(picked).collect();
                 Ok(Choice::of_survey(sets, &found))
             }
+            Some(Ask::Between) => {
+                let found = look(lab, bounds, progress, notes).await?;
+                let picked = |set| Chosen::picked(set, Vec::new(), &found.surface);
+                let sets = between_processes(pick::pick(&found.surface)).into_iter().map(picked).collect();
+                Ok(Choice::of_survey(sets, &found))
+            }
             Some(Ask::Findings { findings }) => {
                 // That a scan names a tool is no leave to call it if it looks destructive: a scan reads code, and nobody has asked for the call.
                 let found = look(lab, bounds, progress, notes).await?;
@@ -252,6 +258,12 @@ impl Stages<'_> {
             None => Ok(()),
         }
     }
+}
+
+/// The meetings of two that two clients of a server on standard streams can have: each client has a process of its own.
+fn between_processes(mut sets: Vec<CallSet>) -> Vec<CallSet> {
+    sets.retain(|set| set.calls.len() == 2 && set.fault == Fault::None && wants_reads(set));
+    sets.into_iter().map(in_processes).collect()
 }
 
 /// Sets that somebody named, with what shows the state where they do not say it.

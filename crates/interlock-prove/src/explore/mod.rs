@@ -53,6 +53,7 @@ pub async fn prove(request: Request, progress: &dyn Progress) -> Result<Proved, 
     let begin = Instant::now();
     progress.doing("starting the server");
     let deliveries = lab.deliveries().await?;
+    let to_start = begin.elapsed();
     let mut notes = Vec::new();
     let bounds = Bounds {
         // A third for finding out what there is, the rest for proving.
@@ -123,11 +124,15 @@ pub async fn prove(request: Request, progress: &dyn Progress) -> Result<Proved, 
     let (findings, sets): (Vec<_>, Vec<_>) = tried.map(|case| (case.fingerprints(), case.report())).unzip();
     let verdict = Verdict::worst(sets.iter().map(|set| set.verdict));
     let untried = writers.as_ref().map(|writers| untried(writers, &sets));
+    let slow = writers.as_ref().and_then(|writers| slow_to_start(to_start, writers.len(), side_by_side));
     // Readers that do not get into each other's way say nothing of those that write, and writers that do not nothing of others.
     let why = no_writer.or_else(|| untried.as_deref().and_then(not_all_tried));
     let why = why.or_else(|| is_cut_short.then(|| CUT_SHORT.to_owned()));
     let (verdict, reason) = match why {
-        Some(why) if verdict == Verdict::Held => (Verdict::Unknown, Some(why)),
+        Some(why) if verdict == Verdict::Held => {
+            notes.extend(slow.filter(|_| setting.left().is_zero()));
+            (Verdict::Unknown, Some(why))
+        }
         why => {
             notes.extend(why.filter(|_| !proven || request.all));
             (verdict, None)
@@ -173,6 +178,24 @@ fn untried(writers: &BTreeSet<String>, sets: &[SetReport]) -> Vec<String> {
         tried.any(|set| set.set.calls.iter().any(|call| call.tool == **writer))
     };
     writers.iter().filter(|writer| !met(writer)).cloned().collect()
+}
+
+/// Until a writer has met itself, so many instances are started for it, about.
+const STARTS_PER_WRITER: u32 = 14;
+/// A server that starts faster needs no other budget than others.
+const SLOW: Duration = Duration::from_millis(700);
+
+/// What budget a server needs that is slow to start.
+fn slow_to_start(took: Duration, writers: usize, side_by_side: usize) -> Option<String> {
+    let starts = STARTS_PER_WRITER.saturating_mul(u32::try_from(writers).unwrap_or(u32::MAX));
+    let needed = took.saturating_mul(starts) / u32::try_from(side_by_side.max(1)).unwrap_or(1);
+    let minutes = needed.as_secs().div_ceil(60).max(2);
+    (took >= SLOW).then(|| {
+        format!(
+            "an instance takes {:.1} s to start, so that all of it takes about --budget {minutes}m",
+            took.as_secs_f32()
+        )
+    })
 }
 
 /// Why nothing is said of a server of which only a part was looked at.

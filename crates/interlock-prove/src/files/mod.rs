@@ -18,7 +18,8 @@ use std::{
 use interlock_model::{Outcome, PlannedCall, Seen};
 use serde_json::{Map, Value, json};
 
-pub(crate) use self::steps::{in_processes, lay, processes};
+pub use self::steps::in_processes;
+pub(crate) use self::steps::{lay, processes};
 
 /// What a read is called that is not a call: no tool can have a name with a colon.
 pub const FILES: &str = "scratch:";

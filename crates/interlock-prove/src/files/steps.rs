@@ -51,7 +51,8 @@ pub(crate) fn processes(set: &CallSet) -> usize {
 }
 
 /// The same set with a process for each of two callers. The step comes last, because calls refer to answers of the set-up by their number.
-pub(crate) fn in_processes(mut set: CallSet) -> CallSet {
+#[must_use]
+pub fn in_processes(mut set: CallSet) -> CallSet {
     set.setup.push(PlannedCall::new(FILES, json!({ "processes": 2 })));
     set.name = format!("{}, in two processes", set.name);
     set

@@ -69,6 +69,9 @@ struct Prove {
     /// Also call tools that look as if they could destroy something or reach out, where the kernel does not refuse it
     #[arg(long)]
     allow_destructive: bool,
+    /// Send calls that meet to two processes on one {scratch}, as two clients have them
+    #[arg(long, conflicts_with_all = ["url", "plan", "from", "replay"])]
+    two_processes: bool,
     /// A folder of which every instance of the server finds a copy in {scratch}
     #[arg(long, value_name = "DIR", conflicts_with_all = ["url", "in_place"])]
     seed: Option<PathBuf>,

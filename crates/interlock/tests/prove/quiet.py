@@ -57,11 +57,24 @@ def remember(text):
     save(notes + [text])
 
 
+def keep(text):
+    if mode == "safe":
+        with lock:
+            remember(text)
+    elif mode == "flock":
+        # Holds between processes too.
+        with lock, open(path + ".lock", "w") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            remember(text)
+    else:
+        remember(text)
+
+
 def call(identity, params):
     if params["name"] == "import":
         try:
             with open(os.path.join(os.getcwd(), "inbox.txt")) as file:
-                remember(file.read().strip() + params["arguments"]["text"])
+                keep(file.read().strip() + params["arguments"]["text"])
             text = "imported"
         except FileNotFoundError:
             text = "Error: there is no inbox.txt"
@@ -71,16 +84,7 @@ def call(identity, params):
         # Never the same, not even in what kind of answer it is.
         text = json.dumps({str(uuid.uuid4()): [uuid.uuid4().hex] * (uuid.uuid4().int % 5)})
     else:
-        if mode == "safe":
-            with lock:
-                remember(params["arguments"]["text"])
-        elif mode == "flock":
-            # Holds between processes too.
-            with lock, open(path + ".lock", "w") as file:
-                fcntl.flock(file, fcntl.LOCK_EX)
-                remember(params["arguments"]["text"])
-        else:
-            remember(params["arguments"]["text"])
+        keep(params["arguments"]["text"])
         text = "remembered"
     say({"jsonrpc": "2.0", "id": identity, "result": {"content": [{"type": "text", "text": text}]}})
 

@@ -94,6 +94,28 @@ fn two_processes_on_one_folder_lose_what_the_lock_of_one_keeps() {
 }
 
 #[test]
+fn two_clients_of_a_server_are_two_processes_with_nothing_but_the_command() {
+    let (code, report) = prove("json", "safe", &["--two-processes"]);
+    assert_eq!((code, report["verdict"].as_str()), (1, Some("broken")), "{report:#}");
+    assert!(report.to_string().contains("between two processes on one folder"), "{report:#}");
+    let (code, report) = prove("json", "flock", &["--two-processes"]);
+    assert_ne!(code, 1, "{report:#}");
+}
+
+#[test]
+fn a_folder_of_ones_own_is_where_every_instance_begins() {
+    let seed = tempfile::tempdir().expect("a folder");
+    std::fs::write(seed.path().join("inbox.txt"), "new: ").expect("a file");
+    let seed = seed.path().to_str().expect("a name");
+    let calls = ["--call", r#"import {"text": "a"}"#, "--call", r#"import {"text": "b"}"#, "--seed", seed];
+    let (code, report) = prove("json", "unsafe", &calls);
+    assert_eq!((code, report["verdict"].as_str()), (1, Some("broken")), "{report:#}");
+    let (code, report) = prove("json", "safe", &calls);
+    assert_eq!((code, report["verdict"].as_str()), (0, Some("held")), "{report:#}");
+    assert_eq!(std::fs::read_to_string(format!("{seed}/inbox.txt")).expect("it is there"), "new: ");
+}
+
+#[test]
 fn a_file_that_a_server_needs_can_be_laid_down_and_nowhere_else() {
     let laid = r#"scratch: {"write": {"inbox.txt": "new: "}}"#;
     let named = ["--setup", laid, "--call", r#"import {"text": "a"}"#, "--call", r#"import {"text": "b"}"#];

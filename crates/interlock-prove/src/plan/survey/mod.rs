@@ -170,21 +170,25 @@ impl<'r> Surveyor<'r> {
         // Whoever makes things comes first: others may need what it makes.
         let (makers, rest): (Vec<_>, Vec<_>) =
             meant.into_iter().partition(|sampler| sampler.tool().looks_like_maker());
+        let mut failed_all: Vec<Arc<Sampler>> = Vec::new();
         for group in [makers, rest] {
             let mut failed = group;
             // What was refused gets a second chance when more is known of the others.
             for _ in 0..2 {
                 failed = self.seen.explore(&failed, &self.meter, &self.bounds).await;
             }
-            for sampler in failed {
-                let name = &sampler.tool().name;
-                if self.meter.left() == 0 && !self.seen.was_tried(name) {
-                    self.seen.known.remove(name);
-                    self.open.push(sampler);
-                } else {
-                    let why = self.seen.why_not(&sampler);
-                    self.notes.push(format!("`{name}` is not called together: {why}"));
-                }
+            // `add_task_to_request` says that it makes something, and needs what a tool makes that does not say so.
+            failed_all = self.seen.explore(&failed_all, &self.meter, &self.bounds).await;
+            failed_all.append(&mut failed);
+        }
+        for sampler in failed_all {
+            let name = &sampler.tool().name;
+            if self.meter.left() == 0 && !self.seen.was_tried(name) {
+                self.seen.known.remove(name);
+                self.open.push(sampler);
+            } else {
+                let why = self.seen.why_not(&sampler);
+                self.notes.push(format!("`{name}` is not called together: {why}"));
             }
         }
         self.cut_short = self.meter.left() == 0;
@@ -350,7 +354,13 @@ impl Seen {
                 }
                 // The first reason is the real one; that the calls are used up is said apart.
                 let name = sampler.tool().name.clone();
-                if found.is_ok() || !self.known.contains_key(&name) {
+                let is_better = match (&found, self.known.get(&name)) {
+                    (_, None) => true,
+                    // What is seen no more of after a set-up needs none.
+                    (Ok(found), Some(Ok(_))) => found.effect != Effectful::Unknown,
+                    (found, Some(_)) => found.is_ok(),
+                };
+                if is_better {
                     self.known.insert(name, found);
                 }
             }

@@ -12,7 +12,10 @@ use super::{
     refused,
     write::{Known, Start, Watched},
 };
-use crate::plan::arguments::{Pool, Role, Sampler, Source, Want, handles, things};
+use crate::plan::{
+    arguments::{Pool, Role, Sampler, Source, Want, handles, things},
+    listing::Listing,
+};
 
 /// A variant that no set-up says.
 const NEWS: usize = 2;
@@ -37,6 +40,11 @@ pub(super) async fn find(
         .filter_map(|(name, known)| {
             let known = known.as_ref().ok()?;
             let is_named = names_tool(refusal, name);
+            // What it makes itself it does not need, and what another takes away no more.
+            let helper = Listing { name: name.clone(), ..Listing::default() };
+            if *name == sampler.tool().name || helper.undoes().is_some() {
+                return None;
+            }
             // Who only reads brings nothing about, unless the server itself says so.
             if known.effect == Effectful::Reads && !is_named {
                 return None;
@@ -101,7 +109,7 @@ fn kinship(sampler: &Sampler, helper: &str, known: &Known, seen: &Seen) -> usize
         matches!(name.role, Role::Id | Role::Idempotency)
             && !known.gives.find(name, sampler.noun(), &[]).is_empty()
     });
-    usize::from(same_noun) * 2 + usize::from(shares) + usize::from(needs) * 2 + usize::from(answers) * 2
+    usize::from(same_noun) * 2 + usize::from(shares) + usize::from(needs) * 2 + usize::from(answers) * 4
 }
 
 /// The call of a tool after a set-up: it speaks of what the set-up spoke of, or of what that was answered with.

@@ -5,7 +5,7 @@ use std::{fs, io::Write, sync::Arc};
 use anyhow::{Context, Result, bail};
 use interlock_model::{CallSet, Finding, ProofReport, Report, Verdict};
 use interlock_prove::{
-    Ask, Budget, Patience, Proved, Request,
+    Ask, Budget, Patience, Proved, Request, in_processes,
     perturb::{self, Perturb},
     plan::{self, from::Found},
     prove, replay,
@@ -139,7 +139,7 @@ fn ask(options: &Prove, scanned: Option<&Report>) -> Result<Ask> {
         return Ok(Ask::Findings { findings: report.findings.iter().map(found).collect() });
     }
     if options.calls.is_empty() {
-        return Ok(Ask::Survey);
+        return Ok(if options.two_processes { Ask::Between } else { Ask::Survey });
     }
     let read =
         |texts: &[String]| texts.iter().map(|text| plan::spec::call(text)).collect::<Result<Vec<_>, _>>();
@@ -151,14 +151,15 @@ fn ask(options: &Prove, scanned: Option<&Report>) -> Result<Ask> {
     for invariant in &options.invariants {
         plan::invariant::Invariant::compile(invariant)?;
     }
-    Ok(Ask::Sets(vec![CallSet {
+    let set = CallSet {
         name: plan::name_of(&calls),
         setup: read(&options.setup)?,
         reads: read(&options.reads)?,
         invariants: options.invariants.clone(),
         calls,
         ..CallSet::default()
-    }]))
+    };
+    Ok(Ask::Sets(vec![if options.two_processes { in_processes(set) } else { set }]))
 }
 
 fn output(options: &Prove, report: &ProofReport, console: &mut Console) -> Result<()> {
