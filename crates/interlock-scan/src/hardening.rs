@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! src/http.ts:40  nothing bounds how many calls one caller has in flight        one line
-//! src/api.ts:12   a caller who loses tries again without a pause, …             one line for this loop
+//! src/api.ts:12   a call that has failed tries again without a pause, …             one line for this loop
 //!                 the same at src/jobs.ts:7 and src/sync.ts:31                  and for those
 //! ```
 //!

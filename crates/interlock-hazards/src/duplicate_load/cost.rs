@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! connection = await connect();                     // more: opens something, and one of two is leaked
+//! session = new Session(); await session.start();   // starting: an object that somebody has to end, and one of two is dropped alive
 //! config = await readFile("config.json");           // the same: both get it, and nothing is lost
 //! await mkdir(folder, { recursive: true });         // nothing
 //! ```
@@ -9,7 +10,7 @@
 //! It does not ask whether the load races; that is `rule.rs`.
 
 use interlock_model::ir::{
-    AccessPath, Callee, Change, Fresh, Op, Origin, Resource, Root, Term, Value, WriteMode,
+    AccessPath, Callee, Change, Fresh, FunctionId, Op, Origin, Resource, Root, Term, Value, WriteMode,
 };
 
 use crate::{
@@ -29,6 +30,8 @@ pub(super) enum Cost {
     None,
     /// It reads or works something out, or puts the same in the same place: who does that twice has waited, and lost nothing.
     Reading,
+    /// It sets an object going that has a way to end it, and one of two is dropped while it lives.
+    Starting,
     /// It opens or starts something of which one is then dropped, or does what counts each time.
     More,
 }
@@ -76,8 +79,35 @@ fn of_step(pair: &CheckAct<'_, '_>, at: At) -> Option<Cost> {
             };
             Some(if begins && stays() { Cost::More } else { Cost::Reading })
         }
+        Op::Inlined { function, receiver: Some(object), .. } => {
+            let starts = is_kept_object(pair, &object.root) && starts_object(entry, *function);
+            starts.then_some(Cost::Starting)
+        }
         _ => None,
     }
+}
+
+/// Whether an object is what is kept, or a part of that, and not just anything where a flag is set.
+fn is_kept_object(pair: &CheckAct<'_, '_>, object: &Root) -> bool {
+    let is_flag = matches!(pair.entry.op(pair.act), Some(Op::Write { from, .. }) if from.is_empty());
+    !is_flag && matches!(object, Root::Value(_)) && is_kept(pair, object)
+}
+
+/// Whether a function sets the object going whose method it is, and the class of that has another one to end it.
+fn starts_object(entry: &Entry<'_>, function: FunctionId) -> bool {
+    let lexicon = entry.lexicon();
+    let verb = |name: &str| name.rsplit('.').next().map(words).and_then(|words| words.into_iter().next());
+    let Some(method) = entry.program.function(function) else { return false };
+    let starts = |verb: String| lexicon.has(Topic::Begins, &verb) || verb.starts_with("init");
+    let ends = |verb: String| lexicon.has(Topic::Ends, &verb) || lexicon.has(Topic::Closes, &verb);
+    let Some(class) = &method.owner else { return false };
+    method.asynchronous
+        && verb(&method.name).is_some_and(starts)
+        && entry
+            .program
+            .functions
+            .iter()
+            .any(|other| other.owner.as_ref() == Some(class) && verb(&other.name).is_some_and(ends))
 }
 
 /// Whether what is kept is not what the key leads to but something of this call's own: what its caller gave, or an id that was drawn for it.

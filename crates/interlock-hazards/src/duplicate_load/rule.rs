@@ -82,7 +82,7 @@ pub(crate) fn claims(view: &View<'_>, pair: &CheckAct<'_, '_>) -> Result<(), Rea
         Cost::Reading => {
             unless(pair.entry.alias().puts_what_all_get(pair.read, pair.act), Reason::SharedResult)
         }
-        Cost::More => Ok(()),
+        Cost::Starting | Cost::More => Ok(()),
     }
 }
 
@@ -188,6 +188,8 @@ fn issue(pair: &CheckAct<'_, '_>) -> Issue {
     match cost(pair) {
         // Who asks twice for what is only read has waited, and lost nothing.
         Cost::Reading => as_issue(pair).no_surer_than(Confidence::Low),
+        // That the object lives on is told by its names.
+        Cost::Starting => as_issue(pair).no_surer_than(Confidence::Medium),
         // What its author calls a cache may well be filled twice.
         _ if is_called_a_cache(pair) => as_issue(pair).no_surer_than(Confidence::Medium),
         _ => as_issue(pair),

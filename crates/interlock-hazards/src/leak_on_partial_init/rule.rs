@@ -106,8 +106,9 @@ fn judge(entry: &Entry<'_>, at: At) -> Result<Issue, Reason> {
     };
     let name = entry.path_text(handle);
     let story = [by];
-    let message =
-        format!("if the next step of the start fails, `{name}` stays open and nobody is left to close it");
+    let message = format!(
+        "if the next step of the start fails, what was opened as `{name}` stays open and nobody is left to close it"
+    );
     let fails = match entry.op(by) {
         Some(Op::Open { handle: other }) if by != at => format!("fails to open `{}`", entry.path_text(other)),
         Some(Op::Open { .. }) => "fails at a later turn of the loop".into(),

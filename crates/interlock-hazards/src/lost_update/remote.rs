@@ -31,6 +31,9 @@ use crate::{
 
 use super::HAZARD;
 
+/// So many members of what was found make what is put back of it.
+const SEVERAL: usize = 2;
+
 /// The requests that put back at an address what was made of an older answer from there.
 pub(super) fn remote(view: &View<'_>) -> Vec<Issue> {
     let racing = view.entries_with(Kinds::EXTERNAL).filter(|entry| entry.runs_beside_itself());
@@ -90,9 +93,24 @@ fn parts_of(address: Term) -> Vec<Term> {
     }
 }
 
-/// Whether what is put back is what was found with all that it had, and not made of some of its members.
+/// Whether what is put back is what was found with all that it had, or with several of its members, and not with one that was looked up.
 fn puts_all_back(entry: &Entry<'_>, read: At, act: At) -> bool {
-    matches!(entry.op(act), Some(Op::External { from, .. }) if entry.flow().holds_whole(from, read))
+    let Some(Op::External { from, .. }) = entry.op(act) else { return false };
+    entry.flow().holds_whole(from, read) || {
+        let sent = entry.flow().backward_slice(from);
+        let is_of_answer = |value: &&Value| entry.flow().sources(**value).contains(&read);
+        let members = sent.iter().chain(from).filter(is_of_answer);
+        let mut content: Vec<Name> = members.filter_map(|value| entry.alias().field_of(*value)).collect();
+        content.retain(|name| !stays(entry, name));
+        content.sort_unstable();
+        content.dedup();
+        content.len() >= SEVERAL
+    }
+}
+
+/// Whether a member is which one it is, or of which kind, and no content.
+fn stays(entry: &Entry<'_>, name: &Name) -> bool {
+    entry.lexicon().has(Topic::OwnId, name) || entry.lexicon().has(Topic::KindOfThing, name)
 }
 
 fn is_same_address(entry: &Entry<'_>, read: At, act: At) -> bool {
@@ -158,10 +176,7 @@ fn judge(entry: &Entry<'_>, read: At, act: At) -> Result<Issue, Reason> {
     unless(versioned, Reason::Versioned)?;
     // Which one it is, as the service calls it, is no content, nor is of which kind.
     let named: Vec<_> = of_answer.iter().filter_map(|value| field(value)).collect();
-    let stays = |name: &Name| {
-        entry.lexicon().has(Topic::OwnId, name) || entry.lexicon().has(Topic::KindOfThing, name)
-    };
-    let only_names = !named.is_empty() && named.iter().all(stays);
+    let only_names = !named.is_empty() && named.iter().all(|name| stays(entry, name));
     unless(only_names, Reason::NotComputedFromRead)?;
     let window = entry.locks().race_window(read, act).ok_or(Reason::NotAfter)?;
     unless(window.is_locked(), Reason::HeldLock)?;

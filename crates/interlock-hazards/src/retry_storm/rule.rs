@@ -111,7 +111,9 @@ fn issue(entry: &Entry<'_>, retry: Retry, at: At, what: &str, confidence: Confid
         _ => "what failed".into(),
     };
     let reach = if is_shared(entry, retry.attempt) { Reach::Both } else { Reach::InProcess };
-    let message = format!("a caller who loses tries {thing} again {what}, and all losers collide once more");
+    let message = format!(
+        "a call that has failed tries {thing} again {what}, so all that have failed come back together"
+    );
     Issue::at(entry, at, &story, reach, message)
         .no_surer_than(confidence)
         .step(Lane::A, entry.position(retry.attempt, &story), format!("tries {thing}, and loses"))

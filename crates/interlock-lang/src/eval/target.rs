@@ -283,7 +283,12 @@ impl<'f> Evaluator<'_, 'f> {
                 let name = name.trim_end_matches(".bind").into();
                 AbstractValue::Bound(Arc::new(Bound { kind, receiver, within, name }))
             }
-            Reached::Other(_, name, bound @ AbstractValue::Bound(_)) if &**name == "bind" => bound.clone(),
+            // Bound to its object, a function is still that function.
+            Reached::Other(_, name, bound @ (AbstractValue::Bound(_) | AbstractValue::Function(..)))
+                if &**name == "bind" =>
+            {
+                bound.clone()
+            }
             Reached::Method(..) => match self.outcome(number).and_then(|outcome| outcome.kind.clone()) {
                 Some(kind) => AbstractValue::Kind(Arc::new(kind)),
                 None => AbstractValue::Unknown,

@@ -52,7 +52,12 @@ impl<'f> Evaluator<'_, 'f> {
                 }
             },
             Definition::Either(values) => {
-                AbstractValue::join(values.iter().map(|value| self.value(at, *value)))
+                let found = AbstractValue::join(values.iter().map(|value| self.value(at, *value)));
+                // A choice may also be of what has no value of its own: `client ? forClient(client) : send`.
+                match self.chosen(at, value) {
+                    Some(choice) => AbstractValue::join([choice, found].into_iter()),
+                    None => found,
+                }
             }
             Definition::Call(site) => self.result(*site),
             Definition::Returned(function) => self.returned(*function),
@@ -89,6 +94,13 @@ impl<'f> Evaluator<'_, 'f> {
             Some(Some(class)) => AbstractValue::of_class(*class),
             _ => AbstractValue::Unknown,
         }
+    }
+
+    /// What a local is that was given one of several things.
+    fn chosen(&self, at: FunctionId, value: Value) -> Option<AbstractValue<'f>> {
+        let about = self.flat.about.get(at.0 as usize)?;
+        let (_, arg) = about.locals.iter().find(|(local, _)| *local == value)?;
+        matches!(arg.shape, Shape::Choice(_)).then(|| self.arg(at, arg))
     }
 
     /// What a local is by what it was made as, or by what a loop goes over.

@@ -2,7 +2,7 @@
 
 use interlock_model::ir::{Aspect, Body, Condition, Fresh, Op, Origin, Resource, Term, WriteMode};
 
-use crate::Kind;
+use crate::{Arg, Kind, Shape};
 
 use super::{
     act::{aspect, find, from, mode, write},
@@ -99,7 +99,7 @@ pub(super) fn file(scene: &Scene<'_>, entry: &Entry, body: &mut Body<'_>) {
 pub(super) fn key(scene: &Scene<'_>, entry: &Entry, body: &mut Body<'_>) {
     let named = find(scene, entry.at.as_ref()).map_or(Term::Unknown, |arg| scene.name_of(&arg));
     let key = match find(scene, entry.key.as_ref()) {
-        Some(field) => Term::Join(vec![named, Term::Literal("#".into()), scene.name_of(&field)]),
+        Some(field) => Term::Join(vec![named, Term::Literal("#".into()), name_of_key(scene, &field)]),
         None => named,
     };
     let of = Resource::Key(key);
@@ -113,6 +113,18 @@ pub(super) fn key(scene: &Scene<'_>, entry: &Entry, body: &mut Body<'_>) {
             body.push(Op::Delete { of, when: None, outcome, via: scene.boxed_via() });
         }
         _ => write(scene, entry, of, WriteMode::Blind, body),
+    }
+}
+
+/// What a key is called; one of several parts is written as they follow each other: `["todos", id]`.
+fn name_of_key(scene: &Scene<'_>, key: &Arg) -> Term {
+    match &key.shape {
+        Shape::List(parts) => {
+            let between = Term::Literal("/".into());
+            let parts = parts.iter().map(|part| scene.name_of(part));
+            Term::Join(parts.flat_map(|part| [between.clone(), part]).collect())
+        }
+        _ => scene.name_of(key),
     }
 }
 

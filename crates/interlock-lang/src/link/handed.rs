@@ -112,7 +112,7 @@ impl Seen<'_, '_, '_> {
         if let Some(returned) = self.returned_by(own) {
             return returned;
         }
-        if let Some(address) = self.address(own, WAYS) {
+        if let Some(address) = self.one_address(own, WAYS).or_else(|| self.address(own, WAYS)) {
             return address;
         }
         let shape = match &own.shape {
@@ -301,12 +301,77 @@ impl Seen<'_, '_, '_> {
     fn text(&self, parts: &[Term]) -> Vec<Term> {
         let mut seen = vec![];
         for part in parts {
+            let begins = seen.is_empty();
             match self.term(part) {
                 Term::Join(inner) => seen.extend(inner),
+                Term::Unknown if begins => seen.push(self.base(part).unwrap_or(Term::Unknown)),
                 part => seen.push(part),
             }
         }
         seen
+    }
+
+    /// What an address begins with, where the helper has taken it along from the function that made it: the same in each call of it.
+    fn base(&self, part: &Term) -> Option<Term> {
+        let (Sought::Request, Term::Path(AccessPath { root: Root::Value(value), .. })) = (self.sought, part)
+        else {
+            return None;
+        };
+        match self.eval.definition(self.within, *value)? {
+            Definition::Capture(_) => Some(self.eval.outer_term(self.within, part)),
+            _ => None,
+        }
+    }
+
+    /// The address that a variable is in each of the ways in which it is put together: `let url = BASE + path`, to which a key is added where
+    /// one is asked for. What is asked there makes no other address.
+    fn one_address(&self, own: &Arg, ways: usize) -> Option<Arg> {
+        if self.sought != Sought::Request || !matches!(own.shape, Shape::Opaque | Shape::Choice(_)) {
+            return None;
+        }
+        let value = bare(&own.term)?;
+        if !matches!(self.eval.definition(self.within, value)?, Definition::Either(_)) {
+            return None;
+        }
+        let mut found = vec![];
+        self.spell(value, ways, &mut found)?;
+        found.sort_by_key(Vec::len);
+        let mut found = found.into_iter();
+        let shortest = found.next()?;
+        let is_same = |longer: Vec<Term>| {
+            longer
+                .strip_prefix(shortest.as_slice())
+                .is_some_and(|behind| behind.is_empty() || is_question(behind))
+        };
+        found.all(is_same).then(|| Arg::opaque(Term::Join(shortest), self.values(&own.values)))
+    }
+
+    /// The texts that a variable may be, part by part.
+    fn spell(&self, value: Value, ways: usize, found: &mut Vec<Vec<Term>>) -> Option<()> {
+        let ways = ways.checked_sub(1)?;
+        self.left.set(self.left.get().checked_sub(1)?);
+        match self.eval.definition(self.within, value)? {
+            Definition::Either(values) => {
+                values.iter().try_for_each(|value| self.spell(*value, ways / 2, found))
+            }
+            Definition::Term(Term::Join(parts)) => {
+                // What is added to one of them.
+                if let Some((first, behind)) = parts.split_first()
+                    && let Some(before) = bare(first)
+                    && !matches!(self.eval.definition(self.within, before)?, Definition::Parameter(_))
+                {
+                    let mut texts = vec![];
+                    if self.spell(before, ways, &mut texts).is_some() {
+                        let behind = self.text(behind);
+                        found.extend(texts.into_iter().map(|text| [text, behind.clone()].concat()));
+                        return Some(());
+                    }
+                }
+                found.push(self.text(parts));
+                Some(())
+            }
+            _ => None,
+        }
     }
 
     /// What is one thing where a caller hands it over, and another where none does: `init.method ?? "GET"`.
@@ -351,6 +416,15 @@ impl Seen<'_, '_, '_> {
             }
         }
         values
+    }
+}
+
+/// Whether what stands behind an address is a question: `?page=2`, or one whose beginning was chosen: `{separator}key=1`.
+fn is_question(behind: &[Term]) -> bool {
+    match behind {
+        [Term::Literal(text), ..] => text.starts_with(['?', '&']),
+        [_, Term::Literal(text), ..] => text.split('/').next().is_some_and(|word| word.contains('=')),
+        _ => false,
     }
 }
 

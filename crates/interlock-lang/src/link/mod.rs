@@ -7,6 +7,8 @@
 //! 5. `rewrite` replaces each call, each function by itself and side by side: `calls` of the program's own functions, library functions,
 //!    `collections`, statements and `requests` that helpers `forward` to a library with what they are `handed`; `tables` are what the sources declare as such. `waits` takes away
 //!    what only looks like a wait.
+//!    What a service's client does of which nothing is known is told by its names (`remote`).
+//! 6. `members` notes what functions put together, hand over and give back, for whoever takes it apart.
 
 pub(crate) mod names;
 mod visit;
@@ -20,7 +22,9 @@ mod calls;
 mod collections;
 pub(crate) mod forward;
 mod handed;
+mod members;
 mod passed;
+mod remote;
 mod requests;
 mod rewrite;
 mod waits;
@@ -96,6 +100,7 @@ pub(crate) fn link(
     let tables = tables::of(&Evaluator::new(&world()), &schemas);
     let world = world().with_keys(tables::keys(&tables));
     let bare_maps = if semantics.bare_maps { bare_maps(&world, &functions) } else { HashSet::default() };
+    let made = members::made(&flat, &functions);
     let (mut unresolved, settled_requests) = rewrite_all(&world, &mut functions);
     unresolved.extend(nameless);
     if semantics.coroutines {
@@ -107,6 +112,7 @@ pub(crate) fn link(
         }
     }
     let limited = limited(&Evaluator::new(&world));
+    let returned = members::returned(&flat, &functions);
     Program {
         files: flat.files.clone(),
         functions,
@@ -119,6 +125,8 @@ pub(crate) fn link(
         notes: bounded(notes),
         unresolved,
         settled_requests,
+        returned,
+        made,
         words: BTreeMap::new(),
     }
 }

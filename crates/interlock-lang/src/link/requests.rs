@@ -36,28 +36,31 @@ impl<'f> Rewriter<'_, 'f> {
             let (mut steps, outcome) = self.forward(standing, call)?;
             open |= outcome.open_request;
             let at = steps.iter().position(|step| matches!(step.op, Op::External { .. }))?;
+            let settled = !outcome.open_request;
             match steps.swap_remove(at).op {
                 Op::External { service, change, idempotency, over, .. } => {
-                    Some((service, change, idempotency, over))
+                    Some((service, change, idempotency, over, settled))
                 }
                 _ => None,
             }
         });
-        let known = |request: &(Term, Change, Option<Term>, Option<AccessPath>)| match request.1 {
+        let known = |request: &(Term, Change, Option<Term>, Option<AccessPath>, bool)| match request.1 {
             Change::None => request.0 != Term::Unknown,
             // What is chosen inside of the function by what it is handed is known once its steps are put in here.
             Change::Settled => is_known(&request.0),
-            Change::Effect | Change::Unknown => false,
+            // What is sent to one of many changes that one, whatever the method is called.
+            Change::Unknown => request.4 && is_known(&request.0) && names_one(&request.0),
+            Change::Effect => false,
         };
         let requests: Vec<_> = requests.collect();
         if !open {
             self.eval.settled_requests.borrow_mut().push(standing.span);
         }
-        let Some((service, change, idempotency, over)) = requests.into_iter().find(known) else {
+        let Some((service, change, idempotency, over, _)) = requests.into_iter().find(known) else {
             return false;
         };
         match (change, standing.into) {
-            (Change::Settled, into) => {
+            (Change::Settled | Change::Unknown, into) => {
                 // Whatever the function is handed may be a part of what it sends.
                 let mut from: Vec<Value> = vec![];
                 standing.site.arguments.iter().for_each(|arg| merge(&mut from, &arg.values));
@@ -82,6 +85,11 @@ impl<'f> Rewriter<'_, 'f> {
             (_, None) => false,
         }
     }
+}
+
+/// Whether an address ends with which one of many it is.
+fn names_one(term: &Term) -> bool {
+    matches!(term, Term::Join(parts) if matches!(parts.last(), Some(Term::Path(_))))
 }
 
 /// Whether all parts of a name are known.

@@ -315,7 +315,9 @@ impl<'f> Rewriter<'_, 'f> {
             Reached::Export(library, path) => self.unknown_export(&standing, &library, &path, out),
             Reached::Method(_, receiver, name) => {
                 self.note_unresolved(&standing, UnresolvedReason::Library);
-                self.other(&standing, Some(receiver), &name, false, out);
+                if !self.remote_method(&standing, Some(&receiver), &name, true, out) {
+                    self.other(&standing, Some(receiver), &name, false, out);
+                }
             }
             // Whatever made a list, its methods run what they are handed at once.
             Reached::Other(Some(ref receiver), ref name, AbstractValue::Foreign)
@@ -336,6 +338,11 @@ impl<'f> Rewriter<'_, 'f> {
                     matches!(whole, AbstractValue::Plain) || self.eval.builtins.computes(&name).is_some();
                 if !is_known {
                     self.note_unresolved(&standing, reason);
+                    let is_library = reason == UnresolvedReason::Library;
+                    let may_be = is_library || reason == UnresolvedReason::Receiver;
+                    if may_be && self.remote_method(&standing, receiver.as_ref(), &name, is_library, out) {
+                        return;
+                    }
                 }
                 self.other(&standing, receiver, &name, matches!(whole, AbstractValue::Plain), out);
             }
@@ -361,7 +368,7 @@ impl<'f> Rewriter<'_, 'f> {
     }
 
     /// A path about as it is written.
-    fn written(&self, path: &AccessPath) -> String {
+    pub(super) fn written(&self, path: &AccessPath) -> String {
         let mut text = match &path.root {
             Root::Global(name) => split_global(name).map_or(&**name, |(_, name)| name).to_owned(),
             Root::This => "this".to_owned(),
@@ -457,6 +464,14 @@ impl<'f> Rewriter<'_, 'f> {
             UnresolvedReason::Library
         };
         self.note_unresolved(standing, reason);
+        let (object, method) = path.rsplit_once('.').unwrap_or(("", path));
+        let object = match object {
+            "" => library.rsplit('/').next().unwrap_or(library).to_owned(),
+            object => format!("{}.{object}", library.rsplit('/').next().unwrap_or(library)),
+        };
+        if !library.is_empty() && !standing.site.construct && self.remote(standing, &object, method, out) {
+            return;
+        }
         let name: Name = match (library, path) {
             ("", path) => path.into(),
             (library, "") => library.into(),

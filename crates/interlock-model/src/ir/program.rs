@@ -1,7 +1,7 @@
 //! Everything that was lowered from one tree.
 
 use std::{
-    collections::{BTreeMap, HashSet},
+    collections::{BTreeMap, HashMap, HashSet},
     sync::Arc,
 };
 
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{FileId, Span};
 
-use super::{AccessPath, Function, FunctionId, Name, Transport};
+use super::{AccessPath, Function, FunctionId, Name, Transport, Value};
 
 /// The lowered tree: what rules look at.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -36,8 +36,21 @@ pub struct Program {
     pub unresolved: Vec<Unresolved>,
     /// The calls that hand a function what its requests are made of, all of it: what is open inside of it is not open for them.
     pub settled_requests: HashSet<Span>,
+    /// What functions put together and give back, member by member, where each is one place whichever way they return: `return { row, file }`.
+    pub returned: HashMap<FunctionId, Vec<Member>>,
+    /// What functions put together and keep or hand over, by the value that it is there: `run(args, { pool, config })`.
+    pub made: HashMap<FunctionId, Vec<(Value, Vec<Member>)>>,
     /// Words that a project adds to what rules read names by, under the names of the lists: never from a front end.
     pub words: BTreeMap<Name, Vec<Name>>,
+}
+
+/// A member of what a function puts together and gives back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Member {
+    /// Where it is in there.
+    pub names: Vec<Name>,
+    /// What it is, as the function calls it.
+    pub is: AccessPath,
 }
 
 /// A call of which it is not known what it does, or not all of it.

@@ -1,7 +1,13 @@
 //! What the values of a function under expansion stand for: the functions that some of them hold.
 
-use interlock_model::ir::{AccessPath, Function, FunctionId, Op, Origin, Root, Term, Value, ValueInfo};
-use rustc_hash::FxHashMap;
+use interlock_model::{
+    Span,
+    ir::{
+        AccessPath, Argument, Block, Effect, Field, Function, FunctionId, Member, Op, Origin, Resource, Root,
+        Term, Value, ValueInfo,
+    },
+};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::rename::Rename;
 
@@ -24,6 +30,10 @@ pub(super) struct Values<'p> {
     aliases: Vec<u32>,
     /// What was made here.
     made: Vec<bool>,
+    /// What functions have put together and given back, member by member.
+    members: FxHashMap<Value, Vec<Member>>,
+    /// The values with members that have been made by a step.
+    begun: FxHashSet<Value>,
 }
 
 /// No other name.
@@ -47,6 +57,8 @@ impl<'p> Values<'p> {
             made: vec![false; infos.len()],
             infos,
             closures: FxHashMap::default(),
+            members: FxHashMap::default(),
+            begun: FxHashSet::default(),
         }
     }
 
@@ -78,7 +90,7 @@ impl<'p> Values<'p> {
     ) -> Rename<'r> {
         let own = self.adopt(infos.get(ports.len()..).unwrap_or_default(), &[]);
         let offset = own.wrapping_sub(u32::try_from(ports.len()).unwrap_or(u32::MAX));
-        Rename { ports, offset, this }
+        Rename { ports, offset, this, apart: None }
     }
 
     /// Notes that a value is taken along from a place that is not known, so that it is not known either who else has it.
@@ -90,6 +102,147 @@ impl<'p> Values<'p> {
 
     pub(super) fn hold(&mut self, value: Value, function: FunctionId, captures: Vec<Term>) {
         self.closures.insert(value, (function, captures));
+    }
+
+    /// Notes what a function has put together and given back.
+    pub(super) fn given_back(&mut self, value: Value, members: Vec<Member>) {
+        if !members.is_empty() {
+            self.members.insert(value, members);
+            self.begun.insert(value);
+        }
+    }
+
+    /// Notes what is going to be put together here.
+    pub(super) fn put_together(&mut self, objects: &[(Value, Vec<Member>)]) {
+        self.members.extend(objects.iter().cloned());
+    }
+
+    /// The members of what a function has put together and given back.
+    pub(super) fn members(&self, value: Value) -> &[Member] {
+        let mut value = value;
+        for _ in 0..64 {
+            if let Some(members) = self.members.get(&value) {
+                return members;
+            }
+            match self.aliases.get(value.0 as usize) {
+                Some(other) if *other != NONE => value = Value(*other),
+                _ => break,
+            }
+        }
+        &[]
+    }
+
+    /// The place that a member of what was given back is: `found.file`, where `find` returns `{ file }`.
+    pub(super) fn member(&self, path: &AccessPath) -> Option<AccessPath> {
+        let mut found = self.member_once(path)?;
+        // What is a member of another one that was put together.
+        for _ in 0..8 {
+            match self.member_once(&found) {
+                Some(further) => found = further,
+                None => break,
+            }
+        }
+        Some(found)
+    }
+
+    fn member_once(&self, path: &AccessPath) -> Option<AccessPath> {
+        let Root::Value(value) = path.root else { return None };
+        self.members(value).iter().find_map(|member| {
+            let (own, behind) = path.fields.split_at_checked(member.names.len())?;
+            let is_it = |(field, name): (&Field, &_)| matches!(field, Field::Name(own) if own == name);
+            if !own.iter().zip(&member.names).all(is_it) {
+                return None;
+            }
+            let mut is = member.is.clone();
+            is.fields.extend(behind.iter().cloned());
+            Some(is)
+        })
+    }
+
+    /// A step with the members of what was put together under the names that they had there. What is taken out of it still depends on the
+    /// whole: on what decided that it was put together so.
+    pub(super) fn taken_apart(&mut self, span: Span, op: Op, out: &mut Block) -> Op {
+        if self.members.is_empty() {
+            return op;
+        }
+        self.forget_changed(&op);
+        match op {
+            Op::Read { into, of: Resource::Shared(path), .. } if self.is_member_itself(&path) => {
+                self.take_out(into, &path)
+            }
+            Op::Call { into, callee, receiver, mut arguments, awaited } => {
+                for argument in &mut arguments {
+                    if let Argument::Term(Term::Path(path)) = argument
+                        && self.is_member_itself(path)
+                        && let Some(taken) = self.declare_like(path)
+                    {
+                        let op = self.take_out(taken, path);
+                        self.note(&op);
+                        out.push(Effect { span, op });
+                        *argument = Argument::Term(taken.into());
+                    }
+                }
+                self.renamed(&Op::Call { into, callee, receiver, arguments, awaited })
+            }
+            op if op.blocks().next().is_some() => op,
+            op => self.renamed(&op),
+        }
+    }
+
+    fn renamed(&self, op: &Op) -> Op {
+        Rename { ports: &[], offset: 0, this: None, apart: Some(self) }.op(op)
+    }
+
+    /// Whether a path is a member of what was put together, and that is a value of this function.
+    fn is_member_itself(&self, path: &AccessPath) -> bool {
+        self.member(path).is_some_and(|is| matches!(is.root, Root::Value(_)) && is.fields.is_empty())
+    }
+
+    /// Takes a member out of what was put together.
+    fn take_out(&self, into: Value, path: &AccessPath) -> Op {
+        let is = self.member(path).unwrap_or_else(|| path.clone());
+        let mut from = vec![];
+        path.mention(&mut from);
+        is.mention(&mut from);
+        from.dedup();
+        Op::Derive { into, from, term: Term::Path(is) }
+    }
+
+    /// A new value that is called like the one that a path begins at.
+    fn declare_like(&mut self, path: &AccessPath) -> Option<Value> {
+        let Root::Value(value) = self.member(path)?.root else { return None };
+        let known = self.infos.get(value.0 as usize)?.known;
+        let new = Value(u32::try_from(self.infos.len()).ok()?);
+        self.infos.push(Info { known, origin: Origin::Step });
+        self.aliases.push(NONE);
+        self.made.push(false);
+        Some(new)
+    }
+
+    /// Forgets members in whose place a step puts something else.
+    fn forget_changed(&mut self, op: &Op) {
+        match op {
+            // What was put together is changed afterwards: it depends on what is put into it.
+            Op::Derive { into, .. } if self.members.contains_key(into) => {
+                if !self.begun.insert(*into) {
+                    self.members.remove(into);
+                }
+            }
+            Op::Write { to: Resource::Shared(path), .. } | Op::Delete { of: Resource::Shared(path), .. } => {
+                let (Root::Value(value), [Field::Name(name), ..]) = (&path.root, path.fields.as_slice())
+                else {
+                    return;
+                };
+                let is_inside = |one: &Member| one.names.len() >= path.fields.len();
+                if self.member(path).is_some() && self.members(*value).iter().any(is_inside) {
+                    let name = name.clone();
+                    let others =
+                        |members: &mut Vec<Member>| members.retain(|one| one.names.first() != Some(&name));
+                    self.members.values_mut().for_each(others);
+                }
+            }
+            _ => {}
+        }
     }
 
     /// Notes what a step makes of values.

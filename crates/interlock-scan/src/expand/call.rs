@@ -8,7 +8,7 @@ use interlock_model::{
 };
 
 use super::{
-    copy::Form,
+    copy::{Form, Given},
     follow::Follower,
     later::SMALL,
     summary::Summary,
@@ -78,11 +78,11 @@ impl<'p> Follower<'p, '_> {
         if form != Form::Compact {
             work.note(target.id, &target.summary, detached);
         }
-        let (from, term) = match returned {
+        let (from, term, members) = match returned {
             // A literal answer to something was chosen by what it was given.
-            Some((from, term)) if !from.is_empty() => (from, term),
-            Some((_, term)) => (call.mentioned(), term),
-            None => (call.mentioned(), Term::Unknown),
+            Some(Given { from, term, members }) if !from.is_empty() => (from, term, members),
+            Some(Given { term, .. }) => (call.mentioned(), term, vec![]),
+            None => (call.mentioned(), Term::Unknown, vec![]),
         };
         if !inside.is_empty() {
             let op = Op::Inlined { function: target.id, receiver: receiver.clone(), body: inside };
@@ -94,6 +94,9 @@ impl<'p> Follower<'p, '_> {
             // A promise is not yet what it will lead to.
             let term = if detached { Term::Unknown } else { term };
             work.values.alias(into, &term);
+            if !detached {
+                work.values.given_back(into, members);
+            }
             out.push(Effect { span, op: Op::Derive { into, from, term } });
         }
     }

@@ -55,7 +55,7 @@ impl<'p> Compact<'p> {
             return None;
         }
         let mut values = Values::new(summary.values.clone());
-        let rename = Rename { ports: &[], offset: 0, this: None };
+        let rename = Rename { ports: &[], offset: 0, this: None, apart: None };
         let mut steps = Steps::default();
         steps.gather(&summary.body, &rename, &mut values, done, DEEPEST);
         steps.given = summary.parameters.iter().chain(&summary.captures).copied().collect();

@@ -2,7 +2,7 @@
 
 use interlock_model::{
     Span,
-    ir::{AccessPath, Argument, Block, Callee, Catch, Effect, FunctionId, Op, Root, Term, Value},
+    ir::{AccessPath, Argument, Block, Callee, Catch, Effect, FunctionId, Member, Op, Root, Term, Value},
 };
 
 use super::{
@@ -24,6 +24,16 @@ pub(super) enum Form {
     Compact,
 }
 
+/// What a call gives back, in the values of its caller.
+pub(super) struct Given {
+    /// What it depends on.
+    pub(super) from: Vec<Value>,
+    /// What it is.
+    pub(super) term: Term,
+    /// Its members, where it was put together.
+    pub(super) members: Vec<Member>,
+}
+
 impl<'p> Follower<'p, '_> {
     /// Copies a followed function in, or a step for it where it is put in later, its parameters bound to what the call hands over. Says
     /// what it returns.
@@ -34,7 +44,7 @@ impl<'p> Follower<'p, '_> {
         form: Form,
         work: &mut Work<'p>,
         inside: &mut Block,
-    ) -> Option<(Vec<Value>, Term)> {
+    ) -> Option<Given> {
         let Target { id, function, summary, captures } = target;
         let later = form != Form::Copied;
         let adopted = if later { summary.values.get(..summary.ports) } else { None };
@@ -50,7 +60,7 @@ impl<'p> Follower<'p, '_> {
                 Some(&nobody)
             }
         };
-        let rename = Rename { ports: &[], offset, this };
+        let rename = Rename { ports: &[], offset, this, apart: None };
         let steps = if later { 1 } else { summary.body.len() };
         inside.reserve_exact(summary.parameters.len() + summary.captures.len() + steps);
         let mut bind = |parameter: Value, argument: Option<&Argument>, work: &mut Work<'p>| {
@@ -108,7 +118,10 @@ impl<'p> Follower<'p, '_> {
             form != Form::Compact || summary.compact(self).is_some_and(|compact| compact.has_reads);
         summary.returned.as_ref().filter(|_| has_reads).map(|returned| {
             let term = returned.whole.map_or(Term::Unknown, |whole| Term::Path(rename.value(whole).into()));
-            (rename.values(&returned.from), term)
+            let member =
+                |member: &Member| Member { names: member.names.clone(), is: rename.path(&member.is) };
+            let members = returned.members.iter().map(member).collect();
+            Given { from: rename.values(&returned.from), term, members }
         })
     }
 

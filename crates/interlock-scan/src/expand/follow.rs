@@ -99,11 +99,15 @@ impl<'p, 's> Follower<'p, 's> {
         self.running.push(id);
         self.depth += 1;
         let mut work = Work::new(Values::of(function));
+        if let Some(objects) = self.program.made.get(&id) {
+            work.values.put_together(objects);
+        }
         let body = self.block(self.bodies.take(id), &mut work);
         self.depth -= 1;
         self.running.pop();
         let (parameters, captures) = (&function.parameters, &function.captures);
-        let summary = Summary::new(parameters, captures, body, &work.values.infos, self);
+        let members = self.program.returned.get(&id).map_or(&[][..], Vec::as_slice);
+        let summary = Summary::new(parameters, captures, body, &work.values, members, self);
         let (large, cut) = (work.large(), work.cut.into_iter().collect());
         let summary = Arc::new(Summary { large, cut, ..summary });
         Some(self.place(id)?.get_or_init(|| summary).clone())
@@ -127,6 +131,7 @@ impl<'p, 's> Follower<'p, 's> {
     fn effect(&mut self, effect: Effect, work: &mut Work<'p>, out: &mut Block) {
         work.size += 1;
         let Effect { span, op } = effect;
+        let op = work.values.taken_apart(span, op, out);
         let op = match op {
             Op::Call { .. } => return self.call(span, op, work, out),
             Op::Check { on, equal, asks, then, otherwise } => {

@@ -243,7 +243,7 @@ mod tests {
     fn held(steps: impl FnOnce(&mut Body<'_>, Value)) -> Held {
         let function: Function = FunctionBuilder::new("f").body(["given"], |b, [given]| steps(b, given));
         let values = Values::of(&function);
-        Summary::new(&function.parameters, &[], function.body.clone(), &values.infos, &Alone).held
+        Summary::new(&function.parameters, &[], function.body.clone(), &values, &[], &Alone).held
     }
 
     /// Whether a function with one parameter deals in functions with its callers.

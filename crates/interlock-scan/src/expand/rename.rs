@@ -5,7 +5,7 @@ use interlock_model::ir::{
     Transaction, Value, Via, WriteMode,
 };
 
-use super::later::NOBODY;
+use super::{bind::Values, later::NOBODY};
 
 /// How the values and the receiver of one function are called in another.
 pub(super) struct Rename<'r> {
@@ -15,6 +15,8 @@ pub(super) struct Rename<'r> {
     pub(super) offset: u32,
     /// What `this` is; `None` where it stays what it is.
     pub(super) this: Option<&'r AccessPath>,
+    /// Who knows what the members of what was given back are, where they are called by that.
+    pub(super) apart: Option<&'r Values<'r>>,
 }
 
 impl Rename<'_> {
@@ -35,6 +37,11 @@ impl Rename<'_> {
     }
 
     pub(super) fn path(&self, path: &AccessPath) -> AccessPath {
+        let renamed = self.renamed(path);
+        self.apart.and_then(|values| values.member(&renamed)).unwrap_or(renamed)
+    }
+
+    fn renamed(&self, path: &AccessPath) -> AccessPath {
         let fields = self.fields(&path.fields);
         match (&path.root, self.this) {
             (Root::This, Some(this)) if fields.is_empty() => this.clone(),
@@ -81,6 +88,16 @@ impl Rename<'_> {
             Resource::Key(key) => Resource::Key(self.term(key)),
             Resource::Flag(path) => Resource::Flag(self.path(path)),
             Resource::Stream(path) => Resource::Stream(self.path(path)),
+        }
+    }
+
+    /// A resource that is changed: what is put into a member of what was given back is put there, and not in place of what it was.
+    fn changed(&self, resource: &Resource) -> Resource {
+        match resource {
+            Resource::Shared(path) if self.apart.is_some_and(|_| path.fields.len() == 1) => {
+                Resource::Shared(self.renamed(path))
+            }
+            other => self.resource(other),
         }
     }
 
@@ -145,21 +162,32 @@ impl Rename<'_> {
                 via: via(way),
             },
             Op::Write { to, from, mode, outcome, via: way } => Op::Write {
-                to: self.resource(to),
+                to: self.changed(to),
                 from: self.values(from),
                 mode: self.mode(mode),
                 outcome: self.maybe(*outcome),
                 via: via(way),
             },
             Op::Delete { of, when, outcome, via: way } => Op::Delete {
-                of: self.resource(of),
+                of: self.changed(of),
                 when: when.as_ref().map(|when| self.condition(when)),
                 outcome: self.maybe(*outcome),
                 via: via(way),
             },
             Op::Rename { from, to } => Op::Rename { from: self.resource(from), to: self.resource(to) },
-            Op::Derive { into, from, term } => {
-                Op::Derive { into: self.value(*into), from: self.values(from), term: self.term(term) }
+            Op::Derive { into, from, term: given } => {
+                let mut from = self.values(from);
+                let term = self.term(given);
+                // What `this` or a whole was says nothing of a value until it is one.
+                if let Term::Path(AccessPath { root: Root::Value(root), .. }) = &term
+                    && (self.apart.is_some()
+                        || matches!(given, Term::Path(AccessPath { root: Root::This, .. })))
+                    && *root != NOBODY
+                    && !from.contains(root)
+                {
+                    from.push(*root);
+                }
+                Op::Derive { into: self.value(*into), from, term }
             }
             Op::Closure { into, function, captures } => {
                 Op::Closure { into: self.value(*into), function: *function, captures: self.terms(captures) }

@@ -1,6 +1,6 @@
 //! What a function returns: what it depends on, decisions included, and its name where there is only one.
 
-use interlock_model::ir::{AccessPath, Block, Exit, Op, Resource, Root, Value};
+use interlock_model::ir::{AccessPath, Block, Exit, Member, Op, Resource, Root, Value};
 
 use super::later::{Done, Later};
 
@@ -11,6 +11,8 @@ pub(super) struct Returned {
     pub(super) from: Vec<Value>,
     /// The value itself, where there is only one.
     pub(super) whole: Option<Value>,
+    /// What it puts together and returns, member by member.
+    pub(super) members: Vec<Member>,
 }
 
 impl Returned {
@@ -30,7 +32,30 @@ impl Returned {
             }
             _ => None,
         };
-        (found.exits > 0).then_some(Self { from: found.from, whole })
+        (found.exits > 0).then_some(Self { from: found.from, whole, members: vec![] })
+    }
+
+    /// Notes what is put together. It is none of its members then, also where there is only one.
+    pub(super) fn put_together(&mut self, members: &[Member]) {
+        let is_known = |member: &&Member| match &member.is.root {
+            Root::Value(value) => self.from.contains(value),
+            _ => true,
+        };
+        self.members = members.iter().filter(is_known).cloned().collect();
+        if !members.is_empty() {
+            self.whole = None;
+        }
+    }
+
+    /// Notes what another function has put together and this one hands on.
+    pub(super) fn hand_on(&mut self, members: &[Member]) {
+        self.members = members.to_vec();
+        self.from.extend(members.iter().filter_map(|member| match member.is.root {
+            Root::Value(value) => Some(value),
+            _ => None,
+        }));
+        self.from.sort_unstable();
+        self.from.dedup();
     }
 
     /// Every value that it speaks of.
@@ -40,7 +65,11 @@ impl Returned {
 
     /// Every value that it speaks of, to be changed.
     pub(super) fn values_mut(&mut self) -> impl Iterator<Item = &mut Value> {
-        self.from.iter_mut().chain(&mut self.whole)
+        let roots = self.members.iter_mut().filter_map(|member| match &mut member.is.root {
+            Root::Value(value) => Some(value),
+            _ => None,
+        });
+        self.from.iter_mut().chain(&mut self.whole).chain(roots)
     }
 }
 

@@ -2,10 +2,10 @@
 
 use std::sync::{Arc, OnceLock};
 
-use interlock_model::ir::{Block, FunctionId, Value};
+use interlock_model::ir::{Block, FunctionId, Member, Value};
 
 use super::{
-    bind::Info,
+    bind::{Info, Values},
     compact::Compact,
     later::{Done, Held},
     prune::{Pruned, is_silent, prune},
@@ -48,16 +48,25 @@ pub(super) struct Summary<'p> {
 pub(super) type Summaries<'p> = Vec<OnceLock<Arc<Summary<'p>>>>;
 
 impl<'p> Summary<'p> {
-    /// What a function with these parameters, captures and values comes to.
+    /// What a function with these parameters, captures and values comes to, and with these members in what it puts together and returns.
     pub(super) fn new(
         parameters: &[Value],
         captures: &[Value],
         mut body: Block,
-        infos: &[Info<'p>],
+        values: &Values<'p>,
+        members: &[Member],
         done: &impl Done<'p>,
     ) -> Self {
+        let infos = &values.infos;
         let keep: Vec<Value> = parameters.iter().chain(captures).copied().collect();
         let Pruned { size, mut returned, live, .. } = prune(&mut body, infos, &keep, done);
+        if let Some(returned) = &mut returned {
+            // Who hands on what another function has put together gives the same back.
+            match returned.whole {
+                Some(whole) if members.is_empty() => returned.hand_on(values.members(whole)),
+                _ => returned.put_together(members),
+            }
+        }
         let mut renumber = Renumber::new(infos);
         let mut numbered = |values: &[Value]| {
             let mut values = values.to_vec();

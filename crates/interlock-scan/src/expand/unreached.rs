@@ -104,7 +104,7 @@ mod tests {
                     b.write(Resource::File("x".into()), [], WriteMode::Blind);
                 });
                 let nothing = Self(vec![]);
-                let summary = Summary::new(&[], &[], function.body, &Values::new(vec![]).infos, &nothing);
+                let summary = Summary::new(&[], &[], function.body, &Values::new(vec![]), &[], &nothing);
                 Arc::new(Summary {
                     size: *size,
                     later: later.iter().copied().map(FunctionId).collect(),

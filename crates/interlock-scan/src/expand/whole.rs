@@ -37,7 +37,7 @@ impl<'p> Follower<'p, '_> {
         }
         let mut work = Work::new(Values::new(summary.values.clone()));
         work.whole = true;
-        let rename = Rename { ports: &[], offset: 0, this: None };
+        let rename = Rename { ports: &[], offset: 0, this: None, apart: None };
         let mut body = Block::with_capacity(summary.body.len());
         summary.body.iter().for_each(|effect| self.copy_step(effect, &rename, &mut work, &mut body));
         if let Some(decided) = decided(&body) {

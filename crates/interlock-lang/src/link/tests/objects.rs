@@ -198,7 +198,7 @@ fn call_apply_and_bind_lead_to_the_function() {
             6       call act() on this, not awaited
             7       bind = derived
             7       spawn on event
-            7         bind.2 = call bind()
+            7         bind.2 = call Server.handle()
             8       spawn on event
             8         act = call act()
         "#]],
