@@ -33,6 +33,9 @@ pub(crate) fn derive(root: &Root) -> Result<String> {
         .collect();
     dates.sort();
     let mut text = OPENING.to_owned();
+    if dates.is_empty() {
+        text.push_str("\nNo sums are committed yet.\n");
+    }
     for date in dates.iter().rev() {
         let path = format!("{DATA}/{date}.json");
         let sums: Sums =

@@ -211,10 +211,10 @@ async fn what_must_be_there_first_is_made_by_another_tool_and_its_id_is_taken_fr
               reads: get_task {"taskId":"{answer:0/task/taskId}"}
             get_task: Reads
               samples: get_task {"taskId":"task-a"}
-            create_task: Unknown
+            create_task: Writes
+              setup: create_task {"title":"task-a"}, complete_task {"taskId":"{answer:0/task/taskId}"}
               samples: create_task {"title":"task-a"}
-              others: create_task {"title":"task-b"}, create_task {"title":"task-c"}
-            note: `create_task` is not called together: no call that we know to make changes anything that can be read
+              reads: get_task {"taskId":"{answer:0/task/taskId}"}
         "#]],
     );
 }
