@@ -53,7 +53,8 @@ def save(notes):
 
 def remember(text):
     notes = load()
-    time.sleep(0.02)
+    # Long enough for calls to meet on a machine that is busy.
+    time.sleep(0.1)
     save(notes + [text])
 
 
@@ -100,7 +101,7 @@ TOOLS = [
 if kind == "rows":
     with sqlite3.connect(path) as database:
         database.execute("PRAGMA journal_mode = wal")
-        database.execute("CREATE TABLE notes(id INTEGER PRIMARY KEY AUTOINCREMENT, text TEXT)")
+        database.execute("CREATE TABLE IF NOT EXISTS notes(id INTEGER PRIMARY KEY AUTOINCREMENT, text TEXT)")
 
 for line in sys.stdin:
     message = json.loads(line)
