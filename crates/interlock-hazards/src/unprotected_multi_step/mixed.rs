@@ -15,8 +15,8 @@
 //! Libraries that queue transactions on one connection by themselves do not lower to a plain begin.
 
 use interlock_model::{
-    Lane, Reach, Span,
-    ir::{AccessPath, Op, Resource, Via},
+    Confidence, Lane, Reach, Span,
+    ir::{AccessPath, Op, Resource, Root, Via},
 };
 
 use crate::{
@@ -41,7 +41,10 @@ pub(super) fn mixed(entry: &Entry<'_>) -> Vec<Issue> {
         let Some(end) = entry.settle(&HAZARD.id, &[begin], judge()) else { continue };
         let location = entry.position(begin, &[end]);
         if !found.iter().any(|(known, _)| *known == location) {
-            found.push((location, issue(entry, begin, end, &client)));
+            let issue = issue(entry, begin, end, &client);
+            // What is sent over something that was made of the connection may go another way.
+            let is_sure = (begin + 1..end).any(|at| is_sent_over(entry, at, &client));
+            found.push((location, if is_sure { issue } else { issue.no_surer_than(Confidence::Medium) }));
         }
     }
     found.into_iter().map(|(_, issue)| issue).collect()
@@ -63,18 +66,39 @@ fn end_behind(entry: &Entry<'_>, begin: At, client: &AccessPath) -> Result<At, R
     });
     let end =
         ends.find(|end| entry.control().leads_to(begin, *end) == Some(true)).ok_or(Reason::NoSuspension)?;
-    let inside = |at: At| match entry.op(at) {
-        Some(
-            Op::Read { via: Some(via), .. }
-            | Op::Write { via: Some(via), .. }
-            | Op::Delete { via: Some(via), .. },
-        ) => same(via),
+    let changes_row = |at: At| match entry.op(at) {
+        Some(Op::Write { via: Some(via), .. } | Op::Delete { via: Some(via), .. }) => {
+            matches!(entry.resource(at), Some(Resource::Row { .. })) && is_of_file(entry, via)
+        }
         _ => false,
     };
+    let inside = |at: At| is_sent_over(entry, at, client) || changes_row(at);
     needs((begin + 1..end).any(inside), Reason::OutOfScope)?;
     let alone = entry.locks().race_window(begin, end).is_none_or(|window| window.is_locked());
     unless(alone, Reason::HeldLock)?;
     Ok(end)
+}
+
+/// Whether a connection is a variable of a file, or in one. What a transaction hands to whoever works in it may be its own.
+fn is_of_file(entry: &Entry<'_>, via: &Via) -> bool {
+    let (Via::Client(path) | Via::Pool(path)) = entry.alias().via(via);
+    let is_named = |name: &str| {
+        let own = name.rsplit("::").next().unwrap_or(name);
+        own.starts_with(|first: char| first.is_alphabetic() || first == '_')
+    };
+    matches!(&path.root, Root::Global(name) if is_named(name))
+}
+
+/// Whether a step is a statement on a connection.
+fn is_sent_over(entry: &Entry<'_>, at: At, client: &AccessPath) -> bool {
+    match entry.op(at) {
+        Some(
+            Op::Read { via: Some(via), .. }
+            | Op::Write { via: Some(via), .. }
+            | Op::Delete { via: Some(via), .. },
+        ) => matches!(entry.alias().via(via), Via::Client(other) if other == *client),
+        _ => false,
+    }
 }
 
 fn issue(entry: &Entry<'_>, begin: At, end: At, client: &AccessPath) -> Issue {
