@@ -68,8 +68,9 @@ mod tests {
         assert_eq!(first.take::<u32>("a").unwrap(), None);
         first.add("a", &1).unwrap();
         first.add("b", &2).unwrap();
-        let text = fs::read_to_string(&path).unwrap();
-        fs::write(&path, &text[..text.len() - 2]).unwrap();
+        let mut text = fs::read_to_string(&path).unwrap();
+        text.truncate(text.len() - 2);
+        fs::write(&path, text).unwrap();
         let mut second = Kept::open(Some(&path)).unwrap();
         assert_eq!(second.take::<u32>("a").unwrap(), Some(1));
         assert_eq!(second.take::<u32>("b").unwrap(), None);
