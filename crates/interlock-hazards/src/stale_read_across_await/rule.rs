@@ -15,7 +15,7 @@
 //! State of a session is `shared-session-state`, something that was missing and is loaded is `duplicate-load`. The other kinds of this hazard are beside it: `spent.rs`,
 //! `twice.rs`, `emptied.rs`, `overtaken.rs`, `early.rs`, `added.rs`, `reset.rs`, `bare.rs`.
 
-use interlock_model::Confidence;
+use interlock_model::{Confidence, ir::Interleaving};
 
 use crate::{
     Issue, Reason,
@@ -82,8 +82,11 @@ pub(crate) fn claims(_view: &View<'_>, pair: &CheckAct<'_, '_>) -> Result<(), Re
 
 fn issue(pair: &CheckAct<'_, '_>) -> Issue {
     let thing = pair.thing();
-    let message = format!(
-        "{thing} is read before a suspension and trusted after it, so what another call has written meanwhile is overwritten"
-    );
+    // Goroutines and threads get between any two steps, and no suspension is there to be seen.
+    let between = match pair.entry.interleaving() {
+        Some(Interleaving::Anywhere) => "read and then written with no lock held throughout",
+        _ => "read before a suspension and trusted after it",
+    };
+    let message = format!("{thing} is {between}, so what another call has written meanwhile is overwritten");
     pair.report(message, &format!("reads {thing}"), &format!("writes {thing}"), "A's change is gone")
 }

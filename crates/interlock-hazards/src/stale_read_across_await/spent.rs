@@ -17,7 +17,7 @@
 //!
 //! An amount in a store is `db-check-then-act`.
 
-use interlock_model::ir::{Op, Resource, Value, WriteMode};
+use interlock_model::ir::{Interleaving, Op, Resource, Value, WriteMode};
 
 use crate::{
     Issue, Reason,
@@ -89,9 +89,11 @@ fn is_taken_at_once(pair: &CheckAct<'_, '_>) -> bool {
 
 pub(super) fn issue(pair: &CheckAct<'_, '_>) -> Issue {
     let thing = pair.thing();
-    let message = format!(
-        "{thing} is compared before a suspension and changed after it, so two calls at once both pass the comparison"
-    );
+    let between = match pair.entry.interleaving() {
+        Some(Interleaving::Anywhere) => "compared and then changed with no lock held throughout",
+        _ => "compared before a suspension and changed after it",
+    };
+    let message = format!("{thing} is {between}, so two calls at once both pass the comparison");
     pair.report(
         message,
         &format!("reads {thing}, and passes"),

@@ -145,6 +145,13 @@ impl Entry<'_> {
         }
     }
 
+    /// What a method calls the object that it is of.
+    fn own_object(&self) -> &'static str {
+        let file = self.program.function(self.function).map(|function| function.span.file);
+        let name = file.and_then(|file| self.program.files.get(file.0 as usize));
+        if name.is_some_and(|name| name.ends_with(".py")) { "self" } else { "this" }
+    }
+
     /// A path as the source might write it.
     #[must_use]
     pub fn path_text(&self, path: &AccessPath) -> String {
@@ -154,7 +161,7 @@ impl Entry<'_> {
                 String::new()
             }
             Root::Value(value) => self.name_of(*value).split('.').next().unwrap_or_default().to_owned(),
-            Root::This => "this".into(),
+            Root::This => self.own_object().into(),
             // A global is qualified by its file, which a reader sees anyway.
             Root::Global(name) => self
                 .kept_variable(name)

@@ -294,8 +294,15 @@ impl<'f> Evaluator<'_, 'f> {
                         AbstractValue::Unknown => self.member(&meaning, name),
                         known => known,
                     };
-                    if matches!(meaning, AbstractValue::Unknown) {
-                        meaning = self.declared_member(at, path, number, name);
+                    // What somebody computes or a library gives is still what it is declared to be.
+                    if matches!(
+                        meaning,
+                        AbstractValue::Unknown | AbstractValue::Plain | AbstractValue::Foreign
+                    ) {
+                        match self.declared_member(at, path, number, name) {
+                            AbstractValue::Unknown => {}
+                            declared => meaning = declared,
+                        }
                     }
                     if matches!(meaning, AbstractValue::Unknown) {
                         meaning = self.called(name);

@@ -21,7 +21,9 @@ impl<'f> Evaluator<'_, 'f> {
             return AbstractValue::Unknown;
         };
         match self.place(&[&*shape, ".", name].concat()) {
-            known @ (AbstractValue::Kind(_) | AbstractValue::Instance(..)) => known,
+            known @ (AbstractValue::Kind(_)
+            | AbstractValue::Instance(..)
+            | AbstractValue::Alternatives(_)) => known,
             _ => AbstractValue::Unknown,
         }
     }
