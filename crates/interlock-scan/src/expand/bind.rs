@@ -223,10 +223,8 @@ impl<'p> Values<'p> {
     fn forget_changed(&mut self, op: &Op) {
         match op {
             // What was put together is changed afterwards: it depends on what is put into it.
-            Op::Derive { into, .. } if self.members.contains_key(into) => {
-                if !self.begun.insert(*into) {
-                    self.members.remove(into);
-                }
+            Op::Derive { into, .. } if self.members.contains_key(into) && !self.begun.insert(*into) => {
+                self.members.remove(into);
             }
             Op::Write { to: Resource::Shared(path), .. } | Op::Delete { of: Resource::Shared(path), .. } => {
                 let (Root::Value(value), [Field::Name(name), ..]) = (&path.root, path.fields.as_slice())
