@@ -39,18 +39,43 @@ use super::{HAZARD, rule::is_same};
 
 /// Finds goroutines that count themselves in.
 pub(super) fn counted_late(view: &View<'_>) -> Vec<Issue> {
+    let waiters = waiters(view);
+    if waiters.is_empty() {
+        return vec![];
+    }
     let counting = view.entries_with(Kinds::OTHER).filter(|entry| *entry.runs != Runs::StartUp);
-    counting.flat_map(|entry| of_entry(view, entry)).collect()
+    counting.flat_map(|entry| of_entry(&waiters, entry)).collect()
 }
 
-fn of_entry<'e>(view: &View<'e>, entry: &Entry<'e>) -> Vec<Issue> {
+/// Who waits for a group.
+struct Waiter<'v, 'e> {
+    entry: &'v Entry<'e>,
+    drain: At,
+    group: AccessPath,
+}
+
+fn waiters<'v, 'e>(view: &'v View<'e>) -> Vec<Waiter<'v, 'e>> {
+    let of_entry = |entry: &'v Entry<'e>| {
+        let drains = entry.all(Kinds::OTHER, |op| matches!(op, Op::Drain { .. }));
+        let waiter = move |drain: At| match entry.op(drain) {
+            Some(Op::Drain { group }) => {
+                Some(Waiter { entry, drain, group: entry.alias().resolve_path(group) })
+            }
+            _ => None,
+        };
+        drains.filter_map(waiter).collect::<Vec<_>>()
+    };
+    view.entries_with(Kinds::OTHER).flat_map(of_entry).collect()
+}
+
+fn of_entry(waiters: &[Waiter<'_, '_>], entry: &Entry<'_>) -> Vec<Issue> {
     let mut found: Vec<Issue> = vec![];
     for at in entry.all(Kinds::OTHER, |op| matches!(op, Op::CountIn { .. })) {
         let (Some(Op::CountIn { group }), Some(spawn)) = (entry.op(at), entry.control().detached(at)) else {
             continue;
         };
         let group = entry.alias().resolve_path(group);
-        let issue = entry.settle(&HAZARD.id, &[at], judge(view, entry, at, spawn, &group));
+        let issue = entry.settle(&HAZARD.id, &[at], judge(waiters, entry, at, spawn, &group));
         found.extend(issue.filter(|issue| !found.iter().any(|known| known.span == issue.span)));
     }
     found
@@ -58,11 +83,15 @@ fn of_entry<'e>(view: &View<'e>, entry: &Entry<'e>) -> Vec<Issue> {
 
 /// Finds calls that ask whether it is too late, and count themselves in when the answer may be out of date.
 pub(super) fn asked_early(view: &View<'_>) -> Vec<Issue> {
+    let waiters = waiters(view);
+    if waiters.is_empty() {
+        return vec![];
+    }
     let calls = view.entries_with(Kinds::CHECK).filter(|entry| entry.runs_beside_itself());
-    calls.flat_map(|entry| early_of_entry(view, entry)).collect()
+    calls.flat_map(|entry| early_of_entry(&waiters, entry)).collect()
 }
 
-fn early_of_entry<'e>(view: &View<'e>, entry: &Entry<'e>) -> Vec<Issue> {
+fn early_of_entry(waiters: &[Waiter<'_, '_>], entry: &Entry<'_>) -> Vec<Issue> {
     let mut found: Vec<Issue> = vec![];
     for at in entry.all(Kinds::OTHER, |op| matches!(op, Op::CountIn { .. })) {
         let Some(Op::CountIn { group }) = entry.op(at) else { continue };
@@ -71,7 +100,8 @@ fn early_of_entry<'e>(view: &View<'e>, entry: &Entry<'e>) -> Vec<Issue> {
         let asked = asked.flat_map(|check| entry.flow().condition_sources(check).iter().copied());
         for test in asked.filter(|test| *test < at) {
             let Some(Resource::Flag(flag) | Resource::Shared(flag)) = entry.resource(test) else { continue };
-            let Some((closer, set, drain)) = sets_and_waits(view, flag, &group) else { continue };
+            let Some((closer, set)) = sets_and_waits(waiters, flag, &group) else { continue };
+            let (closer, drain) = (closer.entry, closer.drain);
             let judge = || {
                 let window = entry.locks().race_window(test, at).ok_or(Reason::NotAfter)?;
                 unless(window.is_locked(), Reason::HeldLock)?;
@@ -99,32 +129,28 @@ fn early_of_entry<'e>(view: &View<'e>, entry: &Entry<'e>) -> Vec<Issue> {
     found
 }
 
-/// Who sets a flag and then waits for a group.
-fn sets_and_waits<'v, 'e>(
-    view: &'v View<'e>,
+/// Who sets a flag and then waits for a group, and where it sets it.
+fn sets_and_waits<'w, 'v, 'e>(
+    waiters: &'w [Waiter<'v, 'e>],
     flag: &AccessPath,
     group: &AccessPath,
-) -> Option<(&'v Entry<'e>, At, At)> {
-    view.entries_with(Kinds::WRITE).find_map(|other| {
-        let of_group = |op: &Op| match op {
-            Op::Drain { group: drained } => is_same(&other.alias().resolve_path(drained), group),
-            _ => false,
-        };
-        let drain = other.all(Kinds::OTHER, of_group).next()?;
-        let sets = |set: &At| match other.resource(*set) {
+) -> Option<(&'w Waiter<'v, 'e>, At)> {
+    waiters.iter().filter(|waiter| is_same(&waiter.group, group)).find_map(|waiter| {
+        let Waiter { entry, drain, .. } = waiter;
+        let sets = |set: &At| match entry.resource(*set) {
             Some(Resource::Flag(path) | Resource::Shared(path)) => {
-                is_same(path, flag) && other.control().leads_to(*set, drain).is_some()
+                is_same(path, flag) && entry.control().leads_to(*set, *drain).is_some()
             }
             _ => false,
         };
-        let set = other.steps_of(Kinds::WRITE).filter(|set| *set < drain).find(sets)?;
-        Some((other, set, drain))
+        let set = entry.steps_of(Kinds::WRITE).filter(|set| set < drain).find(sets)?;
+        Some((waiter, set))
     })
 }
 
-fn judge<'e>(
-    view: &View<'e>,
-    entry: &Entry<'e>,
+fn judge(
+    waiters: &[Waiter<'_, '_>],
+    entry: &Entry<'_>,
     at: At,
     spawn: At,
     group: &AccessPath,
@@ -137,12 +163,12 @@ fn judge<'e>(
     unless(!entry.locks().mutexes(at).is_empty(), Reason::HeldLock)?;
     let others = entry.all(Kinds::OTHER, |op| matches!(op, Op::CountIn { group } if is_it(entry, group)));
     unless(others.into_iter().any(|other| !inside(other)), Reason::CountedIn)?;
-    let (waiter, drain) = waits(view, entry, spawn, group).ok_or(Reason::NobodyUses)?;
+    let waiter = waits(waiters, entry, spawn, group).ok_or(Reason::NobodyUses)?;
     let name = entry.path_text(group);
     let message = format!(
         "the goroutine adds itself to `{name}` only after it has begun, so a wait that comes first finds nobody to wait for and goes on under it"
     );
-    let (counts, waits) = (entry.position(at, &[spawn]), waiter.position(drain, &[]));
+    let (counts, waits) = (entry.position(at, &[spawn]), waiter.entry.position(waiter.drain, &[]));
     Ok(Issue::at(entry, at, &[spawn], Reach::InProcess, message)
         .no_surer_than(Confidence::Medium)
         .step(Lane::A, entry.position(spawn, &[at]), "starts a goroutine, which has yet to run")
@@ -150,29 +176,19 @@ fn judge<'e>(
         .step(Lane::A, counts, format!("adds itself to `{name}`, and works beside what goes on")))
 }
 
-/// Where somebody waits for the group: behind the start of the goroutine, or in another way to run.
-fn waits<'v, 'e>(
-    view: &'v View<'e>,
-    entry: &'v Entry<'e>,
+/// Who waits for the group: behind the start of the goroutine, or in another way to run.
+fn waits<'w, 'v, 'e>(
+    waiters: &'w [Waiter<'v, 'e>],
+    entry: &Entry<'_>,
     spawn: At,
     group: &AccessPath,
-) -> Option<(&'v Entry<'e>, At)> {
-    let drains = |other: &Entry<'_>| -> Vec<At> {
-        let of_group = |op: &Op| match op {
-            Op::Drain { group: drained } => is_same(&other.alias().resolve_path(drained), group),
-            _ => false,
-        };
-        other.all(Kinds::OTHER, of_group).collect()
+) -> Option<&'w Waiter<'v, 'e>> {
+    let behind = |drain: At| {
+        entry.control().detached(drain) != Some(spawn) && entry.control().leads_to(spawn, drain).is_some()
     };
-    let here = drains(entry).into_iter().find(|drain| {
-        entry.control().detached(*drain) != Some(spawn) && entry.control().leads_to(spawn, *drain).is_some()
-    });
-    if let Some(drain) = here {
-        return Some((entry, drain));
-    }
-    if !entry.alias().is_shared(group) {
-        return None;
-    }
-    let others = view.entries_with(Kinds::OTHER).filter(|other| !std::ptr::eq(*other, entry));
-    others.into_iter().find_map(|other| Some((other, drains(other).into_iter().next()?)))
+    let mut of_group = waiters.iter().filter(|waiter| is_same(&waiter.group, group));
+    of_group.find(|waiter| match waiter.entry.function == entry.function {
+        true => behind(waiter.drain),
+        false => entry.alias().is_shared(group),
+    })
 }

@@ -16,6 +16,9 @@ use crate::{
     val::{Val, flag, merge},
 };
 
+/// How many members of a struct are known that were set behind it.
+const MOST_MEMBERS: usize = 64;
+
 impl<'a> Lowerer<'a> {
     /// `a, b = x, y` and `a, b := x, y`: all of the right is evaluated first.
     pub(super) fn assign_all(&mut self, at: Place, left: &'a [Expr<'a>], right: &'a [Expr<'a>]) {
@@ -347,7 +350,14 @@ fn with_member(shape: Option<Shape>, path: &AccessPath, val: &Val) -> Option<Sha
     let [Field::Name(name)] = path.fields.as_slice() else { return shape };
     let Some(Shape::Object(mut members)) = shape else { return shape };
     members.retain(|(key, _)| key != name);
-    members.push((name.clone(), val.clone().into_arg()));
+    if members.len() < MOST_MEMBERS {
+        // What is in it is left out, so that a struct that is put into itself does not grow.
+        let shape = match &val.shape {
+            Shape::Object(_) | Shape::List(_) | Shape::Choice(_) => Shape::Opaque,
+            other => other.clone(),
+        };
+        members.push((name.clone(), Val { shape, ..val.clone() }.into_arg()));
+    }
     Some(Shape::Object(members))
 }
 
