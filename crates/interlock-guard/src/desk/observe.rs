@@ -43,7 +43,7 @@ impl Desk {
             }
         };
         let mut admitted = within_reason(self.store.admit(&plan.admission)).await;
-        // What comes too often is told, and must not hide what else would have become of it.
+        // A call over its rate is noted, and its conflicts are still judged: the rate must not hide them.
         if matches!(admitted, Ok(Admitted::TooOften { .. })) {
             note("rate", &plan.keys());
             plan.admission.charges.clear();

@@ -159,7 +159,7 @@ impl Journal {
             && let Ok(file) = written(&self.folder, self.id, &state.entries)
         {
             // The new file is locked before it takes the place of the old one.
-            // If much still counts, it may grow by as much again: what is written anew is so a part of what is written at all.
+            // The limit grows with the live entries, so that rewriting stays a constant share of all writes.
             state.limit = file.metadata().map_or(LONGEST, |file| file.len().max(LONGEST));
             (state.file, state.length) = (file, 0);
         }
@@ -237,7 +237,7 @@ impl Held {
         read_id(&self.call)
     }
 
-    /// How the call is settled of which nobody knows how it ended. `None` if somebody has written something else into the file.
+    /// How a call with an unknown outcome is settled. `None` if the file holds anything but such a record.
     pub(super) fn settlement(&self) -> Option<Settlement> {
         let keys =
             |texts: &[String]| texts.iter().map(|text| Key::new(text).ok()).collect::<Option<Vec<_>>>();

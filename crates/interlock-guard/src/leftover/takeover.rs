@@ -104,7 +104,7 @@ async fn end_all(entries: &Entries, is_local: bool) -> Option<usize> {
             }
             // Somebody else has the number by now, so the whole group was gone.
             Some(_) => continue,
-            // What it had started may be there still, and nobody can be sure that it is that.
+            // The dead guard's server may still run, but its process number may also belong to another program by now.
             None if lives(*pid) => return None,
             None => continue,
         }
@@ -164,7 +164,7 @@ fn is_old(file: &File) -> bool {
     modified.is_ok_and(|modified| modified.elapsed().is_ok_and(|age| age > KEPT_FOR))
 }
 
-/// Whether nobody but us can write files there: what they say is believed.
+/// Whether only this user can write files in the folder: what they say of other guards is believed.
 pub(super) fn is_ours(folder: &Path) -> bool {
     fs::symlink_metadata(folder)
         .is_ok_and(|found| found.is_dir() && found.uid() == geteuid().as_raw() && found.mode() & 0o022 == 0)
