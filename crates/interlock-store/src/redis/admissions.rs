@@ -158,7 +158,7 @@ pub(super) async fn prolong(
         .byte(once.is_some());
     let packed = held(numbers, settlement).names(once.iter().map(|(key, ..)| keys::attempt(key)));
     let call = Call::new(&store.scripts.prolong, [store.keys.calls()]).packed(&packed);
-    store.link.grant(&call, ttl).await?.yes()
+    store.link.prolong(&call, ttl).await?.yes()
 }
 
 pub(super) async fn settle(store: &RedisStore, settlement: &Settlement) -> Result<bool, StoreError> {

@@ -168,4 +168,11 @@ impl<'a> Call<'a> {
     pub(super) fn command(&self) -> &Cmd {
         &self.command
     }
+
+    /// The command with one more argument.
+    pub(super) fn with(&self, numbers: &Packed) -> Cmd {
+        let mut command = self.command.clone();
+        command.arg(numbers.bytes.as_slice());
+        command
+    }
 }

@@ -4,6 +4,7 @@
 //! one error, and keeps a connection on which every answer times out. Here the two are apart, because the first leaves no doubt.
 
 use std::{
+    borrow::Cow,
     collections::HashMap,
     fmt,
     sync::{
@@ -19,13 +20,22 @@ use redis::{
     PushInfo, PushKind, RedisResult, Script, Value, aio::MultiplexedConnection, io::tcp::TcpSettings,
 };
 
-use super::{answer::Said, call::Call, fold, keys, nodes::Nodes, restarts::Restarts};
+use super::{
+    answer::Said,
+    call::Call,
+    epochs::{Epochs, Run, Told},
+    fold, keys,
+    nodes::Nodes,
+};
 
 /// How many commands may wait to be written; more wait for room.
 const QUEUE: usize = 1024;
 
 /// How often one command follows its namespace to another node: a cluster that is being changed may need a second word.
 const MOST_MOVES: u32 = 3;
+
+/// How often one grant is asked for again because the epoch is another one than was known: those who wait beside it may tell the server, too.
+const MOST_EPOCHS: u32 = 8;
 
 /// The oldest server that has everything the scripts use.
 const OLDEST: (u32, u32) = (6, 2);
@@ -38,7 +48,7 @@ pub(super) struct Link {
     line: Mutex<Option<Arc<Line>>>,
     /// Held by the one that connects, so that many callers do not make many connections.
     connecting: tokio::sync::Mutex<()>,
-    restarts: Restarts,
+    epochs: Epochs,
     hearer: Mutex<Option<Hearer>>,
 }
 
@@ -53,6 +63,8 @@ struct Hearer {
 struct Line {
     connection: MultiplexedConnection,
     usable: Arc<AtomicBool>,
+    /// The server that it leads to.
+    run: Run,
 }
 
 impl Link {
@@ -74,28 +86,48 @@ impl Link {
             timeout,
             line,
             connecting,
-            restarts: Restarts::default(),
+            epochs: Epochs::default(),
             hearer: Mutex::default(),
         })
     }
 
     /// Runs a script. A server that does not know it has not begun: it gets the text, and is asked again.
     pub(super) async fn run(&self, call: &Call<'_>) -> Result<Said, StoreError> {
-        self.run_for(call, None).await
+        self.run_on(call, |_| Cow::Borrowed(call.command())).await
     }
 
-    /// Runs a script that grants something for so long, unless the server has just forgotten what it granted before.
+    /// Runs a script that holds something for longer.
+    pub(super) async fn prolong(&self, call: &Call<'_>, ttl: Duration) -> Result<Said, StoreError> {
+        self.epochs.note(ttl);
+        self.run(call).await
+    }
+
+    /// Runs a script that grants something for so long, unless the server has forgotten what it granted before.
     pub(super) async fn grant(&self, call: &Call<'_>, ttl: Duration) -> Result<Said, StoreError> {
-        self.run_for(call, Some(ttl)).await
+        self.epochs.note(ttl);
+        for _ in 0..MOST_EPOCHS {
+            // Of the very connection that it goes over: what is sent on one from before a restart does not arrive.
+            let said = self.run_on(call, |line| Cow::Owned(call.with(&self.epochs.words(&line.run)))).await?;
+            let Said::Text(text) = &said else { return Ok(said) };
+            if self.epochs.judge(text, &self.place)? == Told::Done {
+                return Ok(said);
+            }
+        }
+        let reason = format!("{} keeps being emptied", self.place);
+        Err(StoreError::Unavailable { reason, source: None })
     }
 
-    async fn run_for(&self, call: &Call<'_>, granted: Option<Duration>) -> Result<Said, StoreError> {
-        let (line, mut answer) = self.sent::<Value>(call.command(), granted).await?;
+    async fn run_on<'c>(
+        &self,
+        call: &'c Call<'_>,
+        command: impl Fn(&Line) -> Cow<'c, Cmd>,
+    ) -> Result<Said, StoreError> {
+        let (line, mut answer) = self.sent::<Value>(&command).await?;
         if answer.as_ref().is_err_and(fold::is_unknown_script) {
             let mut connection = line.connection.clone();
             let hash = call.script().load_async(&mut connection).await;
             self.judge(&line, hash)?;
-            answer = call.command().query_async(&mut connection).await;
+            answer = command(&line).query_async(&mut connection).await;
         }
         Said::new(self.judge(&line, answer)?)
     }
@@ -125,24 +157,19 @@ impl Link {
 
     /// Runs a command.
     pub(super) async fn ask<T: FromRedisValue>(&self, command: &Cmd) -> Result<T, StoreError> {
-        let (line, answer) = self.sent(command, None).await?;
+        let (line, answer) = self.sent(|_| Cow::Borrowed(command)).await?;
         self.judge(&line, answer)
     }
 
     /// Sends a command, to another node if the one that has it says that its cluster keeps the namespace there: it has not begun.
-    async fn sent<T: FromRedisValue>(
+    async fn sent<'c, T: FromRedisValue>(
         &self,
-        command: &Cmd,
-        granted: Option<Duration>,
+        command: impl Fn(&Line) -> Cow<'c, Cmd>,
     ) -> Result<(Arc<Line>, RedisResult<T>), StoreError> {
         let mut moves = 0;
         loop {
             let line = self.connected().await?;
-            // Of this very connection: what is sent on one from before a restart does not arrive.
-            if let Some(ttl) = granted {
-                self.restarts.permit(ttl, &self.place)?;
-            }
-            let answer = command.query_async(&mut line.connection.clone()).await;
+            let answer = command(&line).query_async(&mut line.connection.clone()).await;
             let moved = answer.as_ref().is_err_and(|error| moves < MOST_MOVES && self.nodes.follow(error));
             if !moved {
                 return Ok((line, answer));
@@ -211,13 +238,13 @@ impl Link {
         let hello = hello.query_async(&mut connection).await;
         self.check(&hello.map_err(|error| fold::connecting(error, &self.place))?)?;
         let address = node.get_connection_info().addr().to_string();
-        let looked = self.restarts.look(&address, &mut connection).await;
-        looked.map_err(|error| fold::connecting(error, &self.place))?;
+        let looked = self.epochs.look(&address, &mut connection).await;
+        let run = looked.map_err(|error| fold::connecting(error, &self.place))?;
         if let Some(hearer) = hearer {
             // It is for hints only: an account that may not listen has to ask more often.
             let _ = connection.subscribe(hearer.channel).await;
         }
-        Ok(Line { connection, usable })
+        Ok(Line { connection, usable, run })
     }
 
     /// Whether the server is one that we can work with, by its own words.

@@ -18,6 +18,7 @@
 //! | `calls`, line break, a letter, a lock or place | sorted sets | many who share it, and those who wait | with the last of them |
 //! | `calls`, line break, a field of a rate limit | list | the grants of a log that has more than 64 | at most a window after it says nothing any more |
 //! | `calls`, line break, a field of an attempt | string | an answer of more than 256 bytes | when it is to be forgotten |
+//! | `calls`, line break, `e` | string | the same as the field `ne` of the hash | never |
 //! | `calls`, line break, `n` | string | a number as great as all that were given out when the hash goes | never |
 //! | `log:KEY` | stream | the entries | never |
 //!
@@ -38,6 +39,7 @@
 //! | `rKEY` | of a bucket nothing more: this is the moment at which it is full; `B` and its exact digits if it is a very large one; of a log `l`, its units, and each grant with its moment and units, or `L` if they are a list |
 //! | `oKEY` | of an attempt its fence, when its time ends, how far it got, its owner, its fingerprint and its answer |
 //! | `n` | about the hash itself: the last ticket, fence or version of an admission, and until when the hash stays; it has no such moment |
+//! | `ne` | the epoch that grants belong to, the run of the server that it was last seen on, and until when nothing is granted because others were forgotten |
 //! | `nc`, and a long one | where the next sweep goes on; and what makes the server keep a hash, not a list, from the beginning |
 //!
 //! A field that is over counts as gone. Now and then an operation that adds one removes some of them, more the more there are, and `sweep`
@@ -67,9 +69,11 @@
 //! What of this holds for a server is found out by `INFO persistence`, and said by [`caveats`](crate::caveats): whether there is an append-only file,
 //! or that the account may not ask.
 //!
-//! A restart of a server without an append-only file is noticed when the connection is made anew, by the server's `run_id`. What it had granted
-//! to calls ([`Store::admit`]) goes on, so for as long as any of that was granted for, no call is admitted that would hold something:
-//! [`StoreError::Unavailable`]. Leases, permits and reservations of the primitives are not kept from being granted again; compare their fences.
+//! A server that has forgotten what it granted to calls ([`Store::admit`]) is noticed: by its epoch, or by the run that answers (`run_id`, with
+//! `INFO`). What it had granted goes on, so for as long as any of that was granted for, no call is admitted that would hold something, whoever
+//! asks: [`StoreError::Unavailable`]. That covers a server that is emptied (`FLUSHALL`), one that starts again without an append-only file, and a
+//! replica that took over, except that a client must have asked before, or the epoch have survived. Leases, permits and reservations of the
+//! primitives are not kept from being granted again; compare their fences.
 //!
 //! Money belongs in PostgreSQL, or behind `appendfsync always` without automatic failover.
 //!
@@ -94,11 +98,11 @@ mod store;
 mod answer;
 mod call;
 mod client;
+mod epochs;
 mod fold;
 mod keys;
 mod link;
 mod nodes;
-mod restarts;
 mod scripts;
 mod span;
 

@@ -60,7 +60,7 @@ pub(super) struct Scripts {
 const NOW: &str = include_str!("scripts/lib/now.lua");
 
 /// The pieces by name that are the same in every store.
-const PIECES: [(&str, &str); 25] = [
+const PIECES: [(&str, &str); 26] = [
     ("once", include_str!("scripts/lib/once.lua")),
     ("expected", include_str!("scripts/lib/expected.lua")),
     ("added", include_str!("scripts/lib/added.lua")),
@@ -86,6 +86,7 @@ const PIECES: [(&str, &str); 25] = [
     ("leave_line", include_str!("scripts/lib/leave_line.lua")),
     ("line", include_str!("scripts/lib/line.lua")),
     ("hold_on", include_str!("scripts/lib/hold_on.lua")),
+    ("epoch", include_str!("scripts/lib/epoch.lua")),
 ];
 
 impl Scripts {

@@ -164,3 +164,30 @@ async fn beside_a_call_that_a_restarted_redis_has_forgotten_nobody_is_let_in() {
     assert_eq!(effects.began(), 1);
     assert!(!client.call("look", serde_json::json!({})).await.is_error, "what only reads is not refused");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn beside_a_call_of_which_an_emptied_redis_knows_nothing_nobody_is_let_in() {
+    let redis = Redis::start_as(Setup { durable: true, ..Setup::default() }).expect("Redis starts");
+    let effects = Effects::new();
+    let policy = format!(
+        "[state]\nurl = \"{}\"\n\n[defaults]\nwait = \"100ms\"\n\n[[tool]]\nmatch = \"do\"\nlock = \"it\"\n",
+        redis.url()
+    );
+    let guard = effects.configured(&policy).serve();
+    let client = guard.client().await;
+    let endless = client.clone();
+    let wish = serde_json::json!({ "name": "endless", "ms": 1_000_000_000 });
+    tokio::spawn(async move { endless.try_call("do", wish).await });
+    until("it has begun", || effects.began() == 1).await;
+    tell(&redis, "FLUSHALL");
+    // A guard that is started only now knows of no call, and one that was there tells the server.
+    for late in [false, true] {
+        let other = effects.configured(&policy).serve();
+        let client = if late { other.client().await } else { client.clone() };
+        let said = client.call("do", serde_json::json!({ "name": "second" })).await;
+        let reason = &said.result["_meta"]["dev.interlock/refusal"]["reason"];
+        assert!(said.is_error && reason == "store", "{said:?}");
+        assert!(!client.call("look", serde_json::json!({})).await.is_error, "what only reads is not refused");
+    }
+    assert_eq!(effects.began(), 1);
+}

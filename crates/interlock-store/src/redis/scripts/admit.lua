@@ -3,7 +3,8 @@
 -- ARGV: how to cut the names; how long it holds, how long it keeps its place in line, how long views and attempts are remembered (µs), how many
 --   places, locks, keys that it sees, and charges, and whether there is an attempt; how many of each place there are; x or s of each lock; of
 --   each key that it sees 1 if it must be fresh, 2 if it is observed, 3 for both; what each charge is; then the names: the call, the
---   places, the locks, of each key that it sees its version and its view, the limits, the attempt and what it says
+--   places, the locks, of each key that it sees its version and its view, the limits, the attempt and what it says; of a call that would
+--   hold something, what its client knows of the server (see epoch)
 --> names
 local blob = ARGV[2]
 local ttl, patience, remembered, keep, n_places, n_locks, n_seen, n_charges, is_once, limits_at =
@@ -16,7 +17,8 @@ local call, places_at, locks_at = names[2], 3, 3 + n_places
 local seen_at = locks_at + n_locks
 local rates_at = seen_at + 2 * n_seen
 local once_at = rates_at + n_charges
-local rows = redis.call('HMGET', KEYS[1], unpack(names, 1, once_at - 1 + is_once))
+local rows = redis.call('HMGET', KEYS[1], 'ne', unpack(names, 1, once_at - 1 + is_once))
+local epoch = table.remove(rows, 1)
 --> now
 --> rows
 --> lanes
@@ -34,6 +36,8 @@ if rows[2] then
     ticket = number
   end
 end
+
+--> epoch
 
 if n_charges > 0 and not ticket then
   --> charges

@@ -17,7 +17,7 @@ struct Node {
 
 impl Node {
     fn start() -> Self {
-        let server = Redis::start_as(Setup { cluster: true, ..Setup::default() }).unwrap();
+        let server = Redis::start_as(Setup { cluster: true, durable: true, ..Setup::default() }).unwrap();
         let mut operator = operator(&server);
         let id = command("CLUSTER MYID").query(&mut operator).unwrap();
         Self { server, operator, id }
@@ -62,6 +62,7 @@ async fn a_namespace_is_found_from_any_node_and_followed_when_it_moves() {
     let store = open(&to.server.url()).await;
     let first = put("a", 1);
     apply(&*store, &first).await;
+    super::epochs::is_granted(&*store, "held").await;
 
     to.does(&format!("CLUSTER SETSLOT {slot} IMPORTING {}", from.id));
     from.does(&format!("CLUSTER SETSLOT {slot} MIGRATING {}", to.id));
@@ -78,6 +79,9 @@ async fn a_namespace_is_found_from_any_node_and_followed_when_it_moves() {
     assert!(!apply(&*store, &add("a", 1)).await);
     assert!(apply(&*store, &first).await, "what was applied before the move is known behind it");
     assert_eq!(number(&*store, "a").await, Some(2));
+    // Nothing was forgotten, so nobody is turned away, and what was held still is.
+    super::epochs::is_waiting(&*store, "held").await;
+    super::epochs::is_granted(&*store, "free").await;
     // The scripts are not known there yet, and neither is the way for whoever comes from the first node.
     assert_eq!(number(&*open(&from.server.url()).await, "a").await, Some(2));
 }

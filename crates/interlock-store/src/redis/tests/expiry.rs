@@ -201,7 +201,7 @@ async fn of_calls_stays_what_is_still_asked_for() {
     };
     let (held, waited) = (Some(hours(4)), Some(hours(2)));
     // The hash goes a day after the last that was put into it.
-    let known = [("calls", Some(hours(8) + DAY)), ("calls\nn", None)];
+    let known = [("calls", Some(hours(8) + DAY)), ("calls\ne", None), ("calls\nn", None)];
     let lines = ["calls\nxla", "calls\nlla", "calls\nylb", "calls\nllb", "calls\nxpp", "calls\nlpp"];
     check(&redis, &[&known[..], &lines.map(|name| (name, waited))].concat());
     let [one, two] = [1_u8, 2].map(|id| format!("@{}{}", "\0".repeat(15), char::from(id)));

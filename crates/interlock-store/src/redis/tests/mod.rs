@@ -3,13 +3,13 @@
 //! What every store must do is in the common suite.
 
 mod cluster;
+mod epochs;
 mod expiry;
 mod faults;
 mod hints;
 mod numbers;
 mod opening;
 mod proxy;
-mod restarts;
 mod server;
 mod transfers;
 mod trips;

@@ -27,6 +27,17 @@ fn call() -> Admission {
     }
 }
 
+/// One that is in nobody's way.
+fn elsewhere() -> Admission {
+    Admission {
+        places: vec![],
+        locks: vec![Wish { key: key("elsewhere"), is_shared: true }],
+        reader: None,
+        observes: vec![],
+        ..call()
+    }
+}
+
 fn end(admission: &Admission, fence: Option<Fence>) -> Settlement {
     Settlement {
         call: admission.call,
@@ -46,6 +57,8 @@ async fn an_admission_is_one_round_trip_whatever_it_asks_for() {
     let redis = server();
     let proxy = Proxy::to(redis.address());
     let store = open(&proxy.url()).await;
+    // The first one of all learns the epoch, and is asked once more.
+    store.admit(&Admission { charges: vec![], once: None, ..elsewhere() }).await.unwrap();
     let counted = std::cell::Cell::new(proxy.questions());
     let once = |what: &str| {
         let before = counted.replace(proxy.questions());
