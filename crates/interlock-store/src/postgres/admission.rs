@@ -6,25 +6,32 @@ use interlock_sync::store::{Admission, Admitted, Ending, Fence, Key, Quota, Sett
 use tokio_postgres::{Row, types::Type};
 
 use super::{
+    durable::{Durable, LATER},
     fault::{Effect, Failure},
     limit,
     line::Line,
     wire,
 };
 
-pub(super) async fn admit(line: &Line, admission: &Admission) -> Result<Admitted, Failure> {
+pub(super) async fn admit(
+    line: &Line,
+    durable: &Durable,
+    admission: &Admission,
+) -> Result<Admitted, Failure> {
     let Admission { charges, places, locks, once, .. } = admission;
     let kind = |quota: &Quota| match quota {
         Quota::Bucket { .. } => "bucket",
         Quota::Log { .. } => "log",
     };
     let numbers: Vec<_> = charges.iter().map(|charge| limit::numbers(&charge.quota, 1)).collect();
-    let statement = "SELECT * FROM interlock.admit(
-        $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)";
+    let statement = format!(
+        "SELECT a.* FROM {LATER}, LATERAL interlock.admit(
+        $1, $2, $3, $4, $5 AND l.is_later, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20) a"
+    );
     let row = line
         .ask_one(
             Effect::Changes,
-            statement,
+            &statement,
             &[
                 (&&wire::id(admission.call)[..], Type::BYTEA),
                 (&wire::micros(admission.ttl), Type::INT8),
@@ -49,7 +56,13 @@ pub(super) async fn admit(line: &Line, admission: &Admission) -> Result<Admitted
             ],
         )
         .await?;
-    admitted(&row, admission)
+    let admitted = admitted(&row, admission)?;
+    // What is not a grant need not survive a crash of the server, and neither need one that keeps nobody out.
+    let keeps = !admission.locks.is_empty() || admission.once.is_some();
+    if keeps && matches!(admitted, Admitted::Granted { .. }) {
+        durable.reached().await?;
+    }
+    Ok(admitted)
 }
 
 fn texts<'a>(keys: impl IntoIterator<Item = &'a Key>) -> Vec<&'a str> {
@@ -124,19 +137,25 @@ pub(super) async fn prolong(line: &Line, settlement: &Settlement, ttl: Duration)
 }
 
 /// Whether it was held still, and what of it others stand in line for.
-pub(super) async fn settle(line: &Line, settlement: &Settlement) -> Result<(bool, Vec<String>), Failure> {
+pub(super) async fn settle(
+    line: &Line,
+    durable: &Durable,
+    settlement: &Settlement,
+) -> Result<(bool, Vec<String>), Failure> {
     let once = settlement.once.as_ref();
     let (phase, answer) = match once.and_then(|(_, ending, _)| ending.as_ref()) {
         Some(Ending::Completed(answer)) => (Some("completed"), Some(answer.as_slice())),
         Some(Ending::Failed(answer)) => (Some("failed"), Some(answer.as_slice())),
         None => (None, None),
     };
-    let statement =
-        "SELECT * FROM interlock.settle_and_tell($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
+    let statement = format!(
+        "SELECT s.* FROM {LATER}, LATERAL interlock.settle_and_tell(
+        $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11 AND l.is_later, $12) s"
+    );
     let row = line
         .ask_one(
             Effect::Changes,
-            statement,
+            &statement,
             &[
                 (&&wire::id(settlement.call)[..], Type::BYTEA),
                 (&settlement.fence.map(|fence| wire::token(fence.0)), Type::INT8),
@@ -153,5 +172,9 @@ pub(super) async fn settle(line: &Line, settlement: &Settlement) -> Result<(bool
             ],
         )
         .await?;
+    // A place in line is lost by silence within seconds. What was held would stay for as long as calls may take.
+    if settlement.fence.is_some() || settlement.once.is_some() {
+        durable.reached().await?;
+    }
     Ok((wire::column(&row, "held")?, wire::column(&row, "awaited")?))
 }

@@ -96,6 +96,11 @@ impl Failure {
         Self::new(Kind::Broken, "PostgreSQL's answer was not understood", Some(Arc::new(source)))
     }
 
+    /// The same, of something that was done before this.
+    pub(super) fn into_doubt(self) -> Self {
+        Self { kind: Kind::InDoubt, ..self }
+    }
+
     /// Whether nothing took effect and the same statement may work at once.
     pub(super) fn is_passing_conflict(&self) -> bool {
         self.kind == Kind::Again

@@ -14,13 +14,15 @@
 //!   way in the same process travel together in one statement, each with its own answer.
 //! - **Hints** of what was given back go by `NOTIFY`, and are heard on one more connection of each process that wants to. A pool that hands
 //!   connections out by the transaction loses them, and nothing else.
-//! - **Durability** is the server's: what was answered survives its crash as long as `fsync` and `synchronous_commit` are on.
+//! - **Durability** is the server's: what was answered survives its crash as long as `fsync` and `synchronous_commit` are on. Admissions and their
+//!   ends wait for it behind their transactions, all of a process together: no lock is kept while the disk writes.
 //!   Rate limits alone do not wait for the disk, and may forget the grants of the moment before a crash.
 //! - **No TLS yet**: a URL that demands it is refused. Without a private network, use a proxy or a tunnel on this machine.
 
 mod address;
 mod admission;
 mod attempt;
+mod durable;
 mod fault;
 mod fold;
 mod hints;

@@ -21,6 +21,7 @@ use tokio_postgres::types::Type;
 
 use super::{
     admission, attempt,
+    durable::Durable,
     fault::{Effect, Failure},
     fold::Fold,
     hints::Hints,
@@ -43,6 +44,7 @@ pub(super) struct PostgresStore {
     pub(super) line: Arc<Line>,
     additions: Arc<Fold<Additions>>,
     entries: Arc<Fold<Entries>>,
+    durable: Durable,
     hints: Hints,
     /// How long op-ids are remembered, in µs.
     keep: i64,
@@ -57,6 +59,7 @@ impl PostgresStore {
         Self {
             additions: Fold::new(Additions { line: line.clone(), keep }),
             entries: Fold::new(Entries { line: line.clone(), keep }),
+            durable: Durable::new(line.clone()),
             hints,
             line,
             keep,
@@ -212,7 +215,7 @@ impl Store for PostgresStore {
     }
 
     fn admit<'a>(&'a self, admission: &'a Admission) -> Reply<'a, Admitted> {
-        self.reply(admission::admit(&self.line, admission))
+        self.reply(admission::admit(&self.line, &self.durable, admission))
     }
 
     fn prolong<'a>(&'a self, settlement: &'a Settlement, ttl: Duration) -> Reply<'a, bool> {
@@ -221,7 +224,7 @@ impl Store for PostgresStore {
 
     fn settle<'a>(&'a self, settlement: &'a Settlement) -> Reply<'a, bool> {
         self.reply(async {
-            let (held, awaited) = admission::settle(&self.line, settlement).await?;
+            let (held, awaited) = admission::settle(&self.line, &self.durable, settlement).await?;
             Hints::tell(&self.line, awaited);
             Ok(held)
         })
