@@ -20,7 +20,7 @@ use std::cell::Cell;
 
 use interlock_model::{
     Lane, Reach, Span,
-    ir::{AccessPath, Hold, Op, Resource},
+    ir::{AccessPath, Hold, LockKind, Op, Resource},
 };
 
 use crate::{
@@ -80,7 +80,10 @@ fn judge(entry: &Entry<'_>, at: At) -> Result<Issue, Reason> {
 /// Whether one lock is held at a step on each way there, though it was taken at several places.
 fn is_locked_whichever_way(entry: &Entry<'_>, at: At) -> bool {
     let lock_of = |step: At| match entry.op(step) {
-        Some(Op::Acquire { lock, hold: Hold::Exclusive, .. } | Op::Release { lock }) => {
+        // A number of permits keeps nobody out.
+        Some(Op::Acquire { lock, hold: Hold::Exclusive, .. } | Op::Release { lock })
+            if lock.kind == LockKind::Mutex =>
+        {
             Some(entry.locks().resolve(lock))
         }
         _ => None,

@@ -1,12 +1,13 @@
 //! Go.
 //!
 //! `parse/` alone names the parser; it makes the syntax of `ast.rs`, whose depth is bounded; `bind.rs` finds out what names
-//! mean, `lower/` turns the syntax into a [`Module`], `resolve.rs` says where imports lead, `versions.rs` how calls run; `effects.toml` says what libraries do.
+//! mean, `permits.rs` which channels are locks, `lower/` turns the syntax into a [`Module`], `resolve.rs` says where imports lead, `versions.rs` how calls run; `effects.toml` says what libraries do.
 
 mod ast;
 mod bind;
 mod lower;
 mod parse;
+mod permits;
 mod resolve;
 mod versions;
 

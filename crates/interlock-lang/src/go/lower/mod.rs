@@ -1,12 +1,13 @@
 //! From the syntax of a file to its [`Module`]: functions of effects in evaluation order, whose calls are yet to be looked up.
 //!
 //! `types.rs` reads declarations, `functions.rs` opens functions, `statements.rs`, `ways.rs` and `loops.rs` fill them, `expressions.rs`,
-//! `literals.rs` and `calls.rs` evaluate, `builtins.rs` knows what the language itself offers, `places.rs` and `assign.rs` decide what is
+//! `literals.rs` and `calls.rs` evaluate, `channels.rs` sends and receives, `builtins.rs` knows what the language itself offers, `places.rs` and `assign.rs` decide what is
 //! shared memory.
 
 mod assign;
 mod builtins;
 mod calls;
+mod channels;
 mod conditions;
 mod expressions;
 mod functions;
@@ -32,6 +33,7 @@ use super::{
     ast::File,
     bind::{Facts, bind},
     parse,
+    permits::{Permit, permits},
 };
 use crate::{Source, lines::Lines, lower::Work, module::Module, val::Val};
 
@@ -62,6 +64,7 @@ fn namespace(path: &str) -> Name {
 
 fn file(source: &Source<'_>, file: &File<'_>) -> Module {
     let facts = bind(file);
+    let permits = permits(file, &facts);
     let module =
         Module { path: source.path.into(), namespace: Some(namespace(source.path)), ..Module::default() };
     let symbols = facts.symbols.iter().map(|symbol| symbol.name.into()).collect();
@@ -69,6 +72,7 @@ fn file(source: &Source<'_>, file: &File<'_>) -> Module {
     let mut lowerer = Lowerer {
         work,
         facts,
+        permits,
         names: FxHashMap::default(),
         globals: FxHashMap::default(),
         imports: FxHashMap::default(),
@@ -94,6 +98,8 @@ fn file(source: &Source<'_>, file: &File<'_>) -> Module {
 struct Lowerer<'a> {
     work: Work,
     facts: Facts<'a>,
+    /// Sends and receives that take a lock or give it back, by where they stand.
+    permits: FxHashMap<u32, Permit>,
     names: FxHashMap<&'a str, Name>,
     /// The globals of this package that the file names, by their name in it.
     globals: FxHashMap<&'a str, Name>,

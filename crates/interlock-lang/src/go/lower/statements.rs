@@ -1,6 +1,6 @@
 //! Statements.
 
-use interlock_model::ir::{Callee, Exit, Op, Term, Value};
+use interlock_model::ir::{Exit, Op, Term, Value};
 
 use super::{
     super::ast::{Expr, Kind, Place, Stmt, StmtKind},
@@ -78,9 +78,14 @@ impl<'a> Lowerer<'a> {
 
     pub(super) fn statement(&mut self, statement: &'a Stmt<'a>) {
         match &statement.kind {
-            StmtKind::Expr(it) => {
-                self.expression_for(it, Use::Nothing);
-            }
+            StmtKind::Expr(it) => match &it.kind {
+                Kind::Unary("<-", channel) if self.permits.contains_key(&it.at.0) => {
+                    self.permit(it.at, channel);
+                }
+                _ => {
+                    self.expression_for(it, Use::Nothing);
+                }
+            },
             StmtKind::Define(left, right) => self.assign_all(statement.at, left, right),
             StmtKind::Assign(left, "=", right) => self.assign_all(statement.at, left, right),
             StmtKind::Assign(left, operator, right) => {
@@ -102,21 +107,7 @@ impl<'a> Lowerer<'a> {
             // One that stands alone, in a case.
             StmtKind::Defer(_) => self.statements(std::slice::from_ref(statement)),
             StmtKind::Return(it) => self.return_statement(statement.at, it),
-            StmtKind::Send(channel, value) => {
-                // One of many that a loop goes through is as much others' as the list that it is in.
-                let one_of_many = matches!(channel.kind, Kind::Name(_))
-                    && self.facts.meant(channel.at.0).is_some_and(|symbol| self.ranged.contains(&symbol));
-                let channel = self.place(channel);
-                let channel = if one_of_many { self.as_path(channel) } else { channel };
-                self.expression(value);
-                self.stand(statement.at);
-                let receiver = channel.path_ref().cloned();
-                if let Some(receiver) = receiver.filter(|path| one_of_many || self.is_state(path)) {
-                    let (callee, arguments) = (Callee::Named("send".into()), vec![]);
-                    let receiver = Some(receiver);
-                    self.push(Op::Call { into: None, callee, receiver, arguments, awaited: true });
-                }
-            }
+            StmtKind::Send(channel, value) => self.send(statement.at, channel, value),
             StmtKind::Break => {
                 self.stand(statement.at);
                 self.leave_turn(true);

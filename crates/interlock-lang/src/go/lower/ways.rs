@@ -169,6 +169,9 @@ impl<'a> Lowerer<'a> {
     fn is_closed(&mut self, case: &'a Case<'a>) -> Test {
         let Some(Stmt { kind: StmtKind::Expr(waits), .. }) = &case.waits else { return Test::default() };
         let Kind::Unary("<-", channel) = &waits.kind else { return Test::default() };
+        if self.permits.contains_key(&waits.at.0) {
+            return Test::default();
+        }
         if !matches!(channel.kind, Kind::Name(_) | Kind::Selector(..)) {
             return Test::default();
         }
