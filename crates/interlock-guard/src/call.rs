@@ -1,19 +1,25 @@
 //! A tool call on its way through the guard.
 
 use std::{
-    fmt,
+    cmp, fmt,
     future::Future,
+    hash::{Hash, Hasher},
     pin::Pin,
     sync::{Arc, LazyLock},
 };
 
 use bytes::Bytes;
+use serde_json::{Map, Value};
 
 use crate::traceparent::Traceparent;
 
-/// Who calls: verified, never what somebody says of himself.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Caller(Arc<str>);
+/// Who calls: verified, never what somebody says of himself. Two are the same if their names are, whatever their tokens say.
+#[derive(Debug, Clone)]
+pub struct Caller {
+    name: Arc<str>,
+    /// What the token of this very request says.
+    claims: Option<Arc<Map<String, Value>>>,
+}
 
 /// A tool call, as far as the guard reads it.
 #[derive(Debug, Clone)]
@@ -131,13 +137,24 @@ impl fmt::Debug for TaskWatch {
 impl Caller {
     /// The name, to be kept.
     pub(crate) fn shared(&self) -> &Arc<str> {
-        &self.0
+        &self.name
+    }
+
+    /// What its token says, where it came with one.
+    pub(crate) fn claims(&self) -> Option<&Map<String, Value>> {
+        self.claims.as_deref()
+    }
+
+    /// With what its token says.
+    #[must_use]
+    pub fn with_claims(self, claims: Map<String, Value>) -> Self {
+        Self { claims: Some(Arc::new(claims)), ..self }
     }
 
     /// A caller by the name that was verified, such as `jwt:alice` or `key:ci`.
     #[must_use]
     pub fn new(name: &str) -> Self {
-        Self(name.into())
+        Self { name: name.into(), claims: None }
     }
 
     /// The one client of a guard on stdio.
@@ -157,12 +174,38 @@ impl Caller {
     /// The name.
     #[must_use]
     pub fn as_str(&self) -> &str {
-        &self.0
+        &self.name
+    }
+}
+
+impl PartialEq for Caller {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for Caller {}
+
+impl PartialOrd for Caller {
+    fn partial_cmp(&self, other: &Self) -> Option<cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Caller {
+    fn cmp(&self, other: &Self) -> cmp::Ordering {
+        self.name.cmp(&other.name)
+    }
+}
+
+impl Hash for Caller {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.name.hash(state);
     }
 }
 
 impl fmt::Display for Caller {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&self.0)
+        f.pad(&self.name)
     }
 }

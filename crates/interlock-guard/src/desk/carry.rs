@@ -140,8 +140,12 @@ impl Visit {
     /// What the call holds if it may run; otherwise what the caller gets, if it is still there.
     async fn admitted(&self, reply: &mut oneshot::Sender<Carried>) -> Result<Option<Plan>, Option<Carried>> {
         let Self { desk, call, rules, .. } = self;
-        if let Some(rule) = rules.denial(call.caller.as_str(), Mode::Enforce) {
-            return Err(Some(self.refuse(&Why::Denied { rule: rule.to_string() }, &[])));
+        if let Some(rule) = rules.denial(&call.caller, Mode::Enforce) {
+            let said = self.refuse(&Why::Denied { rule: rule.to_string() }, &[]);
+            return Err(Some(match (said, rules.lacking(&call.caller)) {
+                (Carried::Said(said), Some(scope)) => Carried::Lacks { said, scope: scope.into() },
+                (said, _) => said,
+            }));
         }
         let plan = match Plan::of(call, rules, Mode::Enforce, self.id, ttl(rules)) {
             Ok(plan) => plan,

@@ -105,6 +105,13 @@ pub enum Carried {
     Answer(Answer),
     /// A tool result that the guard wrote itself, as JSON text: a refusal, or an outcome that nobody knows.
     Said(Bytes),
+    /// A refusal that a token with one more scope would not have met.
+    Lacks {
+        /// The tool result, as JSON text.
+        said: Bytes,
+        /// The scope.
+        scope: Arc<str>,
+    },
     /// The result of an earlier call with the same idempotency key, as JSON text.
     Again(Bytes),
 }
@@ -189,7 +196,7 @@ impl Desk {
 
     /// Whether a caller may call a tool at all: what may not be called is not listed either.
     pub(crate) fn is_open_to(&self, caller: &Caller, tool: &str, is_read_only: bool) -> bool {
-        self.rules.of(tool, is_read_only).denial(caller.as_str(), Mode::Enforce).is_none()
+        self.rules.of(tool, is_read_only).denial(caller, Mode::Enforce).is_none()
     }
 
     /// Closes: no call starts any more, those that wait are refused at once, and those that run are waited for, but no longer than

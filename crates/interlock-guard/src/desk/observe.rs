@@ -31,7 +31,7 @@ impl Desk {
             let decision = Decision::Observed { reason };
             self.watch.note(&Event::Decided { id, call, decision, keys, waited: came.elapsed() });
         };
-        if rules.denial(call.caller.as_str(), Mode::Observe).is_some() {
+        if rules.denial(&call.caller, Mode::Observe).is_some() {
             note("denied", &[]);
         }
         let (_, own_id) = self.next();
@@ -78,6 +78,8 @@ impl Desk {
 fn is_any_observed(rules: &ToolRules) -> bool {
     let modes = [
         rules.deny.as_ref().map(|ruled| ruled.mode),
+        rules.allow.as_ref().map(|ruled| ruled.mode),
+        rules.deny_callers.as_ref().map(|ruled| ruled.mode),
         rules.rate.as_ref().map(|ruled| ruled.mode),
         rules.in_flight.as_ref().map(|ruled| ruled.mode),
         rules.lock.as_ref().map(|ruled| ruled.mode),

@@ -97,6 +97,10 @@ impl Identify for Doors {
     fn metadata(&self, path: &str) -> Option<String> {
         self.current.load().metadata(path)
     }
+
+    fn insufficient(&self, scope: &str) -> Option<String> {
+        self.current.load().insufficient(scope)
+    }
 }
 
 impl Drop for Doors {

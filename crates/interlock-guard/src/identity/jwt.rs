@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use jsonwebtoken::{TokenData, Validation, decode, decode_header, errors::ErrorKind};
-use serde::Deserialize;
+use serde_json::{Map, Value};
 use tokio::sync::Notify;
 
 use super::{
@@ -25,11 +25,6 @@ pub(super) struct Tokens {
     pub(super) keys: ArcSwap<Keys>,
     /// Somebody came with a key that is not in the set.
     pub(super) missed: Notify,
-}
-
-#[derive(Deserialize)]
-struct Claims {
-    sub: String,
 }
 
 /// The longest token that is looked at.
@@ -95,8 +90,8 @@ impl Tokens {
         let keys = self.keys.load();
         let mut why = Reason::KeyId;
         for key in keys.candidates(head.kid.as_deref(), head.alg) {
-            match decode::<Claims>(token, key, asked) {
-                Ok(TokenData { claims, .. }) => return named(&claims.sub),
+            match decode::<Map<String, Value>>(token, key, asked) {
+                Ok(TokenData { claims, .. }) => return named(claims),
                 Err(error) => why = reason(error.kind()),
             }
             // Only a signature that does not fit leaves the question which key it was.
@@ -111,12 +106,16 @@ impl Tokens {
     }
 }
 
-fn named(subject: &str) -> Result<Caller, Denied> {
+fn named(claims: Map<String, Value>) -> Result<Caller, Denied> {
+    let subject = claims.get("sub").and_then(Value::as_str).unwrap_or_default();
     if subject.len() > LONGEST_SUBJECT {
         return Err(Denied::because(Reason::LongSubject));
     }
     let is_name = !subject.is_empty() && !subject.chars().any(char::is_control);
-    if is_name { Ok(Caller::new(&format!("jwt:{subject}"))) } else { Err(Denied::because(Reason::Claims)) }
+    if !is_name {
+        return Err(Denied::because(Reason::Claims));
+    }
+    Ok(Caller::new(&format!("jwt:{subject}")).with_claims(claims))
 }
 
 fn reason(kind: &ErrorKind) -> Reason {

@@ -44,6 +44,12 @@ pub trait Identify: Send + Sync + 'static {
         let _ = path;
         None
     }
+
+    /// The challenge for somebody whose token lacks a scope, where clients are told how to get another one.
+    fn insufficient(&self, scope: &str) -> Option<String> {
+        let _ = scope;
+        None
+    }
 }
 
 /// Everybody is let in, and nobody told from another.

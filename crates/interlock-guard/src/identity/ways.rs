@@ -125,4 +125,15 @@ impl Identify for Ways {
         let resource = self.tokens.as_ref()?.config().resource.as_ref()?;
         resource.is_at(path).then(|| resource.document())
     }
+
+    fn insufficient(&self, scope: &str) -> Option<String> {
+        let metadata = self.tokens.as_ref()?.config().resource_metadata.as_deref()?;
+        // A scope is made of other characters (RFC 6749, 3.3); what a file has beside them must not end the text early.
+        let is_plain = scope.bytes().all(|byte| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\\'));
+        is_plain.then(|| {
+            format!(
+                "Bearer realm=\"interlock\", error=\"insufficient_scope\", scope=\"{scope}\", resource_metadata=\"{metadata}\""
+            )
+        })
+    }
 }

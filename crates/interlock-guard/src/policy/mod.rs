@@ -7,6 +7,7 @@
 //! ```
 
 mod bare;
+mod callers;
 mod check;
 mod config;
 mod live;
@@ -23,10 +24,11 @@ use std::{collections::BTreeMap, path::PathBuf};
 pub(crate) use self::config::read_file;
 pub use self::{
     bare::{Bare, InvalidLock},
+    callers::{Callers, InvalidCallers},
     check::check,
     config::{
         ApiKey, AuditConfig, CertificateName, Config, Defaults, IdentityConfig, JwtAlgorithm, JwtConfig,
-        KeySource, ListenConfig, ListenLimits, Resource, StoreAway, TlsFiles, import, schema,
+        KeySource, ListenConfig, ListenLimits, Resource, SessionKey, StoreAway, TlsFiles, import, schema,
     },
     live::{Live, Reloaded},
     pattern::{EmptyPattern, Pattern},

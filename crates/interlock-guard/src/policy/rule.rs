@@ -5,7 +5,10 @@ use std::{collections::BTreeMap, num::NonZeroU32, sync::Arc, time::Duration};
 use interlock_model::{IdempotencyKey, KeyTemplate, Mode, Rate, ToolPolicy};
 use interlock_sync::store::{InvalidQuota, Quota};
 
-use super::pattern::{EmptyPattern, Pattern};
+use super::{
+    callers::Callers,
+    pattern::{EmptyPattern, Pattern},
+};
 
 /// What holds for the tools of some patterns. A field that is `None` leaves what earlier rules said; an empty list and `Some(None)` take
 /// it back.
@@ -24,9 +27,9 @@ pub struct Rule {
     /// Whether they may not be called at all.
     pub deny: Option<bool>,
     /// The callers that alone may call them.
-    pub allow: Option<Vec<Pattern>>,
+    pub allow: Option<Vec<Callers>>,
     /// The callers that may not call them.
-    pub deny_callers: Option<Vec<Pattern>>,
+    pub deny_callers: Option<Vec<Callers>>,
     /// How often, per caller.
     pub rate: Option<Option<Quota>>,
     /// How many at once, per caller.

@@ -8,10 +8,12 @@ use interlock_model::{IdempotencyKey, KeyTemplate, Mode};
 use interlock_sync::store::Quota;
 
 use super::{
+    callers::Callers,
     config::{Config, Defaults, StoreAway},
     pattern::Pattern,
     rule::{Cancel, Rule, name_all},
 };
+use crate::call::Caller;
 
 /// All rules in force. A reload replaces them whole, as one generation: whoever asks gets all of the old or all of the new.
 #[derive(Debug)]
@@ -25,9 +27,9 @@ pub struct ToolRules {
     /// It may not be called at all.
     pub deny: Option<Ruled<()>>,
     /// The callers that alone may call it.
-    pub allow: Option<Ruled<Vec<Pattern>>>,
+    pub allow: Option<Ruled<Vec<Callers>>>,
     /// The callers that may not call it.
-    pub deny_callers: Option<Ruled<Vec<Pattern>>>,
+    pub deny_callers: Option<Ruled<Vec<Callers>>>,
     /// How often, per caller.
     pub rate: Option<Ruled<Quota>>,
     /// How many at once, per caller.
@@ -242,12 +244,27 @@ pub(super) fn resolve(
 impl ToolRules {
     /// The rule of this mode by which a caller may not call the tool.
     #[must_use]
-    pub fn denial(&self, caller: &str, mode: Mode) -> Option<&Arc<str>> {
-        let is_among = |callers: &[Pattern]| callers.iter().any(|pattern| pattern.matches(caller));
+    pub fn denial(&self, caller: &Caller, mode: Mode) -> Option<&Arc<str>> {
+        let is_among = |callers: &[Callers]| callers.iter().any(|some| some.has(caller));
         let all = self.deny.as_ref().filter(|deny| deny.mode == mode).map(|deny| &deny.rule);
         let allow = self.allow.as_ref().filter(|allow| allow.mode == mode && !is_among(&allow.value));
         let deny = self.deny_callers.as_ref().filter(|deny| deny.mode == mode && is_among(&deny.value));
         all.or_else(|| allow.map(|allow| &allow.rule)).or_else(|| deny.map(|deny| &deny.rule))
+    }
+
+    /// The scope with which a token would let this caller call the tool, if there is one: the first that the rule names.
+    #[must_use]
+    pub fn lacking(&self, caller: &Caller) -> Option<&str> {
+        let is_enforced = |mode: &Mode| *mode == Mode::Enforce;
+        let is_out = self.deny.as_ref().is_some_and(|deny| is_enforced(&deny.mode))
+            || self.deny_callers.as_ref().is_some_and(|deny| {
+                is_enforced(&deny.mode) && deny.value.iter().any(|some| some.has(caller))
+            });
+        let allow = self.allow.as_ref().filter(|allow| is_enforced(&allow.mode) && !is_out)?;
+        let is_in = allow.value.iter().any(|some| some.has(caller));
+        // Whoever has no token was let in by another way, on which there are no scopes.
+        let has_token = caller.claims().is_some();
+        allow.value.iter().find_map(Callers::scope).filter(|_| has_token && !is_in)
     }
 }
 
@@ -266,7 +283,7 @@ impl By<'_> {
 }
 
 /// An empty list takes back what earlier rules said.
-fn callers(said: &Option<Vec<Pattern>>) -> Option<Option<Vec<Pattern>>> {
+fn callers(said: &Option<Vec<Callers>>) -> Option<Option<Vec<Callers>>> {
     said.as_ref().map(|callers| (!callers.is_empty()).then(|| callers.clone()))
 }
 
@@ -315,7 +332,7 @@ mod tests {
     #[test]
     fn a_caller_is_denied_by_the_list_it_is_in_or_by_the_one_it_is_not_in() {
         let of = |text: &str| Rule::of(vec![Pattern::new(text).unwrap()]);
-        let callers = |texts: &[&str]| Some(texts.iter().map(|text| Pattern::new(text).unwrap()).collect());
+        let callers = |texts: &[&str]| Some(texts.iter().map(|text| Callers::new(text).unwrap()).collect());
         let rules = vec![
             Rule { allow: callers(&["key:ci", "jwt:*@team"]), ..of("*") },
             Rule { deny_callers: callers(&["jwt:bob@team"]), ..of("write") },
@@ -323,12 +340,46 @@ mod tests {
             Rule { allow: callers(&["key:ci"]), mode: Some(Mode::Observe), ..of("tried") },
         ];
         let rules = Rules::new(rules, Mode::Enforce, Defaults::default());
-        let may = |tool: &str, caller: &str| rules.of(tool, false).denial(caller, Mode::Enforce).is_none();
+        let may = |tool: &str, caller: &str| {
+            rules.of(tool, false).denial(&Caller::new(caller), Mode::Enforce).is_none()
+        };
         assert!(may("read", "key:ci") && may("read", "jwt:bob@team"));
         assert!(!may("read", "jwt:eve@other") && !may("read", "anonymous"));
         assert!(may("write", "jwt:ann@team") && !may("write", "jwt:bob@team"));
         assert!(may("open", "anonymous") && may("tried", "anonymous"));
-        assert!(rules.of("tried", false).denial("anonymous", Mode::Observe).is_some());
+        assert!(rules.of("tried", false).denial(&Caller::anonymous(), Mode::Observe).is_some());
+    }
+
+    #[test]
+    fn a_scope_is_told_to_whoever_would_be_let_in_with_it() {
+        let of = |text: &str| Rule::of(vec![Pattern::new(text).unwrap()]);
+        let callers = |texts: &[&str]| Some(texts.iter().map(|text| Callers::new(text).unwrap()).collect());
+        let rules = vec![
+            Rule { allow: callers(&["key:ci", "scope:w", "scope:admin"]), ..of("*") },
+            Rule { allow: callers(&["claim:group=ops", "scope:any*"]), ..of("unnamed") },
+            Rule { deny_callers: callers(&["jwt:eve"]), ..of("hers") },
+            Rule { deny: Some(true), ..of("closed") },
+            Rule { allow: callers(&["scope:w"]), mode: Some(Mode::Observe), ..of("tried") },
+        ];
+        let rules = Rules::new(rules, Mode::Enforce, Defaults::default());
+        let eve = |scope: &str| {
+            let claims = serde_json::json!({ "scope": scope }).as_object().unwrap().clone();
+            Caller::new("jwt:eve").with_claims(claims)
+        };
+        let lacking = |tool: &str, caller: &Caller| rules.of(tool, false).lacking(caller).map(str::to_owned);
+        assert_eq!(lacking("read", &eve("r")), Some("w".to_owned()));
+        for (tool, caller) in [
+            ("read", eve("r w")),
+            ("read", eve("admin")),
+            ("read", Caller::new("key:other")),
+            ("read", Caller::anonymous()),
+            ("unnamed", eve("r")),
+            ("hers", eve("r")),
+            ("closed", eve("r")),
+            ("tried", eve("r")),
+        ] {
+            assert_eq!(lacking(tool, &caller), None, "{tool} {caller}");
+        }
     }
 
     #[test]

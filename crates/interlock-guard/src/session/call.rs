@@ -42,6 +42,8 @@ pub(crate) enum Said {
     Answer(Bytes),
     /// An answer that is an error with this code.
     Failed(Bytes, i32),
+    /// An answer that refuses what a token with this scope would have been let do.
+    Lacks(Bytes, Arc<str>),
     /// Nothing: it has cancelled the request.
     Nothing,
     /// Its session is over, as that with the server is.
@@ -406,6 +408,7 @@ fn written(request: &Message, carried: Carried, whole: Option<&Message>, bridge:
         | (Carried::Said(result) | Carried::Again(result), _) => {
             Said::Answer(typed(request, answer(&id, &result)))
         }
+        (Carried::Lacks { said, scope }, _) => Said::Lacks(typed(request, answer(&id, &said)), scope),
     }
 }
 
@@ -437,7 +440,7 @@ impl Said {
     /// The bytes for the client, if there are any.
     pub(crate) fn bytes(self) -> Option<Bytes> {
         match self {
-            Self::Answer(bytes) | Self::Failed(bytes, _) => Some(bytes),
+            Self::Answer(bytes) | Self::Failed(bytes, _) | Self::Lacks(bytes, _) => Some(bytes),
             Self::Nothing | Self::SessionGone => None,
         }
     }

@@ -13,7 +13,8 @@ use std::{
 use tokio::task::AbortHandle;
 
 use super::{
-    asks::Asks, engine::Engine, flights::Flights, outbox::Outbox, revision::HANDSHAKE, streams::Streams,
+    asks::Asks, engine::Engine, flights::Flights, outbox::Outbox, pass::Known, revision::HANDSHAKE,
+    streams::Streams,
 };
 use crate::{
     call::Caller,
@@ -26,6 +27,8 @@ use crate::{
 pub(crate) struct Session {
     /// What nobody can guess: whoever knows it is the client.
     pub(crate) id: Arc<str>,
+    /// By what the store knows it; the id, unless that is a long one.
+    pub(crate) name: Arc<str>,
     pub(crate) caller: Caller,
     pub(super) engine: Arc<Engine>,
     pub(super) style: Style,
@@ -70,8 +73,34 @@ pub(super) struct Route {
 
 impl Session {
     pub(crate) fn new(engine: &Arc<Engine>, caller: Caller, style: Style) -> Arc<Self> {
+        let id: Arc<str> = unguessable().into();
+        Self::begun(engine, caller, style, Arc::clone(&id), id)
+    }
+
+    /// One with an id that says what another replica must know.
+    pub(crate) fn with_pass(engine: &Arc<Engine>, caller: Caller, id: &str, name: Arc<str>) -> Arc<Self> {
+        Self::begun(engine, caller, Style::Session, id.into(), name)
+    }
+
+    /// One that another replica began so, in this revision.
+    pub(crate) fn resumed(
+        engine: &Arc<Engine>,
+        caller: Caller,
+        id: &str,
+        known: Known,
+        version: String,
+    ) -> Arc<Self> {
+        let session = Self::with_pass(engine, caller, id, known.name);
+        let _ = session.hello.set(known.hello);
+        let _ = session.version.set(version);
+        session.out.remember();
+        session
+    }
+
+    fn begun(engine: &Arc<Engine>, caller: Caller, style: Style, id: Arc<str>, name: Arc<str>) -> Arc<Self> {
         Arc::new_cyclic(|itself| Self {
-            id: unguessable().into(),
+            id,
+            name,
             caller,
             engine: Arc::clone(engine),
             style,
@@ -247,7 +276,7 @@ fn lock(route: &Mutex<Route>) -> MutexGuard<'_, Route> {
 }
 
 /// 128 bits of chance.
-fn unguessable() -> String {
+pub(super) fn unguessable() -> String {
     let mut bytes = [0; 16];
     match getrandom::fill(&mut bytes) {
         Ok(()) => bytes.iter().map(|byte| format!("{byte:02x}")).collect(),

@@ -15,6 +15,7 @@ mod hidden;
 mod merge;
 mod notify;
 mod outbox;
+mod pass;
 pub(crate) mod revision;
 mod route;
 mod streams;
@@ -27,4 +28,5 @@ pub(crate) use self::{
     client::{Session, Style},
     entry::Unheard,
     outbox::{Outbox, Reader},
+    pass::Passes,
 };

@@ -1,7 +1,7 @@
 //! The sessions over HTTP, by the id that their clients carry.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, VecDeque},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
@@ -13,7 +13,11 @@ use crate::call::Caller;
 
 /// Sessions that were opened and not yet closed.
 #[derive(Debug, Default)]
-pub(crate) struct Sessions(Mutex<HashMap<Arc<str>, Arc<Session>, RandomState>>);
+pub(crate) struct Sessions {
+    open: Mutex<HashMap<Arc<str>, Arc<Session>, RandomState>>,
+    /// The last that their clients ended, by their ids: those of them that say what a replica must know would begin them again.
+    ended: Mutex<VecDeque<Arc<str>>>,
+}
 
 /// How many sessions there may be.
 const MOST: usize = 10_000;
@@ -41,6 +45,35 @@ impl Sessions {
     /// The session with this id, if this caller opened it. For others it does not exist.
     pub(crate) fn find(&self, id: &str, caller: &Caller) -> Option<Arc<Session>> {
         self.sessions().get(id).filter(|session| session.caller == *caller).cloned()
+    }
+
+    /// Takes in a session that another replica began, unless it is here by now. None if it was ended here, or there are too many.
+    pub(crate) fn resume(&self, session: Arc<Session>) -> Option<Arc<Session>> {
+        if self.ended().contains(&session.id) {
+            return None;
+        }
+        // Of two requests that come at once one was first.
+        if let Some(known) = self.find(&session.id, &session.caller) {
+            return Some(known);
+        }
+        self.open(Arc::clone(&session)).ok()?;
+        self.find(&session.id, &session.caller)
+    }
+
+    /// Ends a session as its client wishes: it does not come back.
+    pub(crate) fn end_for_good(&self, id: &Arc<str>) {
+        {
+            let mut ended = self.ended();
+            ended.push_back(Arc::clone(id));
+            if ended.len() > MOST {
+                ended.pop_front();
+            }
+        }
+        self.end(id);
+    }
+
+    fn ended(&self) -> MutexGuard<'_, VecDeque<Arc<str>>> {
+        self.ended.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Ends a session.
@@ -81,6 +114,6 @@ impl Sessions {
     }
 
     fn sessions(&self) -> MutexGuard<'_, HashMap<Arc<str>, Arc<Session>, RandomState>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -12,6 +12,13 @@ const A: &str = "the-secret-of-caller-a";
 const B: &str = "the-secret-of-caller-b";
 const KEYS: &str = "[[identity.api_key]]\nname = \"a\"\nenv = \"KEY_A\"\n\n[[identity.api_key]]\nname = \"b\"\nenv = \"KEY_B\"\n\n";
 
+/// What tokens are signed with here (HS256). They are those of `ann`, and end in the year 2100.
+const SECRET: &str = "0123456789abcdef0123456789abcdef";
+/// `"scope": "read"`
+const READ: &str = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJpc3MiOiJodHRwczovL2lzc3Vlci5leGFtcGxlIiwiYXVkIjoiaXQiLCJzdWIiOiJhbm4iLCJleHAiOjQxMDI0NDQ4MDAsInNjb3BlIjoicmVhZCJ9.05n3iVZW65xoB1H8Dg43T9OVvz03FDGzDAF86sJnJXk";
+/// `"scope": "read write", "groups": ["dev", "ops"]`
+const WRITE: &str = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJpc3MiOiJodHRwczovL2lzc3Vlci5leGFtcGxlIiwiYXVkIjoiaXQiLCJzdWIiOiJhbm4iLCJleHAiOjQxMDI0NDQ4MDAsInNjb3BlIjoicmVhZCB3cml0ZSIsImdyb3VwcyI6WyJkZXYiLCJvcHMiXX0.L4VKiNs0mS8qyC7vSZwlPxqav4zQyZONw2biOjYMWNI";
+
 fn guard(effects: &Effects, rules: &str, upstreams: &[&str]) -> Serving {
     let command = serde_json::to_string(&effects.command()).expect("it is JSON, and TOML");
     let upstreams: String = upstreams
@@ -22,7 +29,8 @@ fn guard(effects: &Effects, rules: &str, upstreams: &[&str]) -> Serving {
     line.env("KEY_A", A).env("KEY_B", B).serve()
 }
 
-async fn session(guard: &Serving, key: &'static str) -> Raw {
+/// A session of whoever has this key.
+pub(crate) async fn session(guard: &Serving, key: &'static str) -> Raw {
     let mut raw = Raw::known(&guard.url, key);
     let info = json!({ "name": "raw", "version": "1" });
     let params = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": info });
@@ -114,4 +122,98 @@ async fn whoever_has_no_token_is_led_to_who_gives_them_out() {
     }
     let other = http.get(format!("{here}/more")).send().await.expect("it answers");
     assert_eq!(other.status(), 404);
+}
+
+/// A guard that takes tokens, with these rules and more about tokens.
+fn by_token(effects: &Effects, rules: &str, more: &str) -> Serving {
+    let secret = effects.file("secret");
+    std::fs::write(&secret, SECRET).expect("it is written");
+    let identity = format!(
+        "[identity.jwt]\nkey = {}\nissuer = \"https://issuer.example\"\naudience = \"it\"\nalgorithms = [\"HS256\"]\n{more}\n",
+        json!(secret)
+    );
+    effects.configured(&format!("{rules}\n{identity}")).serve()
+}
+
+/// What somebody with a token gets for a request, in a session if there is one: the status, the challenge and the answer.
+async fn asked(raw: &Raw, token: &str, request: Value) -> (u16, Option<String>, Value) {
+    let request = raw.request(request.to_string()).header("authorization", format!("Bearer {token}"));
+    let answer = request.send().await.expect("it answers");
+    let text = |name: &str| answer.headers().get(name).map(|text| text.to_str().expect("text").to_owned());
+    let (status, challenge) = (answer.status().as_u16(), text("www-authenticate"));
+    let body = answer.text().await.expect("it is text");
+    (status, challenge, serde_json::from_str(&body).unwrap_or(Value::Null))
+}
+
+async fn token_session(guard: &Serving, token: &str) -> Raw {
+    let mut raw = Raw::new(&guard.url);
+    let info = json!({ "name": "raw", "version": "1" });
+    let params = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": info });
+    let hello = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params });
+    let request = raw.request(hello.to_string()).header("authorization", format!("Bearer {token}"));
+    let answer = request.send().await.expect("it answers");
+    raw.session = answer.headers().get("mcp-session-id").and_then(|id| id.to_str().ok()).map(str::to_owned);
+    assert!(raw.session.is_some(), "{answer:?}");
+    raw
+}
+
+fn calling(tool: &str) -> Value {
+    json!({ "jsonrpc": "2.0", "id": 8, "method": "tools/call", "params": { "name": tool, "arguments": { "name": "it" } } })
+}
+
+fn names(answer: &Value) -> Vec<&str> {
+    let tools = answer["result"]["tools"].as_array().expect("a list");
+    tools.iter().map(|tool| tool["name"].as_str().expect("a name")).collect()
+}
+
+const SCOPED: &str = "[[tool]]\nmatch = \"do\"\nallow = [\"scope:write\"]\n\n[[tool]]\nmatch = \"ask\"\nallow = \"claim:groups=ops\"\n";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_token_says_decides_what_is_seen_and_called() {
+    let effects = Effects::new();
+    let guard = by_token(&effects, SCOPED, "");
+    let session = token_session(&guard, READ).await;
+    let list = json!({ "jsonrpc": "2.0", "id": 7, "method": "tools/list" });
+    assert_eq!(names(&asked(&session, READ, list.clone()).await.2), ["crash", "look"]);
+    let (status, challenge, refused) = asked(&session, READ, calling("do")).await;
+    // Nobody told clients where to get another token, so the model is told.
+    assert_eq!((status, challenge), (200, None));
+    assert_eq!(refused["result"]["_meta"]["dev.interlock/refusal"]["reason"], "denied");
+    // In the same session another token of the same caller counts, with what it says.
+    assert_eq!(names(&asked(&session, WRITE, list.clone()).await.2), ["do", "crash", "ask", "look"]);
+    let (status, _, done) = asked(&session, WRITE, calling("do")).await;
+    assert_eq!((status, &done["result"]["isError"] == &json!(true)), (200, false), "{done}");
+    assert_eq!(
+        names(&asked(&session, READ, list).await.2),
+        ["crash", "look"],
+        "and not longer than it is shown"
+    );
+    assert_eq!(effects.began(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_lacks_a_scope_is_told_which_where_tokens_can_be_had() {
+    let effects = Effects::new();
+    let guard = by_token(&effects, SCOPED, "resource = \"https://guard.example/mcp\"");
+    let session = token_session(&guard, READ).await;
+    let (status, challenge, refused) = asked(&session, READ, calling("do")).await;
+    let challenge = challenge.expect("a challenge");
+    assert_eq!(status, 403);
+    for words in [
+        "error=\"insufficient_scope\"",
+        "scope=\"write\"",
+        "resource_metadata=\"https://guard.example/.well-known/oauth-protected-resource/mcp\"",
+    ] {
+        assert!(challenge.contains(words), "{challenge}");
+    }
+    assert_eq!(refused["result"]["isError"], true, "and the words for the model are there, too");
+    // No scope would help with a claim, and none is missing here.
+    for (token, tool) in [(READ, "ask"), (READ, "look"), (WRITE, "do")] {
+        let (status, challenge, _) = asked(&session, token, calling(tool)).await;
+        assert_eq!((status, challenge), (200, None), "{tool}");
+    }
+    let http = reqwest::Client::builder().no_proxy().build().expect("a client can be made");
+    let at = guard.url.replace("/mcp", "/.well-known/oauth-protected-resource");
+    let document: Value = http.get(at).send().await.expect("it answers").json().await.expect("it is JSON");
+    assert_eq!(document["scopes_supported"], json!(["write"]));
 }

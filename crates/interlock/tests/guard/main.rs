@@ -28,3 +28,4 @@ mod stale;
 mod storms;
 mod takeover;
 mod usage;
+mod wanderers;

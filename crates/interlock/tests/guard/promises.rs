@@ -137,6 +137,22 @@ fn checking_compares_rules_with_the_tools_that_there_are() {
     }
 }
 
+#[test]
+fn the_example_behind_a_proxy_has_nothing_against_it() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/guard-behind-a-proxy/guard.toml");
+    let check = |key: &str| {
+        let mut check = Command::new(INTERLOCK);
+        check.args(["guard", "--check", "--config", file]).env("GUARD_SESSION_KEY", key);
+        let output = check.output().expect("the program starts");
+        let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+        (output.status.code(), said)
+    };
+    let (code, said) = check(&"0123456789abcdef".repeat(4));
+    assert_eq!(code, Some(0), "{said}");
+    let (code, said) = check("short");
+    assert!(code != Some(0) && said.contains("can be guessed") && !said.contains("`short`"), "{said}");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn beside_a_call_that_a_restarted_redis_has_forgotten_nobody_is_let_in() {
     let effects = Effects::new();

@@ -32,6 +32,11 @@ impl Raw {
         Self { key: Some(key), ..Self::new(url) }
     }
 
+    /// The same with a session that another one opened.
+    pub(crate) fn in_session(self, session: Option<&str>) -> Self {
+        Self { session: session.map(str::to_owned), ..self }
+    }
+
     /// Ends a session.
     pub(crate) async fn end(&self, session: &str) {
         let request = self.http.delete(&self.url).header("mcp-session-id", session);

@@ -257,7 +257,7 @@ fn said(carried: &Carried) -> String {
         Carried::Answer(Answer::Result { result, .. } | Answer::Asks { result }) => text(result),
         Carried::Answer(Answer::Error { error }) => format!("error {}", String::from_utf8_lossy(error)),
         Carried::Answer(Answer::Lost { .. } | Answer::Cancelled) => panic!("the caller is told in words"),
-        Carried::Said(result) => text(result),
+        Carried::Said(result) | Carried::Lacks { said: result, .. } => text(result),
         Carried::Again(result) => format!("again: {}", text(result)),
     }
 }

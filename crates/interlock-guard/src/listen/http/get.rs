@@ -12,6 +12,7 @@ use super::{
 use crate::{
     call::Caller,
     headers,
+    manage::Phase,
     session::{Session, revision},
 };
 
@@ -20,8 +21,24 @@ pub(super) fn session(desk: &Desk, parts: &Parts, caller: &Caller) -> Result<Arc
     let Some(id) = parts.headers.get(&headers::SESSION) else {
         return Err(Box::new(plain(StatusCode::BAD_REQUEST, "the header Mcp-Session-Id is missing")));
     };
-    let session = id.to_str().ok().and_then(|id| desk.engine.sessions.find(id, caller));
+    let session = id
+        .to_str()
+        .ok()
+        .and_then(|id| desk.engine.sessions.find(id, caller).or_else(|| resumed(desk, parts, id, caller)));
     session.ok_or_else(|| Box::new(plain(StatusCode::NOT_FOUND, "there is no such session")))
+}
+
+/// The session that another replica began under this id.
+fn resumed(desk: &Desk, parts: &Parts, id: &str, caller: &Caller) -> Option<Arc<Session>> {
+    let known = desk.passes.as_ref()?.read(id, caller)?;
+    if desk.engine.phases().now() >= Phase::Closing {
+        return None;
+    }
+    let stated = parts.headers.get(&headers::VERSION).and_then(|version| version.to_str().ok());
+    // The first revisions did not have the header.
+    let version = revision::WITH_HANDSHAKE.iter().find(|known| stated == Some(**known));
+    let version = (*version.unwrap_or(&revision::BATCHES)).to_owned();
+    desk.engine.sessions.resume(Session::resumed(&desk.engine, caller.clone(), id, known, version))
 }
 
 pub(super) fn answer(desk: &Desk, parts: &Parts, caller: &Caller) -> Response<Body> {
@@ -59,7 +76,7 @@ pub(super) fn end(desk: &Desk, parts: &Parts, caller: &Caller) -> Response<Body>
     }
     match session(desk, parts, caller) {
         Ok(session) => {
-            desk.engine.sessions.end(&session.id);
+            desk.engine.sessions.end_for_good(&session.id);
             bare(StatusCode::OK)
         }
         Err(refusal) => *refusal,

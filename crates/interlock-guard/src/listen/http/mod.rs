@@ -28,12 +28,18 @@ use self::{
     crowd::{Begun, Crowd, Kept, Member},
     stall::Impatient,
 };
-use crate::{event::Event, identity::PeerCertificate, session::Engine};
+use crate::{
+    event::Event,
+    identity::PeerCertificate,
+    session::{Engine, Passes},
+};
 
 /// What all connections share.
 pub(crate) struct Desk {
     engine: Arc<Engine>,
     options: Options,
+    /// What makes ids of sessions that other replicas can read, if they shall.
+    passes: Option<Passes>,
     /// Bytes of bodies that may be held at once, in units of 1024.
     room: Arc<Semaphore>,
     /// Requests that may be worked on at once.
@@ -63,6 +69,7 @@ where
     let connections = Arc::new(Semaphore::new(most as usize));
     let desk = Arc::new(Desk {
         engine: Arc::clone(&engine),
+        passes: options.session_key.as_ref().map(|key| Passes::new(key.bytes())),
         room: Arc::new(Semaphore::new(BODIES.max(options.limits.body) >> 10)),
         places: Arc::new(Semaphore::new(options.limits.requests.clamp(1, Semaphore::MAX_PERMITS))),
         options,

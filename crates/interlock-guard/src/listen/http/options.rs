@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc};
 use crate::{
     identity::{Anybody, Identify, Tls},
     lane::Lanes,
-    policy::{ListenConfig, ListenLimits},
+    policy::{ListenConfig, ListenLimits, SessionKey},
 };
 
 /// How the listener behaves.
@@ -21,6 +21,8 @@ pub struct Options {
     pub origins: Option<Vec<String>>,
     /// What is too much, or too slow.
     pub limits: ListenLimits,
+    /// What ids of sessions are signed with, so that other replicas can read them.
+    pub session_key: Option<SessionKey>,
     /// On which threads connections are served; by default on those of the caller.
     pub lanes: Lanes,
 }
@@ -35,6 +37,7 @@ impl Options {
             tls,
             origins: config.origins.clone(),
             limits: config.limits,
+            session_key: config.session_key.clone(),
             lanes: Lanes::default(),
         }
     }

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use http::{HeaderName, HeaderValue, Response, StatusCode, request::Parts};
+use http::{HeaderName, HeaderValue, Response, StatusCode, header, request::Parts};
 use hyper::body::Incoming as HttpBody;
 
 use super::{
@@ -92,7 +92,7 @@ async fn stateless(desk: &Arc<Desk>, parts: &Parts, message: Message, caller: Ca
     if takes_events && reader.has_some() {
         return events::until(reader, std::future::ready(said.bytes()));
     }
-    whole(said, true)
+    whole(desk, said, true)
 }
 
 /// The beginning of a session.
@@ -101,12 +101,16 @@ async fn open(desk: &Arc<Desk>, parts: &Parts, message: Message, caller: Caller)
     if desk.engine.phases().now() >= Phase::Closing {
         return body::ending();
     }
-    let session = Session::new(&desk.engine, caller.clone(), Style::Session);
+    let pass = desk.passes.as_ref().and_then(|passes| passes.issue(&caller, &message));
+    let session = match pass {
+        Some((id, name)) => Session::with_pass(&desk.engine, caller.clone(), &id, name),
+        None => Session::new(&desk.engine, caller.clone(), Style::Session),
+    };
     session.out.remember();
-    let step = session.take(who(&session, parts), message, Arc::default()).await;
+    let step = session.take(who(&session, &caller, parts), message, Arc::default()).await;
     let said = step.finish().await;
     let is_open = matches!(said, Said::Answer(_));
-    let mut response = whole(said, false);
+    let mut response = whole(desk, said, false);
     if is_open {
         let Ok(id) = HeaderValue::from_str(&session.id) else { return response };
         if desk.engine.sessions.open(session).is_err() {
@@ -136,7 +140,7 @@ async fn in_session(desk: &Arc<Desk>, parts: &Parts, message: Message, caller: C
     }
     let out = Arc::<Outbox>::default();
     let reader = out.reader(None);
-    let step = session.take(who(&session, parts), message, Arc::clone(&out)).await;
+    let step = session.take(who(&session, &caller, parts), message, Arc::clone(&out)).await;
     let mut answer = Box::pin(step.finish());
     let takes_events = check::takes_events(&parts.headers);
     let filled = async {
@@ -169,7 +173,7 @@ async fn in_session(desk: &Arc<Desk>, parts: &Parts, message: Message, caller: C
         out.close();
         return events::remembered(reader, stream, session.comes_back());
     }
-    whole(said, false)
+    whole(desk, said, false)
 }
 
 /// What comes of a message that wants no answer.
@@ -201,7 +205,7 @@ async fn batch(desk: &Arc<Desk>, parts: &Parts, messages: Vec<Message>, caller: 
     let mut steps = Steps::default();
     for message in messages {
         if message.kind() == Kind::Request {
-            steps.taken.push(session.take(who(&session, parts), message, Arc::default()).await);
+            steps.taken.push(session.take(who(&session, caller, parts), message, Arc::default()).await);
         } else if let Err(unheard) = session.tell(caller, &message).await {
             steps.refuse(unheard);
         }
@@ -212,12 +216,9 @@ async fn batch(desk: &Arc<Desk>, parts: &Parts, messages: Vec<Message>, caller: 
     }
 }
 
-fn who(session: &Session, parts: &Parts) -> Who {
-    Who {
-        caller: session.caller.clone(),
-        reader: Some(Arc::clone(&session.id)),
-        headers: concerning(parts, false),
-    }
+/// The caller of the session, with the token of this request: another one may say more of it, or less.
+fn who(session: &Session, caller: &Caller, parts: &Parts) -> Who {
+    Who { caller: caller.clone(), reader: Some(Arc::clone(&session.name)), headers: concerning(parts, false) }
 }
 
 /// Headers that go on to the server: which trace the request belongs to, and those that repeat arguments where its revision has them.
@@ -235,14 +236,27 @@ fn concerning(parts: &Parts, repeats_arguments: bool) -> Arc<[(HeaderName, Heade
 }
 
 /// An answer that is there as a whole.
-fn whole(said: Said, is_stateless: bool) -> Response<Body> {
+fn whole(desk: &Desk, said: Said, is_stateless: bool) -> Response<Body> {
     match said {
+        Said::Lacks(bytes, scope) => lacking(desk, bytes, &scope),
         Said::Answer(bytes) => json(StatusCode::OK, bytes),
         Said::Failed(bytes, code) if is_stateless => json(status(code), bytes),
         Said::Failed(bytes, _) => json(StatusCode::OK, bytes),
         Said::Nothing => bare(StatusCode::ACCEPTED),
         Said::SessionGone => plain(StatusCode::NOT_FOUND, "the server ended this session"),
     }
+}
+
+/// A refusal for want of a scope. Where clients are told how to get tokens, they are told to get another one; else it is an answer like others, which
+/// the model sees.
+fn lacking(desk: &Desk, bytes: Bytes, scope: &str) -> Response<Body> {
+    let challenge = desk.options.identify.insufficient(scope);
+    let Some(challenge) = challenge.and_then(|text| HeaderValue::from_str(&text).ok()) else {
+        return json(StatusCode::OK, bytes);
+    };
+    let mut response = json(StatusCode::FORBIDDEN, bytes);
+    response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
+    response
 }
 
 /// The status that goes with an error of the protocol itself.

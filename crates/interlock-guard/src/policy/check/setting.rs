@@ -85,11 +85,18 @@ impl Checker<'_> {
                         format!("`{field}` is about who calls, and nobody is told from another, because there is no `[identity]`"),
                     );
                 }
+                if config.identity.jwt.is_none()
+                    && let Some(odd) = callers.iter().find(|callers| callers.is_by_token())
+                {
+                    let what =
+                        format!("`{odd}` is about tokens, and there is no `[identity.jwt]`: nobody has one");
+                    self.warn(rule.line, what);
+                }
                 let is_caller =
                     |text: &str| text.contains([':', '*']) || matches!(text, "anonymous" | "stdio");
                 for odd in callers.iter().filter(|callers| !is_caller(callers.as_str())) {
                     let what = format!(
-                        "no caller is called `{odd}`: they are `key:NAME`, `jwt:SUBJECT`, `mtls:NAME`, `anonymous` or `stdio`"
+                        "no caller is called `{odd}`: they are `key:NAME`, `jwt:SUBJECT`, `mtls:NAME`, `scope:NAME`, `claim:NAME=VALUE`, `anonymous` or `stdio`"
                     );
                     self.warn(rule.line, what);
                 }

@@ -82,6 +82,9 @@ pub(super) struct ListenTable {
     pub(super) tls: Option<At<TlsTable>>,
     /// The origins whose pages may call, such as "https://app.example"; requests without an origin always may. Default: those of this machine.
     pub(super) origins: Option<At<Words>>,
+    /// A secret that replicas share, of 32 characters or more: then sessions go on at another one. Write "${NAME}", and keep it in the environment.
+    /// Default: none, and a session is known to the replica that opened it.
+    pub(super) session_key: Option<At<String>>,
     /// The largest body of a request. Default "4MB".
     pub(super) body: Option<At<Size>>,
     /// How many requests may be under way at once, over all callers. Default 10000.
@@ -315,7 +318,7 @@ pub(super) struct ToolTable {
     pub(super) cancel: Option<CancelText>,
     /// Whether it may not be called at all, and is not listed.
     pub(super) deny: Option<bool>,
-    /// The callers that alone may call it and see it listed: "key:ci", "jwt:*@example.org". [] takes back.
+    /// The callers that alone may call it and see it listed: "key:ci", "jwt:*@example.org", "scope:tools.write", "claim:groups=ops". [] takes back.
     pub(super) allow: Option<At<Words>>,
     /// The callers that may not call it, and do not see it listed. [] takes back.
     pub(super) deny_callers: Option<At<Words>>,

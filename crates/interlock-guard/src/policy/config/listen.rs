@@ -1,6 +1,6 @@
 //! `[listen]`: how clients reach the guard.
 
-use std::{net::SocketAddr, path::PathBuf, time::Duration};
+use std::{fmt, net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
 use super::{
     file::{ListenTable, TlsTable},
@@ -18,8 +18,29 @@ pub struct ListenConfig {
     pub tls: Option<TlsFiles>,
     /// The origins whose pages may call; `None` for those of this machine.
     pub origins: Option<Vec<String>>,
+    /// What ids of sessions are signed with, so that other replicas with the same key go on with them.
+    pub session_key: Option<SessionKey>,
     /// What is too much.
     pub limits: ListenLimits,
+}
+
+/// A secret that replicas share.
+#[derive(Clone, PartialEq, Eq)]
+pub struct SessionKey(Arc<[u8]>);
+
+/// The shortest that is taken: shorter ones can be guessed.
+const SHORTEST_KEY: usize = 32;
+
+impl SessionKey {
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl fmt::Debug for SessionKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SessionKey")
+    }
 }
 
 /// The files of a listener with TLS, in PEM.
@@ -57,6 +78,7 @@ impl Default for ListenConfig {
             path: "/mcp".to_owned(),
             tls: None,
             origins: None,
+            session_key: None,
             limits: ListenLimits::default(),
         }
     }
@@ -92,6 +114,7 @@ impl Reader<'_> {
             path: table.path.as_ref().map_or(usual.path, |path| path.get().clone()),
             tls: table.tls.as_ref().map(|tls| self.tls(tls.get())),
             origins: self.origins(table),
+            session_key: self.session_key(table),
             limits: self.limits(table),
         }
     }
@@ -110,6 +133,17 @@ impl Reader<'_> {
             key: self.path(&table.key),
             client_ca: table.client_ca.as_ref().map(|path| self.path(path)),
         }
+    }
+
+    fn session_key(&mut self, table: &ListenTable) -> Option<SessionKey> {
+        let at = table.session_key.as_ref()?;
+        if at.get().len() < SHORTEST_KEY {
+            self.wrong(
+                at,
+                format!("this can be guessed: at least {SHORTEST_KEY} characters, such as `openssl rand -hex 32` prints"),
+            );
+        }
+        Some(SessionKey(at.get().as_bytes().into()))
     }
 
     fn origins(&mut self, table: &ListenTable) -> Option<Vec<String>> {

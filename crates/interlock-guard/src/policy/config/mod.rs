@@ -31,7 +31,7 @@ pub(crate) use self::read::read_file;
 pub use self::{
     identity::{ApiKey, CertificateName, IdentityConfig, JwtAlgorithm, JwtConfig, KeySource},
     import::import,
-    listen::{ListenConfig, ListenLimits, TlsFiles},
+    listen::{ListenConfig, ListenLimits, SessionKey, TlsFiles},
     resource::Resource,
     schema::schema,
 };

@@ -1,6 +1,7 @@
 //! From text to [`Config`].
 
 use std::{
+    collections::BTreeSet,
     fs,
     io::{self, Read as _},
     net::SocketAddr,
@@ -14,6 +15,7 @@ use toml::de::{DeTable, Deserializer};
 
 use super::{
     super::{
+        callers::Callers,
         pattern::Pattern,
         problem::{Broken, Problem, Source},
         rule::name_all,
@@ -121,7 +123,11 @@ impl Reader<'_> {
         }
         let upstreams = upstream::settled(drafts, self.source, &mut self.problems);
         let listen = self.listen(&file.listen);
-        let identity = self.identity(&file.identity, &listen);
+        let mut identity = self.identity(&file.identity, &listen);
+        if let Some(resource) = identity.jwt.as_mut().and_then(|jwt| jwt.resource.as_mut()) {
+            let scopes = rules.iter().flat_map(|rule| rule.allow.iter().flatten()).filter_map(Callers::scope);
+            resource.scopes = scopes.map(str::to_owned).collect::<BTreeSet<_>>().into_iter().collect();
+        }
         Config {
             file: self.source.file.to_owned(),
             mode: file.mode.as_ref().map_or(Mode::Enforce, |mode| mode_of(*mode.get())),

@@ -14,6 +14,8 @@ pub struct Resource {
     pub identifier: String,
     /// The issuers of authorization servers that give out tokens for it.
     pub servers: Vec<String>,
+    /// The scopes that rules ask for.
+    pub scopes: Vec<String>,
 }
 
 impl Resource {
@@ -33,12 +35,15 @@ impl Resource {
     /// Its document.
     #[must_use]
     pub fn document(&self) -> String {
-        serde_json::json!({
+        let mut document = serde_json::json!({
             "resource": self.identifier,
             "authorization_servers": self.servers,
             "bearer_methods_supported": ["header"],
-        })
-        .to_string()
+        });
+        if let (false, Some(document)) = (self.scopes.is_empty(), document.as_object_mut()) {
+            document.insert("scopes_supported".into(), self.scopes.clone().into());
+        }
+        document.to_string()
     }
 
     /// Scheme and host, and the path without a slash at its end.
@@ -75,7 +80,7 @@ impl Reader<'_> {
                 "an authorization server is told by its URL: write `authorization_servers = \"https://…\"`";
             self.wrong(at, why);
         }
-        Some(Resource { identifier: identifier.clone(), servers })
+        Some(Resource { identifier: identifier.clone(), servers, scopes: Vec::new() })
     }
 }
 
@@ -84,7 +89,11 @@ mod tests {
     use super::*;
 
     fn resource(identifier: &str) -> Resource {
-        Resource { identifier: identifier.into(), servers: vec!["https://issuer.example".into()] }
+        Resource {
+            identifier: identifier.into(),
+            servers: vec!["https://issuer.example".into()],
+            scopes: vec![],
+        }
     }
 
     #[test]
@@ -106,5 +115,9 @@ mod tests {
         assert_eq!(document["resource"], "https://a.example/mcp");
         assert_eq!(document["authorization_servers"][0], "https://issuer.example");
         assert_eq!(document["bearer_methods_supported"][0], "header");
+        assert!(document.get("scopes_supported").is_none(), "no rule asks for one");
+        let scoped = Resource { scopes: vec!["tools.write".into()], ..resource("https://a.example/mcp") };
+        let document: serde_json::Value = serde_json::from_str(&scoped.document()).unwrap();
+        assert_eq!(document["scopes_supported"], serde_json::json!(["tools.write"]));
     }
 }

@@ -1,11 +1,12 @@
 //! `[[tool]]`.
 
-use std::num::NonZeroU32;
+use std::{fmt::Display, num::NonZeroU32};
 
 use interlock_model::{IdempotencyKey, Rate};
 
 use super::{
     super::{
+        callers::Callers,
         pattern::Pattern,
         problem::nearest,
         rule::{Cancel, Rule, quota},
@@ -38,8 +39,8 @@ impl Reader<'_> {
             read_only: table.read_only,
             mode: table.mode.as_ref().map(|mode| mode_of(*mode.get())),
             deny: table.deny,
-            allow: table.allow.as_ref().map(|at| self.patterns(at)),
-            deny_callers: table.deny_callers.as_ref().map(|at| self.patterns(at)),
+            allow: table.allow.as_ref().map(|at| self.callers(at)),
+            deny_callers: table.deny_callers.as_ref().map(|at| self.callers(at)),
             rate,
             in_flight: table.in_flight.as_ref().map(|at| match at.get() {
                 Count::Of(number) => NonZeroU32::new(*number),
@@ -64,17 +65,25 @@ impl Reader<'_> {
     }
 
     pub(super) fn patterns(&mut self, at: &At<Words>) -> Vec<Pattern> {
-        let mut patterns = Vec::new();
+        self.each(at, Pattern::new)
+    }
+
+    fn callers(&mut self, at: &At<Words>) -> Vec<Callers> {
+        self.each(at, Callers::new)
+    }
+
+    fn each<T, E: Display>(&mut self, at: &At<Words>, read: fn(&str) -> Result<T, E>) -> Vec<T> {
+        let mut all = Vec::new();
         for word in &at.get().0 {
-            match Pattern::new(&word.text) {
-                Ok(pattern) => patterns.push(pattern),
+            match read(&word.text) {
+                Ok(one) => all.push(one),
                 Err(error) => {
                     let span = word.span.clone().unwrap_or_else(|| at.span());
                     self.problems.push(self.source.error(&span, error.to_string()));
                 }
             }
         }
-        patterns
+        all
     }
 
     fn idempotency(&mut self, table: &ToolTable) -> Option<Option<IdempotencyKey>> {
