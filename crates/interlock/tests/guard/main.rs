@@ -13,6 +13,7 @@ mod fuzz;
 mod hostile;
 mod impatient;
 mod kit;
+mod namespaces;
 mod official;
 mod operations;
 mod page;
