@@ -10,6 +10,7 @@ mod echo;
 mod peers;
 mod redis;
 mod running;
+mod stores;
 
 use std::path::Path;
 
@@ -30,7 +31,7 @@ fn main() -> Result<()> {
             .build()
             .context(started)?
             .block_on(run(Path::new(peers), parts)),
-        _ => bail!("guard-bench echo [--stdio] | run PEERS.json [contest] [redis] [crowd]"),
+        _ => bail!("guard-bench echo [--stdio] | run PEERS.json [contest] [redis] [stores] [crowd]"),
     }
 }
 
@@ -44,6 +45,9 @@ async fn run(path: &Path, parts: &[&str]) -> Result<()> {
     }
     if is_wanted("redis") {
         rows.extend(redis::run(&peers).await?);
+    }
+    if is_wanted("stores") {
+        rows.extend(stores::run(&peers).await?);
     }
     if is_wanted("crowd") {
         rows.extend(crowd::run(&peers).await?);
