@@ -11,6 +11,7 @@ use super::{
     doubts::DoubtProbe,
     live::{Recent, Ring, State, Surroundings, state},
     log::Log,
+    meter::Meter,
     options::{AdminOptions, OpsError, OpsOptions},
     ready::{Probe, Readiness, readiness},
     table::Table,
@@ -28,6 +29,7 @@ pub struct Ops {
     pub(super) audit: Option<Audit>,
     pub(super) log: Option<Log>,
     pub(super) traces: Option<Traces>,
+    meter: Option<Meter>,
     probe: Probe,
     pub(super) doubts: DoubtProbe,
     started: SystemTime,
@@ -57,6 +59,7 @@ impl Ops {
             audit: options.audit.as_ref().map(Audit::open).transpose()?,
             log: options.log.map(Log::start).transpose()?,
             traces,
+            meter: options.metrics.as_ref().map(Meter::new).transpose()?,
             doubts: DoubtProbe::new(options.store.clone()),
             probe: Probe::new(options.store),
             started,
@@ -103,11 +106,16 @@ impl Ops {
                 traces.export(stopped()).await;
             }
         };
+        let meter = async {
+            if let Some(meter) = &self.meter {
+                meter.send(self.started, || self.metrics(), stopped()).await;
+            }
+        };
         let stop = async {
             stop.await;
             drop(told);
         };
-        tokio::join!(tick, export, stop);
+        tokio::join!(tick, export, meter, stop);
     }
 
     /// Opens the audit log again, because somebody moved it away.

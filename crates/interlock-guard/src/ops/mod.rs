@@ -6,6 +6,7 @@
 //! | `note` | takes note of every event and hands it to the others |
 //! | `table` | the calls that are here now |
 //! | `tally` | counters and histograms, as Prometheus reads them |
+//! | `meter` | the same counters, sent as OTLP over HTTP |
 //! | `audit` | one line of JSON for every decision and every ending |
 //! | `log` | what people should hear of, so that a flood does not drown them |
 //! | `trace` | spans, as OpenTelemetry names them, sent as OTLP over HTTP |
@@ -20,6 +21,7 @@ mod hub;
 mod lines;
 mod live;
 mod log;
+mod meter;
 mod note;
 mod options;
 mod ready;
@@ -34,5 +36,7 @@ mod tests;
 pub use self::{
     hub::Ops,
     log::LogFormat,
-    options::{AdminOptions, AuditOptions, LogOptions, OpsError, OpsOptions, TraceOptions, Watched},
+    options::{
+        AdminOptions, AuditOptions, LogOptions, MetricOptions, OpsError, OpsOptions, TraceOptions, Watched,
+    },
 };

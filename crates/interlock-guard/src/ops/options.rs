@@ -1,6 +1,6 @@
 //! What an operator may ask for.
 
-use std::{fmt, io, path::PathBuf, sync::Arc};
+use std::{fmt, io, path::PathBuf, sync::Arc, time::Duration};
 
 use interlock_sync::store::Store;
 
@@ -19,6 +19,8 @@ pub struct OpsOptions {
     pub log: Option<LogOptions>,
     /// Traces.
     pub traces: Option<TraceOptions>,
+    /// Counters that are sent, beside being shown.
+    pub metrics: Option<MetricOptions>,
     /// The admin listener.
     pub admin: AdminOptions,
 }
@@ -58,6 +60,19 @@ pub struct TraceOptions {
     pub service: String,
     /// Of how many calls without a parent one is traced, in thousandths. A call with a parent does as its parent says.
     pub per_mille: u16,
+    /// What is added to every request, such as a key.
+    pub headers: Vec<(String, String)>,
+}
+
+/// Where counters go.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MetricOptions {
+    /// The collector, such as `http://127.0.0.1:4318`; counters go to `/v1/metrics` below it.
+    pub endpoint: String,
+    /// What this guard is called there.
+    pub service: String,
+    /// How often they are sent.
+    pub every: Duration,
     /// What is added to every request, such as a key.
     pub headers: Vec<(String, String)>,
 }
@@ -102,25 +117,59 @@ impl TraceOptions {
     /// `OTEL_EXPORTER_OTLP_ENDPOINT`, without which nothing is traced, `OTEL_EXPORTER_OTLP_HEADERS`, `OTEL_SERVICE_NAME`,
     /// `OTEL_TRACES_SAMPLER_ARG` (a ratio from 0 to 1) and `OTEL_SDK_DISABLED`.
     pub fn from_environment(variable: impl Fn(&str) -> Option<String>) -> Option<Self> {
-        let given = |name| variable(name).filter(|value| !value.is_empty());
+        let given = |name: &str| variable(name).filter(|value| !value.is_empty());
         if given("OTEL_SDK_DISABLED").is_some_and(|value| value.eq_ignore_ascii_case("true")) {
             return None;
         }
         let endpoint =
             given("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT").or_else(|| given("OTEL_EXPORTER_OTLP_ENDPOINT"))?;
         let ratio = given("OTEL_TRACES_SAMPLER_ARG").and_then(|text| text.parse::<f64>().ok()).unwrap_or(1.0);
-        let headers = given("OTEL_EXPORTER_OTLP_HEADERS").unwrap_or_default();
-        let pair = |text: &str| {
-            let (name, value) = text.split_once('=')?;
-            Some((name.trim().to_owned(), value.trim().to_owned()))
-        };
         Some(Self {
             endpoint,
-            service: given("OTEL_SERVICE_NAME").unwrap_or_else(|| "interlock-guard".to_owned()),
+            service: service(&given),
             per_mille: (ratio.clamp(0.0, 1.0) * 1000.0).round() as u16,
-            headers: headers.split(',').filter_map(pair).collect(),
+            headers: headers(&given),
         })
     }
+}
+
+/// Between two sendings, unless told otherwise, as in OpenTelemetry's own SDKs; and never less than this.
+const EVERY: Duration = Duration::from_secs(60);
+const LEAST: Duration = Duration::from_millis(100);
+
+impl MetricOptions {
+    /// What the environment asks for: `OTEL_EXPORTER_OTLP_METRICS_ENDPOINT` or `OTEL_EXPORTER_OTLP_ENDPOINT`, without which nothing is sent,
+    /// `OTEL_METRICS_EXPORTER` (`none` for nothing), `OTEL_METRIC_EXPORT_INTERVAL` (in ms), `OTEL_EXPORTER_OTLP_HEADERS`, `OTEL_SERVICE_NAME` and
+    /// `OTEL_SDK_DISABLED`.
+    pub fn from_environment(variable: impl Fn(&str) -> Option<String>) -> Option<Self> {
+        let given = |name: &str| variable(name).filter(|value| !value.is_empty());
+        let is_off = given("OTEL_SDK_DISABLED").is_some_and(|value| value.eq_ignore_ascii_case("true"))
+            || given("OTEL_METRICS_EXPORTER").is_some_and(|exporter| exporter != "otlp");
+        if is_off {
+            return None;
+        }
+        let endpoint =
+            given("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT").or_else(|| given("OTEL_EXPORTER_OTLP_ENDPOINT"))?;
+        let every = given("OTEL_METRIC_EXPORT_INTERVAL").and_then(|text| text.parse().ok());
+        Some(Self {
+            endpoint,
+            service: service(&given),
+            every: every.map_or(EVERY, Duration::from_millis).max(LEAST),
+            headers: headers(&given),
+        })
+    }
+}
+
+fn service(given: &impl Fn(&str) -> Option<String>) -> String {
+    given("OTEL_SERVICE_NAME").unwrap_or_else(|| "interlock-guard".to_owned())
+}
+
+fn headers(given: &impl Fn(&str) -> Option<String>) -> Vec<(String, String)> {
+    let pair = |text: &str| {
+        let (name, value) = text.split_once('=')?;
+        Some((name.trim().to_owned(), value.trim().to_owned()))
+    };
+    given("OTEL_EXPORTER_OTLP_HEADERS").unwrap_or_default().split(',').filter_map(pair).collect()
 }
 
 impl Default for AdminOptions {
@@ -153,6 +202,29 @@ mod tests {
         assert_eq!(read(&[]), None);
         assert_eq!(read(&[("OTEL_EXPORTER_OTLP_ENDPOINT", "")]), None);
         assert_eq!(read(&[("OTEL_EXPORTER_OTLP_ENDPOINT", "http://c"), ("OTEL_SDK_DISABLED", "True")]), None);
+    }
+
+    #[test]
+    fn counters_are_sent_where_traces_go_unless_that_is_switched_off() {
+        let read = |variables: &[(&str, &str)]| {
+            MetricOptions::from_environment(|name| {
+                variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
+            })
+        };
+        assert_eq!(read(&[]), None);
+        let all = ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://c");
+        assert_eq!(read(&[all, ("OTEL_METRICS_EXPORTER", "none")]), None);
+        assert_eq!(read(&[all, ("OTEL_SDK_DISABLED", "true")]), None);
+        assert_eq!(read(&[all]).map(|options| options.every), Some(EVERY));
+        let own = read(&[
+            all,
+            ("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", "http://m"),
+            ("OTEL_METRIC_EXPORT_INTERVAL", "1"),
+            ("OTEL_EXPORTER_OTLP_HEADERS", "x=y"),
+        ])
+        .unwrap();
+        assert_eq!((own.endpoint.as_str(), own.every), ("http://m", LEAST));
+        assert_eq!(own.headers, [("x".to_owned(), "y".to_owned())]);
     }
 
     #[test]

@@ -14,7 +14,7 @@ use tokio::{
 use super::story::{arrive, call, decide, end, grant, ops};
 use crate::{
     event::{Decision, Ending, Watch},
-    ops::{Ops, OpsOptions, TraceOptions},
+    ops::{MetricOptions, Ops, OpsOptions, TraceOptions},
     traceparent::Traceparent,
 };
 
@@ -135,6 +135,40 @@ async fn a_call_is_a_server_span_under_its_parent_and_a_client_span_inside_it() 
             interlock.reason: {"stringValue":"stale"}
             interlock.keys: {"arrayValue":{"values":[{"stringValue":"graph"}]}}
     "#]].assert_eq(&spans.iter().map(shown).collect::<String>());
+}
+
+#[tokio::test]
+async fn counters_are_sent_as_the_page_shows_them_and_once_more_at_the_end() {
+    let (endpoint, mut received) = collector(&[]).await;
+    let every = Duration::from_secs(3600);
+    let metrics = MetricOptions {
+        endpoint,
+        service: "guard".to_owned(),
+        every,
+        headers: vec![("x-key".to_owned(), "secret".to_owned())],
+    };
+    let ops = ops(OpsOptions { metrics: Some(metrics), ..OpsOptions::default() });
+    story(&ops);
+    ops.work(async {}).await;
+    let (head, request) = received.recv().await.unwrap();
+    assert!(
+        head.starts_with("POST /base/v1/metrics HTTP/1.1\r\n") && head.contains("x-key: secret"),
+        "{head}"
+    );
+    let metrics = request["resourceMetrics"][0]["scopeMetrics"][0]["metrics"].as_array().unwrap();
+    let names: Vec<_> = metrics.iter().map(|metric| metric["name"].as_str().unwrap()).collect();
+    let page = ops.metrics();
+    let shown = page.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split(' ').next());
+    let shown: std::collections::BTreeSet<_> = shown.collect();
+    assert_eq!(names, shown.into_iter().collect::<Vec<_>>());
+    let calls = metrics.iter().find(|metric| metric["name"] == "interlock_guard_calls_total").unwrap();
+    let total: f64 = calls["sum"]["dataPoints"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|point| point["asDouble"].as_f64().unwrap())
+        .sum();
+    assert_eq!(total, 3.0);
 }
 
 /// A span on a few lines.

@@ -1,4 +1,4 @@
-//! Spans on their way to the collector. What it does not take after a few tries is dropped and counted.
+//! Spans on their way to the collector, and the collector, which takes counters as well. What it does not take after a few tries is dropped and counted.
 
 use std::{future::Future, pin::pin, sync::atomic::Ordering, time::Duration};
 
@@ -8,12 +8,7 @@ use http_body_util::{BodyExt, Limited};
 use interlock_sync::retry::{Dice, Retry};
 use tokio::time;
 
-use super::{
-    super::options::{OpsError, TraceOptions},
-    Traces,
-    otlp::request,
-    span::Span,
-};
+use super::{super::options::OpsError, Traces, otlp::request, span::Span};
 use crate::upstream::Client;
 
 /// How long spans are collected.
@@ -23,10 +18,9 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// How much of its answer is read.
 const ANSWER: usize = 64 << 10;
 
-/// Where spans go.
+/// Where spans and counters go.
 #[derive(Debug)]
-pub(super) struct Collector {
-    service: String,
+pub(in crate::ops) struct Collector {
     uri: Uri,
     headers: Vec<(HeaderName, HeaderValue)>,
     client: Client,
@@ -44,13 +38,15 @@ enum SendError {
 }
 
 impl Collector {
-    pub(super) fn new(options: &TraceOptions) -> Result<Self, OpsError> {
-        let wrong = |reason: &str| OpsError::Endpoint {
-            endpoint: options.endpoint.clone(),
-            reason: reason.to_owned(),
-        };
-        let uri: Uri =
-            options.endpoint.parse().map_err(|error: http::uri::InvalidUri| wrong(&error.to_string()))?;
+    /// The collector at this address, which takes one kind of thing at this path below it.
+    pub(in crate::ops) fn new(
+        endpoint: &str,
+        below: &str,
+        headers: &[(String, String)],
+    ) -> Result<Self, OpsError> {
+        let wrong =
+            |reason: &str| OpsError::Endpoint { endpoint: endpoint.to_owned(), reason: reason.to_owned() };
+        let uri: Uri = endpoint.parse().map_err(|error: http::uri::InvalidUri| wrong(&error.to_string()))?;
         if uri.host().is_none_or(str::is_empty) {
             return Err(wrong("it names no host"));
         }
@@ -60,32 +56,30 @@ impl Collector {
             _ => return Err(wrong("it has to begin with http:// or https://")),
         };
         let path = uri.path().trim_end_matches('/');
-        let path = if path.ends_with("/v1/traces") { path.to_owned() } else { format!("{path}/v1/traces") };
+        let path = if path.ends_with(below) { path.to_owned() } else { format!("{path}{below}") };
         let mut parts = uri.clone().into_parts();
         parts.path_and_query = path.parse().ok();
         let uri = Uri::from_parts(parts).map_err(|error| wrong(&error.to_string()))?;
-        let headers = options
-            .headers
+        let headers = headers
             .iter()
             .map(|(name, value)| Some((name.parse().ok()?, value.parse().ok()?)))
             .collect::<Option<_>>()
             .ok_or_else(|| wrong("one of its headers is none"))?;
         let client = Client::new(is_secure).map_err(|error| wrong(&error.to_string()))?;
-        Ok(Self { service: options.service.clone(), uri, headers, client })
+        Ok(Self { uri, headers, client })
     }
 
-    /// Sends a batch, again if that may help. Says how many calls the collector did not take.
-    async fn deliver(&self, spans: &[Span], retry: &Retry) -> u64 {
-        let body = Bytes::from(request(&self.service, spans).to_string());
+    /// Sends this, again if that may help. Says whether the collector has taken it.
+    pub(in crate::ops) async fn deliver(&self, body: Bytes, retry: &Retry) -> bool {
         let mut pauses = retry.delays(Dice::fresh());
         loop {
             let sent = time::timeout(PATIENCE, self.send(body.clone())).await;
             match sent.unwrap_or(Err(SendError::Later)) {
-                Ok(()) => return 0,
-                Err(SendError::Never) => return spans.len() as u64,
+                Ok(()) => return true,
+                Err(SendError::Never) => return false,
                 Err(SendError::Later) => match pauses.next() {
                     Some(pause) => time::sleep(pause).await,
-                    None => return spans.len() as u64,
+                    None => return false,
                 },
             }
         }
@@ -141,7 +135,9 @@ impl Traces {
             if batch.spans.is_empty() {
                 return;
             }
-            let rejected = self.collector.deliver(&batch.spans, retry).await;
+            let body = Bytes::from(request(&self.service, &batch.spans).to_string());
+            let rejected =
+                if self.collector.deliver(body, retry).await { 0 } else { batch.spans.len() as u64 };
             batch.finish();
             self.dropped.fetch_add(rejected, Ordering::Relaxed);
         }

@@ -18,8 +18,9 @@ use tokio::sync::Notify;
 use super::options::{OpsError, TraceOptions};
 use crate::traceparent::Traceparent;
 
+pub(super) use self::export::Collector;
 pub(super) use self::span::Span;
-use self::{export::Collector, span::ids};
+use self::span::ids;
 
 /// How many spans may wait to be sent.
 const ROOM: usize = 4096;
@@ -34,6 +35,7 @@ pub(super) struct Traces {
     /// Somebody should send now instead of waiting for the next second.
     full: Notify,
     dropped: AtomicU64,
+    service: String,
     collector: Collector,
 }
 
@@ -45,7 +47,8 @@ impl Traces {
             queue: Mutex::default(),
             full: Notify::new(),
             dropped: AtomicU64::new(0),
-            collector: Collector::new(options)?,
+            service: options.service.clone(),
+            collector: Collector::new(&options.endpoint, "/v1/traces", &options.headers)?,
         })
     }
 

@@ -15,7 +15,7 @@ use interlock_guard::{
     lane::Lanes,
     listen,
     manage::{Greeting, Kept, Manager, Phase, Phases, Settings},
-    ops::{AuditOptions, LogFormat, LogOptions, Ops, OpsOptions, TraceOptions, Watched},
+    ops::{AuditOptions, LogFormat, LogOptions, MetricOptions, Ops, OpsOptions, TraceOptions, Watched},
     policy::{Broken, Config, Reloaded},
     session::Engine,
     upstream::{Complaints, Upstream},
@@ -234,6 +234,7 @@ fn operations(config: &Config, store: Arc<dyn interlock_sync::store::Store>, for
             .map(|path| AuditOptions { path, arguments: config.audit.arguments.then_some(AUDITED) }),
         log: Some(LogOptions { format, writer: Box::new(stderr()) }),
         traces: TraceOptions::from_environment(|name| std::env::var(name).ok()),
+        metrics: MetricOptions::from_environment(|name| std::env::var(name).ok()),
         ..OpsOptions::default()
     }
 }
