@@ -12,6 +12,7 @@ mod words;
 
 pub mod html;
 pub mod json;
+pub mod plan;
 pub mod replay;
 pub mod svg;
 pub mod text;

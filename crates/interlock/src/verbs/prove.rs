@@ -141,6 +141,8 @@ enum Format {
     Html,
     /// For chrome://tracing and Perfetto
     Trace,
+    /// The calls, for --plan: what was learnt of the server, to be corrected
+    Plan,
 }
 
 fn command() -> Command {

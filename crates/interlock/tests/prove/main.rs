@@ -6,6 +6,7 @@ mod apart;
 mod ending;
 mod http2;
 mod naming;
+mod plans;
 mod quiet;
 mod rude;
 mod twins;

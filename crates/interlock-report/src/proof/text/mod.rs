@@ -86,6 +86,12 @@ fn hanging(out: &mut String, label: &str, taken: usize, text: &str, look: Look) 
 fn closing(out: &mut String, report: &ProofReport, look: Look) {
     let ink = Ink::new(look.colour);
     let _ = writeln!(out);
+    // What the survey made up may be wrong in one word.
+    if report.writers.is_some() && !report.sets.is_empty() {
+        let text = "--format plan writes these calls down as they were learnt; --plan FILE takes them back with a line corrected";
+        let options = wrap::options(look.width);
+        let _ = writeln!(out, "{}", ink.faint(&textwrap::fill(text, options)));
+    }
     for note in report.notes.iter().take(NOTES) {
         let text = format!("note: {}", clean::line(note));
         let options = wrap::options(look.width).subsequent_indent("      ");

@@ -176,6 +176,7 @@ fn output(options: &Prove, report: &ProofReport, console: &mut Console) -> Resul
         Format::Json => proof::json::write(report),
         Format::Html => proof::html::write(report, &remedy),
         Format::Trace => proof::trace::write(report),
+        Format::Plan => proof::plan::write(report),
     };
     match &options.output {
         Some(path) => Ok(replace(path, written.as_bytes())?),
