@@ -28,8 +28,8 @@ pub(crate) enum Incoming {
     Question(Value, String),
     /// A notification, or something we do not know.
     Other,
-    /// No message at all; how it begins, for people.
-    Junk(String),
+    /// No message at all; how it begins, for people, and how long it is.
+    Junk(String, usize),
 }
 
 impl Request {
@@ -66,7 +66,7 @@ impl Reply {
 pub(crate) fn read(bytes: &[u8]) -> Incoming {
     match serde_json::from_slice::<Value>(bytes) {
         Ok(message) if message.get("jsonrpc").is_some() => sort(message),
-        _ => Incoming::Junk(beginning(bytes)),
+        _ => Incoming::Junk(beginning(bytes), bytes.len()),
     }
 }
 
@@ -95,7 +95,8 @@ fn beginning(bytes: &[u8]) -> String {
 /// Says what a message is.
 pub(crate) fn sort(mut message: Value) -> Incoming {
     if message.get("jsonrpc").is_none() {
-        return Incoming::Junk(beginning(message.to_string().as_bytes()));
+        let text = message.to_string();
+        return Incoming::Junk(beginning(text.as_bytes()), text.len());
     }
     let method = message.get("method").and_then(Value::as_str).map(str::to_owned);
     let id = message.get("id").cloned();
@@ -156,7 +157,10 @@ mod tests {
     #[test]
     fn what_is_no_message_is_shown_by_its_beginning_and_harmless() {
         let junk = |bytes: &[u8]| match read(bytes) {
-            Incoming::Junk(shown) => shown,
+            Incoming::Junk(shown, length) => {
+                assert_eq!(length, bytes.len());
+                shown
+            }
             other => panic!("{other:?}"),
         };
         assert_eq!(junk(b"Listening on port 3\n"), "Listening on port 3");

@@ -24,8 +24,10 @@ pub(crate) struct Stdio {
     /// Read by a task, so that the time of an answer is when it came and not when somebody looked.
     lines: mpsc::Receiver<Line>,
     answered: BTreeSet<i64>,
-    /// The first line that was no message.
+    /// The first line that was no message, and how much of that kind there was.
     junk: Option<String>,
+    junk_lines: usize,
+    junk_bytes: usize,
     oddities: Vec<String>,
     /// The folder that the client has open, as a URL.
     root: String,
@@ -40,13 +42,25 @@ enum Line {
 const WAITING: usize = 1024;
 /// More junk than this is not written down.
 const MOST_ODDITIES: usize = 8;
+/// Who prints more than this that is no message has nothing else to say. Clients pass it over line by line.
+const MOST_JUNK_LINES: usize = 100_000;
+const MOST_JUNK_BYTES: usize = 64 << 20;
 
 impl Stdio {
     pub(crate) fn new(input: ChildStdin, output: ChildStdout, root: &Path) -> Self {
         let (sender, lines) = mpsc::channel(WAITING);
         tokio::spawn(read_lines(output, sender));
         let root = message::url_of(root);
-        Self { input: Some(input), lines, answered: BTreeSet::new(), junk: None, oddities: Vec::new(), root }
+        Self {
+            input: Some(input),
+            lines,
+            answered: BTreeSet::new(),
+            junk: None,
+            junk_lines: 0,
+            junk_bytes: 0,
+            oddities: Vec::new(),
+            root,
+        }
     }
 
     pub(super) fn oddities(&self) -> &[String] {
@@ -174,7 +188,13 @@ impl Stdio {
                     let response = message::response_to(&id, &method, Some(&self.root));
                     let _ = self.write(&line(&response)).await;
                 }
-                (_, Incoming::Junk(line)) => {
+                (_, Incoming::Junk(line, length)) => {
+                    self.junk_lines += 1;
+                    self.junk_bytes = self.junk_bytes.saturating_add(length);
+                    if self.junk_lines > MOST_JUNK_LINES || self.junk_bytes > MOST_JUNK_BYTES {
+                        let told = format!("it goes on like that for {} lines", self.junk_lines);
+                        return Err(Trouble::Junk(self.junk.take().unwrap_or(line), told));
+                    }
                     // Only the first: what a server prints it may print all the time, and each time it is another line.
                     if self.junk.is_none() {
                         self.odd(format!("{JUNK}: `{line}`"));

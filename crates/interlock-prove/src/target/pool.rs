@@ -58,7 +58,8 @@ impl Pool {
         loop {
             attempts += 1;
             match self.next(hold).await {
-                Err(Trouble::Silent(_)) if attempts < ATTEMPTS && self.is_warm() => {}
+                // Nor does what it prints meanwhile: others that printed the same have come up.
+                Err(Trouble::Silent(_) | Trouble::Junk(..)) if attempts < ATTEMPTS && self.is_warm() => {}
                 outcome => {
                     self.warm.fetch_or(outcome.is_ok(), Ordering::Relaxed);
                     return outcome;

@@ -64,7 +64,7 @@ def call(identity, params):
         os._exit(3)
     if mode == "never":
         return
-    if mode == "junk":
+    if mode in ("junk", "chatty"):
         with out:
             sys.stdout.write("counting...\n")
             sys.stdout.flush()
@@ -121,12 +121,21 @@ if mode == "gone":
 if mode == "banner":
     print("\x1b[32mListening on port 3000\x1b[0m", flush=True)
     sys.exit(0)
+if mode == "chatty":
+    # A banner, a log in JSON, bytes that are no text, a line without an end of its own in front of an empty one, a long line.
+    sys.stdout.buffer.write(b"\n  Counter v1 \xff\xfe\n{\"level\":\"info\"}\n[1, 2]\nnull\n" + b"." * 200000 + b"\r\n\n")
+    sys.stdout.flush()
+if mode == "flood":
+    while True:
+        print("all is well")
 if mode == "mute":
     time.sleep(600)
 
 for line in sys.stdin:
     message = json.loads(line)
     method, identity = message.get("method"), message.get("id")
+    if mode == "chatty":
+        print("<-", method, flush=True)
     if method == "initialize" and mode != "stateless":
         info = {"name": "counter", "version": "1"}
         version = message["params"]["protocolVersion"]

@@ -53,6 +53,27 @@ fn junk_on_the_output_is_passed_over() {
 }
 
 #[test]
+fn lines_that_are_no_messages_are_passed_over_before_the_handshake_too() {
+    let (code, report) = Counter::new("chatty").judged(TWO_ADDS);
+    assert_eq!(
+        (code, report.pointer("/verdict").and_then(serde_json::Value::as_str)),
+        (1, Some("broken")),
+        "{report:#}"
+    );
+    let notes = report["notes"].to_string();
+    assert!(notes.contains("no message: `Counter v1"), "{notes}");
+}
+
+#[test]
+fn one_that_prints_without_end_is_given_up() {
+    let counter = Counter::new("flood");
+    let ended = counter.run(TWO_ADDS);
+    assert_eq!(ended.code, 3, "{}", ended.stderr);
+    assert!(ended.stderr.contains("`all is well`"), "{}", ended.stderr);
+    counter.assert_nothing_is_left();
+}
+
+#[test]
 fn one_that_prints_something_else_than_messages_is_told_what_it_printed() {
     let counter = Counter::new("banner");
     let ended = counter.run(TWO_ADDS);

@@ -170,7 +170,7 @@ fn keep(received: &mut Received, id: Option<i64>, bytes: &[u8]) {
         match sort(message) {
             Incoming::Reply(found, reply) if Some(found) == id => received.answer = Some((at, reply)),
             // A refusal of the transport names no request; there is only one on this connection.
-            Incoming::Other | Incoming::Junk(_) | Incoming::Reply(..) | Incoming::Question(..) => {}
+            Incoming::Other | Incoming::Junk(..) | Incoming::Reply(..) | Incoming::Question(..) => {}
         }
     }
 }
