@@ -1,6 +1,10 @@
 //! From what was asked to the sets that are tried.
 
-use std::{collections::BTreeSet, path::Path};
+use std::{
+    collections::BTreeSet,
+    path::Path,
+    time::{Duration, Instant},
+};
 
 use async_trait::async_trait;
 use interlock_model::{Answer, CallSet, Effectful, Fault, Fingerprint, PlannedCall, Surface, ToolSurface};
@@ -65,6 +69,8 @@ struct Stages<'l> {
     chosen: Vec<CallSet>,
     next: Stage,
     is_fresh: bool,
+    /// How long tools were called so far to find out what they do.
+    surveyed: Duration,
 }
 
 /// The steps, in their order. Tools that make things can be called on an empty server, the others may need what they make.
@@ -76,6 +82,8 @@ enum Stage {
     Over,
 }
 
+/// So many times the usual share of the time goes to the survey where it is made in stages.
+const MOST_SURVEYED: u32 = 2;
 /// Of the survey's time so much goes to what a scan found in tools that make things, and as much to its other tools.
 const STAGE_SHARE: u32 = 2;
 
@@ -163,9 +171,18 @@ impl<'l> Chooser<'l> {
                 progress.doing("asking for the tools");
                 let tools = lab.tools().await?;
                 progress.doing(&format!("finding out what {} tools do", tools.len()));
+                let begin = Instant::now();
                 let surveyor = Surveyor::begin(&tools, lab, &bounds).await;
                 let chosen = Vec::new();
-                let stages = Stages { surveyor, findings, chosen, next: Stage::FoundMakers, is_fresh: false };
+                let surveyed = begin.elapsed();
+                let stages = Stages {
+                    surveyor,
+                    findings,
+                    chosen,
+                    next: Stage::FoundMakers,
+                    is_fresh: false,
+                    surveyed,
+                };
                 self.stages.insert(stages).step(&bounds, progress, notes).await
             }
             None => match &mut self.stages {
@@ -200,7 +217,7 @@ impl Stages<'_> {
                 continue;
             }
             progress.doing("finding out what the tools do in which something was found");
-            self.surveyor.explore(is_meant, bounds.time / STAGE_SHARE).await;
+            self.explore(is_meant, bounds.time / STAGE_SHARE, bounds).await;
             let surface = self.surveyor.surface();
             let can_be_called = |name: &String| {
                 surface.tools.iter().any(|tool| tool.name == *name && !tool.samples.is_empty())
@@ -227,7 +244,7 @@ impl Stages<'_> {
         }
         self.next = Stage::Over;
         progress.doing("finding out what the other tools do");
-        self.surveyor.explore(|_| true, bounds.time).await;
+        self.explore(|_| true, bounds.time, bounds).await;
         self.check_fresh().await?;
         let mut found = self.surveyor.close(None);
         notes.append(&mut found.notes);
@@ -245,6 +262,15 @@ impl Stages<'_> {
             }
         }
         Ok(Choice::of_survey(sets, &found))
+    }
+
+    /// Calls the writers that are meant, for so long; all stages together take no more than their share, or nothing would be left for the calls to
+    /// meet in.
+    async fn explore(&mut self, is_meant: impl Fn(&Listing) -> bool, time: Duration, bounds: &Bounds) {
+        let left = (bounds.time * MOST_SURVEYED).saturating_sub(self.surveyed);
+        let begin = Instant::now();
+        self.surveyor.explore(is_meant, time.min(left)).await;
+        self.surveyed += begin.elapsed();
     }
 
     /// Instances that see what others did cannot be compared; looked at once there is a writer, and once is enough.

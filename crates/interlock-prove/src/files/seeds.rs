@@ -1,8 +1,11 @@
 //! What lies in an instance's folder before its server is started or called: a folder of the user's own, and small files that a call asks for.
 
+mod office;
+
 use std::{fs, io, path::Path};
 
 use interlock_model::PlannedCall;
+use rusqlite::Connection;
 use serde_json::{Map, Value, json};
 
 use super::FILES;
@@ -63,21 +66,59 @@ fn content(name: &str) -> Value {
     }
 }
 
-/// Endings of files that cannot be written as text.
-const NOT_TEXT: &[&str] =
-    &["xlsx", "docx", "pptx", "pdf", "png", "jpg", "jpeg", "gif", "zip", "db", "sqlite", "sqlite3", "duckdb"];
+/// Endings of files that are no text, and are not made here.
+const NOT_MADE: &[&str] = &["xls", "doc", "ppt", "pdf", "png", "jpg", "jpeg", "gif", "zip", "duckdb"];
+/// Endings of files that are no text and are made here.
+const MADE: &[&str] = &["xlsx", "xlsm", "docx", "pptx", "db", "db3", "sqlite", "sqlite3"];
+
+/// Makes the file that its name asks for: an office document, a database with a table, or else a text.
+pub(super) fn make(path: &Path) -> io::Result<()> {
+    let extension = path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+    match extension.as_str() {
+        "xlsx" | "xlsm" => fs::write(path, office::workbook()),
+        "docx" => fs::write(path, office::document()),
+        "pptx" => fs::write(path, office::presentation()),
+        "db" | "db3" | "sqlite" | "sqlite3" => make_database(path).map_err(io::Error::other),
+        _ => {
+            let content = content(&path.to_string_lossy());
+            fs::write(path, content.as_str().map_or_else(|| content.to_string(), str::to_owned))
+        }
+    }
+}
+
+fn make_database(path: &Path) -> rusqlite::Result<()> {
+    // Laid down once more it is as it was.
+    let _ = fs::remove_file(path);
+    Connection::open(path)?.execute_batch(
+        "CREATE TABLE notes (id INTEGER PRIMARY KEY, name TEXT NOT NULL, value INTEGER NOT NULL DEFAULT 0);\
+         INSERT INTO notes (name, value) VALUES ('alpha', 1), ('beta', 2);",
+    )
+}
 
 /// The step that lays down files of these names, which are relative to the folder; `None` where they are of a kind that is not made here.
 pub(crate) fn of_files<'n>(names: impl Iterator<Item = &'n str>) -> Option<PlannedCall> {
-    let mut files = Map::new();
+    let (mut files, mut made) = (Map::new(), Vec::new());
     for name in names {
         let (_, extension) = name.rsplit_once('.').unwrap_or_default();
-        if NOT_TEXT.contains(&extension.to_ascii_lowercase().as_str()) {
+        let extension = extension.to_ascii_lowercase();
+        if NOT_MADE.contains(&extension.as_str()) {
             return None;
         }
-        files.insert(name.to_owned(), content(name));
+        if MADE.contains(&extension.as_str()) {
+            made.push(name.to_owned());
+        } else {
+            files.insert(name.to_owned(), content(name));
+        }
     }
-    (!files.is_empty()).then(|| PlannedCall::new(FILES, json!({ "write": files })))
+    let steps = [("write", Value::from(files)), ("make", Value::from(made))];
+    let is_some =
+        |step: &Value| step.as_object().map_or_else(|| step != &json!([]), |files| !files.is_empty());
+    let steps: Map<String, Value> = steps
+        .into_iter()
+        .filter(|(_, step)| is_some(step))
+        .map(|(name, step)| (name.to_owned(), step))
+        .collect();
+    (!steps.is_empty()).then(|| PlannedCall::new(FILES, Value::Object(steps)))
 }
 
 /// The step that makes the folder a Git repository with a file that is not committed yet.
@@ -118,8 +159,24 @@ mod tests {
         lay(&step, folder.path()).unwrap();
         assert_eq!(fs::read_to_string(folder.path().join("a.json")).unwrap(), "{\"note\":\"alpha beta\"}");
         assert!(fs::read_to_string(folder.path().join("b/c.csv")).unwrap().starts_with("id,name"));
-        assert_eq!(of_files(["a.xlsx"].into_iter()), None);
+        assert_eq!(of_files(["a.pdf"].into_iter()), None);
         assert_eq!(of_files([].into_iter()), None);
+    }
+
+    #[test]
+    fn office_files_and_databases_are_made_by_their_endings() {
+        let step = of_files(["b/a.XLSX", "a.db", "a.md"].into_iter()).unwrap();
+        let steps: Vec<&String> = step.arguments.as_object().unwrap().keys().collect();
+        assert_eq!(steps, ["make", "write"]);
+        let folder = tempfile::tempdir().unwrap();
+        lay(&step, folder.path()).unwrap();
+        // Made again on the folder of an earlier instance it is the same, and no error.
+        lay(&step, folder.path()).unwrap();
+        assert!(fs::read(folder.path().join("b/a.XLSX")).unwrap().starts_with(b"PK"));
+        let database = Connection::open(folder.path().join("a.db")).unwrap();
+        let names: String =
+            database.query_row("SELECT group_concat(name) FROM notes", [], |row| row.get(0)).unwrap();
+        assert_eq!(names, "alpha,beta");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! scratch: {"write": {"data/a.csv": "id,name\\n1,one\\n"}}     files that the server finds there
+//! scratch: {"make": ["a.xlsx", "b.db"]}                       small files of the kinds that their endings say
 //! scratch: {"processes": 2}                                   the calls go to two processes on this folder in turn
 //! ```
 //!
@@ -9,13 +10,13 @@
 
 use std::{
     fs, io,
-    path::{Component, Path},
+    path::{Component, Path, PathBuf},
 };
 
 use interlock_model::{CallSet, PlannedCall};
 use serde_json::{Value, json};
 
-use super::{FILES, is_files};
+use super::{FILES, is_files, seeds};
 
 /// More processes nobody has on one folder.
 const MOST_PROCESSES: usize = 4;
@@ -26,21 +27,30 @@ const LARGEST: usize = 1 << 20;
 pub(crate) fn lay(step: &PlannedCall, folder: &Path) -> io::Result<()> {
     let wanted = step.arguments.get("write").and_then(Value::as_object).into_iter().flatten();
     for (name, content) in wanted {
-        let path = Path::new(name);
-        let is_inside =
-            path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
         let text = content.as_str().map_or_else(|| content.to_string(), str::to_owned);
-        if !is_inside || text.len() > LARGEST {
-            let why = format!("`{name}` is not a file in the folder, or too large");
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
-        }
-        let path = folder.join(path);
-        if let Some(parent) = path.parent() {
-            fs::create_dir_all(parent)?;
-        }
+        let path = inside(folder, name, text.len() <= LARGEST)?;
         fs::write(path, text)?;
     }
+    let made = step.arguments.get("make").and_then(Value::as_array).into_iter().flatten();
+    for name in made.filter_map(Value::as_str) {
+        seeds::make(&inside(folder, name, true)?)?;
+    }
     Ok(())
+}
+
+/// Where a file goes; nowhere else than in the folder.
+fn inside(folder: &Path, name: &str, is_small: bool) -> io::Result<PathBuf> {
+    let path = Path::new(name);
+    let is_inside = path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+    if !is_inside || !is_small {
+        let why = format!("`{name}` is not a file in the folder, or too large");
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+    }
+    let path = folder.join(path);
+    if let Some(parent) = path.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    Ok(path)
 }
 
 /// How many processes the calls of a set go to.
@@ -72,6 +82,8 @@ mod tests {
         assert_eq!(fs::read_to_string(folder.path().join("x.json")).unwrap(), "{\"a\":1}");
         for outside in ["../a", "/tmp/a", "data/../../a"] {
             assert!(lay(&step(outside), folder.path()).is_err(), "{outside}");
+            let made = PlannedCall::new(FILES, json!({ "make": [outside] }));
+            assert!(lay(&made, folder.path()).is_err(), "{outside}");
         }
     }
 

@@ -13,7 +13,10 @@ use serde_json::Value;
 
 use crate::{
     files::seeds,
-    plan::arguments::{Named, Role, Sampler, Want, things},
+    plan::{
+        arguments::{Named, Role, Sampler, Want, things},
+        listing::Listing,
+    },
 };
 
 /// So many ways to correct a call are tried.
@@ -58,6 +61,33 @@ pub(super) fn corrected(sampler: &Sampler, want: &Want, call: &PlannedCall, refu
     }
     wants.truncate(MOST);
     wants
+}
+
+/// Words of a tool that works on files of a kind, and how such files end.
+const KINDS: &[(&[&str], &str)] = &[
+    (&["xlsx", "excel", "workbook", "spreadsheet"], "xlsx"),
+    (&["docx"], "docx"),
+    (&["pptx", "powerpoint"], "pptx"),
+    (&["sqlite"], "db"),
+    (&["csv"], "csv"),
+    (&["yaml", "yml"], "yaml"),
+    (&["markdown"], "md"),
+    (&["json"], "json"),
+];
+
+/// The ending of the files that a tool works on, where its name or what is said of its paths names their kind.
+pub(super) fn kind_of_files(tool: &Listing) -> Option<String> {
+    let properties = tool.input_schema.get("properties").and_then(Value::as_object);
+    let of_paths = properties.into_iter().flatten().filter(|(name, _)| Named::new(name).role == Role::Path);
+    let mut said = words(&tool.name);
+    for (name, schema) in of_paths {
+        said.extend(words(name));
+        // Names of formats are written in many cases, `SQLite`, `CSV`, which say nothing of where a word ends.
+        let description = schema.get("description").and_then(Value::as_str).unwrap_or_default();
+        said.extend(description.to_lowercase().split(|c: char| !c.is_alphanumeric()).map(str::to_owned));
+    }
+    let is_named = |kind: &&(&[&str], &str)| kind.0.iter().any(|word| said.iter().any(|own| own == word));
+    KINDS.iter().find(is_named).map(|(_, ending)| (*ending).to_owned())
 }
 
 /// Words in the refusal of a call that speaks of a file which is not there.
@@ -198,7 +228,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::plan::{arguments::Pool, listing::Listing};
+    use crate::plan::arguments::Pool;
 
     fn check(refusal: &str, expected: Expect) {
         let string = json!({"type": "string"});
@@ -261,6 +291,27 @@ mod tests {
         assert!(wanted("fatal: not a git repository").unwrap().contains(".git/HEAD"));
         let outside = PlannedCall::new("edit", json!({"path": "/etc/x.md", "text": "one"}));
         assert_eq!(wanted_files(&outside, "no such file"), None);
+    }
+
+    #[test]
+    fn what_is_said_of_a_path_names_the_kind_of_its_file() {
+        let ending = |name: &str, argument: &str, description: &str| {
+            let property = json!({ argument: {"type": "string", "description": description} });
+            let tool = json!({"name": name, "inputSchema": {"type": "object", "properties": property}});
+            kind_of_files(&Listing::read(&tool).unwrap())
+        };
+        assert_eq!(ending("add_row", "file_path", "Path of the Excel file").as_deref(), Some("xlsx"));
+        assert_eq!(ending("create_workbook", "path", "").as_deref(), Some("xlsx"));
+        assert_eq!(ending("query", "db_path", "a SQLite file").as_deref(), Some("db"));
+        assert_eq!(ending("write", "path", "where to write"), None);
+        assert_eq!(ending("write", "text", "JSON of the note"), None, "no path");
+    }
+
+    #[test]
+    fn a_workbook_is_laid_down_where_it_is_missed() {
+        let call = PlannedCall::new("edit", json!({"path": "{scratch}/a.xlsx"}));
+        let wanted = wanted_files(&call, "File does not exist: a.xlsx").unwrap();
+        assert_eq!(wanted.arguments, json!({"make": ["a.xlsx"]}));
     }
 
     #[test]

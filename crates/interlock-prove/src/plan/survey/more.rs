@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::{
     Meter, Seen, refused,
     setup::referring,
-    write::{Known, Start},
+    write::{Known, Start, Tried, try_in_turn},
 };
 use crate::plan::arguments::{Pool, Sampler, Source, Want, things};
 
@@ -74,12 +74,12 @@ async fn grant(wishes: &[Vec<PlannedCall>], start: &Start, meter: &Meter<'_>) ->
 }
 
 async fn first_that_works(calls: &[PlannedCall], start: &Start, meter: &Meter<'_>) -> Option<PlannedCall> {
-    for call in calls {
-        let mut run = start.setup.clone();
-        run.push(call.clone());
-        let answers = meter.run(&run).await.ok()?;
-        if answers.last().is_some_and(|answer| refused(answer).is_none()) {
-            return Some(call.clone());
+    let mut open = calls;
+    while !open.is_empty() {
+        let Tried { refusals, works } = try_in_turn(&start.setup, open, meter).await.ok()?;
+        open = open.get(refusals.len()..).unwrap_or_default();
+        if works {
+            return open.first().cloned();
         }
     }
     None

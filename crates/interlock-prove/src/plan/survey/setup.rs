@@ -10,7 +10,7 @@ use super::{
     advice::names_tool,
     look::told,
     refused,
-    write::{Known, Start, Watched},
+    write::{Known, Start, Tried, Watched, try_in_turn},
 };
 use crate::plan::{
     arguments::{Pool, Role, Sampler, Source, Want, handles, things},
@@ -141,6 +141,7 @@ async fn with(
     // only what the schema shows is right.
     let found = Want { given: BTreeMap::new(), variant: NEWS, ..want.clone() };
     let told = Want { variant: NEWS, ..want.clone() };
+    let mut open: Vec<(Want, PlannedCall)> = Vec::new();
     for want in [found.clone(), told, Want { variant: 0, ..found }, want] {
         let Some(arguments) = sampler.sample(&want, &pool).filter(|arguments| !tried.contains(arguments))
         else {
@@ -148,15 +149,21 @@ async fn with(
         };
         tried.push(arguments.clone());
         let call = referring(&PlannedCall::new(&sampler.tool().name, arguments), &setup, &pool);
-        if meter.withholds(&call).is_some() {
+        if meter.withholds(&call).is_none() {
+            open.push((want, call));
+        }
+    }
+    loop {
+        let calls: Vec<PlannedCall> = open.iter().map(|(_, call)| call.clone()).collect();
+        let Ok(Tried { refusals, works }) = try_in_turn(&setup, &calls, meter).await else { return unseen };
+        open.drain(..refusals.len().min(open.len()));
+        if open.is_empty() {
+            return unseen;
+        }
+        if !works {
             continue;
         }
-        let mut run = setup.clone();
-        run.push(call.clone());
-        let Ok(answers) = meter.run(&run).await else { continue };
-        if answers.last().is_none_or(|answer| refused(answer).is_some()) {
-            continue;
-        }
+        let (want, call) = open.remove(0);
         let start = Start { setup: setup.clone(), call, want, pool: pool.clone() };
         let Ok(watched) = start.watch(seen, meter).await else { continue };
         if refused(&watched.own).is_some() {
@@ -167,7 +174,6 @@ async fn with(
         }
         unseen.get_or_insert((start, watched));
     }
-    unseen
 }
 
 /// The call with references in place of ids that only the set-up's answer has: on the next instance they are others.

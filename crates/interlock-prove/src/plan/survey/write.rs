@@ -106,21 +106,33 @@ async fn begin(sampler: &Sampler, seen: &Seen, meter: &Meter<'_>) -> Result<(Sta
     let insists = sampler.tool().looks_like_writer();
     let (mut unseen, mut count_unseen): (Option<(Start, Watched)>, usize) = (None, 0);
     // Whatever was refused before is refused again; only the others have become better known.
-    let starts =
+    let mut open =
         if seen.known.contains_key(&sampler.tool().name) { Vec::new() } else { starts(sampler, seen) };
-    for (at, start) in starts.into_iter().enumerate() {
-        if let Some(withheld) = meter.withholds(&start.call) {
-            why = why.or(Some(withheld));
-            continue;
+    open.retain(|start| match meter.withholds(&start.call) {
+        Some(withheld) => {
+            why.get_or_insert(withheld);
+            false
         }
-        // The first is likely to work and is watched at once; of the others it is seen first whether they do.
-        if at > 0 {
-            let answers = meter.run(std::slice::from_ref(&start.call)).await?;
-            if let Some(words) = answers.first().and_then(refused) {
+        None => true,
+    });
+    // The first is likely to work and is watched at once; of the others it is seen first which does.
+    let mut is_first = true;
+    loop {
+        if !is_first {
+            let calls: Vec<PlannedCall> = open.iter().map(|start| start.call.clone()).collect();
+            let Tried { refusals, works } = try_in_turn(&[], &calls, meter).await?;
+            for (start, words) in open.drain(..refusals.len()).zip(refusals) {
                 refuse(&start, words, &mut why);
+            }
+            if !works && !open.is_empty() {
                 continue;
             }
         }
+        is_first = false;
+        if open.is_empty() {
+            break;
+        }
+        let start = open.remove(0);
         let watched = start.watch(seen, meter).await?;
         match refused(&watched.own) {
             None if !insists || watched.shows() => return Ok((start, watched)),
@@ -155,6 +167,44 @@ async fn begin(sampler: &Sampler, seen: &Seen, meter: &Meter<'_>) -> Result<(Sta
         Some(why) => format!("every call that we know to make is refused or withheld: {why}"),
         None => "no arguments that its schema allows could be made".into(),
     })
+}
+
+/// What came of calls that were tried in turn.
+pub(super) struct Tried {
+    /// Of the first ones, why they were refused.
+    pub(super) refusals: Vec<String>,
+    /// Whether the next one works.
+    pub(super) works: bool,
+}
+
+/// Makes calls one after another on one instance, behind a set-up, up to the first that works: what is refused changes nothing, so it takes no
+/// instance of its own. Behind one that is not answered at all nothing is known of the others.
+pub(super) async fn try_in_turn(
+    setup: &[PlannedCall],
+    calls: &[PlannedCall],
+    meter: &Meter<'_>,
+) -> Result<Tried, String> {
+    let mut tried = Tried { refusals: Vec::new(), works: false };
+    if calls.is_empty() {
+        return Ok(tried);
+    }
+    let run: Vec<PlannedCall> = setup.iter().chain(calls).cloned().collect();
+    let answers = meter.run(&run).await?;
+    for answer in answers.iter().skip(setup.len()) {
+        let Some(words) = refused(answer) else {
+            tried.works = tried.refusals.len() < calls.len();
+            break;
+        };
+        tried.refusals.push(words);
+        if matches!(answer, Answer::Missing { .. }) {
+            break;
+        }
+    }
+    // Whoever calls this goes on with what is left, so that it ends.
+    if tried.refusals.is_empty() && !tried.works {
+        tried.refusals.push("there was no answer".to_owned());
+    }
+    Ok(tried)
 }
 
 /// What an answer says, for people.
@@ -213,6 +263,7 @@ async fn as_advised(
     meter: &Meter<'_>,
 ) -> Result<Option<(Start, Watched)>, String> {
     let mut tried: Vec<Value> = Vec::new();
+    let mut open: Vec<(Want, PlannedCall)> = Vec::new();
     for want in wants {
         let Some(arguments) =
             sampler.sample(&want, &seen.pool).filter(|arguments| !tried.contains(arguments))
@@ -224,19 +275,27 @@ async fn as_advised(
         }
         tried.push(arguments.clone());
         let call = PlannedCall::new(&sampler.tool().name, arguments);
-        if meter.withholds(&call).is_some() {
-            continue;
-        }
-        let answers = meter.run(std::slice::from_ref(&call)).await?;
-        if answers.first().is_some_and(|answer| refused(answer).is_none()) {
-            let start = Start { setup: Vec::new(), call, want, pool: Pool::default() };
-            let watched = start.watch(seen, meter).await?;
-            if refused(&watched.own).is_none() {
-                return Ok(Some((start, watched)));
-            }
+        if meter.withholds(&call).is_none() {
+            open.push((want, call));
         }
     }
-    Ok(None)
+    loop {
+        let calls: Vec<PlannedCall> = open.iter().map(|(_, call)| call.clone()).collect();
+        let Tried { refusals, works } = try_in_turn(&[], &calls, meter).await?;
+        open.drain(..refusals.len());
+        if open.is_empty() {
+            return Ok(None);
+        }
+        if !works {
+            continue;
+        }
+        let (want, call) = open.remove(0);
+        let start = Start { setup: Vec::new(), call, want, pool: Pool::default() };
+        let watched = start.watch(seen, meter).await?;
+        if refused(&watched.own).is_none() {
+            return Ok(Some((start, watched)));
+        }
+    }
 }
 
 /// Calls that may work, the likeliest first.
@@ -251,7 +310,15 @@ fn starts(sampler: &Sampler, seen: &Seen) -> Vec<Start> {
     let plain = sources.into_iter().map(|source| Want { source, ..Want::default() });
     let there = Want { source: first, there: true, ..Want::default() };
     let relative = Want { source: first, relative: true, ..Want::default() };
-    let wants = plain.chain([there, relative, Want { source: first, optional: true, ..Want::default() }]);
+    // Where the schema says of what kind the files are, the first call names one of that kind.
+    let of_kind = advice::kind_of_files(sampler.tool());
+    let of_kind =
+        of_kind.map(|extension| Want { source: first, extension: Some(extension), ..Want::default() });
+    let wants = of_kind.into_iter().chain(plain).chain([
+        there,
+        relative,
+        Want { source: first, optional: true, ..Want::default() },
+    ]);
     let mut starts: Vec<Start> = Vec::new();
     for want in wants {
         let Some(arguments) = sampler.sample(&want, &seen.pool) else { continue };
