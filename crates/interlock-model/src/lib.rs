@@ -36,7 +36,7 @@ pub use finding::{Finding, Fingerprint, Hardening, Lane, Location, Proof, Witnes
 pub use hazard::{HazardId, InvalidHazardId};
 pub use history::{Answer, CallRecord, History, IoTick, Moment, TickKind};
 pub use inspect::{FunctionIr, Loss, LossKind, Reaching, RuleOutcome, RuleVerdict, Why};
-pub use plan::{CallSet, Delivery, Fault, Oracle, Perturbation, PlannedCall, Schedule};
+pub use plan::{CallSet, Delivery, Fault, Oracle, Perturbation, PlannedCall, RaceWindow, Schedule};
 pub use policy::{
     IdempotencyKey, InvalidKey, InvalidRate, KeyPart, KeyTemplate, Mode, Per, Rate, ToolPolicy,
 };

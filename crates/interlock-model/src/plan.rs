@@ -117,6 +117,22 @@ pub enum Perturbation {
         /// One number for each choice; beyond the end, the first goes.
         choices: Vec<usize>,
     },
+    /// Whoever comes by these lines goes on later: an operation that was begun there is done later, or the whole process stands still.
+    HeldWindow {
+        /// The race windows that a scan names.
+        windows: Vec<RaceWindow>,
+    },
+}
+
+/// Lines of a source between what a call looks at and what it does about it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RaceWindow {
+    /// The file, relative to what was scanned, with forward slashes.
+    pub file: String,
+    /// The first line, counted from 1.
+    pub first: u32,
+    /// The last line.
+    pub last: u32,
 }
 
 impl Delivery {
@@ -141,6 +157,7 @@ impl Perturbation {
             Self::SlowFiles { .. } => "slow-files",
             Self::PythonSwitches { .. } => "python-switches",
             Self::NodeOrder { .. } => "node-order",
+            Self::HeldWindow { .. } => "held-window",
         }
     }
 }

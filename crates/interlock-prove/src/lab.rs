@@ -145,7 +145,7 @@ impl Lab {
         let mut instance = self.pool.take(Hold::Free).await?;
         let begin = Instant::now();
         let before = self.begin(&mut instance, set).await?;
-        let mut others = self.others(&instance, set).await?;
+        let mut others = self.others(&instance, set, Hold::Free).await?;
         let start = Instant::now();
         let mut exchanges: Vec<Option<Exchange>> = vec![None; set.calls.len()];
         for (at, index) in order.iter().enumerate() {
@@ -190,12 +190,12 @@ impl Lab {
     }
 
     /// The processes that calls of a set go to beside the first.
-    async fn others(&self, instance: &Instance, set: &CallSet) -> Result<Vec<Instance>, Trouble> {
+    async fn others(&self, instance: &Instance, set: &CallSet, hold: Hold) -> Result<Vec<Instance>, Trouble> {
         let mut others = Vec::new();
         // There is only one of a server that somebody else runs.
         if !self.target.networked() {
             for _ in 1..files::processes(set) {
-                others.push(instance.beside(&self.target).await?);
+                others.push(instance.beside(&self.target, self.pool.kind(hold)).await?);
             }
         }
         Ok(others)
@@ -217,10 +217,11 @@ impl Lab {
     }
 
     async fn meet(&self, set: &CallSet, schedule: &Schedule, hold: &str) -> Result<Run, Trouble> {
-        let mut instance = self.pool.take(self.pool.hold(hold)).await?;
+        let hold = self.pool.hold(hold);
+        let mut instance = self.pool.take(hold).await?;
         let begin = Instant::now();
         let before = self.begin(&mut instance, set).await?;
-        let others = self.others(&instance, set).await?;
+        let others = self.others(&instance, set, hold).await?;
         if !others.is_empty() {
             return self.meet_in_processes(set, schedule, begin, before, instance, others).await;
         }
@@ -253,21 +254,14 @@ impl Lab {
         };
         let start = exchanges.iter().map(|exchange| exchange.sent).min().unwrap_or(start);
         let calls = set.calls.iter().zip(&exchanges).map(|(call, exchange)| record(call, exchange, start));
-        // People know the folder as the one that everything is in.
-        let folder = instance.folder().display().to_string();
-        let inside = format!("{folder}/");
-        let tick = |tick: &perturb::Tick| IoTick {
-            call: tick.request.and_then(|id| ids.iter().position(|known| *known == id)),
-            at: tick.at.since(start),
-            kind: tick.kind,
-            on: tick.on.replace(&inside, "").replace(&folder, "{scratch}"),
-        };
-        let ticks = observed.ticks.iter().map(tick).collect();
+        let call =
+            |tick: &perturb::Tick| tick.request.and_then(|id| ids.iter().position(|known| *known == id));
+        let ticks = observed.ticks.iter().map(|tick| io_tick(tick, call(tick), start, &instance)).collect();
         let history = History { calls: calls.collect(), ticks };
         self.end(instance, Vec::new(), set, begin, history, before, observed).await
     }
 
-    /// The calls together, in turn on each of several processes. What happens inside is not looked at.
+    /// The calls together, in turn on each of several processes.
     async fn meet_in_processes(
         &self,
         set: &CallSet,
@@ -287,23 +281,51 @@ impl Lab {
             let (indexes, calls): (Vec<usize>, Vec<PlannedCall>) =
                 set.calls.iter().enumerate().filter_map(own).unzip();
             let requests = instance.prepare(&calls)?;
+            let ids: Vec<i64> = requests.iter().map(|request| request.id).collect();
+            Ok::<_, Trouble>((instance, indexes, requests, ids))
+        });
+        let mut parts = Vec::new();
+        for part in join_all(meet).await {
+            let (instance, indexes, requests, ids) = part?;
+            // All have to be held before the first call is sent.
+            if let Some(leash) = &mut instance.leash {
+                leash.arm(&schedule.perturbation, &ids).await.map_err(Trouble::Loose)?;
+            }
+            parts.push((instance, indexes, requests, ids));
+        }
+        let meet = parts.into_iter().map(|(instance, indexes, requests, ids)| async move {
             let offsets = indexes.iter().filter_map(|index| schedule.offsets.get(*index).copied()).collect();
             let schedule = Schedule { offsets, ..schedule.clone() };
             let exchanges = instance.together(&requests, &schedule, None).await?;
-            Ok::<_, Trouble>(indexes.into_iter().zip(exchanges).collect::<Vec<_>>())
+            let seen = match &mut instance.leash {
+                Some(leash) => leash.disarm().await?,
+                None => Observed::default(),
+            };
+            Ok::<_, Trouble>((indexes, exchanges, ids, seen))
         });
         let mut exchanges: Vec<(usize, Exchange)> = Vec::new();
+        let (mut observed, mut ticks) = (Observed::default(), Vec::new());
         for part in join_all(meet).await {
-            exchanges.extend(part?);
+            let (indexes, part, ids, seen) = part?;
+            let of = |id: i64| ids.iter().position(|known| *known == id);
+            let call =
+                |tick: &perturb::Tick| tick.request.and_then(of).and_then(|at| indexes.get(at).copied());
+            ticks.extend(seen.ticks.iter().map(|tick| (tick.clone(), call(tick))));
+            exchanges.extend(indexes.iter().copied().zip(part));
+            observed.ticks.extend(seen.ticks);
+            observed.unnatural |= seen.unnatural;
+            observed.diverged = observed.diverged.or(seen.diverged);
         }
         exchanges.sort_by_key(|(index, _)| *index);
+        ticks.sort_by_key(|(tick, _)| tick.at);
         let start = exchanges.iter().map(|(_, exchange)| exchange.sent).min().unwrap_or(begin);
         let calls = set.calls.iter().zip(&exchanges);
         let calls = calls.map(|(call, (_, exchange))| record(call, exchange, start)).collect();
-        let history = History { calls, ticks: Vec::new() };
         let others = all.split_off(1);
         let Some(instance) = all.pop() else { return Err(Trouble::Ended(String::new())) };
-        self.end(instance, others, set, begin, history, before, Observed::default()).await
+        let ticks = ticks.iter().map(|(tick, call)| io_tick(tick, *call, start, &instance)).collect();
+        let history = History { calls, ticks };
+        self.end(instance, others, set, begin, history, before, observed).await
     }
 
     async fn begin(&self, instance: &mut Instance, set: &CallSet) -> Result<Vec<Answer>, Trouble> {
@@ -331,7 +353,7 @@ impl Lab {
         // What several processes have done is what the next client sees: none of them, each of which may remember what it has read before.
         let (mut instance, first) = match others.is_empty() {
             true => (instance, None),
-            false => (instance.beside(&self.target).await?, Some(instance)),
+            false => (instance.beside(&self.target, None).await?, Some(instance)),
         };
         let reads = match self.read(&mut instance, set).await {
             Ok(reads) => reads,
@@ -378,6 +400,13 @@ fn files_of(instance: &Instance) -> Exchange {
     let sent = Instant::now();
     let found = json!({ "structuredContent": files::read(instance.folder()) });
     Exchange { sent, answer: Ok((Instant::now(), Reply::Result(found))) }
+}
+
+/// What was seen from inside, as a history tells it. People know the folder as the one that everything is in.
+fn io_tick(tick: &perturb::Tick, call: Option<usize>, start: Instant, instance: &Instance) -> IoTick {
+    let folder = instance.folder().display().to_string();
+    let on = tick.on.replace(&format!("{folder}/"), "").replace(&folder, "{scratch}");
+    IoTick { call, at: tick.at.since(start), kind: tick.kind, on }
 }
 
 fn record(call: &PlannedCall, exchange: &Exchange, start: Instant) -> CallRecord {

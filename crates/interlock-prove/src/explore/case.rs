@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use interlock_model::{
-    CallSet, Evidence, Explored, Fingerprint, HazardId, Oracle, Outcome, Schedule, SetReport, Verdict,
+    CallSet, Confidence, Evidence, Explored, Fingerprint, HazardId, Oracle, Outcome, Schedule, SetReport,
+    Verdict,
 };
 
 use super::{
@@ -58,6 +59,10 @@ enum State {
 
 /// What a finding is told of which every order was walked.
 const NOT_WALKED: &str = "; not walked: requests that arrive while others are half way, other processes on the same files, synchronous work and native engines";
+
+/// What a finding is told of whose lines no call came by.
+const NOT_HELD: &str =
+    "; the step that a scan names could not be held open: no call came by its lines, or nothing waits there";
 
 /// So often noise is taken out of one set.
 const MOST_NOISE: usize = 3;
@@ -386,6 +391,26 @@ impl Case {
         self.serial.mask.apply(&outcome_of(run))
     }
 
+    /// What is told of findings of which nothing was shown although the step that they name was held open.
+    fn doubt(&self) -> String {
+        let mut sure = self.findings.iter().filter(|found| found.confidence == Confidence::High);
+        match (self.ladder.held(), sure.next()) {
+            (Some(0), _) => NOT_HELD.to_owned(),
+            (Some(runs), Some(found)) => {
+                let others = if sure.next().is_some() { " and others" } else { "" };
+                let fingerprint = &found.fingerprint.0;
+                format!(
+                    "; the step that a scan names was held open in {runs} of these runs and nothing came of it: finding {fingerprint}{others}, told at \
+                     high, is doubtful"
+                )
+            }
+            (Some(runs), None) if !self.findings.is_empty() => {
+                format!("; the step that a scan names was held open in {runs} of these runs")
+            }
+            _ => String::new(),
+        }
+    }
+
     /// What there is to say.
     pub(crate) fn report(self) -> SetReport {
         let verdict = self.verdict();
@@ -416,7 +441,13 @@ impl Case {
                 None => {
                     let not_walked =
                         if self.explored.exhausted && !self.findings.is_empty() { NOT_WALKED } else { "" };
-                    (format!("every outcome is one that some order leads to{conflicts}{not_walked}"), None)
+                    let doubt = self.doubt();
+                    (
+                        format!(
+                            "every outcome is one that some order leads to{conflicts}{not_walked}{doubt}"
+                        ),
+                        None,
+                    )
                 }
             },
         };

@@ -2,12 +2,16 @@
 
 use std::{sync::Arc, time::Duration};
 
-use interlock_model::{CallSet, Delivery, Explored, Fault, Perturbation, Schedule};
+use interlock_model::{CallSet, Delivery, Explored, Fault, Perturbation, RaceWindow, Schedule};
 
 use crate::{
     files::processes,
     lab::Run,
-    perturb::{Perturb, node::Walk},
+    perturb::{
+        Perturb, Tick,
+        node::Walk,
+        windows::{HELD, STALLED},
+    },
     target::{Target, launch_for_looks},
 };
 
@@ -23,6 +27,13 @@ pub(crate) struct Ladder {
     walk: Option<Walk>,
     /// So many of them are walked.
     most: u64,
+    /// Whether race windows of this server can be held open; and those that a scan names for the set.
+    can_hold: bool,
+    windows: Vec<RaceWindow>,
+    /// The runs in which one was, so that the other calls could come in between.
+    held: u64,
+    /// Whether a standstill lets others in: only processes beside each other go on meanwhile.
+    in_processes: bool,
 }
 
 /// More orders than this are not walked; two calls of five operations each have 252.
@@ -38,12 +49,16 @@ impl Ladder {
         deliveries: &[Delivery],
         notes: &mut Vec<String>,
     ) -> Self {
-        let mut holds = Vec::new();
+        let (mut holds, mut can_hold) = (Vec::new(), false);
         for kind in kinds {
+            let is_window = kind.name() == WINDOW;
             match launch_for_looks(target).map_or_else(
                 || Err("the server was not started by us".to_owned()),
                 |launch| kind.applies(&launch),
             ) {
+                Ok(()) if is_window => can_hold = true,
+                // Nobody asks for it where no scan names a window.
+                Err(_) if is_window => {}
                 Ok(()) => holds.push(kind.name()),
                 Err(why) => notes.push(format!("{} was not tried: {why}", kind.name())),
             }
@@ -55,16 +70,22 @@ impl Ladder {
             step: 0,
             pending: Vec::new(),
             most: MOST_SCHEDULES,
+            can_hold,
+            windows: Vec::new(),
+            held: 0,
+            in_processes: false,
         }
     }
 
-    /// The same for one set, of which so many runs are made. What is killed or left at a moment of the clock is not walked: the orders would be
+    /// The same for one set, of which so many runs are made, with the race windows that a scan names for it. What is killed or left at a moment of the clock is not walked: the orders would be
     /// those up to a moment that is another each time.
-    pub(crate) fn of(&self, set: &CallSet, trials: u32) -> Self {
+    pub(crate) fn of(&self, set: &CallSet, trials: u32, windows: Vec<RaceWindow>) -> Self {
         let most = (u64::from(trials) * ORDERS_PER_TRIAL).min(MOST_SCHEDULES);
-        let mut ladder = Self { most, ..self.clone() };
-        // Several processes are met as they are: a hold is on one of them.
-        if processes(set) > 1 {
+        let in_processes = processes(set) > 1;
+        let windows = if self.can_hold && set.fault == Fault::None { windows } else { Vec::new() };
+        let mut ladder = Self { most, windows, in_processes, ..self.clone() };
+        // Several processes are met as they are, but for windows: other holds are on one of them.
+        if in_processes {
             ladder.holds.clear();
             ladder.walk = None;
         }
@@ -77,7 +98,18 @@ impl Ladder {
 
     /// Nothing to climb: for sets whose schedule is given.
     pub(crate) fn none() -> Self {
-        Self { deliveries: Vec::new(), holds: Vec::new(), step: 0, pending: Vec::new(), walk: None, most: 0 }
+        Self {
+            deliveries: Vec::new(),
+            holds: Vec::new(),
+            step: 0,
+            pending: Vec::new(),
+            walk: None,
+            most: 0,
+            can_hold: false,
+            windows: Vec::new(),
+            held: 0,
+            in_processes: false,
+        }
     }
 
     /// The next schedule.
@@ -109,6 +141,10 @@ impl Ladder {
         let mut schedules = Vec::new();
         if turn == 0 {
             schedules.push(plain(first));
+        }
+        if !self.windows.is_empty() && turn < HELD_TURNS {
+            let perturbation = Perturbation::HeldWindow { windows: self.windows.clone() };
+            schedules.push(Schedule { delivery: first, offsets: Vec::new(), perturbation });
         }
         schedules.extend(self.deliveries.iter().copied().map(plain));
         for name in &self.holds {
@@ -150,8 +186,19 @@ impl Ladder {
         self.walk.as_ref().map(|_| NODE)
     }
 
+    /// In how many runs a race window was held open while others could run; `None` where there is none to hold.
+    pub(crate) fn held(&self) -> Option<u64> {
+        (!self.windows.is_empty()).then_some(self.held)
+    }
+
     /// Takes in what a run showed.
     pub(crate) fn learn(&mut self, schedule: &Schedule, run: &Run, explored: &mut Explored) {
+        if let Perturbation::HeldWindow { .. } = &schedule.perturbation {
+            let lets_in = |tick: &Tick| {
+                tick.on.starts_with(HELD) || (self.in_processes && tick.on.starts_with(STALLED))
+            };
+            self.held += u64::from(run.observed.ticks.iter().any(lets_in));
+        }
         let (Perturbation::NodeOrder { .. }, Some(walk)) = (&schedule.perturbation, &mut self.walk) else {
             return;
         };
@@ -174,6 +221,9 @@ impl Ladder {
             if name == NODE {
                 self.walk = None;
             }
+            if name == WINDOW {
+                self.windows.clear();
+            }
             return true;
         }
         if self.deliveries.first() == Some(&schedule.delivery) {
@@ -187,3 +237,7 @@ impl Ladder {
 
 /// The name of [`Perturbation::NodeOrder`].
 const NODE: &str = "node-order";
+/// The name of [`Perturbation::HeldWindow`].
+const WINDOW: &str = "held-window";
+/// In so many turns race windows are held open.
+const HELD_TURNS: u32 = 3;

@@ -79,7 +79,8 @@ pub async fn prove(request: Request, progress: &dyn Progress) -> Result<Proved, 
             match unsuitable(&chosen.set, &request.target) {
                 Some(why) => notes.push(format!("{}: {why}", chosen.set.name)),
                 None => {
-                    let ladder = ladder.of(&chosen.set, request.budget.trials);
+                    let windows = chosen.findings.iter().flat_map(|found| found.windows.clone()).collect();
+                    let ladder = ladder.of(&chosen.set, request.budget.trials, windows);
                     cases.push(Case::new(chosen, ladder));
                 }
             }

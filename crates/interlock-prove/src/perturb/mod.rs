@@ -4,6 +4,7 @@ pub mod node;
 mod program;
 pub mod python;
 pub mod slow_files;
+pub mod windows;
 
 use std::{io, path::Path, sync::Arc};
 
@@ -12,7 +13,7 @@ use interlock_model::{Perturbation, TickKind};
 
 pub use self::program::Inherited;
 pub(crate) use self::program::find_program;
-use self::{node::Node, python::PythonSwitches, slow_files::SlowFiles};
+use self::{node::Node, python::PythonSwitches, slow_files::SlowFiles, windows::HeldWindows};
 use crate::{clock::Instant, launch::Launch};
 
 /// A way of disturbing a server that we start ourselves.
@@ -81,5 +82,6 @@ pub fn all(inherited: &Inherited) -> Vec<Arc<dyn Perturb>> {
         Arc::new(SlowFiles::new(inherited.clone())),
         Arc::new(PythonSwitches::new(inherited.clone())),
         Arc::new(Node::new(inherited.clone())),
+        Arc::new(HeldWindows::new(inherited.clone())),
     ]
 }

@@ -1,7 +1,10 @@
 //! From what a scan has found to what should be called.
 
 use interlock_hazards::find;
-use interlock_model::{CallSet, Effectful, Fault, Fingerprint, HazardId, Oracle, Reach, Surface};
+use interlock_model::{
+    CallSet, Confidence, Effectful, Fault, Finding, Fingerprint, HazardId, Lane, Location, Oracle,
+    RaceWindow, Reach, Surface, Witness,
+};
 
 use super::pick::{arrange, of, same};
 use crate::files::in_processes;
@@ -17,6 +20,54 @@ pub struct Found {
     pub reach: Reach,
     /// What recognises the finding.
     pub fingerprint: Fingerprint,
+    /// How sure the scan is.
+    pub confidence: Confidence,
+    /// Where a call has looked and not yet acted.
+    pub windows: Vec<RaceWindow>,
+}
+
+impl Found {
+    /// What a proof wants to know of a finding.
+    #[must_use]
+    pub fn of(finding: &Finding) -> Self {
+        Self {
+            hazard: finding.hazard.clone(),
+            tools: finding.tools.clone(),
+            reach: finding.reach,
+            fingerprint: finding.fingerprint.clone(),
+            confidence: finding.confidence,
+            windows: windows(&finding.witness),
+        }
+    }
+}
+
+/// More lines than this between two steps are two places, and no window.
+const LONGEST_WINDOW: u32 = 60;
+/// More windows of one finding are not held.
+const MOST_WINDOWS: usize = 8;
+
+/// The lines from each step of the call that suffers to its next one; the last step is what it does, behind the window. A step in another
+/// function or file than the next is a window of its own.
+fn windows(witness: &Witness) -> Vec<RaceWindow> {
+    let steps: Vec<&Location> =
+        witness.0.iter().filter(|step| step.lane == Lane::A).map(|step| &step.location).collect();
+    let mut windows: Vec<RaceWindow> = Vec::new();
+    for (at, step) in steps.iter().enumerate() {
+        let next = steps.get(at + 1);
+        if next.is_none() && at > 0 {
+            break;
+        }
+        let until = next.filter(|next| next.file == step.file).map(|next| next.line.saturating_sub(1));
+        let until =
+            until.filter(|line| (step.line..=step.line.saturating_add(LONGEST_WINDOW)).contains(line));
+        let last =
+            until.unwrap_or(step.line).max(step.end_line.min(step.line.saturating_add(LONGEST_WINDOW)));
+        let window = RaceWindow { file: step.file.clone(), first: step.line, last };
+        if !windows.contains(&window) && windows.len() < MOST_WINDOWS {
+            windows.push(window);
+        }
+    }
+    windows
 }
 
 /// The sets for a scan's findings.
@@ -116,7 +167,7 @@ fn for_one(finding: &Found, surface: &Surface, left_alone: &[String]) -> Result<
 #[cfg(test)]
 mod tests {
     use expect_test::expect;
-    use interlock_model::{PlannedCall, ToolSurface};
+    use interlock_model::{PlannedCall, ToolSurface, WitnessStep};
     use serde_json::json;
 
     use super::*;
@@ -138,7 +189,32 @@ mod tests {
             tools: tools.iter().map(ToString::to_string).collect(),
             reach: Reach::Both,
             fingerprint: Fingerprint(fingerprint.into()),
+            confidence: Confidence::High,
+            windows: Vec::new(),
         }
+    }
+
+    #[test]
+    fn a_window_reaches_from_a_step_to_the_next_one_of_the_same_call() {
+        let step = |lane: Lane, file: &str, line: u32, end_line: u32| WitnessStep {
+            lane,
+            location: Location { file: file.into(), line, end_line },
+            step: String::new(),
+        };
+        let told = |steps: Vec<WitnessStep>| {
+            let words = |window: &RaceWindow| format!("{}:{}-{}", window.file, window.first, window.last);
+            windows(&Witness(steps)).iter().map(words).collect::<Vec<_>>().join(" ")
+        };
+        let (a, b) = (Lane::A, Lane::B);
+        let same =
+            vec![step(a, "x.ts", 7, 7), step(b, "x.ts", 7, 7), step(b, "x.ts", 9, 9), step(a, "x.ts", 9, 9)];
+        assert_eq!(told(same), "x.ts:7-8");
+        assert_eq!(told(vec![step(a, "x.ts", 7, 7), step(a, "y.ts", 9, 9)]), "x.ts:7-7", "in two files");
+        assert_eq!(told(vec![step(a, "x.ts", 90, 90), step(a, "x.ts", 9, 9)]), "x.ts:90-90", "further up");
+        assert_eq!(told(vec![step(a, "x.ts", 9, 9), step(a, "x.ts", 900, 900)]), "x.ts:9-9", "far away");
+        assert_eq!(told(vec![step(a, "x.ts", 7, 7), step(a, "x.ts", 7, 7)]), "x.ts:7-7", "in one line");
+        assert_eq!(told(vec![step(a, "x.ts", 7, 12)]), "x.ts:7-12", "one step alone");
+        assert_eq!(told(vec![step(b, "x.ts", 7, 7)]), "");
     }
 
     #[test]

@@ -52,7 +52,8 @@ impl Instance {
         if let Target::Url { reset, .. } = target {
             put_back(reset, terms.patience.start).await?;
         }
-        Self::on(target, scratch, hold, terms).await
+        let ours = scratch.ours.clone();
+        Self::on(target, scratch, hold.map(|hold| (hold, ours.as_path())), terms).await
     }
 
     /// Starts the command again on the folder of an earlier instance.
@@ -62,23 +63,25 @@ impl Instance {
         Ok(Self { said, touched, ..Self::on(target, scratch, None, &terms).await? })
     }
 
-    /// Another process on the folder of this one, as another client of it has.
-    pub(crate) async fn beside(&self, target: &Target) -> Result<Self, Trouble> {
-        let beside = Self::on(target, Arc::clone(&self.scratch), None, &self.terms).await?;
+    /// Another process on the folder of this one, as another client of it has; with a hold of its own, if one is wanted.
+    pub(crate) async fn beside(&self, target: &Target, hold: Option<&dyn Perturb>) -> Result<Self, Trouble> {
+        let ours = hold.map(|_| self.scratch.ours_beside()).transpose()?;
+        let hold = hold.zip(ours.as_deref());
+        let beside = Self::on(target, Arc::clone(&self.scratch), hold, &self.terms).await?;
         Ok(Self { said: self.said.clone(), touched: self.touched, ..beside })
     }
 
     async fn on(
         target: &Target,
         scratch: Arc<Scratch>,
-        hold: Option<&dyn Perturb>,
+        hold: Option<(&dyn Perturb, &Path)>,
         terms: &Terms,
     ) -> Result<Self, Trouble> {
         let (wire, process, leash) = match target {
             Target::Command { .. } => {
                 let mut launch = launch(target, &scratch.server);
                 terms.isolation.move_in(&mut launch, &scratch);
-                let leash = hold.map(|hold| hold.attach(&mut launch, &scratch.ours)).transpose()?;
+                let leash = hold.map(|(hold, ours)| hold.attach(&mut launch, ours)).transpose()?;
                 let wrapped = terms.isolation.wrapped(&launch, &scratch.root);
                 let (process, stdio) = Process::start(&launch, wrapped, &scratch)?;
                 (Wire::Stdio(stdio), Some(process), leash)

@@ -92,7 +92,7 @@ impl Pool {
         }
         let hold = match hold {
             Hold::Free => None,
-            Hold::Held(index) => self.holds.get(index).cloned(),
+            Hold::Held(index) => self.holds.get(index).map(Arc::clone),
         };
         tokio::spawn(async move { Instance::start(&target, hold.as_deref(), &terms).await })
     }
@@ -107,6 +107,14 @@ impl Pool {
         let ready: Vec<Instance> =
             tasks.into_iter().filter_map(|task| task.now_or_never()?.ok()?.ok()).collect();
         ready.iter().for_each(Instance::signal_end);
+    }
+
+    /// A hold that is there.
+    pub(crate) fn kind(&self, hold: Hold) -> Option<&dyn Perturb> {
+        match hold {
+            Hold::Free => None,
+            Hold::Held(index) => self.holds.get(index).map(AsRef::as_ref),
+        }
     }
 
     /// The place of the one with this name.

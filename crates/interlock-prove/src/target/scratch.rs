@@ -37,6 +37,18 @@ impl Scratch {
         std::fs::DirBuilder::new().mode(0o700).create(&runtime)?;
         Ok(Self { _removed: root, root: path, server, ours, temporary, runtime })
     }
+
+    /// A folder for us that belongs to one more process of the instance.
+    pub(super) fn ours_beside(&self) -> io::Result<PathBuf> {
+        for number in 2_u32.. {
+            let folder = self.ours.join(number.to_string());
+            match std::fs::create_dir(&folder) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                made => return made.map(|()| folder),
+            }
+        }
+        Err(io::Error::other("there is no number left"))
+    }
 }
 
 /// Puts the folder in place of `{scratch}`.

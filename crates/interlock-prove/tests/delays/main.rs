@@ -4,3 +4,4 @@
 mod kit;
 mod python;
 mod slow_files;
+mod windows;

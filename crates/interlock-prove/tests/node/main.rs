@@ -11,3 +11,4 @@ mod outside;
 mod processes;
 mod server;
 mod timers;
+mod windows;

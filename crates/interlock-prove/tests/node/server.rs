@@ -158,11 +158,26 @@ impl Server {
         self.disarm(answers).await
     }
 
+    /// Calls tools together, in one write, while something else is done to the server.
+    pub(crate) async fn disturbed(&mut self, calls: &[(&str, Value)], perturbation: &Perturbation) -> Ran {
+        let (ids, requests) = self.arm_with(calls, perturbation).await;
+        self.send(&requests).await;
+        let answers = self.answers(&ids).await;
+        self.disarm(answers).await
+    }
+
     async fn arm(&mut self, calls: &[(&str, Value)], choices: &[usize]) -> (Vec<i64>, Vec<Value>) {
+        self.arm_with(calls, &Perturbation::NodeOrder { choices: choices.to_vec() }).await
+    }
+
+    async fn arm_with(
+        &mut self,
+        calls: &[(&str, Value)],
+        perturbation: &Perturbation,
+    ) -> (Vec<i64>, Vec<Value>) {
         let ids: Vec<i64> = (1..).map(|step| self.last + step).take(calls.len()).collect();
         self.last += i64::try_from(calls.len()).unwrap();
-        let order = Perturbation::NodeOrder { choices: choices.to_vec() };
-        self.leash.arm(&order, &ids).await.unwrap();
+        self.leash.arm(perturbation, &ids).await.unwrap();
         let request = |(id, (tool, arguments)): (&i64, &(&str, Value))| {
             let params = json!({ "name": tool, "arguments": arguments });
             json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params })

@@ -207,10 +207,12 @@ fn few(set: &CallSet) -> Result<(), usize> {
 }
 
 fn many_choices(schedule: &Schedule) -> Option<usize> {
-    let interlock_model::Perturbation::NodeOrder { choices } = &schedule.perturbation else {
-        return None;
+    let count = match &schedule.perturbation {
+        interlock_model::Perturbation::NodeOrder { choices } => choices.len(),
+        interlock_model::Perturbation::HeldWindow { windows } => windows.len(),
+        _ => return None,
     };
-    (choices.len() > MOST_CHOICES).then_some(choices.len())
+    (count > MOST_CHOICES).then_some(count)
 }
 
 fn shallow(outcome: &Outcome) -> bool {

@@ -11,6 +11,8 @@ use crate::summary::counted;
 
 /// More orders than this are counted.
 const ORDERS: usize = 2;
+/// More race windows than this are not named.
+const WINDOWS: usize = 3;
 
 /// The name of a call: `A` to `Z`, then `AA`, as columns of a table are named.
 pub(super) fn letter(index: usize) -> String {
@@ -151,6 +153,15 @@ pub(super) fn schedule(schedule: &Schedule) -> String {
         Perturbation::NodeOrder { choices } => {
             let choices: Vec<String> = choices.iter().take(40).map(ToString::to_string).collect();
             words.push_str(&format!("; Node's operations let go in a given order ({})", choices.join(" ")));
+        }
+        Perturbation::HeldWindow { windows } => {
+            let places: Vec<String> = windows
+                .iter()
+                .take(WINDOWS)
+                .map(|window| format!("{}:{}", window.file, window.first))
+                .collect();
+            let others = if windows.len() > WINDOWS { " and elsewhere" } else { "" };
+            words.push_str(&format!("; the step behind {}{others} held open", places.join(", ")));
         }
     }
     words

@@ -11,6 +11,7 @@ mod quiet;
 mod rude;
 mod twins;
 mod verdicts;
+mod windows;
 
 use std::{
     path::{Path, PathBuf},

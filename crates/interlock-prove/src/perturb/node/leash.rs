@@ -4,7 +4,7 @@ use std::{io, os::unix::net::UnixListener as Listener, time::Duration};
 
 use async_trait::async_trait;
 use futures_util::{FutureExt, future::join_all};
-use interlock_model::Perturbation;
+use interlock_model::{Perturbation, RaceWindow};
 use tokio::{
     net::UnixListener,
     time::{Instant, timeout, timeout_at},
@@ -82,9 +82,10 @@ fn nobody() -> io::Error {
 #[async_trait]
 impl Leash for NodeLeash {
     async fn arm(&mut self, perturbation: &Perturbation, ids: &[i64]) -> io::Result<()> {
-        let choices = match perturbation {
-            Perturbation::NodeOrder { choices } => Some(choices.as_slice()),
-            Perturbation::None => None,
+        let (choices, windows): (_, &[RaceWindow]) = match perturbation {
+            Perturbation::NodeOrder { choices } => (Some(choices.as_slice()), &[]),
+            Perturbation::HeldWindow { windows } => (None, windows),
+            Perturbation::None => (None, &[]),
             _ => {
                 return Err(io::Error::new(io::ErrorKind::InvalidInput, "not an order of Node's operations"));
             }
@@ -96,7 +97,7 @@ impl Leash for NodeLeash {
         let (greeted, silent): (Vec<_>, Vec<_>) = self.peers.drain(..).partition(|peer| peer.greeted);
         self.peers = silent;
         let arming = greeted.into_iter().map(async |mut peer| {
-            let armed = timeout(ANSWER, peer.arm(run, ids, choices)).await;
+            let armed = timeout(ANSWER, peer.arm(run, ids, choices, windows)).await;
             matches!(armed, Ok(Ok(()))).then_some(peer)
         });
         self.armed = join_all(arming).await.into_iter().flatten().collect();

@@ -49,6 +49,7 @@ const PRELOAD: &[(&str, &str)] = &[
     ("requests.cjs", include_str!("preload/requests.cjs")),
     ("sockets.cjs", include_str!("preload/sockets.cjs")),
     ("timers.cjs", include_str!("preload/timers.cjs")),
+    ("windows.cjs", include_str!("preload/windows.cjs")),
     ("wrap.cjs", include_str!("preload/wrap.cjs")),
 ];
 

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use interlock_model::TickKind;
+use interlock_model::{RaceWindow, TickKind};
 use serde_json::{Value, json};
 use tokio::{
     io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader},
@@ -52,10 +52,18 @@ impl Peer {
         Ok(())
     }
 
-    /// Arms the process and waits until it says so. Without choices it only looks on.
-    pub(super) async fn arm(&mut self, run: u64, ids: &[i64], choices: Option<&[usize]>) -> io::Result<()> {
+    /// Arms the process and waits until it says so. Without choices it only looks on, and holds what it is told to hold.
+    pub(super) async fn arm(
+        &mut self,
+        run: u64,
+        ids: &[i64],
+        choices: Option<&[usize]>,
+        windows: &[RaceWindow],
+    ) -> io::Result<()> {
         let (observe, choices) = (choices.is_none(), choices.unwrap_or_default());
-        let order = json!({ "run": run, "ids": ids, "choices": choices, "observe": observe });
+        let windows = super::super::windows::told(windows);
+        let order =
+            json!({ "run": run, "ids": ids, "choices": choices, "observe": observe, "windows": windows });
         self.say(&json!({ "arm": order })).await?;
         while self.hear().await?.get("armed").and_then(Value::as_u64) != Some(run) {}
         Ok(())
@@ -160,6 +168,6 @@ mod tests {
         theirs.write_all(b"lo\":1}\n").await.unwrap();
         peer.greet().await.unwrap();
         drop(theirs);
-        assert!(peer.arm(1, &[], Some(&[])).await.is_err());
+        assert!(peer.arm(1, &[], Some(&[]), &[]).await.is_err());
     }
 }

@@ -4,8 +4,9 @@ A thread pauses, with the interpreter's lock released, only where the interprete
 a built-in or library function has come back, and when a loop goes round. Between two plain assignments it never does, so neither do we.
 Only worker threads pause: a pause of the main thread or of an event loop's thread would hold up everybody.
 
-Orders come in lines through a named pipe, one for each process: `arm RUN SEED LONGEST BUDGET`, with nanoseconds, and `disarm RUN`. Each is
-answered by a file. The thread that reads them is asleep in between and known to nobody.
+Orders come in lines through a named pipe, one for each process: `arm RUN SEED LONGEST BUDGET`, with nanoseconds, `hold RUN 0`, for the race windows
+that are in a file beside it (`_interlock_windows.py`), and `disarm RUN`. Each is answered by a file. The thread that reads them is asleep in between
+and known to nobody.
 """
 
 import _thread
@@ -18,6 +19,7 @@ MOST_TICKS = 1000
 
 _main = _thread.get_ident()
 _run = None
+_held = None
 _pipe = -1
 _tool = None
 _is_users = {}
@@ -47,9 +49,12 @@ def begin(folder):
 
 
 def _begin_in_child(folder):
-    global _main, _run
+    global _main, _run, _held
     _main = _thread.get_ident()
     _run = None
+    if _held is not None:
+        _held.end()
+        _held = None
     try:
         os.close(_pipe)
         _listen(folder)
@@ -81,7 +86,8 @@ def _obey(pipe, folder):
             line, rest = rest.split(b"\n", 1)
             try:
                 order, run, numbers = line.split(b" ", 2)
-                (_arm if order == b"arm" else _disarm)(run.decode(), [int(word) for word in numbers.split()], folder)
+                obey = {b"arm": _arm, b"hold": _hold}.get(order, _disarm)
+                obey(run.decode(), [int(word) for word in numbers.split()], folder)
             except Exception:
                 # Without an answer the other side knows that it was not obeyed.
                 pass
@@ -98,9 +104,39 @@ def _arm(name, numbers, folder):
     _answer(folder, name, "armed", "")
 
 
+def _hold(name, _numbers, folder):
+    global _held
+    import importlib.util
+    import json
+
+    windows = sys.modules.get("_interlock_windows")
+    if windows is None:
+        path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "_interlock_windows.py")
+        spec = importlib.util.spec_from_file_location("_interlock_windows", path)
+        windows = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(windows)
+        sys.modules["_interlock_windows"] = windows
+    with open(os.path.join(folder, "windows.json"), encoding="utf-8") as file:
+        meant = json.load(file)
+    whose = _Whose(_packages_of_main())
+    _held = windows.Run(meant, lambda path: _judge(whose, path), _main)
+    _held.begin()
+    _answer(folder, name, "armed", "")
+
+
+class _Whose:
+    def __init__(self, packages):
+        self.packages = packages
+
+
 def _disarm(name, _numbers, folder):
-    global _run
+    global _run, _held
     run, _run = _run, None
+    held, _held = _held, None
+    if held is not None:
+        held.end()
+        _answer(folder, name, "free", "".join(["%d %s\n" % tick for tick in held.ticks]))
+        return
     if hasattr(sys, "monitoring") and _tool is not None:
         sys.monitoring.set_events(_tool, 0)
     if run is not None:

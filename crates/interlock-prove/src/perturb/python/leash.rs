@@ -13,7 +13,7 @@ use interlock_model::{Perturbation, TickKind};
 use rustix::{fs::OFlags, io::Errno};
 use tokio::time::{Instant as Deadline, sleep, timeout_at};
 
-use super::super::{Leash, Observed, Tick};
+use super::super::{Leash, Observed, Tick, windows};
 use crate::clock::Instant;
 
 /// The longest pause of a thread.
@@ -24,6 +24,9 @@ const BUDGET: Duration = Duration::from_millis(600);
 
 /// How long all tracers may take to obey: their threads wait for the interpreter's lock like any other.
 const PATIENCE: Duration = Duration::from_secs(2);
+
+/// How long they may take where sources have to be compiled once more.
+const COMPILED_WITHIN: Duration = Duration::from_secs(8);
 
 /// How often we look whether it has.
 const LOOK: Duration = Duration::from_millis(1);
@@ -101,14 +104,23 @@ fn read(path: &Path) -> io::Result<String> {
 #[async_trait]
 impl Leash for Hold {
     async fn arm(&mut self, perturbation: &Perturbation, _ids: &[i64]) -> io::Result<()> {
-        let Perturbation::PythonSwitches { seed } = *perturbation else {
-            let why = format!("the tracer for Python cannot do `{}`", perturbation.name());
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
-        };
         self.run += 1;
+        let (order, patience) = match perturbation {
+            Perturbation::PythonSwitches { seed } => {
+                let (longest, budget) = (LONGEST.as_nanos(), BUDGET.as_nanos());
+                (format!("arm {} {seed} {longest} {budget}\n", self.run), PATIENCE)
+            }
+            Perturbation::HeldWindow { windows } => {
+                fs::write(self.folder.join("windows.json"), windows::told(windows).to_string())?;
+                (format!("hold {} 0\n", self.run), COMPILED_WITHIN)
+            }
+            other => {
+                let why = format!("the tracer for Python cannot do `{}`", other.name());
+                return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+            }
+        };
         self.led.clear();
         self.trouble = None;
-        let order = format!("arm {} {seed} {} {}\n", self.run, LONGEST.as_nanos(), BUDGET.as_nanos());
         for process in self.listeners()? {
             if self.order(process, &order)? {
                 self.led.push(process);
@@ -117,7 +129,7 @@ impl Leash for Hold {
         if self.led.is_empty() {
             self.trouble = Some("no process of the server has loaded the tracer for Python".to_owned());
         }
-        let until = Deadline::now() + PATIENCE;
+        let until = Deadline::now() + patience;
         for process in self.led.clone() {
             if let Err(error) = self.answer(process, "armed", until).await {
                 self.trouble = Some(error.to_string());

@@ -29,6 +29,7 @@ use crate::launch::Launch;
 
 const SITE: &str = include_str!("sitecustomize.py");
 const SWITCHES: &str = include_str!("_interlock_switches.py");
+const WINDOWS: &str = include_str!("_interlock_windows.py");
 
 const SEARCHED: &str = "PYTHONPATH";
 
@@ -72,6 +73,7 @@ impl Perturb for PythonSwitches {
         fs::create_dir_all(&modules)?;
         fs::write(modules.join("sitecustomize.py"), SITE)?;
         fs::write(modules.join("_interlock_switches.py"), SWITCHES)?;
+        fs::write(modules.join("_interlock_windows.py"), WINDOWS)?;
         let mut searched = OsString::from(&modules);
         if let Some(existing) = variable(launch, &self.inherited, SEARCHED).filter(|it| !it.is_empty()) {
             searched.push(":");

@@ -78,6 +78,14 @@ enum Perturbation {
     SlowFiles { seed: u64 },
     PythonSwitches { seed: u64 },
     NodeOrder { choices: Vec<usize> },
+    HeldWindow { windows: Vec<Window> },
+}
+
+#[derive(Serialize, Deserialize)]
+struct Window {
+    file: String,
+    first: u32,
+    last: u32,
 }
 
 /// A time in whole nanoseconds; more than five centuries are five centuries.
@@ -187,6 +195,14 @@ impl From<&interlock_model::Schedule> for Schedule {
                 interlock_model::Perturbation::NodeOrder { choices } => {
                     Some(Perturbation::NodeOrder { choices: choices.clone() })
                 }
+                interlock_model::Perturbation::HeldWindow { windows } => {
+                    let window = |window: &interlock_model::RaceWindow| Window {
+                        file: window.file.clone(),
+                        first: window.first,
+                        last: window.last,
+                    };
+                    Some(Perturbation::HeldWindow { windows: windows.iter().map(window).collect() })
+                }
             },
         }
     }
@@ -211,6 +227,13 @@ impl From<Schedule> for interlock_model::Schedule {
                 Some(Perturbation::NodeOrder { choices }) => {
                     interlock_model::Perturbation::NodeOrder { choices }
                 }
+                Some(Perturbation::HeldWindow { windows }) => {
+                    let window =
+                        |Window { file, first, last }| interlock_model::RaceWindow { file, first, last };
+                    interlock_model::Perturbation::HeldWindow {
+                        windows: windows.into_iter().map(window).collect(),
+                    }
+                }
             },
         }
     }
@@ -218,7 +241,7 @@ impl From<Schedule> for interlock_model::Schedule {
 
 #[cfg(test)]
 mod tests {
-    use interlock_model::{Delivery, Perturbation, Schedule};
+    use interlock_model::{Delivery, Perturbation, RaceWindow, Schedule};
 
     #[test]
     fn ways_of_meeting_have_the_names_that_the_model_gives_them() {
@@ -231,6 +254,9 @@ mod tests {
             Perturbation::SlowFiles { seed: u64::MAX },
             Perturbation::PythonSwitches { seed: 1 },
             Perturbation::NodeOrder { choices: vec![0, 2] },
+            Perturbation::HeldWindow {
+                windows: vec![RaceWindow { file: "a/b.ts".into(), first: 3, last: 5 }],
+            },
         ] {
             let name = perturbation.name();
             let schedule = Schedule { perturbation, ..Schedule::default() };

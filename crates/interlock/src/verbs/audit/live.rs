@@ -10,7 +10,7 @@ use std::{
 
 use anyhow::{Context, Result, anyhow};
 use interlock_guard::policy::{self, ListedTool, Processes, Reach, Sharing, UpstreamConfig};
-use interlock_model::{CallSet, Finding, ProofReport, Report, Verdict};
+use interlock_model::{CallSet, ProofReport, Report, Verdict};
 use interlock_prove::{
     Ask, Budget, Patience, Request, Settled, Target,
     isolate::{Isolation, Kernel, Leave, watch::Watch},
@@ -197,7 +197,8 @@ impl Bench {
     pub(super) fn prove(&mut self, options: &Audit, place: &Place, subject: &mut Subject, steps: &Steps) {
         steps.begin("proving");
         let findings = subject.scan.as_ref().map(|report| report.findings.as_slice()).unwrap_or_default();
-        let findings: Vec<Found> = findings.iter().filter(|one| one.hardening.is_none()).map(found).collect();
+        let findings: Vec<Found> =
+            findings.iter().filter(|one| one.hardening.is_none()).map(Found::of).collect();
         let begin = Instant::now();
         let time = options.budget.unwrap_or_else(|| self.usual_budget());
         let kept_back = time / GUARD_SHARE;
@@ -326,13 +327,4 @@ fn suggested(command: &[String], start: &Start, tools: &[Value], scan: Option<&R
     let tools = ListedTool::all_of(&json!({ "tools": tools }));
     let findings = scan.map(|report| report.findings.as_slice()).unwrap_or_default();
     policy::suggest(&[upstream], &tools, findings)
-}
-
-fn found(finding: &Finding) -> Found {
-    Found {
-        hazard: finding.hazard.clone(),
-        tools: finding.tools.clone(),
-        reach: finding.reach,
-        fingerprint: finding.fingerprint.clone(),
-    }
 }

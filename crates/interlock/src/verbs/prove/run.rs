@@ -3,7 +3,7 @@
 use std::{fs, io::Write, sync::Arc};
 
 use anyhow::{Context, Result, bail};
-use interlock_model::{CallSet, Finding, ProofReport, Report, Verdict};
+use interlock_model::{CallSet, ProofReport, Report, Verdict};
 use interlock_prove::{
     Ask, Budget, Patience, Proved, Request, in_processes,
     perturb::{self, Perturb},
@@ -130,13 +130,7 @@ fn ask(options: &Prove, scanned: Option<&Report>) -> Result<Ask> {
         ));
     }
     if let Some(report) = scanned {
-        let found = |finding: &Finding| Found {
-            hazard: finding.hazard.clone(),
-            tools: finding.tools.clone(),
-            reach: finding.reach,
-            fingerprint: finding.fingerprint.clone(),
-        };
-        return Ok(Ask::Findings { findings: report.findings.iter().map(found).collect() });
+        return Ok(Ask::Findings { findings: report.findings.iter().map(Found::of).collect() });
     }
     if options.calls.is_empty() {
         return Ok(if options.two_processes { Ask::Between } else { Ask::Survey });

@@ -48,7 +48,7 @@ function install(gate) {
 
 let noting = false;
 
-/** A synchronous function of `fs`; what it is made of is not noted again. */
+/** A synchronous function of `fs`; what it is made of is not noted again. Another process may come in between behind it. */
 function noted(gate, name) {
   const original = gate.replace(fs, `${name}Sync`, function (...args) {
     const call = noting ? undefined : gate.current();
@@ -60,6 +60,7 @@ function noted(gate, name) {
       return Reflect.apply(original, this, args);
     } finally {
       noting = false;
+      gate.stall(call);
     }
   });
 }

@@ -7,6 +7,7 @@
 const { AsyncLocalStorage, AsyncResource } = require('node:async_hooks');
 const { performance } = require('node:perf_hooks');
 const { pick, offered } = require('./order.cjs');
+const { located } = require('./windows.cjs');
 
 // Whatever the server or we replace later, the gate itself lives on the real ones.
 const { setImmediate: soon, setTimeout: later, clearTimeout: cancel } = globalThis;
@@ -22,6 +23,9 @@ const LIMBO = 30;
 const PATIENCE = 150;
 /** Milliseconds that what is left at the end gets to finish. */
 const FAREWELL = 250;
+/** Milliseconds for which a race window is held open, and how often for one call at one place. */
+const HOLD = 60;
+const HOLDS = 2;
 /** Steps of one schedule, and operations that are told of. */
 const STEPS = 2000;
 const TICKS = 10000;
@@ -45,13 +49,15 @@ const within = (call, body) => context.run({ call, inside: true }, body);
 /** Runs what follows on an operation: the call itself again. */
 const outside = (call, body) => context.run({ call, inside: false }, body);
 
-/** With `observe`, nothing waits: what goes on is only noted. */
-function arm({ ids, choices, observe }) {
+/** With `observe`, nothing waits: what goes on is only noted, and held for a while where it was begun in one of the `windows`. */
+function arm({ ids, choices, observe, windows = [] }) {
   if (run) disarm();
   run = {
-    calls: ids.map((id, index) => ({ id, index, arrived: false, answered: false, under: new Set(), limbo: 0 })),
+    calls: ids.map((id, index) => ({ id, index, arrived: false, answered: false, under: new Set(), limbo: 0, holds: new Map() })),
     choices,
     observe,
+    windows,
+    lanes: new Map(),
     waiting: [],
     last: null,
     streak: 0,
@@ -121,6 +127,38 @@ function wait(call, { word, kind, on = '', lane, strict = false, patience = PATI
     news(run);
   }
   return operation;
+}
+
+/** The place at which an operation of a call is held, if it is begun in a race window that was not held often enough. */
+function held(call, lane) {
+  const of = call.run;
+  if (run !== of || of.windows.length === 0) return undefined;
+  if (lane !== undefined) of.lanes.set(lane, (of.lanes.get(lane) ?? new Set()).add(call));
+  const place = located(of.windows);
+  const times = call.holds.get(place) ?? 0;
+  if (place === undefined || times >= HOLDS) return undefined;
+  call.holds.set(place, times + 1);
+  return { place, lane };
+}
+
+/** Goes on at once, or later where an operation is held. */
+function goOn(call, hold, body) {
+  const of = call.run;
+  if (!hold || run !== of) return body();
+  note(call, 'wait', 'hold', hold.place);
+  later(() => {
+    // What comes back over one connection comes in its order.
+    if (of.lanes.get(hold.lane)?.size > 1) of.unnatural = true;
+    body();
+  }, HOLD);
+}
+
+/** All of the process stands still behind a synchronous operation in a race window, as any system may let it. */
+function stall(call) {
+  const hold = held(call);
+  if (!hold) return;
+  note(call, 'wait', 'stall', hold.place);
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, HOLD);
 }
 
 /** Takes back what was made to wait. */
@@ -266,4 +304,23 @@ function replace(owner, name, substitute) {
   return original;
 }
 
-module.exports = { armed, current, enter, within, outside, arm, arrive, answered, wait, withdraw, track, note, finish, disarm, replace };
+module.exports = {
+  armed,
+  current,
+  enter,
+  within,
+  outside,
+  arm,
+  arrive,
+  answered,
+  wait,
+  held,
+  goOn,
+  stall,
+  withdraw,
+  track,
+  note,
+  finish,
+  disarm,
+  replace,
+};

@@ -13,16 +13,20 @@ function promised(gate, owner, name, about) {
     const operation = call && about(args, this);
     if (!operation) return Reflect.apply(original, this, args);
     if (operation === 'track') return tracked(gate, call, gate.within(call, () => Reflect.apply(original, this, args)));
+    const hold = gate.held(call, operation.lane);
+    const settled = (body) => gate.goOn(call, hold, body);
     return new Promise((resolve, reject) => {
-      gate.wait(call, operation, (done) => settle(() => Reflect.apply(original, this, args), done, resolve, reject));
+      gate.wait(call, operation, (done) => settle(() => Reflect.apply(original, this, args), settled, done, resolve, reject));
     });
   });
 }
 
-function settle(begin, done, resolve, reject) {
+function settle(begin, settled, done, resolve, reject) {
   const end = (tell) => (value) => {
-    done();
-    tell(value);
+    settled(() => {
+      done();
+      tell(value);
+    });
   };
   try {
     Promise.resolve(begin()).then(end(resolve), end(reject));
@@ -47,10 +51,13 @@ function called(gate, owner, name, about, returns = () => undefined) {
     if (!operation) return Reflect.apply(original, this, args);
     // What follows runs for the call again, not inside of the operation.
     const callback = AsyncResource.bind(args[at]);
+    const hold = operation === 'track' ? undefined : gate.held(call, operation.lane);
     const begin = (done) => {
       const back = function (...results) {
-        done();
-        return Reflect.apply(callback, this, results);
+        return gate.goOn(call, hold, () => {
+          done();
+          return Reflect.apply(callback, this, results);
+        });
       };
       try {
         return Reflect.apply(original, this, args.map((argument, index) => (index === at ? back : argument)));
