@@ -2,6 +2,7 @@
 
 mod closed_twice;
 mod counted_late;
+mod endless;
 mod entry_kept;
 mod handed_out;
 mod places;

@@ -15,7 +15,7 @@
 //!
 //! Where the process ends, nothing is left to race for. A tool that replaces what all share is in `replaced.rs`, one that closes an entry of
 //! a map in `entry_kept.rs`, a channel that is closed twice in `closed_twice.rs`, what is used behind the lock under which it was looked
-//! up in `handed_out.rs`, and a goroutine that counts itself in too late in `counted_late.rs`.
+//! up in `handed_out.rs`, a goroutine that counts itself in too late in `counted_late.rs`, and a loop that nothing ends in `endless.rs`.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -35,6 +35,7 @@ use super::{
     HAZARD,
     closed_twice::closed_twice,
     counted_late::{asked_early, counted_late},
+    endless::endless,
     entry_kept::entries_kept,
     handed_out::handed_out,
     replaced::replaced,
@@ -53,7 +54,7 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
         |entry| idle(view, entry).into_iter().chain(replaced(view, entry)).chain(closed_twice(entry));
     if closers.is_empty() {
         let found = view.entries_with(Kinds::CLOSE).flat_map(torn_down).chain(entries_kept(view));
-        let late = counted_late(view).into_iter().chain(asked_early(view));
+        let late = counted_late(view).into_iter().chain(asked_early(view)).chain(endless(view));
         return found.chain(handed_out(view)).chain(late).collect();
     }
     // Paths that lead to the same place end alike, whatever they start at.
@@ -68,7 +69,7 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
     found.extend(counted_late(view));
     // What is told of a test of a flag is not told again of what was looked up with it.
     let known: BTreeSet<_> = found.iter().map(|issue| issue.function).collect();
-    let others = handed_out(view).into_iter().chain(asked_early(view));
+    let others = handed_out(view).into_iter().chain(asked_early(view)).chain(endless(view));
     found.extend(others.filter(|issue| !known.contains(&issue.function)));
     found
 }
@@ -139,7 +140,7 @@ fn is_flag(entry: &Entry<'_>, path: &AccessPath) -> bool {
 }
 
 /// Whether a step belongs to something that closes: an event, or a function of that name.
-fn is_close(entry: &Entry<'_>, at: At) -> bool {
+pub(super) fn is_close(entry: &Entry<'_>, at: At) -> bool {
     let name = entry.function_name(entry.function_of(at));
     *entry.runs == Runs::Event
         || entry.control().detached(at).is_some()
@@ -241,7 +242,7 @@ fn use_after(entry: &Entry<'_>, test: At, check: At, handle: &AccessPath) -> Opt
     })
 }
 
-fn uses(entry: &Entry<'_>, at: At, handle: &AccessPath) -> bool {
+pub(super) fn uses(entry: &Entry<'_>, at: At, handle: &AccessPath) -> bool {
     let over = match entry.op(at) {
         Some(
             Op::Read { via: Some(via), .. }

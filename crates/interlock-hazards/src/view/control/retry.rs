@@ -178,8 +178,11 @@ impl<'v, 'e> Control<'v, 'e> {
                 self.0.flow().depends_on(*value, answer)
                     && (!is_request || self.says_whether_it_worked(*value, answer))
             };
+            // Who leaves because of a failure does not try again: where failures are values, a no is one.
+            let fails = !self.0.program.function(self.0.function_of(check)).is_none_or(|it| it.unwinds)
+                && on.iter().any(|value| self.0.name_of(*value).to_ascii_lowercase().ends_with("err"));
             on.iter().any(asks)
-                && [true, false].into_iter().any(|yes| {
+                && [true, false].into_iter().filter(|yes| *yes || !fails).any(|yes| {
                     let (one, other) = (self.branch(check, yes), self.branch(check, !yes));
                     let throws = (if yes { then } else { otherwise }).last().is_some_and(is_throw);
                     // Giving up because of it is no success, even if somebody further out answers for that.
