@@ -79,7 +79,9 @@ impl<'a> Lowerer<'a> {
     /// Where a variable is, without what is remembered of what it was made as.
     fn bare_place(&mut self, symbol: u32) -> Val {
         let Some(found) = self.facts.symbol(symbol) else { return Val::nothing() };
-        let (global, owner) = (found.global, found.function);
+        let (global, owner, name) = (found.global, found.function, found.name);
+        // A class inside a function is known by its name, in its own methods too.
+        let is_class = found.kind == SymbolKind::Class && !found.reassigned;
         let held = self.facts.held(symbol);
         if global {
             let path = self.global(symbol);
@@ -99,6 +101,10 @@ impl<'a> Lowerer<'a> {
         let alias = self.binding(symbol).and_then(|binding| self.paths.get(binding.alias? as usize));
         if let Some(module) = alias.filter(|path| is_module(path)) {
             return Val::path(module.clone(), vec![], flag::MODULE);
+        }
+        if is_class {
+            let path = AccessPath::of(Root::Global(self.names.global(name.as_str())));
+            return Val::path(path, vec![], 0);
         }
         if owner != self.cx.id {
             let value = self.capture(symbol);

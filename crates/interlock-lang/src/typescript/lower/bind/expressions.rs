@@ -65,7 +65,7 @@ impl<'a> Binder<'a> {
                 });
             }
             Expression::FunctionExpression(it) => self.function(it),
-            Expression::ClassExpression(it) => self.class(it),
+            Expression::ClassExpression(it) => self.class(it, None),
             Expression::AssignmentExpression(it) => {
                 let counted = if it.operator.is_assign() {
                     it.left.get_identifier_name().is_some_and(|name| counts_on(&it.right, name))

@@ -89,6 +89,16 @@ impl<'a> Binder<'a> {
         number
     }
 
+    /// A second name, known from here to the end of the scope, of a class that a variable is made as.
+    pub(super) fn call_also(&mut self, id: &BindingIdentifier<'a>, variable: u32) {
+        if let Some(symbol) = self.facts.symbols.get_mut(variable as usize) {
+            symbol.kind = SymbolKind::Class;
+        }
+        id.symbol_id.set(Some(SymbolId::from_usize(variable as usize)));
+        let before = self.names.insert(id.name, variable);
+        self.hidden.push((id.name, before));
+    }
+
     pub(super) fn declare_pattern(&mut self, pattern: &BindingPattern<'a>, kind: SymbolKind) {
         match pattern {
             BindingPattern::BindingIdentifier(id) => {

@@ -1,7 +1,7 @@
 //! Statements, declarations and classes, in the order of the source.
 
 use oxc_ast::ast::{
-    Class, ClassElement, Declaration, Decorator, ExportDefaultDeclarationKind, ForStatementInit,
+    Class, ClassElement, Declaration, Decorator, ExportDefaultDeclarationKind, Expression, ForStatementInit,
     ForStatementLeft, Function, Statement, TSNamespaceDeclaration, TSNamespaceDeclarationBody,
     VariableDeclaration,
 };
@@ -101,7 +101,7 @@ impl<'a> Binder<'a> {
             Statement::ExportDeclaration(it) => self.declaration(&it.declaration),
             Statement::ExportDefaultDeclaration(it) => match &it.declaration {
                 ExportDefaultDeclarationKind::FunctionDeclaration(function) => self.function(function),
-                ExportDefaultDeclarationKind::ClassDeclaration(class) => self.class(class),
+                ExportDefaultDeclarationKind::ClassDeclaration(class) => self.class(class, None),
                 other => self.maybe(other.as_expression()),
             },
             Statement::ExportNamedDeclaration(it) => {
@@ -137,7 +137,7 @@ impl<'a> Binder<'a> {
     fn each(
         &mut self,
         left: &ForStatementLeft<'a>,
-        right: &oxc_ast::ast::Expression<'a>,
+        right: &Expression<'a>,
         body: &Statement<'a>,
         node: &std::cell::Cell<oxc_syntax::node::NodeId>,
     ) {
@@ -164,7 +164,7 @@ impl<'a> Binder<'a> {
         match declaration {
             Declaration::VariableDeclaration(it) => self.variables(it),
             Declaration::FunctionDeclaration(it) => self.function(it),
-            Declaration::ClassDeclaration(it) => self.class(it),
+            Declaration::ClassDeclaration(it) => self.class(it, None),
             Declaration::TSEnumDeclaration(it) => {
                 for member in &it.body.members {
                     self.maybe(member.initializer.as_ref());
@@ -201,7 +201,13 @@ impl<'a> Binder<'a> {
                 {
                     self.hold(symbol, function);
                 }
-                self.expression(init);
+                match init.get_inner_expression() {
+                    Expression::ClassExpression(class) => {
+                        let id = declarator.id.get_binding_identifier();
+                        self.class(class, id.and_then(|id| super::symbol_of(&id.symbol_id)));
+                    }
+                    _ => self.expression(init),
+                }
             }
             // A variable that a loop declares inside itself is new on every turn; a hoisted one is assigned.
             if variables.kind.is_var() && declarator.init.is_some() {
@@ -236,14 +242,19 @@ impl<'a> Binder<'a> {
         }
     }
 
-    pub(super) fn class(&mut self, class: &Class<'a>) {
+    /// A class, and the variable that it is made for. Its own name is another one for that variable: `const Store = class _Store { … }`
+    /// is what compilers make of a class that names itself.
+    pub(super) fn class(&mut self, class: &Class<'a>, variable: Option<u32>) {
         if let Some(heritage) = &class.heritage {
             self.expression(&heritage.expression);
         }
         let constructor = self.add_class(&class.scope_id);
         self.scope(|this| {
             if let Some(id) = class.id.as_ref().filter(|id| id.symbol_id.get().is_none()) {
-                this.declare(id, SymbolKind::Class);
+                match variable {
+                    Some(variable) => this.call_also(id, variable),
+                    None => drop(this.declare(id, SymbolKind::Class)),
+                }
             }
             this.announced(&class.decorators);
             for element in &class.body.body {
@@ -293,7 +304,7 @@ impl<'a> Binder<'a> {
         key: &oxc_ast::ast::PropertyKey<'a>,
         computed: bool,
         fixed: bool,
-        value: Option<&oxc_ast::ast::Expression<'a>>,
+        value: Option<&Expression<'a>>,
         constructor: u32,
     ) {
         if computed {

@@ -268,6 +268,40 @@ exports.default = run;
 }
 
 #[test]
+fn the_own_name_of_a_class_expression_means_the_class() {
+    check(
+        "a.js",
+        r#"
+var Store = class _Store {
+  static shared = new _Store();
+  static open() { return new _Store(); }
+};
+function make() {
+  const Local = class _Local {
+    static open() { return new _Local(); }
+  };
+  return class Given {
+    static open() { return new Given(); }
+  };
+}
+const count = function down(n) { return n > 0 ? down(n - 1) : new Store(); };
+"#,
+        expect![[r#"
+            class a.js::Store [constructor=Store.constructor, open=Store.open] {}
+            class a.js::Local [constructor=Local.constructor, open=Local.open] {}
+            class a.js::Given [constructor=Given.constructor, open=Given.open] {}
+            ::Store.shared = new ::Store()
+            ::count = fn count
+            make is bound to ::make
+            Store.open is bound to ::Store.open
+            Local.open is bound to ::Local.open
+            Given.open is bound to ::Given.open
+            count is bound to ::count
+        "#]],
+    );
+}
+
+#[test]
 fn classes_and_what_they_hold() {
     check(
         "a.ts",
