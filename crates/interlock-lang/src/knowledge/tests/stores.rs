@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 
-use super::script::{check, closure, list, number, object, text, yes};
+use super::script::{check, closure, list, number, object, template, text, yes};
 use crate::Arg;
 
 #[test]
@@ -390,5 +390,36 @@ fn points_are_replaced_whole_and_their_payloads_field_by_field() {
             20      delete.2 = delete row "notes"[data]
             21      deleteCollection = delete row "notes"[*]
         "#]],
+    );
+}
+
+#[test]
+fn a_table_of_lancedb_is_asked_and_changed_by_the_text_of_a_condition() {
+    check(
+        |s, [id, _, data]| {
+            let db = s.export("@lancedb/lancedb", "connect", [text("/data")]);
+            let table = s.method(&db, "openTable", [text("memories")]);
+            let by_id = || template([text("id = '"), id.clone(), text("'")]);
+            s.chain(&table, &[("query", vec![]), ("where", vec![by_id()]), ("toArray", vec![])]);
+            s.method(&table, "delete", [by_id()]);
+            s.method(&table, "add", [list([object([("id", id.clone()), ("content", data.clone())])])]);
+            s.method(
+                &table,
+                "update",
+                [object([("where", by_id()), ("values", object([("content", data.clone())]))])],
+            );
+            s.method(&table, "countRows", [by_id()]);
+        },
+        expect![[r##"
+            1       connect = derived
+            2       openTable = derived from connect
+            3       query = new
+            3       where = new
+            3       toArray = read row "memories"[id]
+            4       delete = delete row "memories"[id]
+            5       add = write exclusive row "memories"[id].{id, content} from id, data
+            6       update = write blind row "memories"[id].{content} from data
+            7       countRows = read total of row "memories"[id]
+        "##]],
     );
 }
