@@ -68,12 +68,17 @@ fn of_several(eval: &Evaluator<'_, '_>, part: &Arg) -> Option<Vec<Name>> {
 
 /// The calls that put a description together, the last one first.
 fn chain<'m>(eval: &Evaluator<'_, 'm>, described: &Arg) -> Vec<&'m Site> {
+    match described.shape {
+        Shape::Call(site) => chain_to(eval, site),
+        _ => vec![],
+    }
+}
+
+/// A call, and those on whose results it is called, the last one first.
+pub(super) fn chain_to<'m>(eval: &Evaluator<'_, 'm>, last: u32) -> Vec<&'m Site> {
     let sites = &eval.flat.sites;
     let mut links: Vec<&'m Site> = vec![];
-    let mut next = match described.shape {
-        Shape::Call(site) => Some(site),
-        _ => None,
-    };
+    let mut next = Some(last);
     while let Some(site) = next.and_then(|number| sites.get(number as usize)) {
         if links.len() == LONGEST_CHAIN {
             break;
@@ -91,7 +96,7 @@ fn chain<'m>(eval: &Evaluator<'_, 'm>, described: &Arg) -> Vec<&'m Site> {
 }
 
 /// What is called on what came before.
-fn method(site: &Site) -> Option<&str> {
+pub(super) fn method(site: &Site) -> Option<&str> {
     match site.callee.as_ref()?.fields.last()? {
         Field::Name(name) => Some(name),
         Field::At(_) => None,

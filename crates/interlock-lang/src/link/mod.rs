@@ -30,6 +30,7 @@ mod rewrite;
 mod waits;
 
 mod drizzle;
+mod knex;
 pub(crate) mod tables;
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
 //! The tables and collections that the sources declare: `CREATE TABLE` in a text, Mongoose schemas, Drizzle tables, Sequelize models,
-//! the files of schemas.
+//! migrations of Knex, the files of schemas.
 
 use interlock_model::ir::{FunctionId, Name, Table, Term};
 use rustc_hash::FxHashMap;
 
-use super::drizzle;
+use super::{drizzle, knex};
 use crate::{
     Arg, Schema, Shape,
     eval::{AbstractValue, Evaluator},
@@ -60,7 +60,7 @@ pub(super) fn may_declare(site: &Site) -> bool {
         }
         _ => false,
     };
-    model || site.arguments.iter().any(may_create)
+    model || knex::may_describe(site) || site.arguments.iter().any(may_create)
 }
 
 /// Whether a statement that makes a table may stand in an argument.
@@ -150,7 +150,12 @@ impl Tables {
             _ if matches!(callee.fields.last(), Some(interlock_model::ir::Field::Name(last)) if &**last == "define") => {
                 (members(described), unique_members(described))
             }
-            _ => return,
+            _ => match described.shape {
+                Shape::Function { function, .. } if knex::may_describe(site) => {
+                    knex::described(eval, function)
+                }
+                _ => return,
+            },
         };
         if !columns.is_empty() {
             self.add(Table { name: name.clone(), columns, keys });
