@@ -20,6 +20,8 @@ pub struct Semantics {
     pub constructor: Option<&'static str>,
     /// The global by which a method names what is above its class: `super`.
     pub above: Option<&'static str>,
+    /// The member by which a function says what it is called: `__name__`. `None` where that is not followed.
+    pub function_name: Option<&'static str>,
     /// Whether a list or a map with nothing in it counts as a no.
     pub empty_is_false: bool,
     /// Whether a function gives back several things, and a call that is handed nothing but such a call is handed them all: Go.

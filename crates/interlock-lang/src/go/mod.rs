@@ -73,6 +73,7 @@ impl Frontend for Go {
             lookup: Lookup::Shallowest,
             constructor: None,
             above: None,
+            function_name: None,
             empty_is_false: false,
             tuples: true,
             bare_maps: true,

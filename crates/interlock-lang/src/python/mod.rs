@@ -79,6 +79,7 @@ impl Frontend for Python {
             lookup: Lookup::DepthFirst,
             constructor: Some("constructor"),
             above: Some("super"),
+            function_name: Some("__name__"),
             empty_is_false: true,
             tuples: false,
             bare_maps: false,

@@ -114,6 +114,27 @@ impl<'x, 'i> Discovery<'x, 'i> {
         }
     }
 
+    /// Makes a function a tool under a name, or its own, with each of these before it. `options` say what else is known of it.
+    pub(super) fn serve_under(
+        &mut self,
+        function: u32,
+        name: Option<&Name>,
+        prefixes: &[String],
+        options: &[AbstractValue<'i>],
+    ) {
+        let own = name.cloned().unwrap_or_else(|| self.called_like(function));
+        for prefix in prefixes {
+            let name = if prefix.is_empty() { own.clone() } else { [prefix, &*own].concat().into() };
+            let mut tool = Self::plain(name);
+            for object in options {
+                let described = self.index.tool_in(tool.name.clone(), object);
+                tool.read_only |= described.read_only;
+                tool.idempotent |= described.idempotent;
+            }
+            self.serve(function, tool);
+        }
+    }
+
     /// Makes a function an entry that is no tool.
     pub(super) fn entry(&mut self, function: u32) {
         self.handlers.entry(function).or_default();

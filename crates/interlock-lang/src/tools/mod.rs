@@ -20,6 +20,7 @@ mod register;
 
 mod constructed;
 mod mounted;
+mod overridden;
 
 mod dispatch;
 mod lookup;

@@ -1,12 +1,15 @@
 //! Servers that take over the tools of others: `main.mount(weather, prefix="weather")` calls its `forecast` `weather_forecast`.
 
-use interlock_model::ir::{Field, Name, Root, Term};
+use interlock_model::ir::{AccessPath, Field, FunctionId, Name, Root, Term};
 
-use super::{AbstractValue, Context, call_kind::CallKind, exact_place, index::Index, split_method};
+use super::{AbstractValue, Context, Unbound, call_kind::CallKind, exact_place, index::Index, split_method};
 use crate::{Arg, module::Site};
 
-/// How many servers may be inside each other.
+/// How many servers may be inside each other, and how many functions may lead to where one is made.
 const DEPTH: usize = 4;
+
+/// Under how many names a tool is known whose server is taken over more than once.
+const NAMES: usize = 16;
 
 /// How long a name may grow.
 const LONG: usize = 256;
@@ -16,6 +19,7 @@ const LONG: usize = 256;
 pub(super) struct Mounted {
     server: Which,
     within: Option<Which>,
+    /// Nothing, where they keep their names.
     prefix: Name,
 }
 
@@ -28,60 +32,109 @@ enum Which {
     Kept(String),
 }
 
-/// What stands before the names of the tools that a call registers.
-pub(super) fn prefix<'i>(index: &Index<'i>, site: &'i Site, at: &Context<'i>) -> Option<String> {
-    let mounted = index.mounted();
-    if mounted.is_empty() {
-        return None;
+/// What stands before the names of the tools that a call registers: one for each way to them, of which there is one at least.
+pub(super) fn prefixes<'i>(index: &Index<'i>, site: &'i Site, at: &Context<'i>) -> Vec<String> {
+    let server = || {
+        let callee = site.callee.as_ref()?;
+        let (_, fields) = split_method(callee)?;
+        which(index, &index.walk(&callee.root, fields, at), &callee.root, fields)
+    };
+    let mut found = match index.mounted() {
+        [] => vec![],
+        mounted => server().map_or_else(Vec::new, |server| ways(index, mounted, &server, DEPTH)),
+    };
+    found.dedup();
+    if found.is_empty() {
+        found.push(String::new());
     }
-    let callee = site.callee.as_ref()?;
-    let (_, fields) = split_method(callee)?;
-    let mut server = which(&index.walk(&callee.root, fields, at), &callee.root, fields);
-    let mut whole = String::new();
-    for _ in 0..DEPTH {
-        let Some(mount) = mounted.iter().find(|mounted| Some(&mounted.server) == server.as_ref()) else {
-            break;
-        };
-        if whole.len() + mount.prefix.len() > LONG {
-            break;
-        }
-        whole = [&*mount.prefix, &*index.sdk().mount.joined, &*whole].concat();
-        server.clone_from(&mount.within);
+    found
+}
+
+/// What stands before the names of a server's tools.
+fn ways(index: &Index<'_>, mounted: &[Mounted], server: &Which, depth: usize) -> Vec<String> {
+    let Some(depth) = depth.checked_sub(1) else { return vec![] };
+    let mut found = vec![];
+    for mount in mounted.iter().filter(|mount| mount.server == *server) {
+        let around = mount.within.as_ref().map(|within| ways(index, mounted, within, depth));
+        let around = around.filter(|around| !around.is_empty()).unwrap_or_else(|| vec![String::new()]);
+        let joined = if mount.prefix.is_empty() { "" } else { &*index.sdk().mount.joined };
+        let named = around.iter().map(|around| [around, &*mount.prefix, joined].concat());
+        found.extend(named.filter(|name| name.len() <= LONG));
+        found.truncate(NAMES);
     }
-    (!whole.is_empty()).then_some(whole)
+    found
 }
 
 /// Which server something is that is found at a path.
-fn which(thing: &AbstractValue<'_>, root: &Root, fields: &[Field]) -> Option<Which> {
+fn which<'i>(index: &Index<'i>, thing: &AbstractValue<'i>, root: &Root, fields: &[Field]) -> Option<Which> {
     match thing {
-        AbstractValue::Call(number, _) => Some(Which::Made(*number)),
+        AbstractValue::Call(..) => made(index, thing, DEPTH).map(Which::Made),
         AbstractValue::Instance(..) => exact_place(root, fields, None).map(|place| Which::Kept(place.into())),
         _ => None,
     }
 }
 
+/// The call that makes a server: it may stand in a function that gives the server back.
+fn made<'i>(index: &Index<'i>, thing: &AbstractValue<'i>, depth: usize) -> Option<u32> {
+    let (AbstractValue::Call(number, at), Some(depth)) = (thing, depth.checked_sub(1)) else { return None };
+    let made = || {
+        let site = index.site(*number)?;
+        let at = at.go(site.within);
+        let AbstractValue::Function(FunctionId(function), env) = index.path(site.callee.as_ref()?, &at)
+        else {
+            return None;
+        };
+        let env = env.with(function, index.handed_over(function, site, &at));
+        made(index, &index.returned(function, &env), depth)
+    };
+    Some(made().unwrap_or(*number))
+}
+
 /// The servers of a tree that others take over.
-pub(super) fn all(index: &Index<'_>) -> Vec<Mounted> {
+pub(super) fn all<'i>(index: &Index<'i>) -> Vec<Mounted> {
     let known = &index.sdk().mount;
     let mut mounted = vec![];
     for (_, site) in index.calls_that(CallKind::REGISTERS) {
         let Some((method, fields)) = site.callee.as_ref().and_then(split_method) else { continue };
         let (true, Some(callee)) = (known.methods.contains(method), &site.callee) else { continue };
-        let at = Context::plain(site.within);
-        let things: Vec<AbstractValue<'_>> =
-            site.arguments.iter().map(|arg| index.evaluate(arg, &at)).collect();
-        let option =
-            |arg: &Arg| known.prefix.iter().find_map(|option| arg.member(option)?.literal().cloned());
-        let named = things.iter().find_map(|thing| thing.text().cloned());
-        let named = named.or_else(|| site.arguments.iter().find_map(option));
-        let server = things.iter().zip(&site.arguments).find_map(|(thing, arg)| match &arg.term {
-            Term::Path(path) => which(thing, &path.root, &path.fields),
-            _ => which(thing, &Root::This, &[]),
-        });
-        if let (Some(prefix), Some(server)) = (named, server) {
-            let within = which(&index.walk(&callee.root, fields, &at), &callee.root, fields);
-            mounted.push(Mounted { server, within, prefix });
+        // A list or the callers may say which server it is, and what its tools are called by.
+        let ask = |at: &Context<'i>| -> Vec<Unbound> {
+            let things = site.arguments.iter().map(|arg| index.settle(index.evaluate(arg, at)).unbound());
+            let options = site.arguments.iter().filter_map(|arg| prefix_in(index, arg, at)?.unbound());
+            things.flatten().chain(options).collect()
+        };
+        for env in index.caller_contexts(site.within, ask) {
+            mounted.extend(mount(index, site, (callee, fields), &Context { function: site.within, env }));
         }
     }
     mounted
+}
+
+/// What a call comes to that takes a server over, in one context.
+fn mount<'i>(
+    index: &Index<'i>,
+    site: &'i Site,
+    (callee, fields): (&'i AccessPath, &'i [Field]),
+    at: &Context<'i>,
+) -> Option<Mounted> {
+    let things: Vec<AbstractValue<'i>> = site.arguments.iter().map(|arg| index.evaluate(arg, at)).collect();
+    let text = |thing: &AbstractValue<'i>| index.settle(thing.clone()).text().cloned();
+    let option = |arg: &'i Arg| prefix_in(index, arg, at)?.text().cloned();
+    let named = things.iter().find_map(text).or_else(|| site.arguments.iter().find_map(option));
+    // A web application is put under an address.
+    if named.as_ref().is_some_and(|name| name.contains('/')) {
+        return None;
+    }
+    let server = things.iter().zip(&site.arguments).find_map(|(thing, arg)| match &arg.term {
+        Term::Path(path) => which(index, thing, &path.root, &path.fields),
+        _ => which(index, thing, &Root::This, &[]),
+    })?;
+    let within = which(index, &index.walk(&callee.root, fields, at), &callee.root, fields);
+    Some(Mounted { server, within, prefix: named.unwrap_or_else(|| "".into()) })
+}
+
+/// The option among arguments that are handed over by name which says what the tools are called by.
+fn prefix_in<'i>(index: &Index<'i>, arg: &'i Arg, at: &Context<'i>) -> Option<AbstractValue<'i>> {
+    let mut options = index.sdk().mount.prefix.iter();
+    options.find_map(|option| Some(index.settle(index.evaluate(arg.member(option)?, at))))
 }

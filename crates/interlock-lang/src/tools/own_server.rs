@@ -18,7 +18,7 @@
 //! What such a method does with what it is handed is not followed: that it is a method of the class that answers, and goes by a name that
 //! registers, says enough. Where `dispatch` has followed the table to its functions, they are served already and nothing is added here.
 
-use interlock_model::ir::{FunctionId, Name, Tool};
+use interlock_model::ir::{FunctionId, Name};
 
 use super::{
     AbstractValue, Context, call_kind::CallKind, discovery::Discovery, index::Index, mounted, split_method,
@@ -77,20 +77,11 @@ fn register<'i>(discovery: &mut Discovery<'_, 'i>, site: &'i Site) {
             beside.iter().find_map(|thing| index.text(thing.clone()).text().cloned()).or_else(|| {
                 beside.iter().chain([&work]).find_map(|object| index.name_in(object).text().cloned())
             });
-        let prefix = mounted::prefix(index, site, &at);
+        let prefixes = mounted::prefixes(index, site, &at);
         for function in
             functions.into_iter().filter(|function| !discovery.serves_inside(*function)).collect::<Vec<_>>()
         {
-            let name = named.clone().unwrap_or_else(|| discovery.called_like(function));
-            let name =
-                prefix.as_ref().map_or_else(|| name.clone(), |prefix| [prefix, &*name].concat().into());
-            let mut tool = Tool { name, read_only: false, idempotent: false };
-            for object in &beside {
-                let described = index.tool_in(tool.name.clone(), object);
-                tool.read_only |= described.read_only;
-                tool.idempotent |= described.idempotent;
-            }
-            discovery.serve(function, tool);
+            discovery.serve_under(function, named.as_ref(), &prefixes, &beside);
             discovery.called_by_tree.push(FunctionId(function));
         }
     }

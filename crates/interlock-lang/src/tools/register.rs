@@ -9,7 +9,7 @@ use super::{
     discovery::Discovery,
     dispatch, exact_name,
     index::{Definition, Index},
-    mounted, per_tool, shape, split_method,
+    mounted, overridden, per_tool, shape, split_method,
 };
 use crate::{
     Arg, Shape,
@@ -20,7 +20,7 @@ use crate::{
 /// Looks at every call of the tree that is called like a registration.
 pub(super) fn registrations<'i>(discovery: &mut Discovery<'_, 'i>) {
     let index = discovery.index;
-    let mut overridden = vec![];
+    let (mut overridden, mut above) = (vec![], vec![]);
     for (number, site) in index.calls_that(CallKind::REGISTERS) {
         let called = site.callee.as_ref().and_then(split_method).map(|(method, _)| method);
         let called = called.or_else(|| function_of_library(index, site));
@@ -51,7 +51,9 @@ pub(super) fn registrations<'i>(discovery: &mut Discovery<'_, 'i>) {
             }
             Registers::Object => first_object(discovery, number, site),
             Registers::Described => pair(discovery, number, site),
-            Registers::Function => function(discovery, site),
+            // Under which name depends on who calls the method of the tree that it is in.
+            Registers::Function if overridden::calls_above(index, site) => above.push(site),
+            Registers::Function => function(discovery, site, false),
             Registers::Calls => each_function(discovery, site, dispatch::calls),
             Registers::Lists => each_function(discovery, site, |discovery, function| {
                 dispatch::lists(discovery, function);
@@ -67,24 +69,9 @@ pub(super) fn registrations<'i>(discovery: &mut Discovery<'_, 'i>) {
             }
         }
     }
-    overridden.into_iter().for_each(|site| by_override(discovery, site));
+    overridden.into_iter().for_each(|site| overridden::tool(discovery, site));
+    above.into_iter().for_each(|site| function(discovery, site, true));
     assigned_entries(discovery);
-}
-
-/// A registration by a method that the tree puts in the place of the library's: `class Logged(FastMCP): def tool(self, …)`. Where it was
-/// not followed to the library's own, what is handed to it is a tool all the same.
-fn by_override<'i>(discovery: &mut Discovery<'_, 'i>, site: &'i Site) {
-    let index = discovery.index;
-    let (Some(callee), Some(work)) = (&site.callee, site.arguments.first()) else { return };
-    let at = Context::plain(site.within);
-    let of_sdk = library_of(index, callee, &at).is_some_and(|library| index.sdk().may_be_sdk(&library));
-    let work = index.evaluate(work, &at);
-    let known = |discovery: &mut Discovery<'_, 'i>| {
-        discovery.functions(&work).iter().any(|function| discovery.serves_inside(*function))
-    };
-    if of_sdk && !known(discovery) {
-        function(discovery, site);
-    }
 }
 
 /// The name of a function by which a library registers what describes a tool: `mcp.AddTool(server, tool, handler)`.
@@ -168,7 +155,7 @@ impl<'i> Index<'i> {
 }
 
 /// The library class that a class of the tree extends.
-fn extended(index: &Index<'_>, class: usize) -> Option<Name> {
+pub(super) fn extended(index: &Index<'_>, class: usize) -> Option<Name> {
     let root = index.ancestry(class).last()?.bases.first()?;
     match &root.root {
         Root::Global(name) if index.class(name).is_none() => Some(name.clone()),
@@ -263,7 +250,8 @@ fn tool<'i>(discovery: &mut Discovery<'_, 'i>, number: u32, site: &'i Site, hand
 }
 
 /// `@mcp.tool(name="add") def add(…)`, `mcp.add_tool(add, name="add")`: the function first, then what it is called or options that say so.
-fn function<'i>(discovery: &mut Discovery<'_, 'i>, site: &'i Site) {
+/// `only_new` leaves those as they are that are tools already.
+fn function<'i>(discovery: &mut Discovery<'_, 'i>, site: &'i Site, only_new: bool) {
     let index = discovery.index;
     let Some((work, rest)) = site.arguments.split_first() else { return };
     let ways = index.caller_contexts(site.within, |at| {
@@ -278,27 +266,26 @@ fn function<'i>(discovery: &mut Discovery<'_, 'i>, site: &'i Site) {
         if made_by_registration(index, &work) {
             continue;
         }
-        let functions = discovery.functions(&work);
-        let prefix = mounted::prefix(index, site, &at);
+        let mut functions = discovery.functions(&work);
+        if only_new {
+            functions.retain(|function| !discovery.serves_inside(*function));
+        }
+        let prefixes = mounted::prefixes(index, site, &at);
         // Where all is handed over by name, the function is one of the options.
         let all_named = site.arguments.iter().take(1).filter(|arg| matches!(arg.shape, Shape::Object(_)));
         let options = rest.iter().chain(all_named).map(|arg| index.evaluate(arg, &at));
         let options: Vec<AbstractValue<'i>> = options.collect();
-        let first = options.first().and_then(|first| index.text(first.clone()).text().cloned());
-        let named = first.or_else(|| options.iter().find_map(|object| index.name_in(object).text().cloned()));
+        let named = named_by(index, &options);
         for function in functions {
-            let name = named.clone().unwrap_or_else(|| discovery.called_like(function));
-            let name =
-                prefix.as_ref().map_or_else(|| name.clone(), |prefix| [prefix, &*name].concat().into());
-            let mut tool = Tool { name, read_only: false, idempotent: false };
-            for object in &options {
-                let described = index.tool_in(tool.name.clone(), object);
-                tool.read_only |= described.read_only;
-                tool.idempotent |= described.idempotent;
-            }
-            discovery.serve(function, tool);
+            discovery.serve_under(function, named.as_ref(), &prefixes, &options);
         }
     }
+}
+
+/// What a tool is called by what stands behind its function: a name, or options that say one.
+pub(super) fn named_by<'i>(index: &Index<'i>, options: &[AbstractValue<'i>]) -> Option<Name> {
+    let first = options.first().and_then(|first| index.text(first.clone()).text().cloned());
+    first.or_else(|| options.iter().find_map(|object| index.name_in(object).text().cloned()))
 }
 
 /// Who decides what something is, or what a wrapper of a library was handed: `partial(work, store)`.

@@ -69,6 +69,7 @@ impl Frontend for Toy {
             lookup: Lookup::Shallowest,
             constructor: None,
             above: None,
+            function_name: None,
             empty_is_false: false,
             tuples: false,
             bare_maps: false,

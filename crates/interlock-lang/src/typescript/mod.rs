@@ -75,6 +75,7 @@ impl Frontend for TypeScript {
             lookup: Lookup::DepthFirst,
             constructor: Some("constructor"),
             above: Some("super"),
+            function_name: None,
             empty_is_false: false,
             tuples: false,
             bare_maps: false,

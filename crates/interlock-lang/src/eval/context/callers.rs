@@ -402,6 +402,6 @@ impl<'f> Contexts<'f> {
 }
 
 /// The last part of what a function is called.
-fn last_part(name: &str) -> &str {
+pub(super) fn last_part(name: &str) -> &str {
     name.rsplit('.').next().unwrap_or(name)
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use interlock_model::ir::{AccessPath, Field, FunctionId, Name, Root, Term, Value};
 
-use super::{Choice, Context, Contexts, Unbound, env::Assumed};
+use super::{Choice, Context, Contexts, Unbound, callers::last_part, env::Assumed};
 use crate::{
     Arg, Shape,
     eval::{
@@ -308,6 +308,12 @@ impl<'f> Contexts<'f> {
             }
             AbstractValue::Instance(class, env) => self.of_class(class, name, &Context { function: 0, env }),
             AbstractValue::Class(class) => self.of_class(class, name, &Context::plain(0)),
+            AbstractValue::Function(FunctionId(function), _)
+                if Some(name) == self.eval.semantics.function_name =>
+            {
+                let called = self.functions.get(function as usize).map(|function| last_part(&function.name));
+                called.map_or(AbstractValue::Unknown, |called| AbstractValue::Text(called.into()))
+            }
             AbstractValue::Exports(file) => self.at_place(&[&*file, "::", name].concat(), &Context::plain(0)),
             AbstractValue::Export(_, ref path) if path.len() < LONG => {
                 self.eval.member(&of, &Name::from(name))

@@ -83,19 +83,25 @@ impl<'a> Lowerer<'a> {
 
     /// `super().method(…)`, `super().__init__(…)`.
     fn above(&mut self, call: &'a ExprCall, wanted: Use) -> Option<Val> {
-        let Expr::Attribute(method) = &*call.func else { return None };
+        let path = self.path_above(&call.func)?;
+        let handed = self.arguments(&call.arguments);
+        self.stand(call);
+        Some(self.invoke_with(Val::path(path, vec![], 0), handed, false, wanted))
+    }
+
+    /// Where `super().method` is.
+    pub(super) fn path_above(&mut self, callee: &'a Expr) -> Option<AccessPath> {
+        let Expr::Attribute(method) = callee else { return None };
         let Expr::Call(inner) = &*method.value else { return None };
         let Expr::Name(name) = &*inner.func else { return None };
         if name.id.as_str() != "super" {
             return None;
         }
-        let mut path = AccessPath::global("super");
-        if method.attr.as_str() != "__init__" {
-            path = path.field(self.name(method.attr.as_str()));
-        }
-        let handed = self.arguments(&call.arguments);
-        self.stand(call);
-        Some(self.invoke_with(Val::path(path, vec![], 0), handed, false, wanted))
+        let path = AccessPath::global("super");
+        Some(match method.attr.as_str() {
+            "__init__" => path,
+            method => path.field(self.name(method)),
+        })
     }
 
     /// Methods of paths that give another path.

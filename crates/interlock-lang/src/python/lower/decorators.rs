@@ -66,7 +66,7 @@ impl<'a> Lowerer<'a> {
         function: Val,
         at: &impl ruff_text_size::Ranged,
     ) {
-        let target = self.place(callee).path_ref().cloned();
+        let target = self.path_above(callee).or_else(|| self.place(callee).path_ref().cloned());
         let mut handed = arguments.map_or_else(Handed::default, |arguments| self.arguments(arguments));
         handed.arguments.insert(0, function.into_arg());
         self.stand(at);

@@ -10,6 +10,7 @@ mod loaded;
 mod lookup;
 mod looped;
 mod named;
+mod prefixed;
 mod python;
 mod served;
 mod told;

@@ -5,7 +5,7 @@ use expect_test::{Expect, expect};
 use super::check_program;
 use crate::{Source, knowledge::Knowledge, link::link, python::LANGUAGE};
 
-fn check(tree: &str, expected: &Expect) {
+pub(super) fn check(tree: &str, expected: &Expect) {
     let mut files: Vec<(String, String)> = vec![];
     for line in tree.lines() {
         match (line.strip_prefix("//- "), files.last_mut()) {
