@@ -154,8 +154,14 @@ impl<'v, 'e> Reads<'v, 'e> {
         let found = self.by_name.get(pattern)?.iter().filter(|reader| {
             (reader.is_callers || !callers) && self.view.are_of_one_program(writer, reader.entry)
         });
-        let spans = found.map(|reader| reader.entry.position(reader.at, &[]));
-        spans.min_by_key(|span| span.file != written.file)
+        let mut first = None;
+        for span in found.map(|reader| reader.entry.position(reader.at, &[])) {
+            if span.file == written.file {
+                return Some(span);
+            }
+            first = first.or(Some(span));
+        }
+        first
     }
 
     /// Where the file of a step is read by whoever knows it under another name: as a field of the object that start-up made.

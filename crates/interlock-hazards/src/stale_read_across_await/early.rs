@@ -113,19 +113,14 @@ fn stands_for_work(entry: &Entry<'_>, shown: At, location: &AccessPath) -> bool 
 
 /// Whether a value is what a function that runs on has given at once.
 fn is_promise(entry: &Entry<'_>, value: Value) -> bool {
-    let gives = |at: At| match entry.op(at) {
-        Some(Op::Call { into: Some(into), callee, awaited: false, .. }) => {
-            *into == value
-                && match callee {
-                    Callee::Function(id) | Callee::Closure { function: id, .. } => {
-                        entry.program.function(*id).is_some_and(|function| function.asynchronous)
-                    }
-                    _ => false,
-                }
-        }
+    match entry.flow().definition_site(value).and_then(|made| entry.op(made)) {
+        Some(Op::Call {
+            callee: Callee::Function(id) | Callee::Closure { function: id, .. },
+            awaited: false,
+            ..
+        }) => entry.program.function(*id).is_some_and(|function| function.asynchronous),
         _ => false,
-    };
-    entry.steps_of(Kinds::CALL).any(gives)
+    }
 }
 
 /// Whether a step puts something in place that was worked out, and not only when.

@@ -67,19 +67,16 @@ fn best_effort_attempt(entry: &Entry<'_>, change: At) -> Option<At> {
         return None;
     }
     // A variable that there was before is asked or returned later, even if nothing of that is left to see.
-    let variable = |value: Value| entry.name_of(value).split('.').next().map(str::to_owned);
-    let was_there = |noted: &Value| {
-        (0..attempt).any(|at| match entry.op(at) {
-            Some(Op::Derive { into, .. }) => variable(*into) == variable(*noted),
-            _ => false,
-        })
+    let variable = |value: Value| entry.name_of(value).split('.').next();
+    let called: BTreeSet<Option<&str>> = noted.iter().map(|value| variable(*value)).collect();
+    let was_there = |at: At| match entry.op(at) {
+        Some(Op::Derive { into, .. }) => called.contains(&variable(*into)),
+        _ => false,
     };
-    if noted.iter().any(was_there) {
+    if !called.is_empty() && entry.steps_of(Kinds::DERIVE).take_while(|at| *at < attempt).any(was_there) {
         return None;
     }
-    let is_noted = |values: &[Value]| {
-        values.iter().any(|value| noted.iter().any(|noted| entry.flow().depends_on(*value, *noted)))
-    };
+    let is_noted = |values: &[Value]| values.iter().any(|value| entry.flow().depends_on_any(*value, &noted));
     let behind = entry.control().inside(attempt).last().unwrap_or(attempt) + 1;
     let asks = |at: At| match entry.op(at) {
         Some(Op::Check { on: values, .. } | Op::Exit(Exit::Return(values))) => is_noted(values),

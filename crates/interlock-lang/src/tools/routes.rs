@@ -15,6 +15,10 @@ use crate::{
 pub(super) fn entries(discovery: &mut Discovery<'_, '_>) {
     let index = discovery.index;
     for (_, site) in index.calls_that(CallKind::ROUTES) {
+        // `settings.get("port", 80)`: whose method that is does not matter.
+        if !site.arguments.iter().any(may_be_handler) {
+            continue;
+        }
         let plain = Context::plain(site.within);
         // Whether `function setup(app) { app.post(…) }` is about a router, its callers say.
         let ways = match (is_route(index, site, &plain), receiver(index, site, &plain)) {
@@ -41,6 +45,11 @@ pub(super) fn entries(discovery: &mut Discovery<'_, '_>) {
             }
         }
     }
+}
+
+/// Whether an argument may be a function, as far as it is written out.
+const fn may_be_handler(arg: &Arg) -> bool {
+    !matches!(arg.shape, Shape::Text(_) | Shape::Null | Shape::Number(_) | Shape::Bool(_) | Shape::Object(_))
 }
 
 /// Whether a call has a path as its first argument and something behind it, so that it is worth asking whose method it is.

@@ -16,25 +16,35 @@ use rustc_hash::{FxHashMap, FxHashSet};
 const NAMES: usize = 16;
 
 /// What values were bound to; nothing for those that were bound more than once.
-type Bound = FxHashMap<Value, Option<Term>>;
+type Bound<'b> = FxHashMap<Value, Option<&'b Term>>;
 
 /// A body without the ways that nobody takes; `None` if it has none of those.
 pub(super) fn decided(body: &Block) -> Option<Block> {
+    if !compares(body) {
+        return None;
+    }
     let mut bound = Bound::default();
     bind(body, &mut bound);
     if !has_decided(body, &bound) {
         return None;
     }
     let mut gone = FxHashSet::default();
-    let mut left = taken(body, &bound, &mut gone);
+    let mut left = taken(body.clone(), &bound, &mut gone);
     rejoin(&mut left, &gone);
     Some(left)
 }
 
-fn bind(block: &Block, bound: &mut Bound) {
+/// Whether any step of a body compares something with a text.
+fn compares(block: &Block) -> bool {
+    block.iter().any(|effect| {
+        matches!(&effect.op, Op::Check { equal: Some(_), .. }) || effect.op.blocks().any(compares)
+    })
+}
+
+fn bind<'b>(block: &'b Block, bound: &mut Bound<'b>) {
     for effect in block {
         if let Op::Derive { into, term, .. } = &effect.op {
-            let term = Some(term.clone()).filter(|term| matches!(term, Term::Literal(_) | Term::Path(_)));
+            let term = Some(term).filter(|term| matches!(term, Term::Literal(_) | Term::Path(_)));
             bound.entry(*into).and_modify(|known| *known = None).or_insert(term);
         }
         effect.op.blocks().for_each(|inside| bind(inside, bound));
@@ -42,12 +52,12 @@ fn bind(block: &Block, bound: &mut Bound) {
 }
 
 /// The way that a check always takes.
-fn takes_then(op: &Op, bound: &Bound) -> Option<bool> {
+fn takes_then(op: &Op, bound: &Bound<'_>) -> Option<bool> {
     let Op::Check { on, equal: Some(text), .. } = op else { return None };
     let [value] = on.as_slice() else { return None };
     let mut value = *value;
     for _ in 0..NAMES {
-        match bound.get(&value)?.as_ref()? {
+        match (*bound.get(&value)?)? {
             Term::Literal(known) => return Some(known == text),
             Term::Path(AccessPath { root: Root::Value(other), fields }) if fields.is_empty() => {
                 value = *other
@@ -58,34 +68,35 @@ fn takes_then(op: &Op, bound: &Bound) -> Option<bool> {
     None
 }
 
-fn has_decided(block: &Block, bound: &Bound) -> bool {
+fn has_decided(block: &Block, bound: &Bound<'_>) -> bool {
     block.iter().any(|effect| {
         takes_then(&effect.op, bound).is_some() || effect.op.blocks().any(|inside| has_decided(inside, bound))
     })
 }
 
 /// The steps of a block that are left. What the others define is `gone`.
-fn taken(block: &Block, bound: &Bound, gone: &mut FxHashSet<Value>) -> Block {
+fn taken(block: Block, bound: &Bound<'_>, gone: &mut FxHashSet<Value>) -> Block {
     let mut left = Block::with_capacity(block.len());
-    let mut steps = block.iter();
-    while let Some(effect) = steps.next() {
-        match (&effect.op, takes_then(&effect.op, bound)) {
+    let mut steps = block.into_iter();
+    while let Some(Effect { span, op }) = steps.next() {
+        let decision = takes_then(&op, bound);
+        match (op, decision) {
             (Op::Check { then, otherwise, .. }, Some(yes)) => {
                 let (way, other) = if yes { (then, otherwise) } else { (otherwise, then) };
-                defined(other, gone);
+                defined(&other, gone);
+                let leaves = matches!(way.last(), Some(Effect { op: Op::Exit(_), .. }));
                 left.extend(taken(way, bound, gone));
                 // Nobody gets behind the only way that there is.
-                if matches!(way.last(), Some(Effect { op: Op::Exit(_), .. })) {
-                    steps.for_each(|step| defined_by(step, gone));
+                if leaves {
+                    steps.for_each(|step| defined_by(&step, gone));
                     break;
                 }
             }
-            _ => {
-                let mut effect = effect.clone();
-                for inside in effect.op.blocks_mut() {
-                    *inside = taken(inside, bound, gone);
+            (mut op, _) => {
+                for inside in op.blocks_mut() {
+                    *inside = taken(std::mem::take(inside), bound, gone);
                 }
-                left.push(effect);
+                left.push(Effect { span, op });
             }
         }
     }

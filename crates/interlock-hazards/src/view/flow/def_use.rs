@@ -213,15 +213,21 @@ impl<'v, 'e> Flow<'v, 'e> {
     /// Whether a value is computed from another, however far back.
     #[must_use]
     pub fn depends_on(self, value: Value, other: Value) -> bool {
-        if value == other {
-            return true;
+        self.depends_on_any(value, &[other])
+    }
+
+    /// Whether a value is computed from one of some others, however far back.
+    #[must_use]
+    pub fn depends_on_any(self, value: Value, others: &[Value]) -> bool {
+        if others.is_empty() || others.contains(&value) {
+            return !others.is_empty();
         }
         let mut seen = vec![value];
         let mut next = 0;
         while let Some(value) = seen.get(next).copied() {
             next += 1;
             for from in self.inputs(value) {
-                if *from == other {
+                if others.contains(from) {
                     return true;
                 }
                 if seen.len() < MOST_SEEN && !seen.contains(from) {
