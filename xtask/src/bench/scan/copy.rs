@@ -9,21 +9,22 @@ use anyhow::{Context, Result};
 
 /// What is not copied: no scan reads it, and it is most of a checkout.
 const LEFT: &[&str] = &[".git", "node_modules"];
-/// The endings of what is changed.
-const SOURCES: &[&str] = &["ts", "js", "mts", "mjs", "py", "go"];
-
-/// A copy, with its sources in order.
+/// A copy, with those of its sources in order that a scan reads: to change another one would change nothing.
 pub(super) struct Copy {
     sources: Vec<PathBuf>,
     changes: usize,
 }
 
 impl Copy {
-    /// Copies a folder, without links and what no scan reads.
-    pub(super) fn of(folder: &Path, to: &Path) -> Result<Self> {
-        let mut sources = Vec::new();
-        copy(folder, to, &mut sources)
+    /// Copies a folder, without links and what no scan reads. `read` says which files of a folder are read.
+    pub(super) fn of(
+        folder: &Path,
+        to: &Path,
+        read: impl FnOnce(&Path) -> Result<Vec<PathBuf>>,
+    ) -> Result<Self> {
+        copy(folder, to)
             .with_context(|| format!("failed to copy {} to {}", folder.display(), to.display()))?;
+        let mut sources = read(to)?;
         sources.sort();
         Ok(Self { sources, changes: 0 })
     }
@@ -42,19 +43,16 @@ impl Copy {
     }
 }
 
-fn copy(from: &Path, to: &Path, sources: &mut Vec<PathBuf>) -> Result<()> {
+fn copy(from: &Path, to: &Path) -> Result<()> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from)? {
         let entry = entry?;
         let (kind, name) = (entry.file_type()?, entry.file_name());
         let target = to.join(&name);
         if kind.is_dir() && !LEFT.iter().any(|left| name == *left) {
-            copy(&entry.path(), &target, sources)?;
+            copy(&entry.path(), &target)?;
         } else if kind.is_file() {
             fs::copy(entry.path(), &target)?;
-            if target.extension().is_some_and(|ending| SOURCES.iter().any(|known| ending == *known)) {
-                sources.push(target);
-            }
         }
     }
     Ok(())
@@ -71,15 +69,18 @@ mod tests {
         for path in ["src", "node_modules/x", ".git"] {
             fs::create_dir_all(from.join(path)).unwrap();
         }
-        for path in ["src/a.ts", "src/b.ts", "readme.md", "node_modules/x/index.js"] {
+        for path in ["src/a.ts", "src/b.ts", "src/c.test.ts", "readme.md", "node_modules/x/index.js"] {
             fs::write(from.join(path), "x").unwrap();
         }
         let to = folder.path().join("to");
-        let mut copy = Copy::of(&from, &to).unwrap();
+        let read = |copy: &Path| Ok(vec![copy.join("src/b.ts"), copy.join("src/a.ts")]);
+        let mut copy = Copy::of(&from, &to, read).unwrap();
         assert!(to.join("readme.md").exists() && !to.join("node_modules").exists());
         copy.change_one().unwrap();
         copy.change_one().unwrap();
-        assert_eq!(fs::read_to_string(to.join("src/a.ts")).unwrap(), "x");
+        for left in ["src/a.ts", "src/c.test.ts"] {
+            assert_eq!(fs::read_to_string(to.join(left)).unwrap(), "x");
+        }
         let changed = fs::read_to_string(to.join("src/b.ts")).unwrap();
         assert!(
             changed.contains("export const changed1 = 1\n") && changed.contains("changed2 = 2\n"),

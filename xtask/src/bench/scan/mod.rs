@@ -66,10 +66,7 @@ fn measure(root: &Root, programs: &Programs, folder: &Path) -> Result<String> {
     let Programs { ours, parser, phases, semgrep } = programs;
     let made = tempfile::tempdir().context("failed to make a folder for lists and caches")?;
     // Both get the same files: a scan leaves tests and generated files out.
-    let files = Run::new(root, ours)
-        .args(["scan".into(), "--show-files".into(), folder.to_string_lossy()])
-        .quiet()
-        .text()?;
+    let files = files_read(root, ours, folder)?;
     let list = made.path().join("files.txt");
     fs::write(&list, files).context("failed to write down the files")?;
     let said = Run::new(root, parser).args([list.to_string_lossy()]).quiet().text()?;
@@ -84,7 +81,7 @@ fn measure(root: &Root, programs: &Programs, folder: &Path) -> Result<String> {
         memory(ours, folder, bytes)?,
         beside_semgrep(ours, semgrep, folder, made.path())?,
         unchanged(ours, folder, made.path())?,
-        one_changed(ours, folder, made.path())?,
+        one_changed(root, ours, folder, made.path())?,
     ];
     let phases = Run::new(root, phases).args([folder.to_string_lossy(), "1".into()]).quiet().text()?;
     Ok(format!(
@@ -94,6 +91,11 @@ fn measure(root: &Root, programs: &Programs, folder: &Path) -> Result<String> {
         Table { rows },
         phases.trim(),
     ))
+}
+
+/// The files of a folder that a scan reads, one in a line.
+fn files_read(root: &Root, ours: &str, folder: &Path) -> Result<String> {
+    Run::new(root, ours).args(["scan".into(), "--show-files".into(), folder.to_string_lossy()]).quiet().text()
 }
 
 /// A scan that neither uses nor keeps anything.
@@ -124,9 +126,10 @@ fn unchanged(ours: &str, folder: &Path, scratch: &Path) -> Result<Row> {
 }
 
 /// A scan after a change in one file of a copy of the tree.
-fn one_changed(ours: &str, folder: &Path, scratch: &Path) -> Result<Row> {
+fn one_changed(root: &Root, ours: &str, folder: &Path, scratch: &Path) -> Result<Row> {
     let (caches, tree) = (scratch.join("caches-of-copy"), scratch.join("copy"));
-    let mut copy = copy::Copy::of(folder, &tree)?;
+    let read = |tree: &Path| Ok(files_read(root, ours, tree)?.lines().map(PathBuf::from).collect());
+    let mut copy = copy::Copy::of(folder, &tree, read)?;
     wall_time_of(&mut keeping(ours, &tree, &caches), FINE)?;
     let medians = interleave(
         PLAN,
