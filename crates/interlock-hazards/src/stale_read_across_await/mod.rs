@@ -4,6 +4,7 @@ mod added;
 mod bare;
 mod early;
 mod emptied;
+mod gathered;
 mod overtaken;
 mod probe;
 mod remedy;

@@ -13,7 +13,7 @@
 //! ```
 //!
 //! State of a session is `shared-session-state`, something that was missing and is loaded is `duplicate-load`. The other kinds of this hazard are beside it: `spent.rs`,
-//! `twice.rs`, `emptied.rs`, `overtaken.rs`, `early.rs`, `added.rs`, `reset.rs`, `bare.rs`.
+//! `twice.rs`, `emptied.rs`, `overtaken.rs`, `early.rs`, `added.rs`, `reset.rs`, `bare.rs`, `gathered.rs`.
 
 use interlock_model::{Confidence, ir::Interleaving};
 
@@ -26,8 +26,8 @@ use crate::{
 };
 
 use super::{
-    HAZARD, added::added, bare::bare, early::early, emptied::emptied, overtaken::overtaken, reset::reset,
-    spent, taken, twice,
+    HAZARD, added::added, bare::bare, early::early, emptied::emptied, gathered::gathered,
+    overtaken::overtaken, reset::reset, spent, taken, twice,
 };
 
 pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
@@ -62,6 +62,7 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
     issues.extend(added(view));
     issues.extend(reset(view));
     issues.extend(bare(view));
+    issues.extend(gathered(view));
     // Whether what came meanwhile mattered is seldom to be seen from the code: on the servers that this was tried on, most was meant so.
     issues.into_iter().map(|issue| issue.no_surer_than(Confidence::Medium)).collect()
 }

@@ -1,6 +1,8 @@
 //! What belongs to one call alone: reading and writing it is plain computing.
 
-use interlock_model::ir::{AccessPath, Block, Field, Lock, Name, Op, Origin, Resource, Root, Term, Value};
+use interlock_model::ir::{
+    AccessPath, Block, Effect, Field, Lock, Name, Op, Origin, Resource, Root, Term, Value,
+};
 use rustc_hash::FxHashMap;
 
 use super::{
@@ -163,6 +165,13 @@ impl Locals {
 
     /// Turns reads and writes of what belongs to this call alone into plain computing.
     pub(super) fn localise(&self, block: &mut Block) {
+        self.localise_at(block, Beside::Nothing);
+    }
+
+    fn localise_at(&self, block: &mut Block, beside: Beside) {
+        if beside == Beside::Itself {
+            self.keep_changes(block);
+        }
         block.retain_mut(|effect| match &mut effect.op {
             Op::Read { into, of: Resource::Shared(path), .. } if self.is_local(path) => {
                 let from = match path.root {
@@ -173,42 +182,78 @@ impl Locals {
                 true
             }
             // What is put into something becomes a part of it.
-            Op::Write { to: Resource::Shared(path), outcome: None, from, .. } if self.is_local(path) => {
+            Op::Write { to: Resource::Shared(path), outcome: None, from, .. }
+                if self.is_local(path) && beside != Beside::Itself =>
+            {
                 let Root::Value(into) = path.root else { return false };
                 let from = std::mem::take(from);
                 let feeds = !from.is_empty() && into.0 != u32::MAX;
                 effect.op = Op::Derive { into, from, term: Term::Unknown };
                 feeds
             }
-            Op::Delete { of: Resource::Shared(path), outcome: None, .. } if self.is_local(path) => false,
+            Op::Delete { of: Resource::Shared(path), outcome: None, .. } if self.is_local(path) => {
+                beside == Beside::Itself
+            }
             Op::Acquire { lock, .. } | Op::Release { lock } => {
                 self.put_there(lock);
                 true
             }
-            Op::Check { then, otherwise, .. } => {
-                self.localise(then);
-                self.localise(otherwise);
+            Op::Loop { body, .. } => {
+                self.localise_at(body, beside.max(Beside::Turns));
                 true
             }
-            Op::Spawn { body, .. } | Op::Loop { body, .. } | Op::Inlined { body, .. } => {
-                self.localise(body);
+            Op::Spawn { body, .. } => {
+                let spawned = if beside == Beside::Nothing { beside } else { Beside::Itself };
+                self.localise_at(body, spawned);
                 true
             }
-            Op::Together { branches } => {
-                branches.iter_mut().for_each(|branch| self.localise(branch));
+            op => {
+                op.blocks_mut().for_each(|inner| self.localise_at(inner, beside));
                 true
             }
-            Op::Try { body, catch, finally } => {
-                self.localise(body);
-                if let Some(catch) = catch {
-                    self.localise(&mut catch.body);
-                }
-                self.localise(finally);
-                true
-            }
-            _ => true,
         });
     }
+
+    /// What is changed by something that runs beside itself, a goroutine for each turn of a loop, belongs to the call and is shared all the
+    /// same: the change stays a step, behind what it computes.
+    fn keep_changes(&self, block: &mut Block) {
+        let mut at = 0;
+        while let Some(effect) = block.get(at) {
+            let computes = match &effect.op {
+                Op::Write { to: Resource::Shared(path), outcome: None, from, .. }
+                    if self.is_local(path) && !from.is_empty() =>
+                {
+                    match path.root {
+                        Root::Value(into) if into.0 != u32::MAX => {
+                            Some(Op::Derive { into, from: from.clone(), term: Term::Unknown })
+                        }
+                        _ => None,
+                    }
+                }
+                _ => None,
+            };
+            let known = |op: &Op| {
+                at.checked_sub(1).and_then(|before| block.get(before)).is_some_and(|it| it.op == *op)
+            };
+            if let Some(op) = computes.filter(|op| !known(op)) {
+                let span = effect.span;
+                block.insert(at, Effect { span, op });
+                at += 1;
+            }
+            at += 1;
+        }
+    }
+}
+
+/// What runs beside the steps of a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Beside {
+    /// Nothing that is known.
+    Nothing,
+    /// Nothing yet: it is repeated.
+    Turns,
+    /// The same steps, of another turn of a loop.
+    Itself,
 }
 
 fn is_named_alike(infos: &[Info<'_>], one: Value, other: Value) -> bool {
