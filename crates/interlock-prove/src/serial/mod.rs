@@ -21,7 +21,9 @@ use crate::{
     trouble::Trouble,
 };
 
-/// How often each order is run before anything is said about it.
+/// How often each order is run before the calls meet: enough to see what varies. Every repeat starts an instance.
+const FIRST_REPEATS: usize = 2;
+/// How often each is run once more before anything is called broken.
 pub(crate) const REPEATS: usize = 3;
 
 /// So long after the calls everything that they do by and by is done.
@@ -97,7 +99,8 @@ impl Serial {
             orders.extend(partial(set));
         }
         self.partial |= everything;
-        self.repeat(lab, set, &orders, REPEATS, side_by_side).await
+        let repeats = if everything || !self.runs.is_empty() { REPEATS } else { FIRST_REPEATS };
+        self.repeat(lab, set, &orders, repeats, side_by_side).await
     }
 
     /// Runs every order of all calls once more.
