@@ -48,6 +48,9 @@ impl Issue {
         if let Some(object) = entry.guessed(&all) {
             message.push_str(&format!("; what `{object}` is was guessed from how it is called"));
         }
+        if let Some(way) = entry.way_without_tool(at) {
+            message.push_str(&format!("; {way}"));
+        }
         // What only meets where the version of a library has calls run side by side may never meet.
         let mut confidence = entry.confidence(&all);
         match entry.interleaving().filter(|_| reach == Reach::InProcess) {

@@ -28,7 +28,7 @@ topics! {
     AnotherEachTime, Answer, Answers, Asks, Begins, BesideArguments, Busy, Cache, CacheInMemory, Caller, ChangedAt, ChangesRows, ClearsUp, Closes, ClosingFlag, Computes, CutsOff, DoesOnce, Ends,
     ExitsProcess, Failure, FileName, Fingerprint, FoundList, GivesTokens, Handles, Holders, InTransaction, IsFolder, KindOfFile, KindOfThing, Limit, LimitInitials, Log, LogStream, LooksUp, Maker, NameOfFile, NamesThing, Notes, Nothing,
     Number,
-    Once, OwnId, Owner, OwnerTogether, Pauses, Personal, Presence, Reads, Removes, Renewal, RequestWorked, RoleHolder, Scratch, SetsState, Settles, Size, Switch, TellsPeople,
+    Once, OwnId, Owner, OwnerTogether, Pauses, Personal, Presence, Reads, Removes, Renewal, RequestWorked, Right, RoleHolder, Scratch, SetsState, Settles, Size, Switch, TellsPeople,
     Temporary, TidiedPath, ToClient, UnderWay, Unguessable, UsedAt, Version, VersionEnding, Waiting, WentWell, WhoCalls, Work, Wrapping,
 }
 

@@ -103,9 +103,11 @@ fn sum(losses: &BTreeSet<Loss>, unreached: usize) -> NotFollowed {
     }
 }
 
-/// One issue for each place: the surest story, the tools of all of them, and each way by itself.
+/// One issue for each place: the surest story, the tools of all of them, and each way by itself. A story that names what one of several
+/// callers has handed over says so.
 fn merge(issues: Vec<Issue>) -> Vec<(Issue, Vec<Route>)> {
     let mut places: BTreeMap<Span, (Issue, Vec<Route>)> = BTreeMap::new();
+    let mut several: BTreeSet<Span> = BTreeSet::new();
     for issue in issues {
         match places.entry(issue.span) {
             std::collections::btree_map::Entry::Vacant(place) => {
@@ -115,9 +117,16 @@ fn merge(issues: Vec<Issue>) -> Vec<(Issue, Vec<Route>)> {
             std::collections::btree_map::Entry::Occupied(mut place) => {
                 let (known, ways) = place.get_mut();
                 ways.push(Route::of(&issue));
+                if known.keys != issue.keys && known.message != issue.message {
+                    several.insert(issue.span);
+                }
                 join(known, issue);
             }
         }
+    }
+    for span in several {
+        let Some((issue, _)) = places.get_mut(&span) else { continue };
+        issue.message.push_str("; other callers get here with other names");
     }
     fold(places.into_values().collect())
 }

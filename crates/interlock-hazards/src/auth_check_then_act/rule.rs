@@ -47,6 +47,11 @@ fn says_whose(lexicon: &Lexicon, field: &str) -> bool {
         || (is_role && words.iter().all(|word| lexicon.has(Topic::RoleHolder, word)))
 }
 
+/// Whether a field says what somebody may do, and not whose something is.
+fn says_right(lexicon: &Lexicon, field: &str) -> bool {
+    words(field).iter().any(|word| lexicon.has(Topic::Right, word))
+}
+
 pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
     let changed = Changed::of(view);
     let racing = view.entries_with(Kinds::CHANGES).filter(|entry| entry.runs_beside_itself());
@@ -249,17 +254,44 @@ fn repeats(entry: &Entry<'_>, act: At, field: &str) -> bool {
         .any(|demand| same_name(&demand.column, field) || says_whose(entry.lexicon(), &demand.column))
 }
 
+/// What a step touches, in words; of two rows of one table each by what names it.
+fn row(entry: &Entry<'_>, at: At, beside: At) -> String {
+    let thing = entry.thing(at);
+    match (entry.resource(at), entry.resource(beside)) {
+        (Some(Resource::Row { key, .. }), Some(Resource::Row { key: other, .. }))
+            if thing == entry.thing(beside) && !key.names_the_same_as(other) && !entry.has_no_name(key) =>
+        {
+            format!("{thing} for {}", entry.quoted(key))
+        }
+        _ => thing,
+    }
+}
+
 fn issue(changed: &Changed<'_>, entry: &Entry<'_>, read: At, act: At, field: &str, reach: Reach) -> Issue {
-    let thing = entry.thing(read);
+    let (thing, target) = (row(entry, read, act), row(entry, act, read));
+    // Who may do something by a role does not own it.
+    let (passes, loses, acts) = if says_right(entry.lexicon(), field) {
+        (
+            format!("reads {thing}: `{field}` allows it"),
+            format!("takes that right away: changes {thing}"),
+            format!("changes {target} all the same"),
+        )
+    } else {
+        (
+            format!("reads {thing}: `{field}` is the caller"),
+            format!("gives {thing} to somebody else"),
+            format!("acts on {target}, which is no longer the caller's"),
+        )
+    };
     let message = format!(
         "`{field}` of {thing} is checked in one operation and the act runs in another, so a caller who has just lost the right \
          still gets through"
     );
     let (seen, done) = (entry.position(read, &[act]), entry.position(act, &[read]));
     let mut issue = Issue::at(entry, read, &[act], reach, message)
-        .step(Lane::A, seen, format!("reads {thing}: `{field}` is the caller"))
-        .step(Lane::B, seen, format!("gives {thing} to somebody else"))
-        .step(Lane::A, done, format!("acts on {}, which is no longer the caller's", entry.thing(act)));
+        .step(Lane::A, seen, passes)
+        .step(Lane::B, seen, loses)
+        .step(Lane::A, done, acts);
     if !changed.by_somebody(entry, read, field) {
         issue = issue.no_surer_than(Confidence::Low);
     }

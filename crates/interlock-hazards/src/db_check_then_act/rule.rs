@@ -378,7 +378,10 @@ fn issue(pair: &CheckAct<'_, '_>) -> Issue {
         "{judged} changed in another that does not repeat the judgement, so two calls at once both pass"
     );
     let uses_up = uses_up(pair);
-    let outcome = if uses_up {
+    // An amount is used up; a password or a state is only another one.
+    let takes_away =
+        pair.data_dependent || matches!(entry.op(pair.act), Some(Op::Write { mode: WriteMode::Atomic, .. }));
+    let outcome = if uses_up && takes_away {
         "it passed on what A had already used up"
     } else {
         "it passed on a state that A has changed"

@@ -65,13 +65,13 @@ fn issue(view: &View<'_>, server: &Server) -> Issue {
         span,
         function: function_at(view, span),
         tools,
-        message: "nothing bounds how many calls one caller has in flight, so a single caller can take every connection and \
-                  leave the others waiting"
+        message: "nothing bounds how many calls one caller has in flight, so a single caller can keep all of the server \
+                  busy and leave the others waiting"
             .into(),
         witness: vec![
             (Lane::A, span, "sends hundreds of calls at once; all of them start".into()),
             (Lane::B, span, "sends one call".into()),
-            (Lane::A, handler.unwrap_or(span), "holds every connection and slot there is".into()),
+            (Lane::A, handler.unwrap_or(span), "keeps the server busy with all of them".into()),
             (Lane::B, handler.unwrap_or(span), "waits behind all of A's calls, and times out".into()),
         ],
         keys: vec![],

@@ -180,6 +180,18 @@ impl<'e> Entry<'e> {
         }
     }
 
+    /// Who gets to a step where it is no tool, and from where, for a message: a finding without tools would name nobody.
+    pub(crate) fn way_without_tool(&self, at: At) -> Option<String> {
+        let who = match self.runs {
+            Runs::Call(tools) if tools.is_empty() => "a request that is no tool",
+            Runs::Event => "an event or a timer",
+            _ => return None,
+        };
+        let from = self.calls_around(at).last().map_or_else(|| self.span(at), |(_, span)| span);
+        let file = self.program.files.get(from.file.0 as usize)?;
+        Some(format!("{who} leads there from {file}:{}", from.line))
+    }
+
     /// Whether a caller gets here through a tool.
     #[must_use]
     pub fn is_tool(&self) -> bool {

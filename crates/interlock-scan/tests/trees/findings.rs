@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use expect_test::expect;
 use interlock_model::{Confidence, Finding};
 
 use crate::catalogue::engine;
@@ -366,4 +367,129 @@ server.tool("add", { url: String }, async ({ url }) => {
 "#;
     assert_eq!(sureness("non-atomic-file-replace", REBUILT), [Confidence::Low]);
     assert_eq!(sureness("non-atomic-file-replace", STATE), [Confidence::High]);
+}
+
+/// The message and the steps of the only finding of a hazard.
+fn words_of(hazard: &str, handlers: &str) -> String {
+    const HEAD: &str = r#"
+import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
+import { Pool } from "pg";
+const pool = new Pool();
+const server = new McpServer({ name: "a", version: "1.0.0" });
+"#;
+    let findings = scan(&[("index.ts", &format!("{HEAD}{handlers}"))]);
+    let told: Vec<&Finding> = findings.iter().filter(|finding| finding.hazard.as_str() == hazard).collect();
+    let [only] = told.as_slice() else { panic!("{} findings of {hazard}", told.len()) };
+    format!("{}\n{}", only.message, only.witness)
+}
+
+#[test]
+fn a_role_is_no_ownership() {
+    const PUBLISHES: &str = r#"
+server.tool("publish", { id: String, space: String, user: String }, async ({ id, space, user }) => {
+  const { rows } = await pool.query("SELECT role FROM members WHERE space = $1 AND user_id = $2", [space, user]);
+  if (rows[0].role !== "editor") throw new Error("forbidden");
+  await pool.query("UPDATE pages SET public = 1 WHERE id = $1 AND space = $2", [id, space]);
+  return { content: [] };
+});
+server.tool("leave", { space: String, user: String }, async ({ space, user }) => {
+  await pool.query("DELETE FROM members WHERE space = $1 AND user_id = $2", [space, user]);
+  return { content: [] };
+});
+"#;
+    const HANDS_OVER: &str = r#"
+server.tool("remove_page", { id: String, user: String }, async ({ id, user }) => {
+  const { rows } = await pool.query("SELECT * FROM pages WHERE id = $1", [id]);
+  if (rows[0].owner !== user) throw new Error("forbidden");
+  await pool.query("DELETE FROM pages WHERE id = $1", [id]);
+  return { content: [] };
+});
+server.tool("hand_over", { id: String, to: String }, async ({ id, to }) => {
+  await pool.query("UPDATE pages SET owner = $2 WHERE id = $1", [id, to]);
+  return { content: [] };
+});
+"#;
+    expect![[r#"
+        `role` of the row in `members` is checked in one operation and the act runs in another, so a caller who has just lost the right still gets through
+        1 reads the row in `members`: `role` allows it  index.ts:8
+                                                                    2 takes that right away: changes the row in `members`  index.ts:8
+        3 changes `public` in `pages` all the same  index.ts:10
+    "#]]
+    .assert_eq(&words_of("auth-check-then-act", PUBLISHES));
+    let owned = words_of("auth-check-then-act", HANDS_OVER);
+    assert!(owned.contains("`owner` is the caller") && owned.contains("to somebody else"), "{owned}");
+}
+
+#[test]
+fn only_an_amount_is_used_up() {
+    const PASSWORD: &str = r#"
+server.tool("change", { id: String, old: String, next: String }, async ({ id, old, next }) => {
+  const { rows } = await pool.query("SELECT password FROM users WHERE id = $1", [id]);
+  if (rows[0].password !== old) throw new Error("wrong");
+  await pool.query("UPDATE users SET password = $2 WHERE id = $1", [id, next]);
+  return { content: [] };
+});
+"#;
+    const BALANCE: &str = r#"
+server.tool("spend", { id: String, amount: Number }, async ({ id, amount }) => {
+  const { rows } = await pool.query("SELECT balance FROM users WHERE id = $1", [id]);
+  if (rows[0].balance < amount) throw new Error("too little");
+  await pool.query("UPDATE users SET balance = balance - $2 WHERE id = $1", [id, amount]);
+  return { content: [] };
+});
+"#;
+    assert!(!words_of("db-check-then-act", PASSWORD).contains("used up"));
+    assert!(words_of("db-check-then-act", BALANCE).contains("used up"));
+}
+
+#[test]
+fn who_gets_there_by_no_tool_is_named_and_so_are_others_with_other_names() {
+    const STATE: &str = r#"
+import { readFile, writeFile } from "node:fs/promises";
+export async function count(path: string) {
+  const all = JSON.parse(await readFile(path, "utf8"));
+  all.count += 1;
+  await writeFile(path, JSON.stringify(all));
+}
+"#;
+    const SERVER: &str = r#"
+import express from "express";
+import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
+import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
+import { count } from "./state.js";
+const server = new McpServer({ name: "a", version: "1.0.0" });
+server.tool("noop", {}, async () => {
+  TOOL
+  return { content: [] };
+});
+const app = express();
+app.post("/count", async (req, res) => {
+  ROUTE
+  res.end();
+});
+setInterval(async () => {
+  TIMER
+}, 1000);
+app.listen(3000);
+await server.connect(new StdioServerTransport());
+"#;
+    let message = |tool: &str, route: &str, timer: &str| {
+        let server = SERVER.replace("TOOL", tool).replace("ROUTE", route).replace("TIMER", timer);
+        let findings = scan(&[("state.ts", STATE), ("index.ts", &server)]);
+        let lost = findings.into_iter().filter(|finding| finding.hazard.as_str() == "lost-update");
+        lost.map(|finding| finding.message).collect::<Vec<_>>().join("\n")
+    };
+    let [tool, route, timer] =
+        ["tool", "route", "timer"].map(|name| format!("await count('/srv/{name}.json');"));
+    let only_tool = message(&tool, "", "");
+    assert!(only_tool.contains("`/srv/tool.json`") && !only_tool.contains(';'), "{only_tool}");
+    let only_route = message("", &route, "");
+    assert!(only_route.ends_with("; a request that is no tool leads there from index.ts:13"), "{only_route}");
+    let only_timer = message("", "", &timer);
+    assert!(only_timer.ends_with("; an event or a timer leads there from index.ts:16"), "{only_timer}");
+    let all = message(&tool, &route, &timer);
+    assert!(
+        all.contains("`/srv/tool.json`") && all.ends_with("; other callers get here with other names"),
+        "{all}"
+    );
 }
