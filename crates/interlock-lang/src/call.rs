@@ -44,6 +44,12 @@ pub trait Surroundings: Debug {
     /// must not occur in it: see [`Arg::from_outside`].
     fn initial(&self, path: &AccessPath) -> Option<Arg>;
 
+    /// The list that a call standing in an argument comes to, where its function does nothing but put one together, in the names of
+    /// the caller: `keyOf(id)` for `(id) => ["todos", id]`.
+    fn listed(&self, _site: u32) -> Option<Arg> {
+        None
+    }
+
     /// The name of the class that something at a path is of, where the tree declares it.
     fn class(&self, _path: &AccessPath) -> Option<Name> {
         None

@@ -195,6 +195,27 @@ impl Surroundings for Around<'_, '_> {
         self.eval.initial(&place)
     }
 
+    fn listed(&self, site: u32) -> Option<Arg> {
+        let site = self.eval.flat.sites.get(site as usize)?;
+        let Reached::Function(function, _) = self.eval.reached(site) else { return None };
+        let about = self.eval.flat.about.get(function.0 as usize)?;
+        let [Arg { shape: Shape::List(parts), .. }] = &*about.returned else { return None };
+        // A part is the same for every caller, or what this one has handed over.
+        let part = |part: &Arg| match &part.term {
+            Term::Path(AccessPath { root: Root::Value(value), fields }) if fields.is_empty() => {
+                match self.eval.definition(function, *value)? {
+                    Definition::Parameter(number) => site.arguments.get(*number).cloned(),
+                    _ => None,
+                }
+            }
+            Term::Path(AccessPath { root: Root::Global(_), .. }) | Term::Literal(_) => Some(part.clone()),
+            _ => None,
+        };
+        let parts: Vec<Arg> = parts.iter().map(part).collect::<Option<_>>()?;
+        let values = parts.iter().flat_map(|part| part.values.iter().copied()).collect();
+        Some(Arg { term: Term::Unknown, values, shape: Shape::List(parts) })
+    }
+
     fn keys(&self, table: &str) -> &[Vec<Name>] {
         self.eval.keys.get(&Table::plain(table)).map_or(&[], Vec::as_slice)
     }

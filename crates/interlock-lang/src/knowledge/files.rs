@@ -99,7 +99,14 @@ pub(super) fn file(scene: &Scene<'_>, entry: &Entry, body: &mut Body<'_>) {
 pub(super) fn key(scene: &Scene<'_>, entry: &Entry, body: &mut Body<'_>) {
     let named = find(scene, entry.at.as_ref()).map_or(Term::Unknown, |arg| scene.name_of(&arg));
     let key = match find(scene, entry.key.as_ref()) {
-        Some(field) => Term::Join(vec![named, Term::Literal("#".into()), name_of_key(scene, &field)]),
+        Some(field) => {
+            let listed = match field.shape {
+                Shape::Call(site) => scene.call.surroundings.listed(site),
+                _ => None,
+            };
+            let name = name_of_key(scene, listed.as_ref().unwrap_or(&field));
+            Term::Join(vec![named, Term::Literal("#".into()), name])
+        }
         None => named,
     };
     let of = Resource::Key(key);
