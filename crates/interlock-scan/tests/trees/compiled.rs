@@ -47,10 +47,6 @@ const KNOWN: &[(&str, &str)] = &[
         "the way with the store leaves the function, and the rest is for nobody",
         "the conditional that `??` becomes is not read as surely there",
     ),
-    (
-        "an object is opened from a file, added to, and saved by a function that is handed its field",
-        "esbuild gives a class that names itself an inner name (`class _Inventory`), and what it makes by that one is not followed",
-    ),
 ];
 
 #[test]
