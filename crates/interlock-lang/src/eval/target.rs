@@ -79,6 +79,7 @@ impl<'f> Evaluator<'_, 'f> {
         let before = |fields: &[Field]| AccessPath { root: callee.root.clone(), fields: fields.into() };
         let split = callee.fields.split_last();
         let computed = matches!(meaning, AbstractValue::Plain);
+        let foreign = matches!(meaning, AbstractValue::Foreign);
         match meaning {
             AbstractValue::Function(function, _) => {
                 return Reached::Function(function, split.map(|(_, fields)| before(fields)));
@@ -104,11 +105,30 @@ impl<'f> Evaluator<'_, 'f> {
                 // What a function gave that only computes: one that takes back what it did.
                 Root::Value(_) if computed => Reached::Other(None, "?".into(), AbstractValue::Plain),
                 Root::Value(value) => Reached::Value(*value),
+                // What a library has made at the start is the library's wherever it is called: `const check = compile(schema)`.
+                Root::Global(name) if foreign && self.is_made_by_library(at, callee) => {
+                    Reached::Other(None, name.clone(), AbstractValue::Foreign)
+                }
                 Root::Global(name) => Reached::Other(None, name.clone(), AbstractValue::Unknown),
                 Root::This => Reached::Other(None, "this".into(), AbstractValue::Unknown),
             },
             Some((Field::At(key), fields)) => Reached::Member(whole, before(fields), key.clone()),
             Some((Field::Name(name), fields)) => self.method_of(whole, before(fields), name),
+        }
+    }
+
+    /// Whether a variable holds what a function of a library has given, and the library is no file that is missing.
+    fn is_made_by_library(&self, at: FunctionId, variable: &AccessPath) -> bool {
+        let place = self.place_of(at, variable);
+        let variable = place.and_then(|place| self.index.variables(&place).next());
+        let initial = variable.and_then(|variable| self.flat.variables.get(variable)?.initial.as_ref());
+        let site = match initial.map(|initial| &initial.shape) {
+            Some(Shape::Call(site)) => self.flat.sites.get(*site as usize),
+            _ => None,
+        };
+        match site.map(|site| self.reached(site)) {
+            Some(Reached::Export(library, _)) => !library.is_empty() && !self.names.is_lost(&library),
+            _ => false,
         }
     }
 
@@ -257,8 +277,13 @@ impl<'f> Evaluator<'_, 'f> {
                 if let Some(collection) = self.builtins.collection(library, path) {
                     return AbstractValue::Collection(collection);
                 }
-                if self.builtins.passes_on(library, path) {
-                    let (argument, within) = (site.arguments.first(), FunctionId(site.within));
+                let (argument, within) = (site.arguments.first(), FunctionId(site.within));
+                // `new Proxy({}, { get: … })` stands in for something that its functions know.
+                let is_empty = |arg: &Arg| matches!(&arg.shape, Shape::Object(members) if members.is_empty());
+                let stands_in = library.is_empty()
+                    && argument.is_some_and(is_empty)
+                    && self.builtins.foreign.contains(&**path);
+                if self.builtins.passes_on(library, path) && !stands_in {
                     if let Some(Arg {
                         term: Term::Path(path), shape: Shape::Opaque | Shape::Choice(_), ..
                     }) = argument

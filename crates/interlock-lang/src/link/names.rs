@@ -84,7 +84,7 @@ impl Namespaces {
     }
 
     /// Whether what is taken for a library's name stands for a file that is not in the tree.
-    pub(super) fn is_lost(&self, library: &str) -> bool {
+    pub(crate) fn is_lost(&self, library: &str) -> bool {
         self.lost.contains(library)
     }
 

@@ -329,6 +329,7 @@ impl<'f> Rewriter<'_, 'f> {
             Reached::Other(receiver, name, whole) => {
                 let reason = match (&receiver, &whole) {
                     (None, _) if standing.site.callee.is_none() => UnresolvedReason::Computed,
+                    (None, AbstractValue::Foreign) => UnresolvedReason::Library,
                     (None, _) => UnresolvedReason::Function,
                     (Some(_), AbstractValue::Unknown) => UnresolvedReason::Receiver,
                     (Some(_), AbstractValue::Foreign | AbstractValue::Kind(_)) => UnresolvedReason::Library,
@@ -338,7 +339,7 @@ impl<'f> Rewriter<'_, 'f> {
                     matches!(whole, AbstractValue::Plain) || self.eval.builtins.computes(&name).is_some();
                 if !is_known {
                     self.note_unresolved(&standing, reason);
-                    let is_library = reason == UnresolvedReason::Library;
+                    let is_library = reason == UnresolvedReason::Library && receiver.is_some();
                     let may_be = is_library || reason == UnresolvedReason::Receiver;
                     if may_be && self.remote_method(&standing, receiver.as_ref(), &name, is_library, out) {
                         return;

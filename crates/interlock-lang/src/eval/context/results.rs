@@ -171,9 +171,21 @@ impl<'f> Contexts<'f> {
 
     /// What well-known functions of the language pass on.
     fn passed(&self, site: &'f Site, callee: &'f AccessPath, at: &Context<'f>) -> AbstractValue<'f> {
-        let Some((method, receiver)) = split_method(callee) else { return AbstractValue::Unknown };
         let first = |index: &Self| {
             site.arguments.first().map_or(AbstractValue::Unknown, |arg| index.evaluate(arg, at))
+        };
+        let Some((method, receiver)) = split_method(callee) else {
+            // `new Proxy(server, { … })` is that server with something around it; `new Promise(work)` is no function.
+            let passes = |name: &str| self.eval.builtins.makes("", name) == Some(Makes::First);
+            return match &callee.root {
+                Root::Global(name) if site.construct && self.is_foreign(&callee.root) && passes(name) => {
+                    match first(self) {
+                        object @ (AbstractValue::Call(..) | AbstractValue::Instance(..)) => object,
+                        _ => AbstractValue::Unknown,
+                    }
+                }
+                _ => AbstractValue::Unknown,
+            };
         };
         let makes = match (&callee.root, receiver) {
             (Root::Global(name), []) if self.is_foreign(&callee.root) => {

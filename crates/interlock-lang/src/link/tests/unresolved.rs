@@ -37,3 +37,26 @@ export async function save(x, which) {
         ]
     );
 }
+
+#[test]
+fn what_a_library_made_is_the_librarys_where_it_is_called() {
+    let program = linked(
+        r#"
+//- a.ts
+import { compile } from "odd-library";
+import { gone } from "./gone.js";
+const check = compile({ type: "object" });
+const other = gone();
+export async function save(x) {
+  check(x);
+  other(x);
+}
+"#,
+    );
+    let noted = |callee: &str| {
+        let mut found = program.unresolved.iter().filter(|unresolved| unresolved.callee.ends_with(callee));
+        found.next().map(|unresolved| unresolved.reason)
+    };
+    assert_eq!(noted("check"), Some(UnresolvedReason::Library));
+    assert_eq!(noted("other"), Some(UnresolvedReason::Function));
+}

@@ -336,3 +336,29 @@ export class Calendar {
         "#]],
     );
 }
+
+#[test]
+fn a_server_behind_a_proxy_is_that_server() {
+    check(
+        r#"
+//- server.ts
+import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
+function watched(server) {
+  return new Proxy(server, {
+    get(target, name, receiver) {
+      console.error(String(name));
+      return Reflect.get(target, name, receiver);
+    },
+  });
+}
+const bare = new McpServer({ name: "s", version: "1" });
+const server = new Proxy(bare, {});
+server.registerTool("one", {}, async (args) => ({}));
+watched(bare).registerTool("two", {}, async (args) => ({}));
+"#,
+        &expect![[r#"
+            server.ts:12 module.closure: one
+            server.ts:13 module.closure: two
+        "#]],
+    );
+}
