@@ -3,9 +3,9 @@
 use interlock_model::ir::{AccessPath, Op, Root, Value};
 use ruff_python_ast::{Expr, Operator, StmtAugAssign};
 
-use super::{super::bind::SymbolKind, context::Lowerer};
+use super::{super::bind::SymbolKind, calls::Use, context::Lowerer};
 use crate::{
-    Shape,
+    Arg, Shape,
     lower::Binding,
     val::{Val, flag, is_small, merge},
 };
@@ -146,6 +146,16 @@ impl<'a> Lowerer<'a> {
             Expr::Subscript(target) => Some((&*target.value, self.subscript_place(target))),
             _ => None,
         };
+        // A set stays the same object, and what others put in or take out meanwhile stays so.
+        let path = place.as_ref().and_then(|(_, place)| place.path_ref().cloned());
+        if let (Some(path), Some(method)) = (path, in_place(it.op))
+            && self.is_set(&path)
+        {
+            let target = Val::path(path.field(self.name(method)), vec![], 0);
+            let right = self.expression(&it.value).into_arg();
+            self.stand(it);
+            return self.invoke(target, vec![right], false, Use::Value);
+        }
         self.stand(it);
         let before = match &place {
             Some((_, place)) => self.read_place(place.clone()),
@@ -163,5 +173,27 @@ impl<'a> Lowerer<'a> {
             None => self.assign_to(&it.target, val.clone()),
         }
         val
+    }
+
+    /// Whether a field of the class around was made as a set.
+    fn is_set(&self, place: &AccessPath) -> bool {
+        self.module.variables.iter().any(|variable| {
+            let Some(Arg { shape: Shape::Call(made), .. }) = &variable.initial else { return false };
+            let made = self.module.sites.get(*made as usize).and_then(|site| site.callee.as_ref());
+            variable.path == *place
+                && variable.owner == self.cx.owner
+                && made.is_some_and(|made| *made == AccessPath::global("set"))
+        })
+    }
+}
+
+/// The method by which a set is changed in place that an operator stands for.
+const fn in_place(operator: Operator) -> Option<&'static str> {
+    match operator {
+        Operator::Sub => Some("difference_update"),
+        Operator::BitOr => Some("update"),
+        Operator::BitAnd => Some("intersection_update"),
+        Operator::BitXor => Some("symmetric_difference_update"),
+        _ => None,
     }
 }
