@@ -71,7 +71,8 @@ fn pypi(root: &Root, server: &Server, name: &str, place: &Path) -> Result<Instal
         let half = place.join("half");
         let _ = fs::remove_dir_all(&half);
         Run::new(root, "python3")
-            .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile"])
+            // Compiled, or every instance would compile all that it loads: it may not write beside it.
+            .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"])
             .args(["--only-binary", ":all:", "--target", &half.display().to_string()])
             .args([format!("{name}=={}", server.version)])
             .args(&server.with)

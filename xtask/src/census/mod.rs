@@ -50,6 +50,9 @@ pub(crate) struct Census {
     /// Write the sums of all outcomes under this date, `2026-11-18`, and the page
     #[arg(long, value_name = "DATE")]
     sum: Option<String>,
+    /// What the page says beside the sums: with what they were made, and on what machine
+    #[arg(long, value_name = "WORDS", requires = "sum", default_value = "")]
+    how: String,
     /// The program to run; by default it is built in release mode
     #[arg(long, value_name = "FILE")]
     program: Option<PathBuf>,
@@ -81,7 +84,7 @@ pub(crate) fn run(root: &Root, census: &Census) -> Result<()> {
         servers.iter().filter_map(|server| Some((server, Outcome::kept(&place(&folder, server))?))).collect();
     ensure!(!outcomes.is_empty(), "no server has an outcome yet");
     print!("{}", table(&outcomes));
-    let sums = Sums::of(servers.len(), &outcomes);
+    let sums = Sums { how: census.how.clone(), ..Sums::of(servers.len(), &outcomes) };
     print!("{}", sums.words());
     if let Some(date) = &census.sum {
         root.write(&format!("{DATA}/{date}.json"), &sums.to_json()?)?;
@@ -97,7 +100,9 @@ fn place(folder: &Path, server: &Server) -> PathBuf {
 fn audit(root: &Root, server: &Server, place: &Path, program: &Path, budget: &str) -> Result<Outcome> {
     fs::create_dir_all(place).with_context(|| format!("failed to make {}", place.display()))?;
     let Installed { sources, command, environment } = install::install(root, server, place)?;
-    let report = place.join("audit.json");
+    let report = place.join(outcome::REPORT);
+    // That of an earlier audit says nothing of this one.
+    let _ = fs::remove_file(&report);
     let mut audit = Command::new(program);
     audit
         .arg("audit")

@@ -8,6 +8,8 @@ use serde_json::Value;
 
 /// The file that it is kept in; written last, so that a run that was stopped has none.
 const FILE: &str = "outcome.json";
+/// The report of the audit, beside it.
+pub(super) const REPORT: &str = "audit.json";
 
 /// One server.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -42,7 +44,12 @@ impl Outcome {
 
     /// What was kept in a folder, if there is something.
     pub(super) fn kept(folder: &Path) -> Option<Self> {
-        serde_json::from_slice(&fs::read(folder.join(FILE)).ok()?).ok()
+        let kept: Self = serde_json::from_slice(&fs::read(folder.join(FILE)).ok()?).ok()?;
+        // What is counted of a report may have become another since.
+        let report = fs::read(folder.join(REPORT)).ok();
+        let report: Option<Value> = report.and_then(|report| serde_json::from_slice(&report).ok());
+        let counted = report.and_then(|report| read(&report, Duration::from_secs(kept.seconds)));
+        Some(counted.unwrap_or(kept))
     }
 
     pub(super) fn keep(&self, folder: &Path) -> Result<()> {
@@ -62,13 +69,30 @@ pub(super) fn read(report: &Value, took: Duration) -> Option<Outcome> {
     let seconds = took.as_secs();
     let listed: BTreeSet<String> =
         list("/live/listed").iter().filter_map(|name| name.as_str().map(str::to_owned)).collect();
-    let in_code: BTreeSet<String> =
-        list("/scan/coverage/tools").iter().map(|tool| text(tool, "name")).collect();
-    let (found, listed_count) = (listed.intersection(&in_code).count(), listed.len());
+    // The coverage has all tools that the server lists, those as well that the sources do not show.
+    let counts_of = |listed: &Value| {
+        let missed = listed.get("missed").and_then(Value::as_array).map_or(0, Vec::len);
+        let tools = usize::try_from(listed.get("tools")?.as_u64()?).ok()?;
+        Some((tools.saturating_sub(missed), tools))
+    };
+    let compared = subject.pointer("/scan/coverage/listed").and_then(counts_of);
+    let (found, listed_count) = compared.unwrap_or((0, listed.len()));
     let strong = |finding: &&Value| text(finding, "confidence") != "low";
     let races_found = list("/scan/findings").iter().filter(strong).count();
     let Some(proof) = subject.pointer("/live/proof") else {
         let why = subject.pointer("/live/why").and_then(Value::as_str).unwrap_or_default().to_owned();
+        // It has listed its tools, so it did start; nothing came of it all the same.
+        if compared.is_some() {
+            return Some(Outcome {
+                verdict: "unknown".into(),
+                why,
+                races_found,
+                listed: listed_count,
+                found,
+                seconds,
+                ..Outcome::default()
+            });
+        }
         return Some(Outcome {
             races_found,
             found,
@@ -129,7 +153,10 @@ mod tests {
         let set = |verdict: &str, trials: u64, tool: &str| json!({"verdict": verdict, "reason": "", "explored": {"trials": trials}, "calls": [{"tool": tool}]});
         let report = json!({"subjects": [{
             "scan": {
-                "coverage": {"tools": [{"name": "add"}, {"name": "gone"}]},
+                "coverage": {
+                    "tools": [{"name": "add"}, {"name": "get"}, {"name": "gone"}],
+                    "listed": {"tools": 2, "missed": ["get"], "unlisted": ["gone"]},
+                },
                 "findings": [
                     {"confidence": "high", "proof": {"verdict": "broken"}},
                     {"confidence": "high", "proof": {"verdict": "held"}},
@@ -170,6 +197,16 @@ mod tests {
         assert_eq!(Outcome::kept(folder.path()), None);
         outcome.keep(folder.path()).unwrap();
         assert_eq!(Outcome::kept(folder.path()), Some(outcome));
+    }
+
+    #[test]
+    fn a_server_that_lists_its_tools_has_started_whatever_came_of_it() {
+        let coverage =
+            json!({"tools": [{"name": "add"}], "listed": {"tools": 3, "missed": ["b", "c"], "unlisted": []}});
+        let live = json!({"state": "unknown", "why": "all of the time went by"});
+        let report = json!({"subjects": [{"scan": {"coverage": coverage, "findings": []}, "live": live, "entries": []}]});
+        let outcome = read(&report, Duration::ZERO).unwrap();
+        assert_eq!((outcome.verdict.as_str(), outcome.listed, outcome.found), ("unknown", 3, 1));
     }
 
     #[test]

@@ -76,7 +76,8 @@ fn section(date: &str, sums: &Sums) -> String {
         ),
         ("seconds for each, median", sums.median_seconds.to_string()),
     ];
-    let mut text = format!("\n## {date}\n\n| | |\n|---|---|\n");
+    let how = if sums.how.is_empty() { String::new() } else { format!("{}\n\n", sums.how) };
+    let mut text = format!("\n## {date}\n\n{how}| | |\n|---|---|\n");
     for (what, number) in rows {
         text.push_str(&format!("| {what} | {number} |\n"));
     }

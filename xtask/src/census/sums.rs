@@ -9,6 +9,9 @@ use super::{list::Server, outcome::Outcome};
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Sums {
+    /// With what, and on what machine.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub(super) how: String,
     /// In the list, audited, and of those started.
     pub(super) listed: usize,
     pub(super) audited: usize,
@@ -43,6 +46,7 @@ impl Sums {
         let mut seconds: Vec<u64> = started.iter().map(|(_, outcome)| outcome.seconds).collect();
         seconds.sort_unstable();
         Self {
+            how: String::new(),
             listed,
             audited: outcomes.len(),
             started: started.len(),

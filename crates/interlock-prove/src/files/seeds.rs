@@ -112,7 +112,7 @@ pub(crate) fn of_files<'n>(names: impl Iterator<Item = &'n str>) -> Option<Plann
     }
     let steps = [("write", Value::from(files)), ("make", Value::from(made))];
     let is_some =
-        |step: &Value| step.as_object().map_or_else(|| step != &json!([]), |files| !files.is_empty());
+        |step: &Value| step.as_object().map_or_else(|| *step != json!([]), |files| !files.is_empty());
     let steps: Map<String, Value> = steps
         .into_iter()
         .filter(|(_, step)| is_some(step))
