@@ -12,10 +12,12 @@ const TESTS: &[&str] = &[
     "impatient::clients_that_time_out_at_random_lose_nothing_in_typescript",
     "impatient::clients_that_time_out_at_random_lose_nothing_in_python",
     "impatient::clients_that_time_out_at_random_lose_nothing_on_the_official_memory_server",
+    "impatient::the_next_writer_gets_through_when_a_cancelled_handler_has_ended",
     "again::a_call_that_is_sent_again_with_its_key_takes_effect_once",
     "storms::over_postgresql_that_crashes_nothing_runs_twice_or_beside_another",
     "storms::over_redis_that_is_killed_nothing_runs_twice_or_beside_another",
     "storms::over_redis_that_keeps_nothing_no_call_runs_beside_another",
+    "storms::over_redis_that_is_emptied_no_call_runs_beside_another",
     "storms::one_callers_thousand_calls_on_two_replicas_hold_another_caller_up_by_few",
 ];
 

@@ -53,25 +53,41 @@ impl Store for Postgres {
     }
 }
 
-/// A Redis, and how often it flushes its append-only file, if it has one.
-struct Kept(Redis, Option<&'static str>);
+/// A Redis, and what it keeps through a crash.
+struct Kept(Redis, Keeps);
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Keeps {
+    /// An append-only file that is flushed so often.
+    File(&'static str),
+    /// What was there when it was last restarted.
+    Snapshot,
+    Nothing,
+}
 
 impl Kept {
-    fn start(fsync: Option<&'static str>) -> Self {
-        let setup = Setup { durable: fsync.is_some(), ..Setup::default() };
-        let kept = Self(Redis::start_as(setup).expect("Redis starts"), fsync);
+    fn start(keeps: Keeps) -> Self {
+        let setup = Setup { durable: matches!(keeps, Keeps::File(_)), ..Setup::default() };
+        let kept = Self(Redis::start_as(setup).expect("Redis starts"), keeps);
         kept.set();
         kept
     }
 
     fn set(&self) {
+        match self.1 {
+            Keeps::File(fsync) => self.tell(&format!("CONFIG SET appendfsync {fsync}")),
+            Keeps::Snapshot => self.tell("SAVE"),
+            Keeps::Nothing => {}
+        }
+    }
+
+    fn tell(&self, command: &str) {
         use std::io::{Read as _, Write as _};
-        let Some(fsync) = self.1 else { return };
         let mut stream = std::net::TcpStream::connect(self.0.address()).expect("it listens");
-        write!(stream, "CONFIG SET appendfsync {fsync}\r\n").expect("it reads");
+        write!(stream, "{command}\r\n").expect("it reads");
         let mut answer = [0; 5];
         stream.read_exact(&mut answer).expect("it answers");
-        assert_eq!(&answer, b"+OK\r\n");
+        assert_eq!(&answer, b"+OK\r\n", "{command}");
     }
 }
 
@@ -84,6 +100,19 @@ impl Store for Kept {
         self.0.kill().expect("it can be killed");
         self.0.restart().expect("it comes back");
         self.set();
+    }
+}
+
+/// A Redis that is emptied while it runs.
+struct Emptied(Kept);
+
+impl Store for Emptied {
+    fn url(&self) -> String {
+        self.0.url()
+    }
+
+    fn crash(&mut self) {
+        self.0.tell("FLUSHALL");
     }
 }
 
@@ -327,19 +356,28 @@ async fn over_postgresql_that_crashes_nothing_runs_twice_or_beside_another() {
 #[tokio::test(flavor = "multi_thread")]
 async fn over_redis_that_is_killed_nothing_runs_twice_or_beside_another() {
     for fsync in ["always", "everysec"] {
-        storm(&format!("Redis, appendfsync {fsync}"), &mut Kept::start(Some(fsync)), "", LONG, true).await;
+        storm(&format!("Redis, appendfsync {fsync}"), &mut Kept::start(Keeps::File(fsync)), "", LONG, true)
+            .await;
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn over_redis_that_keeps_nothing_no_call_runs_beside_another() {
-    let mut redis = Kept::start(None);
-    storm("Redis without persistence", &mut redis, "durability = \"none\"\n", SHORT, false).await;
+    for (name, keeps) in [("nothing", Keeps::Nothing), ("a snapshot", Keeps::Snapshot)] {
+        let name = format!("Redis that keeps {name}");
+        storm(&name, &mut Kept::start(keeps), "durability = \"none\"\n", SHORT, false).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn over_redis_that_is_emptied_no_call_runs_beside_another() {
+    let mut redis = Emptied(Kept::start(Keeps::File("always")));
+    storm("Redis that is emptied", &mut redis, "", SHORT, false).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn one_callers_thousand_calls_on_two_replicas_hold_another_caller_up_by_few() {
-    let redis = Kept::start(Some("always"));
+    let redis = Kept::start(Keeps::File("always"));
     fair(&redis.url()).await;
 }
 
