@@ -174,7 +174,10 @@ impl Drop for Journal {
     /// A guard that ends in order leaves nothing behind but what it could not settle.
     fn drop(&mut self) {
         let state = self.state();
-        if state.entries.held.is_empty() && state.entries.running.is_empty() {
+        // Whoever is told that a program has ended may not have come to say so: what is looked for here is the program.
+        let mut running = state.entries.running.iter();
+        let is_any_left = running.any(|(pid, start)| started(*pid) == Some(*start));
+        if state.entries.held.is_empty() && !is_any_left {
             let _ = fs::remove_file(path(&self.folder, self.id));
         }
     }

@@ -118,6 +118,22 @@ async fn nobody_else_can_write_what_is_believed() {
     assert_eq!(take_over(folder.path(), &store).await, Taken { guards: 1, programs: 0, calls: 1 });
 }
 
+#[test]
+fn a_program_of_which_nobody_said_that_it_ended_leaves_no_file_unless_it_runs() {
+    for is_alive in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = Journal::open(folder.path(), ["a".to_owned()]).unwrap();
+        let mut program = std::process::Command::new("sleep").arg("600").spawn().unwrap();
+        journal.runs(program.id());
+        if !is_alive {
+            program.kill().and_then(|()| program.wait()).unwrap();
+        }
+        drop(journal);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), usize::from(is_alive));
+        let _ = program.kill().and_then(|()| program.wait());
+    }
+}
+
 /// The file of a guard that is dead, with something else in it.
 fn rewritten(folder: &Path, from: &str, to: &str) {
     let file = std::fs::read_dir(folder).unwrap().next().unwrap().unwrap().path();
