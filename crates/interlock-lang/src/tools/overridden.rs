@@ -62,7 +62,8 @@ pub(super) fn tool<'i>(discovery: &mut Discovery<'_, 'i>, site: &'i Site) {
     }
     let given = index.evaluate(work, &at);
     let functions = discovery.functions(&given);
-    if functions.iter().any(|function| discovery.serves_inside(*function)) {
+    // A wrapper may stand around several tools, so only the very function counts.
+    if functions.iter().any(|function| discovery.tells_tools_apart(*function)) {
         return;
     }
     let own: Vec<AbstractValue<'i>> = options.iter().map(|arg| index.evaluate(arg, &at)).collect();
