@@ -105,10 +105,10 @@ fn helpers<'a>(file: &'a File<'a>, facts: &Facts<'a>) -> FxHashMap<&'a str, (Cha
     found
 }
 
-/// Whether a statement is nothing but a send, a receive or a choice between such.
+/// Whether a statement is nothing but a send or a receive. Who chooses between several has to say what came of it.
 fn is_wait(statement: &Stmt<'_>) -> bool {
     match &statement.kind {
-        StmtKind::Send(..) | StmtKind::Select(_) => true,
+        StmtKind::Send(..) => true,
         StmtKind::Expr(it) => matches!(it.kind, Kind::Unary("<-", _)),
         _ => false,
     }
@@ -252,12 +252,13 @@ impl<'w, 'a> Walk<'w, 'a> {
         }
     }
 
-    /// `select` waits for one of several. What it moves is a permit where every other way leaves.
+    /// `select` waits for one of several. What it moves is a permit where that way goes on behind it and every other one leaves: a
+    /// function that leaves with the permit tells its caller by what it returns whether it has it.
     fn select(&mut self, cases: &'a [Case<'a>]) {
         let stays = |case: &Case<'_>| !case.body.last().is_some_and(leaves);
         for (number, case) in cases.iter().enumerate() {
-            let others = cases.iter().enumerate().filter(|(other, _)| *other != number);
-            let only_way = others.clone().all(|(_, other)| !stays(other));
+            let mut others = cases.iter().enumerate().filter(|(other, _)| *other != number);
+            let only_way = stays(case) && others.all(|(_, other)| !stays(other));
             match &case.waits {
                 Some(waits) if only_way => self.statement(waits),
                 Some(Stmt { kind: StmtKind::Send(channel, value), .. }) => {
