@@ -7,6 +7,7 @@ pub(in crate::view) mod alike;
 pub(in crate::view) mod identity;
 pub(in crate::view) mod objects;
 pub(in crate::view) mod own_id;
+pub(in crate::view) mod own_name;
 pub(in crate::view) mod pattern;
 pub(in crate::view) mod resolve;
 

@@ -58,7 +58,7 @@ impl<'v, 'e> Alias<'v, 'e> {
     }
 
     /// A value, and where it is an object that is made here, the values that stand for it once something was put into it.
-    fn forms_of(self, object: Value) -> Vec<Value> {
+    pub(super) fn forms_of(self, object: Value) -> Vec<Value> {
         let flow = self.0.flow();
         let mut forms = vec![object];
         if matches!(flow.definition(object), Definition::New) {

@@ -297,6 +297,7 @@ impl<'v, 'e> Alias<'v, 'e> {
         overlap(one, other)
             .or_else(|| self.asked_twice(one, other))
             .or_else(|| self.overlap_by_own_id(one, other))
+            .or_else(|| self.overlap_by_own_name(one, other))
     }
 
     /// The same, whatever columns of a row they concern.
