@@ -1,5 +1,6 @@
 //! `leak-on-partial-init`: its page is `doc.md`.
 
+mod late;
 mod remedy;
 mod rule;
 

@@ -13,7 +13,8 @@
 //! catch (e) { await reader.close(); throw e; }
 //! ```
 //!
-//! Start-up is left alone: where it fails the process ends, and the system closes what it had opened.
+//! Start-up is left alone: where it fails the process ends, and the system closes what it had opened. What an object opens and keeps, and
+//! another function is to close, is in `late.rs`.
 
 use std::cell::RefCell;
 
@@ -29,7 +30,7 @@ use crate::{
     view::{At, Entry, Escape, Kinds, Runs, View},
 };
 
-use super::HAZARD;
+use super::{HAZARD, late};
 
 /// Finds `leak-on-partial-init`.
 pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
@@ -39,7 +40,14 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
 }
 
 fn of_entry(entry: &Entry<'_>) -> Vec<Issue> {
-    entry.steps_of(Kinds::OPEN).filter_map(|at| entry.settle(&HAZARD.id, &[at], judge(entry, at))).collect()
+    // What says where the close should have stood is nearer to the point.
+    let judged = |at: At| late::judge(entry, at).or_else(|_| judge(entry, at));
+    let mut issues: Vec<Issue> = vec![];
+    for at in entry.steps_of(Kinds::OPEN) {
+        let issue = entry.settle(&HAZARD.id, &[at], judged(at));
+        issues.extend(issue.filter(|issue| issues.iter().all(|known| known.span != issue.span)));
+    }
+    issues
 }
 
 fn judge(entry: &Entry<'_>, at: At) -> Result<Issue, Reason> {
@@ -71,6 +79,7 @@ fn judge(entry: &Entry<'_>, at: At) -> Result<Issue, Reason> {
             && entry.control().loops(at).iter().any(|head| {
                 matches!(entry.op(*head), Some(Op::Loop { bound: Bound::Each | Bound::Limited, .. }))
                     && is_made_inside(entry, *head, handle)
+                    && !matches!(handle.root, Root::Value(opened) if late::others_have(entry, (*head, at), opened))
             })
     };
     let second = failures
@@ -135,10 +144,11 @@ fn given_back(entry: &Entry<'_>, at: At, closes: &[At]) -> Vec<At> {
     let closes: Vec<At> = closes.iter().copied().chain(entry.all(Kinds::CALL, called_so)).collect();
     // Whoever called may put off a close as well, but only of what it was given.
     let is_put_off = |close: &At| {
-        let around = || entry.control().around(*close, |op| matches!(op, Op::Try { .. }));
+        let around_both =
+            |attempt: At| entry.control().encloses(attempt, *close) && entry.control().encloses(attempt, at);
         entry.control().is_finally(*close)
-            && (entry.frame_of(*close) == entry.frame_of(at)
-                || around().is_some_and(|attempt| entry.control().encloses(attempt, at)))
+            && entry.control().leads_to(entry.control().detached(at).unwrap_or(at), *close).is_some()
+            && (entry.frame_of(*close) == entry.frame_of(at) || entry.steps_of(Kinds::TRY).any(around_both))
     };
     if closes.iter().any(is_put_off) {
         return vec![];
@@ -286,7 +296,7 @@ fn is_handed_on(entry: &Entry<'_>, at: At, names: &[AccessPath]) -> bool {
 }
 
 /// Whether a value is another, or an object that was put together with it inside. What a call makes of it is something else.
-fn holds(entry: &Entry<'_>, whole: Value, part: Value) -> bool {
+pub(super) fn holds(entry: &Entry<'_>, whole: Value, part: Value) -> bool {
     let mut seen = vec![whole];
     let mut next = 0;
     while let Some(value) = seen.get(next).copied() {
