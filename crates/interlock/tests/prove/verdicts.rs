@@ -30,7 +30,8 @@ fn the_same_server_with_a_lock_holds_and_says_what_was_tried() {
     assert_eq!(explored["trials"], 8);
     let techniques = explored["techniques"].as_array().expect("techniques");
     assert!(techniques.len() > 2, "more than one way was tried: {techniques:?}");
-    assert!(explored["calls"].as_u64() > Some(40), "{explored:#}");
+    // Two calls and a read in both orders, twice each, and in each of the runs in which they meet.
+    assert!(explored["calls"].as_u64() >= Some(3 * (2 * 2 + 8)), "{explored:#}");
 }
 
 #[test]
