@@ -123,7 +123,7 @@ main = Main(name="Main")
 main.mount(jira, namespace="jira")
 "#,
         &expect![[r#"
-            errors.py:7 wrapper: jira_search
+            errors.py:7 wrapper: jira_search (read-only)
             errors.py:7 wrapper: jira_remove
             errors.py:7 wrapper: jira_plain
         "#]],
