@@ -90,7 +90,7 @@ fn helpers<'a>(file: &'a File<'a>, facts: &Facts<'a>) -> FxHashMap<&'a str, (Cha
         };
         let mut moved = walk.channels.iter().filter(|(_, uses)| !uses.moves.is_empty());
         let one = moved.next().filter(|_| only && moved.next().is_none());
-        match one.and_then(|(channel, uses)| Some((*channel, uses.moves.as_slice(), uses.speaks))) {
+        match one.map(|(channel, uses)| (*channel, uses.moves.as_slice(), uses.speaks)) {
             Some((channel @ (None, _), [Move { puts, at: Some(at), .. }], false)) => {
                 if found.insert(function.name, (channel, *puts, *at)).is_some() {
                     others.insert(function.name);

@@ -182,7 +182,7 @@ async fn what_a_token_says_decides_what_is_seen_and_called() {
     // In the same session another token of the same caller counts, with what it says.
     assert_eq!(names(&asked(&session, WRITE, list.clone()).await.2), ["do", "crash", "ask", "look"]);
     let (status, _, done) = asked(&session, WRITE, calling("do")).await;
-    assert_eq!((status, &done["result"]["isError"] == &json!(true)), (200, false), "{done}");
+    assert_eq!((status, done["result"]["isError"] == json!(true)), (200, false), "{done}");
     assert_eq!(
         names(&asked(&session, READ, list).await.2),
         ["crash", "look"],
