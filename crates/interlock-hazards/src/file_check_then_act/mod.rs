@@ -1,5 +1,6 @@
 //! `file-check-then-act`: its page is `doc.md`.
 
+mod marker;
 pub(crate) mod outdated;
 mod probe;
 mod remedy;

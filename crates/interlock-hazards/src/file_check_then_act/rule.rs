@@ -16,7 +16,7 @@
 //! ```
 //!
 //! A file that is read, changed and written back is `lost-update`; one that others can see half written, `non-atomic-file-replace`. What its content decides is in
-//! `outdated.rs`, a stale lock in `takeover.rs`.
+//! `outdated.rs`, a stale lock in `takeover.rs`, a file that says that work is done already in `marker.rs`.
 
 use std::{cell::LazyCell, collections::HashMap};
 
@@ -35,7 +35,7 @@ use crate::{
     view::{At, Entry, Kinds, Pattern, View},
 };
 
-use super::{HAZARD, outdated::outdated, takeover::takeovers};
+use super::{HAZARD, marker, outdated::outdated, takeover::takeovers};
 
 pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
     let mut pairs = claimed(view, Claim::FileCheck);
@@ -285,6 +285,9 @@ fn issue(pair: &CheckAct<'_, '_>) -> Issue {
         Some(Op::Write { .. }) => {
             let there =
                 pair.check.and_then(|check| pair.entry.control().answer(check, pair.act)) == Some(true);
+            if let Some(work) = marker::work(pair).filter(|_| !there && is_beginning(pair)) {
+                return marker::issue(pair, work);
+            }
             // What was asked of its metadata may have been anything.
             let (seen, lost) = if there {
                 ("looks at", "overwrites what the other has just written")
