@@ -47,6 +47,8 @@ pub(crate) enum Claim {
     UsedUp,
     /// What a file says decides that it is removed.
     OutdatedFile,
+    /// What a file says is judged, and the file is then replaced by something new.
+    JudgedFile,
     /// Something is written back that was made of an older state of it.
     LostUpdate,
 }
@@ -55,7 +57,7 @@ pub(crate) enum Claim {
 type Fits = fn(&View<'_>, &CheckAct<'_, '_>) -> Result<(), Reason>;
 
 /// The table.
-static CLAIMS: [(Claim, &Hazard, Fits); 14] = [
+static CLAIMS: [(Claim, &Hazard, Fits); 15] = [
     (Claim::OverrunLimit, &non_atomic_rate_limit::HAZARD, non_atomic_rate_limit::rule::claims),
     (Claim::DuplicateLoad, &duplicate_load::HAZARD, duplicate_load::rule::claims),
     (Claim::SessionState, &shared_session_state::HAZARD, shared_session_state::rule::claims),
@@ -69,6 +71,7 @@ static CLAIMS: [(Claim, &Hazard, Fits); 14] = [
     (Claim::SameNumber, &db_check_then_act::HAZARD, db_check_then_act::number::claims),
     (Claim::UsedUp, &db_check_then_act::HAZARD, db_check_then_act::consumed::claims),
     (Claim::OutdatedFile, &file_check_then_act::HAZARD, file_check_then_act::outdated::claims),
+    (Claim::JudgedFile, &db_check_then_act::HAZARD, db_check_then_act::whole_file::claims),
     (Claim::LostUpdate, &lost_update::HAZARD, lost_update::rule::claims),
 ];
 

@@ -7,6 +7,7 @@ mod remedy;
 mod remote;
 pub(crate) mod rule;
 mod unseen;
+pub(crate) mod whole_file;
 
 use interlock_model::{HazardId, Severity};
 

@@ -14,7 +14,7 @@
 //! ```
 //!
 //! What is computed from the row and written back is `lost-update`; whose the row is, `auth-check-then-act`; a count against a limit, `non-atomic-rate-limit`. The other
-//! kinds of this hazard are beside it: `number.rs`, `consumed.rs`, `unseen.rs`, `remote.rs`.
+//! kinds of this hazard are beside it: `number.rs`, `consumed.rs`, `unseen.rs`, `remote.rs`, and `whole_file.rs` for files.
 
 use interlock_model::{
     Confidence,
@@ -38,6 +38,7 @@ use super::{
     number::{self, is_number},
     remote::remote,
     unseen::unseen,
+    whole_file,
 };
 
 pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
@@ -51,7 +52,9 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
     let issues = judged.iter().map(|pair| pair.settle(&HAZARD.id, issue(pair)));
     let used_up = used_up.iter().map(|pair| pair.settle(&HAZARD.id, consumed::issue(pair)));
     let numbers = numbers.iter().map(|pair| pair.settle(&HAZARD.id, number::issue(pair)));
-    issues.chain(used_up).chain(numbers).chain(late).chain(remote(view)).collect()
+    let files = claimed(view, Claim::JudgedFile);
+    let files = files.iter().map(|pair| pair.settle(&HAZARD.id, whole_file::issue(pair)));
+    issues.chain(used_up).chain(numbers).chain(files).chain(late).chain(remote(view)).collect()
 }
 
 /// Whether it is a judgement of what a row says, or of whether there is one before another is added.
@@ -123,7 +126,7 @@ fn only_notes_use(pair: &CheckAct<'_, '_>) -> bool {
 
 /// Whether the row is made anew from something whose fingerprint it keeps, unless that is still the same: two calls that pass with the
 /// same put the same there, and one with something else passes in whatever order they come.
-fn makes_anew(pair: &CheckAct<'_, '_>) -> bool {
+pub(super) fn makes_anew(pair: &CheckAct<'_, '_>) -> bool {
     let entry = pair.entry;
     let (Some(Op::Check { on, equal: None, .. }), Some(Op::Write { mode: WriteMode::Blind, from, .. })) =
         (pair.check.and_then(|check| entry.op(check)), entry.op(pair.act))
@@ -141,7 +144,7 @@ fn makes_anew(pair: &CheckAct<'_, '_>) -> bool {
 }
 
 /// Whether the row is only compared with the very value that is then put there: nothing has to be done where it is that already.
-fn sets_what_was_compared(pair: &CheckAct<'_, '_>) -> bool {
+pub(super) fn sets_what_was_compared(pair: &CheckAct<'_, '_>) -> bool {
     let entry = pair.entry;
     let (Some(Op::Check { on, equal: None, .. }), Some(Op::Write { mode: WriteMode::Blind, from, .. })) =
         (pair.check.and_then(|check| entry.op(check)), entry.op(pair.act))

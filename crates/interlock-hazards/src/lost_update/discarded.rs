@@ -21,6 +21,7 @@ use interlock_model::{
 
 use crate::{
     Issue, Reason,
+    claims::{Claim, claimed},
     decision::{needs, unless},
     dependences::data_dependences,
     gates::{Gates, is_claimed, is_made_because_missing},
@@ -47,7 +48,10 @@ pub(super) fn discarded(view: &View<'_>) -> Vec<Issue> {
         return vec![];
     }
     let added: Vec<Pattern> = racing().flat_map(additions).collect();
+    let judged = claimed(view, Claim::JudgedFile);
     let judge = |entry: &Entry<'_>, read: At, act: At| {
+        let is_judged = judged.iter().any(|pair| std::ptr::eq(pair.entry, entry) && pair.act == act);
+        unless(is_judged, Reason::ReportedElsewhere)?;
         unless(entry.control().is_recovery(act), Reason::OnlyInRecovery)?;
         unless(is_made_because_missing(entry, act), Reason::MadeBecauseMissing)?;
         needs(is_used(entry, read), Reason::NotUsed)?;

@@ -102,7 +102,15 @@ impl<'a> Lowerer<'a> {
                 merge(&mut test.on, &other.on);
                 test.counted |= other.counted;
                 let test = Test { always: None, ..test };
-                if it.operator == BinaryOperator::Instanceof { self.answer("is", test) } else { test }
+                match it.operator {
+                    BinaryOperator::Instanceof => self.answer("is", test),
+                    _ if is_size(&it.left) && is_several(&right)
+                        || is_several(&left) && is_size(&it.right) =>
+                    {
+                        self.several(test)
+                    }
+                    _ => test,
+                }
             }
             _ => {
                 let val = self.expression(expression);
@@ -128,6 +136,15 @@ impl<'a> Lowerer<'a> {
         let name = self.names.get(name);
         let answer = self.derive(&name, test.on, Term::Unknown, 0);
         Test { on: vec![answer], ..test }
+    }
+
+    /// A test that compares how many there are with more than one: the number is no value, and without a name of its own for the size it would be
+    /// asked whether there is anything.
+    fn several(&mut self, test: Test) -> Test {
+        let [size] = test.on.as_slice() else { return test };
+        let name = self.names.get("several");
+        let several = self.derive(&name, vec![*size], (*size).into(), 0);
+        Test { on: vec![several], ..test }
     }
 
     /// `a && b`, `a || b`: the second is evaluated only one way.
@@ -193,6 +210,17 @@ fn is_equality(operator: BinaryOperator) -> bool {
 /// Whether an expression asks what kind of thing something is.
 fn is_kind(expression: &Expression<'_>) -> bool {
     matches!(expression.get_inner_expression(), Expression::UnaryExpression(it) if it.operator == UnaryOperator::Typeof)
+}
+
+/// Whether an expression asks how many there are: `items.length`.
+fn is_size(expression: &Expression<'_>) -> bool {
+    let Expression::StaticMemberExpression(member) = expression.get_inner_expression() else { return false };
+    matches!(member.property.name.as_str(), "length" | "size")
+}
+
+/// Whether something is a number that says more than whether there is anything.
+fn is_several(val: &Val) -> bool {
+    matches!(val.shape, Shape::Number(number) if number > 1) && val.values.is_empty()
 }
 
 /// Whether it says nothing of what a store has answered that something is of a class: what schemas throw comes from elsewhere, and what
