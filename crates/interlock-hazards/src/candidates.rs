@@ -16,7 +16,7 @@ use crate::{
     dependences::data_dependences,
     gates::{Gates, is_claimed},
     lexicon::Topic,
-    rows::{adds_missing, adds_row, adds_to, is_of_own_making, is_worked_off},
+    rows::{adds_missing, adds_row, adds_to, is_ensured_by_another_key, is_of_own_making, is_worked_off},
     view::{At, Entry, Kinds, Overlap, Runs, View},
 };
 
@@ -85,7 +85,8 @@ fn is_nobodys(entry: &Entry<'_>, act: At) -> bool {
 
 impl Candidates {
     fn of(view: &View<'_>, entry: &Entry<'_>, act: At, gates: &mut Gates) -> Result<Self, Reason> {
-        takes_effect(entry, act)?;
+        let ensured = takes_effect(entry, act).err();
+        unless(ensured.is_some() && !is_ensured_row(entry, act), ensured.unwrap_or(Reason::OutOfScope))?;
         unless(is_nobodys(entry, act), Reason::NotKnownShared)?;
         unless(entry.alias().puts_back_itself(view, act), Reason::PutsBackItself)?;
         let (judgements, digests): (Vec<At>, Vec<At>) =
@@ -99,10 +100,17 @@ impl Candidates {
             .flat_map(|check| entry.flow().checked_reads(check).map(move |read| (check, read)))
             .chain(plain)
             .filter(|(_, read)| {
-                is_read(entry, *read) && sees(entry, *read, act) && meets(entry, *read, act).is_some()
+                is_read(entry, *read)
+                    && sees(entry, *read, act)
+                    && meets(entry, *read, act).is_some()
+                    && (ensured.is_none() || is_ensured_by_another_key(entry, *read, act))
             })
             .collect();
+        if let Some(reason) = ensured.filter(|_| checks.is_empty()) {
+            return Err(reason);
+        }
         let mut data = data_dependences(entry, act, gates);
+        data.retain(|_| ensured.is_none());
         data.retain(|read| {
             is_content(entry, *read)
                 && sees(entry, *read, act)
@@ -289,6 +297,11 @@ fn takes_effect(entry: &Entry<'_>, act: At) -> Result<(), Reason> {
         Some(Op::Rename { .. }) => Ok(()),
         _ => Err(Reason::OutOfScope),
     }
+}
+
+/// Whether an act adds a row unless there is one with the same key.
+fn is_ensured_row(entry: &Entry<'_>, act: At) -> bool {
+    matches!(entry.op(act), Some(Op::Write { mode: WriteMode::Ensure, to: Resource::Row { .. }, .. }))
 }
 
 /// Whether a file is removed only for another one to be put in its place, where a rename alone does not replace what is there.

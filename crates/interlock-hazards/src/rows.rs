@@ -139,7 +139,10 @@ pub(crate) fn adds_missing(entry: &Entry<'_>, read: At, act: At) -> bool {
     let (
         Some(Op::Read { aspect: Aspect::Content | Aspect::Existence, into, .. }),
         Some(Op::Write { from, .. }),
-    ) = (entry.op(read), entry.op(act).filter(|_| adds_row(entry, act)))
+    ) = (
+        entry.op(read),
+        entry.op(act).filter(|_| adds_row(entry, act) || is_ensured_by_another_key(entry, read, act)),
+    )
     else {
         return false;
     };
@@ -161,6 +164,32 @@ pub(crate) fn adds_missing(entry: &Entry<'_>, read: At, act: At) -> bool {
         _ => false,
     };
     has_in_common(entry, read, act, from) && entry.control().control_dependences(act).iter().any(finds_none)
+}
+
+/// Whether an insert only leaves alone what has another key than what a read has gone by: `WHERE email = $1`, then `INSERT … ON CONFLICT (id) DO
+/// NOTHING`. What the two have in common is no part of that key, so it keeps nobody out.
+pub(crate) fn is_ensured_by_another_key(entry: &Entry<'_>, read: At, act: At) -> bool {
+    let (
+        Some(Op::Write { mode: WriteMode::Ensure, from, to: Resource::Row { .. }, .. }),
+        Some(Resource::Row { key: ensured, .. }),
+        Some(Resource::Row { key: asked, .. }),
+    ) = (entry.op(act), entry.resource(act), entry.resource(read))
+    else {
+        return false;
+    };
+    let parts = |key: &Term| -> Vec<Term> {
+        let parts = match key {
+            Term::Join(parts) => {
+                parts.iter().filter(|part| !matches!(part, Term::Literal(_))).cloned().collect()
+            }
+            Term::Path(_) => vec![key.clone()],
+            _ => vec![],
+        };
+        parts.iter().map(|part| entry.alias().resolve(part)).collect()
+    };
+    let (ensured, asked) = (parts(ensured), parts(asked));
+    let is_apart = asked.iter().all(|part| !ensured.contains(part));
+    !ensured.is_empty() && is_apart && has_in_common(entry, read, act, from)
 }
 
 /// Whether a row is put where a read was, and is given all that the read has named its rows by.

@@ -28,7 +28,7 @@ use crate::{
     decision::{needs, unless},
     fields::{is_in_cache, is_presence, notes_use, same_name},
     lexicon::Topic,
-    rows::{adds_row, has_in_common},
+    rows::{adds_row, has_in_common, is_ensured_by_another_key},
     view::{At, Entry, Kinds, Overlap, Pattern, View},
     words,
 };
@@ -71,7 +71,7 @@ pub(crate) fn claims(view: &View<'_>, pair: &CheckAct<'_, '_>) -> Result<(), Rea
             && pair.data_dependent
             && !asks_only_whether_it_failed(pair));
     match pair.entry.op(pair.act) {
-        Some(Op::Write { .. }) if adds_row(pair.entry, pair.act) => {
+        Some(Op::Write { .. }) if adds_row(pair.entry, pair.act) || adds_by_another_key(pair) => {
             adds_what_was_missing(pair)?;
             unless(is_refused(pair), Reason::UniqueKey)
         }
@@ -179,6 +179,11 @@ fn clears_away(view: &View<'_>, pair: &CheckAct<'_, '_>) -> bool {
     let block = if branch { then } else { otherwise };
     let refuses = matches!(block.last(), Some(Effect { op: Op::Exit(Exit::Throw), .. }));
     !uses_row(branch) && (refuses || uses_row(!branch)) && !is_changed(view, pair)
+}
+
+/// Whether the insert makes sure of another key than the one that was looked for.
+fn adds_by_another_key(pair: &CheckAct<'_, '_>) -> bool {
+    is_ensured_by_another_key(pair.entry, pair.read, pair.act)
 }
 
 /// What a step goes by, hands on, keeps or gives back.
@@ -340,7 +345,8 @@ fn is_added_because_found(pair: &CheckAct<'_, '_>) -> bool {
 fn issue(pair: &CheckAct<'_, '_>) -> Issue {
     let entry = pair.entry;
     let thing = entry.thing(pair.read);
-    let inserts = adds_row(entry, pair.act);
+    let by_another_key = adds_by_another_key(pair);
+    let inserts = adds_row(entry, pair.act) || by_another_key;
     let counted = matches!(entry.op(pair.read), Some(Op::Read { aspect: Aspect::Total, .. }));
     if let (true, true, Some(Resource::Row { table, .. })) = (inserts, counted, entry.resource(pair.read)) {
         let table = entry.quoted(table);
@@ -360,9 +366,13 @@ fn issue(pair: &CheckAct<'_, '_>) -> Issue {
             }
             _ => (thing.clone(), format!("does not find {thing}")),
         };
-        let message = format!(
-            "{what} is looked for and then added by a statement of its own, so two calls at once add it twice"
-        );
+        let how = if by_another_key {
+            "a statement that leaves alone only what has the same key, which is another one than was looked for"
+        } else {
+            "a statement of its own"
+        };
+        let message =
+            format!("{what} is looked for and then added by {how}, so two calls at once add it twice");
         return pair.report(message, &read, "adds it", "it is there twice").no_surer_than(Confidence::Medium);
     }
     let fields = pair.judged_fields();
