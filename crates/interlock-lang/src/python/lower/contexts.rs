@@ -53,6 +53,9 @@ impl<'a> Lowerer<'a> {
         self.scope.entered = before;
         let (finally, ()) = self.nested(|this| {
             this.at = at;
+            if !it.is_async {
+                this.leave(item);
+            }
             this.step_through(&context, if it.is_async { "__aexit__" } else { "__exit__" }, it.is_async);
         });
         self.push_at(at, Op::Try { body, catch: None, finally });
@@ -72,6 +75,15 @@ impl<'a> Lowerer<'a> {
             self.push(Op::Suspend);
         }
         val
+    }
+
+    /// What was entered is left: a transaction that was opened on it by itself is ended by whoever has handed it out.
+    fn leave(&mut self, item: &'a WithItem) {
+        let Some(Expr::Name(name)) = item.optional_vars.as_deref() else { return };
+        let object = self.name_place(name.id.as_str());
+        let Some(path) = object.path_ref().cloned() else { return };
+        let target = Val::path(path.field("__left__"), object.values, 0);
+        self.invoke(target, vec![], false, Use::Nothing);
     }
 
     /// `as x`.
