@@ -15,7 +15,7 @@ pub trait Frontend: Sync {
     /// The endings of its files, without the dot.
     fn extensions(&self) -> &'static [&'static str];
 
-    /// The names of files that are no source but say how sources belong together: `package.json`.
+    /// The names of files that are no source but say how sources belong together: `package.json`. A `*` in one stands for whatever is in between.
     fn settings(&self) -> &'static [&'static str];
 
     /// What it knows of libraries, as the text of a TOML file.

@@ -26,7 +26,7 @@ use crate::{
     analyse::{Analysed, AttributedIssue, analyse},
     finish,
     fix::Spot,
-    walk::names::{extension, file_name},
+    walk::names::{extension, is_setting},
 };
 
 /// How much stack a thread has. Parsers and lowering recurse with the nesting of the source, which is bounded so that this is enough.
@@ -155,7 +155,7 @@ impl<'e> Engine<'e> {
         files.sort();
         let settings = self.settings();
         let (settings, sources): (Vec<_>, Vec<_>) =
-            files.into_iter().partition(|(path, _)| settings.contains(&file_name(path)));
+            files.into_iter().partition(|(path, _)| is_setting(&settings, path));
         let known: Vec<_> =
             sources.into_iter().filter(|(path, _)| self.language_of(path).is_some()).collect();
         self.link(self.lower(&known), settings).into_iter().map(|linked| linked.program).collect()
@@ -209,7 +209,7 @@ impl<'e> Engine<'e> {
         }
         let of_language = |(language, Part { modules, failed }): (&Language<'_>, Part)| {
             let names = language.frontend.settings();
-            let settings = settings.iter().filter(|(path, _)| names.contains(&file_name(path)));
+            let settings = settings.iter().filter(|(path, _)| is_setting(names, path));
             let package =
                 Package { modules, settings: settings.cloned().collect(), knowledge: &language.knowledge };
             let mut program = interlock_lang::link(language.frontend, package);

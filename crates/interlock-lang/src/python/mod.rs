@@ -51,15 +51,7 @@ impl Frontend for Python {
     }
 
     fn settings(&self) -> &'static [&'static str] {
-        &[
-            "pyproject.toml",
-            "uv.lock",
-            "poetry.lock",
-            "requirements.txt",
-            "requirements-dev.txt",
-            "requirements.in",
-            "schema.sql",
-        ]
+        &["pyproject.toml", "uv.lock", "poetry.lock", "requirements*.txt", "requirements*.in", "schema.sql"]
     }
 
     fn effects(&self) -> &'static str {

@@ -11,6 +11,8 @@ pub(crate) enum Left {
     Installed,
     /// Types without code.
     Declaration,
+    /// Cells and what they printed, in one file.
+    Notebook,
     /// Made small by a machine.
     Minified,
     /// Put together by a machine, for the pages of a browser.
@@ -150,6 +152,20 @@ pub(crate) fn file_name(path: &str) -> &str {
     path.rsplit_once('/').map_or(path, |(_, name)| name)
 }
 
+/// Whether a file is one of those that say how sources belong together. A `*` stands for whatever is in between.
+pub(crate) fn is_setting(settings: &[&str], path: &str) -> bool {
+    let name = file_name(path);
+    settings.iter().any(|setting| match setting.split_once('*') {
+        Some((start, end)) => name.strip_prefix(start).is_some_and(|rest| rest.ends_with(end)),
+        None => *setting == name,
+    })
+}
+
+/// Whether a file holds cells of source among other things, which no front end reads.
+pub(super) fn is_notebook(name: &str) -> bool {
+    extension(name) == "ipynb"
+}
+
 /// The folder of a path; the root is empty.
 pub(super) fn parent(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(folder, _)| folder)
@@ -157,11 +173,12 @@ pub(super) fn parent(path: &str) -> &str {
 
 impl Left {
     /// All of them.
-    pub(super) const ALL: [Self; 11] = [
+    pub(super) const ALL: [Self; 12] = [
         Self::Test,
         Self::Build,
         Self::Installed,
         Self::Declaration,
+        Self::Notebook,
         Self::Minified,
         Self::Bundle,
         Self::Generated,
@@ -178,6 +195,7 @@ impl Left {
             Self::Build => "settings of build tools",
             Self::Installed => "installed packages",
             Self::Declaration => "type declarations",
+            Self::Notebook => "notebooks",
             Self::Minified => "minified files",
             Self::Bundle => "bundles for browsers",
             Self::Generated => "generated files",
@@ -192,6 +210,22 @@ impl Left {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn settings_are_known_by_their_names_or_by_both_ends_of_them() {
+        let settings = ["pyproject.toml", "requirements*.txt"];
+        for (path, expected) in [
+            ("a/pyproject.toml", true),
+            ("requirements.txt", true),
+            ("a/requirements-server.txt", true),
+            ("requirements.in", false),
+            ("my-requirements.txt", false),
+            ("requirements.tx", false),
+            ("a.pyproject.toml", false),
+        ] {
+            assert_eq!(is_setting(&settings, path), expected, "{path}");
+        }
+    }
 
     #[test]
     fn a_name_tells_tests_declarations_bundles_and_minified_files() {

@@ -172,12 +172,16 @@ impl Walker<'_> {
     }
 
     fn file(&mut self, relative: String, name: &str, found: impl FnOnce(String) -> SourceFile) {
-        if self.wanted.settings.contains(&name) {
+        if names::is_setting(self.wanted.settings, name) {
             self.tree.settings.push(SourceFile { explicit: false, ..found(relative) });
             return;
         }
         if [".js.map", ".mjs.map", ".cjs.map"].iter().any(|end| name.ends_with(end)) {
             self.traces.push(relative);
+            return;
+        }
+        if names::is_notebook(name) {
+            self.tree.notes.left_file(Left::Notebook);
             return;
         }
         if !self.is_source(name) {
@@ -201,7 +205,7 @@ impl Walker<'_> {
             return;
         };
         let name = names::file_name(&relative).to_owned();
-        if self.wanted.settings.contains(&&*name) {
+        if names::is_setting(self.wanted.settings, &name) {
             self.tree.settings.push(given(relative, path));
         } else if self.is_source(&name) {
             self.tree.sources.push(given(relative, path));
