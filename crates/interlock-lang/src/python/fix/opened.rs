@@ -42,12 +42,23 @@ pub(super) fn beside(text: &str, body: &[Stmt], place: u32) -> Option<Vec<Edit>>
     let Opened { with, path, .. } = opened(body, place)?;
     let named = slice(text, path.range());
     // What is written twice must be the same twice.
-    if !is_plain(path) || named.contains(['\n', '"', '\'']) || text.contains(NEW) {
+    if text.contains(NEW) {
+        return None;
+    }
+    let beside = match path {
+        Expr::StringLiteral(it) => it.value.to_str().to_owned(),
+        _ if is_plain(path) => format!("{{{named}}}"),
+        _ => return None,
+    };
+    if named.contains('\n')
+        || beside.contains(['"', '\'', '\\'])
+        || is_text(path) && beside.contains(['{', '}'])
+    {
         return None;
     }
     let start: u32 = with.range.start().into();
     let indent = indent(text, start)?;
-    let made = format!("{NEW} = f\"{{{named}}}.{{uuid.uuid4().hex}}.tmp\"\n{indent}");
+    let made = format!("{NEW} = f\"{beside}.{{uuid.uuid4().hex}}.tmp\"\n{indent}");
     let put = format!("\n{indent}os.replace({NEW}, {named})");
     let range = path.range();
     Some(vec![
@@ -59,6 +70,10 @@ pub(super) fn beside(text: &str, body: &[Stmt], place: u32) -> Option<Vec<Edit>>
 
 /// What the path of the other file is called.
 const NEW: &str = "beside_path";
+
+fn is_text(expression: &Expr) -> bool {
+    matches!(expression, Expr::StringLiteral(_))
+}
 
 /// A name or a member of one.
 fn is_plain(expression: &Expr) -> bool {

@@ -51,6 +51,37 @@ fn a_file_is_written_beside_and_put_in_its_place() {
 }
 
 #[test]
+fn a_file_of_a_fixed_name_is_written_beside() {
+    check(
+        "import os\nimport json\n\n\ndef save(data):\n    with open(\"state.json\", \"w\") as file:\n        json.dump(data, file)\n",
+        Repair::ReplaceAtomically,
+        "json.dump",
+        &expect![[r#"
+            import os
+            import uuid
+            import json
+
+
+            def save(data):
+                beside_path = f"state.json.{uuid.uuid4().hex}.tmp"
+                with open(beside_path, "w") as file:
+                    json.dump(data, file)
+                os.replace(beside_path, "state.json")
+        "#]],
+    );
+    check(
+        "def save(data):\n    with open(\"{state}.json\", \"w\") as file:\n        file.write(data)\n",
+        Repair::ReplaceAtomically,
+        "file.write",
+        &expect![[r#"
+            def save(data):
+                with open("{state}.json", "w") as file:
+                    file.write(data)
+        "#]],
+    );
+}
+
+#[test]
 fn what_is_between_acquire_and_release_goes_into_a_with() {
     check(
         "async def work(url):\n    await lock.acquire()\n    data = await load(url)\n\n    if data:\n        keep(data)\n    lock.release()\n    return data\n",
