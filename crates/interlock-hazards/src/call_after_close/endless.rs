@@ -27,7 +27,7 @@
 
 use interlock_model::{
     Confidence, Lane, Reach, Span,
-    ir::{AccessPath, Bound, Exit, Field, Name, Op, Resource, Start},
+    ir::{AccessPath, Bound, Callee, Exit, Field, Name, Op, Resource, Start},
 };
 
 use crate::{
@@ -38,7 +38,7 @@ use crate::{
 
 use super::{
     HAZARD,
-    rule::{ends_the_process, is_close, uses},
+    rule::{ends_the_process, is_close, is_same, uses},
 };
 
 /// Finds loops that outlive what they use.
@@ -106,6 +106,24 @@ fn is_endless(entry: &Entry<'_>, head: At) -> bool {
         && !control.inside(head).any(leaves)
 }
 
+/// Whether a loop waits in each turn for a ticker that whoever closes stops. It then waits for ever, and uses nothing any more.
+fn is_stopped(entry: &Entry<'_>, head: At, closer: &Entry<'_>) -> bool {
+    let on = |entry: &Entry<'_>, at: At, does: &str| match entry.op(at) {
+        Some(Op::Call { callee: Callee::Named(name), receiver: Some(path), .. }) if &**name == does => {
+            Some(entry.alias().resolve_path(path))
+        }
+        _ => None,
+    };
+    let mut waited = entry.control().inside(head).filter_map(|at| on(entry, at, "wait"));
+    waited.any(|place| {
+        !place.fields.is_empty()
+            && closer
+                .steps_of(Kinds::CALL)
+                .filter_map(|at| on(closer, at, "stop"))
+                .any(|called| is_same(&called, &place))
+    })
+}
+
 fn judge(
     view: &View<'_>,
     (entry, head, used): (&Entry<'_>, At, At),
@@ -123,6 +141,7 @@ fn judge(
         entry.control().encloses(head, *check) && entry.flow().condition_sources(*check).iter().any(shared)
     };
     unless(entry.control().control_dependences(used).iter().any(asks), Reason::AsksFirst)?;
+    unless(is_stopped(entry, head, closer), Reason::AsksFirst)?;
     let name = closer.path_text(handle);
     let message = format!(
         "nothing ends the loop that uses `{name}` in the background, so it goes on with what close has torn down"

@@ -303,7 +303,16 @@ fn is_counted_in(entry: &Entry<'_>, test: At, used: At, closer: &Closer<'_, '_>)
             })
             .any(|lock| lock.kind == LockKind::Mutex && sets_under(closer, &lock))
     };
-    counted || held()
+    // A channel that is closed when all is done, and that close waits at.
+    let says_when_done = || {
+        entry.steps_of(Kinds::CLOSE).any(|done| match entry.op(done) {
+            Some(Op::Close { handle }) => {
+                done > used && entry.control().is_finally(done) && waited(&entry.alias().resolve_path(handle))
+            }
+            _ => false,
+        })
+    };
+    counted || held() || says_when_done()
 }
 
 /// Whether what a call put somewhere is taken out again before it ends.

@@ -1,6 +1,6 @@
 //! What the language itself offers, and the few library functions whose arguments say more than a table can.
 
-use interlock_model::ir::{Backoff, Field, LockKind, Name, Op, Resource, Start, Term, WriteMode};
+use interlock_model::ir::{Backoff, Callee, Field, LockKind, Name, Op, Resource, Start, Term, WriteMode};
 
 use super::{
     super::{
@@ -184,6 +184,13 @@ impl<'a> Lowerer<'a> {
             self.spawn(at, function, vec![]);
             return Some(Val::nothing());
         }
+        if let Kind::Selector(timer, "Stop") = &call.callee.kind
+            && let Kind::Selector(_, field) = &timer.kind
+            && self.timer_fields.contains(field)
+        {
+            self.on_timer(at, timer, "stop");
+            return Some(Val::nothing());
+        }
         let (package, name) = self.library_function(&call.callee)?;
         match (package, name) {
             ("fmt", "Sprintf" | "Errorf") => {
@@ -239,7 +246,9 @@ impl<'a> Lowerer<'a> {
     /// `<-time.After(pause)`, `<-timer.C`, `<-ticker.C`: whoever takes from such a channel waits for the time.
     pub(super) fn waits_for_time(&mut self, at: Place, channel: &'a Expr<'a>) -> Option<Val> {
         match &channel.kind {
-            Kind::Call(call) if self.library_function(&call.callee) == Some(("time", "After")) => {
+            Kind::Call(call)
+                if matches!(self.library_function(&call.callee), Some(("time", "After" | "Tick"))) =>
+            {
                 self.sleep(at, call.arguments.first()?);
             }
             Kind::Selector(timer, "C") => {
@@ -249,12 +258,40 @@ impl<'a> Lowerer<'a> {
                 };
                 // For how long one is set that was made elsewhere is not known.
                 let (backoff, jitter) = known.copied().unwrap_or((Backoff::Growing, true));
+                if let Kind::Selector(..) = timer.kind {
+                    self.on_timer(at, timer, "wait");
+                }
                 self.stand(at);
                 self.push(Op::Sleep { backoff, jitter });
             }
             _ => return None,
         }
         Some(Val::nothing())
+    }
+
+    /// A timer that an object has is waited for, or stopped: whoever stops it stops those who wait.
+    fn on_timer(&mut self, at: Place, timer: &'a Expr<'a>, does: &'static str) {
+        let place = self.place(timer);
+        self.stand(at);
+        if let Some(receiver) = place.path_ref().cloned().filter(|path| self.is_state(path)) {
+            let (callee, receiver) = (Callee::Named(does.into()), Some(receiver));
+            self.push(Op::Call { into: None, callee, receiver, arguments: vec![], awaited: true });
+        }
+    }
+
+    /// Whether an expression is a channel on which the time comes, and nothing else.
+    pub(super) fn is_time(&self, channel: &Expr<'a>) -> bool {
+        match &channel.kind {
+            Kind::Call(call) => self.library_function(&call.callee) == Some(("time", "Tick")),
+            Kind::Selector(timer, "C") => match &timer.kind {
+                Kind::Name(_) => {
+                    self.facts.meant(timer.at.0).is_some_and(|symbol| self.timers.contains_key(&symbol))
+                }
+                Kind::Selector(_, field) => self.timer_fields.contains(field),
+                _ => false,
+            },
+            _ => false,
+        }
     }
 
     /// Remembers for how long a timer is set that a local has.

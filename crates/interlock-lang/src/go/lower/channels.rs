@@ -28,6 +28,19 @@ impl<'a> Lowerer<'a> {
         }
     }
 
+    /// `<-s.gone`, whose value nobody looks at: whoever is at the other end says that it is done.
+    pub(super) fn waits_for_sign(&mut self, at: Place, channel: &'a Expr<'a>) {
+        let Kind::Selector(_, field) = &channel.kind else { return };
+        if *field == "C" {
+            return;
+        }
+        let place = self.place(channel);
+        self.stand(at);
+        if let Some(group) = place.path_ref().cloned().filter(|path| self.is_state(path)) {
+            self.push(Op::Drain { group });
+        }
+    }
+
     /// A send or receive that takes the lock which a channel is, or gives it back. One that only this call has keeps nobody out.
     pub(super) fn permit(&mut self, at: Place, channel: &'a Expr<'a>) {
         let Some(permit) = self.permits.get(&at.0).copied() else { return };

@@ -1,12 +1,12 @@
 //! Functions, methods and function literals: each becomes a function of its own.
 
-use interlock_model::ir::{AccessPath, Name, Origin, Root, Term, Value};
+use interlock_model::ir::{AccessPath, Backoff, Name, Origin, Root, Term, Value};
 
 use super::{
     super::ast::{File, Function, Type, Variables},
     Lowerer,
     assign::tells,
-    types::is_reference,
+    types::{is_reference, is_timer},
 };
 use crate::{
     lower::{Binding, Cx, Head},
@@ -179,6 +179,9 @@ impl<'a> Lowerer<'a> {
             values.push(value);
             let symbol = parameter.name.and_then(|name| self.facts.meant(name.at.0));
             if let Some(symbol) = symbol {
+                if is_timer(&parameter.type_) {
+                    self.timers.insert(symbol, (Backoff::Growing, true));
+                }
                 self.set(symbol, Binding::of(value));
             }
         }

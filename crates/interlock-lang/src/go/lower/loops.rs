@@ -55,6 +55,9 @@ impl<'a> Lowerer<'a> {
     }
 
     fn range(&mut self, at: Place, left: &'a [Expr<'a>], over: &'a Expr<'a>, body: &'a [Stmt<'a>]) {
+        if self.is_time(over) {
+            return self.ticks(at, left, over, body);
+        }
         let mut whole = self.expression(over);
         self.stand(at);
         if let Kind::Selector(_, field) = &over.kind
@@ -99,6 +102,19 @@ impl<'a> Lowerer<'a> {
         }
         self.statements(body);
         self.end_turn(turn, if counter != 0 { Bound::Limited } else { Bound::Each }, false);
+    }
+
+    /// `for range ticker.C`: such a channel is never closed, so this goes on until something inside leaves it.
+    fn ticks(&mut self, at: Place, left: &'a [Expr<'a>], over: &'a Expr<'a>, body: &'a [Stmt<'a>]) {
+        self.stand(at);
+        let assigned = self.assigned_in(at.0);
+        let turn = self.begin_turn(&assigned, None);
+        self.waits_for_time(over.at, over);
+        if let [now] = left {
+            self.assign_to(now, Val::nothing());
+        }
+        self.statements(body);
+        self.end_turn(turn, Bound::Unlimited, false);
     }
 
     /// The variables of this function that a loop assigns.

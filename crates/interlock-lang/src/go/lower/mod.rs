@@ -88,6 +88,7 @@ fn file(source: &Source<'_>, file: &File<'_>) -> Module {
         turns: vec![],
         writes_to: FxHashMap::default(),
         timers: FxHashMap::default(),
+        timer_fields: types::timer_fields(file),
         appended: vec![],
     };
     lowerer.file(file, source.text.len());
@@ -129,6 +130,8 @@ struct Lowerer<'a> {
     writes_to: FxHashMap<u32, u32>,
     /// For how long timers are set that locals have: whether another time each turn, and whether by chance.
     timers: FxHashMap<u32, (Backoff, bool)>,
+    /// Fields that hold a timer or a ticker.
+    timer_fields: FxHashSet<&'a str>,
     /// What the last `append` has put behind its list.
     appended: Vec<Val>,
 }

@@ -82,6 +82,10 @@ impl<'a> Lowerer<'a> {
                 Kind::Unary("<-", channel) if self.permits.contains_key(&it.at.0) => {
                     self.permit(it.at, channel);
                 }
+                Kind::Unary("<-", channel) => {
+                    self.expression_for(it, Use::Nothing);
+                    self.waits_for_sign(it.at, channel);
+                }
                 _ => {
                     self.expression_for(it, Use::Nothing);
                 }

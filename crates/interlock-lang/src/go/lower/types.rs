@@ -193,6 +193,28 @@ pub(super) fn copying_functions<'a>(file: &File<'a>) -> FxHashSet<&'a str> {
     found.filter(|name| !others.contains(name)).collect()
 }
 
+/// Fields that hold a timer or a ticker: on its channel the time comes. A name that is also that of another field is left out.
+pub(super) fn timer_fields<'a>(file: &File<'a>) -> FxHashSet<&'a str> {
+    let fields = || {
+        let structs = file.types.iter().filter_map(|spec| match &spec.type_ {
+            Type::Struct(fields) => Some(fields),
+            _ => None,
+        });
+        structs.flatten().filter_map(|field| Some((field.name?, is_timer(&field.type_))))
+    };
+    let others: FxHashSet<&str> = fields().filter(|(_, timer)| !timer).map(|(name, _)| name).collect();
+    fields().filter(|(name, timer)| *timer && !others.contains(name)).map(|(name, _)| name).collect()
+}
+
+/// Whether a type is that of a timer or a ticker.
+pub(super) fn is_timer(type_: &Type<'_>) -> bool {
+    match type_ {
+        Type::Pointer(inner) => is_timer(inner),
+        Type::Named(Some(package), name) => package.text == "time" && matches!(name.text, "Timer" | "Ticker"),
+        _ => false,
+    }
+}
+
 /// Whether a type is that of a lock itself.
 pub(super) fn is_lock(type_: &Type<'_>) -> bool {
     match type_ {
