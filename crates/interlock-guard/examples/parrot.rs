@@ -118,6 +118,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                     let lines = heard.lock().unwrap_or_else(PoisonError::into_inner).join("\n");
                     say(&text(&id, &lines));
                 }
+                "who" => say(&text(&id, &std::process::id().to_string())),
                 "wait" => {
                     let ms = message.pointer("/params/arguments/ms").and_then(Value::as_u64).unwrap_or(50);
                     thread::spawn(move || {

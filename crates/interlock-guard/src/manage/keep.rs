@@ -206,12 +206,12 @@ impl<S: Start> Keeping<S> {
 
     /// After a pause, unless it was one failure too many or the guard closes first.
     async fn again(&mut self, reason: &str) -> Next<S::Live> {
-        if self.start.is_required() && !self.has_spoken {
+        if self.start.is_missed() && !self.has_spoken {
             return Next::GiveUp(format!("did not start: {reason}"));
         }
         let pause = match self.row.failed() {
             Some(pause) => pause,
-            None if self.start.is_required() => {
+            None if self.start.is_missed() => {
                 let times = self.row.failures();
                 return Next::GiveUp(format!("was given up after it ended {times} times in a row: {reason}"));
             }

@@ -15,6 +15,11 @@ pub trait Start: Send + Sync + 'static {
     /// Whether the guard does not start without it.
     fn is_required(&self) -> bool;
 
+    /// Whether, once it has run, the guard ends when it cannot be started again.
+    fn is_missed(&self) -> bool {
+        self.is_required()
+    }
+
     /// Starts it, and is ready when it answers.
     ///
     /// # Cancel safety

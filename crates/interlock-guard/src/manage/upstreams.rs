@@ -10,6 +10,8 @@ use crate::upstream::{Process, Refusal, Upstream};
 /// An upstream that is kept alive.
 pub struct Kept {
     upstream: Arc<Upstream>,
+    /// All processes of the upstream are known to this one.
+    first: Arc<Upstream>,
     greeting: Greeting,
 }
 
@@ -30,10 +32,18 @@ pub struct Up {
 }
 
 impl Kept {
-    /// An upstream that was not started yet.
+    /// An upstream that was not started yet; of several processes the first.
     #[must_use]
     pub fn new(upstream: Arc<Upstream>, greeting: Greeting) -> Self {
-        Self { upstream, greeting }
+        Self { first: Arc::clone(&upstream), upstream, greeting }
+    }
+
+    /// All processes of an upstream that everybody shares. A single client, who begins the conversation itself, has one.
+    #[must_use]
+    pub fn all(upstream: &Arc<Upstream>, greeting: Greeting) -> Vec<Self> {
+        let twins = if greeting == Greeting::Client { &[] } else { upstream.twins() };
+        let all = std::iter::once(upstream).chain(twins);
+        all.map(|one| Self { first: Arc::clone(upstream), ..Self::new(Arc::clone(one), greeting) }).collect()
     }
 }
 
@@ -41,11 +51,16 @@ impl Start for Kept {
     type Live = Up;
 
     fn name(&self) -> &str {
-        &self.upstream.name
+        self.upstream.label()
     }
 
     fn is_required(&self) -> bool {
         self.upstream.config.is_required
+    }
+
+    fn is_missed(&self) -> bool {
+        let is_other = |one: &Upstream| !std::ptr::eq(one, &raw const *self.upstream);
+        self.is_required() && !self.first.instances().any(|one| is_other(one) && one.is_running())
     }
 
     async fn start(&self) -> Result<Arc<Up>, StartFailure> {

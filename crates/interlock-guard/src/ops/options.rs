@@ -28,6 +28,8 @@ pub struct OpsOptions {
 /// An upstream that readiness looks at.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Watched {
+    /// What it is one of: without one of them the guard is not ready.
+    pub group: String,
     /// Its name.
     pub name: String,
     /// Whether the guard is not ready without it.

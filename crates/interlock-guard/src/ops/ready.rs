@@ -77,10 +77,13 @@ pub(super) async fn readiness(tally: &Tally, probe: &Probe) -> Readiness {
     if tally.is_closing.load(Ordering::Relaxed) {
         missing.push(Missing { what: "closing", name: "".into(), because: "no call starts any more".into() });
     }
-    for (name, upstream) in tally.upstreams.read() {
-        if upstream.is_required && !upstream.is_up() {
+    let upstreams = tally.upstreams.read();
+    let has_one_up =
+        |group: &str| upstreams.values().any(|upstream| *upstream.group == *group && upstream.is_up());
+    for (name, upstream) in &upstreams {
+        if upstream.is_required && !has_one_up(&upstream.group) {
             let because = format!("{}: {}", upstream.state_name(), upstream.reason).into();
-            missing.push(Missing { what: "upstream", name, because });
+            missing.push(Missing { what: "upstream", name: name.clone(), because });
         }
     }
     if let Err(because) = probe.ask().await {

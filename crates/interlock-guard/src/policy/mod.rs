@@ -52,8 +52,20 @@ pub struct UpstreamConfig {
     pub prefix: String,
     /// Who shares a child process.
     pub sharing: Sharing,
-    /// How many child processes sessions may have for themselves.
+    /// How many child processes there are.
     pub processes: Processes,
+}
+
+impl UpstreamConfig {
+    /// What the processes that everybody shares are called in logs and metrics. No name of an upstream has a `#` in it.
+    #[must_use]
+    pub fn instances(&self) -> Vec<String> {
+        let is_shared = matches!(self.reach, Reach::Command { .. }) && self.sharing == Sharing::One;
+        match self.processes.instances {
+            count @ 2.. if is_shared => (1..=count).map(|number| format!("{}#{number}", self.name)).collect(),
+            _ => vec![self.name.clone()],
+        }
+    }
 }
 
 /// How an upstream is reached.
@@ -79,18 +91,32 @@ pub enum Reach {
     },
 }
 
-/// How many child processes sessions may have for themselves.
+/// How many child processes there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Processes {
-    /// All sessions together.
+    /// How many that sessions have for themselves, all sessions together.
     pub most: usize,
     /// Those of one caller.
     pub per_caller: usize,
+    /// How many that everybody shares.
+    pub instances: usize,
+    /// Which of those a call goes to.
+    pub choose: Choose,
+}
+
+/// Which of several processes a call goes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Choose {
+    /// That which its session, or its caller, had before.
+    #[default]
+    Sticky,
+    /// That which has the fewest calls to answer.
+    LeastLoaded,
 }
 
 impl Default for Processes {
     fn default() -> Self {
-        Self { most: 256, per_caller: 64 }
+        Self { most: 256, per_caller: 64, instances: 1, choose: Choose::Sticky }
     }
 }
 

@@ -125,7 +125,7 @@ impl Session {
         let Some(target) = self.target(message) else {
             return Work::Said(failed(message, Code::METHOD_NOT_FOUND, "no upstream has this"));
         };
-        let link = match self.link(target.upstream).await {
+        let link = match self.link_for(target.upstream, &who.caller, message).await {
             Ok(link) => link,
             Err(lost) => return Work::Said(unavailable(message, &lost)),
         };
@@ -171,7 +171,7 @@ impl Session {
             let why = format!("no upstream has the tool {tool:?}");
             return failed(message, Code::INVALID_PARAMS, &why);
         };
-        let link = match self.link(target.upstream).await {
+        let link = match self.link(target.upstream, &who.caller).await {
             Ok(link) => link,
             Err(lost) => return unavailable(message, &lost),
         };
@@ -217,10 +217,15 @@ impl Session {
             is_bridged: bridge == Bridge::Completes,
             ..Parcel::new(message.clone())
         });
-        let whole = Arc::new(OnceLock::new());
+        let (whole, went) = (Arc::new(OnceLock::new()), Arc::new(OnceLock::new()));
         let (engine, flight, kept) =
             (Arc::clone(&self.engine), Arc::clone(&place.flight), Arc::clone(&whole));
+        let (upstream, to) = (Arc::clone(upstream), Arc::clone(&went));
+        let has_handshake = self.style != Style::Stateless;
         let forward = move |stamp: crate::desk::Stamp| async move {
+            // Only now: while the call waited for its turn, others have begun and ended.
+            let link = upstream.for_call(&link, has_handshake);
+            let _ = to.set(Arc::downgrade(&link));
             parcel.fence = stamp.fence;
             parcel.traceparent = stamp.traceparent.or(carried);
             let number = link.pending.number();
@@ -240,6 +245,7 @@ impl Session {
         let carried = self.engine.desk.carry(call, forward).await;
         left.answered();
         if let Carried::Answer(Answer::Result { task: Some(task), .. }) = &carried {
+            self.note_task(&task.id, went.get());
             self.remember(task.id.clone(), target.upstream);
         }
         written(message, carried, whole.get(), bridge)

@@ -47,6 +47,8 @@ pub(crate) struct Session {
     pub(super) subscribed: Mutex<HashSet<String>>,
     /// Where resources and tasks were last seen.
     pub(super) places: Mutex<HashMap<String, usize>>,
+    /// Of servers with several processes: where tasks were begun.
+    begun_tasks: Mutex<HashMap<String, Weak<Link>>>,
     began: Instant,
     /// When it was last heard of, in ms since it began.
     seen: AtomicU64,
@@ -63,6 +65,9 @@ pub(crate) enum Style {
     /// All that have no session.
     Stateless,
 }
+
+/// How many tasks of servers with several processes are remembered.
+const MOST_TASKS: usize = 10_000;
 
 /// The way to one upstream.
 #[derive(Debug, Default)]
@@ -113,20 +118,52 @@ impl Session {
             version: OnceLock::new(),
             subscribed: Mutex::default(),
             places: Mutex::default(),
+            begun_tasks: Mutex::default(),
             began: Instant::now(),
             seen: AtomicU64::new(0),
             itself: itself.clone(),
         })
     }
 
+    /// The conversation for a request: where the task that it asks about was begun, or else the usual one.
+    pub(super) async fn link_for(
+        &self,
+        index: usize,
+        caller: &Caller,
+        message: &Message,
+    ) -> Result<Arc<Link>, Lost> {
+        if let Some(id) = message.parts().task_id.and_then(|span| message.text(span)) {
+            let tasks = self.begun_tasks.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(link) = tasks.get(&*id).and_then(Weak::upgrade) {
+                return Ok(link);
+            }
+        }
+        self.link(index, caller).await
+    }
+
+    /// Notes where a task was begun, if that could be several places.
+    pub(super) fn note_task(&self, id: &str, link: Option<&Weak<Link>>) {
+        let Some(link) = link.filter(|_| self.engine.upstreams.iter().any(|one| one.has_several())) else {
+            return;
+        };
+        let mut tasks = self.begun_tasks.lock().unwrap_or_else(PoisonError::into_inner);
+        if tasks.len() >= MOST_TASKS {
+            tasks.retain(|_, link| link.strong_count() > 0);
+        }
+        if tasks.len() >= MOST_TASKS {
+            tasks.clear();
+        }
+        tasks.insert(id.to_owned(), Weak::clone(link));
+    }
+
     /// The conversation with an upstream, after its greeting.
-    pub(super) async fn link(&self, index: usize) -> Result<Arc<Link>, Lost> {
+    pub(super) async fn link(&self, index: usize, caller: &Caller) -> Result<Arc<Link>, Lost> {
         // Greetings are rare and long: a call should not have to carry the room for them.
         let link = match self.style {
             Style::Stateless
                 if self.engine.upstreams.get(index).is_some_and(|upstream| upstream.is_shared()) =>
             {
-                Box::pin(self.join_stateless(index)).await?
+                Box::pin(self.join_stateless(index, caller)).await?
             }
             _ => self.join(index)?,
         };
@@ -144,7 +181,7 @@ impl Session {
         let is_shared = upstream.is_shared();
         let mut route = lock(route);
         let current = if is_shared {
-            Some(upstream.shared()?)
+            Some(upstream.home(route.link.as_ref())?)
         } else {
             // A process of one's own that has ended is started again; a server behind a URL may answer again.
             if let Some(process) =
@@ -184,10 +221,10 @@ impl Session {
     }
 
     /// The same for clients without a handshake, who share what they have.
-    async fn join_stateless(&self, index: usize) -> Result<Arc<Link>, Lost> {
+    async fn join_stateless(&self, index: usize, caller: &Caller) -> Result<Arc<Link>, Lost> {
         match self.engine.upstreams.get(index).zip(self.routes.get(index)) {
             Some((upstream, route)) if upstream.is_shared() => {
-                let link = upstream.without_handshake().await?;
+                let link = upstream.for_caller(caller).without_handshake().await?;
                 lock(route).link = Some(Arc::clone(&link));
                 Ok(link)
             }

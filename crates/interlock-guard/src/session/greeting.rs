@@ -171,7 +171,7 @@ impl Session {
             return None;
         }
         let results = (0..self.engine.upstreams.len()).map(|index| async move {
-            let link = self.link(index).await.map_err(Refusal::Lost)?;
+            let link = self.link(index, &self.caller).await.map_err(Refusal::Lost)?;
             match link.handshake() {
                 Some(result) => Ok(result.clone()),
                 None => link.discover().await.map(Option::unwrap_or_default).map_err(Refusal::Lost),

@@ -70,7 +70,7 @@ impl Session {
     ) -> Vec<Bytes> {
         let mut items = Vec::new();
         let Some(upstream) = self.engine.upstreams.get(index) else { return items };
-        let Ok(link) = self.link(index).await else { return items };
+        let Ok(link) = self.link(index, caller).await else { return items };
         let bridge = self.bridge(&link, message);
         let mut cursor: Option<Bytes> = None;
         for _ in 0..MOST_PAGES {
@@ -120,7 +120,7 @@ impl Session {
         let others = (0..count).filter(|index| Some(*index) != first && edits.is_empty());
         let mut said = failed(message, Code::METHOD_NOT_FOUND, "no upstream knows this");
         for index in first.into_iter().chain(others) {
-            let link = match self.link(index).await {
+            let link = match self.link_for(index, &who.caller, message).await {
                 Ok(link) => link,
                 Err(lost) => {
                     said = unavailable(message, &lost);
@@ -155,7 +155,7 @@ impl Session {
     /// A request that concerns all servers. It is done if one of them does it.
     pub(super) async fn ask_all(&self, message: &Message) -> Said {
         let asked = (0..self.engine.upstreams.len()).map(|index| async move {
-            let link = self.link(index).await.ok()?;
+            let link = self.link(index, &self.caller).await.ok()?;
             match link.call(Parcel::new(message.clone()), None).await {
                 Reply::Answer(answer) => Some(returned(message, &answer, super::greeting::Bridge::None)),
                 Reply::Lost(_) => None,

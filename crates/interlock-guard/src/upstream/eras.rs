@@ -108,8 +108,13 @@ impl Upstream {
         Ok(main)
     }
 
+    /// The process for clients without a handshake, if there is one of their own.
+    pub(super) fn second_link(&self) -> Option<Arc<Link>> {
+        self.eras.second().clone()
+    }
+
     /// The conversation for clients without a handshake, where nothing has to be found out for it.
-    fn settled(&self, main: &Arc<Link>) -> Option<Arc<Link>> {
+    pub(super) fn settled(&self, main: &Arc<Link>) -> Option<Arc<Link>> {
         let is_found_out = main.is_greeted()
             && (main.is_stateless() || self.eras.has_only_handshake.load(Ordering::Relaxed));
         if is_found_out {

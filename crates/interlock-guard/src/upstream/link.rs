@@ -67,13 +67,14 @@ pub(crate) enum Begun {
 }
 
 impl Link {
-    /// Starts a child and talks to it.
+    /// Starts a child and talks to it. What it writes to its standard error is told under its label.
     pub(crate) fn spawn(
         name: &Arc<str>,
+        label: &Arc<str>,
         reach: &Reach,
         complain: Option<Complaints>,
     ) -> std::io::Result<Arc<Self>> {
-        let started = child::start(reach, name, complain)?;
+        let started = child::start(reach, label, complain)?;
         let wire = Wire::Pipe { lines: started.lines, process: started.process };
         let link = Self::new(name, wire);
         child::run(started.running, &link);

@@ -1,13 +1,14 @@
 //! The servers behind the guard: child processes and Streamable HTTP.
 //!
 //! A `Link` is one conversation. A child that everybody shares has one, and perhaps a second for the other era; a server behind a URL has
-//! one for each session, and so has a child that is started for each session. Requests go out under numbers of our own, so that two
+//! one for each session, and so has a child that is started for each session. Several children that everybody shares: `instances.rs`. Requests go out under numbers of our own, so that two
 //! clients with the same ids and tokens never get each other's messages.
 
 mod child;
 mod eras;
 mod greet;
 mod http;
+mod instances;
 mod link;
 mod mirror;
 mod parcel;
@@ -17,7 +18,7 @@ mod tools;
 
 use std::{
     fmt, io,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak, atomic::AtomicUsize},
 };
 
 use ::http::{HeaderMap, HeaderName, HeaderValue, Uri};
@@ -53,15 +54,22 @@ pub struct Upstream {
     pub name: Arc<str>,
     /// How it is reached.
     pub config: UpstreamConfig,
+    /// What this process of it is called.
+    label: Arc<str>,
+    /// The other processes that everybody shares; each is an upstream of its own, of which only this one knows.
+    twins: Vec<Arc<Self>>,
+    /// Whose turn it is among processes that are alike.
+    turn: AtomicUsize,
     place: Option<(Client, Arc<Place>)>,
     complain: Option<Complaints>,
     main: Mutex<Option<Arc<Link>>>,
     /// Who is told which processes run.
-    children: Option<Arc<Children>>,
+    children: OnceLock<Arc<Children>>,
     /// Processes beside the one that everybody shares.
     own: Mutex<Vec<Own>>,
     eras: Eras,
-    pub(crate) tools: Tools,
+    /// The same for all of its processes.
+    pub(crate) tools: Arc<Tools>,
 }
 
 /// A process beside the one that everybody shares.
@@ -119,24 +127,33 @@ impl Upstream {
                 Some((client, Arc::new(Place { uri, headers: map })))
             }
         };
-        let name = config.name.as_str().into();
-        Ok(Self {
-            name,
-            config,
+        let tools = Arc::default();
+        let single = |label: &str, twins, place| Self {
+            name: config.name.as_str().into(),
+            config: config.clone(),
+            label: label.into(),
+            twins,
+            turn: AtomicUsize::new(0),
             place,
-            complain,
+            complain: complain.clone(),
             main: Mutex::default(),
-            children: None,
+            children: OnceLock::new(),
             own: Mutex::default(),
             eras: Eras::default(),
-            tools: Tools::default(),
-        })
+            tools: Arc::clone(&tools),
+        };
+        let labels = config.instances();
+        let twins = labels.iter().skip(1).map(|label| Arc::new(single(label, Vec::new(), None))).collect();
+        Ok(single(labels.first().map_or(&config.name, |first| first), twins, place))
     }
 
     /// The same, whose processes are known to whoever ends them when the guard cannot.
     #[must_use]
     pub fn with_children(self, children: Arc<Children>) -> Self {
-        Self { children: Some(children), ..self }
+        for one in self.instances() {
+            let _ = one.children.set(Arc::clone(&children));
+        }
+        self
     }
 
     /// Starts its process, if it is one that everybody shares; a process that ran before is left to itself.
@@ -201,7 +218,7 @@ impl Upstream {
 
     /// Whether a caller may have one more process.
     fn bound(&self, own: &[Own], caller: &Caller) -> Result<(), Lost> {
-        let Processes { most, per_caller } = self.config.processes;
+        let Processes { most, per_caller, .. } = self.config.processes;
         let owned = || own.iter().filter_map(|own| own.caller.as_ref());
         let too_many = |whose: &str, count: usize, key: &str| {
             let reason = format!(
@@ -217,8 +234,8 @@ impl Upstream {
     }
 
     fn spawn(&self) -> io::Result<Arc<Link>> {
-        let link = Link::spawn(&self.name, &self.config.reach, self.complain.clone())?;
-        if let (Some(children), Some(process)) = (&self.children, link.process()) {
+        let link = Link::spawn(&self.name, &self.label, &self.config.reach, self.complain.clone())?;
+        if let (Some(children), Some(process)) = (self.children.get(), link.process()) {
             let (children, process) = (Arc::clone(children), process.clone());
             children.runs(process.body.id());
             tokio::spawn(async move {

@@ -140,6 +140,11 @@ impl Pending {
         }
     }
 
+    /// How many have no answer.
+    pub(crate) fn count(&self) -> usize {
+        self.table().calls.len()
+    }
+
     /// Whether nothing will be answered any more.
     pub(crate) fn is_over(&self) -> bool {
         self.table().over.is_some()

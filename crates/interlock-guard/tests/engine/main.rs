@@ -10,6 +10,7 @@ mod batches;
 mod eras;
 mod hostile;
 mod http;
+mod instances;
 mod kit;
 mod limits;
 mod merged;

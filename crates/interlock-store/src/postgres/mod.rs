@@ -17,7 +17,7 @@
 //! - **Durability** is the server's: what was answered survives its crash as long as `fsync` and `synchronous_commit` are on. Admissions and their
 //!   ends wait for it behind their transactions, all of a process together: no lock is kept while the disk writes.
 //!   Rate limits alone do not wait for the disk, and may forget the grants of the moment before a crash.
-//! - **TLS** goes with the feature `tls`; without it, a URL that demands TLS is refused (`security.rs`, `address.rs`).
+//! - **TLS** goes with the feature `tls`; without it, a URL that demands TLS is refused (`security/`, `address.rs`).
 
 mod address;
 mod admission;

@@ -20,7 +20,9 @@ pub(in crate::ops) struct Upstreams(Mutex<BTreeMap<Box<str>, Upstream>>);
 /// One upstream.
 #[derive(Debug, Clone)]
 pub(in crate::ops) struct Upstream {
-    /// Whether the guard is not ready without it.
+    /// Of which it is one.
+    pub(in crate::ops) group: Box<str>,
+    /// Whether the guard is not ready without one of its group.
     pub(in crate::ops) is_required: bool,
     /// How it is.
     pub(in crate::ops) state: UpstreamState,
@@ -38,7 +40,10 @@ impl Upstreams {
     pub(in crate::ops) fn expect(&self, upstreams: &[Watched], now: SystemTime) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         for upstream in upstreams {
-            all.insert(upstream.name.as_str().into(), Upstream::new(upstream.is_required, now));
+            all.insert(
+                upstream.name.as_str().into(),
+                Upstream::new(&upstream.group, upstream.is_required, now),
+            );
         }
     }
 
@@ -48,7 +53,7 @@ impl Upstreams {
         if all.len() >= MOST && !all.contains_key(name) {
             return;
         }
-        let upstream = all.entry(name.into()).or_insert_with(|| Upstream::new(false, now));
+        let upstream = all.entry(name.into()).or_insert_with(|| Upstream::new(name, false, now));
         if state == UpstreamState::Up && upstream.state != state {
             upstream.restarts += u64::from(upstream.was_up);
             upstream.was_up = true;
@@ -67,8 +72,9 @@ impl Upstreams {
 }
 
 impl Upstream {
-    fn new(is_required: bool, now: SystemTime) -> Self {
+    fn new(group: &str, is_required: bool, now: SystemTime) -> Self {
         Self {
+            group: group.into(),
             is_required,
             state: UpstreamState::Starting,
             reason: "not started yet".into(),

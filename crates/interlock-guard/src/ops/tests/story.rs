@@ -15,7 +15,8 @@ use crate::{
 pub(super) const HOSTILE: &str = "</script><img src=x onerror=alert(1)>\"'\\\n\u{1b}[31m\u{202e}{{evil}}";
 
 pub(super) fn ops(options: OpsOptions) -> Arc<Ops> {
-    let upstreams = vec![Watched { name: "memory".to_owned(), is_required: true }];
+    let upstreams =
+        vec![Watched { name: "memory".to_owned(), group: "memory".to_owned(), is_required: true }];
     Ops::open(OpsOptions { upstreams, ..options }).unwrap()
 }
 

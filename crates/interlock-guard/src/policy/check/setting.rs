@@ -10,6 +10,11 @@ impl Checker<'_> {
         if config.upstreams.is_empty() {
             self.warn(None, "there is no server behind the guard: add an `[[upstream]]`");
         }
+        let alone = config.upstreams.iter().filter(|_| listen.address.is_none());
+        for upstream in alone.filter(|upstream| upstream.instances().len() > 1) {
+            let what = "the one client on standard input has one of its `instances`, and the others are not started: they are for `[listen] at`";
+            self.warn(None, format!("`{}`: {what}", upstream.name));
+        }
         if is_open && !config.identity.verifies() {
             self.warn(
                 None,

@@ -34,6 +34,18 @@ fn memory_server() -> Vec<ListedTool> {
 }
 
 #[test]
+fn several_processes_for_one_client_are_told_of() {
+    let several = "[[upstream]]\nname = 'b'\ncommand = ['b']\ninstances = 2\n";
+    of(
+        several,
+        expect![[r#"
+        Warning `guard.toml`: `b`: the one client on standard input has one of its `instances`, and the others are not started: they are for `[listen] at`
+    "#]],
+    );
+    assert_eq!(said(&format!("[listen]\nat = '127.0.0.1:0'\n{several}"), None), "");
+}
+
+#[test]
 fn a_sound_policy_is_passed_over_in_silence() {
     let text = r#"
         [[tool]]

@@ -262,6 +262,20 @@ pub(super) struct UpstreamTable {
     pub(super) processes: Option<At<u32>>,
     /// With "per-session": how many of them one caller may have. Default: a quarter of `processes`.
     pub(super) processes_per_caller: Option<At<u32>>,
+    /// With "one": how many processes of it run side by side, on HTTP. Locks, keys and limits are the same for all. Default 1.
+    pub(super) instances: Option<At<u32>>,
+    /// With several `instances`: whether the calls of a session, or of a caller without one, keep to one of them ("sticky"), or each goes to the
+    /// one that has the fewest under way ("least-loaded"). Default "sticky".
+    pub(super) choose: Option<At<ChooseText>>,
+}
+
+/// Which of several processes a call goes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(inline)]
+pub(super) enum ChooseText {
+    Sticky,
+    LeastLoaded,
 }
 
 /// Who shares a process.

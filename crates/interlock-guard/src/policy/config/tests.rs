@@ -7,7 +7,7 @@ use interlock_model::{IdempotencyKey, Mode};
 use interlock_sync::store::Quota;
 
 use super::{
-    super::{Environment, Processes, Reach, Sharing},
+    super::{Choose, Environment, Processes, Reach, Sharing, UpstreamConfig},
     *,
 };
 
@@ -524,6 +524,25 @@ fn a_text_without_quotes_and_a_table_that_is_a_list_are_called_by_their_name() {
 }
 
 #[test]
+fn several_processes_are_for_everybody_and_there_is_a_choice_between_several() {
+    let config = parse(
+        "[[upstream]]\nname = 'a'\ncommand = ['a']\ninstances = 3\nchoose = 'least-loaded'\n[[upstream]]\nname = 'b'\ncommand = ['b']\ninstances = 1\n",
+    );
+    let names = config.upstreams.iter().flat_map(UpstreamConfig::instances).collect::<Vec<_>>();
+    assert_eq!(names, ["a#1", "a#2", "a#3", "b"]);
+    let choices = config.upstreams.iter().map(|upstream| upstream.processes.choose);
+    assert!(choices.eq([Choose::LeastLoaded, Choose::Sticky]));
+    refused(
+        "[[upstream]]\nname = 'a'\ncommand = ['a']\nchoose = 'sticky'\n[[upstream]]\nname = 'b'\ncommand = ['b']\nsharing = 'per-session'\ninstances = 2\n[[upstream]]\nname = 'c'\nurl = 'http://c'\ninstances = 2\n[[upstream]]\nname = 'd'\ncommand = ['d']\ninstances = 0\n",
+        expect![[r#"
+            `guard.toml`, line 4: `choose` is for several `instances`: there is nothing to choose from
+            `guard.toml`, line 9: `instances` is for a process that everybody shares; with `sharing = "per-session"` each session has a process of its own
+            `guard.toml`, line 13: `instances` is for an upstream with a `command`; this one has a `url`
+            `guard.toml`, line 17: a number from 1 to 256 is wanted here, not 0"#]],
+    );
+}
+
+#[test]
 fn processes_and_idle_connections_have_bounds() {
     let config = parse(
         r#"
@@ -542,7 +561,11 @@ fn processes_and_idle_connections_have_bounds() {
     );
     assert_eq!(config.listen.limits.idle_per_address, 25);
     let bounds = config.upstreams.iter().map(|upstream| upstream.processes);
-    assert!(bounds.eq([(10, 2), (256, 7)].map(|(most, per_caller)| Processes { most, per_caller })));
+    assert!(bounds.eq([(10, 2), (256, 7)].map(|(most, per_caller)| Processes {
+        most,
+        per_caller,
+        ..Processes::default()
+    })));
     refused(
         "[[upstream]]\nname = \"a\"\nurl = \"https://a.example\"\nprocesses = 0\n",
         expect![[r#"

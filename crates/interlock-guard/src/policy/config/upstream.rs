@@ -4,10 +4,10 @@ use http::{HeaderName, HeaderValue, Uri};
 
 use super::{
     super::{
-        Processes, Reach, Sharing, UpstreamConfig,
+        Choose, Processes, Reach, Sharing, UpstreamConfig,
         problem::{Problem, Source, Weight},
     },
-    file::{SharingText, UpstreamTable},
+    file::{ChooseText, SharingText, UpstreamTable},
     read::Reader,
     value::At,
 };
@@ -53,6 +53,8 @@ impl Reader<'_> {
                     (table.sharing.as_ref().map(At::span), "sharing"),
                     (table.processes.as_ref().map(At::span), "processes"),
                     (table.processes_per_caller.as_ref().map(At::span), "processes_per_caller"),
+                    (table.instances.as_ref().map(At::span), "instances"),
+                    (table.choose.as_ref().map(At::span), "choose"),
                 ] {
                     if let Some(span) = at {
                         let what =
@@ -103,6 +105,8 @@ impl Reader<'_> {
 
 /// The most processes that anybody has.
 const MOST_PROCESSES: u32 = 100_000;
+/// The most of one upstream that run side by side.
+const MOST_INSTANCES: u32 = 256;
 
 impl Reader<'_> {
     fn processes(&mut self, table: &UpstreamTable) -> Processes {
@@ -110,7 +114,31 @@ impl Reader<'_> {
         let most = self.count(table.processes.as_ref(), MOST_PROCESSES);
         let per_caller = self.count(table.processes_per_caller.as_ref(), MOST_PROCESSES);
         let most = most.map_or(usual.most, |number| number as usize);
-        Processes { most, per_caller: per_caller.map_or((most / 4).max(1), |number| number as usize) }
+        Processes {
+            most,
+            per_caller: per_caller.map_or((most / 4).max(1), |number| number as usize),
+            ..self.instances(table)
+        }
+    }
+
+    fn instances(&mut self, table: &UpstreamTable) -> Processes {
+        let count = self.count(table.instances.as_ref(), MOST_INSTANCES);
+        if table.sharing.as_ref().is_some_and(|sharing| *sharing.get() == SharingText::PerSession) {
+            let why = "with `sharing = \"per-session\"` each session has a process of its own";
+            if let Some(at) = &table.instances {
+                self.wrong(at, format!("`instances` is for a process that everybody shares; {why}"));
+            }
+            if let Some(at) = &table.choose {
+                self.wrong(at, format!("`choose` is for a process that everybody shares; {why}"));
+            }
+        } else if let (Some(at), None | Some(1)) = (&table.choose, count) {
+            self.wrong(at, "`choose` is for several `instances`: there is nothing to choose from");
+        }
+        let choose = match table.choose.as_ref().map(|choose| *choose.get()) {
+            Some(ChooseText::LeastLoaded) => Choose::LeastLoaded,
+            Some(ChooseText::Sticky) | None => Choose::Sticky,
+        };
+        Processes { instances: count.map_or(1, |count| count as usize), choose, ..Processes::default() }
     }
 }
 

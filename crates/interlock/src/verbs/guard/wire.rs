@@ -90,7 +90,7 @@ impl Wired {
         let upstreams = upstreams.collect::<Result<Vec<_>>>()?;
         let engine = Engine::new(upstreams.clone(), Arc::clone(&desk), Arc::clone(&watch));
         let greeting = if listener.is_some() { Greeting::Guards } else { Greeting::Client };
-        let kept = upstreams.into_iter().map(|upstream| Kept::new(upstream, greeting)).collect();
+        let kept = upstreams.iter().flat_map(|upstream| Kept::all(upstream, greeting)).collect();
         let settings = Settings { finish_within: config.defaults.close, ..Settings::default() };
         let phases = engine.phases();
         inherited.keep(phases.clone());
@@ -216,16 +216,22 @@ fn terms(config: &Config) -> Terms {
 }
 
 fn operations(config: &Config, store: Arc<dyn interlock_sync::store::Store>, form: LogForm) -> OpsOptions {
-    let watched = |upstream: &interlock_guard::policy::UpstreamConfig| Watched {
-        name: upstream.name.clone(),
-        is_required: upstream.is_required,
+    // A single client, on stdio, has one process.
+    let watched = |upstream: &interlock_guard::policy::UpstreamConfig| {
+        let instance =
+            |name| Watched { name, group: upstream.name.clone(), is_required: upstream.is_required };
+        let mut names = upstream.instances();
+        if config.listen.address.is_none() {
+            names.truncate(1);
+        }
+        names.into_iter().map(instance).collect::<Vec<_>>()
     };
     let format = match form {
         LogForm::Text => LogFormat::Text,
         LogForm::Json => LogFormat::Json,
     };
     OpsOptions {
-        upstreams: config.upstreams.iter().map(watched).collect(),
+        upstreams: config.upstreams.iter().flat_map(watched).collect(),
         store: Some(store),
         audit: config
             .audit
