@@ -96,7 +96,7 @@ pub(super) fn find(scene: &Scene<'_>, place: Option<&Place>) -> Option<Arg> {
     Some(place?.find(scene)?.into_owned())
 }
 
-fn path_at(scene: &Scene<'_>, place: Option<&Place>) -> Option<AccessPath> {
+pub(super) fn path_at(scene: &Scene<'_>, place: Option<&Place>) -> Option<AccessPath> {
     match find(scene, place)?.term {
         Term::Path(path) => Some(path),
         // A global of the language: `'process.stdout`.

@@ -358,6 +358,8 @@ pub(super) enum Clause {
 pub(super) enum Way {
     Client,
     Pool,
+    /// The connection that it came from, and where nothing is known of that, itself.
+    Handed,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]

@@ -8,7 +8,7 @@ use interlock_model::ir::{
 use crate::{Arg, Call, Kind, Outcome, Shape, Target};
 
 use super::{
-    act::find,
+    act::{find, path_at},
     apply, chain,
     format::{Do, Entry, Holders, LeaseText},
     isolation,
@@ -134,7 +134,9 @@ pub(super) fn transaction(scene: &Scene<'_>, entry: &Entry, outcome: &mut Outcom
         }
         Do::Commit | Do::Rollback => {
             let Some(receiver) = scene.receiver else { return };
-            let via = scene.via().unwrap_or_else(|| Via::Client(receiver.clone()));
+            // An end that names what it is about ends what goes over that alone.
+            let own = path_at(scene, entry.at.as_ref()).map(Via::Client);
+            let via = own.or_else(|| scene.via()).unwrap_or_else(|| Via::Client(receiver.clone()));
             let finish = if entry.r#do == Do::Commit { Finish::Commit } else { Finish::Rollback };
             body.push(Op::End { via, finish });
         }

@@ -110,15 +110,22 @@ impl<'k> Object<'k> {
 
     /// Which way statements go that are sent through the object at a place.
     pub(super) fn way(&self, receiver: &AccessPath) -> Option<Via> {
-        self.first(|definition| definition.via).map(|way| match way {
-            Way::Client => Via::Client(receiver.clone()),
-            Way::Pool => Via::Pool(receiver.clone()),
+        self.first(|definition| definition.via).and_then(|way| match way {
+            Way::Client => Some(Via::Client(receiver.clone())),
+            Way::Pool => Some(Via::Pool(receiver.clone())),
+            Way::Handed => None,
         })
+    }
+
+    /// The same where it is not known what the object came from.
+    pub(super) fn own_way(&self, receiver: &AccessPath) -> Option<Via> {
+        let way = self.first(|definition| definition.via);
+        (way == Some(Way::Handed)).then(|| Via::Client(receiver.clone()))
     }
 
     /// Whether statements go over it.
     pub(super) fn is_connection(&self) -> bool {
-        self.first(|definition| definition.via).is_some()
+        self.first(|definition| definition.via).is_some_and(|way| way != Way::Handed)
     }
 
     /// What a method does: by its own name, else by the end of a longer one.

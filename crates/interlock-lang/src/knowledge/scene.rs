@@ -131,7 +131,8 @@ impl<'a> Scene<'a> {
                 _ => None,
             })
         });
-        named.or_else(|| object.way(self.receiver?)).or_else(|| kind.via.clone())
+        let known = named.or_else(|| object.way(self.receiver?)).or_else(|| kind.via.clone());
+        known.or_else(|| object.own_way(self.receiver?))
     }
 
     /// The same, as a step holds it.
