@@ -57,8 +57,8 @@ fn a_file_of_a_fixed_name_is_written_beside() {
         Repair::ReplaceAtomically,
         "json.dump",
         &expect![[r#"
-            import os
             import uuid
+            import os
             import json
 
 
