@@ -23,7 +23,7 @@ pub(super) fn settle(flat: &mut Flat, functions: &[Function]) {
         .sites
         .iter()
         .enumerate()
-        .filter(|(_, site)| site.named)
+        .filter(|(_, site)| site.named && !site.decorates)
         .filter_map(|(at, site)| {
             Some((at, in_order(site, &places.reached(flat, functions, site), functions)?))
         })

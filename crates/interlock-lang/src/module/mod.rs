@@ -173,6 +173,8 @@ pub struct Site {
     pub arguments: Box<[Arg]>,
     /// Whether the last argument is an object of what is handed over by name: `save(path, data=x)`.
     pub named: bool,
+    /// Whether it is a decorator: its first argument is the function that it stands at, and what is called is handed only the rest.
+    pub decorates: bool,
     /// Whether it stands at the top of its function's statements, waited for or not, behind no condition: what start-up always does.
     pub unconditional: bool,
 }

@@ -368,6 +368,7 @@ impl Rewrite<'_, '_> {
             construct: site.construct,
             arguments,
             named: site.named,
+            decorates: site.decorates,
             unconditional: site.unconditional,
         });
         self.wrapped.sites.saturating_add(copied)

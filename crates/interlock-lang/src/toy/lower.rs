@@ -244,6 +244,7 @@ impl Lowerer {
             construct,
             arguments: arguments.into(),
             named: false,
+            decorates: false,
             unconditional: true,
         });
         let (callee, awaited) = (Callee::Pending(number), true);

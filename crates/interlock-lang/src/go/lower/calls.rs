@@ -231,6 +231,7 @@ impl<'a> Lowerer<'a> {
             named: false,
             arguments: arguments.into(),
             function,
+            decorates: false,
             unconditional: self.unconditional(),
         };
         self.work.module.sites.push(site);

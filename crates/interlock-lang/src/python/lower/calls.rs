@@ -327,6 +327,7 @@ impl<'a> Lowerer<'a> {
             named: handed.named,
             arguments: handed.arguments.into(),
             function,
+            decorates: false,
             unconditional: self.unconditional(),
         };
         self.module.sites.push(site);

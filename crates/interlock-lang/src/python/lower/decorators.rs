@@ -71,6 +71,9 @@ impl<'a> Lowerer<'a> {
         handed.arguments.insert(0, function.into_arg());
         self.stand(at);
         self.site(target, false, handed, None);
+        if let Some(site) = self.module.sites.last_mut() {
+            site.decorates = true;
+        }
     }
 
     /// Whether a decorator is a function of the program: one of this file, or of a file that is imported from beside it.

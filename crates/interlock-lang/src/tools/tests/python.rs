@@ -356,6 +356,35 @@ class App:
 }
 
 #[test]
+fn what_a_decorator_says_by_name_is_not_taken_for_the_name() {
+    check(
+        r#"
+//- server.py
+from fastmcp import FastMCP
+class Tagged(FastMCP):
+    def tool(self, name=None, tags=None, title=None):
+        return super().tool(name, title=title)
+mcp = Tagged("x")
+@mcp.tool(tags="text")
+def add(text: str) -> str: return text
+@mcp.tool("remove", tags="text")
+def drop(text: str) -> str: return text
+@mcp.tool(title="All", name="list")
+def all(text: str) -> str: return text
+@mcp.tool(title="Count")
+def count(text: str) -> str: return text
+"#,
+        &expect![[r#"
+            server.py:6 add: add
+            server.py:8 drop: remove
+            server.py:10 all: list
+            server.py:12 count: count
+            note server.py:6: tools that are no coroutines run in threads from fastmcp 3 on, and one after the other before; the settings allow both versions, so what only meets in threads is reported with medium confidence
+        "#]],
+    );
+}
+
+#[test]
 fn a_tool_method_of_a_class_that_is_no_server_registers_nothing() {
     check(
         r#"

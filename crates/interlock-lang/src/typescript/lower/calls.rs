@@ -299,6 +299,7 @@ impl<'a> Lowerer<'a> {
             arguments: arguments.into(),
             named: false,
             function,
+            decorates: false,
             unconditional: self.cx.conditions == 0,
         });
         number
