@@ -141,7 +141,7 @@ fn what_is_wrong_is_named() {
           |
         2 | via = "wire"
           |       ^^^^^^
-        unknown variant `wire`, expected `client` or `pool`
+        unknown variant `wire`, expected one of `client`, `pool`, `handed`
     "#]],
     );
     check(
