@@ -8,7 +8,7 @@ use interlock_model::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::knowledge::Seen;
+use crate::knowledge::{Engine, Seen};
 
 /// How deep something stands in what is written out and is still looked at.
 const DEEPEST: usize = 6;
@@ -58,6 +58,11 @@ pub trait Surroundings: Debug {
     /// The columns of which no two rows of a table have the same, each key by itself, where the table is declared.
     fn keys(&self, _table: &str) -> &[Vec<Name>] {
         &[]
+    }
+
+    /// What the program speaks to by the drivers that it imports, where they are all of one kind.
+    fn engine(&self) -> Option<Engine> {
+        None
     }
 
     /// The SQL that was read before, where that is remembered.

@@ -25,7 +25,7 @@ use super::{
 };
 use crate::{
     Arg, Kind, Outcome, Semantics, Shape,
-    knowledge::{Knowledge, Seen},
+    knowledge::{Engine, Knowledge, Seen},
     link::{flat::Flat, forward::Inside, names::Namespaces, tables::Keys},
     tables::{Builtins, Collection},
 };
@@ -59,6 +59,8 @@ pub(crate) struct World<'f> {
     pub(crate) builtins: &'f Builtins,
     /// The keys of the tables.
     pub(crate) keys: Keys,
+    /// What the drivers that are imported speak to.
+    pub(crate) engine: Option<Engine>,
     /// An outcome that says nothing.
     nothing: Arc<Outcome>,
     /// The SQL that was read so far.
@@ -134,6 +136,7 @@ impl<'f> World<'f> {
             semantics,
             builtins: knowledge.tables().builtin(),
             keys: Keys::default(),
+            engine: None,
             nothing: Arc::default(),
             seen: Seen::default(),
             inside: OnceLock::new(),
@@ -155,6 +158,11 @@ impl<'f> World<'f> {
     /// The same, with the keys of the tables that it declares.
     pub(crate) fn with_keys(self, keys: Keys) -> Self {
         Self { keys, ..self }
+    }
+
+    /// The same, with what its drivers speak to.
+    pub(crate) fn with_engine(self, engine: Option<Engine>) -> Self {
+        Self { engine, ..self }
     }
 
     /// What the knowledge said of a call. Most calls have no outcome to speak of, and share it.

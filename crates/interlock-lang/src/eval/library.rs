@@ -14,7 +14,11 @@ use super::{
     value::AbstractValue,
     values::bare,
 };
-use crate::{Arg, Call, Kind, Outcome, Shape, Surroundings, Target, knowledge::Seen, module::Site};
+use crate::{
+    Arg, Call, Kind, Outcome, Shape, Surroundings, Target,
+    knowledge::{Engine, Seen},
+    module::Site,
+};
 
 /// Asks the knowledge what a call does. Writes its steps into the body; nothing is written where it does not know the call.
 pub(crate) fn apply<'f>(
@@ -218,6 +222,10 @@ impl Surroundings for Around<'_, '_> {
 
     fn keys(&self, table: &str) -> &[Vec<Name>] {
         self.eval.keys.get(&Table::plain(table)).map_or(&[], Vec::as_slice)
+    }
+
+    fn engine(&self) -> Option<Engine> {
+        self.eval.engine
     }
 
     fn seen(&self) -> Option<&Seen> {

@@ -38,6 +38,8 @@ pub(super) struct LibraryText {
     pub(super) callbacks: bool,
     /// What the names of its synchronous variants end in.
     pub(super) sync: Option<String>,
+    /// What a program speaks to that imports it, if it is a driver that others find by its import alone.
+    pub(super) engine: Option<Engine>,
     /// Exports that are libraries themselves: `fs.promises`.
     pub(super) inside: BTreeMap<String, String>,
     /// Exports that are objects or types, and what they are.
@@ -362,9 +364,11 @@ pub(super) enum Way {
     Handed,
 }
 
+/// What runs the statements that a program sends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Engine {
+#[expect(missing_docs, reason = "each is called by its name")]
+pub enum Engine {
     Postgres,
     Mysql,
     Sqlite,

@@ -65,6 +65,7 @@ impl Knowledge {
         library.like = text.like.or(library.like.take());
         library.callbacks |= text.callbacks;
         library.sync = text.sync.or(library.sync.take());
+        library.engine = text.engine.or(library.engine);
         library.inside.extend(text.inside);
         library.types.extend(text.types);
         extend(&mut library.exports, || format!("library.{name:?}.exports"), text.exports)

@@ -35,6 +35,7 @@ use rustc_hash::FxHashMap;
 
 use crate::{Call, Frontend, Kind, Outcome, Tables};
 
+pub use format::Engine;
 pub use sql::{Seen, tables_of};
 
 /// What is known of libraries.
@@ -64,6 +65,7 @@ struct Library {
     like: Option<String>,
     callbacks: bool,
     sync: Option<String>,
+    engine: Option<Engine>,
     inside: FxHashMap<String, String>,
     types: FxHashMap<String, String>,
     exports: table::Table,
@@ -204,6 +206,13 @@ impl Knowledge {
     fn bound(&self, name: &str, of: impl FnOnce() -> Option<String>) -> Option<&String> {
         let is_constant = name.bytes().all(|byte| matches!(byte, b'A'..=b'Z' | b'0'..=b'9' | b'_'));
         if is_constant { self.members.get(&of()?) } else { None }
+    }
+
+    /// What a program speaks to that imports these, if all of its drivers are of one kind.
+    pub(crate) fn engine_of<'n>(&self, libraries: impl IntoIterator<Item = &'n Name>) -> Option<Engine> {
+        let mut engines = libraries.into_iter().filter_map(|name| self.library(name)?.engine);
+        let one = engines.next()?;
+        engines.all(|engine| engine == one).then_some(one)
     }
 
     fn library(&self, name: &str) -> Option<&Library> {

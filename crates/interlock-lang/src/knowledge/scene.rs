@@ -43,8 +43,9 @@ impl<'a> Scene<'a> {
         self.knowledge.object(&self.kind?.name)
     }
 
+    /// What runs the statements: the library says it, or the driver that is plugged into it.
     pub(super) fn engine(&self) -> Option<Engine> {
-        self.object()?.engine()
+        self.object()?.engine().or_else(|| self.call.surroundings.engine())
     }
 
     /// Who gets the result; the first step that asks is the one that gives it.

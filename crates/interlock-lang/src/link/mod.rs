@@ -97,7 +97,8 @@ pub(crate) fn link(
     passed::put(&mut flat, passed);
 
     let index = Index::of(&flat, &functions, knowledge.tables().builtin());
-    let world = || World::new(&flat, &index, &namespaces, knowledge, semantics);
+    let engine = knowledge.engine_of(&names.libraries());
+    let world = || World::new(&flat, &index, &namespaces, knowledge, semantics).with_engine(engine);
     let tables = tables::of(&Evaluator::new(&world()), &schemas);
     let world = world().with_keys(tables::keys(&tables));
     let bare_maps = if semantics.bare_maps { bare_maps(&world, &functions) } else { HashSet::default() };

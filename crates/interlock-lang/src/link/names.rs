@@ -197,6 +197,18 @@ impl Names {
         Namespaces { titles, default: self.default, lost, handed_on }
     }
 
+    /// The libraries that any module imports.
+    pub(super) fn libraries(&self) -> FxHashSet<Name> {
+        let all = self.imports.iter().zip(&self.paths);
+        let wanted = all.flat_map(|(imports, path)| imports.values().map(move |(from, _)| (path, from)));
+        wanted
+            .filter_map(|(path, from)| match self.resolve.resolve(path, from) {
+                Resolved::Library(name) => Some(name),
+                Resolved::File(_) | Resolved::Unresolved(_) => None,
+            })
+            .collect()
+    }
+
     /// The imports of files that are not in the tree: module and specifier.
     pub(super) fn lost(&self) -> Vec<(usize, Name)> {
         let mut lost = vec![];

@@ -17,7 +17,12 @@ impl<'a> Lowerer<'a> {
     pub(super) fn declare(&mut self, file: &File<'a>) {
         for import in &file.imports {
             match import.name {
-                Some("_") => {}
+                // Nobody can say its name, but a driver is known by it.
+                Some("_") => {
+                    let local = format!("_ {}", import.path).into();
+                    let from = import.path.into();
+                    self.work.module.imports.push(Import { local, from, what: Imported::All });
+                }
                 Some(name) => self.import(name, import.path),
                 None => {
                     package_names(import.path).into_iter().for_each(|name| self.import(name, import.path))
