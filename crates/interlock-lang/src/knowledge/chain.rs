@@ -32,6 +32,7 @@ pub(super) fn statement(scene: &Scene<'_>, kind: &Kind) -> Option<(Statement, Op
         via: kind.via.clone(),
         greatest_first: false,
         one: false,
+        totals: false,
         typed: false,
         object: None,
     };
@@ -39,6 +40,10 @@ pub(super) fn statement(scene: &Scene<'_>, kind: &Kind) -> Option<(Statement, Op
         if let Some(clause) = object.clause(&made.by) {
             chain.say(clause, &made.arguments);
         }
+    }
+    let is_grouped = kind.made.iter().any(|made| &*made.by == "groupBy");
+    if chain.totals && !is_grouped {
+        chain.look_at(Aspect::Total);
     }
     // The greatest of all is what the store makes of all rows at once.
     if chain.greatest_first && (chain.one || ONE.contains(&scene.name)) {
@@ -58,6 +63,8 @@ pub(super) struct Chain<'s, 'a> {
     greatest_first: bool,
     /// Whether one row is all that is asked for.
     pub(super) one: bool,
+    /// Whether each column that is asked for is a number that the store makes of all rows.
+    totals: bool,
     /// Whether the type of an object has said which table it is.
     pub(super) typed: bool,
     /// The object that stands for the row.
@@ -248,6 +255,11 @@ impl Chain<'_, '_> {
 
     fn columns(&mut self, arguments: &[Arg]) {
         for arg in arguments {
+            if let Some(of) = filter::totals_of(self.scene, arg) {
+                self.totals = true;
+                self.statement.columns.extend(of);
+                continue;
+            }
             let named = filter::columns_of(self.scene, arg);
             if named.is_empty() {
                 self.statement.columns.clear();

@@ -197,6 +197,38 @@ pub(super) fn columns_of(scene: &Scene<'_>, arg: &Arg) -> Vec<Name> {
     }
 }
 
+/// The columns of which the members of an object are each one number of all rows: `{ last: max(cards.position) }`,
+/// ``{ last: sql`MAX(${cards.position})` }``.
+pub(super) fn totals_of(scene: &Scene<'_>, arg: &Arg) -> Option<Vec<Name>> {
+    let arg = scene.known(Cow::Borrowed(arg));
+    let Shape::Object(members) = &arg.shape else { return None };
+    let each: Option<Vec<_>> = members.iter().map(|(_, value)| total_of(scene, value)).collect();
+    each.filter(|each| !each.is_empty()).map(|each| each.into_iter().flatten().collect())
+}
+
+fn total_of(scene: &Scene<'_>, arg: &Arg) -> Option<Vec<Name>> {
+    let kind = scene.kind_of(arg)?;
+    let made = kind.made.first()?;
+    match (word(&made.by).as_str(), made.arguments.as_slice()) {
+        ("max" | "count", of) => Some(of.iter().filter_map(column_of).collect()),
+        ("sql", [Arg { shape: Shape::Text(parts), .. }, ..]) => {
+            let says = |part: &Term| matches!(part, Term::Literal(text) if makes_one_number(text));
+            let column = |part: &Term| match part {
+                Term::Path(path) => super::place::last_name(path),
+                _ => None,
+            };
+            parts.iter().any(says).then(|| parts.iter().filter_map(column).collect())
+        }
+        _ => None,
+    }
+}
+
+/// Whether a piece of SQL makes one number of all rows.
+fn makes_one_number(text: &str) -> bool {
+    let text = text.to_ascii_lowercase();
+    ["max(", "count("].iter().any(|function| text.contains(function)) && !text.contains(" over")
+}
+
 /// What an update writes.
 pub(super) fn sets(scene: &Scene<'_>, update: &Arg) -> Vec<Set> {
     let update = scene.known(Cow::Borrowed(update));
