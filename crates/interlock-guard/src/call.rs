@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 use crate::traceparent::Traceparent;
 
-/// Who calls: verified, never what somebody says of himself. Two are the same if their names are, whatever their tokens say.
+/// The caller, as the guard has verified it; a name that a client only claims is not taken. Two callers are the same if their names are, whatever their tokens say.
 #[derive(Debug, Clone)]
 pub struct Caller {
     name: Arc<str>,

@@ -45,7 +45,7 @@ pub trait Identify: Send + Sync + 'static {
         None
     }
 
-    /// The challenge for somebody whose token lacks a scope, where clients are told how to get another one.
+    /// The `WWW-Authenticate` challenge for a token that lacks a scope, where clients are told how to get another token.
     fn insufficient(&self, scope: &str) -> Option<String> {
         let _ = scope;
         None

@@ -174,7 +174,7 @@ impl Drop for Journal {
     /// A guard that ends in order leaves nothing behind but what it could not settle.
     fn drop(&mut self) {
         let state = self.state();
-        // Whoever is told that a program has ended may not have come to say so: what is looked for here is the program.
+        // A program may have ended before the task that waits for it has taken it off the journal, so the process itself is looked for.
         let mut running = state.entries.running.iter();
         let is_any_left = running.any(|(pid, start)| started(*pid) == Some(*start));
         if state.entries.held.is_empty() && !is_any_left {

@@ -54,8 +54,8 @@ impl Meter {
         Ok(Self { service: options.service.clone(), every: options.every, collector })
     }
 
-    /// Sends what the page says until told to stop, then once more. A page that the collector does not take is not sent again: the next one has
-    /// all of it.
+    /// Sends the counters of the metrics page to the collector, again and again until `stop`, then once more. What the collector refuses is not
+    /// sent again: the next page has all counters.
     pub(super) async fn send(
         &self,
         started: SystemTime,

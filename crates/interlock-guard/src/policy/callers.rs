@@ -1,4 +1,4 @@
-//! Whom a rule is about: a caller by its name, or by what its token says of it.
+//! The callers that a rule is about: by their names, or by the scopes and claims of their tokens.
 
 use std::fmt;
 

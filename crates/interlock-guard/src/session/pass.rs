@@ -1,4 +1,4 @@
-//! Session ids that every replica can read: what a client said in its handshake, and who it is, signed with a key that all of them have.
+//! Session ids that every replica can read: the handshake of a client and the name of the caller, signed with a key that all replicas have.
 //!
 //! So whoever loses its replica, or is led to another one, goes on with the id that it has: the other one begins the session again from it. What the
 //! policy knows of the session, such as what it has read, is in the store, under a short name that the id also says. What is gone is what only the

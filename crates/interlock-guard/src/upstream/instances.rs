@@ -24,7 +24,7 @@ impl Upstream {
         &self.twins
     }
 
-    /// What this process is called where the processes of an upstream are told apart.
+    /// The name of this process among the processes of its upstream: `notes#2`.
     #[must_use]
     pub fn label(&self) -> &str {
         &self.label
@@ -49,7 +49,7 @@ impl Upstream {
         keeps.unwrap_or_else(|| self.idlest()).shared()
     }
 
-    /// The process for a caller who has no session. Who is nobody in particular has none to keep to.
+    /// The process for a caller who has no session. A caller that was not verified keeps to none.
     pub(crate) fn for_caller(&self, caller: &Caller) -> &Self {
         if !self.has_several()
             || self.config.processes.choose == Choose::LeastLoaded

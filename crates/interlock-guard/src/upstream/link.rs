@@ -67,7 +67,7 @@ pub(crate) enum Begun {
 }
 
 impl Link {
-    /// Starts a child and talks to it. What it writes to its standard error is told under its label.
+    /// Starts a child process and talks to it. What the child writes to its standard error is logged under its label.
     pub(crate) fn spawn(
         name: &Arc<str>,
         label: &Arc<str>,

@@ -1,4 +1,4 @@
-//! Many callers at once over PostgreSQL, beside the same over Redis: what a call waits for is the store, and those who are in its way there.
+//! Many callers at once over PostgreSQL, beside the same over Redis: a call waits for the store, and for the calls before it in the store.
 //!
 //! All are one caller to the guard, so that they share what bounds a caller; each has a lock of its own.
 

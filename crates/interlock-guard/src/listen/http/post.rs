@@ -247,8 +247,8 @@ fn whole(desk: &Desk, said: Said, is_stateless: bool) -> Response<Body> {
     }
 }
 
-/// A refusal for want of a scope. Where clients are told how to get tokens, they are told to get another one; else it is an answer like others, which
-/// the model sees.
+/// The refusal of a call whose token lacks a scope. Where clients are told how to get tokens, it is a 403 with a challenge to get another token; else it
+/// is an answer like other refusals, which the model sees.
 fn lacking(desk: &Desk, bytes: Bytes, scope: &str) -> Response<Body> {
     let challenge = desk.options.identify.insufficient(scope);
     let Some(challenge) = challenge.and_then(|text| HeaderValue::from_str(&text).ok()) else {
