@@ -35,7 +35,7 @@ mod write;
 pub use analyse::{Analysed, AttributedIssue, analyse};
 pub use baseline::BaselineError;
 pub use cache::Cache;
-pub use config::ConfigError;
+pub use config::{ConfigError, unknown_hazard};
 pub use engine::{Engine, EngineError};
 pub use inspect::{NotFound, dump_ir, why};
 pub use scan::{Phase, Progress, Request, ScanError, Scanned, Sources, files, scan};

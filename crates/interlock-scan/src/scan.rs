@@ -7,7 +7,7 @@ use std::{
 };
 
 use interlock_lang::Frontend;
-use interlock_model::{Confidence, Finding, Rating, Report, Severity, ir::Name};
+use interlock_model::{Confidence, Finding, HazardId, Rating, Report, Severity, ir::Name};
 
 use crate::{
     BaselineError, Cache, ConfigError, Engine, EngineError, NotFound, SinceError, WalkError,
@@ -44,6 +44,8 @@ pub struct Request<'r> {
     pub cache: Option<Cache>,
     /// The names of the tools that the running server lists, to hold what was found against.
     pub listed: Option<Vec<String>>,
+    /// The only hazards that are reported, also where the configuration turns them off; all that it leaves on, unless given.
+    pub hazards: Option<Vec<HazardId>>,
     /// What is milder is not reported; the configuration's word, unless given.
     pub min_severity: Option<Severity>,
     /// What is less sure is not reported; the configuration's word, unless given.
@@ -169,7 +171,10 @@ pub(crate) fn scan_with(
     let Examined { mut findings, mut spots, texts, suppressions, coverage, failed } =
         engine.inside(|| examine(root, config, engine, cache, progress));
     let (suppressed, mut remarks) = suppress::apply(&mut findings, &suppressions);
-    findings.retain_mut(|finding| config.weigh(finding));
+    findings.retain_mut(|finding| {
+        let left_on = config.weigh(finding);
+        request.hazards.as_ref().map_or(left_on, |wanted| wanted.contains(&finding.hazard))
+    });
 
     let mut scanned = Scanned {
         report: Report { rating: Rating::Score(100), coverage, findings: Vec::new() },

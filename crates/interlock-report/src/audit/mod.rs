@@ -151,7 +151,13 @@ fn guarded(proved: &Proved) -> Option<String> {
         Ok(_) => {
             let held = races.iter().filter(|race| proved.behind(race) == Some(Verdict::Held)).count();
             let untried = races.iter().filter(|race| proved.behind(race).is_none()).count();
-            let more = if untried == 0 { String::new() } else { format!(", {untried} not tried again") };
+            let unknown = races.iter().filter(|race| proved.behind(race) == Some(Verdict::Unknown)).count();
+            let more = [(unknown, "where nothing could be shown"), (untried, "not tried again")];
+            let more: String = more
+                .into_iter()
+                .filter(|(count, _)| *count > 0)
+                .map(|(count, words)| format!(", {count} {words}"))
+                .collect();
             let races = counted(races.len(), "race");
             format!("behind the guard with the suggested policy, {held} of {races} held{more}")
         }

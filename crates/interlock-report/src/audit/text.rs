@@ -67,6 +67,7 @@ fn line(out: &mut String, entry: &Entry<'_>, rules: &[Rule<'_>], look: Look) {
     let behind = match entry.behind {
         None => "",
         Some(Verdict::Held) => "; held behind the guard",
+        Some(Verdict::Unknown) => "; behind the guard nothing could be shown",
         Some(_) => "; not held behind the guard",
     };
     let head =

@@ -29,7 +29,8 @@ use interlock_model::{Confidence, Finding, HazardId, Severity};
 
 use crate::walk::Root;
 
-pub(crate) use self::{parse::unknown_hazard, place::load};
+pub use self::parse::unknown_hazard;
+pub(crate) use self::place::load;
 
 /// Why a configuration is not used.
 #[derive(Debug, thiserror::Error)]

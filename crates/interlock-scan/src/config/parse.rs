@@ -175,7 +175,8 @@ fn unknown_list(name: &str, known: &[String]) -> String {
 }
 
 /// Says that there is no such hazard, and which one was perhaps meant.
-pub(crate) fn unknown_hazard(name: &str) -> String {
+#[must_use]
+pub fn unknown_hazard(name: &str) -> String {
     let near = nearest(|known| -strsim::jaro_winkler(known, name));
     let near = near.map(|hazard| format!("; the nearest is `{}`", hazard.id)).unwrap_or_default();
     format!("there is no hazard `{name}`{near}")

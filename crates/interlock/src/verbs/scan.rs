@@ -7,16 +7,21 @@ mod listed;
 #[cfg(target_os = "linux")]
 mod live;
 mod progress;
+mod wanted;
 pub(super) mod write;
 
 use std::{num::NonZeroUsize, path::PathBuf};
 
 use anyhow::Result;
 use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
+use interlock_lang::Frontend;
 use interlock_model::{Confidence, Severity};
 use interlock_scan::{Request, Scanned, files, scan};
 
-use self::progress::Bar;
+use self::{
+    progress::Bar,
+    wanted::{Hazards, language, wanted_hazards},
+};
 use super::Verb;
 use crate::{console::Console, exit::Exit};
 
@@ -56,6 +61,12 @@ struct Scan {
     /// Only findings that touch lines that have changed since this commit
     #[arg(long, value_name = "GIT-REF", allow_hyphen_values = true)]
     since: Option<String>,
+    /// Only these hazards, with commas between them, also those that the configuration turns off; `all` for all of them
+    #[arg(long, value_name = "LIST", value_parser = wanted_hazards, conflicts_with_all = ["write_baseline", "prune_baseline"])]
+    hazards: Option<Hazards>,
+    /// Only files in this language; may be given more than once
+    #[arg(long = "language", value_name = "L", value_parser = language)]
+    languages: Vec<&'static dyn Frontend>,
     /// Only findings at least as bad: low, medium, high, critical
     #[arg(long, value_name = "S")]
     min_severity: Option<Severity>,
@@ -203,10 +214,11 @@ impl Scan {
         )
     }
 
-    fn request(&self) -> Request<'static> {
+    fn request(&self) -> Request<'_> {
         Request {
             paths: self.paths.clone(),
-            frontends: interlock_lang::ALL,
+            frontends: if self.languages.is_empty() { interlock_lang::ALL } else { &self.languages },
+            hazards: self.hazards.as_ref().map(|Hazards(wanted)| wanted.clone()),
             threads: self.threads,
             config: self.config.clone(),
             baseline: self.baseline.clone(),

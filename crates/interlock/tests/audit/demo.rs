@@ -17,6 +17,13 @@ fn from_nothing_the_ledger_is_proven_and_held_and_the_small_server_is_found() {
     );
     assert!(ledger.iter().any(|entry| entry.ends_with(" held")), "{ledger:#?}");
     assert!(ledger.iter().all(|entry| !entry.ends_with(" broken")), "{ledger:#?}");
+    // The suggested policy refuses who has not read before, so these are held only if they are read first.
+    let mut to_be_read =
+        ledger.iter().filter(|entry| entry.contains("debit_balance") || entry.contains("spend_credits"));
+    assert!(
+        to_be_read.clone().next().is_none() || to_be_read.any(|entry| entry.ends_with(" held")),
+        "{ledger:#?}"
+    );
     let credits = ended.entries(1);
     assert!(
         credits.len() > 10 && credits.iter().all(|entry| entry.starts_with("found-only ")),

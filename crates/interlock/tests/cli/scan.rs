@@ -1,6 +1,7 @@
 //! `interlock scan` as scripts call it: exit codes, formats, files, streams.
 
 use std::{
+    collections::BTreeSet,
     fs,
     io::Read,
     path::Path,
@@ -205,6 +206,8 @@ fn misuse_is_told_and_ends_in_two() {
         (&["--since", "-x"], "is no commit"),
         (&["--since", "HEAD"], "in no git repository"),
         (&["--min-severity", "terrible"], "`terrible` is none of low, medium, high, critical"),
+        (&["--hazards", "lost-updates"], "there is no hazard `lost-updates`; the nearest is `lost-update`"),
+        (&["--language", "cobol"], "there is no language `cobol` here"),
         (&["--threads", "0"], "0"),
         (&["--output", "/no/such/folder/out.json"], "failed to write"),
     ] {
@@ -216,6 +219,27 @@ fn misuse_is_told_and_ends_in_two() {
     assert_eq!(missing.code, 2);
     assert_eq!(missing.stderr, "error: there is no `/no/such/place`; give a file or a folder that exists\n");
     assert_eq!(run(&["scan"]).code, 2, "a path is required");
+}
+
+#[test]
+fn hazards_and_languages_are_chosen_by_name() {
+    let off = "[severity]\nlost-update = \"off\"\n";
+    let racy = tree(&[("index.ts", RACY), ("interlock.toml", off), ("other.py", "print(1)\n")]);
+    let found = |options: &[&str]| {
+        let report = json(&scan(racy.path(), &[&["--format", "json"], options].concat()));
+        let hazards: BTreeSet<String> = report["findings"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|finding| finding["hazard"].as_str().unwrap().to_owned())
+            .collect();
+        (hazards, report["coverage"]["files"].as_u64().unwrap())
+    };
+    assert!(!found(&[]).0.contains("lost-update"), "the configuration turns it off");
+    assert_eq!(found(&["--hazards", "lost-update"]).0, BTreeSet::from(["lost-update".to_owned()]));
+    assert!(found(&["--hazards", "all"]).0.contains("lost-update"));
+    assert_eq!(found(&["--hazards", "all"]).1, 2);
+    assert_eq!(found(&["--hazards", "all", "--language", "python"]), (BTreeSet::new(), 1));
 }
 
 #[test]
