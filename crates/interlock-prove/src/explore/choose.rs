@@ -105,10 +105,7 @@ impl Chosen {
 
     /// One that a probe picked, for these findings.
     fn picked(set: CallSet, findings: Vec<Found>, surface: &Surface) -> Self {
-        let reads = |call: &PlannedCall| {
-            surface.tools.iter().any(|tool| tool.name == call.tool && tool.effect == Effectful::Reads)
-        };
-        let is_blind = set.reads.is_empty() && wants_reads(&set) && !set.calls.iter().all(reads);
+        let is_blind = set.reads.is_empty() && wants_reads(&set) && !only_reads(&set, surface);
         Self { set, by_hand: false, findings, is_blind }
     }
 }
@@ -230,38 +227,72 @@ impl Stages<'_> {
             // A later step may know the calls that this one did not.
             let again = |found: &&Found| from.left_out.iter().any(|(left, _)| *left == found.fingerprint);
             self.findings.extend(now.iter().filter(again).cloned());
-            if from.sets.is_empty() {
+            // Who only reads waits until all that write have met.
+            let (now, later): (Vec<_>, Vec<_>) =
+                from.sets.into_iter().partition(|(set, _)| !only_reads(set, &surface));
+            for (_, found) in later {
+                let of_others = |one: &&Found| !self.findings.contains(one);
+                let waiting: Vec<Found> = found.iter().filter(of_others).cloned().collect();
+                self.findings.extend(waiting);
+            }
+            if now.is_empty() {
                 continue;
             }
             self.check_fresh().await?;
-            self.chosen.extend(from.sets.iter().map(|(set, _)| set.clone()));
+            self.chosen.extend(now.iter().map(|(set, _)| set.clone()));
             let chosen = |(set, findings)| Chosen::picked(set, findings, &surface);
-            let sets = from.sets.into_iter().map(chosen).collect();
+            let sets = now.into_iter().map(chosen).collect();
             return Ok(Choice { more: true, ..Choice::wanted(sets) });
         }
         if self.next == Stage::Over {
             return Ok(Choice::wanted(Vec::new()));
         }
-        self.next = Stage::Over;
         progress.doing("finding out what the other tools do");
-        self.explore(|_| true, bounds.time, bounds).await;
+        // Where that takes long, what is known by then meets before the rest is looked at: a race that is shown needs no rest.
+        while self.next == Stage::Rest {
+            let before = self.surveyor.count_open();
+            self.explore(|_| true, bounds.time / STAGE_SHARE, bounds).await;
+            let after = self.surveyor.count_open();
+            if after == 0 || after == before || self.surveyed >= bounds.time * MOST_SURVEYED {
+                self.next = Stage::Over;
+                break;
+            }
+            let surface = self.surveyor.surface();
+            let mut sets = self.new_sets(&surface, self.surveyor.left_alone()).0;
+            sets.retain(|chosen| !only_reads(&chosen.set, &surface));
+            if !sets.is_empty() {
+                self.check_fresh().await?;
+                self.chosen.extend(sets.iter().map(|chosen| chosen.set.clone()));
+                return Ok(Choice { more: true, ..Choice::wanted(sets) });
+            }
+        }
         self.check_fresh().await?;
         let mut found = self.surveyor.close(None);
         notes.append(&mut found.notes);
-        let from = from::sets(&self.findings, &found.surface, &found.left_alone);
-        notes.extend(left_out(from.left_out));
+        let (mut sets, not_shown) = self.new_sets(&found.surface, &found.left_alone);
+        notes.extend(left_out(not_shown));
+        // Stable: what a scan found comes first among its like.
+        sets.sort_by_key(|chosen| only_reads(&chosen.set, &found.surface));
+        Ok(Choice::of_survey(sets, &found))
+    }
+
+    /// What has not been chosen yet: for findings first, then what the probes pick. And the findings that no call can show.
+    fn new_sets(
+        &self,
+        surface: &Surface,
+        left_alone: &[String],
+    ) -> (Vec<Chosen>, Vec<(Fingerprint, String)>) {
+        let from = from::sets(&self.findings, surface, left_alone);
+        let of_findings = from.sets.into_iter().map(|(set, findings)| Chosen::picked(set, findings, surface));
+        let picked = pick::pick(surface).into_iter().map(|set| Chosen::picked(set, Vec::new(), surface));
         let mut sets: Vec<Chosen> = Vec::new();
-        let of_findings =
-            from.sets.into_iter().map(|(set, findings)| Chosen::picked(set, findings, &found.surface));
-        let picked = pick::pick(&found.surface).into_iter();
-        let picked = picked.map(|set| Chosen::picked(set, Vec::new(), &found.surface));
         for one in of_findings.chain(picked) {
             let mut known = sets.iter().map(|known| &known.set).chain(&self.chosen);
             if !known.any(|known| pick::same(known, &one.set)) {
                 sets.push(one);
             }
         }
-        Ok(Choice::of_survey(sets, &found))
+        (sets, from.left_out)
     }
 
     /// Calls the writers that are meant, for so long; all stages together take no more than their share, or nothing would be left for the calls to
@@ -284,6 +315,14 @@ impl Stages<'_> {
             None => Ok(()),
         }
     }
+}
+
+/// Whether nothing that a set calls is known to change anything.
+fn only_reads(set: &CallSet, surface: &Surface) -> bool {
+    let reads = |call: &PlannedCall| {
+        surface.tools.iter().any(|tool| tool.name == call.tool && tool.effect == Effectful::Reads)
+    };
+    set.calls.iter().all(reads)
 }
 
 /// The meetings of two that two clients of a server on standard streams can have: each client has a process of its own.

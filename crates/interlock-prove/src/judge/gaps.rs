@@ -126,7 +126,7 @@ fn holds_id(name: &str) -> bool {
 }
 
 /// Whether a number behind this is an id: `note #`, `id: `, `T-`.
-fn announces_id(before: &str) -> bool {
+pub(super) fn announces_id(before: &str) -> bool {
     if before.ends_with('#') {
         return true;
     }
@@ -138,7 +138,7 @@ fn announces_id(before: &str) -> bool {
 }
 
 /// A text as runs of digits and of everything else, in turn.
-fn runs(text: &str) -> Vec<&str> {
+pub(super) fn runs(text: &str) -> Vec<&str> {
     let mut runs = Vec::new();
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
@@ -151,7 +151,7 @@ fn runs(text: &str) -> Vec<&str> {
     runs
 }
 
-fn number(run: &str) -> Option<u64> {
+pub(super) fn number(run: &str) -> Option<u64> {
     run.parse().ok()
 }
 

@@ -1,6 +1,7 @@
 //! Judging a run: is there an order of the calls, one after another, that comes to the same?
 
 mod gaps;
+mod numbers;
 mod refusal;
 mod shows;
 mod stale;
@@ -8,7 +9,7 @@ mod stale;
 use interlock_model::{CallSet, History, LegalOutcome, Oracle, Outcome, Seen};
 use serde_json::Value;
 
-use self::{gaps::same_but_for_gaps, refusal::is_told_otherwise};
+use self::{gaps::same_but_for_gaps, numbers::Numbers, refusal::is_told_otherwise};
 pub(crate) use self::{refusal::sounds_refused, shows::Shows, stale::stale_window};
 use crate::serial::{Legal, Serial};
 
@@ -76,6 +77,10 @@ fn by_orders(set: &CallSet, serial: &Serial, history: &History, outcome: &Outcom
     if possible.iter().filter(is_full).any(|legal| same(&legal.outcome, outcome)) {
         return Judgement::Legal;
     }
+    let numbers = Numbers::learn(legal.iter().filter(|legal| legal.order.len() == set.calls.len()));
+    if possible.iter().filter(is_full).any(|legal| numbers.same(&legal.outcome, outcome)) {
+        return Judgement::Legal;
+    }
     // What was refused as it never is alone did not happen; what was not answered may have happened or not.
     let refused: Vec<usize> = indexes(outcome, |seen| {
         !serial.knows(seen) && (sounds_refused(seen) || is_told_otherwise(seen, serial.answers()))
@@ -91,7 +96,11 @@ fn by_orders(set: &CallSet, serial: &Serial, history: &History, outcome: &Outcom
                 && (0..set.calls.len())
                     .filter(left_out)
                     .all(|index| refused.contains(&index) || silent.contains(&index))
-                && same(&made(&legal.outcome, &legal.order, &silent), &made(outcome, &legal.order, &silent))
+                && {
+                    let (legal, made) =
+                        (made(&legal.outcome, &legal.order, &silent), made(outcome, &legal.order, &silent));
+                    same(&legal, &made) || numbers.same(&legal, &made)
+                }
         };
         if possible.iter().any(|legal| explains(&legal)) {
             return Judgement::LegalWithout(refused);

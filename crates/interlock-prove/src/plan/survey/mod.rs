@@ -160,6 +160,11 @@ impl<'r> Surveyor<'r> {
         self.open.iter().any(|sampler| is_meant(sampler.tool()))
     }
 
+    /// How many writers were not called yet.
+    pub fn count_open(&self) -> usize {
+        self.open.len()
+    }
+
     /// Calls the writers that are meant and were not called yet, for so long. What time did not suffice for stays open.
     pub async fn explore(&mut self, is_meant: impl Fn(&Listing) -> bool, time: Duration) {
         self.meter.end = Instant::now() + time;
@@ -185,6 +190,9 @@ impl<'r> Surveyor<'r> {
             let name = &sampler.tool().name;
             if self.meter.left() == 0 && !self.seen.was_tried(name) {
                 self.seen.known.remove(name);
+                self.open.push(sampler);
+            } else if self.meter.left() == 0 && sampler.tool().looks_like_writer() {
+                // What it needs first may have been among what there was no time for.
                 self.open.push(sampler);
             } else {
                 let why = self.seen.why_not(&sampler);
@@ -226,7 +234,11 @@ impl<'r> Surveyor<'r> {
         let mut notes = std::mem::take(&mut self.notes);
         for sampler in &self.open {
             let name = &sampler.tool().name;
-            notes.push(format!("`{name}` is not called together: the survey was over before it"));
+            let why = match self.seen.known.get(name) {
+                Some(Err(why)) if why != OVER => format!("{why}; {OVER} could be called otherwise"),
+                _ => OVER.to_owned(),
+            };
+            notes.push(format!("`{name}` is not called together: {why}"));
         }
         if self.cut_short {
             notes.push(
