@@ -81,6 +81,9 @@ fn removes_found(entry: &Entry<'_>, read: At, act: At) -> bool {
 /// Whether a row is added to those of which a read has seen how many they are, or the greatest: `MAX(position) WHERE list = $1`, and a
 /// card of that list. What the filter names is no row then, but what the rows have in common.
 pub(crate) fn adds_to(entry: &Entry<'_>, read: At, act: At) -> bool {
+    if moves_behind(entry, read, act) || is_added_behind_one(entry, read, act) {
+        return true;
+    }
     let (Some(Op::Read { aspect: Aspect::Total | Aspect::Content, .. }), Some(Op::Write { from, .. })) =
         (entry.op(read), entry.op(act).filter(|_| adds_row(entry, act)))
     else {
@@ -89,6 +92,54 @@ pub(crate) fn adds_to(entry: &Entry<'_>, read: At, act: At) -> bool {
     let counts = matches!(entry.op(read), Some(Op::Read { aspect: Aspect::Total, .. }))
         || adds_number(entry, act) && from.iter().any(|value| is_of_list(entry, *value, read));
     counts && has_in_common(entry, read, act, from)
+}
+
+/// Whether a row that is there is given a number that comes of what a read has made of all of them: `MAX(position) WHERE list = $1`, and the
+/// position of a card by its id.
+pub(crate) fn moves_behind(entry: &Entry<'_>, read: At, act: At) -> bool {
+    let (
+        Some(Op::Read { aspect: Aspect::Total, .. }),
+        Some(Op::Write { mode: WriteMode::Blind, .. }),
+        Some(Resource::Row { table, columns: seen, .. }),
+        Some(Resource::Row { table: same, key, columns: set }),
+    ) = (entry.op(read), entry.op(act), entry.resource(read), entry.resource(act))
+    else {
+        return false;
+    };
+    let is_taken = |column: &Name| {
+        names_a_number(entry.lexicon(), column) && seen.iter().any(|number| same_name(number, column))
+    };
+    table.names_the_same_as(same)
+        && !matches!(**key, Term::Any | Term::Unknown)
+        && set.iter().any(is_taken)
+        && entry.flow().data_dependences(act).contains(&read)
+}
+
+/// Whether a row is added under a number that is counted on from the number of one that was looked up: a card behind another card.
+pub(crate) fn is_added_behind_one(entry: &Entry<'_>, read: At, act: At) -> bool {
+    let (
+        Some(Op::Read { aspect: Aspect::Content, .. }),
+        Some(Op::Write { mode: WriteMode::Exclusive, from, .. }),
+        Some(Resource::Row { table, key, .. }),
+        Some(Resource::Row { table: same, columns, .. }),
+    ) = (entry.op(read), entry.op(act), entry.resource(read), entry.resource(act))
+    else {
+        return false;
+    };
+    let numbers = |field: &Name| {
+        names_a_number(entry.lexicon(), field) && columns.iter().any(|column| same_name(column, field))
+    };
+    let is_its_number = |value: &Value| {
+        entry.alias().field_of(*value).is_some_and(|field| numbers(&field))
+            && entry.flow().sources(*value) == [read]
+    };
+    // What is put there as it was read is a copy.
+    let is_counted_on = |value: &Value| {
+        entry.alias().field_of(*value).is_none() && entry.flow().inputs(*value).iter().any(is_its_number)
+    };
+    table.names_the_same_as(same)
+        && !matches!(**key, Term::Any | Term::Unknown)
+        && from.iter().any(is_counted_on)
 }
 
 /// Whether a row is added that has a column like a place in an order.

@@ -1,6 +1,7 @@
 //! `db-check-then-act`: its page is `doc.md`.
 
 pub(crate) mod consumed;
+mod due;
 pub(crate) mod number;
 mod probe;
 mod remedy;

@@ -25,17 +25,19 @@ use crate::{
     check_act::CheckAct,
     decision::{needs, unless},
     fields::{is_presence, names_a_number, same_name},
-    rows::{adds_number, is_of_list},
+    rows::{adds_number, is_added_behind_one, is_of_list, moves_behind},
     view::{At, Entry, View},
 };
 
 /// How many parts a number is followed back through.
 const MOST_PARTS: usize = 16;
 
-/// Whether a row is added under a number that comes after the last one there is, or after how many there are.
+/// Whether a row is added or moved under a number that comes after the last one there is, after how many there are, or after that of a row
+/// which was looked up.
 pub(crate) fn claims(_view: &View<'_>, pair: &CheckAct<'_, '_>) -> Result<(), Reason> {
     let entry = pair.entry;
-    let adds = matches!(entry.op(pair.act), Some(Op::Write { mode: WriteMode::Exclusive, .. }));
+    let adds = matches!(entry.op(pair.act), Some(Op::Write { mode: WriteMode::Exclusive, .. }))
+        || moves_behind(entry, pair.read, pair.act);
     let Some(Op::Read {
         of: Resource::Row { .. },
         aspect: aspect @ (Aspect::Total | Aspect::Content),
@@ -50,6 +52,7 @@ pub(crate) fn claims(_view: &View<'_>, pair: &CheckAct<'_, '_>) -> Result<(), Re
     };
     let takes = match aspect {
         Aspect::Total => from.iter().any(|value| is_number(entry, *value, pair.read, *into)),
+        _ if is_added_behind_one(entry, pair.read, pair.act) => true,
         _ => adds_number(entry, pair.act) && from.iter().any(|value| is_of_list(entry, *value, pair.read)),
     };
     needs(takes, Reason::OutOfScope)?;
@@ -111,17 +114,34 @@ fn is_computed(entry: &Entry<'_>, read: At, field: &Name) -> bool {
 }
 
 pub(super) fn issue(pair: &CheckAct<'_, '_>) -> Issue {
-    let thing = pair.entry.thing(pair.read);
+    let (entry, thing) = (pair.entry, pair.entry.thing(pair.read));
+    if moves_behind(entry, pair.read, pair.act) {
+        let message = format!(
+            "the last number is taken from {thing} and a row is given the next one by a statement of its own, so two calls at once give \
+             two rows the same number"
+        );
+        return told(pair, message, &format!("asks {thing} for the last number"), "gives a row the next");
+    }
+    if is_added_behind_one(entry, pair.read, pair.act) {
+        let message = format!(
+            "the number of one row is taken from {thing} and a row with the next one is added by a statement of its own, so two calls at once \
+             add two rows with the same number"
+        );
+        return told(
+            pair,
+            message,
+            &format!("reads the number of a row from {thing}"),
+            "adds a row with the next",
+        );
+    }
     let message = format!(
         "the last number is taken from {thing} and a row with the next one is added by a statement of its own, so two calls at once add \
          two rows with the same number"
     );
-    pair.report(
-        message,
-        &format!("asks {thing} for the last number"),
-        "adds a row with the next",
-        "both have the same number",
-    )
-    .no_surer_than(Confidence::Medium)
-    .only(Severity::Medium)
+    told(pair, message, &format!("asks {thing} for the last number"), "adds a row with the next")
+}
+
+fn told(pair: &CheckAct<'_, '_>, message: String, read: &str, act: &str) -> Issue {
+    let issue = pair.report(message, read, act, "both have the same number");
+    issue.no_surer_than(Confidence::Medium).only(Severity::Medium)
 }

@@ -14,7 +14,7 @@
 //! ```
 //!
 //! What is computed from the row and written back is `lost-update`; whose the row is, `auth-check-then-act`; a count against a limit, `non-atomic-rate-limit`. The other
-//! kinds of this hazard are beside it: `number.rs`, `consumed.rs`, `unseen.rs`, `remote.rs`, and `whole_file.rs` for files.
+//! kinds of this hazard are beside it: `number.rs`, `consumed.rs`, `unseen.rs`, `due.rs`, `remote.rs`, and `whole_file.rs` for files.
 
 use interlock_model::{
     Confidence,
@@ -35,6 +35,7 @@ use crate::{
 
 use super::{
     HAZARD, consumed,
+    due::due,
     number::{self, is_number},
     remote::remote,
     unseen::unseen,
@@ -54,7 +55,14 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
     let numbers = numbers.iter().map(|pair| pair.settle(&HAZARD.id, number::issue(pair)));
     let files = claimed(view, Claim::JudgedFile);
     let files = files.iter().map(|pair| pair.settle(&HAZARD.id, whole_file::issue(pair)));
-    issues.chain(used_up).chain(numbers).chain(files).chain(late).chain(remote(view)).collect()
+    issues
+        .chain(used_up)
+        .chain(numbers)
+        .chain(files)
+        .chain(late)
+        .chain(remote(view))
+        .chain(due(view))
+        .collect()
 }
 
 /// Whether it is a judgement of what a row says, or of whether there is one before another is added.
