@@ -48,6 +48,7 @@ fn judge(entry: &Entry<'_>, readers: &Readers, head: At, at: At) -> Result<Issue
     };
     needs(entry.is_tool() && is_given(entry, *item), Reason::NotFromCaller)?;
     has_partner(entry, at, readers)?;
+    needs(entry.control().detached(at).is_none(), Reason::Detached)?;
     unless(is_named(entry, at, *item), Reason::UniqueKey)?;
     unless(takes_the_place(entry, at), Reason::ReportedElsewhere)?;
     let tries = |op: &Op| matches!(op, Op::Try { catch: Some(_), .. });

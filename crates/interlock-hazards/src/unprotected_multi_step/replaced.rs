@@ -46,10 +46,14 @@ pub(super) fn replaced(view: &View<'_>, entry: &Entry<'_>, reported: &[At]) -> V
 fn put_back(view: &View<'_>, entry: &Entry<'_>, gone: At) -> Result<At, Reason> {
     let Some(Resource::Row { table, .. }) = entry.resource(gone) else { return Err(Reason::OutOfScope) };
     let adds = |new: &At| match entry.op(*new) {
-        Some(Op::Write { mode: WriteMode::Exclusive | WriteMode::Ensure, from, .. }) => {
-            *new > gone
+        Some(Op::Write { mode, from, .. }) => {
+            let adds = matches!(mode, WriteMode::Exclusive | WriteMode::Ensure)
                 && has_in_common(entry, gone, *new, from)
+                || refills(entry, gone, *new, mode);
+            *new > gone
+                && adds
                 && is_step(entry, *new).is_ok()
+                && entry.control().detached(gone) == entry.control().detached(*new)
                 && entry.control().leads_to(gone, *new).is_some()
         }
         _ => false,
@@ -64,6 +68,23 @@ fn put_back(view: &View<'_>, entry: &Entry<'_>, gone: At) -> Result<At, Reason> 
     unless(is_one_statement(entry, gone, new), Reason::OneStatement)?;
     needs(is_read(view, table), Reason::NobodyReads)?;
     Ok(new)
+}
+
+/// Whether a table that was emptied is filled again, row by row.
+fn refills(entry: &Entry<'_>, gone: At, new: At, mode: &WriteMode) -> bool {
+    let (Some(Resource::Row { table, key, .. }), Some(Resource::Row { table: same, columns, key: put })) =
+        (entry.resource(gone), entry.resource(new))
+    else {
+        return false;
+    };
+    // What overwrites one column of a row that may be there is no such row.
+    let adds = matches!(mode, WriteMode::Exclusive | WriteMode::Ensure)
+        || *mode == WriteMode::Blind && columns.len() != 1 && **put != Term::Any;
+    **key == Term::Any
+        && adds
+        && table.names_the_same_as(same)
+        && !entry.control().loops(new).is_empty()
+        && entry.control().loops(gone).is_empty()
 }
 
 /// Whether anybody looks at the rows of a table, so that one can miss them.

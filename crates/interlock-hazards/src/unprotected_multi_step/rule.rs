@@ -40,7 +40,7 @@ use super::{
     mixed::mixed,
     readers::Readers,
     replaced::replaced,
-    step::has_partner,
+    step::{has_partner, is_called_a_log},
     undone::undone,
 };
 
@@ -117,6 +117,7 @@ fn inserts(entry: &Entry<'_>, at: At) -> bool {
 /// Whether two changes belong together and nothing binds them: how sure. What is cheap to ask is asked first.
 fn pair(entry: &Entry<'_>, first: At, second: At, changes: &Changes) -> Result<Confidence, Reason> {
     unless(first == second, Reason::OutOfScope)?;
+    unless(is_detached(entry, first, second), Reason::Detached)?;
     let is_one_of_all = sets_one_of_all(entry, first, second);
     let same = entry.alias().same_record(first, second) && !moves_between_columns(entry, first, second);
     unless(same && !is_one_of_all, Reason::SameRecord)?;
@@ -144,6 +145,23 @@ fn pair(entry: &Entry<'_>, first: At, second: At, changes: &Changes) -> Result<C
     unless(is_removed_later(entry, first), Reason::ComesAndGoes)?;
     unless(is_bound_to_its_own(entry, first, second, changes), Reason::BoundToItsOwn)?;
     Ok(confidence)
+}
+
+/// Whether one of two changes runs detached from the call, and may fail by itself. A row that is taken away for another to be put in its place
+/// is gone then all the same.
+fn is_detached(entry: &Entry<'_>, first: At, second: At) -> bool {
+    let replaces = || match (entry.op(first), entry.resource(first), entry.resource(second)) {
+        (
+            Some(Op::Delete { .. }),
+            Some(Resource::Row { table, .. }),
+            Some(Resource::Row { table: same, .. }),
+        ) => inserts(entry, second) && table.names_the_same_as(same),
+        _ => false,
+    };
+    match (entry.control().detached(first), entry.control().detached(second)) {
+        (None, None) => false,
+        (one, other) => one != other || !replaces(),
+    }
 }
 
 /// Whether the same call removes what a step has put there: then nothing of it is left for the other to belong to.
@@ -328,7 +346,8 @@ fn kinds(entry: &Entry<'_>, first: At, second: At) -> Option<Confidence> {
                 // It is in both places then, and whoever moves it once more ends that.
                 return Some(Confidence::Low);
             }
-            (disjoint && share_content(entry, first, second)).then_some(Confidence::Medium)
+            (disjoint && (share_content(entry, first, second) || moves_part(entry, first, second)))
+                .then_some(Confidence::Medium)
         }
         // A file and its row: making both leaves at worst a file too many.
         (Resource::File(_), _) | (_, Resource::File(_)) => {
@@ -420,7 +439,7 @@ fn belong_together(
     let (Some(Op::Write { outcome: Some(made), .. } | Op::Delete { outcome: Some(made), .. }), Some(op)) =
         (entry.op(first), entry.op(second))
     else {
-        return moves(entry, first, second);
+        return moves(entry, first, second) || moves_part(entry, first, second);
     };
     let values: Vec<Value> = match op {
         Op::Write { from, .. } => from.clone(),
@@ -433,6 +452,7 @@ fn belong_together(
     };
     values.iter().chain(&key).any(|value| entry.flow().depends_on(*value, *made))
         || moves(entry, first, second)
+        || moves_part(entry, first, second)
 }
 
 /// Whether both write what was made from the same thing: two files in one folder have only the folder in common.
@@ -443,6 +463,25 @@ fn share_content(entry: &Entry<'_>, first: At, second: At) -> bool {
     };
     let (one, two) = (content(first), content(second));
     one.iter().any(|thing| two.contains(thing))
+}
+
+/// Whether a part of one file goes into another: both are made of what stood in one of them, and each is written back with its own part.
+/// What is only made of a file, such as a list of what is in it, is made anew with the next change.
+fn moves_part(entry: &Entry<'_>, first: At, second: At) -> bool {
+    let replaces = |at: At| matches!(entry.op(at), Some(Op::Write { mode: WriteMode::Blind, .. }));
+    if !replaces(first)
+        || !replaces(second)
+        || is_called_a_log(entry, first)
+        || is_called_a_log(entry, second)
+    {
+        return false;
+    }
+    let (one, two) = (entry.flow().data_dependences(first), entry.flow().data_dependences(second));
+    let of = |read: &At, at: At| entry.alias().overlap(*read, at) == Some(Overlap::Sure);
+    let is_taken = |from: At| one.iter().any(|read| two.contains(read) && of(read, from));
+    one.iter().any(|read| of(read, first))
+        && two.iter().any(|read| of(read, second))
+        && (is_taken(first) || is_taken(second))
 }
 
 /// Whether the first puts elsewhere what the second takes away.

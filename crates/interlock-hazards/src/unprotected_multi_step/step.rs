@@ -29,10 +29,10 @@ pub(super) fn is_step(entry: &Entry<'_>, at: At) -> Result<(), Reason> {
         (Some(Op::Write { mode: WriteMode::Ensure, .. }), Some(Resource::File(_))) => false,
         // Nor is a line in a log, in whatever it is kept.
         (Some(Op::Write { mode: WriteMode::Append, .. }), Some(Resource::File(path))) => {
-            !is_called_a_log(entry, &entry.text(path))
+            !is_log(entry, &entry.text(path))
         }
         (Some(Op::Write { mode: WriteMode::Exclusive, .. }), Some(Resource::Row { table, .. })) => {
-            !is_called_a_log(entry, &entry.text(table))
+            !is_log(entry, &entry.text(table))
         }
         (Some(Op::Write { mode, .. }), _) => !matches!(mode, WriteMode::Expiry | WriteMode::Pieces),
         // Whoever clears away what has run out has nothing more in mind.
@@ -61,13 +61,17 @@ pub(super) fn is_step(entry: &Entry<'_>, at: At) -> Result<(), Reason> {
     unless(only_use(), Reason::OnlyNotesUse)?;
     unless(is_copy(), Reason::KeepsCache)?;
     unless(counts_calls(entry, at), Reason::CountsCalls)?;
-    unless(entry.control().is_recovery(at) || entry.control().is_finally(at), Reason::OnlyInRecovery)?;
-    needs(entry.control().detached(at).is_none(), Reason::Detached)
+    unless(entry.control().is_recovery(at) || entry.control().is_finally(at), Reason::OnlyInRecovery)
 }
 
 /// Whether something is called after what is written down for people to read later.
-fn is_called_a_log(entry: &Entry<'_>, name: &str) -> bool {
+fn is_log(entry: &Entry<'_>, name: &str) -> bool {
     entry.lexicon().has_word_of(Topic::Log, name)
+}
+
+/// The same of the file that a change is made to.
+pub(super) fn is_called_a_log(entry: &Entry<'_>, at: At) -> bool {
+    matches!(entry.resource(at), Some(Resource::File(path)) if is_log(entry, &entry.text(path)))
 }
 
 /// Whether a change is a lock or a count in disguise: a key that is taken, and given back when the work is done.
