@@ -25,6 +25,7 @@ use crate::{
     Issue, Reason,
     decision::{needs, unless},
     lexicon::Topic,
+    limits::is_limit,
     view::{At, Entry, Kinds, Runs, View},
 };
 
@@ -114,7 +115,7 @@ fn counts(entry: &Entry<'_>) -> bool {
         let (Some(Op::Write { mode, outcome, .. }), Some(resource)) = (entry.op(write), entry.resource(write)) else {
             return false;
         };
-        if !belongs_to_caller(entry, resource) {
+        if !belongs_to_caller(entry, resource) || !is_count(entry, resource) {
             return false;
         }
         let judged = |value: Value| {
@@ -127,6 +128,16 @@ fn counts(entry: &Entry<'_>) -> bool {
         };
         counted_by_the_store || read_before()
     })
+}
+
+/// Whether something may be a count of calls. A row that belongs to a user is mostly one of their records; who counts calls in a table calls
+/// it so.
+fn is_count(entry: &Entry<'_>, resource: &Resource) -> bool {
+    let counts = |column: &Name| entry.lexicon().has_inside(Topic::Limit, column);
+    match resource {
+        Resource::Row { columns, .. } => is_limit(entry, resource) || columns.iter().any(counts),
+        _ => true,
+    }
 }
 
 fn belongs_to_caller(entry: &Entry<'_>, resource: &Resource) -> bool {

@@ -1,5 +1,6 @@
 //! `non-atomic-rate-limit`: its page is `doc.md`.
 
+mod appended;
 mod probe;
 mod remedy;
 pub(crate) mod rule;

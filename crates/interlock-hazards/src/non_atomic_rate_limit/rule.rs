@@ -13,7 +13,7 @@
 //! if (used > LIMIT) throw new Error("too many");
 //! ```
 //!
-//! Whether there is a limit at all is `no-caller-limit`.
+//! A count that is kept as lines of a file is in `appended.rs`. Whether there is a limit at all is `no-caller-limit`.
 
 use interlock_model::{
     Lane, Severity,
@@ -34,7 +34,7 @@ use crate::{
     words::words,
 };
 
-use super::HAZARD;
+use super::{HAZARD, appended::appended};
 
 pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
     let claimed = claimed(view, Claim::OverrunLimit);
@@ -43,7 +43,8 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
     let filled = racing()
         .flat_map(|entry| fills_up(view, entry))
         .map(|pair| overrun(&pair, &pair.entry.thing(pair.read)));
-    compared.chain(filled).chain(racing().flat_map(without_expiry)).collect()
+    let appended = racing().flat_map(|entry| appended(view, entry));
+    compared.chain(filled).chain(appended).chain(racing().flat_map(without_expiry)).collect()
 }
 
 /// Whether it is a count that is compared and then raised.
@@ -133,7 +134,14 @@ fn counts_later(pair: &CheckAct<'_, '_>) -> bool {
         };
         entry.flow().backward_slice(on).iter().any(named)
     };
-    refuses && (says(&home) || says(&asked) || compares())
+    // The function that came to the verdict says what it is about: `checkSpendingLimit`.
+    let judged = || {
+        entry.flow().backward_slice(on).iter().any(|value| {
+            let made = entry.flow().definition_site(*value);
+            made.is_some_and(|made| says(&entry.function_name(entry.function_of(made))))
+        })
+    };
+    refuses && (says(&home) || says(&asked) || compares() || judged())
 }
 
 /// Whether a word is what limits are called, and not only has it inside, as "migrate" has "rate".
@@ -222,7 +230,7 @@ fn refuses(entry: &Entry<'_>, check: Option<At>) -> bool {
     }
 }
 
-fn overrun(pair: &CheckAct<'_, '_>, thing: &str) -> Issue {
+pub(super) fn overrun(pair: &CheckAct<'_, '_>, thing: &str) -> Issue {
     let message = format!(
         "{thing} is read, compared and then counted in separate steps, so calls at once all pass the limit"
     );
