@@ -196,7 +196,12 @@ fn tool<'i>(discovery: &mut Discovery<'_, 'i>, number: u32, site: &'i Site, hand
         let more = move || {
             let work = index.settle(index.evaluate(handler, &at));
             // Where the name is put together by chance, what the handler has taken along still tells the tools apart.
-            let taken = if nameless { unbound_captures(index, &work, &at) } else { vec![] };
+            let taken = match &work {
+                AbstractValue::Function(FunctionId(function), _) if nameless => {
+                    unbound_captures(index, *function, &at.env)
+                }
+                _ => vec![],
+            };
             work.unbound().into_iter().chain(taken)
         };
         name.into_iter().chain(std::iter::once_with(more).flatten())
@@ -297,6 +302,8 @@ fn open_in<'i>(index: &Index<'i>, thing: AbstractValue<'i>) -> Vec<Unbound> {
             let open = site.arguments.iter().map(|arg| index.settle(index.evaluate(arg, &at)).unbound());
             open.flatten().collect()
         }
+        // A wrapper that another function has made around what this one was handed: `add_tool(handled("add")(work))`.
+        AbstractValue::Function(FunctionId(function), env) => unbound_captures(index, function, &env),
         thing => thing.unbound().into_iter().collect(),
     }
 }
@@ -323,10 +330,9 @@ fn each_function<'i>(
 }
 
 /// Who decides what a closure has taken along.
-fn unbound_captures<'i>(index: &Index<'i>, work: &AbstractValue<'i>, at: &Context<'i>) -> Vec<Unbound> {
-    let AbstractValue::Function(FunctionId(function), _) = work else { return vec![] };
-    let Some((within, terms)) = index.captured(*function) else { return vec![] };
-    let at = Context { function: within, env: at.env.clone() };
+fn unbound_captures<'i>(index: &Index<'i>, function: u32, env: &Env<'i>) -> Vec<Unbound> {
+    let Some((within, terms)) = index.captured(function) else { return vec![] };
+    let at = Context { function: within, env: env.clone() };
     terms.iter().filter_map(|term| index.settle(index.term(term, &at)).unbound()).collect()
 }
 

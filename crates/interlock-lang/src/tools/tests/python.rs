@@ -544,6 +544,43 @@ for name, work in {"find": find, "show": show}.items():
 }
 
 #[test]
+fn what_another_wrapper_has_made_of_the_function_is_registered_for_each_that_is_decorated() {
+    check(
+        r#"
+//- server.py
+import functools
+from fastmcp import FastMCP
+mcp = FastMCP("x")
+known = []
+def handled(what):
+    def around(work):
+        @functools.wraps(work)
+        async def run(*args, **options):
+            try:
+                return await work(*args, **options)
+            except ValueError as wrong:
+                raise RuntimeError(what) from wrong
+        return run
+    return around
+def offer(name, what):
+    def registered(work):
+        made = mcp.local_provider.add_tool(handled(what)(work))
+        known.append((name, made))
+        return made
+    return registered
+@offer("add", "Add")
+async def add(text: str) -> str: return text
+@offer("drop", "Drop")
+async def drop(text: str) -> str: return text
+"#,
+        &expect![[r#"
+            server.py:7 run: add
+            server.py:7 run: drop
+        "#]],
+    );
+}
+
+#[test]
 fn a_member_of_an_enumeration_names_a_tool() {
     check(
         r#"
