@@ -9,6 +9,12 @@ pub trait Resolve: Debug {
     /// Where a specifier leads that is written in the file at `from`. It is asked more than once and should remember.
     fn resolve(&self, from: &Name, specifier: &Name) -> Resolved;
 
+    /// The file that is found by a name in a folder that is no namespace of its own: `from folder import name`.
+    fn inside(&self, from: &Name, specifier: &Name, name: &str) -> Option<usize> {
+        let _ = (from, specifier, name);
+        None
+    }
+
     /// The file that is found by a name inside a namespace that does not export it: a module of a Python package.
     fn submodule(&self, namespace: &Name, name: &str) -> Option<usize> {
         let _ = (namespace, name);

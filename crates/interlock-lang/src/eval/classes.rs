@@ -59,7 +59,17 @@ impl<'f> Evaluator<'_, 'f> {
         let eldest = self.flat.classes.get(self.ancestry(class).last()?)?;
         let path = eldest.bases.first()?;
         let Root::Global(name) = &path.root else { return None };
-        let (library, export) = self.names.exported(name)?;
+        let own = self.flat.classes.get(class)?.name.rsplit("::").next()?;
+        let subject = Some(Term::Literal(own.into()));
+        let Some((library, export)) = self.names.exported(name) else {
+            // What a function of the library has made: `Base = declarative_base()`, `class Account(db.Model)`.
+            return match self.path(FunctionId(0), path) {
+                AbstractValue::Kind(kind) if self.knowledge.made_of(&kind.name).is_some() => {
+                    Some(Kind { subject, ..(*kind).clone() })
+                }
+                _ => None,
+            };
+        };
         let mut parts = vec![export];
         for field in &path.fields {
             let Field::Name(field) = field else { return None };
@@ -67,8 +77,7 @@ impl<'f> Evaluator<'_, 'f> {
         }
         parts.retain(|part| !part.is_empty());
         let kind = self.knowledge.kind(library, &format!("typeof {}", parts.join(".")))?;
-        let own = self.flat.classes.get(class)?.name.rsplit("::").next()?;
-        Some(Kind { subject: Some(Term::Literal(own.into())), ..kind })
+        Some(Kind { subject, ..kind })
     }
 
     /// What a library takes a new object of a class for, where the class is a model of the library: a row that is not stored yet.

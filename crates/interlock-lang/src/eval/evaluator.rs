@@ -20,6 +20,7 @@ use super::{
     key::{exact_name, further, place, with_spare_capacity},
     memo::{Answers, Asking, Fuel, Memo},
     presence::Creators,
+    target::Reached,
     value::AbstractValue,
     values::bare,
 };
@@ -27,7 +28,8 @@ use crate::{
     Arg, Kind, Outcome, Semantics, Shape,
     knowledge::{Engine, Knowledge, Seen},
     link::{flat::Flat, forward::Inside, names::Namespaces, tables::Keys},
-    tables::{Builtins, Collection},
+    module::Kept,
+    tables::{Builtins, Collection, Gives},
 };
 
 /// A global: what a library or the language offers under its name, and whether the tree says anything about it.
@@ -246,6 +248,21 @@ impl<'f> Evaluator<'_, 'f> {
         kind
     }
 
+    /// The method that runs where a path is read, if its last member is one: `@property`.
+    pub(crate) fn getter(&self, at: FunctionId, path: &AccessPath) -> Option<FunctionId> {
+        let (Field::Name(name), before) = path.fields.split_last()? else { return None };
+        if !self.index.getter_names.contains(&**name) {
+            return None;
+        }
+        let of = AccessPath { root: path.root.clone(), fields: before.into() };
+        match self.member(&self.path(at, &of), name) {
+            AbstractValue::Function(getter, _) => {
+                (self.index.getters.get(&getter) == Some(&Kept::No)).then_some(getter)
+            }
+            _ => None,
+        }
+    }
+
     /// What is found at a path, and on the way there.
     pub(crate) fn steps(&self, at: FunctionId, path: &AccessPath) -> Steps<'f> {
         let (mut meaning, is_place) = match &path.root {
@@ -272,7 +289,14 @@ impl<'f> Evaluator<'_, 'f> {
         // Behind what only a library knows there is nothing to find in the tree.
         let mut place = if is_place { self.root_place(at, path, &meaning) } else { None };
         for (number, field) in path.fields.iter().enumerate() {
-            if matches!(meaning, AbstractValue::Kind(_)) {
+            if let AbstractValue::Kind(kind) = &meaning {
+                if matches!(field, Field::At(_))
+                    && let Some(entry) = self.knowledge.entry_of(kind)
+                {
+                    meaning = AbstractValue::Kind(Arc::new(entry));
+                    place = None;
+                    continue;
+                }
                 return Steps { meaning, used: number, before };
             }
             if number + 1 == all {
@@ -302,6 +326,11 @@ impl<'f> Evaluator<'_, 'f> {
                         AbstractValue::Unknown => self.member(&meaning, name),
                         known => known,
                     };
+                    if let AbstractValue::Function(getter, _) = &meaning
+                        && self.index.getters.contains_key(getter)
+                    {
+                        meaning = self.returned(*getter);
+                    }
                     // What somebody computes or a library gives is still what it is declared to be.
                     if matches!(
                         meaning,
@@ -322,13 +351,33 @@ impl<'f> Evaluator<'_, 'f> {
                     }
                     meaning = match place.as_deref().map_or(AbstractValue::Unknown, |place| self.place(place))
                     {
-                        AbstractValue::Unknown => self.element(&meaning),
+                        AbstractValue::Unknown => match self.element(&meaning) {
+                            AbstractValue::Unknown if number == 0 => self.entry_of_list(at, &path.root),
+                            known => known,
+                        },
                         known => known,
                     };
                 }
             }
         }
         Steps { meaning, used: all, before }
+    }
+
+    /// What the entries are of a list that was taken out of another one: `pending = migrations.filter(…)`.
+    fn entry_of_list(&self, at: FunctionId, root: &Root) -> AbstractValue<'f> {
+        let Root::Value(value) = root else { return AbstractValue::Unknown };
+        let Some(Definition::Call(number)) = self.definition(at, *value) else {
+            return AbstractValue::Unknown;
+        };
+        let Some(site) = self.flat.sites.get(*number as usize) else { return AbstractValue::Unknown };
+        match self.reached(site) {
+            Reached::Collection(_, list, name)
+                if matches!(self.builtins.gives(&name), Some(Gives::Entries | Gives::Itself)) =>
+            {
+                self.path(FunctionId(site.within), &list.at(Term::Unknown))
+            }
+            _ => AbstractValue::Unknown,
+        }
     }
 
     fn root_place(&self, at: FunctionId, path: &AccessPath, meaning: &AbstractValue<'f>) -> Option<String> {

@@ -11,7 +11,7 @@ use super::{key::place, walk::Walk};
 use crate::{
     Arg, Lookup, Shape,
     link::flat::{Flat, number, stem},
-    module::{Site, split_global},
+    module::{Kept, Site, split_global},
     tables::{Builtins, Does},
 };
 
@@ -49,6 +49,9 @@ pub(crate) struct Index<'f> {
     pub(crate) implementors: FxHashMap<Cow<'f, str>, Vec<usize>>,
     /// The functions of classes and objects by their name.
     pub(crate) methods: FxHashMap<&'f str, Vec<FunctionId>>,
+    /// The methods that run where they are named, and their names.
+    pub(crate) getters: FxHashMap<FunctionId, Kept>,
+    pub(crate) getter_names: FxHashSet<&'f str>,
     /// For each variable the next one of its place; itself where there is none.
     next: Vec<u32>,
     /// The globals that are assigned to after they were made.
@@ -168,6 +171,8 @@ impl<'f> Index<'f> {
             children: Default::default(),
             implementors: Default::default(),
             methods: Default::default(),
+            getters: Default::default(),
+            getter_names: Default::default(),
             next: Default::default(),
             assigned: Default::default(),
             elements: Default::default(),
@@ -409,6 +414,10 @@ impl<'f> Index<'f> {
                 let functions = self.methods.entry(name).or_default();
                 if !functions.contains(&FunctionId(*function)) {
                     functions.push(FunctionId(*function));
+                }
+                if let Some((_, kept)) = class.getters.iter().find(|(getter, _)| getter == function) {
+                    self.getters.insert(FunctionId(*function), *kept);
+                    self.getter_names.insert(name);
                 }
             }
         }

@@ -72,6 +72,12 @@ impl<'f> Evaluator<'_, 'f> {
             let (before, behind) = callee.fields.split_at_checked(used).unwrap_or((&callee.fields, &[]));
             let receiver = AccessPath { root: callee.root.clone(), fields: before.into() };
             return match names(behind) {
+                // A list of objects has what all lists have.
+                Some(method)
+                    if self.builtins.is_method(&method) && self.knowledge.entry_of(&kind).is_some() =>
+                {
+                    Reached::Collection(Some(Collection::List), receiver, method.into())
+                }
                 Some(method) => Reached::Method(kind, receiver, method.into()),
                 None => Reached::Other(Some(receiver), "?".into(), AbstractValue::Kind(kind)),
             };
@@ -298,7 +304,16 @@ impl<'f> Evaluator<'_, 'f> {
                         .kind
                         .clone()
                         .map_or(AbstractValue::Unknown, |kind| AbstractValue::Kind(Arc::new(kind))),
-                    None if library.is_empty() => self.result_of_builtin(path),
+                    None if library.is_empty() => match argument.map(|arg| self.arg(within, arg)) {
+                        // `sorted(folder.iterdir())`: the same entries.
+                        Some(AbstractValue::Kind(list))
+                            if self.builtins.same_entries.contains(&**path)
+                                && self.knowledge.entry_of(&list).is_some() =>
+                        {
+                            AbstractValue::Kind(list)
+                        }
+                        _ => self.result_of_builtin(path),
+                    },
                     None if self.builtins.is_pure_library(library) => AbstractValue::Plain,
                     None => self.made_of(site),
                 }
@@ -318,6 +333,16 @@ impl<'f> Evaluator<'_, 'f> {
                 Some(kind) => AbstractValue::Kind(Arc::new(kind)),
                 None => AbstractValue::Unknown,
             },
+            Reached::Collection(Some(_), receiver, name)
+                if let AbstractValue::Kind(list) = self.path(FunctionId(site.within), receiver)
+                    && let Some(entry) = self.knowledge.entry_of(&list) =>
+            {
+                match self.builtins.gives(name) {
+                    Some(Gives::Entry) => AbstractValue::Kind(Arc::new(entry)),
+                    Some(Gives::Entries | Gives::Joined | Gives::Itself) => AbstractValue::Kind(list),
+                    _ => AbstractValue::Collection(Collection::List),
+                }
+            }
             Reached::Collection(kind, receiver, name) => match self.builtins.gives(name) {
                 Some(Gives::Entry) => {
                     let key = receiver.clone().at(Term::Unknown);

@@ -113,6 +113,10 @@ impl<'f> Evaluator<'_, 'f> {
         Some(match (&whole.shape, &whole.term) {
             (Shape::List(items), _) => AbstractValue::join(items.iter().map(|item| self.arg(at, item))),
             (_, Term::Path(path)) => self.path(at, &path.clone().at(Term::Unknown)),
+            (Shape::Call(site), _) => match self.result(*site) {
+                AbstractValue::Kind(list) => AbstractValue::Kind(Arc::new(self.knowledge.entry_of(&list)?)),
+                _ => return None,
+            },
             _ => return None,
         })
     }

@@ -20,12 +20,18 @@ fn file_at(scene: &Scene<'_>, place: Option<&Place>) -> (Term, Option<Mode>) {
     let Some(arg) = find(scene, place) else {
         return if place.is_none() { own() } else { (Term::Unknown, None) };
     };
-    match scene.kind_of(&arg).filter(is_open_file) {
-        Some(kind) => {
+    match scene.kind_of(&arg) {
+        Some(kind) if is_open_file(&kind) => {
             let mode = scene.knowledge.object(&kind.name).and_then(|object| object.mode());
             (kind.subject.unwrap_or_else(|| scene.name_of(&arg)), mode)
         }
-        None => (scene.name_of(&arg), None),
+        // What was listed of a folder lies in it: `for note in folder.glob("*.md")`.
+        Some(Kind { name, subject: Some(folder), .. })
+            if scene.knowledge.object(&name).is_some_and(|object| object.is_below()) =>
+        {
+            (Term::Join(vec![folder, Term::Literal("/".into()), scene.name_of(&arg)]), None)
+        }
+        _ => (scene.name_of(&arg), None),
     }
 }
 

@@ -84,6 +84,10 @@ pub(super) struct KindText {
     pub(super) ends: Vec<String>,
     /// What a statement gives, where that is an object with methods.
     pub(super) rows: Option<String>,
+    /// Whether it is named by what it stands for and its own name behind that: what was listed of a folder.
+    pub(super) below: Option<bool>,
+    /// What its entries are, if it is a list of objects.
+    pub(super) items: Option<String>,
     /// The statements that such an object comes from: it is saved to the row that they found.
     pub(super) found_by: Option<String>,
 }

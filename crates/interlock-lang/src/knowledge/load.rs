@@ -85,6 +85,8 @@ impl Knowledge {
         kind.transparent = text.transparent.or(kind.transparent);
         kind.mode = text.mode.or(kind.mode);
         kind.rows = text.rows.or(kind.rows.take());
+        kind.below = text.below.or(kind.below);
+        kind.items = text.items.or(kind.items.take());
         kind.found_by = text.found_by.or(kind.found_by.take());
         kind.connection.extend(text.connection);
         kind.members.extend(text.members);

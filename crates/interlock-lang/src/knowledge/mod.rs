@@ -158,6 +158,12 @@ impl Knowledge {
         Some(Kind { name: member.kind.as_str().into(), subject, via, made: vec![], guessed: kind.guessed })
     }
 
+    /// What an entry of a list is that a library gives: `queue.getFailed()`, `folder.glob("*.md")`.
+    pub(crate) fn entry_of(&self, list: &Kind) -> Option<Kind> {
+        let name = self.object(&list.name)?.items()?;
+        Some(Kind { name: name.into(), made: vec![], ..list.clone() })
+    }
+
     /// Whether an object bounds what one caller may do: a rate limiter in front of the handlers.
     #[must_use]
     pub fn is_limiter(&self, kind: &Kind) -> bool {

@@ -31,6 +31,8 @@ pub(super) struct Definition {
     pub(super) clauses: FxHashMap<String, Clause>,
     pub(super) ends: Vec<String>,
     pub(super) rows: Option<String>,
+    pub(super) below: Option<bool>,
+    pub(super) items: Option<String>,
     pub(super) found_by: Option<String>,
 }
 
@@ -97,6 +99,14 @@ impl<'k> Object<'k> {
 
     pub(super) fn rows(&self) -> Option<&'k str> {
         self.first(|definition| definition.rows.as_deref())
+    }
+
+    pub(super) fn is_below(&self) -> bool {
+        self.first(|definition| definition.below).unwrap_or(false)
+    }
+
+    pub(super) fn items(&self) -> Option<&'k str> {
+        self.first(|definition| definition.items.as_deref())
     }
 
     pub(super) fn found_by(&self) -> Option<&'k str> {

@@ -215,6 +215,16 @@ fn member<'s>(arg: Cow<'s, Arg>, step: &Name) -> Option<Cow<'s, Arg>> {
                 }
             }
             Shape::List(items) => Some(step.parse().ok().and_then(|at: usize| items.get(at))),
+            // One of several objects has it if any of them does: what is added to headers on one way only.
+            Shape::Choice(ways)
+                if !ways.is_empty() && ways.iter().all(|way| matches!(way.shape, Shape::Object(_))) =>
+            {
+                let mut found = None;
+                for way in ways {
+                    found = found.or(in_shape(&way.shape, step)?);
+                }
+                Some(found)
+            }
             Shape::Opaque | Shape::Call(_) | Shape::Choice(_) => None,
             _ => Some(None),
         }

@@ -170,6 +170,7 @@ impl Flat {
         }
         for mut class in module.classes {
             class.methods.iter_mut().for_each(|(_, method)| *method += mover.functions);
+            class.getters.iter_mut().for_each(|(getter, _)| *getter += mover.functions);
             for path in class.bases.iter_mut().chain(&mut class.implements) {
                 visit::path(mover, path);
             }
@@ -223,6 +224,7 @@ impl Flat {
                 known.bases.extend(class.bases);
                 known.implements.extend(class.implements);
                 known.methods.extend(class.methods);
+                known.getters.extend(class.getters);
                 known.fields.extend(class.fields);
             }
             None => self.classes.push(class),

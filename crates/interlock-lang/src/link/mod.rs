@@ -41,8 +41,8 @@ use std::collections::{BTreeMap, HashSet};
 use interlock_model::{
     FileId, Span,
     ir::{
-        AccessPath, Function, FunctionId, Limit, Limited, Name, Note, Op, Program, Resource, Role, Root,
-        Unresolved, WriteMode,
+        AccessPath, Field, Function, FunctionId, Limit, Limited, Name, Note, Op, Program, Resource, Role,
+        Root, Unresolved, WriteMode,
     },
 };
 use rayon::{
@@ -53,7 +53,7 @@ use rustc_hash::FxHashMap;
 
 use self::{flat::number, names::Names};
 use crate::{
-    Frontend, Handlers, Layout,
+    Frontend, Handlers, Layout, Shape,
     eval::{AbstractValue, Evaluator, Index, World},
     knowledge::Knowledge,
     module::{Module, Variable},
@@ -113,6 +113,13 @@ pub(crate) fn link(
             function.role = Role::StartUp;
         }
     }
+    for function in commands(&world) {
+        if let Some(function) = functions.get_mut(function.0 as usize)
+            && function.role == Role::Helper
+        {
+            function.role = Role::StartUp;
+        }
+    }
     let limited = limited(&Evaluator::new(&world));
     let returned = members::returned(&flat, &functions);
     Program {
@@ -131,6 +138,37 @@ pub(crate) fn link(
         made,
         words: BTreeMap::new(),
     }
+}
+
+/// The functions that are what a program does at start-up, by the arguments that it is given: `&cobra.Command{RunE: serve}`.
+fn commands(world: &World<'_>) -> Vec<FunctionId> {
+    let eval = Evaluator::new(world);
+    let known = &eval.knowledge.tables().sdk().command;
+    let mut found = vec![];
+    for (id, about) in eval.flat.about.iter().enumerate().filter(|_| !known.types.is_empty()) {
+        for (value, arg) in &about.locals {
+            let Shape::Object(members) = &arg.shape else { continue };
+            let declared = about.types.iter().find(|(typed, _)| typed == value);
+            let is_command = declared.is_some_and(|(_, path)| match &path.root {
+                Root::Global(name) if path.fields.is_empty() => known.types.contains(&**name),
+                Root::Global(name) => match path.fields.as_slice() {
+                    [Field::Name(field)] => {
+                        let library = name.trim_end_matches(['*', ':']);
+                        known.types.contains(&format!("{library}::{field}"))
+                    }
+                    _ => false,
+                },
+                _ => false,
+            });
+            for (_, work) in members.iter().filter(|(name, _)| is_command && known.members.contains(&**name))
+            {
+                if let AbstractValue::Function(function, _) = eval.arg(FunctionId(number(id)), work) {
+                    found.push(function);
+                }
+            }
+        }
+    }
+    found
 }
 
 /// The steps that change maps of the language itself. Those of libraries are not among the steps yet.

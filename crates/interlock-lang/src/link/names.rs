@@ -200,11 +200,12 @@ impl Names {
     /// The libraries that any module imports.
     pub(super) fn libraries(&self) -> FxHashSet<Name> {
         let all = self.imports.iter().zip(&self.paths);
-        let wanted = all.flat_map(|(imports, path)| imports.values().map(move |(from, _)| (path, from)));
+        let wanted =
+            all.flat_map(|(imports, path)| imports.values().map(move |(from, what)| (path, from, what)));
         wanted
-            .filter_map(|(path, from)| match self.resolve.resolve(path, from) {
-                Resolved::Library(name) => Some(name),
-                Resolved::File(_) | Resolved::Unresolved(_) => None,
+            .filter_map(|(path, from, what)| match self.resolve.resolve(path, from) {
+                Resolved::Library(name) if self.inside(path, from, what).is_none() => Some(name),
+                Resolved::Library(_) | Resolved::File(_) | Resolved::Unresolved(_) => None,
             })
             .collect()
     }
@@ -213,7 +214,8 @@ impl Names {
     pub(super) fn lost(&self) -> Vec<(usize, Name)> {
         let mut lost = vec![];
         for (module, (imports, path)) in self.imports.iter().zip(&self.paths).enumerate() {
-            let mut wanted: Vec<&Name> = imports.values().map(|(from, _)| from).collect();
+            let named = imports.values().filter(|(from, what)| self.inside(path, from, what).is_none());
+            let mut wanted: Vec<&Name> = named.map(|(from, _)| from).collect();
             wanted.sort_unstable();
             wanted.dedup();
             for from in wanted {
@@ -320,8 +322,20 @@ impl Names {
         });
     }
 
+    /// The namespace that an import names in a folder that is none itself.
+    fn inside(&self, path: &Name, from: &Name, what: &Imported) -> Option<usize> {
+        let Imported::Name(name) = what else { return None };
+        self.spaces.get(self.resolve.inside(path, from, name)?).copied()
+    }
+
     /// What an import of a module means.
     fn imported(&self, module: usize, from: &Name, what: &Imported, depth: usize) -> Meant {
+        if let Some(path) = self.paths.get(module)
+            && !matches!(self.resolve.resolve(path, from), Resolved::File(_))
+            && let Some(inner) = self.inside(path, from, what)
+        {
+            return Meant::Whole(inner);
+        }
         match (self.resolved(module, from), what) {
             (Ok(target), Imported::All) => Meant::Whole(target),
             (Ok(target), Imported::Name(name)) => match self.export(target, name, depth) {

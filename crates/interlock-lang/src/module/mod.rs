@@ -103,8 +103,19 @@ pub struct Class {
     pub implements: Vec<AccessPath>,
     /// Its methods, getters and function-valued fields; index into [`Module::functions`]. The constructor is `constructor`.
     pub methods: Vec<(Name, u32)>,
+    /// Those of its methods that run where they are named as a member, without being called, and whether what they give is kept then.
+    pub getters: Vec<(u32, Kept)>,
     /// The declared types of its fields and constructor properties, as paths.
     pub fields: Vec<(Name, AccessPath)>,
+}
+
+/// Whether what a getter gives is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Kept {
+    /// It runs each time.
+    No,
+    /// It runs the first time only: `@cached_property`.
+    Yes,
 }
 
 /// What a type must have to be used as this.

@@ -32,6 +32,8 @@ pub(super) struct Symbol<'a> {
     pub(super) kind: SymbolKind,
     /// Whether a function inside, or any function for a name of the module, assigns to it.
     pub(super) shared: bool,
+    /// Whether it only stands for the package that a module lies in: `import app.tools`.
+    package: bool,
     /// How often it is assigned.
     assigned: u32,
 }
@@ -241,13 +243,25 @@ impl<'a> Declare<'a> {
         let Some(facts) = self.facts.functions.get_mut(owner as usize) else { return };
         let symbol = *facts.names.entry(name).or_insert(number);
         if symbol == number {
-            self.facts.symbols.push(Symbol { name, function: owner, kind, shared: false, assigned: 0 });
+            self.facts.symbols.push(Symbol {
+                name,
+                function: owner,
+                kind,
+                shared: false,
+                package: false,
+                assigned: 0,
+            });
         } else if let Some(known) = self.facts.symbols.get_mut(symbol as usize)
             && kind == SymbolKind::Variable
             && known.kind == SymbolKind::Import
         {
-            // `try: import x` and `except ImportError: x = None`: what matters is the library.
-            known.assigned = 0;
+            if known.package {
+                // `import app.tools`, and then `app = FastAPI()`: nobody says `app` for the package any more.
+                known.kind = SymbolKind::Variable;
+            } else {
+                // `try: import x` and `except ImportError: x = None`: what matters is the library.
+                known.assigned = 0;
+            }
         }
         self.assigned(symbol, outer == Some(true));
     }
@@ -363,9 +377,16 @@ impl<'a> Declare<'a> {
         };
         for alias in names {
             let local = alias.asname.as_ref().unwrap_or(&alias.name).as_str();
-            let local = local.split('.').next().unwrap_or(local);
+            let top = local.split('.').next().unwrap_or(local);
             if local != "*" {
-                self.declare(local, SymbolKind::Import);
+                self.declare(top, SymbolKind::Import);
+                let symbol = self
+                    .facts
+                    .lookup(self.at, top)
+                    .and_then(|symbol| self.facts.symbols.get_mut(symbol as usize));
+                if let Some(known) = symbol.filter(|known| known.assigned == 1) {
+                    known.package = top != local;
+                }
             }
         }
     }

@@ -45,6 +45,8 @@ pub(crate) struct Builtins {
     pub(crate) foreign: Words,
     /// Functions that make lists.
     pub(crate) lists: Words,
+    /// Functions that give the entries of their first argument again.
+    pub(crate) same_entries: Words,
     /// Globals that differ from process to process.
     pub(crate) process_ids: Words,
     /// The first names of functions that only compute.

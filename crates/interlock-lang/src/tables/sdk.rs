@@ -42,6 +42,8 @@ pub(crate) struct Sdk {
     pub(crate) transport: Vec<String>,
     /// Routes of web frameworks.
     pub(crate) route: Route,
+    /// Commands of a program, as a library runs them that reads its arguments.
+    pub(crate) command: Command,
     /// What a request says of who has sent it.
     pub(crate) request: Request,
     /// What bounds each caller.
@@ -95,6 +97,9 @@ pub(crate) struct Call {
     pub(crate) own: bool,
     /// How the name of the library begins whose function it is, where others call something else so.
     pub(crate) library: Option<String>,
+    /// Whether clients reach what the function gives, which is put round other handlers.
+    #[serde(default)]
+    pub(crate) around: bool,
 }
 
 /// A class that tools extend.
@@ -119,6 +124,14 @@ pub(crate) struct File {
     /// The exports of a file that goes by its own name, or by one that it exports: what the tool takes, and what does the work.
     pub(crate) takes: Words,
     pub(crate) handler: Words,
+    /// The folder at the root of a package whose files answer requests, each by its default export: `api/token.ts`.
+    pub(crate) answers: String,
+    /// What a file is called that answers the requests to its folder, in which folder it lies, and by which exports: `app/x/route.ts`.
+    pub(crate) route: String,
+    pub(crate) routed: String,
+    pub(crate) methods: Words,
+    /// What the first parameter of such a function is called.
+    pub(crate) request: Words,
 }
 
 /// Tools that a server is given where it is made.
@@ -228,10 +241,26 @@ pub(crate) struct Route {
     pub(crate) libraries: Words,
     /// The methods that add a route.
     pub(crate) methods: Words,
+    /// Functions of the frameworks themselves that add a route to what all share.
+    pub(crate) functions: Words,
+    /// The method by which an object is a handler.
+    pub(crate) serves: String,
+    /// How many parameters a handler has that something is put round which is not understood; none where that is no use to ask.
+    pub(crate) parameters: usize,
     /// The function that makes a server of one handler.
     pub(crate) server: String,
     /// Functions that listen, as they are called in full, or how a library begins whose functions do.
     pub(crate) listeners: Vec<String>,
+}
+
+/// Commands of a program, as a library runs them that reads its arguments.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Command {
+    /// The types of objects that describe one, each with its library.
+    pub(crate) types: Words,
+    /// Their members that are functions which run then.
+    pub(crate) members: Words,
 }
 
 /// What a request says of who has sent it.

@@ -94,6 +94,7 @@ fn root(sdk: &Sdk, name: &Name) -> (CallKind, CallKind) {
         sdk.decorator.contains_key(own) || sdk.call.contains_key(own) || may_take_tools(sdk, name);
     let alone = CallKind::NOTHING
         .and(CallKind::STARTS, serve::begins(sdk, own).is_some())
+        .and(CallKind::ROUTES, !library.is_empty() && sdk.route.functions.contains(own))
         .and(CallKind::REGISTERS, registers);
     (always, alone)
 }

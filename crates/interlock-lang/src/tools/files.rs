@@ -59,3 +59,41 @@ fn in_folder(index: &Index<'_>, file: &Name) -> bool {
     let known = &index.sdk().file;
     file.rsplit('/').skip(1).any(|folder| known.folders.contains(folder))
 }
+
+/// Makes the functions entries that a host calls because of the file that they are in: `api/token.ts`, `app/tasks/route.ts`.
+pub(super) fn answering(discovery: &mut Discovery<'_, '_>) {
+    let index = discovery.index;
+    let known = &index.sdk().file;
+    if known.answers.is_empty() {
+        return;
+    }
+    for file in &index.eval.flat.files {
+        let stem = file.rsplit('/').next().and_then(|name| name.split('.').next()).unwrap_or_default();
+        let is_route = stem == known.route && file.split('/').any(|folder| folder == known.routed);
+        let package = index.packages.iter().filter_map(|package| match *package {
+            "" => Some(&**file),
+            package => file.strip_prefix(package)?.strip_prefix('/'),
+        });
+        let answers = package
+            .filter_map(|inside| inside.split_once('/'))
+            .any(|(folder, rest)| folder == known.answers && !rest.is_empty());
+        if !is_route && !answers {
+            continue;
+        }
+        for (name, global) in index.names.offered(file) {
+            let fits = if is_route { known.methods.contains(&*name) } else { &*name == "default" };
+            if !fits {
+                continue;
+            }
+            for function in discovery.functions(&index.at_place(&global, &Context::plain(0))) {
+                let first = index.unit(function).and_then(|unit| {
+                    let parameter = unit.function.parameters.first()?;
+                    Some(unit.function.values.get(parameter.0 as usize)?.name.clone())
+                });
+                if is_route || first.is_some_and(|first| known.request.contains(&*first)) {
+                    discovery.entry(function);
+                }
+            }
+        }
+    }
+}

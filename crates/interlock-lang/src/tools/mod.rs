@@ -66,6 +66,7 @@ fn discover<'f>(contexts: Contexts<'f>, packages: Vec<&'f str>) -> Discovered {
     own_server::tools(&mut discovery);
     if discovery.any() {
         routes::entries(&mut discovery);
+        files::answering(&mut discovery);
     }
     let mut discovered = discovery.finish();
     origin::mark(&index, &mut discovered);

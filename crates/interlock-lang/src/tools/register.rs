@@ -64,7 +64,7 @@ pub(super) fn registrations<'i>(discovery: &mut Discovery<'_, 'i>) {
                 let is_function = |arg: &&Arg| matches!(arg.shape, Shape::Function { .. });
                 let work = site.arguments.iter().find(is_function).or(site.arguments.last());
                 if let Some(work) = work {
-                    entry(discovery, site, work);
+                    entry(discovery, site, work, call.around);
                 }
             }
         }
@@ -412,7 +412,7 @@ fn announced<'i>(discovery: &mut Discovery<'_, 'i>, number: u32, site: &'i Site)
         None => return,
         Some(Registers::Tool | Registers::Object | Registers::Function | Registers::Described) => {}
         Some(Registers::Request | Registers::Entry | Registers::Calls | Registers::Lists) => {
-            return entry(discovery, site, method);
+            return entry(discovery, site, method, false);
         }
     }
     let named = index.text(object.clone()).text().cloned().or_else(|| index.name_in(&object).text().cloned());
@@ -531,7 +531,7 @@ fn request<'i>(discovery: &mut Discovery<'_, 'i>, site: &'i Site) {
                 discovery.entry(function);
             }
         }
-        _ => entry(discovery, site, handler),
+        _ => entry(discovery, site, handler, false),
     }
 }
 
@@ -551,7 +551,7 @@ fn requested_name<'i>(index: &Index<'i>, what: &'i Arg, at: &Context<'i>) -> Opt
 }
 
 /// A handler of something that is no tool.
-fn entry<'i>(discovery: &mut Discovery<'_, 'i>, site: &'i Site, handler: &'i Arg) {
+fn entry<'i>(discovery: &mut Discovery<'_, 'i>, site: &'i Site, handler: &'i Arg, around: bool) {
     let index = discovery.index;
     let ways = index.caller_contexts(site.within, |at| index.settle(index.evaluate(handler, at)).unbound());
     for env in ways {
@@ -561,8 +561,26 @@ fn entry<'i>(discovery: &mut Discovery<'_, 'i>, site: &'i Site, handler: &'i Arg
         let thing = if matches!(load, AbstractValue::Unknown) { thing } else { load };
         for function in discovery.functions(&thing) {
             discovery.entry(function);
+            if around {
+                given_by(index, function).into_iter().for_each(|inner| discovery.entry(inner));
+            }
         }
     }
+}
+
+/// The functions that a function gives: what a middleware puts round a handler.
+fn given_by(index: &Index<'_>, function: u32) -> Vec<u32> {
+    let Some(unit) = index.unit(function) else { return vec![] };
+    let at = Context::plain(function);
+    let written = unit.returned.iter().map(|arg| index.evaluate(arg, &at));
+    let values = unit.returned_values().map(|value| index.value(value, &at));
+    let given = written.chain(values).filter_map(|thing| match index.settle(thing) {
+        AbstractValue::Function(FunctionId(inner), _) => Some(inner),
+        _ => None,
+    });
+    let mut given: Vec<u32> = given.collect();
+    given.dedup();
+    given
 }
 
 /// `server.oninitialized = async () => …`.

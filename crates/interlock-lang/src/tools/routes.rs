@@ -1,6 +1,6 @@
 //! Routes of web frameworks: clients reach them beside the tools, and they race like them.
 
-use interlock_model::ir::Root;
+use interlock_model::ir::{FunctionId, Root};
 
 use super::{
     AbstractValue, Context, call_kind::CallKind, discovery::Discovery, exact_name, index::Index,
@@ -10,6 +10,9 @@ use crate::{
     Arg, Shape,
     module::{Site, split_global},
 };
+
+/// How many wrappers around a handler are looked into.
+const WRAPPERS: usize = 4;
 
 /// Makes the handlers of routes entries: a function, or what a wrapper makes of one (`app.post("/x", handled(async (req) => …))`).
 pub(super) fn entries(discovery: &mut Discovery<'_, '_>) {
@@ -34,7 +37,12 @@ pub(super) fn entries(discovery: &mut Discovery<'_, '_>) {
                 continue;
             }
             for argument in &site.arguments {
+                wrapped(discovery, argument, site.within, WRAPPERS);
                 let thing = index.evaluate(argument, &at);
+                if let AbstractValue::Instance(..) = thing {
+                    let work = index.member(thing.clone(), &index.sdk().route.serves);
+                    discovery.functions(&work).into_iter().for_each(|function| discovery.entry(function));
+                }
                 // Objects are options: what they have in them is called by the library, if at all.
                 if matches!(
                     index.settle(thing.clone()),
@@ -43,6 +51,23 @@ pub(super) fn entries(discovery: &mut Discovery<'_, '_>) {
                     discovery.functions(&thing).into_iter().for_each(|function| discovery.entry(function));
                 }
             }
+        }
+    }
+}
+
+/// Makes the handlers inside of wrappers entries: `limited(http.HandlerFunc(work))`.
+fn wrapped<'i>(discovery: &mut Discovery<'_, 'i>, argument: &'i Arg, within: u32, depth: usize) {
+    let index = discovery.index;
+    let parameters = index.sdk().route.parameters;
+    let (Some(depth), Shape::Call(number)) = (depth.checked_sub(1), &argument.shape) else { return };
+    let Some(site) = index.site(*number).filter(|_| parameters > 0) else { return };
+    for inner in &site.arguments {
+        wrapped(discovery, inner, within, depth);
+        if let AbstractValue::Function(FunctionId(function), _) =
+            index.settle(index.evaluate(inner, &Context::plain(within)))
+            && index.unit(function).is_some_and(|unit| unit.function.parameters.len() == parameters)
+        {
+            discovery.entry(function);
         }
     }
 }
@@ -73,6 +98,9 @@ fn is_route<'i>(index: &Index<'i>, site: &'i Site, at: &Context<'i>) -> bool {
         let last = callee.fields.last().and_then(exact_name);
         let own = split_global(name).map(|(_, own)| own);
         if made && [own, last].contains(&Some(&*known.server)) {
+            return true;
+        }
+        if made && callee.fields.is_empty() && own.is_some_and(|own| known.functions.contains(own)) {
             return true;
         }
     }

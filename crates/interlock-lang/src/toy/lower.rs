@@ -129,6 +129,7 @@ impl Lowerer {
                     bases,
                     implements: vec![],
                     methods,
+                    getters: vec![],
                     fields: vec![],
                 });
             }

@@ -54,6 +54,13 @@ impl<'a> Lowerer<'a> {
                 self.entered(target, &appended);
             }
             self.assign_to(target, val);
+            if !appended.is_empty() && matches!(target.kind, Kind::Name(_)) {
+                let list = self.place(target).only_value();
+                if let Some(list) = list {
+                    let tail = appended.iter().cloned().map(Val::into_arg).collect();
+                    self.tails.insert((self.work.cx.id, list), tail);
+                }
+            }
         }
     }
 

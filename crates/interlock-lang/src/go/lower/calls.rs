@@ -8,6 +8,7 @@ use super::{
 };
 use crate::{
     Arg, Shape,
+    eval::bare,
     module::{Site, split_global},
     val::{Val, argument, flag, merge},
 };
@@ -42,6 +43,11 @@ impl<'a> Lowerer<'a> {
         {
             // `f(xs...)`: what is in it, and not the whole.
             last.shape = Shape::Opaque;
+            let tail = bare(&last.term).and_then(|list| self.tails.get(&(self.work.cx.id, list)));
+            if let Some(tail) = tail.cloned() {
+                let before = Arg { shape: Shape::Choice(vec![last.clone()]), ..last.clone() };
+                last.shape = Shape::List(std::iter::once(before).chain(tail).collect());
+            }
         }
         self.stand(at);
         let gathers = self.gathered_by(&call.callee);

@@ -97,6 +97,7 @@ impl<'a> Lowerer<'a> {
             bases: vec![],
             implements: vec![],
             methods: vec![(method, id)],
+            getters: vec![],
             fields: vec![],
         });
     }

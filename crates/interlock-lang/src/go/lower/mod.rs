@@ -25,7 +25,7 @@ use std::ops::{Deref, DerefMut};
 
 use interlock_model::{
     Span,
-    ir::{Backoff, Name, Note},
+    ir::{Backoff, Name, Note, Value},
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -35,7 +35,7 @@ use super::{
     parse,
     permits::{Permit, permits},
 };
-use crate::{Source, lines::Lines, lower::Work, module::Module, val::Val};
+use crate::{Arg, Source, lines::Lines, lower::Work, module::Module, val::Val};
 
 /// Lowers one file. It never fails: what cannot be read becomes a note.
 pub(super) fn lower(source: &Source<'_>) -> Module {
@@ -90,6 +90,7 @@ fn file(source: &Source<'_>, file: &File<'_>) -> Module {
         timers: FxHashMap::default(),
         timer_fields: types::timer_fields(file),
         appended: vec![],
+        tails: FxHashMap::default(),
     };
     lowerer.file(file, source.text.len());
     lowerer.work.finish_module()
@@ -134,6 +135,8 @@ struct Lowerer<'a> {
     timer_fields: FxHashSet<&'a str>,
     /// What the last `append` has put behind its list.
     appended: Vec<Val>,
+    /// What was appended last to what became a value of a function: the key behind the columns, `args = append(args, id)`.
+    tails: FxHashMap<(u32, Value), Vec<Arg>>,
 }
 
 impl Deref for Lowerer<'_> {

@@ -70,8 +70,14 @@ impl<'a> Lowerer<'a> {
                 self.work.module.interfaces.push(Interface { name, methods, embeds });
             }
             Type::Struct(all) => {
-                let mut class =
-                    Class { name, bases: vec![], implements: vec![], methods: vec![], fields: vec![] };
+                let mut class = Class {
+                    name,
+                    bases: vec![],
+                    implements: vec![],
+                    methods: vec![],
+                    getters: vec![],
+                    fields: vec![],
+                };
                 for field in all {
                     let own: Name = match (field.name, embedded_name(&field.type_)) {
                         (Some(name), _) | (None, Some(name)) => self.name(name),
@@ -97,7 +103,14 @@ impl<'a> Lowerer<'a> {
                     Type::Named(..) | Type::Pointer(_) => self.type_path(other).into_iter().collect(),
                     _ => vec![],
                 };
-                let class = Class { name, bases, implements: vec![], methods: vec![], fields: vec![] };
+                let class = Class {
+                    name,
+                    bases,
+                    implements: vec![],
+                    methods: vec![],
+                    getters: vec![],
+                    fields: vec![],
+                };
                 self.work.module.classes.push(class);
             }
         }

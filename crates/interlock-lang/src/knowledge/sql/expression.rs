@@ -188,6 +188,23 @@ impl<'r> Reader<'r> {
                     self.comparison(left, Comparator::Equal, right, expr, found);
                 }
             }
+            // Either column is that one value: which rows it is about is known as little, but by what they are chosen.
+            Expr::BinaryOp { left, op: BinaryOperator::Or, right } => {
+                let mut either = vec![];
+                self.demands(left, &mut either);
+                self.demands(right, &mut either);
+                match either.split_first() {
+                    Some(((qualifier, first), others))
+                        if first.with != Term::Unknown
+                            && !others.is_empty()
+                            && others.iter().all(|(_, other)| other.with == first.with) =>
+                    {
+                        let demand = Demand { how: Comparator::Other, ..first.clone() };
+                        found.push((qualifier.clone(), demand));
+                    }
+                    _ => other(found),
+                }
+            }
             Expr::BinaryOp { left, op, right } => match comparator(op) {
                 Some(how) => self.comparison(left, how, right, expr, found),
                 None => other(found),

@@ -126,11 +126,49 @@ pub(super) fn parse(text: &Text, engine: Option<Engine>) -> Option<Vec<Tree>> {
         Some(Engine::Sqlite) => [&sqlite, &generic, &postgres, &mysql],
         _ => [&postgres, &sqlite, &mysql, &generic],
     };
-    dialects.into_iter().find_map(|dialect| {
-        let tokens = Tokenizer::new(dialect, &text.sql).tokenize().ok()?;
-        let tokens = prepare(tokens)?;
+    let prepared = |dialect: &dyn Dialect| prepare(Tokenizer::new(dialect, &text.sql).tokenize().ok()?);
+    let read = |dialect: &dyn Dialect, tokens: Vec<Token>| {
         Parser::new(dialect).with_recursion_limit(DEEPEST).with_tokens(tokens).parse_statements().ok()
+    };
+    let whole = dialects.into_iter().find_map(|dialect| read(dialect, prepared(dialect)?));
+    whole.or_else(|| {
+        // Of a script that has one statement which cannot be read, such as a virtual table, the others are read all the same.
+        let mut best: Vec<Tree> = vec![];
+        for dialect in dialects {
+            let pieces = prepared(dialect).map(pieces).filter(|pieces| pieces.len() > 1)?;
+            let read: Vec<Tree> =
+                pieces.into_iter().filter_map(|piece| read(dialect, piece)).flatten().collect();
+            if read.len() > best.len() {
+                best = read;
+            }
+        }
+        Some(best).filter(|best| !best.is_empty())
     })
+}
+
+/// The statements of a script, each by itself. Those of a trigger stand between `BEGIN` and `END`.
+fn pieces(tokens: Vec<Token>) -> Vec<Vec<Token>> {
+    let (mut pieces, mut piece) = (vec![], vec![]);
+    let (mut is_trigger, mut depth) = (false, 0_usize);
+    for token in tokens {
+        if let Token::Word(word) = &token {
+            match word.keyword {
+                Keyword::TRIGGER => is_trigger = true,
+                Keyword::BEGIN | Keyword::CASE if is_trigger => depth += 1,
+                Keyword::END if is_trigger => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+        }
+        if token == Token::SemiColon && depth == 0 {
+            is_trigger = false;
+            pieces.push(std::mem::take(&mut piece));
+        } else {
+            piece.push(token);
+        }
+    }
+    pieces.push(piece);
+    pieces.retain(|piece| !piece.is_empty() && *piece != [Token::EOF]);
+    pieces
 }
 
 /// Numbers the question marks, since the tree is not read in the order of the text, and puts round a hole what a driver will fill in.

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     lower::{Cx, Head},
-    module::{self, Variable},
+    module::{self, Kept, Variable},
     val::{Val, flag},
 };
 
@@ -31,8 +31,14 @@ impl<'a> Lowerer<'a> {
             };
             bases.extend(base.path_ref().cloned());
         }
-        let mut lowered =
-            module::Class { name: name.clone(), bases, implements: vec![], methods: vec![], fields: vec![] };
+        let mut lowered = module::Class {
+            name: name.clone(),
+            bases,
+            implements: vec![],
+            methods: vec![],
+            getters: vec![],
+            fields: vec![],
+        };
         let scope = ClassScope { path: path.clone(), names: FxHashSet::default() };
         let outer = self.scope.class.replace(scope);
         self.around.push(it);
@@ -82,9 +88,11 @@ impl<'a> Lowerer<'a> {
         self.decorated(&it.decorator_list, Val::function(id, vec![]));
         self.scope.class = scope;
         // What only says that others have it is theirs to do.
-        if !has_decorator(&it.decorator_list, "setter") && !is_abstract(it) {
+        let others = ["setter", "deleter"].iter().any(|name| has_decorator(&it.decorator_list, name));
+        if !others && !is_abstract(it) {
             let own = if &*own == "__init__" { CONSTRUCTOR.into() } else { own };
             lowered.methods.push((own, id));
+            lowered.getters.extend(getter(it).map(|kept| (id, kept)));
         }
     }
 
@@ -166,6 +174,15 @@ fn is_abstract(it: &StmtFunctionDef) -> bool {
         (Some(Stmt::Raise(raise)), None) => raise.exc.as_deref().is_some_and(refuses),
         _ => false,
     }
+}
+
+/// Whether a method is named like a field, and whether it then runs once only.
+fn getter(it: &StmtFunctionDef) -> Option<Kept> {
+    let is = |name| has_decorator(&it.decorator_list, name);
+    if is("cached_property") {
+        return Some(Kept::Yes);
+    }
+    is("property").then_some(Kept::No)
 }
 
 /// Whether a class is given its constructor by what it is: a dataclass, a pydantic model, a named tuple.

@@ -145,6 +145,11 @@ impl<'a> Lowerer<'a> {
                 Some(local) => (local.as_str(), whole),
                 None => {
                     let top = whole.split('.').next().unwrap_or(whole);
+                    let symbol =
+                        self.facts.lookup(self.cx.id, top).and_then(|symbol| self.facts.symbol(symbol));
+                    if symbol.is_some_and(|symbol| symbol.kind != SymbolKind::Import) {
+                        continue;
+                    }
                     (top, top)
                 }
             };

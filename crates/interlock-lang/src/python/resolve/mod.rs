@@ -79,6 +79,15 @@ impl Resolve for Imports {
         }
     }
 
+    /// A folder without `__init__` is a package all the same (PEP 420).
+    fn inside(&self, from: &Name, specifier: &Name, name: &str) -> Option<usize> {
+        let dot = if specifier.ends_with('.') { "" } else { "." };
+        match self.resolve(from, &format!("{specifier}{dot}{name}").into()) {
+            Resolved::File(file) => Some(file),
+            Resolved::Library(_) | Resolved::Unresolved(_) => None,
+        }
+    }
+
     fn submodule(&self, namespace: &Name, name: &str) -> Option<usize> {
         let folder = namespace.strip_suffix("/__init__.py")?;
         self.by_path.get(&format!("{folder}/{name}")).copied()

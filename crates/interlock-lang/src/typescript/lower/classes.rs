@@ -45,6 +45,7 @@ impl<'a> Lowerer<'a> {
             bases: base.into_iter().collect(),
             implements,
             methods: vec![(self.names.get("constructor"), constructor)],
+            getters: vec![],
             fields: vec![],
         };
         let mut written = None;

@@ -64,13 +64,16 @@ impl<'a> Lowerer<'a> {
         let delay = call.arguments.get(1).map(|delay| self.spread_or_expression(delay));
         self.stand(call.span);
         if name == "setTimeout" && self.only_settles(callback) {
+            let flags = delay.map_or(0, |delay| delay.flags);
             // How long a helper waits is for its callers to say: of a bare parameter nothing is known, so it is not held against them.
-            let handed = match call.arguments.get(1).and_then(Argument::as_expression) {
-                Some(Expression::Identifier(id)) => self.is_local(meaning_of(&id.reference_id)),
-                _ => false,
-            };
-            let unknown = if handed { flag::GROWS | flag::CHANCE } else { 0 };
-            let flags = delay.map_or(0, |delay| delay.flags) | unknown;
+            // What was worked out around the promise is known as far as it changes from turn to turn.
+            let changes = flag::COUNTER | flag::GROWS | flag::CHANCE;
+            let handed = flags & changes == 0
+                && match call.arguments.get(1).and_then(Argument::as_expression) {
+                    Some(Expression::Identifier(id)) => self.is_local(meaning_of(&id.reference_id)),
+                    _ => false,
+                };
+            let flags = flags | if handed { flag::GROWS | flag::CHANCE } else { 0 };
             return self.push(sleep(flags));
         }
         let at = self.at;

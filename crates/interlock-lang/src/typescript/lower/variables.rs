@@ -2,8 +2,11 @@
 
 use interlock_model::ir::{AccessPath, Term, Value};
 
-use super::context::{Binding, Lowerer};
-use crate::Shape;
+use super::{
+    context::{Binding, Lowerer},
+    val::Val,
+};
+use crate::{Arg, Shape};
 
 impl Lowerer<'_> {
     pub(super) fn binding(&self, symbol: u32) -> Option<Binding> {
@@ -79,9 +82,21 @@ impl Lowerer<'_> {
             let name = self.symbol_name(symbol);
             let flags = self.flags(a.value) | self.flags(b.value);
             let value = self.derive(&name, vec![a.value, b.value], Term::Unknown, flags);
-            let shape = self.common_text(a, b).and_then(|shape| self.keep_shape(shape));
+            let shape = self.common_text(a, b).or_else(|| self.either_object(a, b));
+            let shape = shape.and_then(|shape| self.keep_shape(shape));
             self.set(symbol, Binding { value, alias: None, shape });
         }
+    }
+
+    /// One of two objects that are written out in full: `if (token) headers.Authorization = …`.
+    fn either_object(&self, one: Binding, two: Binding) -> Option<Shape> {
+        let object = |binding: Binding| match self.shapes.get(binding.shape? as usize)? {
+            shape @ Shape::Object(members) if members.iter().all(|(name, _)| &**name != "...") => {
+                Some(Arg { shape: shape.clone(), ..Val::of(binding.value, 0).into_arg() })
+            }
+            _ => None,
+        };
+        Some(Shape::Choice(vec![object(one)?, object(two)?]))
     }
 
     /// What two texts begin with alike, and that they may go on: `sql += …` that only one way has taken.
