@@ -23,19 +23,21 @@ use crate::{
 /// How many reads a check can go by and still be a question about each of them.
 const MOST_SOURCES: usize = 8;
 
-/// The check-act pairs of one entry; none if it never runs beside itself.
+/// The check-act pairs of one entry. What never runs beside itself has none, but for loops that run on beside calls which change the same.
 pub(crate) fn of_entry(view: &View<'_>, index: usize, entry: &Entry<'_>) -> Vec<Pair> {
     let mut found = vec![];
-    if !entry.runs_beside_itself() {
-        if entry.explains() {
-            entry.steps_of(Kinds::CHANGES).for_each(|act| silent(entry, &[act], Reason::BeforeCalls));
-        }
-        return found;
-    }
+    let alone = !entry.runs_beside_itself();
     let mut gates = Gates::default();
     for act in entry.steps_of(Kinds::CHANGES) {
+        if alone && (entry.background_loop(act).is_none() || !view.is_changed_by_calls(entry, act)) {
+            silent(entry, &[act], Reason::BeforeCalls);
+            continue;
+        }
         match Candidates::of(view, entry, act, &mut gates) {
             Ok(candidates) => candidates.race(view, entry, &mut gates, |read, reach, overlap| {
+                if alone && entry.control().detached(read) != entry.control().detached(act) {
+                    return silent(entry, &[read, act], Reason::BeforeCalls);
+                }
                 let check = candidates.checks.iter().rev().find(|(_, from)| *from == read);
                 let mut pair = Pair {
                     entry: index,

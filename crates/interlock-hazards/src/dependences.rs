@@ -1,6 +1,6 @@
 //! Data dependences of an act, across a rename and across memory: what it writes, followed back to what was read.
 
-use interlock_model::ir::{AccessPath, Aspect, Op, Resource, WriteMode};
+use interlock_model::ir::{AccessPath, Aspect, Op, Resource, Value, WriteMode};
 
 use crate::{
     gates::Gates,
@@ -34,6 +34,19 @@ pub(crate) fn data_dependences(entry: &Entry<'_>, act: At, gates: &mut Gates) ->
     data_dependent.sort_unstable();
     data_dependent.dedup();
     data_dependent
+}
+
+/// The values that an act writes, itself or under the name that a rename takes away.
+pub(crate) fn written_values(entry: &Entry<'_>, act: At) -> Vec<Value> {
+    let writes = match entry.op(act) {
+        Some(Op::Rename { from, .. }) => renamed(entry, from, act),
+        _ => vec![act],
+    };
+    let from = writes.into_iter().filter_map(|write| match entry.op(write) {
+        Some(Op::Write { from, .. }) => Some(from),
+        _ => None,
+    });
+    from.flatten().copied().collect()
 }
 
 /// The writes of the file that a rename moves. Those beside it count, not what the same helper wrote before.

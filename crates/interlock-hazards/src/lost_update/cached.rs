@@ -83,7 +83,7 @@ fn of_entry(view: &View<'_>, entry: &Entry<'_>) -> Vec<Issue> {
 }
 
 /// Where in memory a read has taken something from that other calls see as well.
-fn taken_from<'v>(entry: &'v Entry<'_>, read: At) -> Option<&'v AccessPath> {
+pub(super) fn taken_from<'v>(entry: &'v Entry<'_>, read: At) -> Option<&'v AccessPath> {
     match (entry.op(read), entry.resource(read)) {
         (Some(Op::Read { aspect: Aspect::Content, .. }), Some(Resource::Shared(location)))
             if entry.alias().is_shared(location) =>

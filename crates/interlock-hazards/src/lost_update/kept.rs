@@ -125,7 +125,7 @@ pub(super) fn kept(view: &View<'_>) -> Vec<Issue> {
 }
 
 /// What puts into memory what a file says: the step, and the one that read the file.
-fn stores(entry: &Entry<'_>) -> Vec<(At, At)> {
+pub(super) fn stores(entry: &Entry<'_>) -> Vec<(At, At)> {
     let mut found = vec![];
     let reads = |from: &At| {
         matches!(entry.op(*from), Some(Op::Read { of: Resource::File(_), aspect: Aspect::Content, .. }))

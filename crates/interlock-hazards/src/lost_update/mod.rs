@@ -1,12 +1,14 @@
 //! `lost-update`: its page is `doc.md`.
 
 mod cached;
+mod copied;
 mod discarded;
 mod kept;
 mod probe;
 mod remedy;
 mod remote;
 pub(crate) mod rule;
+mod snapshot;
 
 use interlock_model::{HazardId, Severity};
 

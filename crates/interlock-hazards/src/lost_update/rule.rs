@@ -16,7 +16,8 @@
 //! ```
 //!
 //! Memory is not looked at (`stale-read-across-await`), nor a write that only a check decided over (`db-check-then-act`, `file-check-then-act`). State that a process loads
-//! once and then writes back is in `kept.rs`, an entry of a cache that is written to its own file in `cached.rs`, a file that is worked off and emptied in `discarded.rs`, a document at a service in `remote.rs`.
+//! once and then writes back is in `kept.rs`, an entry of a cache that is written to its own file in `cached.rs` (between processes: `copied.rs`), a copy of memory that is
+//! written outside the lock it was taken under in `snapshot.rs`, a file that is worked off and emptied in `discarded.rs`, a document at a service in `remote.rs`.
 
 use interlock_model::{
     Confidence, Severity,
@@ -28,11 +29,15 @@ use crate::{
     check_act::CheckAct,
     claims::{Claim, claimed},
     decision::{needs, unless},
+    dependences::written_values,
     fields::{is_in_cache, same_name},
     view::{Overlap, View},
 };
 
-use super::{HAZARD, cached::cached, discarded::discarded, kept::kept, remote::remote};
+use super::{
+    HAZARD, cached::cached, copied::copied, discarded::discarded, kept::kept, remote::remote,
+    snapshot::snapshots,
+};
 
 pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
     let found = claimed(view, Claim::LostUpdate);
@@ -45,7 +50,8 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
         if later.any(|later| reads_again(pair, later)) { issue.no_surer_than(Confidence::Low) } else { issue }
     };
     let pairs = found.iter().enumerate().map(reported);
-    pairs.chain(kept(view)).chain(cached(view)).chain(discarded(view)).chain(remote(view)).collect()
+    let in_memory = kept(view).into_iter().chain(cached(view)).chain(copied(view)).chain(snapshots(view));
+    pairs.chain(in_memory).chain(discarded(view)).chain(remote(view)).collect()
 }
 
 /// Whether a later read of the same thing feeds what is written as well, and is reported for it. What was read before mostly says no more
@@ -65,6 +71,15 @@ fn reads_again(pair: &CheckAct<'_, '_>, later: &CheckAct<'_, '_>) -> bool {
         && entry.alias().overlap(pair.read, later.read) == Some(Overlap::Sure)
         && entry.control().leads_to(pair.read, later.read).is_some()
         && always()
+        && !puts_into_later(pair, later)
+}
+
+/// Whether what the first read has found, or one of the things in it, is put as it was into all that the later one has found: `todos[id] = changed`,
+/// with `changed` made of what was read before. The later read keeps the others, and not that one.
+fn puts_into_later(pair: &CheckAct<'_, '_>, later: &CheckAct<'_, '_>) -> bool {
+    let written = written_values(pair.entry, pair.act);
+    let flow = pair.entry.flow();
+    flow.holds_whole(&written, pair.read) && flow.holds_whole(&written, later.read)
 }
 
 /// Whether something outside the process is overwritten with what was made of an older state of it.

@@ -185,6 +185,7 @@ impl<'e> Entry<'e> {
         let who = match self.runs {
             Runs::Call(tools) if tools.is_empty() => "a request that is no tool",
             Runs::Event => "an event or a timer",
+            Runs::StartUp if self.background_loop(at).is_some() => "a loop that start-up leaves running",
             _ => return None,
         };
         let from = self.calls_around(at).last().map_or_else(|| self.span(at), |(_, span)| span);

@@ -6,6 +6,7 @@
 //! who can come [in between](View::reach).
 
 mod alias;
+mod background;
 mod beside;
 mod confidence;
 mod control;
