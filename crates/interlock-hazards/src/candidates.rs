@@ -11,10 +11,12 @@ use interlock_model::{
 use crate::{
     Outcome, Reason,
     check_act::{CheckAct, Pair},
+    chosen_names::chosen_names,
     claims::claim,
     decision::{needs, unless},
     dependences::data_dependences,
-    gates::{Gates, is_claimed},
+    found_entries::puts_found_entry,
+    gates::{Gates, asks_presence, is_claimed},
     lexicon::Topic,
     rows::{adds_missing, adds_row, adds_to, is_ensured_by_another_key, is_of_own_making, is_worked_off},
     view::{At, Entry, Kinds, Overlap, Runs, View},
@@ -97,10 +99,11 @@ impl Candidates {
         let compares = |check: &At| plain.iter().any(|(compared, _)| compared == check);
         let unclear = digests.iter().filter(|check| !compares(check));
         unclear.for_each(|check| silent(entry, &[*check, act], Reason::TooManySources));
-        let checks: Vec<(At, At)> = judgements
+        let mut checks: Vec<(At, At)> = judgements
             .into_iter()
             .flat_map(|check| entry.flow().checked_reads(check).map(move |read| (check, read)))
             .chain(plain)
+            .chain(chosen_names(entry, act))
             .filter(|(_, read)| {
                 is_read(entry, *read)
                     && sees(entry, *read, act)
@@ -118,13 +121,17 @@ impl Candidates {
                 && sees(entry, *read, act)
                 && (touches(entry, *read, act).is_some() || adds_to(entry, *read, act))
         });
+        // Of what is made of the old state the story is told already.
+        if data.is_empty() && ensured.is_none() {
+            let further_in = early_exits(entry, act);
+            checks.splice(0..0, further_in);
+        }
         needs(!checks.is_empty() || !data.is_empty(), Reason::NothingReadBefore)?;
         // A check that is repeated behind the race window, or a claim before it, is not out of date.
         let closed = |read: At| {
             let reason = view.interference(entry, read, act).err()?;
             entry.control().comes_before(read, act).then_some(reason)
         };
-        let mut checks = checks;
         let repeated = checks.iter().find_map(|(check, read)| Some((*check, *read, closed(*read)?)));
         if let Some((check, read, reason)) = repeated {
             silent(entry, &[read, act], reason);
@@ -186,7 +193,9 @@ impl Candidates {
         unless(is_worked_off(entry, read, act, &self.checks), Reason::WorkList)?;
         unless(is_claimed(view, entry, read, act), Reason::ClaimedFirst)?;
         let flows = self.data.contains(&read);
-        unless(!flows && gates.asked_later(entry, read, act), Reason::CheckedLater)?;
+        let of_read = |(check, from): &(At, At)| *from == read && !asks_presence(entry, *check, read);
+        let judged = self.checks.iter().any(of_read);
+        unless(!flows && gates.asked_later(entry, read, act, judged), Reason::CheckedLater)?;
         let reach = match (reach, gates.single_flight(entry, read, act)) {
             (Reach::InProcess, true) => return Err(Reason::SingleFlight),
             (Reach::Both, true) => Reach::CrossProcess,
@@ -259,7 +268,9 @@ fn meets(entry: &Entry<'_>, read: At, act: At) -> Option<Overlap> {
         .alias()
         .meets(read, act)
         .filter(|seen| *seen == Overlap::Sure || !is_row_of_its_own(entry, act));
-    seen.or_else(|| adds().then_some(Overlap::Maybe))
+    let seen = seen.or_else(|| adds().then_some(Overlap::Maybe))?;
+    // Which entry was found is not known.
+    Some(if puts_found_entry(entry, read, act) { Overlap::Maybe } else { seen })
 }
 
 /// Whether a read of memory is the last word on all that an act replaces: nobody else has a turn between the two, and what is looked
@@ -273,15 +284,6 @@ fn is_current(view: &View<'_>, entry: &Entry<'_>, read: At, act: At) -> bool {
     let is_copy = matches!(location.root, Root::Value(value) if !entry.flow().sources(value).is_empty());
     let whole = matches!(entry.resource(read), Some(Resource::Shared(seen)) if seen.names_the_same_as(put));
     whole && !is_copy && view.reach(entry, read, act).is_none() && entry.control().comes_before(read, act)
-}
-
-/// Whether a check asks of what a read saw only whether it is there.
-fn asks_presence(entry: &Entry<'_>, check: At, read: At) -> bool {
-    match (entry.op(check), entry.op(read)) {
-        (_, Some(Op::Read { aspect: Aspect::Existence, .. })) => true,
-        (Some(Op::Check { on, equal: None, .. }), Some(Op::Read { into, .. })) => on.as_slice() == [*into],
-        _ => false,
-    }
 }
 
 /// Whether an act takes effect on what others may have changed.
@@ -322,6 +324,24 @@ fn makes_room(entry: &Entry<'_>, act: At) -> bool {
     matches!(entry.resource(act), Some(Resource::File(_))) && entry.steps_of(Kinds::RENAME).any(replaced)
 }
 
+/// The checks further in that have turned some callers away, each with a read of the same thing that it goes by. Not every way to the act comes by them,
+/// so they count less than others: not where the thing is looked at once more, and not where it is only likely that it is the same.
+fn early_exits(entry: &Entry<'_>, act: At) -> Vec<(At, At)> {
+    let judged = entry.control().early_exits(act).iter().filter(|check| is_judgement(entry, **check));
+    let reads = judged.flat_map(|check| entry.flow().checked_reads(*check).map(move |read| (*check, read)));
+    reads
+        .filter(|(_, read)| is_read(entry, *read) && sees(entry, *read, act))
+        .filter(|(_, read)| match meets(entry, *read, act) {
+            Some(Overlap::Sure) => true,
+            Some(Overlap::Maybe) => {
+                adds_missing(entry, *read, act) || adds_to(entry, *read, act) || adds_row(entry, act)
+            }
+            None => false,
+        })
+        .filter(|(check, read)| !Gates::looks_again(entry, (*check, *read), act))
+        .collect()
+}
+
 /// Whether a check judges what it depends on. Whether all went well depends on everything before, and says nothing of any of it.
 fn is_judgement(entry: &Entry<'_>, check: At) -> bool {
     entry.flow().condition_sources(check).len() <= MOST_SOURCES
@@ -349,7 +369,9 @@ fn is_content(entry: &Entry<'_>, at: At) -> bool {
 /// Whether a read of memory saw what the act puts in place, not only the thing that it is a part of.
 fn sees(entry: &Entry<'_>, read: At, act: At) -> bool {
     match (entry.resource(read), entry.resource(act)) {
-        (Some(Resource::Shared(seen)), Some(Resource::Shared(put))) => seen.fields.len() >= put.fields.len(),
+        (Some(Resource::Shared(seen)), Some(Resource::Shared(put))) => {
+            seen.fields.len() >= put.fields.len() || puts_found_entry(entry, read, act)
+        }
         _ => true,
     }
 }

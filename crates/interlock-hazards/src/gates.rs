@@ -87,14 +87,33 @@ impl Gates {
     }
 
     /// Whether another question behind a suspension took the place of a read of memory: one about the same thing, or about a flag
-    /// that this call sets afterwards, so that it passes only once. The story is reported from there.
-    pub(crate) fn asked_later(&mut self, entry: &Entry<'_>, read: At, act: At) -> bool {
+    /// that this call sets afterwards, so that it passes only once. The story is reported from there. That the entry is still there says
+    /// nothing of the state that was judged before: `if (order.paid) throw …`, and later `if (!orders.get(id)) throw …`.
+    pub(crate) fn asked_later(&mut self, entry: &Entry<'_>, read: At, act: At, judged: bool) -> bool {
+        let is_weaker = |check: At, later: At| {
+            judged && asks_presence(entry, check, later) && entry.alias().overlap(read, later).is_some()
+        };
         matches!(entry.resource(act), Some(Resource::Shared(_)))
-            && entry.flow().controlling_reads(act).any(|(_, later)| {
+            && entry.flow().controlling_reads(act).any(|(check, later)| {
                 later > read
+                    && !is_weaker(check, later)
                     && entry.control().leads_to(read, later) == Some(true)
                     && self.at(entry, later).closes
             })
+    }
+
+    /// Whether a call looks at a thing once more behind a check, and asks what it has seen then.
+    pub(crate) fn looks_again(entry: &Entry<'_>, (check, read): (At, At), act: At) -> bool {
+        let again = |later: &At| {
+            *later > check
+                && entry.alias().overlap(read, *later) == Some(Overlap::Sure)
+                && entry.control().comes_before(*later, act)
+        };
+        let asked = |later: At| {
+            let asks = |at: &At| entry.flow().checked_reads(*at).any(|from| from == later);
+            entry.steps_of(Kinds::CHECK).filter(|at| later < *at && *at < act).any(|at| asks(&at))
+        };
+        entry.steps_of(Kinds::READ).take_while(|later| *later < act).filter(again).any(asked)
     }
 
     /// Whether a flag or a kept promise lets one call of the process at a time come to an act: it was asked, and taken before
@@ -176,6 +195,15 @@ fn is_loaded(entry: &Entry<'_>, read: At) -> bool {
     writes.take_while(|store| *store < read).any(loads)
 }
 
+/// Whether a check asks of what a read saw only whether it is there.
+pub(crate) fn asks_presence(entry: &Entry<'_>, check: At, read: At) -> bool {
+    match (entry.op(check), entry.op(read)) {
+        (_, Some(Op::Read { aspect: Aspect::Existence, .. })) => true,
+        (Some(Op::Check { on, equal: None, .. }), Some(Op::Read { into, .. })) => on.as_slice() == [*into],
+        _ => false,
+    }
+}
+
 /// Whether a step looks at something in memory.
 fn is_in_memory(entry: &Entry<'_>, read: At) -> bool {
     matches!(entry.op(read), Some(Op::Read { of: Resource::Shared(_), .. }))
@@ -194,6 +222,9 @@ pub(crate) fn is_made_because_missing(entry: &Entry<'_>, at: At) -> bool {
         return false;
     }
     entry.flow().controlling_reads(at).any(|(check, source)| {
+        // `exists && !isFile` is untrue of what is there as well.
+        let says_nothing =
+            || entry.control().answer(check, at) == Some(false) && entry.control().is_conjunction(check);
         let asks =
             matches!(entry.op(source), Some(Op::Read { aspect: Aspect::Existence | Aspect::Metadata, .. }));
         let found_leads_here = || {
@@ -203,7 +234,7 @@ pub(crate) fn is_made_because_missing(entry: &Entry<'_>, at: At) -> bool {
                 .into_iter()
                 .any(|step| step == at || entry.control().leads_to(step, at).is_some())
         };
-        asks && entry.alias().overlap(source, at).is_some() && !found_leads_here()
+        asks && entry.alias().overlap(source, at).is_some() && !found_leads_here() && !says_nothing()
     })
 }
 

@@ -6,10 +6,12 @@
 mod all;
 mod candidates;
 mod check_act;
+mod chosen_names;
 mod claims;
 mod decision;
 mod dependences;
 mod fields;
+mod found_entries;
 mod gates;
 mod hazard;
 mod issue;

@@ -66,7 +66,7 @@ fn of_entry(view: &View<'_>, changed: &Changed<'_>, entry: &Entry<'_>) -> Vec<Is
     let asks_for_owner = entry.steps_of(Kinds::READ).any(owner_alone);
     // Many acts share their checks, and hardly any check is about ownership.
     let mut control_dependences = vec![false; entry.steps.len()];
-    for judge in entry.steps_of(Kinds::CHANGES).flat_map(|act| entry.control().control_dependences(act)) {
+    for judge in entry.steps_of(Kinds::CHANGES).flat_map(|act| deciding(entry, act)) {
         if let Some(control_dependences) = control_dependences.get_mut(*judge) {
             *control_dependences = true;
         }
@@ -81,9 +81,8 @@ fn of_entry(view: &View<'_>, changed: &Changed<'_>, entry: &Entry<'_>) -> Vec<Is
         return issues;
     }
     for act in entry.steps_of(Kinds::CHANGES) {
-        for (read, field) in
-            entry.control().control_dependences(act).iter().filter_map(|check| owned.get(check)).flatten()
-        {
+        let judged = deciding(entry, act).filter(|check| !is_handed_over(entry, **check, act));
+        for (read, field) in judged.filter_map(|check| owned.get(check)).flatten() {
             let judge = || {
                 let own = concerns(entry, *read, act);
                 let governed = || governs(entry, *read, act) && changed.is_withdrawn(entry, *read, field);
@@ -101,6 +100,16 @@ fn of_entry(view: &View<'_>, changed: &Changed<'_>, entry: &Entry<'_>) -> Vec<Is
     issues
 }
 
+/// The checks that decide over an act, those included that not every way comes by: `if (!admin) { if (row.owner !== user) throw … }`.
+fn deciding<'v>(entry: &'v Entry<'_>, act: At) -> impl Iterator<Item = &'v At> {
+    let control = entry.control();
+    // What is made of the old state has its own story.
+    let is_made_of_it =
+        entry.flow().data_dependences(act).iter().any(|from| entry.alias().overlap(*from, act).is_some());
+    let further_in = if is_made_of_it { &[] } else { control.early_exits(act) };
+    further_in.iter().chain(control.control_dependences(act))
+}
+
 /// Whether a pair is about permission, so that no other hazard speaks of it.
 pub(crate) fn claims(_view: &View<'_>, pair: &CheckAct<'_, '_>) -> Result<(), Reason> {
     let entry = pair.entry;
@@ -109,7 +118,24 @@ pub(crate) fn claims(_view: &View<'_>, pair: &CheckAct<'_, '_>) -> Result<(), Re
         .and_then(|check| judged_ownership(entry, check, pair.read, &owners(entry, check)))
         .ok_or(Reason::OutOfScope)?;
     needs(concerns(entry, pair.read, pair.act), Reason::OutOfScope)?;
+    unless(pair.check.is_some_and(|check| is_handed_over(entry, check, pair.act)), Reason::OutOfScope)?;
     unless(repeats(entry, pair.act, &field), Reason::RepeatsCheck)
+}
+
+/// Whether who it is compared with becomes the owner where that is somebody else: `if (task.owner === owner) return`, then `owner` is written. That
+/// nothing is to be done is no question of permission.
+fn is_handed_over(entry: &Entry<'_>, check: At, act: At) -> bool {
+    let (Some(Op::Check { on, equal: None, .. }), Some(Op::Write { from, .. })) =
+        (entry.op(check), entry.op(act))
+    else {
+        return false;
+    };
+    let is_owner = |value: &Value| owners(entry, check).iter().any(|(owner, _)| owner == value);
+    let is_read = |value: &Value| is_owner(value) && !entry.flow().sources(*value).is_empty();
+    let mut new = on.iter().filter(|value| !is_read(value));
+    on.len() == 2
+        && entry.control().answer(check, act) == Some(false)
+        && new.any(|new| from.iter().any(|value| entry.flow().depends_on(*value, *new)))
 }
 
 /// The reads by which a check asks whose something is, and the fields that say it.

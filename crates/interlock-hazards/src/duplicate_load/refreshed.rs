@@ -51,7 +51,7 @@ pub(super) fn refreshed(view: &View<'_>, entry: &Entry<'_>, reported: impl Fn(At
         let raced = view.interference(entry, read, act).and_then(|reach| {
             unless(is_claimed(view, entry, read, act), Reason::ClaimedFirst)?;
             unless(gates.single_flight(entry, read, act), Reason::SingleFlight)?;
-            unless(gates.asked_later(entry, read, act), Reason::CheckedLater)?;
+            unless(gates.asked_later(entry, read, act, false), Reason::CheckedLater)?;
             Ok(reach)
         });
         let Some(reach) = entry.settle(&HAZARD.id, &[read, act], raced) else { continue };

@@ -28,7 +28,8 @@ use crate::{
 /// The work that a call does between not finding a file and making it, and that must not be done twice.
 pub(super) fn work(pair: &CheckAct<'_, '_>) -> Option<At> {
     let entry = pair.entry;
-    let check = pair.check?;
+    // Where a caller may have it done anew, it is a copy that is asked for and no note of what was done.
+    let check = pair.check.filter(|check| !entry.control().early_exits(pair.act).contains(check))?;
     let missing = entry.control().answer(check, pair.act)?;
     let is_work = |at: At| match entry.op(at) {
         Some(Op::External { change, .. }) => matches!(change, Change::Effect | Change::Unknown),

@@ -1,5 +1,6 @@
 //! Names that were asked for twice: two calls of one helper with the same arguments give the same path, although each call made a
-//! value of its own.
+//! value of its own. So do two derivations of one value that are written alike: `id.toLowerCase()` for the read, and again for the write. What else
+//! stands in them (`id.slice(0, 3)`) is not seen here, so that is only likely.
 
 use std::collections::HashMap;
 
@@ -15,7 +16,12 @@ const MOST_PAIRS: usize = 256;
 
 /// The pairs of values that were compared for one pair of names. One that is under way counts as alike: a loop is alike if nothing
 /// else says otherwise.
-type Compared = HashMap<(Value, Value), bool>;
+#[derive(Default)]
+struct Compared {
+    known: HashMap<(Value, Value), bool>,
+    /// Whether some were only taken for alike because they are written alike, or because one of several ways leaves the other in a variable.
+    likely: bool,
+}
 
 /// How many ways that leave a name in a variable are looked at.
 const MOST_WAYS: usize = 4;
@@ -32,16 +38,34 @@ impl<'v, 'e> Alias<'v, 'e> {
     /// In how far two files go by the same name because the same question was asked for both: surely, where nothing outside the process
     /// was asked for the answer.
     pub(in crate::view) fn asked_twice(self, one: &Resource, other: &Resource) -> Option<Overlap> {
-        let (Resource::File(one), Resource::File(other)) = (one, other) else { return None };
-        if self.terms_are_alike(one, other, &mut Compared::new()) {
-            let is_sure = self.is_computed_inside(one) && self.is_computed_inside(other);
-            return Some(if is_sure { Overlap::Sure } else { Overlap::Maybe });
+        let (one, other) = match (one, other) {
+            (Resource::File(one), Resource::File(other)) | (Resource::Key(one), Resource::Key(other)) => {
+                (one, other)
+            }
+            (Resource::Row { table, key, .. }, Resource::Row { table: same, key: other, .. })
+                if table.names_the_same_as(same) =>
+            {
+                return self.derived_twice(key, other);
+            }
+            _ => return None,
+        };
+        if let Some(overlap) = self.derived_twice(one, other) {
+            return Some(overlap);
         }
         let is_alike = self.is_tidied(one, other)
             || self.is_tidied(other, one)
             || self.is_one_of(one, other)
             || self.is_one_of(other, one);
         is_alike.then_some(Overlap::Maybe)
+    }
+
+    fn derived_twice(self, one: &Term, other: &Term) -> Option<Overlap> {
+        let mut compared = Compared::default();
+        if !self.terms_are_alike(one, other, &mut compared) {
+            return None;
+        }
+        let is_sure = !compared.likely && self.is_computed_inside(one) && self.is_computed_inside(other);
+        Some(if is_sure { Overlap::Sure } else { Overlap::Maybe })
     }
 
     /// Whether a name is made of what the call brings along and what the process has: no file, row or service was asked for it, whose
@@ -123,15 +147,15 @@ impl<'v, 'e> Alias<'v, 'e> {
         if one == other {
             return true;
         }
-        if let Some(known) = compared.get(&(one, other)) {
+        if let Some(known) = compared.known.get(&(one, other)) {
             return *known;
         }
-        if compared.len() >= MOST_PAIRS {
+        if compared.known.len() >= MOST_PAIRS {
             return false;
         }
-        compared.insert((one, other), true);
+        compared.known.insert((one, other), true);
         let alike = self.are_made_alike(one, other, compared);
-        compared.insert((one, other), alike);
+        compared.known.insert((one, other), alike);
         alike
     }
 
@@ -154,12 +178,27 @@ impl<'v, 'e> Alias<'v, 'e> {
             (Some(one), Some(other)) => one == other,
             _ => self.0.span(first) == self.0.span(second) || self.call_the_same(first, second, compared),
         };
+        let likely = !same && self.are_written_alike((one, first), (other, second));
+        let same = same || likely;
+        compared.likely |= likely;
         if !same || self.0.flow().is_another_each_time(first) {
             return false;
         }
         let (from, others) = (self.0.flow().made_from(one, first), self.0.flow().made_from(other, second));
         from.len() == others.len()
             && from.iter().zip(&others).all(|(from, other)| self.values_are_alike(*from, *other, compared))
+    }
+
+    /// Whether two steps compute something, under the same name and in as many letters: `key.trim()` here and there.
+    fn are_written_alike(self, (one, first): (Value, At), (other, second): (Value, At)) -> bool {
+        let computes = |at: At| matches!(self.0.op(at), Some(Op::Derive { term: Term::Unknown, from, .. }) if !from.is_empty());
+        let name = |value: Value| self.0.name_of(value).split('.').next().unwrap_or_default();
+        let letters = |at: At| self.0.span(at).end.saturating_sub(self.0.span(at).start);
+        computes(first)
+            && computes(second)
+            && name(one) == name(other)
+            && letters(first) == letters(second)
+            && self.0.span(first).file == self.0.span(second).file
     }
 
     /// Whether two steps ask the same helper the same. One that is too long to be followed, or calls itself, has no answer to compare.
@@ -186,6 +225,6 @@ impl<'v, 'e> Alias<'v, 'e> {
 
     /// Whether two places are the same because the same question was asked for both.
     pub(in crate::view) fn are_asked_alike(self, one: &AccessPath, other: &AccessPath) -> bool {
-        self.paths_are_alike(one, other, &mut Compared::new())
+        self.paths_are_alike(one, other, &mut Compared::default())
     }
 }

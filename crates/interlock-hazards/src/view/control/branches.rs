@@ -13,6 +13,12 @@ impl<'v, 'e> Control<'v, 'e> {
         self.fact_list(|here| here.control_dependences, at)
     }
 
+    /// The checks that were asked on some of the ways to a step, and of which one answer has left for good: further in, or in a loop.
+    #[must_use]
+    pub fn early_exits(self, at: At) -> &'v [At] {
+        self.fact_list(|here| here.early_exits, at)
+    }
+
     /// What a check must have said for a step to run; `None` if both answers lead there.
     #[must_use]
     pub fn answer(self, check: At, at: At) -> Option<bool> {
@@ -20,10 +26,22 @@ impl<'v, 'e> Control<'v, 'e> {
         match (branches.then.contains(&at), branches.otherwise.contains(&at)) {
             (true, _) => Some(true),
             (_, true) => Some(false),
-            _ if branches.then_ends && !branches.otherwise_ends => Some(false),
-            _ if branches.otherwise_ends && !branches.then_ends => Some(true),
+            _ if branches.then_ends && !branches.otherwise_ends => {
+                Some(self.leaves_loop_for(check, &branches.then, at))
+            }
+            _ if branches.otherwise_ends && !branches.then_ends => {
+                Some(!self.leaves_loop_for(check, &branches.otherwise, at))
+            }
             _ => None,
         }
+    }
+
+    /// Whether one way of a check ends the loop around it, and a step comes behind that loop.
+    fn leaves_loop_for(self, check: At, way: &Range<At>, at: At) -> bool {
+        let ends = |last: At| matches!(self.0.op(last), Some(Op::Exit(Exit::Break)));
+        let head = self.loops(check).last();
+        way.clone().last().is_some_and(ends)
+            && head.is_some_and(|head| at > *head && !self.encloses(*head, at))
     }
 
     /// Whether a check lets one way come to a step, and the other one fails right there: `if (taken) throw …`.
@@ -36,6 +54,22 @@ impl<'v, 'e> Control<'v, 'e> {
             None => return false,
         };
         matches!(other.last(), Some(Effect { op: Op::Exit(Exit::Throw), .. }))
+    }
+
+    /// Whether a check asks for several things of which the later ones are only looked at where the first is so: `exists(p) && isFile(p)`.
+    #[must_use]
+    pub fn is_conjunction(self, check: At) -> bool {
+        let Some(Op::Check { on, .. }) = self.0.op(check) else { return false };
+        let is_first_half = |half: At| {
+            let ends_here = self.0.steps.get(half).is_some_and(|step| step.until as usize == check);
+            let asked = match self.0.op(half) {
+                Some(Op::Check { on: first, .. }) => first.iter().all(|value| on.contains(value)),
+                _ => false,
+            };
+            let looks = |branches: &Branches| !branches.then.is_empty() && branches.otherwise.is_empty();
+            ends_here && asked && self.branches_of(half).is_some_and(looks)
+        };
+        on.len() > 1 && self.0.steps_of(Kinds::CHECK).take_while(|half| *half < check).any(is_first_half)
     }
 
     pub(in crate::view) fn branches_of(self, check: At) -> Option<&'v Branches> {

@@ -87,14 +87,14 @@ impl<'e> Entry<'e> {
 }
 
 /// The end of a block: where control goes on from, and what holds there.
-struct End {
-    ends: Dangling,
+pub(super) struct End {
+    pub(super) ends: Dangling,
     /// Its judges also decide over everything behind the block, because another way out of them was a failure.
-    here: Now,
+    pub(super) here: Now,
 }
 
-struct Walk<'e> {
-    entry: Entry<'e>,
+pub(super) struct Walk<'e> {
+    pub(super) entry: Entry<'e>,
     /// Whether a failure leaves by itself; else it is a check and an exit like any other.
     unwinds: bool,
     /// What holds behind a step, where that is not what holds at it.
@@ -261,6 +261,8 @@ impl<'e> Walk<'e> {
         }
         // What comes behind a check of which one way never gets there is decided by it as well.
         let decides = one.ends.is_dead() != other.ends.is_dead();
+        let early_exits = self.early_exits_of_branches(judged, &one, &other);
+        here.come_by(early_exits);
         let before = here.open;
         self.join(here, &one, &other);
         here.leave_open(self.entry.lists.retain(here.open, |open| open != at));
@@ -297,6 +299,8 @@ impl<'e> Walk<'e> {
             Dangling::after(at)
         };
         ends.extend(&left);
+        let early_exits = self.early_exits_of_loop(inside, &end);
+        here.come_by(early_exits);
         // Who takes the lock of each of some things holds them all behind the loop: where there is none, nothing is to be kept.
         if bound == Bound::Each && !end.ends.is_dead() && left.is_empty() {
             here.hold(end.here.held);
@@ -328,6 +332,7 @@ impl<'e> Walk<'e> {
         here.hold(end.here.held);
         here.leave_open(end.here.open);
         here.judge(end.here.control_dependences);
+        here.come_by(end.here.early_exits);
         let mut ends = end.ends;
         if let Some(catch) = catch {
             self.number(at, self.entry.attempts.len());
@@ -344,6 +349,7 @@ impl<'e> Walk<'e> {
             here.leave_open(self.meet(here.open, dead, caught.here.open, caught_dead));
             if dead {
                 here.judge(caught.here.control_dependences);
+                here.come_by(caught.here.early_exits);
             } else if caught_dead {
                 // Nothing failed, or we would not be here; where nothing can fail that says nothing.
                 if may_fail {
@@ -353,6 +359,7 @@ impl<'e> Walk<'e> {
                 // Both ways go on, so nothing inside decides over what follows; but where some way inside leaves the call for good,
                 // who comes by here may have come by a failure: `try { await access(to); if (!overwrite) return; } catch {}`.
                 let may_leave = may_fail && returns(body);
+                here.come_by(before.early_exits);
                 here.judge(match may_leave {
                     true => self.with(before.control_dependences, at),
                     false => before.control_dependences,
@@ -409,8 +416,7 @@ impl<'e> Walk<'e> {
         let returned = self.returns.pop().unwrap_or_default();
         // A return from the middle joins the end; what decided over it inside does not decide out here.
         let straight = returned.is_empty();
-        let mut ends = end.ends;
-        let goes_on = !ends.is_dead();
+        let goes_on = !end.ends.is_dead();
         let (mut held, mut open) = (goes_on.then_some(end.here.held), goes_on.then_some(end.here.open));
         for at in &returned {
             if let Some(behind) = self.behind(*at) {
@@ -435,9 +441,12 @@ impl<'e> Walk<'e> {
                 self.undecided(control_dependences, &returned, goes_on)
             }
         };
+        let early_exits = self.early_exits_of_call((*here, control_dependences), &returned, &end);
         here.judge(control_dependences);
+        here.come_by(early_exits);
         held.into_iter().for_each(|held| here.hold(held));
         open.into_iter().for_each(|open| here.leave_open(open));
+        let mut ends = end.ends;
         ends.extend(&returned);
         *from = ends;
     }
@@ -489,7 +498,7 @@ impl<'e> Walk<'e> {
         }
     }
 
-    fn with(&mut self, list: List, at: At) -> List {
+    pub(super) fn with(&mut self, list: List, at: At) -> List {
         self.entry.lists.with(list, at)
     }
 

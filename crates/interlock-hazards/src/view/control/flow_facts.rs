@@ -13,6 +13,8 @@ pub(in crate::view) struct FlowFacts {
     pub(in crate::view) open: List,
     /// The checks that decided that it runs.
     pub(in crate::view) control_dependences: List,
+    /// The checks that were not asked on every way here, and of which one way has left for good.
+    pub(in crate::view) early_exits: List,
     /// The loops around it, outermost first.
     pub(in crate::view) loops: List,
     /// The calls it is inside of.
@@ -64,6 +66,10 @@ impl Now {
 
     pub(in crate::view) fn judge(&mut self, control_dependences: List) {
         self.change(|here| here.control_dependences = control_dependences);
+    }
+
+    pub(in crate::view) fn come_by(&mut self, early_exits: List) {
+        self.change(|here| here.early_exits = early_exits);
     }
 }
 

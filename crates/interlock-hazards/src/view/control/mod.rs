@@ -7,6 +7,7 @@
 pub(in crate::view) mod branches;
 pub(in crate::view) mod build;
 pub(in crate::view) mod dangling;
+pub(in crate::view) mod early_exits;
 pub(in crate::view) mod edges;
 pub(in crate::view) mod flow_facts;
 pub(in crate::view) mod nesting;

@@ -127,8 +127,12 @@ impl<'v, 'e> Flow<'v, 'e> {
     #[must_use]
     pub fn fields_looked_up(self, values: &[Value], read: At) -> Vec<Name> {
         let field_of_read = |field: &Field| match field {
-            Field::At(Term::Path(AccessPath { root: Root::Value(whole), fields })) => match fields.last() {
-                Some(Field::Name(name)) if self.sources(*whole).contains(&read) => Some(name.clone()),
+            // The state goes by a name of its own before the table is asked: `const from = order.status`.
+            Field::At(key) => match self.0.alias().resolve(key) {
+                Term::Path(AccessPath { root: Root::Value(whole), fields }) => match fields.last() {
+                    Some(Field::Name(name)) if self.sources(whole).contains(&read) => Some(name.clone()),
+                    _ => None,
+                },
                 _ => None,
             },
             _ => None,

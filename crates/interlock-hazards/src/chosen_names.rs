@@ -1,0 +1,60 @@
+//! Names that a file is only given where nothing has them yet: the check decides under which name the file is written, not whether it is.
+//!
+//! ```text
+//! while (D / name).exists():          // both find `note_1.md` free
+//!     count += 1
+//!     name = f"note_{count}.md"
+//! (D / name).write_text(text)         // and both write it
+//! ```
+//!
+//! A name that carries chance or the time is nobody else's, and is left out here.
+
+use interlock_model::ir::{Aspect, Effect, Exit, Fresh, Op, Resource, Term, Value};
+
+use crate::view::{At, Entry, Kinds};
+
+/// The checks by which the name that an act goes by was found to be free, each with the read that asked.
+pub(crate) fn chosen_names(entry: &Entry<'_>, act: At) -> Vec<(At, At)> {
+    let Some(Resource::File(name)) = entry.resource(act) else { return vec![] };
+    let named = entry.flow().values_in(name);
+    let is_fresh = |fresh: Fresh| entry.flow().is_made_of_fresh(&named, fresh);
+    if named.is_empty() || is_fresh(Fresh::Random) || is_fresh(Fresh::Time) {
+        return vec![];
+    }
+    let asks = |op: &Op| matches!(op, Op::Read { aspect: Aspect::Existence, of: Resource::File(_), .. });
+    let reads = entry.all(Kinds::READ, asks).take_while(|read| *read < act);
+    let reads: Vec<At> = reads.filter(|read| entry.alias().overlap(*read, act).is_some()).collect();
+    let checks = |read: At| {
+        let asked = move |check: &At| entry.flow().checked_reads(*check).any(|from| from == read);
+        entry.steps_of(Kinds::CHECK).filter(move |check| read < *check && *check < act).filter(asked)
+    };
+    reads
+        .iter()
+        .flat_map(|read| checks(*read).map(|check| (check, *read)))
+        .filter(|(check, _)| ends_search(entry, *check, act, name) || renames(entry, *check, &named))
+        .collect()
+}
+
+/// Whether a check ends a loop that tries one name after another, and the act behind it goes by the last one.
+fn ends_search(entry: &Entry<'_>, check: At, act: At, name: &Term) -> bool {
+    let Some(head) = entry.control().loops(check).last().copied() else { return false };
+    let Some(Op::Check { then, otherwise, .. }) = entry.op(check) else { return false };
+    let breaks = [then, otherwise]
+        .into_iter()
+        .any(|way| matches!(way.last(), Some(Effect { op: Op::Exit(Exit::Break), .. })));
+    let tried = |value: &Value| {
+        let carried = |value: &Value| entry.flow().is_carried(*value);
+        carried(value) || entry.flow().backward_slice(&[*value]).iter().any(carried)
+    };
+    breaks && !entry.control().encloses(head, act) && entry.flow().values_in(name).iter().any(tried)
+}
+
+/// Whether another name is made up where a check finds that the first is taken.
+fn renames(entry: &Entry<'_>, check: At, named: &[Value]) -> bool {
+    let made_there = |value: &Value| {
+        entry.flow().definition_site(*value).is_some_and(|site| {
+            entry.control().encloses(check, site) && entry.control().answer(check, site) == Some(true)
+        })
+    };
+    named.iter().any(|name| entry.flow().inputs(*name).iter().any(made_there))
+}
