@@ -77,9 +77,11 @@ fn reads_again(pair: &CheckAct<'_, '_>, later: &CheckAct<'_, '_>) -> bool {
 /// Whether what the first read has found, or one of the things in it, is put as it was into all that the later one has found: `todos[id] = changed`,
 /// with `changed` made of what was read before. The later read keeps the others, and not that one.
 fn puts_into_later(pair: &CheckAct<'_, '_>, later: &CheckAct<'_, '_>) -> bool {
-    let written = written_values(pair.entry, pair.act);
     let flow = pair.entry.flow();
-    flow.holds_whole(&written, pair.read) && flow.holds_whole(&written, later.read)
+    // Side by side, neither of the two is in the other.
+    let has_both =
+        |value: &Value| flow.holds_whole(&[*value], pair.read) && flow.holds_whole(&[*value], later.read);
+    written_values(pair.entry, pair.act).iter().any(has_both)
 }
 
 /// Whether something outside the process is overwritten with what was made of an older state of it.
