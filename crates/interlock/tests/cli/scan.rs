@@ -301,7 +301,7 @@ fn a_suppression_silences_and_the_configuration_decides() {
     let off: String = lines(&json(&scan(tree(&[("index.ts", RACY)]).path(), &["--format", "json"])))
         .iter()
         .map(|(hazard, _)| format!("{hazard} = \"off\"\n"))
-        .collect::<std::collections::BTreeSet<_>>()
+        .collect::<BTreeSet<_>>()
         .into_iter()
         .collect();
     let quiet = tree(&[("index.ts", RACY), ("interlock.toml", &format!("[severity]\n{off}"))]);
