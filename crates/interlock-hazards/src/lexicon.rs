@@ -26,7 +26,7 @@ macro_rules! topics {
 
 topics! {
     AnotherEachTime, Answer, Answers, Asks, Begins, BesideArguments, Bound, Busy, Cache, CacheInMemory, Caller, ChangedAt, ChangesRows, ClearsUp, Closes, ClosingFlag, Computes, CutsOff, DoesOnce, Ends,
-    ExitsProcess, Failure, FileName, Fingerprint, FoundList, GivesTokens, Handles, Holders, InTransaction, IsFolder, KindOfFile, KindOfThing, Limit, LimitInitials, Log, LogStream, LooksUp, Maker, NameOfFile, NamesThing, Notes, Nothing,
+    ExitsProcess, Failure, FileName, Fingerprint, FoundList, GivesTokens, Handles, Holders, InTransaction, IsFolder, KindOfFile, KindOfThing, LetsGo, Limit, LimitInitials, Log, LogStream, LooksUp, Maker, NameOfFile, NamesThing, Notes, Nothing,
     Number,
     Once, OwnId, Owner, OwnerTogether, Pauses, Personal, Presence, Reads, Removes, Renewal, RequestWorked, Right, RoleHolder, Scratch, SetsState, Settles, Size, Switch, TellsPeople,
     Temporary, TidiedPath, ToClient, UnderWay, Unguessable, UsedAt, Version, VersionEnding, Waiting, WentWell, WhoCalls, Work, Wrapping,
@@ -109,6 +109,12 @@ impl Lexicon {
     #[must_use]
     pub fn gives_answer(&self, object: &str, method: &str) -> bool {
         self.has(Topic::Answer, object) && self.has(Topic::Answers, method)
+    }
+
+    /// Whether a method is, by its name, one by which somebody lets go of what was opened: `rows.Close()`.
+    #[must_use]
+    pub fn lets_go(&self, method: &str) -> bool {
+        self.has(Topic::LetsGo, method)
     }
 
     /// Whether a function of a library, by its name, makes the object by which others are reached and reaches nobody yet: `createClient`.

@@ -22,6 +22,9 @@ pub(crate) mod flag {
 /// would double it on every line.
 const MOST_PARTS: usize = 200;
 
+/// An item of a list with more items than this is not called like the first.
+const MOST_ALIKE: usize = 4;
+
 /// What an expression came to: how it is called, what it depends on, and what it is made of.
 #[derive(Debug, Clone)]
 pub(crate) struct Val {
@@ -88,6 +91,27 @@ impl Val {
                 Some(*value)
             }
             _ => None,
+        }
+    }
+
+    /// How an item of it is called: which one it is is not known, but whose. An item of a short list of things that are computed is
+    /// called like the first of them, for what is done to each is done to that.
+    pub(crate) fn entry(&self) -> Term {
+        match self.path_ref() {
+            Some(path) if self.flags & flag::STATE != 0 => return Term::Path(path.clone().at(Term::Unknown)),
+            _ => {}
+        }
+        match &self.shape {
+            Shape::List(items) if (2..=MOST_ALIKE).contains(&items.len()) => {
+                let is_computed = |item: &Arg| match &item.term {
+                    Term::Literal(_) => false,
+                    Term::Join(_) => true,
+                    _ => matches!(item.shape, Shape::Call(_) | Shape::Text(_)),
+                };
+                let first = items.first().filter(|_| items.iter().all(is_computed));
+                first.map_or(Term::Unknown, |first| first.term.clone())
+            }
+            _ => Term::Unknown,
         }
     }
 

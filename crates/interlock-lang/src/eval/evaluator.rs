@@ -345,14 +345,16 @@ impl<'f> Evaluator<'_, 'f> {
                         meaning = self.called(name);
                     }
                 }
-                Field::At(_) => {
+                Field::At(key) => {
                     if let Some(place) = &mut place {
                         place.push_str("[]");
                     }
                     meaning = match place.as_deref().map_or(AbstractValue::Unknown, |place| self.place(place))
                     {
                         AbstractValue::Unknown => match self.element(&meaning) {
-                            AbstractValue::Unknown if number == 0 => self.entry_of_list(at, &path.root),
+                            AbstractValue::Unknown if number == 0 => self
+                                .entry_of_list(at, &path.root)
+                                .or_else(|| self.beside(at, &path.root, key)),
                             known => known,
                         },
                         known => known,

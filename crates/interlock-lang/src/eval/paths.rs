@@ -2,9 +2,15 @@
 
 use std::sync::Arc;
 
-use interlock_model::ir::{AccessPath, FunctionId, Name};
+use interlock_model::ir::{AccessPath, FunctionId, Name, Root, Term};
 
-use super::{context::Context, evaluator::Evaluator, index::At, value::AbstractValue};
+use super::{
+    context::Context,
+    evaluator::Evaluator,
+    index::{At, Definition},
+    target::Reached,
+    value::AbstractValue,
+};
 use crate::{Arg, Shape};
 
 impl<'f> Evaluator<'_, 'f> {
@@ -171,6 +177,27 @@ impl<'f> Evaluator<'_, 'f> {
             AbstractValue::Plain => AbstractValue::Plain,
             _ => AbstractValue::Unknown,
         }
+    }
+
+    /// What a call gives at a place among several things, as the function that it reaches declares them.
+    pub(crate) fn beside(&self, at: FunctionId, root: &Root, key: &Term) -> AbstractValue<'f> {
+        let (Root::Value(value), Term::Literal(key)) = (root, key) else { return AbstractValue::Unknown };
+        let Ok(place) = key.parse::<u32>() else { return AbstractValue::Unknown };
+        let function = match self.definition(at, *value) {
+            Some(Definition::Returned(function)) => Some(*function),
+            Some(Definition::Call(number)) => {
+                let site = self.flat.sites.get(*number as usize);
+                site.and_then(|site| match self.reached(site) {
+                    Reached::Function(function, _) => Some(function),
+                    _ => None,
+                })
+            }
+            _ => None,
+        };
+        let about = function.and_then(|function| self.flat.about.get(function.0 as usize));
+        let mut declared = about.into_iter().flat_map(|about| &about.side_by_side);
+        let declared = declared.find(|(number, _)| *number == place);
+        declared.map_or(AbstractValue::Unknown, |(_, path)| self.declared(path))
     }
 
     /// The objects that are written into an object as it is made. Which function is called by its key is told by the key.

@@ -63,6 +63,8 @@ pub(crate) struct About {
     pub(crate) holds: bool,
     /// The declared type of what it returns.
     pub(crate) returns: Option<Box<AccessPath>>,
+    /// The declared types of several things that it returns, each with its place among them.
+    pub(crate) side_by_side: Box<[(u32, AccessPath)]>,
     /// By which path it is called.
     pub(crate) bound: Option<AccessPath>,
     /// The first function of its module.
@@ -121,11 +123,13 @@ impl Flat {
                 mut items,
                 mut returned,
                 mut returns,
+                mut side_by_side,
                 mut bound,
             } = lowered;
             mover.span(&mut function.span);
             visit::block(mover, &mut function.body);
             types.iter_mut().for_each(|(_, declared)| visit::path(mover, declared));
+            side_by_side.iter_mut().for_each(|(_, declared)| visit::path(mover, declared));
             let met = mover.functions_met;
             for (_, arg) in locals.iter_mut().chain(&mut items) {
                 visit::arg(mover, arg);
@@ -146,6 +150,7 @@ impl Flat {
                 returned: returned.into(),
                 holds,
                 returns: returns.map(Box::new),
+                side_by_side: side_by_side.into(),
                 bound,
                 module,
                 file,

@@ -71,6 +71,7 @@ pub(crate) struct Head {
     pub(crate) parameters: Vec<Value>,
     pub(crate) parent: Option<u32>,
     pub(crate) returns: Option<AccessPath>,
+    pub(crate) side_by_side: Vec<(u32, AccessPath)>,
     pub(crate) bound: Option<AccessPath>,
     pub(crate) starts_up: bool,
 }
@@ -116,6 +117,7 @@ impl Cx {
             parent: head.parent,
             types: self.types,
             returns: head.returns,
+            side_by_side: head.side_by_side,
             bound: head.bound,
             locals: self.locals,
             items: self.items,

@@ -155,6 +155,8 @@ pub struct Lowered {
     pub types: Vec<(Value, AccessPath)>,
     /// The declared type of what it returns, unwrapped of `Promise`.
     pub returns: Option<AccessPath>,
+    /// The declared types of several things that it returns, each with its place among them: `(Reader, Writer, error)`.
+    pub side_by_side: Vec<(u32, AccessPath)>,
     /// For a function that is a named global, member or nested declaration: the path by which it is called.
     pub bound: Option<AccessPath>,
     /// The locals that are given an object, a list, a function or the result of a call where they are made: `const tools = [ … ]`.
@@ -198,6 +200,7 @@ impl From<Function> for Lowered {
             parent: None,
             types: vec![],
             returns: None,
+            side_by_side: vec![],
             bound: None,
             locals: vec![],
             items: vec![],

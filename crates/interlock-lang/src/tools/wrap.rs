@@ -33,6 +33,9 @@ const STEPS: usize = 48;
 /// How many wrappers may be around each other.
 const DEPTH: usize = 8;
 
+/// How many names are followed to what is called.
+const NAMES: usize = 4;
+
 /// The copies that were made.
 #[derive(Debug, Default)]
 pub(super) struct Wrapped {
@@ -318,8 +321,20 @@ impl Rewrite<'_, '_> {
     /// The known function that a term is, with what it takes along.
     fn of(&self, term: &Term) -> Option<(FunctionId, Vec<Term>)> {
         let Term::Path(path) = term else { return None };
-        let position = self.known.iter().position(|known| known.is_at(path))?;
-        self.calls.get(position).cloned()
+        let mut path = path;
+        // `const run = tool.run; return run(args)`: the same under other names.
+        for _ in 0..=NAMES {
+            if let Some(position) = self.known.iter().position(|known| known.is_at(path)) {
+                return self.calls.get(position).cloned();
+            }
+            let Root::Value(value) = &path.root else { return None };
+            match self.index.definition(self.original, *value)? {
+                Definition::Path(meant) if path.fields.is_empty() => path = meant,
+                Definition::Term(Term::Path(meant)) if path.fields.is_empty() => path = meant,
+                _ => return None,
+            }
+        }
+        None
     }
 
     /// Puts a known function in place of what is called. Answers with the object whose member that is.

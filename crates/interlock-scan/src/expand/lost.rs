@@ -282,8 +282,8 @@ impl Judge<'_> {
         let may_be_own = || self.touching.names.get(method).is_some_and(|at_once| waited || *at_once);
         // `pending.resolve(answer)`: what is done then is done by whoever waits.
         let settles = || !waited && self.lexicon.settles_promise(method);
-        // Who is not waited for works on what it is handed, and who only asks leaves all as it was.
-        let acts_outside = || waited && !self.lexicon.only_asks(method);
+        // Who is not waited for works on what it is handed, who only asks leaves all as it was, and so does who lets go.
+        let acts_outside = || waited && !self.lexicon.only_asks(method) && !self.lexicon.lets_go(method);
         match kind {
             // A method of a client may make a client of the business; a function that is exported makes what its library is for.
             LossKind::UnknownLibrary => {

@@ -281,18 +281,24 @@ impl<'f> Contexts<'f> {
     fn member_of(&self, of: AbstractValue<'f>, name: &str) -> AbstractValue<'f> {
         match of {
             AbstractValue::Object(members, at) => {
+                // What the type of a literal says of a field is said of all its values: the literal's own goes before it.
+                let mut of_type = AbstractValue::Unknown;
                 for (key, arg) in members.iter().rev() {
                     if &**key == name {
                         return self.evaluate(arg, &at);
                     }
                     if &**key == "..." {
-                        let found = self.member(self.evaluate(arg, &at), name);
-                        if !found.is_unknown() {
+                        let spread = self.evaluate(arg, &at);
+                        let typed = matches!(spread, AbstractValue::Class(_));
+                        let found = self.member(spread, name);
+                        if typed {
+                            of_type = found;
+                        } else if !found.is_unknown() {
                             return found;
                         }
                     }
                 }
-                AbstractValue::Unknown
+                of_type
             }
             AbstractValue::Entries(entries) => entries
                 .iter()

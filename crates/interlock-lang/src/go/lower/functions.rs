@@ -160,9 +160,13 @@ impl<'a> Lowerer<'a> {
         self.statements(&it.body);
         self.results = results;
         let returns = self.returned_type(it);
+        let side_by_side = self.returned_types(it);
         let span = self.span(it.at);
         let parent = self.facts.functions.get(id as usize).and_then(|facts| facts.parent);
-        self.finish(Head { span, captures, parameters, parent, returns, bound, starts_up }, outer);
+        self.finish(
+            Head { span, captures, parameters, parent, returns, side_by_side, bound, starts_up },
+            outer,
+        );
         self.undo(mark);
         self.at = at;
     }
@@ -212,6 +216,15 @@ impl<'a> Lowerer<'a> {
             [first, last] if is_beside(&last.type_) => self.type_path(&first.type_),
             _ => None,
         }
+    }
+
+    /// What a function returns that returns several things: an interface is only told by what is declared.
+    fn returned_types(&mut self, it: &'a Function<'a>) -> Vec<(u32, AccessPath)> {
+        if it.results.len() < 2 {
+            return vec![];
+        }
+        let types = (0..).zip(&it.results);
+        types.filter_map(|(place, result)| Some((place, self.type_path(&result.type_)?))).collect()
     }
 
     /// The type of something that was written out here.

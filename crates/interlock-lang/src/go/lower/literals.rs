@@ -106,6 +106,12 @@ impl<'a> Lowerer<'a> {
                 None => "".into(),
             };
             let val = self.expression(&element.value);
+            // What a call gives is called like the field that it is put into.
+            if let (Kind::Call(..), Some(made), false) =
+                (&element.value.kind, val.only_value(), keyed || name.is_empty())
+            {
+                self.rename(made, name.clone());
+            }
             merge(&mut values, &val.values);
             members.push((name, val.into_arg()));
         }

@@ -79,10 +79,7 @@ impl<'a> Lowerer<'a> {
         let assigned = self.assigned_in(at.0);
         let turn = self.begin_turn(&assigned, Some(item));
         // Which entry it is is not known, but whose.
-        let term = match whole.path_ref() {
-            Some(path) if whole.flags & flag::STATE != 0 => Term::Path(path.clone().at(Term::Unknown)),
-            _ => Term::Unknown,
-        };
+        let term = whole.entry();
         self.push(Op::Derive { into: item, from: whole.values.clone(), term });
         let symbols = left.iter().filter_map(|it| self.facts.meant(it.at.0)).collect::<Vec<_>>();
         self.ranged.extend(symbols);

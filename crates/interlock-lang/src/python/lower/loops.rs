@@ -42,10 +42,7 @@ impl<'a> Lowerer<'a> {
                 this.push(Op::Suspend);
             }
             // Which entry it is is not known, but whose.
-            let term = match whole.path_ref() {
-                Some(path) if whole.flags & flag::STATE != 0 => Term::Path(path.clone().at(Term::Unknown)),
-                _ => Term::Unknown,
-            };
+            let term = whole.entry();
             this.push(Op::Derive { into: item, from: whole.values.clone(), term });
             let flags = whole.flags & flag::STATE | counter;
             this.assign_to(&it.target, Val { direct: Some(item), ..Val::of(item, flags) });

@@ -142,6 +142,7 @@ impl Cx {
             parent: head.parent,
             types: cut_off(&mut types, 0),
             returns: head.returns,
+            side_by_side: vec![],
             bound: head.bound,
             locals: cut_off(&mut locals, 0),
             items: cut_off(&mut items, 0),

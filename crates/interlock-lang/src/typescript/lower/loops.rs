@@ -162,10 +162,7 @@ impl<'a> Lowerer<'a> {
                 this.push(Op::Suspend);
             }
             // Which entry it is is not known, but whose.
-            let term = match whole.path_ref() {
-                Some(path) if whole.flags & flag::STATE != 0 => Term::Path(path.clone().at(Term::Unknown)),
-                _ => Term::Unknown,
-            };
+            let term = whole.entry();
             this.push(Op::Derive { into: item, from: whole.values.clone(), term });
             let val = Val { direct: Some(item), ..Val::of(item, whole.flags & flag::STATE) };
             match left {
