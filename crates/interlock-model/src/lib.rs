@@ -40,7 +40,9 @@ pub use plan::{CallSet, Delivery, Fault, Oracle, Perturbation, PlannedCall, Race
 pub use policy::{
     IdempotencyKey, InvalidKey, InvalidRate, KeyPart, KeyTemplate, Mode, Per, Rate, ToolPolicy,
 };
-pub use proof::{Evidence, LegalOutcome, Outcome, ProofReport, Seen, SetReport, StaleWindow, Writers};
+pub use proof::{
+    Evidence, Learnt, LegalOutcome, Outcome, ProofReport, Seen, SetReport, StaleWindow, Writers,
+};
 pub use reference::NoSuchAnswer;
 pub use remedy::{Primitive, Remedy, Site};
 pub use report::{Coverage, Grade, Listed, NotFollowed, Rating, Report, ToolCoverage};

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::{CallSet, Confinement, Explored, History, Schedule, Verdict};
+use crate::{CallSet, Confinement, Explored, History, PlannedCall, Schedule, Verdict};
 
 /// All that `prove` has to say about a server.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,6 +27,23 @@ pub struct ProofReport {
     pub took: Duration,
     /// What was left out and why: tools that were not called, techniques that do not apply.
     pub notes: Vec<String>,
+    /// What was learnt of the arguments of the tools that write, where nobody said which calls to make.
+    pub learnt: Vec<Learnt>,
+}
+
+/// What was learnt of one tool's arguments, so that somebody who knows better can correct it.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Learnt {
+    /// The tool.
+    pub tool: String,
+    /// Calls that were made before it worked.
+    pub setup: Vec<PlannedCall>,
+    /// The call that worked, if one did.
+    pub works: Option<PlannedCall>,
+    /// For each argument of that call, where its value comes from, in words.
+    pub sources: Vec<(String, String)>,
+    /// Calls that were refused, and in what words.
+    pub refused: Vec<(PlannedCall, String)>,
 }
 
 /// How many of the tools that write met others, or themselves.

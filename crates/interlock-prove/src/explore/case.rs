@@ -40,6 +40,8 @@ pub(crate) struct Case {
     pub(super) gave_up: Vec<String>,
     /// Whether its calls change something that nothing shows.
     is_blind: bool,
+    /// Whether its calls cannot be compared, not even one after another.
+    is_undecided: bool,
 }
 
 enum State {
@@ -88,6 +90,7 @@ impl Case {
             suspicion: None,
             gave_up: Vec::new(),
             is_blind,
+            is_undecided: false,
         }
     }
 
@@ -104,6 +107,17 @@ impl Case {
             State::Refused(why) if !self.by_hand && self.findings.is_empty() => Some(why),
             _ => None,
         }
+    }
+
+    /// Whether nothing can be said of its calls, nothing odd was seen of them either, and no finding of a scan nor a person asked for them.
+    pub(crate) fn says_nothing(&self) -> bool {
+        let is_asked_for = self.by_hand || !self.findings.is_empty();
+        let is_mute = match self.state {
+            State::Unknown(_) => self.is_undecided,
+            State::Open | State::Done => self.is_blind && self.suspicion.is_none(),
+            _ => false,
+        };
+        is_mute && !is_asked_for
     }
 
     pub(crate) fn was_tried(&self) -> bool {
@@ -200,7 +214,10 @@ impl Case {
                     None => State::Open,
                 },
             },
-            Err(unstable) => State::Unknown(unstable.to_string()),
+            Err(unstable) => {
+                self.is_undecided = true;
+                State::Unknown(unstable.to_string())
+            }
         }
     }
 

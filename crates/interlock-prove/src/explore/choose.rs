@@ -7,7 +7,9 @@ use std::{
 };
 
 use async_trait::async_trait;
-use interlock_model::{Answer, CallSet, Effectful, Fault, Fingerprint, PlannedCall, Surface, ToolSurface};
+use interlock_model::{
+    Answer, CallSet, Effectful, Fault, Fingerprint, Learnt, PlannedCall, Surface, ToolSurface,
+};
 use serde_json::Value;
 use strsim::jaro_winkler;
 
@@ -35,12 +37,14 @@ pub(super) struct Choice {
     pub(super) writers: Option<BTreeSet<String>>,
     /// Whether more is chosen when these have been tried.
     pub(super) more: bool,
+    /// What was learnt of arguments until now.
+    pub(super) learnt: Vec<Learnt>,
 }
 
 impl Choice {
     /// Sets that somebody wanted; what else the server has was not asked for.
     fn wanted(sets: Vec<Chosen>) -> Self {
-        Self { sets, no_writer: None, writers: None, more: false }
+        Self { sets, no_writer: None, writers: None, more: false, learnt: Vec::new() }
     }
 
     /// Sets from everything that a survey found.
@@ -48,7 +52,7 @@ impl Choice {
         let may_write = |tool: &&ToolSurface| tool.effect != Effectful::Reads && !tool.samples.is_empty();
         let known = found.surface.tools.iter().filter(may_write).map(|tool| &tool.name);
         let writers = Some(known.chain(&found.not_reached).cloned().collect());
-        Self { sets, no_writer: no_writer(found), writers, more: false }
+        Self { sets, no_writer: no_writer(found), writers, more: false, learnt: found.learnt.clone() }
     }
 }
 
@@ -162,7 +166,8 @@ impl<'l> Chooser<'l> {
                 let from = from::sets(&findings, &found.surface, &found.left_alone);
                 notes.extend(left_out(from.left_out));
                 let chosen = |(set, findings)| Chosen::picked(set, findings, &found.surface);
-                Ok(Choice::wanted(from.sets.into_iter().map(chosen).collect()))
+                let sets = from.sets.into_iter().map(chosen).collect();
+                Ok(Choice { learnt: found.learnt.clone(), ..Choice::wanted(sets) })
             }
             Some(Ask::Everything { findings }) => {
                 progress.doing("asking for the tools");
@@ -242,7 +247,7 @@ impl Stages<'_> {
             self.chosen.extend(now.iter().map(|(set, _)| set.clone()));
             let chosen = |(set, findings)| Chosen::picked(set, findings, &surface);
             let sets = now.into_iter().map(chosen).collect();
-            return Ok(Choice { more: true, ..Choice::wanted(sets) });
+            return Ok(Choice { more: true, learnt: self.surveyor.learnt(), ..Choice::wanted(sets) });
         }
         if self.next == Stage::Over {
             return Ok(Choice::wanted(Vec::new()));
@@ -263,7 +268,8 @@ impl Stages<'_> {
             if !sets.is_empty() {
                 self.check_fresh().await?;
                 self.chosen.extend(sets.iter().map(|chosen| chosen.set.clone()));
-                return Ok(Choice { more: true, ..Choice::wanted(sets) });
+                let learnt = self.surveyor.learnt();
+                return Ok(Choice { more: true, learnt, ..Choice::wanted(sets) });
             }
         }
         self.check_fresh().await?;

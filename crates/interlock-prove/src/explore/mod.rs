@@ -66,14 +66,14 @@ pub async fn prove(request: Request, progress: &dyn Progress) -> Result<Proved, 
     let ladder = Ladder::new(&lab.target, &request.perturbations, &deliveries, &mut notes);
     let mut chooser = Chooser::new(request.ask, &lab, bounds);
     let mut cases: Vec<Case> = Vec::new();
-    let (mut no_writer, mut writers) = (None, None);
+    let (mut no_writer, mut writers, mut learnt) = (None, None, Vec::new());
     let is_cut_short = loop {
         let choice = match setting.within(chooser.next(progress, &mut notes)).await {
             Some(choice) => choice?,
             None if progress.enough() || !cases.is_empty() => break true,
             None => return Err(Trouble::Spent(request.budget.time)),
         };
-        (no_writer, writers) = (choice.no_writer, choice.writers);
+        (no_writer, writers, learnt) = (choice.no_writer, choice.writers, choice.learnt);
         let first = cases.len();
         for chosen in choice.sets {
             match unsuitable(&chosen.set, &request.target) {
@@ -121,9 +121,10 @@ pub async fn prove(request: Request, progress: &dyn Progress) -> Result<Proved, 
         notes.push(note);
         cases.retain(|case| case.is_idle().is_none());
     }
-    let tried = cases.into_iter().filter(Case::was_tried);
+    cases.retain(Case::was_tried);
+    let verdict = verdict_over(&cases, writers.as_ref());
+    let tried = cases.into_iter();
     let (findings, sets): (Vec<_>, Vec<_>) = tried.map(|case| (case.fingerprints(), case.report())).unzip();
-    let verdict = Verdict::worst(sets.iter().map(|set| set.verdict));
     let untried = writers.as_ref().map(|writers| untried(writers, &sets));
     let slow = writers.as_ref().and_then(|writers| slow_to_start(to_start, writers.len(), side_by_side));
     // Readers that do not get into each other's way say nothing of those that write, and writers that do not nothing of others.
@@ -155,7 +156,8 @@ pub async fn prove(request: Request, progress: &dyn Progress) -> Result<Proved, 
     }
     let isolation = request.restraint.isolation().clone();
     let took = begin.elapsed();
-    let report = ProofReport { target, verdict, reason, writers, isolation, sets, explored, took, notes };
+    let report =
+        ProofReport { target, verdict, reason, writers, isolation, sets, explored, took, notes, learnt };
     Ok(Proved { report, findings })
 }
 
@@ -170,6 +172,18 @@ fn idle(cases: &[Case]) -> Option<String> {
     let named: Vec<&str> = idle.iter().take(MOST_NAMED).map(|(case, _)| case.set.name.as_str()).collect();
     let others = if idle.len() > MOST_NAMED { " and others" } else { "" };
     Some(format!("{}{others}: {why}", named.join(", ")))
+}
+
+/// The worst of the sets. One that says nothing, because its calls cannot be compared, takes nothing from what held of the same writers in others.
+fn verdict_over(cases: &[Case], writers: Option<&BTreeSet<String>>) -> Verdict {
+    let calls = |case: &Case, tool: &str| case.set.calls.iter().any(|call| call.tool == tool);
+    let held = |tool: &str| cases.iter().any(|case| case.verdict() == Verdict::Held && calls(case, tool));
+    let is_covered = |case: &&Case| {
+        let Some(writers) = writers.filter(|_| case.says_nothing()) else { return false };
+        let mut its_own = case.set.calls.iter().filter(|call| writers.contains(&call.tool)).peekable();
+        its_own.peek().is_some() && its_own.all(|call| held(&call.tool))
+    };
+    Verdict::worst(cases.iter().filter(|case| !is_covered(case)).map(Case::verdict))
 }
 
 /// The writers that met nobody, in no set.

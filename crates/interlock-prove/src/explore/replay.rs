@@ -93,5 +93,16 @@ pub async fn replay(
     let explored = set.explored.clone();
     let isolation = request.restraint.isolation().clone();
     let (sets, took) = (vec![set], begin.elapsed());
-    Ok(ProofReport { target, verdict, reason: None, writers: None, isolation, sets, explored, took, notes })
+    Ok(ProofReport {
+        target,
+        verdict,
+        reason: None,
+        writers: None,
+        isolation,
+        sets,
+        explored,
+        took,
+        notes,
+        learnt: Vec::new(),
+    })
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use interlock_model::{Fault, Oracle, PlannedCall, ProofReport, SetReport};
+use interlock_model::{Fault, Learnt, Oracle, PlannedCall, ProofReport, SetReport};
 use serde_json::Value;
 
 use super::words;
@@ -11,18 +11,40 @@ use crate::clean;
 /// A plan has no more sets than this; those that say most come first.
 const MOST_SETS: usize = 200;
 
-/// Writes the calls of all sets as a plan, each with what came of it; what was not called, and why, stands above them.
+/// Writes the calls of all sets as a plan, each with what came of it; what was not called, and why, stands above them, and what was learnt of
+/// arguments: a tool of which no call worked is a set of its own that waits behind `#` for somebody to correct it.
 #[must_use]
 pub fn write(report: &ProofReport) -> String {
     let mut out = format!("# {}\n# {}\n", clean::line(&report.target), clean::line(&words::headline(report)));
     for note in &report.notes {
         let _ = writeln!(out, "# {}", clean::line(note));
     }
+    for learnt in &report.learnt {
+        out.push_str(&told(learnt));
+    }
     for set in report.sets.iter().take(MOST_SETS) {
         out.push_str(&one(set));
     }
     if let Some(left @ 1..) = report.sets.len().checked_sub(MOST_SETS) {
         let _ = writeln!(out, "\n# {left} more are left out: a plan has at most {MOST_SETS}");
+    }
+    out
+}
+
+/// What was learnt of one tool, behind `#`.
+fn told(learnt: &Learnt) -> String {
+    let mut out = format!("\n# {}\n", clean::line(&words::learnt(learnt)));
+    for refused in words::refused(learnt) {
+        let _ = writeln!(out, "#   {}", clean::line(&refused));
+    }
+    let last = learnt.refused.last().filter(|_| learnt.works.is_none());
+    if let Some((last, _)) = last {
+        out.push_str("# Corrected, and without the signs in front, it is tried:\n# [[set]]\n");
+        if !learnt.setup.is_empty() {
+            let setup: Vec<String> = learnt.setup.iter().map(call).collect();
+            let _ = writeln!(out, "# setup = [{}]", clean::line(&setup.join(", ")));
+        }
+        let _ = writeln!(out, "# calls = [{}]", clean::line(&call(last)));
     }
     out
 }
@@ -153,11 +175,43 @@ mod tests {
             explored: Default::default(),
             took: Default::default(),
             notes: vec!["`drop` is not called\n[[set]]".into()],
+            learnt: vec![
+                Learnt {
+                    tool: "pay".into(),
+                    setup: vec![PlannedCall::new("open", json!({"path": "{scratch}/a.txt"}))],
+                    works: Some(PlannedCall::new("pay", json!({"amount": 10, "to": "bob"}))),
+                    sources: vec![
+                        ("amount".into(), "made up".into()),
+                        ("to".into(), "the answer of open".into()),
+                    ],
+                    refused: vec![(
+                        PlannedCall::new("pay", json!({"to": "item-a"})),
+                        "no such\n[[set]]".into(),
+                    )],
+                },
+                Learnt {
+                    tool: "book".into(),
+                    refused: vec![(
+                        PlannedCall::new("book", json!({"on": "it's\n[[set]]"})),
+                        "no date".into(),
+                    )],
+                    ..Learnt::default()
+                },
+            ],
         };
         expect![[r#"
             # node server.js rm -r
             # unknown: not every writer was tried
             # `drop` is not called [[set]]
+
+            # pay {"amount":10,"to":"bob"}: amount is made up, to is the answer of open; open {"path":"{scratch}/a.txt"} was called first
+            #   refused: pay {"to":"item-a"}: no such [[set]]
+
+            # book: no call that we know to make worked
+            #   refused: book {"on":"it's\n[[set]]"}: no date
+            # Corrected, and without the signs in front, it is tried:
+            # [[set]]
+            # calls = ["book {\"on\":\"it's\\n[[set]]\"}"]
 
             # held: every outcome is one
             [[set]]

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use interlock_model::{
-    Answer, CallSet, Confinement, Delivery, Explored, LegalOutcome, Outcome, Perturbation, ProofReport,
-    Schedule, Seen, Verdict, Writers,
+    Answer, CallSet, Confinement, Delivery, Explored, Learnt, LegalOutcome, Outcome, Perturbation,
+    PlannedCall, ProofReport, Schedule, Seen, Verdict, Writers,
 };
 
 use crate::summary::counted;
@@ -208,6 +208,36 @@ pub(super) fn name(set: &CallSet) -> String {
     } else {
         set.name.clone()
     }
+}
+
+/// What was learnt of one tool: the call that worked, and where its values come from.
+#[must_use]
+pub(crate) fn learnt(learnt: &Learnt) -> String {
+    let Some(works) = &learnt.works else {
+        return format!("{}: no call that we know to make worked", learnt.tool);
+    };
+    let sources: Vec<String> =
+        learnt.sources.iter().map(|(argument, from)| format!("{argument} is {from}")).collect();
+    let first: Vec<String> = learnt.setup.iter().map(written).collect();
+    let mut said = written(works);
+    if !sources.is_empty() {
+        said += &format!(": {}", sources.join(", "));
+    }
+    if !first.is_empty() {
+        let were = if first.len() == 1 { "was" } else { "were" };
+        said += &format!("; {} {were} called first", first.join(", "));
+    }
+    said
+}
+
+/// The calls of a tool that were refused, and in what words.
+pub(crate) fn refused(learnt: &Learnt) -> impl Iterator<Item = String> {
+    learnt.refused.iter().map(|(call, said)| format!("refused: {}: {said}", written(call)))
+}
+
+/// A call as `--call` takes it.
+fn written(call: &PlannedCall) -> String {
+    if call.arguments.is_null() { call.tool.clone() } else { format!("{} {}", call.tool, call.arguments) }
 }
 
 #[cfg(test)]

@@ -41,7 +41,9 @@ pub(super) async fn fetch_by_uv(
         _ => "uv".to_owned(),
     };
     let variables = [("UV_TOOL_DIR", "tools"), ("UV_TOOL_BIN_DIR", "bin")];
-    install(given, &uv, &["tool", "install", "--quiet"], wanted, &variables, progress).await
+    // Unlike pip, uv leaves bytecode to the first start; here every instance would be the first, because none may write beside the code.
+    let verb = ["tool", "install", "--quiet", "--compile-bytecode"];
+    install(given, &uv, &verb, wanted, &variables, progress).await
 }
 
 pub(super) async fn fetch_by_pipx(

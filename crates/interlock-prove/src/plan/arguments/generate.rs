@@ -9,6 +9,7 @@ use super::{
     Pool, Source, Want,
     leaf::{self, Choice},
     name::{Named, Role, names_folder, singular},
+    sql,
 };
 use crate::plan::listing::Listing;
 
@@ -19,6 +20,7 @@ const MOST_ITEMS: u64 = 16;
 
 pub(super) struct Generator<'g> {
     root: &'g Value,
+    tool: &'g Listing,
     noun: Option<&'g str>,
     /// Whether folders shall be there. Who only looks has nothing to look at elsewhere.
     there: bool,
@@ -42,6 +44,7 @@ impl<'g> Generator<'g> {
         let looks = tool.looks_like_reader();
         Self {
             root: &tool.input_schema,
+            tool,
             noun,
             there: want.there || looks,
             on_folders: looks && names_folder(&words(&tool.name)),
@@ -73,7 +76,11 @@ impl<'g> Generator<'g> {
         match kind(&schema)? {
             "object" => self.object(&schema, depth, spoken_of),
             "array" => self.array(&schema, name, depth, spoken_of),
-            "string" => Some(Value::from(leaf::text(&schema, choice))),
+            "string" => {
+                let statement =
+                    sql::statement(self.tool, name, &schema, leaf::letter(choice), &leaf::said(choice));
+                Some(Value::from(statement.unwrap_or_else(|| leaf::text(&schema, choice))))
+            }
             "integer" => Some(leaf::number(&schema, choice, true)),
             "number" => Some(leaf::number(&schema, choice, false)),
             "boolean" => Some(Value::Bool(false)),
@@ -243,6 +250,7 @@ impl<'g> Generator<'g> {
             let want = Want { thing: self.want.thing + at, ..self.want.clone() };
             let inner = Generator {
                 root: self.root,
+                tool: self.tool,
                 noun: self.noun,
                 there: self.there,
                 on_folders: self.on_folders,

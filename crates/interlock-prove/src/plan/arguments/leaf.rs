@@ -43,10 +43,17 @@ const WORDS: &[(&str, &str)] = &[
     ("timezone", "UTC"),
     ("country", "DE"),
     ("color", "red"),
-    ("sql", "SELECT 1"),
     ("date", "2030-01-01"),
     ("time", "12:00:00"),
     ("phone", "+15550100"),
+    // Where something stands in a table.
+    ("cell", "A1"),
+    ("startcell", "A1"),
+    ("endcell", "B2"),
+    ("range", "A1:B2"),
+    ("cellrange", "A1:B2"),
+    ("delimiter", ","),
+    ("encoding", "utf-8"),
 ];
 
 /// A text for a schema of texts.
@@ -111,7 +118,12 @@ fn hinted(choice: Choice<'_>) -> String {
     }
 }
 
-fn letter(choice: Choice<'_>) -> char {
+/// What is said about a thing: another word for each variant.
+pub(super) fn said(choice: Choice<'_>) -> String {
+    format!("alpha beta {}", SAID.get(choice.variant % SAID.len()).copied().unwrap_or("one"))
+}
+
+pub(super) fn letter(choice: Choice<'_>) -> char {
     let at = choice.thing + usize::from(choice.named.is_other);
     ('a'..='z').nth(at % 26).unwrap_or('a')
 }

@@ -8,6 +8,7 @@ mod harvest;
 mod leaf;
 mod name;
 mod pattern;
+mod sql;
 
 use std::collections::BTreeMap;
 
@@ -17,6 +18,7 @@ use serde_json::{Map, Value};
 
 pub use harvest::{Found, Pool};
 pub(crate) use name::{Named, Role, noun_of_tool};
+pub(crate) use sql::making_table;
 
 use super::listing::Listing;
 

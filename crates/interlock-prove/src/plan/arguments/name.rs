@@ -119,6 +119,13 @@ const ROLES: &[(Role, &[&str])] = &[
             "seat",
             "card",
             "board",
+            "sheet",
+            "worksheet",
+            "column",
+            "notebook",
+            "namespace",
+            "conversation",
+            "thread",
         ],
     ),
 ];

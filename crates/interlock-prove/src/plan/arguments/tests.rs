@@ -249,3 +249,28 @@ fn who_looks_at_folders_looks_at_one_that_is_there() {
     let added = sampler("git_add", repository()).sample(&want, &Pool::default());
     assert_eq!(added, Some(json!({"repo_path": "{scratch}"})));
 }
+
+#[test]
+fn cells_have_addresses_and_sheets_have_names() {
+    let string = json!({"type": "string"});
+    check(
+        "fill_range",
+        object(json!({"sheet": string, "start_cell": string, "range": string, "text": string})),
+        expect![[r#"
+            {"range":"A1:B2","sheet":"sheet-a","start_cell":"A1","text":"alpha beta one"}
+            {"range":"A1:B2","sheet":"sheet-a","start_cell":"A1","text":"alpha beta two"}
+            {"range":"A1:B2","sheet":"sheet-b","start_cell":"A1","text":"alpha beta one"}"#]],
+    );
+}
+
+#[test]
+fn a_sheet_that_an_answer_names_is_taken() {
+    let string = json!({"type": "string"});
+    let sampler = sampler("fill_range", object(json!({"sheet": string, "text": string})));
+    let mut pool = Pool::default();
+    pool.learn("describe_workbook", &json!({}), &json!({"sheets": ["Tabelle1"]}), 0);
+    let seen = sampler.sample(&Want { source: Source::Seen, ..Want::default() }, &pool).unwrap();
+    assert_eq!(seen.get("sheet"), Some(&json!("Tabelle1")));
+    let made = sampler.sample(&Want { source: Source::Made, ..Want::default() }, &pool).unwrap();
+    assert_eq!(made.get("sheet"), Some(&json!("sheet-a")));
+}

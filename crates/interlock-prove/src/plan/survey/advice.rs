@@ -14,7 +14,7 @@ use serde_json::Value;
 use crate::{
     files::seeds,
     plan::{
-        arguments::{Named, Role, Sampler, Want, things},
+        arguments::{Named, Role, Sampler, Want, making_table, things},
         listing::Listing,
     },
 };
@@ -122,6 +122,14 @@ pub(super) fn wanted_files(call: &PlannedCall, refusal: &str) -> Option<PlannedC
     };
     let names: Vec<String> = paths.filter_map(|(_, value)| inside(value)).collect();
     seeds::of_files(names.iter().map(String::as_str))
+}
+
+/// The call that makes the table which a refused statement misses.
+pub(super) fn wanted_table(call: &PlannedCall, refusal: &str) -> Option<PlannedCall> {
+    let lower = refusal.to_lowercase();
+    let misses = lower.contains("table")
+        && ["no such", "not exist", "not found"].iter().any(|word| lower.contains(word));
+    if misses { making_table(call) } else { None }
 }
 
 /// Whether a refusal names a tool: as it is written, or as words behind each other.

@@ -6,6 +6,7 @@
 
 mod advice;
 mod change;
+mod learnt;
 mod look;
 mod more;
 mod named;
@@ -15,7 +16,7 @@ mod write;
 use std::{
     collections::BTreeMap,
     sync::{
-        Arc,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst},
     },
     time::{Duration, Instant},
@@ -23,11 +24,11 @@ use std::{
 
 use async_trait::async_trait;
 use futures_util::future::join_all;
-use interlock_model::{Answer, Effectful, PlannedCall, Surface, ToolSurface};
+use interlock_model::{Answer, Effectful, Learnt, PlannedCall, Surface, ToolSurface};
 use serde_json::Value;
 
 pub use self::named::{NamedCalls, ShownBy, shown_by};
-use self::write::Known;
+use self::{learnt::Refusals, setup::Setups, write::Known};
 use super::{
     arguments::{Pool, Sampler, things},
     denial::{begins_like_one, is_denied},
@@ -88,6 +89,8 @@ pub struct Survey {
     pub cut_short: bool,
     /// A reader that shows on a fresh instance what was done on another.
     pub left_behind: Option<String>,
+    /// What was learnt of the arguments of writers.
+    pub learnt: Vec<Learnt>,
 }
 
 /// Finds out what the tools of a `tools/list` answer do.
@@ -123,6 +126,8 @@ impl<'r> Surveyor<'r> {
             left: bounds.calls.into(),
             end: Instant::now() + bounds.time,
             is_over: AtomicBool::new(false),
+            refusals: Mutex::default(),
+            setups: Mutex::default(),
         };
         let (readers, others): (Vec<_>, Vec<_>) =
             samplers.iter().cloned().partition(|sampler| sampler.tool().looks_like_reader());
@@ -211,6 +216,12 @@ impl<'r> Surveyor<'r> {
         }
     }
 
+    /// What was learnt by now of the arguments of the tools that were called as writers.
+    pub fn learnt(&self) -> Vec<Learnt> {
+        let refusals = self.meter.refusals.lock().unwrap_or_else(PoisonError::into_inner);
+        self.samplers.iter().filter_map(|sampler| refusals.of(sampler, &self.seen)).collect()
+    }
+
     /// Tools that are not called because they look as if they could destroy something.
     pub fn left_alone(&self) -> &[String] {
         &self.left_alone
@@ -254,6 +265,7 @@ impl<'r> Surveyor<'r> {
             not_reached: self.open.iter().map(|sampler| sampler.tool().name.clone()).collect(),
             cut_short: self.cut_short,
             left_behind,
+            learnt: self.learnt(),
         }
     }
 }
@@ -294,6 +306,10 @@ pub(super) struct Meter<'r> {
     end: Instant,
     /// Whether a run was not made because of the time.
     is_over: AtomicBool,
+    /// What was refused, for whoever corrects it.
+    refusals: Mutex<Refusals>,
+    /// What is known of set-ups.
+    setups: Mutex<Setups>,
 }
 
 impl Meter<'_> {
@@ -324,7 +340,15 @@ impl Meter<'_> {
             self.left.store(0, SeqCst);
             return Err(OVER.into());
         }
-        self.runner.serial(calls).await
+        let answers = self.runner.serial(calls).await?;
+        let mut refusals = self.refusals.lock().unwrap_or_else(PoisonError::into_inner);
+        for (call, answer) in calls.iter().zip(&answers) {
+            if let Some(words) = refused(answer) {
+                refusals.learn(call, words);
+            }
+        }
+        drop(refusals);
+        Ok(answers)
     }
 }
 

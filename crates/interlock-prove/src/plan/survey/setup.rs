@@ -1,8 +1,8 @@
 //! What has to be there first: another tool's call that brings it about.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::PoisonError};
 
-use interlock_model::{Effectful, PlannedCall, reference};
+use interlock_model::{Answer, Effectful, PlannedCall, reference};
 use serde_json::Value;
 
 use super::{
@@ -25,6 +25,45 @@ const MOST: usize = 3;
 const MOST_BEFORE: usize = 3;
 /// What it counts that a refusal names a tool: more than all that names have in common.
 const NAMED: usize = 10;
+
+/// What is known of set-ups: every one is a start of the server, and the next look at the same would see the same.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Setups {
+    /// What their calls were answered with.
+    answers: Vec<(Vec<PlannedCall>, Vec<Answer>)>,
+    /// For which tool they were of no use.
+    useless: Vec<(String, Vec<PlannedCall>)>,
+}
+
+impl Meter<'_> {
+    /// What the calls of a set-up are answered with. Ids of another instance are no worse than those of an earlier run: calls refer to them.
+    async fn answers_of(&self, setup: &[PlannedCall]) -> Option<Vec<Answer>> {
+        let known = {
+            let setups = self.setups.lock().unwrap_or_else(PoisonError::into_inner);
+            setups.answers.iter().find(|(calls, _)| calls == setup).map(|(_, answers)| answers.clone())
+        };
+        if known.is_some() {
+            return known;
+        }
+        let answers = self.run(setup).await.ok()?;
+        let mut setups = self.setups.lock().unwrap_or_else(PoisonError::into_inner);
+        setups.answers.push((setup.to_vec(), answers.clone()));
+        Some(answers)
+    }
+
+    fn is_useless(&self, tool: &str, setup: &[PlannedCall]) -> bool {
+        let setups = self.setups.lock().unwrap_or_else(PoisonError::into_inner);
+        setups.useless.iter().any(|(known, calls)| known == tool && calls == setup)
+    }
+
+    /// Notes that a set-up did not help a tool, unless that was never seen because the time was over.
+    fn helped_not(&self, tool: &str, setup: &[PlannedCall]) {
+        if self.left() > 0 {
+            let mut setups = self.setups.lock().unwrap_or_else(PoisonError::into_inner);
+            setups.useless.push((tool.to_owned(), setup.to_vec()));
+        }
+    }
+}
 
 /// A set-up with which a call of the tool succeeds, and what was seen of that. A tool that the refusal of the call names comes first; of a tool
 /// that is named like a writer, a set-up with which its call changes something is looked for before one with which it only succeeds.
@@ -63,14 +102,19 @@ pub(super) async fn find(
     helpers.sort_by_key(|(score, name)| (std::cmp::Reverse(*score), *name));
     let insists = sampler.tool().looks_like_writer();
     let mut unseen = None;
-    for (_, helper) in helpers.into_iter().take(MOST) {
-        let Some(Ok(known)) = seen.known.get(helper) else { continue };
+    // What was of no use before is of none now: whoever is asked again tries others.
+    let ways = helpers.into_iter().filter_map(|(_, helper)| {
+        let known = known_of(seen, helper)?;
         let mut setup = known.setup.clone();
         setup.extend(known.samples.first().cloned());
-        match with(sampler, setup, seen, meter).await {
+        (!meter.is_useless(&sampler.tool().name, &setup)).then_some(setup)
+    });
+    for setup in ways.take(MOST).collect::<Vec<_>>() {
+        match with(sampler, setup.clone(), seen, meter).await {
             Some((start, watched)) if !insists || watched.shows() => return Some((start, watched)),
             found => unseen = unseen.or(found),
         }
+        meter.helped_not(&sampler.tool().name, &setup);
     }
     unseen
 }
@@ -119,7 +163,7 @@ async fn with(
     seen: &Seen,
     meter: &Meter<'_>,
 ) -> Option<(Start, Watched)> {
-    let answers = meter.run(&setup).await.ok()?;
+    let answers = meter.answers_of(&setup).await?;
     if answers.iter().any(|answer| refused(answer).is_some()) {
         return None;
     }

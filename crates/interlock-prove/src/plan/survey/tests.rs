@@ -399,3 +399,84 @@ async fn calls_that_somebody_named_are_made_as_they_are_and_what_shows_them_is_a
     let shown = shown_by(named, &[], &fake, &Bounds::default()).await;
     assert_eq!((shown.reads, shown.is_shown), (reads.to_vec(), false));
 }
+
+/// A database as tools show it: tables by name, and how many rows each has.
+type Tables = BTreeMap<String, usize>;
+
+fn database(state: &mut Tables, name: &str, arguments: &Value) -> Result<Value, String> {
+    let statement = text(arguments, "query");
+    if name == "count_rows" {
+        return Ok(json!(state));
+    }
+    if let Some(rest) = statement.strip_prefix("CREATE TABLE ") {
+        let table = rest.split(' ').next().unwrap_or_default().to_owned();
+        return match state.insert(table, 0) {
+            None => Ok(json!({"done": true})),
+            Some(_) => Err("table already exists".into()),
+        };
+    }
+    let Some(rest) = statement.strip_prefix("INSERT INTO ") else { return Err("syntax error".into()) };
+    let table = rest.split(' ').next().unwrap_or_default();
+    let rows = state.get_mut(table).ok_or_else(|| format!("no such table: {table}"))?;
+    *rows += 1;
+    Ok(json!({"rows": *rows}))
+}
+
+#[tokio::test]
+async fn the_table_that_a_statement_misses_is_made_first_and_both_are_told() {
+    let sql = json!({"type": "string", "description": "The SQL statement to execute"});
+    let tools = [
+        tool("count_rows", json!({}), json!({"readOnlyHint": true})),
+        tool("write_query", json!({ "query": sql }), json!({})),
+    ];
+    let survey = surveyed(Tables::new(), &tools, database, &Bounds::default()).await;
+    let learnt: Vec<&Learnt> = survey.learnt.iter().filter(|learnt| learnt.tool == "write_query").collect();
+    let [learnt] = learnt.as_slice() else { panic!("{:?}", survey.learnt) };
+    let adds = "INSERT INTO item_a (id, note) VALUES ('a', 'alpha beta one')";
+    assert_eq!(learnt.works, Some(PlannedCall::new("write_query", json!({ "query": adds }))));
+    let makes = PlannedCall::new("write_query", json!({"query": "CREATE TABLE item_a (id TEXT, note TEXT)"}));
+    assert_eq!(learnt.setup, [makes]);
+    assert_eq!(learnt.sources, [("query".to_owned(), "made up".to_owned())]);
+    let execute = survey.surface.tools.iter().find(|tool| tool.name == "write_query").unwrap();
+    assert_eq!(execute.effect, Effectful::Writes);
+}
+
+#[tokio::test]
+async fn of_a_tool_that_refuses_everything_the_calls_are_told_with_their_words() {
+    let string = json!({"type": "string"});
+    let tools = [tool("save_note", json!({"title": string, "licence": string}), json!({}))];
+    let survey =
+        surveyed(0_u8, &tools, |_, _, _| Err("the licence is not ours".into()), &Bounds::default()).await;
+    let [learnt] = survey.learnt.as_slice() else { panic!("{:?}", survey.learnt) };
+    assert_eq!(learnt.works, None);
+    assert!(!learnt.refused.is_empty());
+    assert!(learnt.refused.iter().all(|(_, said)| said == "the licence is not ours"), "{learnt:?}");
+}
+
+#[tokio::test]
+async fn of_a_tool_that_works_at_once_only_the_sources_are_told() {
+    let string = json!({"type": "string"});
+    let kind = json!({"type": "string", "enum": ["fact", "todo"]});
+    let tools = [
+        tool("list_notes", json!({}), json!({"readOnlyHint": true})),
+        tool("save_note", json!({"title": string, "kind": kind}), json!({})),
+    ];
+    let survey = surveyed(
+        Tables::new(),
+        &tools,
+        |state, name, arguments| {
+            if name == "save_note" {
+                *state.entry(text(arguments, "title")).or_default() += 1;
+            }
+            Ok(json!(state))
+        },
+        &Bounds::default(),
+    )
+    .await;
+    let [learnt] = survey.learnt.as_slice() else { panic!("{:?}", survey.learnt) };
+    let source =
+        |name: &str| learnt.sources.iter().find(|(own, _)| own == name).map(|(_, from)| from.as_str());
+    assert_eq!(source("title"), Some("made up"));
+    assert_eq!(source("kind"), Some("the schema"));
+    assert_eq!(learnt.refused, []);
+}

@@ -215,23 +215,23 @@ fn said_by(answer: &Answer) -> String {
     }
 }
 
-/// A call that was refused because a file is not there, after that was laid down.
+/// A call that was refused because a file or a table is not there, after that was laid down or made.
 async fn seeded(
     sampler: &Sampler,
     refusals: Vec<(Want, PlannedCall, String)>,
     seen: &Seen,
     meter: &Meter<'_>,
 ) -> Result<Option<(Start, Watched)>, String> {
-    if !meter.shows_files() {
-        return Ok(None);
-    }
     let insists = sampler.tool().looks_like_writer();
     let mut unseen = None;
     let mut tried: Vec<PlannedCall> = Vec::new();
     for (want, call, words) in refusals {
-        let Some(step) = advice::wanted_files(&call, &words).filter(|step| !tried.contains(step)) else {
+        let files = || meter.shows_files().then(|| advice::wanted_files(&call, &words)).flatten();
+        let step = advice::wanted_table(&call, &words).or_else(files);
+        let Some(step) = step.filter(|step| !tried.contains(step)) else { continue };
+        if !is_files(&step) && meter.withholds(&step).is_some() {
             continue;
-        };
+        }
         if tried.len() >= MOST_SEEDS {
             break;
         }

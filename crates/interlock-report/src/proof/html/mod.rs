@@ -34,8 +34,25 @@ pub fn write(report: &ProofReport, remedies: &Remedies<'_>) -> String {
         }
         out.push_str("</ul></section>\n");
     }
+    learnt(&mut out, report);
     out.push_str("</main></body></html>\n");
     out
+}
+
+/// What was learnt of arguments, folded: who knows the server better finds here what to correct.
+fn learnt(out: &mut String, report: &ProofReport) {
+    if report.learnt.is_empty() {
+        return;
+    }
+    out.push_str("<section><details><summary>What was learnt of arguments</summary><ul>");
+    for learnt in &report.learnt {
+        let _ = write!(out, "<li>{}", markup::text(&words::learnt(learnt)));
+        for refused in words::refused(learnt) {
+            let _ = write!(out, "<br/>{}", markup::text(&refused));
+        }
+        out.push_str("</li>");
+    }
+    out.push_str("</ul></details></section>\n");
 }
 
 fn head(out: &mut String, report: &ProofReport) {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
 use super::{
     VERSION,
-    call::{Schedule, Set, nanos},
+    call::{Call, Schedule, Set, nanos},
     run::{History, Outcome},
 };
 
@@ -26,6 +26,34 @@ pub(super) struct Report {
     explored: Explored,
     sets: Vec<Tried>,
     notes: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    learnt: Vec<Learnt>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Learnt {
+    tool: String,
+    #[serde(default)]
+    setup: Vec<Call>,
+    #[serde(default)]
+    works: Option<Call>,
+    #[serde(default)]
+    sources: Vec<Source>,
+    #[serde(default)]
+    refused: Vec<Refused>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Source {
+    argument: String,
+    from: String,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Refused {
+    #[serde(flatten)]
+    call: Call,
+    said: String,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -126,6 +154,7 @@ impl From<&ProofReport> for Report {
             explored: (&report.explored).into(),
             sets: report.sets.iter().map(Tried::from).collect(),
             notes: report.notes.clone(),
+            learnt: report.learnt.iter().map(Learnt::from).collect(),
         }
     }
 }
@@ -142,6 +171,37 @@ impl From<Report> for ProofReport {
             explored: report.explored.into(),
             took: Duration::from_nanos(report.took_ns),
             notes: report.notes,
+            learnt: report.learnt.into_iter().map(Into::into).collect(),
+        }
+    }
+}
+
+impl From<&interlock_model::Learnt> for Learnt {
+    fn from(learnt: &interlock_model::Learnt) -> Self {
+        let source =
+            |(argument, from): &(String, String)| Source { argument: argument.clone(), from: from.clone() };
+        let refused = |(call, said): &(interlock_model::PlannedCall, String)| Refused {
+            call: call.into(),
+            said: said.clone(),
+        };
+        Self {
+            tool: learnt.tool.clone(),
+            setup: learnt.setup.iter().map(Call::from).collect(),
+            works: learnt.works.as_ref().map(Call::from),
+            sources: learnt.sources.iter().map(source).collect(),
+            refused: learnt.refused.iter().map(refused).collect(),
+        }
+    }
+}
+
+impl From<Learnt> for interlock_model::Learnt {
+    fn from(learnt: Learnt) -> Self {
+        Self {
+            tool: learnt.tool,
+            setup: learnt.setup.into_iter().map(Into::into).collect(),
+            works: learnt.works.map(Into::into),
+            sources: learnt.sources.into_iter().map(|source| (source.argument, source.from)).collect(),
+            refused: learnt.refused.into_iter().map(|refused| (refused.call.into(), refused.said)).collect(),
         }
     }
 }

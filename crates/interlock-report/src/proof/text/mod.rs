@@ -92,6 +92,13 @@ fn closing(out: &mut String, report: &ProofReport, look: Look) {
         let options = wrap::options(look.width);
         let _ = writeln!(out, "{}", ink.faint(&textwrap::fill(text, options)));
     }
+    // Only what somebody may want to correct: where all went well at once there is nothing.
+    for learnt in report.learnt.iter().filter(|learnt| !learnt.refused.is_empty()).take(NOTES) {
+        let refused = summary::counted(learnt.refused.len(), "call");
+        let text = format!("learnt: {} ({refused} refused before)", clean::line(&words::learnt(learnt)));
+        let options = wrap::options(look.width).subsequent_indent("      ");
+        let _ = writeln!(out, "{}", ink.faint(&textwrap::fill(&text, options)));
+    }
     for note in report.notes.iter().take(NOTES) {
         let text = format!("note: {}", clean::line(note));
         let options = wrap::options(look.width).subsequent_indent("      ");

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use interlock_model::{
     Answer, CallRecord, CallSet, Confinement, Evidence, Explored, Fault, Folders, HazardId, History, IoTick,
-    LegalOutcome, Outcome, PlannedCall, ProofReport, Refusal, Schedule, Seen, SetReport, StaleWindow,
+    Learnt, LegalOutcome, Outcome, PlannedCall, ProofReport, Refusal, Schedule, Seen, SetReport, StaleWindow,
     TickKind, Verdict, Writers,
 };
 use serde_json::{Value, json};
@@ -153,6 +153,7 @@ fn report(verdict: Verdict, sets: Vec<SetReport>, notes: &[&str]) -> ProofReport
         sets,
         took: micros(1_840_000),
         notes: notes.iter().map(|note| (*note).to_owned()).collect(),
+        learnt: Vec::new(),
     }
 }
 
@@ -283,6 +284,13 @@ pub(crate) fn hostile() -> ProofReport {
         explored: explored(u64::MAX, u64::MAX, &[EVIL], u64::MAX),
         took: Duration::MAX,
         notes: vec![EVIL.into()],
+        learnt: vec![Learnt {
+            tool: EVIL.into(),
+            setup: vec![PlannedCall::new(EVIL, json!({ EVIL: EVIL }))],
+            works: None,
+            sources: vec![(EVIL.into(), EVIL.into())],
+            refused: vec![(PlannedCall::new(EVIL, json!({ EVIL: EVIL })), EVIL.into())],
+        }],
     }
 }
 
