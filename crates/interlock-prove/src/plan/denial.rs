@@ -81,7 +81,11 @@ pub(crate) fn begins_like_one(text: &str) -> bool {
     let start: String =
         text.trim_start_matches(['"', ' ', '{', '[', '*', '#', '\n']).chars().take(40).collect();
     let start = start.to_lowercase();
-    BEGINNINGS.iter().any(|beginning| start.starts_with(beginning))
+    // `Database error: no such table`; but `no error: saved`.
+    let mut words = start.splitn(3, ' ');
+    let kind = words.next().unwrap_or_default();
+    let names_kind = words.next() == Some("error:") && !["no", "without", "0"].contains(&kind);
+    names_kind || BEGINNINGS.iter().any(|beginning| start.starts_with(beginning))
 }
 
 #[cfg(test)]
@@ -124,10 +128,18 @@ mod tests {
             "错误：没有",
             "  \"Failed to save",
             "**Error** x",
+            "Database error: no such table: item_a",
         ] {
             assert!(begins_like_one(refused), "{refused}");
         }
-        for done in ["Saved", "The error log was rotated", "1 failed test noted", ""] {
+        for done in [
+            "Saved",
+            "The error log was rotated",
+            "1 failed test noted",
+            "",
+            "No error: saved",
+            "Kept the error: x",
+        ] {
             assert!(!begins_like_one(done), "{done}");
         }
     }

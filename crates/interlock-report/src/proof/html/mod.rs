@@ -47,8 +47,12 @@ fn learnt(out: &mut String, report: &ProofReport) {
     out.push_str("<section><details><summary>What was learnt of arguments</summary><ul>");
     for learnt in &report.learnt {
         let _ = write!(out, "<li>{}", markup::text(&words::learnt(learnt)));
-        for refused in words::refused(learnt) {
-            let _ = write!(out, "<br/>{}", markup::text(&refused));
+        if !learnt.refused.is_empty() {
+            out.push_str("<ul>");
+            for refused in words::refused(learnt) {
+                let _ = write!(out, "<li>{}</li>", markup::text(&refused));
+            }
+            out.push_str("</ul>");
         }
         out.push_str("</li>");
     }
