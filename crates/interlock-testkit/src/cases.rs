@@ -70,6 +70,7 @@ impl Cases {
             }
         }
         reader.check();
+        reader.page.mistakes.extend(open_blocks(markdown));
         reader.page
     }
 
@@ -188,6 +189,44 @@ impl Reader {
     }
 }
 
+/// A fence that has begun a block.
+struct Fence<'m> {
+    line: usize,
+    marker: &'m str,
+    case: &'m str,
+}
+
+/// The blocks that nothing closes. Where a fence is missing, the next block of the page closes this one, and the heading in between is code: a
+/// case is gone, and the page still reads well. So a fence with a language inside of a block is a mistake, unless the block's own is longer.
+fn open_blocks(markdown: &str) -> Vec<String> {
+    let (mut mistakes, mut open, mut case) = (Vec::new(), None::<Fence<'_>>, "");
+    for (line, text) in (1..).zip(markdown.lines()) {
+        let (indented, text) = (text.len() - text.trim_start_matches(' ').len() > 3, text.trim());
+        let of = |sign: char| text.len() - text.trim_start_matches(sign).len();
+        let length = of('`').max(of('~'));
+        let (marker, tag) = text.split_at_checked(length).unwrap_or_default();
+        // In a line that begins with such a sign, another one makes it code within the text.
+        let is_fence = !indented && length >= 3 && !tag.contains('`');
+        match &open {
+            None if is_fence => open = Some(Fence { line, marker, case }),
+            None => case = text.strip_prefix("### ").unwrap_or(case),
+            Some(_) if !is_fence => {}
+            Some(fence) if !marker.starts_with(fence.marker) => {}
+            Some(_) if tag.trim().is_empty() => open = None,
+            Some(fence) => {
+                mistakes.push(format!(
+                    "`{}` has a block from line {} on in which line {line} begins another; close the first",
+                    fence.case, fence.line
+                ));
+            }
+        }
+    }
+    mistakes.extend(open.map(|fence| {
+        format!("`{}` has a block from line {} on that is never closed", fence.case, fence.line)
+    }));
+    mistakes
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -265,5 +304,27 @@ load();
             mistakes(&format!("## Must report\n### a, b\n{block}### `a` b\n{block}")),
             "`a b` is the name of two cases"
         );
+    }
+
+    #[test]
+    fn a_block_that_is_not_closed_is_a_mistake() {
+        let mistakes = |text: &str| Cases::parse(text).mistakes.join("; ");
+        let page = |first: &str| {
+            format!("## Must report\n### a\n{first}### b\n```py\nx\n```\n### c\n```ts\ny\n```\n")
+        };
+        assert_eq!(mistakes(&page("```ts\nx\n```\n")), "");
+        // The case that comes next is gone: what closes its block closes this one.
+        assert_eq!(
+            mistakes(&page("```ts\nx\n")),
+            "`a` has a block from line 3 on in which line 6 begins another; close the first"
+        );
+        assert_eq!(
+            mistakes("## Must report\n### a\n```ts\nx\n"),
+            "`a` has a block from line 3 on that is never closed"
+        );
+        // A shorter fence, or one of the other sign, is a part of the source.
+        for inner in ["```py\nx\n```", "~~~py\nx\n~~~", "`x`", "    ````py"] {
+            assert_eq!(mistakes(&format!("## Must report\n### a\n````ts\n{inner}\n````\n")), "", "{inner}");
+        }
     }
 }
