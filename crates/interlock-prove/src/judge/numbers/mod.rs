@@ -70,6 +70,8 @@ const AMOUNTS: &[&str] = &[
 ];
 /// From so many orders enough is learnt; four calls have 24.
 const MOST_ORDERS: usize = 8;
+/// Where numbers differ in more places than these, nothing is learnt: each place is compared with each other one.
+const MOST_PLACES: usize = 64;
 
 /// What was learnt of the numbers that a set's orders lead to. A place is written as one text, with a `*` for each element of a list.
 #[derive(Debug, Default)]
@@ -122,11 +124,14 @@ impl Numbers {
                 known.insert(place.clone());
             }
         }
+        if numbers.named.len() + numbers.like_them.len() > MOST_PLACES {
+            return Self::default();
+        }
         // A counter has dealt out no number that is higher than all that are written down.
         numbers.like_them.retain(|place| !too_high.contains(place));
         // Where rows that say the same cannot be told apart, a number has no one counterpart.
-        let is_unclear =
-            |place: &String| seen.iter().any(|found| !is_one_to_one(&counterparts(found), [place]));
+        let seen: Vec<Counterparts<'_>> = seen.iter().map(|found| counterparts(found)).collect();
+        let is_unclear = |place: &String| seen.iter().any(|found| !is_one_to_one(found, [place]));
         let (unclear, named) = std::mem::take(&mut numbers.named).into_iter().partition(is_unclear);
         numbers.named = named;
         let unclear: BTreeSet<String> = unclear;
@@ -137,19 +142,18 @@ impl Numbers {
     }
 
     /// Columns that are the same in all orders and still only say which of the numbers beside them came before: from which version to which.
-    fn find_pointing(&mut self, seen: &[Vec<Pair>]) {
-        let seen: Vec<Counterparts<'_>> = seen.iter().map(|found| counterparts(found)).collect();
-        let beside = |place: &str| place.rsplit_once(pair::BETWEEN).map(|(list, _)| list.to_owned());
+    fn find_pointing(&mut self, seen: &[Counterparts<'_>]) {
+        let places: BTreeSet<&str> = seen.iter().flat_map(|found| found.keys().copied()).collect();
         let mut among = BTreeMap::new();
-        for place in seen.iter().flat_map(|found| found.keys()).filter(|place| may_point(place)) {
+        for place in places.into_iter().filter(|place| may_point(place)) {
             let dealt = self.like_them.iter().chain(&self.named);
-            let same_rows = dealt.filter(|other| **other != **place && beside(other) == beside(place));
+            let same_rows = dealt.filter(|other| **other != *place && rows(other) == rows(place));
             let points = |other: &&String| seen.iter().all(|found| points_to(found, place, other, FEWEST));
-            if !self.named.contains(*place)
-                && !self.like_them.contains(*place)
+            if !self.named.contains(place)
+                && !self.like_them.contains(place)
                 && let Some(other) = same_rows.into_iter().find(points)
             {
-                among.insert((*place).to_owned(), other.clone());
+                among.insert(place.to_owned(), other.clone());
             }
         }
         self.like_them.extend(among.keys().cloned());
@@ -157,8 +161,7 @@ impl Numbers {
     }
 
     /// Which places tell the same numbers. Lists of things are not linked to each other: two counters that begin at one are not one counter.
-    fn link(&mut self, seen: &[Vec<Pair>]) {
-        let seen: Vec<Counterparts<'_>> = seen.iter().map(|found| counterparts(found)).collect();
+    fn link(&mut self, seen: &[Counterparts<'_>]) {
         let never_part =
             |one: &String, two: &String| seen.iter().all(|found| is_one_to_one(found, [one, two]));
         let (lists, others): (Vec<&String>, Vec<&String>) =
@@ -258,6 +261,11 @@ fn points_to(counterparts: &Counterparts<'_>, place: &str, other: &str, fewest: 
 /// The name of the field that a number stands in: behind the last `/` that is no element of a list.
 fn field(place: &str) -> &str {
     place.rsplit(pair::BETWEEN).find(|part| *part != "*").unwrap_or_default()
+}
+
+/// The rows that a column is of.
+fn rows(place: &str) -> Option<&str> {
+    place.rsplit_once(pair::BETWEEN).map(|(rows, _)| rows)
 }
 
 fn names_something(place: &str) -> bool {

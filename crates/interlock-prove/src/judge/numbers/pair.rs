@@ -21,6 +21,8 @@ pub(super) const KEY: &str = "‹key›";
 pub(super) const SIGN: &str = "‹sign›";
 /// Answers are as deep as servers make them.
 const DEEPEST: usize = 128;
+/// More numbers than these are not looked at: 40 tables of 500 rows with an id each.
+pub(super) const MOST_NUMBERS: usize = 20_000;
 
 /// What stands at one place in both.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,8 +32,8 @@ pub(super) struct Pair {
     pub(super) two: u64,
 }
 
-/// The numbers at places that may differ, or `None` where anything else does. All answers are one place: which call was told a number is no
-/// part of what the number is.
+/// The numbers at places that may differ, or `None` where anything else does or where there are too many of them. All answers are one place: which
+/// call was told a number is no part of what the number is.
 pub(super) fn pairs(one: &Outcome, two: &Outcome, may_differ: &dyn Fn(&str) -> bool) -> Option<Vec<Pair>> {
     let mut beside = Beside { may_differ, pairs: Vec::new(), known: [Known::default(), Known::default()] };
     beside.known = [beside.known(one), beside.known(two)];
@@ -51,7 +53,8 @@ struct Beside<'m> {
     known: [Known; 2],
 }
 
-/// For the things of one name, in files, what each number among them says besides numbers: rows that tell of others are told apart by those.
+/// For the things of one name, wherever they are read, what each number among them says besides numbers: rows of files that tell of others are told
+/// apart by those.
 type Known = BTreeMap<(String, u64), String>;
 
 impl Beside<'_> {
@@ -120,15 +123,16 @@ impl Beside<'_> {
         })
     }
 
+    /// Whether there was room for one more pair.
     fn note(&mut self, place: &str, one: u64, two: u64) -> bool {
         self.pairs.push(Pair { place: place.to_owned(), one, two });
-        true
+        self.pairs.len() <= MOST_NUMBERS
     }
 
     /// The elements of a list. In files they have no order: they are sorted by all that may not differ, and then by the numbers.
     fn in_order<'v>(&self, inside: &str, items: &'v [Value], known: &Known) -> Vec<&'v Value> {
         let mut items: Vec<&Value> = items.iter().collect();
-        if inside.split(BETWEEN).any(|part| part == FILES) {
+        if has_no_order(inside) {
             items.sort_by_cached_key(|item| self.key(inside, item, known));
         }
         items
@@ -147,32 +151,44 @@ impl Beside<'_> {
     }
 
     fn key(&self, place: &str, value: &Value, known: &Known) -> Key {
+        self.key_at(place, value, 0, known)
+    }
+
+    fn key_at(&self, place: &str, value: &Value, depth: usize, known: &Known) -> Key {
         let mut key = Key::default();
-        self.say(place, value, 0, known, &mut key);
+        self.say(place, value, depth, known, &mut key);
         key
     }
 
-    /// Says a value without the numbers in it that may differ.
+    /// Says a value without the numbers in it that may differ. What stands in a list without an order is said once, and its key is sorted and used up:
+    /// saying it again after it was sorted would double the work with every list inside of a list.
     fn say(&self, place: &str, value: &Value, depth: usize, known: &Known, key: &mut Key) {
         match value {
             _ if depth > DEEPEST => key.said.push_str(&value.to_string()),
             Value::Array(items) => {
                 let inside = child(place, "*");
                 key.said.push('[');
-                for item in self.in_order(&inside, items, known) {
-                    self.say(&inside, item, depth + 1, known, key);
-                    key.said.push(',');
+                let mut items: Vec<Key> =
+                    items.iter().map(|item| self.key_at(&inside, item, depth + 1, known)).collect();
+                if has_no_order(&inside) {
+                    items.sort_unstable();
                 }
+                items.into_iter().for_each(|item| key.go_on(item));
                 key.said.push(']');
             }
             Value::Object(fields) => {
                 let is_kept = (self.may_differ)(&child(place, KEY));
                 key.said.push('{');
                 if let Some(things) = kept_under_numbers(fields).filter(|_| is_kept) {
-                    for (number, thing) in self.things(place, things, known) {
+                    let inside = child(place, "*");
+                    let keys = things
+                        .into_iter()
+                        .map(|(number, thing)| (self.key_at(&inside, thing, depth + 1, known), number));
+                    let mut keys: Vec<(Key, u64)> = keys.collect();
+                    keys.sort_unstable();
+                    for (thing, number) in keys {
                         key.numbers.push(number);
-                        self.say(&child(place, "*"), thing, depth + 1, known, key);
-                        key.said.push(',');
+                        key.go_on(thing);
                     }
                 } else {
                     let mut fields: Vec<(&String, &Value)> = fields.iter().collect();
@@ -274,9 +290,24 @@ struct Key {
     numbers: Vec<u64>,
 }
 
+impl Key {
+    /// Goes on with what one element of a list says.
+    fn go_on(&mut self, item: Self) {
+        self.said.push_str(&item.said);
+        self.said.push(',');
+        self.of.extend(item.of);
+        self.numbers.extend(item.numbers);
+    }
+}
+
 struct Text {
     frame: String,
     numbers: Vec<(String, u64)>,
+}
+
+/// Whether the elements of a list stand in no order: the rows of files.
+fn has_no_order(inside: &str) -> bool {
+    inside.split(BETWEEN).any(|part| part == FILES)
 }
 
 fn child(place: &str, name: &str) -> String {

@@ -3,7 +3,7 @@
 use interlock_model::{Outcome, Seen};
 use serde_json::{Value, json};
 
-use super::Numbers;
+use super::{MOST_PLACES, Numbers, pair::MOST_NUMBERS};
 use crate::serial::Legal;
 
 /// What two calls were told, and the tables that they leave.
@@ -139,4 +139,41 @@ fn columns_that_are_called_otherwise_follow_the_counter() {
     assert!(is_legal(&one, &two, &run(8, 9, [[7, 10], [10, 11]])));
     assert!(!is_legal(&one, &two, &run(8, 9, [[7, 9], [9, 11]])), "a number that two steps were given");
     assert!(!is_legal(&one, &two, &run(8, 10, [[7, 10], [9, 11]])), "nobody else's number changed");
+}
+
+#[test]
+fn rows_inside_of_rows_are_said_once_each() {
+    // Said twice for each list around them, they would never come to an end.
+    let nested = |id: u64| (0..100).fold(json!([{"id": id}]), |inside, _| json!([inside, [{"name": "a"}]]));
+    let run = |alice: u64, bob: u64| {
+        let told = [json!({ "id": alice }), json!({ "id": bob })];
+        outcome(told, json!({ "alice": nested(alice), "bob": nested(bob) }))
+    };
+    let (one, two) = (run(1, 2), run(2, 1));
+    assert!(is_legal(&one, &two, &run(1, 3)));
+    assert!(!is_legal(&one, &two, &run(1, 1)), "one number for two");
+}
+
+#[test]
+fn too_many_numbers_explain_nothing() {
+    let kept = |count: u64| (1..=count).map(|id| json!({"id": id, "text": "same"})).collect::<Vec<_>>();
+    let run = |alice: u64, bob: u64, count| {
+        outcome([json!({"id": alice}), json!({"id": bob})], json!({ "notes": kept(count) }))
+    };
+    let legal = |count| is_legal(&run(1, 2, count), &run(2, 1, count), &run(1, 3, count));
+    assert!(legal(3));
+    assert!(!legal(u64::try_from(MOST_NUMBERS).unwrap()), "with the two that were told there are more");
+}
+
+#[test]
+fn numbers_in_too_many_places_explain_nothing() {
+    let run = |first: u64, second: u64, count: usize| {
+        let kept: serde_json::Map<String, Value> = (0..count)
+            .map(|at| (format!("of_{at}"), json!({ "version": if at % 2 == 0 { first } else { second } })))
+            .collect();
+        outcome([json!("done"), json!("done")], Value::Object(kept))
+    };
+    let legal = |count| is_legal(&run(1, 2, count), &run(2, 1, count), &run(1, 3, count));
+    assert!(legal(MOST_PLACES));
+    assert!(!legal(MOST_PLACES + 1));
 }
