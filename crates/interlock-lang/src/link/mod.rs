@@ -5,7 +5,7 @@
 //! 3. [`tools`] finds the handlers.
 //! 4. The [evaluator](crate::eval) answers what the things are that calls name.
 //! 5. `rewrite` replaces each call, each function by itself and side by side: `calls` of the program's own functions, library functions,
-//!    `collections`, statements and `requests` that helpers `forward` to a library with what they are `handed`; `tables` are what the sources declare as such. `waits` takes away
+//!    `getters` where they are named, `collections`, statements and `requests` that helpers `forward` to a library with what they are `handed`; `tables` are what the sources declare as such. `waits` takes away
 //!    what only looks like a wait.
 //!    What a service's client does of which nothing is known is told by its names (`remote`).
 //! 6. `members` notes what functions put together, hand over and give back, for whoever takes it apart.
@@ -15,6 +15,7 @@ mod visit;
 
 mod constants;
 pub(crate) mod flat;
+mod getters;
 mod interfaces;
 mod named;
 

@@ -49,7 +49,7 @@ impl<'f> Rewriter<'_, 'f> {
             matches!(
                 effect.op,
                 Op::Call { callee: Callee::Pending(_) | Callee::Value(_), .. } | Op::Check { .. }
-            )
+            ) || self.names_getter(&effect.op)
         };
         if !block.iter().any(may_become_several) {
             block.iter_mut().for_each(|effect| self.step(effect));
@@ -106,41 +106,15 @@ impl<'f> Rewriter<'_, 'f> {
                     return;
                 }
             }
-            Op::Read { into, of: Resource::Shared(ref path), aspect: Aspect::Content, .. }
-            | Op::Derive { into, term: Term::Path(ref path), .. } => {
-                if let Some(op) = self.run_getter(path, Some(into)) {
+            ref op => {
+                if let Some(op) = self.run_named(op) {
                     out.push(Effect { span: effect.span, op });
                     return;
                 }
             }
-            _ => {}
         }
         self.step(&mut effect);
         out.push(effect);
-    }
-
-    /// The call that naming a member is: `store.index`, where `index` is a property.
-    fn run_getter(&self, path: &AccessPath, into: Option<Value>) -> Option<Op> {
-        let getter = self.eval.getter(self.id, path)?;
-        let (_, before) = path.fields.split_last()?;
-        let object = AccessPath { root: path.root.clone(), fields: before.into() };
-        let receiver = Some(self.eval.alias(self.id, &object));
-        let callee = Callee::Function(getter);
-        Some(Op::Call { into, callee, receiver, arguments: vec![], awaited: true })
-    }
-
-    /// The getters that run on the way to a method: `store.index.add(x)`.
-    fn getters_before(&self, site: &Site, out: &mut Block) {
-        let Some(path) = site.callee.as_ref().filter(|_| !self.eval.index.getter_names.is_empty()) else {
-            return;
-        };
-        for used in 1..path.fields.len() {
-            let fields = path.fields.get(..used).unwrap_or_default();
-            let member = AccessPath { root: path.root.clone(), fields: fields.into() };
-            if let Some(op) = self.run_getter(&member, None) {
-                out.push(Effect { span: site.span, op });
-            }
-        }
     }
 
     /// A step that stays where it is.

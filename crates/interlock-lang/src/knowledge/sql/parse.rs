@@ -135,7 +135,9 @@ pub(super) fn parse(text: &Text, engine: Option<Engine>) -> Option<Vec<Tree>> {
         // Of a script that has one statement which cannot be read, such as a virtual table, the others are read all the same.
         let mut best: Vec<Tree> = vec![];
         for dialect in dialects {
-            let pieces = prepared(dialect).map(pieces).filter(|pieces| pieces.len() > 1)?;
+            // What one dialect cannot even take apart may be a script of another.
+            let pieces = prepared(dialect).map(pieces).filter(|pieces| pieces.len() > 1);
+            let Some(pieces) = pieces else { continue };
             let read: Vec<Tree> =
                 pieces.into_iter().filter_map(|piece| read(dialect, piece)).flatten().collect();
             if read.len() > best.len() {
@@ -146,21 +148,27 @@ pub(super) fn parse(text: &Text, engine: Option<Engine>) -> Option<Vec<Tree>> {
     })
 }
 
-/// The statements of a script, each by itself. Those of a trigger stand between `BEGIN` and `END`.
+/// The statements of a script, each by itself. Those of a trigger or procedure stand between `BEGIN` and `END`, and are none of the script's.
 fn pieces(tokens: Vec<Token>) -> Vec<Vec<Token>> {
-    let (mut pieces, mut piece) = (vec![], vec![]);
-    let (mut is_trigger, mut depth) = (false, 0_usize);
-    for token in tokens {
-        if let Token::Word(word) = &token {
-            match word.keyword {
-                Keyword::TRIGGER => is_trigger = true,
-                Keyword::BEGIN | Keyword::CASE if is_trigger => depth += 1,
-                Keyword::END if is_trigger => depth = depth.saturating_sub(1),
-                _ => {}
+    let (mut pieces, mut piece) = (vec![], Vec::<Token>::new());
+    let (mut has_body, mut depth) = (false, 0_usize);
+    let mut tokens = tokens.into_iter().peekable();
+    while let Some(token) = tokens.next() {
+        match keyword(&token) {
+            Some(Keyword::TRIGGER | Keyword::PROCEDURE | Keyword::FUNCTION) => {
+                has_body |= piece.first().and_then(keyword) == Some(Keyword::CREATE);
             }
+            // `END CASE` of a statement ends what `CASE` began, like the `END` of an expression.
+            Some(Keyword::CASE) if has_body && piece.last().and_then(keyword) == Some(Keyword::END) => {}
+            Some(Keyword::BEGIN | Keyword::CASE) if has_body => depth += 1,
+            // `END IF` and `END LOOP` end what was not counted.
+            Some(Keyword::END) if has_body && !tokens.peek().is_some_and(ends_inner) => {
+                depth = depth.saturating_sub(1);
+            }
+            _ => {}
         }
         if token == Token::SemiColon && depth == 0 {
-            is_trigger = false;
+            has_body = false;
             pieces.push(std::mem::take(&mut piece));
         } else {
             piece.push(token);
@@ -169,6 +177,14 @@ fn pieces(tokens: Vec<Token>) -> Vec<Vec<Token>> {
     pieces.push(piece);
     pieces.retain(|piece| !piece.is_empty() && *piece != [Token::EOF]);
     pieces
+}
+
+/// Whether this says, behind `END`, that something inside of a body ends: `END IF`, `END WHILE`.
+fn ends_inner(token: &Token) -> bool {
+    let is = |word: &Word| {
+        ["if", "loop", "while", "repeat"].iter().any(|inner| word.value.eq_ignore_ascii_case(inner))
+    };
+    matches!(token, Token::Word(word) if is(word))
 }
 
 /// Numbers the question marks, since the tree is not read in the order of the text, and puts round a hole what a driver will fill in.
@@ -374,4 +390,18 @@ pub(super) fn glance(text: &Text) -> Option<Statement> {
     };
     statement.unreadable = true;
     Some(statement)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_one_dialect_cannot_take_apart_is_read_in_another() {
+        let read = |sql: &str| parse(&Text::of(&[Term::Literal(sql.into())])?, None).map(|all| all.len());
+        assert_eq!(read("DELETE FROM a; nonsense; DELETE FROM b"), Some(2));
+        // For MySQL, the quoted text never ends.
+        assert_eq!(read(r"DELETE FROM a; nonsense; DELETE FROM b WHERE c = '\'"), Some(2));
+        assert_eq!(read("nonsense; nonsense"), None);
+    }
 }

@@ -213,6 +213,37 @@ fn tables_are_found_in_what_creates_them() {
 }
 
 #[test]
+fn of_a_script_with_something_unknown_in_it_the_rest_is_read() {
+    let names = |sql: &str| tables_of(sql).iter().map(|table| table.name.to_string()).collect::<Vec<_>>();
+    let (before, behind) = ("CREATE TABLE a (id int);", "CREATE TABLE b (id int);");
+    for (what, between) in [
+        ("a virtual table", "CREATE VIRTUAL TABLE t USING fts5(x, tokenize = 'a;b');"),
+        ("a trigger", "CREATE TRIGGER t AFTER INSERT ON a BEGIN DELETE FROM b; DELETE FROM a; END;"),
+        (
+            "a case in a trigger",
+            "CREATE TRIGGER t AFTER INSERT ON a BEGIN UPDATE a SET id = CASE WHEN 1 THEN 2 END; END;",
+        ),
+        ("nothing but a word", "nonsense;"),
+    ] {
+        assert_eq!(names(&format!("{before} {between} {behind}")), ["a", "b"], "{what}");
+    }
+    // What stands in a body is done when the trigger fires, not by the script.
+    for (what, body) in [
+        ("if", "IF 1 THEN SET @x = 1; END IF;"),
+        ("loops", "WHILE 1 DO SET @x = 1; END WHILE; l: LOOP LEAVE l; END LOOP;"),
+        ("case", "CASE WHEN 1 THEN SET @x = 1; END CASE;"),
+    ] {
+        for maker in ["CREATE TRIGGER t BEFORE INSERT ON a FOR EACH ROW", "CREATE PROCEDURE p()"] {
+            let script = format!("{before} {maker} BEGIN {body} CREATE TABLE inside (id int); END; {behind}");
+            assert_eq!(names(&script), ["a", "b"], "{what}");
+        }
+    }
+    // A body that never ends takes the rest with it; what begins none does not.
+    assert_eq!(names(&format!("{before} CREATE TRIGGER t AFTER INSERT ON a BEGIN {behind}")), ["a"]);
+    assert_eq!(names(&format!("BEGIN; nonsense; DROP TRIGGER t; {before} {behind} END;")), ["a", "b"]);
+}
+
+#[test]
 fn hostile_statements_are_let_go_without_harm() {
     let knowledge = knowledge();
     let kind = Kind::named("pg.Pool");
