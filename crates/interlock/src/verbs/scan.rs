@@ -65,7 +65,7 @@ struct Scan {
     #[arg(long, value_name = "LIST", value_parser = wanted_hazards, conflicts_with_all = ["write_baseline", "prune_baseline"])]
     hazards: Option<Hazards>,
     /// Only files in this language; may be given more than once
-    #[arg(long = "language", value_name = "L", value_parser = language)]
+    #[arg(long = "language", value_name = "L", value_parser = language, conflicts_with_all = ["write_baseline", "prune_baseline"])]
     languages: Vec<&'static dyn Frontend>,
     /// Only findings at least as bad: low, medium, high, critical
     #[arg(long, value_name = "S")]

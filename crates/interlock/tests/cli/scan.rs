@@ -208,6 +208,10 @@ fn misuse_is_told_and_ends_in_two() {
         (&["--min-severity", "terrible"], "`terrible` is none of low, medium, high, critical"),
         (&["--hazards", "lost-updates"], "there is no hazard `lost-updates`; the nearest is `lost-update`"),
         (&["--language", "cobol"], "there is no language `cobol` here"),
+        // What was not looked for is not gone.
+        (&["--hazards", "lost-update", "--prune-baseline", "known.json"], "cannot be used with"),
+        (&["--language", "python", "--prune-baseline", "known.json"], "cannot be used with"),
+        (&["--language", "python", "--write-baseline", "known.json"], "cannot be used with"),
         (&["--threads", "0"], "0"),
         (&["--output", "/no/such/folder/out.json"], "failed to write"),
     ] {
