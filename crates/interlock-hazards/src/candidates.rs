@@ -16,7 +16,7 @@ use crate::{
     decision::{needs, unless},
     dependences::data_dependences,
     found_entries::puts_found_entry,
-    gates::{Gates, asks_presence, is_claimed},
+    gates::{Gates, asked_before, checks_presence, is_claimed},
     lexicon::Topic,
     rows::{adds_missing, adds_row, adds_to, is_ensured_by_another_key, is_of_own_making, is_worked_off},
     view::{At, Entry, Kinds, Overlap, Runs, View},
@@ -122,23 +122,24 @@ impl Candidates {
                 && (touches(entry, *read, act).is_some() || adds_to(entry, *read, act))
         });
         // Of what is made of the old state the story is told already.
-        if data.is_empty() && ensured.is_none() {
-            let further_in = early_exits(entry, act);
-            checks.splice(0..0, further_in);
-        }
+        let further_in = if data.is_empty() && ensured.is_none() { early_exits(entry, act) } else { vec![] };
+        let of_some = further_in.len();
+        checks.splice(0..0, further_in);
         needs(!checks.is_empty() || !data.is_empty(), Reason::NothingReadBefore)?;
         // A check that is repeated behind the race window, or a claim before it, is not out of date.
         let closed = |read: At| {
             let reason = view.interference(entry, read, act).err()?;
             entry.control().comes_before(read, act).then_some(reason)
         };
-        let repeated = checks.iter().find_map(|(check, read)| Some((*check, *read, closed(*read)?)));
+        // Not every way comes by the checks further in, so none of them closes the race window for all.
+        let on_all_ways = checks.get(of_some..).unwrap_or_default();
+        let repeated = on_all_ways.iter().find_map(|(check, read)| Some((*check, *read, closed(*read)?)));
         if let Some((check, read, reason)) = repeated {
             silent(entry, &[read, act], reason);
             let mut others = checks.iter().map(|(_, other)| other).chain(&data);
             let is_alone = others.all(|other| *other == read);
             // A second check that the key exists does not compare its value, so a value computed from the old one still overwrites it.
-            if !asks_presence(entry, check, read) || data.iter().all(|other| *other == read) {
+            if !checks_presence(entry, check, read) || data.iter().all(|other| *other == read) {
                 return Err(if is_alone { Reason::OutOfScope } else { Reason::CheckedAgain });
             }
             checks.clear();
@@ -193,7 +194,7 @@ impl Candidates {
         unless(is_worked_off(entry, read, act, &self.checks), Reason::WorkList)?;
         unless(is_claimed(view, entry, read, act), Reason::ClaimedFirst)?;
         let flows = self.data.contains(&read);
-        let of_read = |(check, from): &(At, At)| *from == read && !asks_presence(entry, *check, read);
+        let of_read = |(check, from): &(At, At)| *from == read && !checks_presence(entry, *check, read);
         let judged = self.checks.iter().any(of_read);
         unless(!flows && gates.asked_later(entry, read, act, judged), Reason::CheckedLater)?;
         let reach = match (reach, gates.single_flight(entry, read, act)) {
@@ -328,6 +329,16 @@ fn makes_room(entry: &Entry<'_>, act: At) -> bool {
 /// so they count less than others: not where the thing is looked at once more, and not where it is only likely that it is the same.
 fn early_exits(entry: &Entry<'_>, act: At) -> Vec<(At, At)> {
     let judged = entry.control().early_exits(act).iter().filter(|check| is_judgement(entry, **check));
+    let mut asked: Option<Vec<At>> = None;
+    let mut looks_again = |(check, read): &(At, At)| {
+        let asked = asked.get_or_insert_with(|| asked_before(entry, act));
+        let again = |later: &At| {
+            later > check
+                && entry.alias().overlap(*read, *later) == Some(Overlap::Sure)
+                && entry.control().comes_before(*later, act)
+        };
+        asked.iter().any(again)
+    };
     let reads = judged.flat_map(|check| entry.flow().checked_reads(*check).map(move |read| (*check, read)));
     reads
         .filter(|(_, read)| is_read(entry, *read) && sees(entry, *read, act))
@@ -338,7 +349,7 @@ fn early_exits(entry: &Entry<'_>, act: At) -> Vec<(At, At)> {
             }
             None => false,
         })
-        .filter(|(check, read)| !Gates::looks_again(entry, (*check, *read), act))
+        .filter(|judged| !looks_again(judged))
         .collect()
 }
 

@@ -24,13 +24,11 @@ pub(crate) fn chosen_names(entry: &Entry<'_>, act: At) -> Vec<(At, At)> {
     let asks = |op: &Op| matches!(op, Op::Read { aspect: Aspect::Existence, of: Resource::File(_), .. });
     let reads = entry.all(Kinds::READ, asks).take_while(|read| *read < act);
     let reads: Vec<At> = reads.filter(|read| entry.alias().overlap(*read, act).is_some()).collect();
-    let checks = |read: At| {
-        let asked = move |check: &At| entry.flow().checked_reads(*check).any(|from| from == read);
-        entry.steps_of(Kinds::CHECK).filter(move |check| read < *check && *check < act).filter(asked)
-    };
-    reads
-        .iter()
-        .flat_map(|read| checks(*read).map(|check| (check, *read)))
+    let Some(first) = reads.first() else { return vec![] };
+    let checks = entry.steps_of(Kinds::CHECK).filter(|check| first < check && *check < act);
+    let asked = checks.flat_map(|check| entry.flow().checked_reads(check).map(move |read| (check, read)));
+    asked
+        .filter(|(check, read)| read < check && reads.binary_search(read).is_ok())
         .filter(|(check, _)| ends_search(entry, *check, act, name) || renames(entry, *check, &named))
         .collect()
 }

@@ -91,7 +91,7 @@ impl Gates {
     /// nothing of the state that was judged before: `if (order.paid) throw …`, and later `if (!orders.get(id)) throw …`.
     pub(crate) fn asked_later(&mut self, entry: &Entry<'_>, read: At, act: At, judged: bool) -> bool {
         let is_weaker = |check: At, later: At| {
-            judged && asks_presence(entry, check, later) && entry.alias().overlap(read, later).is_some()
+            judged && checks_presence(entry, check, later) && entry.alias().overlap(read, later).is_some()
         };
         matches!(entry.resource(act), Some(Resource::Shared(_)))
             && entry.flow().controlling_reads(act).any(|(check, later)| {
@@ -100,20 +100,6 @@ impl Gates {
                     && entry.control().leads_to(read, later) == Some(true)
                     && self.at(entry, later).closes
             })
-    }
-
-    /// Whether a call looks at a thing once more behind a check, and asks what it has seen then.
-    pub(crate) fn looks_again(entry: &Entry<'_>, (check, read): (At, At), act: At) -> bool {
-        let again = |later: &At| {
-            *later > check
-                && entry.alias().overlap(read, *later) == Some(Overlap::Sure)
-                && entry.control().comes_before(*later, act)
-        };
-        let asked = |later: At| {
-            let asks = |at: &At| entry.flow().checked_reads(*at).any(|from| from == later);
-            entry.steps_of(Kinds::CHECK).filter(|at| later < *at && *at < act).any(|at| asks(&at))
-        };
-        entry.steps_of(Kinds::READ).take_while(|later| *later < act).filter(again).any(asked)
     }
 
     /// Whether a flag or a kept promise lets one call of the process at a time come to an act: it was asked, and taken before
@@ -132,6 +118,16 @@ impl Gates {
                 && !is_opened(entry, gate)
         })
     }
+}
+
+/// The reads before an act whose answer was asked about before it.
+pub(crate) fn asked_before(entry: &Entry<'_>, act: At) -> Vec<At> {
+    let checks = entry.steps_of(Kinds::CHECK).take_while(|check| *check < act);
+    let asked = checks.flat_map(|check| entry.flow().checked_reads(check).filter(move |read| *read < check));
+    let mut reads: Vec<At> = asked.filter(|read| matches!(entry.op(*read), Some(Op::Read { .. }))).collect();
+    reads.sort_unstable();
+    reads.dedup();
+    reads
 }
 
 /// Whether the call has itself opened a gate before it asks, and always does: then it finds it open, whoever else is inside.
@@ -196,7 +192,7 @@ fn is_loaded(entry: &Entry<'_>, read: At) -> bool {
 }
 
 /// Whether a check asks of what a read saw only whether it is there.
-pub(crate) fn asks_presence(entry: &Entry<'_>, check: At, read: At) -> bool {
+pub(crate) fn checks_presence(entry: &Entry<'_>, check: At, read: At) -> bool {
     match (entry.op(check), entry.op(read)) {
         (_, Some(Op::Read { aspect: Aspect::Existence, .. })) => true,
         (Some(Op::Check { on, equal: None, .. }), Some(Op::Read { into, .. })) => on.as_slice() == [*into],

@@ -66,7 +66,9 @@ fn of_entry(view: &View<'_>, changed: &Changed<'_>, entry: &Entry<'_>) -> Vec<Is
     let asks_for_owner = entry.steps_of(Kinds::READ).any(owner_alone);
     // Many acts share their checks, and hardly any check is about ownership.
     let mut control_dependences = vec![false; entry.steps.len()];
-    for judge in entry.steps_of(Kinds::CHANGES).flat_map(|act| deciding(entry, act)) {
+    let all =
+        |act: At| entry.control().early_exits(act).iter().chain(entry.control().control_dependences(act));
+    for judge in entry.steps_of(Kinds::CHANGES).flat_map(all) {
         if let Some(control_dependences) = control_dependences.get_mut(*judge) {
             *control_dependences = true;
         }
@@ -81,8 +83,9 @@ fn of_entry(view: &View<'_>, changed: &Changed<'_>, entry: &Entry<'_>) -> Vec<Is
         return issues;
     }
     for act in entry.steps_of(Kinds::CHANGES) {
-        let judged = deciding(entry, act).filter(|check| !is_handed_over(entry, **check, act));
-        for (read, field) in judged.filter_map(|check| owned.get(check)).flatten() {
+        let judged = deciding(entry, act).filter_map(|check| Some((*check, owned.get(check)?)));
+        let judged = judged.filter(|(check, _)| !is_handed_over(entry, *check, act));
+        for (read, field) in judged.flat_map(|(_, reads)| reads) {
             let judge = || {
                 let own = concerns(entry, *read, act);
                 let governed = || governs(entry, *read, act) && changed.is_withdrawn(entry, *read, field);
@@ -130,7 +133,8 @@ fn is_handed_over(entry: &Entry<'_>, check: At, act: At) -> bool {
     else {
         return false;
     };
-    let is_owner = |value: &Value| owners(entry, check).iter().any(|(owner, _)| owner == value);
+    let owners = owners(entry, check);
+    let is_owner = |value: &Value| owners.iter().any(|(owner, _)| owner == value);
     let is_read = |value: &Value| is_owner(value) && !entry.flow().sources(*value).is_empty();
     let mut new = on.iter().filter(|value| !is_read(value));
     on.len() == 2

@@ -45,18 +45,17 @@ fn of_entry(view: &View<'_>, entry: &Entry<'_>) -> Vec<Issue> {
             matches!(op, Op::External { change: Change::Effect | Change::Unknown, .. })
         })
         .collect();
-    if effects.is_empty() {
+    let lists: Vec<At> = entry.all(Kinds::READ, lists_rows).collect();
+    if effects.is_empty() || lists.is_empty() {
         return vec![];
     }
     let mut gates = Gates::default();
     let mut found = vec![];
     let mut reads: Vec<At> = vec![];
-    for act in entry.steps_of(Kinds::WRITE | Kinds::DELETE) {
-        let listed = entry
-            .steps_of(Kinds::READ)
-            .filter(|read| *read < act && !reads.contains(read) && is_worked_off(entry, *read, act))
-            .last();
-        let Some(read) = listed else { continue };
+    for act in entry.all(Kinds::WRITE | Kinds::DELETE, marks_rows) {
+        let is_listed =
+            |read: &&At| **read < act && !reads.contains(read) && is_marked_one_by_one(entry, **read, act);
+        let Some(read) = lists.iter().rev().find(is_listed).copied() else { continue };
         let judged = judge(view, entry, read, act, &effects, &mut gates);
         if let Some(issue) = entry.settle(&HAZARD.id, &[read, act], judged) {
             reads.push(read);
@@ -66,14 +65,28 @@ fn of_entry(view: &View<'_>, entry: &Entry<'_>) -> Vec<Issue> {
     found
 }
 
+/// Whether a step finds rows, and does not keep others from them.
+fn lists_rows(op: &Op) -> bool {
+    matches!(op, Op::Read { of: Resource::Row { .. }, aspect: Aspect::Content, locking: false, .. })
+}
+
+/// Whether a step changes or removes rows, whatever has become of them since they were found.
+fn marks_rows(op: &Op) -> bool {
+    matches!(
+        op,
+        Op::Write { to: Resource::Row { .. }, mode: WriteMode::Blind, .. }
+            | Op::Delete { of: Resource::Row { .. }, when: None, .. }
+    )
+}
+
 /// Whether an act marks one by one, or removes, the rows that a read has found to be in a state.
-fn is_worked_off(entry: &Entry<'_>, read: At, act: At) -> bool {
-    let Some(Op::Read { of: Resource::Row { .. }, aspect: Aspect::Content, locking: false, demands, .. }) =
-        entry.op(read)
+fn is_marked_one_by_one(entry: &Entry<'_>, read: At, act: At) -> bool {
+    let (Some(Resource::Row { table, .. }), Some(Resource::Row { table: same, key, .. })) =
+        (entry.resource(read), entry.resource(act))
     else {
         return false;
     };
-    let Condition(demands) = demands;
+    let Some(Op::Read { demands: Condition(demands), .. }) = entry.op(read) else { return false };
     let columns = entry.alias().columns(act).unwrap_or_default();
     let is_state = |demand: &Comparison| {
         matches!(demand.how, Comparator::Equal | Comparator::Different | Comparator::Other)
@@ -81,18 +94,12 @@ fn is_worked_off(entry: &Entry<'_>, read: At, act: At) -> bool {
             && columns.iter().any(|column| same_name(column, &demand.column))
     };
     let ends = match entry.op(act) {
-        Some(Op::Write { mode: WriteMode::Blind, .. }) => demands.iter().any(is_state),
-        Some(Op::Delete { when: None, .. }) => true,
-        _ => false,
-    };
-    let (Some(Resource::Row { table, .. }), Some(Resource::Row { table: same, key, .. })) =
-        (entry.resource(read), entry.resource(act))
-    else {
-        return false;
+        Some(Op::Write { .. }) => demands.iter().any(is_state),
+        _ => true,
     };
     let of_read =
         || entry.flow().values_in(key).iter().any(|value| entry.flow().sources(*value).contains(&read));
-    ends && table.names_the_same_as(same) && entry.alias().is_one_of_many(read, act) && of_read()
+    table.names_the_same_as(same) && ends && entry.alias().is_one_of_many(read, act) && of_read()
 }
 
 fn judge(
@@ -120,7 +127,7 @@ fn judge(
             && !is_kept(entry, **effect)
     };
     let effect = *effects.iter().find(takes_effect).ok_or(Reason::WorkList)?;
-    unless(is_claimed(view, entry, read, act), Reason::ClaimedFirst)?;
+    unless(is_claimed(view, entry, read, act) || decides(entry, act, effect), Reason::ClaimedFirst)?;
     let reach = view.interference(entry, read, act)?;
     let reach = match (reach, gates.single_flight(entry, read, act)) {
         (Reach::InProcess, true) => return Err(Reason::SingleFlight),
@@ -129,6 +136,16 @@ fn judge(
     };
     needs(entry.control().leads_to(read, effect).is_some(), Reason::NotAfter)?;
     Ok(issue(entry, read, act, reach))
+}
+
+/// Whether the effect only takes place where the act has found its row: `if (deleted.rowCount === 1) …`. Of two that remove a row, one does.
+fn decides(entry: &Entry<'_>, act: At, effect: At) -> bool {
+    // An update finds its row whoever has changed it before.
+    let Some(Op::Delete { outcome: Some(outcome), .. }) = entry.op(act) else { return false };
+    entry.control().control_dependences(effect).iter().any(|check| match entry.op(*check) {
+        Some(Op::Check { on, .. }) => on.iter().any(|on| entry.flow().depends_on(*on, *outcome)),
+        _ => false,
+    })
 }
 
 /// Whether a request says something of what was read.

@@ -49,18 +49,7 @@ fn of_entry(view: &View<'_>, entry: &Entry<'_>) -> Vec<Issue> {
     }
     let mut gates = Gates::default();
     let mut issues = vec![];
-    let puts = |op: &Op| {
-        matches!(
-            op,
-            Op::Write { to: Resource::File(_), mode: WriteMode::Blind, .. }
-                | Op::Rename { to: Resource::File(_), .. }
-        )
-    };
-    for act in entry.all(Kinds::WRITE | Kinds::RENAME, puts) {
-        let Some(Resource::File(path)) = entry.resource(act) else { continue };
-        if entry.alias().is_another_each_time(path) {
-            continue;
-        }
+    for (act, path) in named_files(entry) {
         let sources = data_dependences(entry, act, &mut gates);
         // What is read from the file itself is for `rule.rs` to tell.
         if sources.iter().any(|read| is_stored(entry, *read) && entry.alias().overlap(*read, act).is_some()) {
@@ -80,6 +69,26 @@ fn of_entry(view: &View<'_>, entry: &Entry<'_>) -> Vec<Issue> {
         issues.extend(entry.settle(&HAZARD.id, &[read, act], judge(view, entry, (read, act, renewed))));
     }
     issues
+}
+
+/// The steps that put something in place of a whole file.
+pub(super) fn replaced_files(entry: &Entry<'_>) -> impl Iterator<Item = At> {
+    let puts = |op: &Op| {
+        matches!(
+            op,
+            Op::Write { to: Resource::File(_), mode: WriteMode::Blind, .. }
+                | Op::Rename { to: Resource::File(_), .. }
+        )
+    };
+    entry.all(Kinds::WRITE | Kinds::RENAME, puts)
+}
+
+/// Those whose file another call may know by the same name.
+pub(super) fn named_files<'v>(entry: &'v Entry<'_>) -> impl Iterator<Item = (At, &'v Term)> {
+    replaced_files(entry).filter_map(move |act| match entry.resource(act) {
+        Some(Resource::File(path)) if !entry.alias().is_another_each_time(path) => Some((act, path)),
+        _ => None,
+    })
 }
 
 /// Where in memory a read has taken something from that other calls see as well.

@@ -18,7 +18,7 @@
 
 use interlock_model::{
     Confidence, Lane, Reach, Span,
-    ir::{Aspect, Op, Resource, Term, WriteMode},
+    ir::{Aspect, Op, Resource, Term},
 };
 
 use crate::{
@@ -30,7 +30,11 @@ use crate::{
     view::{At, Entry, Kinds, Location, Objects, Runs, View},
 };
 
-use super::{HAZARD, cached::taken_from, kept::stores};
+use super::{
+    HAZARD,
+    cached::{named_files, taken_from},
+    kept::stores,
+};
 
 /// Where a process keeps what it has loaded from files, and where it loads it.
 struct Load {
@@ -65,38 +69,14 @@ pub(super) fn copied(view: &View<'_>) -> Vec<Issue> {
         return vec![];
     }
     let is_tool = |entry: &&Entry<'_>| entry.is_tool() && handlers.contains(&entry.function);
-    let mut found: Vec<Issue> = vec![];
-    for entry in view.entries_with(Kinds::WRITE).filter(is_tool) {
-        for issue in of_entry(entry, objects, &loads) {
-            // Every tool that saves in this way comes by the same lines.
-            match found.iter_mut().find(|other| other.span == issue.span) {
-                Some(other) => other.tools.extend(issue.tools),
-                None => found.push(issue),
-            }
-        }
-    }
-    for issue in &mut found {
-        issue.tools.sort_unstable();
-        issue.tools.dedup();
-    }
-    found
+    let tools = view.entries_with(Kinds::WRITE | Kinds::RENAME).filter(is_tool);
+    tools.flat_map(|entry| of_entry(entry, objects, &loads)).collect()
 }
 
 fn of_entry(entry: &Entry<'_>, objects: &Objects, loads: &[Load]) -> Vec<Issue> {
     let mut gates = Gates::default();
     let mut issues = vec![];
-    let puts = |op: &Op| {
-        matches!(
-            op,
-            Op::Write { to: Resource::File(_), mode: WriteMode::Blind, .. }
-                | Op::Rename { to: Resource::File(_), .. }
-        )
-    };
-    for act in entry.all(Kinds::WRITE | Kinds::RENAME, puts) {
-        let Some(Resource::File(path)) = entry.resource(act) else { continue };
-        if entry.alias().is_another_each_time(path) {
-            continue;
-        }
+    for (act, path) in named_files(entry) {
         let sources = data_dependences(entry, act, &mut gates);
         let found = sources.iter().filter(|read| has_name_of(entry, **read, path)).find_map(|read| {
             taken_from(entry, *read)?;
@@ -126,7 +106,7 @@ fn has_name_of(entry: &Entry<'_>, read: At, path: &Term) -> bool {
 
 fn judge(entry: &Entry<'_>, read: At, act: At, load: &Load) -> Result<Issue, Reason> {
     needs(entry.control().leads_to(read, act).is_some(), Reason::NotAfter)?;
-    // What the call looks at again in the file is not what the process has kept.
+    // A call that looks into any file before may have read this one again, under a name that is put together otherwise.
     let looks = |at: &At| {
         *at < act
             && matches!(

@@ -18,7 +18,7 @@
 
 use interlock_model::{
     Confidence, Lane, Reach,
-    ir::{Aspect, Op, Origin, Resource, Root, Value, WriteMode},
+    ir::{Aspect, Op, Origin, Resource, Root, Value},
 };
 
 use crate::{
@@ -29,38 +29,19 @@ use crate::{
     view::{At, Entry, Kinds, View},
 };
 
-use super::HAZARD;
+use super::{HAZARD, cached::replaced_files};
 
 /// The files that are written from a copy of memory outside the lock of the copy.
 pub(super) fn snapshots(view: &View<'_>) -> Vec<Issue> {
     let racing = view.entries_with(Kinds::ACQUIRE).filter(|entry| entry.runs_beside_itself());
-    // Every tool that saves comes by the same two lines.
-    let mut known: Vec<Issue> = vec![];
-    for issue in racing.flat_map(|entry| of_entry(view, entry)) {
-        match known.iter_mut().find(|other| other.span == issue.span && other.function == issue.function) {
-            Some(other) => other.tools.extend(issue.tools),
-            None => known.push(issue),
-        }
-    }
-    for issue in &mut known {
-        issue.tools.sort_unstable();
-        issue.tools.dedup();
-    }
-    known
+    racing.flat_map(|entry| of_entry(view, entry)).collect()
 }
 
 fn of_entry(view: &View<'_>, entry: &Entry<'_>) -> Vec<Issue> {
-    let puts = |op: &Op| {
-        matches!(
-            op,
-            Op::Write { to: Resource::File(_), mode: WriteMode::Blind, .. }
-                | Op::Rename { to: Resource::File(_), .. }
-        )
-    };
     let mut gates = Gates::default();
     let mut issues = vec![];
     // What is written under another name first is told of the rename.
-    let mut acts: Vec<At> = entry.all(Kinds::WRITE | Kinds::RENAME, puts).collect();
+    let mut acts: Vec<At> = replaced_files(entry).collect();
     acts.sort_by_key(|act| !matches!(entry.op(*act), Some(Op::Rename { .. })));
     for act in acts {
         let sources = data_dependences(entry, act, &mut gates);

@@ -17,9 +17,11 @@ use interlock_model::ir::{Bound, Field, Op, Resource, Root, Start, Term, WriteMo
 use super::{Entry, Kinds, Names, Objects, Pattern, Runs, View, entry::At};
 
 /// A thing by the name that it has in the whole program.
-enum Thing {
+#[derive(Debug)]
+pub(super) enum Thing {
     Memory(Names, Vec<Field>),
     File(Pattern),
+    Key(Pattern),
     Table(Term),
 }
 
@@ -44,15 +46,18 @@ impl Entry<'_> {
 impl View<'_> {
     /// Whether a tool changes the thing that a step of another entry is on.
     pub(crate) fn is_changed_by_calls(&self, entry: &Entry<'_>, at: At) -> bool {
-        let objects = self.objects();
-        let Some(thing) = thing(objects, entry, at) else { return false };
-        let mut tools = self.entries_with(Kinds::CHANGES).filter(|other| other.is_tool());
-        tools.any(|tool| {
-            tool.steps_of(Kinds::CHANGES)
-                .filter(|act| replaces(tool, *act))
-                .filter_map(|act| self::thing(objects, tool, act))
-                .any(|changed| changed.meets(&thing))
-        })
+        let Some(thing) = thing(self.objects(), entry, at) else { return false };
+        self.changed_by_calls().iter().any(|changed| changed.meets(&thing))
+    }
+
+    /// What tools put something else in place of.
+    pub(super) fn find_changed(&self) -> Vec<Thing> {
+        let tools = self.entries_with(Kinds::CHANGES).filter(|other| other.is_tool());
+        let changed = tools.flat_map(|tool| {
+            let acts = tool.steps_of(Kinds::CHANGES).filter(move |act| replaces(tool, *act));
+            acts.filter_map(move |act| self::thing(self.objects(), tool, act))
+        });
+        changed.collect()
     }
 }
 
@@ -62,7 +67,9 @@ impl Thing {
             (Self::Memory(one, first), Self::Memory(other, second)) => {
                 one.are_of_one(other) && first.iter().zip(second).all(|(one, other)| is_same_step(one, other))
             }
-            (Self::File(one), Self::File(other)) => !one.is_open() && one.fits(other),
+            (Self::File(one), Self::File(other)) | (Self::Key(one), Self::Key(other)) => {
+                !one.is_open() && one.fits(other)
+            }
             (Self::Table(one), Self::Table(other)) => one == other,
             _ => false,
         }
@@ -98,7 +105,8 @@ fn thing(objects: &Objects, entry: &Entry<'_>, at: At) -> Option<Thing> {
             let lasts = matches!(path.root, Root::Global(_) | Root::This) || entry.alias().is_shared(path);
             (lasts || *entry.runs == Runs::StartUp).then_some(Thing::Memory(location.names, inside))
         }
-        Resource::File(path) | Resource::Key(path) => Some(Thing::File(entry.alias().pattern(path))),
+        Resource::File(path) => Some(Thing::File(entry.alias().pattern(path))),
+        Resource::Key(key) => Some(Thing::Key(entry.alias().pattern(key))),
         Resource::Row { table, .. } => match entry.alias().resolve(table) {
             name @ Term::Literal(_) => Some(Thing::Table(name)),
             _ => None,

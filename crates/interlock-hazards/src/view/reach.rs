@@ -13,7 +13,9 @@ use interlock_model::{
 use crate::{Lexicon, Reason, candidates, check_act::Pair};
 
 use super::{
-    Expanded, Facts, Kinds, Objects, RaceWindow, beside,
+    Expanded, Facts, Kinds, Objects, RaceWindow,
+    background::Thing,
+    beside,
     entry::{At, Entry},
 };
 
@@ -34,6 +36,8 @@ pub struct View<'e> {
     entered: OnceLock<HashMap<FunctionId, Vec<usize>>>,
     /// The objects of the whole program, once somebody asks.
     objects: OnceLock<Objects>,
+    /// What tools put something else in place of, once a loop that start-up leaves running changes something.
+    changed: OnceLock<Vec<Thing>>,
 }
 
 impl<'e> View<'e> {
@@ -60,6 +64,7 @@ impl<'e> View<'e> {
             per_client,
             entered: OnceLock::new(),
             objects: OnceLock::new(),
+            changed: OnceLock::new(),
         }
     }
 
@@ -85,6 +90,11 @@ impl<'e> View<'e> {
     /// What places are called in the whole program.
     pub(crate) fn objects(&self) -> &Objects {
         self.objects.get_or_init(|| Objects::of(self.program))
+    }
+
+    /// What tools put something else in place of.
+    pub(super) fn changed_by_calls(&self) -> &[Thing] {
+        self.changed.get_or_init(|| self.find_changed())
     }
 
     /// What names say.

@@ -196,6 +196,7 @@ impl<'v, 'e> Alias<'v, 'e> {
         let letters = |at: At| self.0.span(at).end.saturating_sub(self.0.span(at).start);
         computes(first)
             && computes(second)
+            && !name(one).is_empty()
             && name(one) == name(other)
             && letters(first) == letters(second)
             && self.0.span(first).file == self.0.span(second).file

@@ -23,6 +23,10 @@ use crate::view::{
     },
 };
 
+/// More of them are not kept: a function with hundreds of such checks is no longer about any of them, and each step behind them would be compared
+/// with all.
+const MOST: usize = 64;
+
 /// How control leaves by the way of a check that does not come by.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Leaves {
@@ -77,14 +81,19 @@ impl Walk<'_> {
             decided.extend(self.added(here.early_exits, before.early_exits));
         }
         let straight = returned.is_empty();
+        // Ways out of a function have most checks in common.
+        decided.sort_unstable();
+        decided.dedup();
         decided.retain(|check| straight || self.leaves(*check) == Some(Leaves::Throws));
         decided.into_iter().fold(before.early_exits, |all, at| self.including(all, at))
     }
 
-    /// What stands in a list and not in another.
+    /// What stands in a list and not in another. Both mostly begin alike.
     fn added(&self, list: List, before: List) -> Vec<At> {
-        let before = self.entry.lists.get(before);
-        self.entry.lists.get(list).iter().copied().filter(|at| !before.contains(at)).collect()
+        let (list, before) = (self.entry.lists.get(list), self.entry.lists.get(before));
+        let alike = list.iter().zip(before).take_while(|(one, other)| one == other).count();
+        let (rest, others) = (list.get(alike..), before.get(alike..).unwrap_or_default());
+        rest.unwrap_or_default().iter().copied().filter(|at| !others.contains(at)).collect()
     }
 
     fn joined(&mut self, one: List, other: List) -> List {
@@ -92,7 +101,8 @@ impl Walk<'_> {
     }
 
     fn including(&mut self, list: List, at: At) -> List {
-        if self.entry.lists.get(list).contains(&at) { list } else { self.with(list, at) }
+        let known = self.entry.lists.get(list);
+        if known.len() >= MOST || known.contains(&at) { list } else { self.with(list, at) }
     }
 
     /// How the way of a check that does not come by leaves the function that the check stands in; `None` where it only ends a loop or a turn,
