@@ -7,6 +7,7 @@ mod confirm;
 mod ladder;
 mod replay;
 mod shrink;
+mod verdict;
 
 use std::{
     collections::BTreeSet,
@@ -122,7 +123,8 @@ pub async fn prove(request: Request, progress: &dyn Progress) -> Result<Proved, 
         cases.retain(|case| case.is_idle().is_none());
     }
     cases.retain(Case::was_tried);
-    let verdict = verdict_over(&cases, writers.as_ref());
+    let said: Vec<_> = cases.iter().map(verdict::Said::by).collect();
+    let verdict = verdict::over(&said, writers.as_ref());
     let tried = cases.into_iter();
     let (findings, sets): (Vec<_>, Vec<_>) = tried.map(|case| (case.fingerprints(), case.report())).unzip();
     let untried = writers.as_ref().map(|writers| untried(writers, &sets));
@@ -172,18 +174,6 @@ fn idle(cases: &[Case]) -> Option<String> {
     let named: Vec<&str> = idle.iter().take(MOST_NAMED).map(|(case, _)| case.set.name.as_str()).collect();
     let others = if idle.len() > MOST_NAMED { " and others" } else { "" };
     Some(format!("{}{others}: {why}", named.join(", ")))
-}
-
-/// The worst of the sets. One that says nothing, because its calls cannot be compared, takes nothing from what held of the same writers in others.
-fn verdict_over(cases: &[Case], writers: Option<&BTreeSet<String>>) -> Verdict {
-    let calls = |case: &Case, tool: &str| case.set.calls.iter().any(|call| call.tool == tool);
-    let held = |tool: &str| cases.iter().any(|case| case.verdict() == Verdict::Held && calls(case, tool));
-    let is_covered = |case: &&Case| {
-        let Some(writers) = writers.filter(|_| case.says_nothing()) else { return false };
-        let mut its_own = case.set.calls.iter().filter(|call| writers.contains(&call.tool)).peekable();
-        its_own.peek().is_some() && its_own.all(|call| held(&call.tool))
-    };
-    Verdict::worst(cases.iter().filter(|case| !is_covered(case)).map(Case::verdict))
 }
 
 /// The writers that met nobody, in no set.
