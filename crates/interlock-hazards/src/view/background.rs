@@ -55,7 +55,7 @@ impl View<'_> {
         let tools = self.entries_with(Kinds::CHANGES).filter(|other| other.is_tool());
         let changed = tools.flat_map(|tool| {
             let acts = tool.steps_of(Kinds::CHANGES).filter(move |act| replaces(tool, *act));
-            acts.filter_map(move |act| self::thing(self.objects(), tool, act))
+            acts.filter_map(move |act| thing(self.objects(), tool, act))
         });
         changed.collect()
     }

@@ -1,6 +1,6 @@
 //! `for`.
 
-use interlock_model::ir::{Bound, Effect, Exit, Op, Term};
+use interlock_model::ir::{Bound, Effect, Exit, Op};
 
 use super::{
     super::ast::{Expr, For, Kind, Place, Stmt, StmtKind},

@@ -1,6 +1,6 @@
 //! Comprehensions and generator expressions: loops whose results are gathered.
 
-use interlock_model::ir::{Bound, Op, Term};
+use interlock_model::ir::{Bound, Op};
 use ruff_python_ast::{Comprehension, Expr};
 
 use super::{calls::Use, context::Lowerer};
