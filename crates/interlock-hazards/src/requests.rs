@@ -1,8 +1,12 @@
 //! Requests to a service, as the rules about remote records compare them.
 
-use interlock_model::ir::{Op, Term};
+use interlock_model::ir::{AccessPath, Change, Field, Name, Op, Root, Term, Value};
 
-use crate::view::{At, Entry};
+use crate::{
+    fields::is_version,
+    lexicon::Topic,
+    view::{At, Entry, Kinds},
+};
 
 /// The address that a request is sent to, if it is known.
 pub(crate) fn address<'e>(entry: &Entry<'e>, at: At) -> Option<&'e Term> {
@@ -33,4 +37,91 @@ pub(crate) fn without_question(address: Term) -> Term {
         }
     }
     if plain.len() == 1 { plain.swap_remove(0) } else { Term::Join(plain) }
+}
+
+/// Whether a request is known to say which one it is, or which state it was made of. In options that were put together elsewhere it is only looked for:
+/// `options.headers.If-Match`.
+pub(crate) fn is_given(said: &Term) -> bool {
+    !matches!(said, Term::Path(path) if path.fields.len() > 1)
+}
+
+/// Whether a request is the one that a helper makes for a call which only asks: how that call is meant is known where it stands.
+pub(crate) fn only_asks(entry: &Entry<'_>, act: At, together_with: At) -> bool {
+    let stands = entry.position(act, &[together_with]);
+    let asks = |op: &Op| matches!(op, Op::External { change: Change::None, .. });
+    entry.all(Kinds::EXTERNAL, asks).any(|ask| ask > together_with && entry.span(ask) == stands)
+}
+
+/// Whether a request is about a record that this call has made itself by an earlier one: nobody else knows of it yet.
+pub(crate) fn is_of_own_making(entry: &Entry<'_>, read: At, act: At) -> bool {
+    let Some(address) = address(entry, act) else { return false };
+    let makes = |op: &Op| matches!(op, Op::External { change: Change::Unknown | Change::Effect, .. });
+    let mut named = entry.flow().values_in(address);
+    named.extend(entry.flow().backward_slice(&named));
+    let is_its_answer =
+        |made: At| named.iter().any(|value| entry.flow().definition_site(*value) == Some(made));
+    entry.all(Kinds::EXTERNAL, makes).any(|made| made < read && is_its_answer(made))
+}
+
+/// Whether something that tells one state of a record from the next goes with what is sent: in it, or where it is said that there is one.
+pub(crate) fn is_versioned(entry: &Entry<'_>, from: &[Value], is_said: bool) -> bool {
+    let names_version = |value: &Value| {
+        let named = |name: &str| is_version(entry.lexicon(), name);
+        named(entry.name_of(*value)) || entry.alias().field_of(*value).is_some_and(|name| named(&name))
+    };
+    from.iter().any(names_version) || is_said && entry.flow().backward_slice(from).iter().any(names_version)
+}
+
+/// Whether a request changes what another has asked for, by its address.
+pub(crate) fn is_same_address(entry: &Entry<'_>, read: At, act: At) -> bool {
+    let (Some(asked), Some(put)) = (address(entry, read), address(entry, act)) else { return false };
+    let pattern = entry.alias().pattern(asked);
+    // Two arguments in the same place are two addresses, which a pattern does not tell apart.
+    let put = entry.alias().spell(put);
+    pattern.fits(&pattern)
+        && !pattern.is_open()
+        && is_one_address(
+            entry,
+            &without_question(entry.alias().spell(asked)),
+            &without_question(put.clone()),
+        )
+        && (is_put(entry, act) || names_one(&put))
+}
+
+/// Whether two addresses are one, word by word. Which one it is may have been put into an object by one's own hand: `update({ id, name })`, and
+/// `/pages/${page.id}` in there.
+fn is_one_address(entry: &Entry<'_>, asked: &Term, put: &Term) -> bool {
+    let (Term::Join(asked), Term::Join(put)) = (asked, put) else { return asked == put };
+    let is_put_inside = |asked: &Term, put: &Term| {
+        let Term::Path(AccessPath { root: Root::Value(whole), fields }) = put else { return false };
+        let [Field::Name(field)] = fields.as_slice() else { return false };
+        let is_it = |part: &Value| entry.alias().spell(&(*part).into()) == *asked;
+        entry.lexicon().has(Topic::OwnId, field) && entry.flow().backward_slice(&[*whole]).iter().any(is_it)
+    };
+    asked.len() == put.len()
+        && asked.iter().zip(put).all(|(asked, put)| asked == put || is_put_inside(asked, put))
+}
+
+/// Whether a request says by its method that it puts something in place.
+pub(crate) fn is_put(entry: &Entry<'_>, act: At) -> bool {
+    matches!(entry.op(act), Some(Op::External { change: Change::Settled, .. }))
+}
+
+/// Whether an address ends with which one of many it is, so that whatever is sent there changes that one: `/pages/7`. What is sent to `/pages`
+/// is added.
+pub(crate) fn names_one(address: &Term) -> bool {
+    matches!(address, Term::Join(parts) if matches!(parts.last(), Some(Term::Path(_))))
+}
+
+/// The pieces of an address.
+pub(crate) fn parts_of(address: Term) -> Vec<Term> {
+    match address {
+        Term::Join(parts) => parts,
+        other => vec![other],
+    }
+}
+
+/// Whether a member is which one it is, or of which kind, and no content.
+pub(crate) fn stays(entry: &Entry<'_>, name: &Name) -> bool {
+    entry.lexicon().has(Topic::OwnId, name) || entry.lexicon().has(Topic::KindOfThing, name)
 }

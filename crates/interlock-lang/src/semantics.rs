@@ -14,6 +14,8 @@ pub struct Semantics {
     pub unwinds: bool,
     /// Whether waiting for a function of the program lets others run only where that function does: a coroutine.
     pub coroutines: bool,
+    /// Whether a call may wait for an answer from elsewhere with no word of the language that says so: everywhere but in JavaScript.
+    pub waits_unsaid: bool,
     /// How a method is found on what a class inherits from or embeds.
     pub lookup: Lookup,
     /// What the function is called that makes an object ready: `constructor`, `__init__`. `None` where there is no such function.

@@ -2,6 +2,7 @@
 
 pub(crate) mod consumed;
 mod due;
+mod judged;
 pub(crate) mod number;
 mod probe;
 mod remedy;

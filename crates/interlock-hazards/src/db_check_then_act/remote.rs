@@ -21,7 +21,7 @@ use interlock_model::{
 use crate::{
     Issue, Reason,
     decision::{needs, unless},
-    requests::{address, without_question},
+    requests::{address, is_given, without_question},
     view::{At, Entry, Kinds, View},
 };
 
@@ -65,21 +65,24 @@ fn is_same_list(entry: &Entry<'_>, read: At, act: At) -> bool {
 /// The check by which an answer in which something was looked for, and not found, decides over a step.
 fn missing(entry: &Entry<'_>, read: At, act: At) -> Option<At> {
     let given = |value: &Value| entry.flow().origin(*value).is_some_and(|origin| origin.is_argument());
+    let is_found = |value: &Value| entry.flow().sources(*value).contains(&read);
+    // One of the answer was picked by what the caller asks for, or each is compared with that: `if notebook.title == title: return`.
     let decides = |check: &At| match entry.op(*check) {
         Some(Op::Check { on, equal: None, .. }) => {
-            let [found] = on.as_slice() else { return false };
-            entry.control().answer(*check, act) == Some(false)
-                && entry.flow().sources(*found).contains(&read)
-                && entry.flow().backward_slice(&[*found]).iter().any(given)
+            on.len() <= 2
+                && on.iter().any(is_found)
+                && entry.control().answer(*check, act) == Some(false)
+                && entry.flow().backward_slice(on).iter().chain(on).any(given)
         }
         _ => false,
     };
-    entry.control().control_dependences(act).iter().copied().find(decides)
+    let control = entry.control();
+    control.control_dependences(act).iter().chain(control.early_exits(act)).copied().find(decides)
 }
 
 fn judge(entry: &Entry<'_>, read: At, act: At) -> Result<Issue, Reason> {
     let Some(Op::External { idempotency, .. }) = entry.op(act) else { return Err(Reason::OutOfScope) };
-    unless(idempotency.is_some(), Reason::RepeatsCheck)?;
+    unless(idempotency.as_ref().is_some_and(is_given), Reason::RepeatsCheck)?;
     unless(entry.control().is_recovery(act), Reason::OnlyInRecovery)?;
     needs(entry.control().leads_to(read, act).is_some(), Reason::NotAfter)?;
     let window = entry.locks().race_window(read, act).ok_or(Reason::NotAfter)?;

@@ -14,7 +14,7 @@
 //! ```
 //!
 //! What is computed from the row and written back is `lost-update`; whose the row is, `auth-check-then-act`; a count against a limit, `non-atomic-rate-limit`. The other
-//! kinds of this hazard are beside it: `number.rs`, `consumed.rs`, `unseen.rs`, `due.rs`, `remote.rs`, and `whole_file.rs` for files.
+//! kinds of this hazard are beside it: `number.rs`, `consumed.rs`, `unseen.rs`, `due.rs`, `judged.rs`, `remote.rs`, and `whole_file.rs` for files.
 
 use interlock_model::{
     Confidence,
@@ -36,6 +36,7 @@ use crate::{
 use super::{
     HAZARD, consumed,
     due::due,
+    judged::judged_remotely,
     number::{self, is_number},
     remote::remote,
     unseen::unseen,
@@ -60,6 +61,7 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
         .chain(numbers)
         .chain(files)
         .chain(late)
+        .chain(judged_remotely(view))
         .chain(remote(view))
         .chain(due(view))
         .collect()

@@ -48,7 +48,7 @@ fn judge(entry: &Entry<'_>, at: At) -> Result<Issue, Reason> {
     let releases: Vec<At> = entry
         .all(
             Kinds::RELEASE,
-            |op| matches!(op, Op::Release { lock: other } if entry.locks().resolve(other).is_the_same_as(&lock)),
+            |op| matches!(op, Op::Release { lock: other } if entry.locks().are_one(&entry.locks().resolve(other), &lock)),
         )
         .filter(|release| entry.control().leads_to(at, *release).is_some() || entry.control().detached(*release).is_some())
         .collect();

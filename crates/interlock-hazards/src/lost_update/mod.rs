@@ -1,5 +1,6 @@
 //! `lost-update`: its page is `doc.md`.
 
+mod apart;
 mod cached;
 mod copied;
 mod discarded;

@@ -17,15 +17,16 @@
 
 use interlock_model::{
     Confidence, Lane, Reach,
-    ir::{AccessPath, Change, Field, Name, Op, Root, Term, Value},
+    ir::{Change, Name, Op, Term, Value},
 };
 
 use crate::{
     Issue, Reason,
     decision::{needs, unless},
     fields::is_version,
-    lexicon::Topic,
-    requests::{address, without_question},
+    requests::{
+        address, is_given, is_of_own_making, is_put, is_same_address, parts_of, stays, without_question,
+    },
     view::{At, Entry, Kinds, View},
 };
 
@@ -86,13 +87,6 @@ fn is_one_of_many(entry: &Entry<'_>, read: At, act: At) -> bool {
     is_same && is_put(entry, act) && !asked.is_empty() && !asked.contains(&Term::Unknown)
 }
 
-fn parts_of(address: Term) -> Vec<Term> {
-    match address {
-        Term::Join(parts) => parts,
-        other => vec![other],
-    }
-}
-
 /// Whether what is put back is what was found with all that it had, or with several of its members, and not with one that was looked up.
 fn puts_all_back(entry: &Entry<'_>, read: At, act: At) -> bool {
     let Some(Op::External { from, .. }) = entry.op(act) else { return false };
@@ -108,60 +102,10 @@ fn puts_all_back(entry: &Entry<'_>, read: At, act: At) -> bool {
     }
 }
 
-/// Whether a member is which one it is, or of which kind, and no content.
-fn stays(entry: &Entry<'_>, name: &Name) -> bool {
-    entry.lexicon().has(Topic::OwnId, name) || entry.lexicon().has(Topic::KindOfThing, name)
-}
-
-fn is_same_address(entry: &Entry<'_>, read: At, act: At) -> bool {
-    let (Some(asked), Some(put)) = (address(entry, read), address(entry, act)) else { return false };
-    let pattern = entry.alias().pattern(asked);
-    // Two arguments in the same place are two addresses, which a pattern does not tell apart.
-    let put = entry.alias().spell(put);
-    pattern.fits(&pattern)
-        && !pattern.is_open()
-        && is_one_address(
-            entry,
-            &without_question(entry.alias().spell(asked)),
-            &without_question(put.clone()),
-        )
-        && (is_put(entry, act) || names_one(&put))
-}
-
-/// Whether two addresses are one, word by word. Which one it is may have been put into an object by one's own hand: `update({ id, name })`, and
-/// `/pages/${page.id}` in there.
-fn is_one_address(entry: &Entry<'_>, asked: &Term, put: &Term) -> bool {
-    let (Term::Join(asked), Term::Join(put)) = (asked, put) else { return asked == put };
-    let is_put_inside = |asked: &Term, put: &Term| {
-        let Term::Path(AccessPath { root: Root::Value(whole), fields }) = put else { return false };
-        let [Field::Name(field)] = fields.as_slice() else { return false };
-        let is_it = |part: &Value| entry.alias().spell(&(*part).into()) == *asked;
-        entry.lexicon().has(Topic::OwnId, field) && entry.flow().backward_slice(&[*whole]).iter().any(is_it)
-    };
-    asked.len() == put.len()
-        && asked.iter().zip(put).all(|(asked, put)| asked == put || is_put_inside(asked, put))
-}
-
-/// Whether a request says by its method that it puts something in place.
-fn is_put(entry: &Entry<'_>, act: At) -> bool {
-    matches!(entry.op(act), Some(Op::External { change: Change::Settled, .. }))
-}
-
-/// Whether an address ends with which one of many it is, so that whatever is sent there changes that one: `/pages/7`. What is sent to `/pages`
-/// is added.
-fn names_one(address: &Term) -> bool {
-    matches!(address, Term::Join(parts) if matches!(parts.last(), Some(Term::Path(_))))
-}
-
-/// Whether a request is known to say which state it was made of. In options that were put together elsewhere it is only looked for:
-/// `options.headers.If-Match`.
-fn is_given(version: &Term) -> bool {
-    !matches!(version, Term::Path(path) if path.fields.len() > 1)
-}
-
 fn judge(entry: &Entry<'_>, read: At, act: At) -> Result<Issue, Reason> {
     let Some(Op::External { from, idempotency, .. }) = entry.op(act) else { return Err(Reason::OutOfScope) };
     unless(idempotency.as_ref().is_some_and(is_given), Reason::RepeatsCheck)?;
+    unless(is_of_own_making(entry, read, act), Reason::OwnRecord)?;
     let sent = entry.flow().backward_slice(from);
     let is_of_answer = |value: &&Value| entry.flow().sources(**value).contains(&read);
     let of_answer: Vec<&Value> = sent.iter().chain(from).filter(is_of_answer).collect();

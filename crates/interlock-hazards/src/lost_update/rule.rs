@@ -17,7 +17,7 @@
 //!
 //! Memory is not looked at (`stale-read-across-await`), nor a write that only a check decided over (`db-check-then-act`, `file-check-then-act`). State that a process loads
 //! once and then writes back is in `kept.rs`, an entry of a cache that is written to its own file in `cached.rs` (between processes: `copied.rs`), a copy of memory that is
-//! written outside the lock it was taken under in `snapshot.rs`, a file that is worked off and emptied in `discarded.rs`, a document at a service in `remote.rs`.
+//! written outside the lock it was taken under in `snapshot.rs`, a file that others write under another lock in `apart.rs`, one that is worked off and emptied in `discarded.rs`, a document at a service in `remote.rs`.
 
 use interlock_model::{
     Confidence, Severity,
@@ -35,7 +35,7 @@ use crate::{
 };
 
 use super::{
-    HAZARD, cached::cached, copied::copied, discarded::discarded, kept::kept, remote::remote,
+    HAZARD, apart::apart, cached::cached, copied::copied, discarded::discarded, kept::kept, remote::remote,
     snapshot::snapshots,
 };
 
@@ -51,7 +51,7 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
     };
     let pairs = found.iter().enumerate().map(reported);
     let in_memory = kept(view).into_iter().chain(cached(view)).chain(copied(view)).chain(snapshots(view));
-    pairs.chain(in_memory).chain(discarded(view)).chain(remote(view)).collect()
+    pairs.chain(in_memory).chain(apart(view)).chain(discarded(view)).chain(remote(view)).collect()
 }
 
 /// Whether a later read of the same thing feeds what is written as well, and is reported for it. What was read before mostly says no more

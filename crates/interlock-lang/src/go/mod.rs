@@ -70,6 +70,7 @@ impl Frontend for Go {
             synchronous: Interleaving::Anywhere,
             unwinds: false,
             coroutines: false,
+            waits_unsaid: true,
             lookup: Lookup::Shallowest,
             constructor: None,
             above: None,

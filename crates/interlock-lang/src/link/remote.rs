@@ -1,6 +1,6 @@
 //! Calls of a service's client of which nothing is known but how they are called: `api.getRule(id)`, then `api.updateRule(id, rule)`.
 //!
-//! Such a client asks and puts in place under an address that the names make up: what the verb is about, and which one of it. What else it
+//! Such a client asks, puts in place and adds under an address that the names make up: what the verb is about, and which one of it. What else it
 //! does is as little known as before, so the call still counts as one that leads nowhere.
 
 use interlock_model::ir::{AccessPath, Block, Change, Effect, FunctionId, Op, Term, Value};
@@ -13,6 +13,12 @@ const ASKS: &[&str] = &["get", "retrieve", "fetch", "find", "list", "read", "sho
 
 /// How a call that puts something in place begins.
 const PUTS: &[&str] = &["update", "put", "replace", "save", "edit", "modify", "set"];
+
+/// How a call that adds something begins.
+const ADDS: &[&str] = &["create", "add", "insert"];
+
+/// What a call is handed first that says how long it may take, and nothing of what it is about.
+const CONTEXTS: &[&str] = &["ctx", "context"];
 
 /// What says nothing of what a call is about: `getAllRules`, `updateRuleById`.
 const FILLERS: &[&str] = &["all", "one", "the", "single"];
@@ -32,15 +38,28 @@ impl<'f> Rewriter<'_, 'f> {
         name: &str,
         out: &mut Block,
     ) -> bool {
-        let arguments = &standing.site.arguments;
+        let waits = standing.awaited || self.eval.semantics.waits_unsaid;
+        let arguments = match standing.site.arguments.split_first() {
+            Some((first, rest)) if self.is_context(first) => rest,
+            _ => &standing.site.arguments,
+        };
         let hands_function = arguments.iter().any(|arg| matches!(arg.shape, Shape::Function { .. }));
-        let Some(into) = standing.into.filter(|_| standing.awaited && !hands_function) else { return false };
-        let Some((asks, noun)) = told(name) else { return false };
-        if noun.is_empty() && !object.contains('.') || !asks && arguments.is_empty() {
+        if !waits || hands_function {
+            return false;
+        }
+        let Some((change, noun)) = told(name) else { return false };
+        let asks = change == Change::None;
+        // What nobody looks at was not asked for.
+        if noun.is_empty() && !object.contains('.')
+            || !asks && arguments.is_empty()
+            || asks && standing.into.is_none()
+        {
             return false;
         }
         let about = if noun.is_empty() { object.to_owned() } else { format!("{object}.{noun}") };
-        let which = arguments.first().and_then(|first| self.which(first));
+        // What is added has no name yet that others know.
+        let which = arguments.first().filter(|_| change != Change::Unknown);
+        let which = which.and_then(|first| self.which(first));
         let service = match which {
             Some(which) => {
                 let mut parts = vec![Term::Literal(format!("{about}/").into())];
@@ -56,8 +75,7 @@ impl<'f> Rewriter<'_, 'f> {
         if !asks {
             arguments.iter().for_each(|arg| merge(&mut from, &arg.values));
         }
-        let change = if asks { Change::None } else { Change::Settled };
-        let op = Op::External { into: Some(into), service, change, from, idempotency: None, over: None };
+        let op = Op::External { into: standing.into, service, change, from, idempotency: None, over: None };
         out.push(Effect { span: standing.span, op });
         true
     }
@@ -77,7 +95,15 @@ impl<'f> Rewriter<'_, 'f> {
             let word = word.to_lowercase();
             SPEAKERS.iter().any(|speaker| word.ends_with(speaker))
         };
+        let is_library = is_library && standing.awaited;
         (is_library || object.split('.').any(speaks)) && self.remote(standing, &object, name, out)
+    }
+
+    /// Whether an argument is what a call is bounded by.
+    fn is_context(&self, arg: &Arg) -> bool {
+        let name =
+            bare(&arg.term).and_then(|value| self.values.get(value.0 as usize)).map(|info| &*info.name);
+        name.is_some_and(|name| CONTEXTS.contains(&name))
     }
 
     /// Which one a call is about: its first argument, or what the members of that say by their names.
@@ -108,6 +134,10 @@ impl<'f> Rewriter<'_, 'f> {
                 }
             },
             Shape::Text(_) => Some(term_of(first)),
+            // What a call gave: `const id = checked(given)`.
+            Shape::Call(_) | Shape::Choice(_) => {
+                Some(first.term.clone()).filter(|term| matches!(term, Term::Path(_) | Term::Literal(_)))
+            }
             _ => None,
         }
     }
@@ -121,20 +151,23 @@ impl<'f> Rewriter<'_, 'f> {
     }
 }
 
-/// Whether a call asks or puts in place, and what it is about, by its name.
-fn told(name: &str) -> Option<(bool, String)> {
+/// What a call does to what it is about, by its name: whether it asks, puts in place or adds.
+fn told(name: &str) -> Option<(Change, String)> {
     let words = words(name);
     let (verb, rest) = words.split_first()?;
-    let asks = ASKS.contains(&&**verb);
-    if !asks && !PUTS.contains(&&**verb) {
-        return None;
-    }
+    let has = |verbs: &[&str]| verbs.contains(&&**verb);
+    let change = match () {
+        () if has(ASKS) => Change::None,
+        () if has(PUTS) => Change::Settled,
+        () if has(ADDS) => Change::Unknown,
+        () => return None,
+    };
     let about = rest.iter().take_while(|word| *word != "by" && *word != "for");
     let mut noun: String = about.filter(|word| !FILLERS.contains(&&***word)).map(String::as_str).collect();
     if noun.len() > 3 && noun.ends_with('s') && !noun.ends_with("ss") {
         noun.pop();
     }
-    Some((asks, noun))
+    Some((change, noun))
 }
 
 /// The words of a name, in small letters.
@@ -168,14 +201,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_says_what_is_asked_for_and_what_is_put_in_place() {
-        let told = |name: &str| told(name).map(|(asks, noun)| format!("{asks} {noun}"));
-        assert_eq!(told("getRules").as_deref(), Some("true rule"));
-        assert_eq!(told("get_all_rules").as_deref(), Some("true rule"));
-        assert_eq!(told("getRuleById").as_deref(), Some("true rule"));
-        assert_eq!(told("updateRule").as_deref(), Some("false rule"));
-        assert_eq!(told("retrieve").as_deref(), Some("true "));
-        assert_eq!(told("createRule"), None);
+    fn a_name_says_what_is_asked_for_put_in_place_and_added() {
+        let told = |name: &str| told(name).map(|(change, noun)| format!("{change:?} {noun}"));
+        assert_eq!(told("getRules").as_deref(), Some("None rule"));
+        assert_eq!(told("get_all_rules").as_deref(), Some("None rule"));
+        assert_eq!(told("GetRuleByID").as_deref(), Some("None rule"));
+        assert_eq!(told("updateRule").as_deref(), Some("Settled rule"));
+        assert_eq!(told("retrieve").as_deref(), Some("None "));
+        assert_eq!(told("createRule").as_deref(), Some("Unknown rule"));
+        assert_eq!(told("address"), None);
         assert_eq!(told("getter"), None);
     }
 }

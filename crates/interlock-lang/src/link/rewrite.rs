@@ -476,7 +476,8 @@ impl<'f> Rewriter<'_, 'f> {
             "" => library.rsplit('/').next().unwrap_or(library).to_owned(),
             object => format!("{}.{object}", library.rsplit('/').next().unwrap_or(library)),
         };
-        if !library.is_empty() && !standing.site.construct && self.remote(standing, &object, method, out) {
+        let asks = standing.awaited && !library.is_empty() && !standing.site.construct;
+        if asks && self.remote(standing, &object, method, out) {
             return;
         }
         let name: Name = match (library, path) {

@@ -68,6 +68,7 @@ impl Frontend for Python {
             synchronous: Interleaving::AtSuspension,
             unwinds: true,
             coroutines: true,
+            waits_unsaid: true,
             lookup: Lookup::DepthFirst,
             constructor: Some("constructor"),
             above: Some("super"),

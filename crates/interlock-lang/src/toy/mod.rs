@@ -66,6 +66,7 @@ impl Frontend for Toy {
             synchronous: Interleaving::Anywhere,
             unwinds: false,
             coroutines: false,
+            waits_unsaid: false,
             lookup: Lookup::Shallowest,
             constructor: None,
             above: None,

@@ -72,6 +72,7 @@ impl Frontend for TypeScript {
             synchronous: Interleaving::AtSuspension,
             unwinds: true,
             coroutines: false,
+            waits_unsaid: false,
             lookup: Lookup::DepthFirst,
             constructor: Some("constructor"),
             above: Some("super"),

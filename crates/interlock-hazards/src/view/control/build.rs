@@ -10,7 +10,7 @@ use interlock_model::{
 };
 
 use crate::view::{
-    At, Entry, Facts, Kinds, Runs, Step,
+    At, Entry, Facts, Kinds, Locks, Runs, Step,
     control::{
         dangling::Dangling,
         edges::{Edges, Next},
@@ -166,7 +166,7 @@ impl<'e> Walk<'e> {
             Op::Acquire { .. } => here.hold(self.with(here.held, at)),
             Op::Release { lock } => {
                 let lock = self.entry.locks().resolve(lock);
-                here.hold(self.without_last(here.held, |held| held.is_the_same_as(&lock)));
+                here.hold(self.without_last(here.held, |locks, held| locks.are_one(held, &lock)));
             }
             Op::Begin { .. } => here.leave_open(self.with(here.open, at)),
             Op::End { via, .. } => here.leave_open(self.keep_open(here.open, via)),
@@ -537,13 +537,13 @@ impl<'e> Walk<'e> {
     }
 
     /// The acquisitions without the last of a lock: one that was taken twice is given back twice.
-    fn without_last(&mut self, held: List, is_lock: impl Fn(&Lock) -> bool) -> List {
-        let entry = &self.entry;
-        let taken = |at: &&At| match entry.op(**at) {
-            Some(Op::Acquire { lock, .. }) => is_lock(&entry.locks().resolve(lock)),
+    fn without_last(&mut self, held: List, is_lock: impl Fn(Locks<'_, 'e>, &Lock) -> bool) -> List {
+        let locks = self.entry.locks();
+        let taken = |at: &&At| match self.entry.op(**at) {
+            Some(Op::Acquire { lock, .. }) => is_lock(locks, &locks.resolve(lock)),
             _ => false,
         };
-        let given_back = entry.lists.get(held).iter().rfind(taken).copied();
+        let given_back = self.entry.lists.get(held).iter().rfind(taken).copied();
         self.entry.lists.retain(held, |at| Some(at) != given_back)
     }
 

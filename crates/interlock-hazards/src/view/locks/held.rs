@@ -53,6 +53,25 @@ impl<'v, 'e> Locks<'v, 'e> {
 }
 
 impl<'v, 'e> Locks<'v, 'e> {
+    /// Whether two locks under resolved names are sure to be one. A lock file is one by its path, wherever that was put together.
+    #[must_use]
+    pub fn are_one(self, one: &Lock, other: &Lock) -> bool {
+        let same_path = || {
+            one.scope == other.scope
+                && self.path_of(one).is_some_and(|path| {
+                    self.path_of(other).is_some_and(|other| path.names_the_same_as(&other))
+                })
+        };
+        one.is_the_same_as(other) || same_path()
+    }
+
+    /// The path of a lock file, where it was put together of parts.
+    pub(in crate::view) fn path_of(self, lock: &Lock) -> Option<Term> {
+        let is_name = lock.key.is_none() && lock.scope == Scope::CrossProcess;
+        let path = is_name.then(|| self.0.alias().resolve(&Term::Path(lock.object.clone())))?;
+        matches!(path, Term::Join(_) | Term::Literal(_)).then_some(path)
+    }
+
     /// Whether a lock, by its resolved name, is built like one that the tree builds itself.
     #[must_use]
     pub fn is_hand_made(self, lock: &AccessPath) -> bool {
