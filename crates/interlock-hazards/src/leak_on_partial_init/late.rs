@@ -57,7 +57,6 @@ pub(super) fn judge(entry: &Entry<'_>, at: At) -> Result<Issue, Reason> {
     let spares = |check: &At, step: At| {
         entry.control().control_dependences(step).contains(check)
             && entry.control().answer(*check, step) == Some(true)
-            && !is_put_off_around(entry, *check, step)
     };
     let checks = entry.control().control_dependences(first).iter().copied().filter(failed);
     let check = checks
@@ -96,21 +95,6 @@ fn stops_when_done(entry: &Entry<'_>, head: At) -> bool {
             Some(Op::Exit(Exit::Break)) => is_each && entry.control().loops(step).last() == Some(&head),
             _ => false,
         }
-    })
-}
-
-/// Whether a step runs whatever becomes of the block that a check stands in: `defer m.Close()` before `if err := m.Load(); err != nil`.
-fn is_put_off_around(entry: &Entry<'_>, check: At, step: At) -> bool {
-    let put_off = |attempt: At| {
-        let Some(Op::Try { finally, .. }) = entry.op(attempt) else { return None };
-        let first = finally.first()?;
-        let begins = |at: &At| entry.steps.get(*at).is_some_and(|step| std::ptr::eq(step.effect, first));
-        entry.control().inside(attempt).find(begins)
-    };
-    entry.steps_of(Kinds::TRY).any(|attempt| {
-        put_off(attempt).is_some_and(|begins| {
-            (attempt..begins).contains(&check) && begins <= step && entry.control().encloses(attempt, step)
-        })
     })
 }
 

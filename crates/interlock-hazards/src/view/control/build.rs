@@ -375,7 +375,11 @@ impl<'e> Walk<'e> {
             let mut into = ends;
             into.extend(&failed);
             into.extend(&returned);
-            let end = self.block(finally, here.within(stretch), into);
+            // Whatever a check inside has found, it comes here: only what has decided over the attempt decides over this.
+            let mut in_any_case = here.within(stretch);
+            in_any_case.judge(before.control_dependences);
+            in_any_case.come_by(before.early_exits);
+            let end = self.block(finally, in_any_case, into);
             here.hold(end.here.held);
             here.leave_open(end.here.open);
             let last = end.ends;
