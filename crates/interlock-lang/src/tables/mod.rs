@@ -12,7 +12,7 @@ use serde::Deserialize;
 pub(crate) use self::{
     builtin::{Builtins, Collection, Does, Gives, Makes},
     lexicon::Lexicon,
-    sdk::{Begins, Call, Registers, Sdk},
+    sdk::{Begins, Call, Registers, Remakes, Sdk},
 };
 
 /// Words to look up.

@@ -34,6 +34,8 @@ pub(crate) struct Sdk {
     pub(crate) dispatch: Dispatch,
     /// Servers that take the tools of others over, under another name.
     pub(crate) mount: Mount,
+    /// Objects that register their own methods.
+    pub(crate) mixin: Mixin,
     /// What begins a server.
     pub(crate) server: FxHashMap<String, Begins>,
     /// How the names of libraries begin whose servers are started, and use standard streams unless told otherwise.
@@ -100,6 +102,18 @@ pub(crate) struct Call {
     /// Whether clients reach what the function gives, which is put round other handlers.
     #[serde(default)]
     pub(crate) around: bool,
+    /// Where what it is handed is a tool already, and becomes another one.
+    pub(crate) remakes: Option<Remakes>,
+}
+
+/// The options of a call that makes a tool of another one.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Remakes {
+    /// The one that has the other tool, where it is not the first argument.
+    pub(crate) tool: String,
+    /// The one that does the work in its place, and may hand it on.
+    pub(crate) by: String,
 }
 
 /// A class that tools extend.
@@ -208,6 +222,20 @@ pub(crate) struct Mount {
     /// The options that say what its tools are called by from then on.
     pub(crate) prefix: Vec<String>,
     /// What stands between that and the name.
+    pub(crate) joined: String,
+    /// The option that says of single tools what they are called instead.
+    pub(crate) renamed: Option<String>,
+}
+
+/// Objects whose methods say that they are tools, and that register them all when they are told to.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Mixin {
+    /// The methods that do, called with the server.
+    pub(crate) methods: Words,
+    /// The option that says what stands before their names, those that say what stands between, and what that is otherwise.
+    pub(crate) prefix: String,
+    pub(crate) separator: Vec<String>,
     pub(crate) joined: String,
 }
 

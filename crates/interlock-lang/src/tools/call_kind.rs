@@ -105,10 +105,16 @@ fn may_take_tools(sdk: &Sdk, name: &str) -> bool {
     !sdk.given.maker.is_empty() && sdk.given.maker.iter().all(|word| name.contains(&**word))
 }
 
+/// Whether a method of this name registers, or has a say in what is registered by others.
+fn registers(sdk: &Sdk, name: &str) -> bool {
+    let others = [&sdk.mount.methods, &sdk.mixin.methods];
+    sdk.call.contains_key(name) || others.iter().any(|methods| methods.contains(name))
+}
+
 fn method(tables: &Tables, name: &str) -> CallKind {
     let (sdk, does) = (tables.sdk(), tables.builtin().does(name));
     CallKind::NOTHING
-        .and(CallKind::REGISTERS, sdk.call.contains_key(name) || sdk.mount.methods.contains(name))
+        .and(CallKind::REGISTERS, registers(sdk, name))
         .and(CallKind::ROUTES, sdk.route.methods.contains(name) || name == sdk.route.server)
         .and(CallKind::STARTS, serve::begins(sdk, name).is_some())
         .and(CallKind::ASKS, sdk.limit.questions.contains(name))

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use interlock_model::ir::{FunctionId, Name, Note, Tool};
 
 use super::{
-    AbstractValue, Context, Discovered, Dispatch, Handler, files, index::Index, serve::Packages, shape,
-    wrap::Wrapped,
+    AbstractValue, Context, Discovered, Dispatch, Handler, files, index::Index, mounted::Way,
+    serve::Packages, shape, wrap::Wrapped,
 };
 
 /// How many notes about registrations are written.
@@ -114,18 +114,17 @@ impl<'x, 'i> Discovery<'x, 'i> {
         }
     }
 
-    /// Makes a function a tool under a name, or its own, with each of these before it. `options` say what else is known of it.
+    /// Makes a function a tool under a name, or its own, as it is called on each of these ways. `options` say what else is known of it.
     pub(super) fn serve_under(
         &mut self,
         function: u32,
         name: Option<&Name>,
-        prefixes: &[String],
+        ways: &[Way],
         options: &[AbstractValue<'i>],
     ) {
         let own = name.cloned().unwrap_or_else(|| self.called_like(function));
-        for prefix in prefixes {
-            let name = if prefix.is_empty() { own.clone() } else { [prefix, &*own].concat().into() };
-            let mut tool = Self::plain(name);
+        for way in ways {
+            let mut tool = Self::plain(way.name(own.clone()));
             for object in options {
                 let described = self.index.tool_in(tool.name.clone(), object);
                 tool.read_only |= described.read_only;

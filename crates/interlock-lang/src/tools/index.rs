@@ -6,6 +6,7 @@ use interlock_model::ir::{Asked, Function, Name, Op, Resource, Root, Term, Value
 
 use super::{
     call_kind::{CallKind, Names},
+    mixin::{self, Mixed},
     mounted::{self, Mounted},
     origin,
 };
@@ -30,6 +31,8 @@ pub(super) struct Index<'i> {
     personal: Vec<u32>,
     /// The servers that others take over.
     mounted: OnceCell<Vec<Mounted>>,
+    /// The objects that register their own methods.
+    mixed: OnceCell<Vec<Mixed>>,
 }
 
 impl<'i> Deref for Index<'i> {
@@ -55,7 +58,7 @@ impl<'i> Index<'i> {
             says.unwrap_or(CallKind::NOTHING)
         };
         let says = contexts.eval.flat.sites.iter().map(says).collect();
-        Self { contexts, packages, says, by_hand, personal, mounted: OnceCell::new() }
+        Self { contexts, packages, says, by_hand, personal, mounted: OnceCell::new(), mixed: OnceCell::new() }
     }
 
     /// The calls, each with what its names say.
@@ -84,6 +87,11 @@ impl<'i> Index<'i> {
     /// The servers that others take over, with what their tools are called by.
     pub(super) fn mounted(&self) -> &[Mounted] {
         self.mounted.get_or_init(|| mounted::all(self))
+    }
+
+    /// The objects that register their own methods, with what those are called by.
+    pub(super) fn mixed(&self) -> &[Mixed] {
+        self.mixed.get_or_init(|| mixin::all(self))
     }
 
     /// The functions that name who calls, or in which session.

@@ -103,7 +103,7 @@ fn identifies_caller(
                 let values = site.arguments.get(*position).map_or(&[][..], |arg| &arg.values);
                 values.iter().any(|value| identifies_caller(index, callers, site.within, *value, depth))
             }),
-            Caller::Step(..) | Caller::Decorator(_) => false,
+            Caller::Step(..) | Caller::Decorator(_) | Caller::Registration(_) => false,
         }),
         _ => false,
     }

@@ -19,8 +19,10 @@ mod shape;
 mod register;
 
 mod constructed;
+mod mixin;
 mod mounted;
 mod overridden;
+mod remade;
 
 mod dispatch;
 mod lookup;

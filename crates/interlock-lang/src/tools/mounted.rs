@@ -1,4 +1,10 @@
-//! Servers that take over the tools of others: `main.mount(weather, prefix="weather")` calls its `forecast` `weather_forecast`.
+//! Servers that take over the tools of others, and what clients call those from then on.
+//!
+//! ```text
+//! main.mount(weather, prefix="weather")                                        # `forecast` is `weather_forecast`
+//! main.mount(weather, prefix="weather", tool_names={"forecast": "outlook"})    # `forecast` is `outlook`
+//! main.mount(weather)                                                          # `forecast` stays what it is
+//! ```
 
 use interlock_model::ir::{AccessPath, Field, FunctionId, Name, Root, Term};
 
@@ -11,6 +17,9 @@ const DEPTH: usize = 4;
 /// Under how many names a tool is known whose server is taken over more than once.
 const NAMES: usize = 16;
 
+/// How many tools of one server may be called something else.
+const RENAMED: usize = 1_000;
+
 /// How long a name may grow.
 const LONG: usize = 256;
 
@@ -19,8 +28,44 @@ const LONG: usize = 256;
 pub(super) struct Mounted {
     server: Which,
     within: Option<Which>,
-    /// Nothing, where they keep their names.
-    prefix: Name,
+    naming: Naming,
+}
+
+/// What one server makes of the names of another's tools.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Naming {
+    /// What stands before them. Nothing, where they keep their names.
+    before: Name,
+    /// Those that are called something else instead, by what they were called.
+    instead: Vec<(Name, Name)>,
+}
+
+/// A way from tools to clients: through the servers that take them over, the innermost first.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Way(Vec<Naming>);
+
+impl Way {
+    /// One through something that puts a text before the names.
+    pub(super) fn with_prefix(mut self, before: Name) -> Self {
+        self.0.insert(0, Naming { before, instead: vec![] });
+        self
+    }
+
+    /// What a tool is called at the end of it.
+    pub(super) fn name(&self, own: Name) -> Name {
+        self.0.iter().fold(own, |name, naming| {
+            match naming.instead.iter().find(|(known, _)| *known == name) {
+                Some((_, instead)) => instead.clone(),
+                None if naming.before.is_empty() => name,
+                None => [&*naming.before, &*name].concat().into(),
+            }
+        })
+    }
+
+    /// How long what stands before a name may become.
+    fn len(&self) -> usize {
+        self.0.iter().map(|naming| naming.before.len()).sum()
+    }
 }
 
 /// Which server it is.
@@ -32,34 +77,45 @@ enum Which {
     Kept(String),
 }
 
-/// What stands before the names of the tools that a call registers: one for each way to them, of which there is one at least.
-pub(super) fn prefixes<'i>(index: &Index<'i>, site: &'i Site, at: &Context<'i>) -> Vec<String> {
+/// The ways to the tools that a call registers, of which there is one at least.
+pub(super) fn ways_of<'i>(index: &Index<'i>, site: &'i Site, at: &Context<'i>) -> Vec<Way> {
     let server = || {
         let callee = site.callee.as_ref()?;
         let (_, fields) = split_method(callee)?;
         which(index, &index.walk(&callee.root, fields, at), &callee.root, fields)
     };
+    ways_from(index, server)
+}
+
+/// The ways to the tools of a server that a call is handed.
+pub(super) fn ways_of_handed<'i>(index: &Index<'i>, arg: &'i Arg, at: &Context<'i>) -> Vec<Way> {
+    ways_from(index, || which_arg(index, &index.evaluate(arg, at), arg))
+}
+
+fn ways_from(index: &Index<'_>, server: impl FnOnce() -> Option<Which>) -> Vec<Way> {
     let mut found = match index.mounted() {
         [] => vec![],
-        mounted => server().map_or_else(Vec::new, |server| ways(index, mounted, &server, DEPTH)),
+        mounted => server().map_or_else(Vec::new, |server| ways(mounted, &server, DEPTH)),
     };
     found.dedup();
     if found.is_empty() {
-        found.push(String::new());
+        found.push(Way::default());
     }
     found
 }
 
-/// What stands before the names of a server's tools.
-fn ways(index: &Index<'_>, mounted: &[Mounted], server: &Which, depth: usize) -> Vec<String> {
+/// The ways to a server's tools through those that have taken it over.
+fn ways(mounted: &[Mounted], server: &Which, depth: usize) -> Vec<Way> {
     let Some(depth) = depth.checked_sub(1) else { return vec![] };
     let mut found = vec![];
     for mount in mounted.iter().filter(|mount| mount.server == *server) {
-        let around = mount.within.as_ref().map(|within| ways(index, mounted, within, depth));
-        let around = around.filter(|around| !around.is_empty()).unwrap_or_else(|| vec![String::new()]);
-        let joined = if mount.prefix.is_empty() { "" } else { &*index.sdk().mount.joined };
-        let named = around.iter().map(|around| [around, &*mount.prefix, joined].concat());
-        found.extend(named.filter(|name| name.len() <= LONG));
+        let around = mount.within.as_ref().map(|within| ways(mounted, within, depth));
+        let around = around.filter(|around| !around.is_empty()).unwrap_or_else(|| vec![Way::default()]);
+        let through = around.into_iter().map(|Way(mut around)| {
+            around.insert(0, mount.naming.clone());
+            Way(around)
+        });
+        found.extend(through.filter(|way| way.len() <= LONG));
         found.truncate(NAMES);
     }
     found
@@ -71,6 +127,14 @@ fn which<'i>(index: &Index<'i>, thing: &AbstractValue<'i>, root: &Root, fields: 
         AbstractValue::Call(..) => made(index, thing, DEPTH).map(Which::Made),
         AbstractValue::Instance(..) => exact_place(root, fields, None).map(|place| Which::Kept(place.into())),
         _ => None,
+    }
+}
+
+/// Which server something is that a call is handed.
+fn which_arg<'i>(index: &Index<'i>, thing: &AbstractValue<'i>, arg: &'i Arg) -> Option<Which> {
+    match &arg.term {
+        Term::Path(path) => which(index, thing, &path.root, &path.fields),
+        _ => which(index, thing, &Root::This, &[]),
     }
 }
 
@@ -125,12 +189,23 @@ fn mount<'i>(
     if named.as_ref().is_some_and(|name| name.contains('/')) {
         return None;
     }
-    let server = things.iter().zip(&site.arguments).find_map(|(thing, arg)| match &arg.term {
-        Term::Path(path) => which(index, thing, &path.root, &path.fields),
-        _ => which(index, thing, &Root::This, &[]),
-    })?;
+    let server = things.iter().zip(&site.arguments).find_map(|(thing, arg)| which_arg(index, thing, arg))?;
     let within = which(index, &index.walk(&callee.root, fields, at), &callee.root, fields);
-    Some(Mounted { server, within, prefix: named.unwrap_or_else(|| "".into()) })
+    let joined = &*index.sdk().mount.joined;
+    let before = named.filter(|named| !named.is_empty()).map(|named| [&*named, joined].concat().into());
+    let instead = site.arguments.iter().find_map(|arg| renamed_in(index, arg, at)).unwrap_or_default();
+    let naming = Naming { before: before.unwrap_or_else(|| "".into()), instead };
+    Some(Mounted { server, within, naming })
+}
+
+/// What the option among arguments that are handed over by name calls single tools: `tool_names={"forecast": "outlook"}`.
+fn renamed_in<'i>(index: &Index<'i>, arg: &'i Arg, at: &Context<'i>) -> Option<Vec<(Name, Name)>> {
+    let given = arg.member(index.sdk().mount.renamed.as_ref()?)?;
+    let names = index.elements(&index.evaluate(given, at)).into_iter().filter_map(|(own, thing)| {
+        let instead = index.settle(thing).text().cloned()?;
+        Some((own?, instead))
+    });
+    Some(names.take(RENAMED).collect())
 }
 
 /// The option among arguments that are handed over by name which says what the tools are called by.

@@ -89,9 +89,9 @@ pub(super) fn tool<'i>(discovery: &mut Discovery<'_, 'i>, site: &'i Site) {
         }
     }
     let name = name.or_else(|| named_by(index, &own));
-    let prefixes = mounted::prefixes(index, site, &at);
+    let ways = mounted::ways_of(index, site, &at);
     for function in work {
-        discovery.serve_under(function, name.as_ref(), &prefixes, &own);
+        discovery.serve_under(function, name.as_ref(), &ways, &own);
     }
 }
 

@@ -77,11 +77,11 @@ fn register<'i>(discovery: &mut Discovery<'_, 'i>, site: &'i Site) {
             beside.iter().find_map(|thing| index.text(thing.clone()).text().cloned()).or_else(|| {
                 beside.iter().chain([&work]).find_map(|object| index.name_in(object).text().cloned())
             });
-        let prefixes = mounted::prefixes(index, site, &at);
+        let ways = mounted::ways_of(index, site, &at);
         for function in
             functions.into_iter().filter(|function| !discovery.serves_inside(*function)).collect::<Vec<_>>()
         {
-            discovery.serve_under(function, named.as_ref(), &prefixes, &beside);
+            discovery.serve_under(function, named.as_ref(), &ways, &beside);
             discovery.called_by_tree.push(FunctionId(function));
         }
     }

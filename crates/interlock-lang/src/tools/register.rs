@@ -9,7 +9,7 @@ use super::{
     discovery::Discovery,
     dispatch, exact_name,
     index::{Definition, Index},
-    mounted, overridden, per_tool, shape, split_method,
+    mixin, mounted, overridden, per_tool, remade, shape, split_method,
 };
 use crate::{
     Arg, Shape,
@@ -53,7 +53,10 @@ pub(super) fn registrations<'i>(discovery: &mut Discovery<'_, 'i>) {
             Registers::Described => pair(discovery, number, site),
             // Under which name depends on who calls the method of the tree that it is in.
             Registers::Function if overridden::calls_above(index, site) => above.push(site),
-            Registers::Function => function(discovery, site, false),
+            Registers::Function => match &call.remakes {
+                Some(remakes) => remade::tool(discovery, site, remakes),
+                None => function(discovery, site, false),
+            },
             Registers::Calls => each_function(discovery, site, dispatch::calls),
             Registers::Lists => each_function(discovery, site, |discovery, function| {
                 dispatch::lists(discovery, function);
@@ -261,7 +264,11 @@ fn function<'i>(discovery: &mut Discovery<'_, 'i>, site: &'i Site, only_new: boo
     let Some((work, rest)) = site.arguments.split_first() else { return };
     let ways = index.caller_contexts(site.within, |at| {
         let named = rest.iter().map(|arg| index.settle(index.evaluate(arg, at)).unbound());
-        let named: Vec<Unbound> = named.flatten().collect();
+        // What the object was made with, or of which class it is: `tool(name=f"{self.prefix}_add")`.
+        let by_name = site.arguments.iter().map(|arg| index.name_in(&index.evaluate(arg, at)).unbound());
+        // A loop says it together with the function; another that has used the variable before says nothing of it.
+        let by_name = by_name.flatten().filter(|open| !matches!(open, Unbound::Item(..)));
+        let named: Vec<Unbound> = named.flatten().chain(by_name).collect();
         open_in(index, index.evaluate(work, at)).into_iter().chain(named)
     });
     for env in ways {
@@ -275,14 +282,14 @@ fn function<'i>(discovery: &mut Discovery<'_, 'i>, site: &'i Site, only_new: boo
         if only_new {
             functions.retain(|function| !discovery.serves_inside(*function));
         }
-        let prefixes = mounted::prefixes(index, site, &at);
+        let ways = mounted::ways_of(index, site, &at);
         // Where all is handed over by name, the function is one of the options.
         let all_named = site.arguments.iter().take(1).filter(|arg| matches!(arg.shape, Shape::Object(_)));
         let options = rest.iter().chain(all_named).map(|arg| index.evaluate(arg, &at));
         let options: Vec<AbstractValue<'i>> = options.collect();
         let named = named_by(index, &options);
         for function in functions {
-            discovery.serve_under(function, named.as_ref(), &prefixes, &options);
+            discovery.serve_under(function, named.as_ref(), &ways, &options);
         }
     }
 }
@@ -309,7 +316,7 @@ fn open_in<'i>(index: &Index<'i>, thing: AbstractValue<'i>) -> Vec<Unbound> {
 }
 
 /// Whether something is what a call gives that registers a function by itself.
-fn made_by_registration<'i>(index: &Index<'i>, thing: &AbstractValue<'i>) -> bool {
+pub(super) fn made_by_registration<'i>(index: &Index<'i>, thing: &AbstractValue<'i>) -> bool {
     let AbstractValue::Call(number, _) = thing else { return false };
     let callee = index.site(*number).and_then(|site| site.callee.as_ref());
     let called = callee.and_then(split_method).and_then(|(method, _)| index.sdk().call.get(method));
@@ -423,7 +430,13 @@ fn announced<'i>(discovery: &mut Discovery<'_, 'i>, number: u32, site: &'i Site)
         None => None,
     };
     let named = named.or_else(own);
-    discovery.handler(number, &work, named, |name| index.tool_in(name, &object));
+    let Some(named) = named else {
+        return discovery.handler(number, &work, None, |name| index.tool_in(name, &object));
+    };
+    for way in mixin::ways_of(index, discovery.inside(function), &discovery.name_of(function)) {
+        let name = Some(way.name(named.clone()));
+        discovery.handler(number, &work, name, |name| index.tool_in(name, &object));
+    }
 }
 
 /// What a tool is called whose class is all that is known of it.

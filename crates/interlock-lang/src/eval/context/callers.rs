@@ -160,6 +160,7 @@ impl<'f> Contexts<'f> {
                     };
                 }
                 Caller::Decorator(number) => return self.decorating(*number, function, env),
+                Caller::Registration(number) => return self.registering(*number, function, env),
                 Caller::Step(within, arguments) => {
                     let arguments = arguments.iter().map(|argument| match argument {
                         Argument::Term(term) => Assumed::Term(term, *within),

@@ -61,6 +61,8 @@ pub(crate) enum Caller<'f> {
     Step(u32, &'f [Argument]),
     /// A decorator, by the call that names it: it runs what that call returns.
     Decorator(u32),
+    /// A registration that is a function of the tree, by the call that says so: `@app.tool("add")`.
+    Registration(u32),
 }
 
 /// A function with what is known of it besides its steps.
@@ -440,8 +442,13 @@ impl<'f> Contexts<'f> {
             if site.function.is_none() && self.leads_nowhere(site) {
                 continue;
             }
-            if let Some(function) = self.target(site).or_else(|| self.given_back(site)) {
+            let Some(function) = self.target(site).or_else(|| self.given_back(site)) else { continue };
+            let given = if site.decorates { self.closures_given(function) } else { vec![] };
+            if given.is_empty() {
                 add(function, Caller::Site(number));
+            }
+            for reached in given.iter().copied().chain((!given.is_empty()).then_some(function)) {
+                add(reached, Caller::Registration(number));
             }
         }
         for (function, caller) in self.facts.direct.iter().copied().chain(self.decorators()) {

@@ -291,6 +291,10 @@ impl<'a> Lowerer<'a> {
                 left = right;
                 continue;
             }
+            if it.op == BoolOp::Or && is_own_name(next) {
+                left = self.either(left, right);
+                continue;
+            }
             let mut val = Val::from_values(left.values.clone(), left.flags | right.flags);
             val.depend(&right);
             // What is there unless nothing is: its members are found where it was found.
@@ -318,6 +322,9 @@ impl<'a> Lowerer<'a> {
             self.push_at(at, test.check(then, otherwise));
         }
         self.join(Some(first), Some(second));
+        if !decides && is_own_name(&it.orelse) {
+            return self.either(one, two);
+        }
         let mut val = Val::from_values(one.values.clone(), one.flags | two.flags);
         val.depend(&two);
         if !decides {
@@ -325,6 +332,17 @@ impl<'a> Lowerer<'a> {
         }
         val.shape = made(one.shape, two.shape);
         val
+    }
+
+    /// One of two names, where the second is that of a function: `name or work.__name__`. Who announces functions asks which of them it is.
+    fn either(&mut self, one: Val, other: Val) -> Val {
+        let mut both = Val::from_values(one.values.clone(), one.flags | other.flags);
+        both.depend(&other);
+        let (values, flags) = (both.values.clone(), both.flags);
+        let value = self.derive(&"name".into(), values, Term::Unknown, flags);
+        both.shape = Shape::Choice([one.into_arg(), other.into_arg()].into());
+        self.cx.locals.push((value, both.into_arg()));
+        Val::of(value, flags)
     }
 
     /// An operation of the language that a table says the meaning of, as a call.
@@ -377,6 +395,11 @@ fn made(one: Shape, two: Shape) -> Shape {
         (made @ Shape::Call(_), Shape::Opaque | Shape::Null | Shape::Call(_)) => made,
         _ => Shape::Opaque,
     }
+}
+
+/// `work.__name__`.
+fn is_own_name(expression: &Expr) -> bool {
+    matches!(expression, Expr::Attribute(it) if it.attr.as_str() == "__name__")
 }
 
 /// A text of parts.

@@ -2,6 +2,7 @@
 
 mod chosen;
 mod compared;
+mod composed;
 mod decorated;
 mod dispatched;
 mod helped;

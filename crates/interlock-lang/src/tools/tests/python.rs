@@ -629,9 +629,7 @@ class Server:
             return await self.tools[name]["function"](**params.get("arguments", {}))
 "#,
         &expect![[r#"
-            server.py:11 add: add
-            server.py:13 forget: drop
-            server.py:15 Server.handle: no tool
+            server.py:15 Server.handle: add, drop
         "#]],
     );
 }
