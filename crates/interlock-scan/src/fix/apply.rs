@@ -23,6 +23,9 @@ pub enum ApplyError {
     /// Somebody else changed it since it was scanned.
     #[error("`{}` changed during the scan, so it is left as it is; scan again", .0.display())]
     Changed(PathBuf),
+    /// Its bytes are no UTF-8: it says itself in which coding they are.
+    #[error("`{}` is not in UTF-8, so it is left as it is", .0.display())]
+    Coding(PathBuf),
     /// A link leads out of the tree.
     #[error("`{}` lies outside the scanned tree, so it is left as it is", .0.display())]
     Outside(PathBuf),
@@ -54,6 +57,8 @@ impl Fix {
             replace(&real, self.after.as_bytes())?;
         } else if marked == Some(self.before.as_bytes()) {
             replace(&real, format!("{MARK}{}", self.after).as_bytes())?;
+        } else if std::str::from_utf8(&now).is_err() {
+            return Err(ApplyError::Coding(path));
         } else {
             return Err(ApplyError::Changed(path));
         }

@@ -143,6 +143,9 @@ fn a_fix_is_written_only_over_the_text_that_was_scanned() {
         assert_eq!(fs::read_to_string(&path).unwrap(), format!("{mark}{}", fixed().after));
         assert!(matches!(fixed().apply(root.path()), Err(ApplyError::Changed(_))));
     }
+    // What was decoded to be scanned would be written back in another coding than it says it is in.
+    fs::write(&path, b"# coding: latin-1\nx = '\xe9'").unwrap();
+    assert!(matches!(fixed().apply(root.path()), Err(ApplyError::Coding(_))));
     assert_eq!(fs::read_dir(root.path().join("src")).unwrap().count(), 1);
 }
 

@@ -3,6 +3,7 @@
 //! The same tree gives the same list on every run and every machine: sorted, relative to the root, with forward slashes. Nothing is
 //! left out in silence: what is, is counted or named in the notes of the coverage.
 
+mod coding;
 mod compiled;
 pub(crate) mod names;
 pub(crate) mod notes;

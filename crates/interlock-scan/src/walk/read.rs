@@ -9,7 +9,7 @@ use std::{
 use memchr::{memchr, memchr_iter, memmem, memrchr};
 
 use super::{
-    Limits, SourceFile,
+    Limits, SourceFile, coding,
     names::{Left, extension, file_name},
     tags,
 };
@@ -33,11 +33,14 @@ const OPENING_LINES: usize = 30;
 
 /// Reads a source file.
 pub(crate) fn read_source(found: &SourceFile, limits: &Limits) -> Result<String, Unread> {
-    let text = read_text(&found.place, limits.file).map_err(Unread::Trouble)?;
+    let name = file_name(&found.path);
+    let bytes = read_bytes(&found.place, limits.file).map_err(Unread::Trouble)?;
+    // Only Python has files that say in which coding they are.
+    let decode: Decode = if extension(name) == "py" { coding::decode } else { refuse };
+    let text = text_of(bytes, decode).map_err(Unread::Trouble)?;
     if found.explicit {
         return Ok(text);
     }
-    let name = file_name(&found.path);
     if extension(name) == "go" && !tags::is_built(name, &text) {
         return Err(Unread::Left(Left::OtherSystem));
     }
@@ -58,6 +61,29 @@ pub(crate) fn read_setting(place: &Path, limits: &Limits) -> Result<String, Stri
 
 /// Reads a file of at most `limit` bytes that is UTF-8, without its byte order mark. Says why not otherwise.
 pub(super) fn read_text(place: &Path, limit: u64) -> Result<String, String> {
+    text_of(read_bytes(place, limit)?, refuse)
+}
+
+/// Makes a text of bytes that are no UTF-8, or says why that cannot be done.
+type Decode = fn(&[u8]) -> Result<String, String>;
+
+fn refuse(_: &[u8]) -> Result<String, String> {
+    Err("is no UTF-8".to_owned())
+}
+
+/// The text of a file without its byte order mark.
+fn text_of(bytes: Vec<u8>, decode: Decode) -> Result<String, String> {
+    let mut text = match String::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(error) => return decode(error.as_bytes()),
+    };
+    if text.starts_with('\u{feff}') {
+        text.remove(0);
+    }
+    Ok(text)
+}
+
+fn read_bytes(place: &Path, limit: u64) -> Result<Vec<u8>, String> {
     let file = open(place).map_err(|error| cause(&error))?;
     let metadata = file.metadata().map_err(|error| cause(&error))?;
     if !metadata.is_file() {
@@ -69,11 +95,7 @@ pub(super) fn read_text(place: &Path, limit: u64) -> Result<String, String> {
     let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or_default());
     // What is appended while it is read is no part of it; so nobody has to ask whether there is more.
     file.take(metadata.len()).read_to_end(&mut bytes).map_err(|error| cause(&error))?;
-    let mut text = String::from_utf8(bytes).map_err(|_| "is no UTF-8".to_owned())?;
-    if text.starts_with('\u{feff}') {
-        text.remove(0);
-    }
-    Ok(text)
+    Ok(bytes)
 }
 
 /// What went wrong, in words that are the same on every machine.
@@ -199,6 +221,29 @@ mod tests {
         check(&[b'x'; 21], Err("is larger than 20 bytes"));
         check(b"\xff\xfe\x00", Err("is no UTF-8"));
         assert_eq!(read_text(Path::new("/no/such"), 1), Err("vanished during the scan".to_owned()));
+    }
+
+    #[test]
+    fn a_file_of_python_is_decoded_by_what_it_says_of_itself_and_no_other_file_is() {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, content, expected) in [
+            ("a.py", &b"# coding: latin-1\nx = '\xe9'\n"[..], Ok("# coding: latin-1\nx = '\u{e9}'\n")),
+            (
+                "b.py",
+                b"\xef\xbb\xbf# coding: utf-8-sig\nx = '\xc3\xa9'\n",
+                Ok("# coding: utf-8-sig\nx = '\u{e9}'\n"),
+            ),
+            ("c.py", b"# coding: latin-1\nx = '\xc3\xa9'\n", Ok("# coding: latin-1\nx = '\u{e9}'\n")),
+            ("d.py", b"x = '\xe9'\n", Err("is no UTF-8")),
+            ("e.ts", b"# coding: latin-1\nx = '\xe9'\n", Err("is no UTF-8")),
+        ] {
+            let place = folder.path().join(name);
+            fs::write(&place, content).unwrap();
+            let found = SourceFile { path: name.to_owned(), place, size: 0, explicit: false };
+            let read = read_source(&found, &super::super::LIMITS);
+            let expected = expected.map(str::to_owned).map_err(|why| Unread::Trouble(why.to_owned()));
+            assert_eq!(read, expected, "{name}");
+        }
     }
 
     #[cfg(unix)]
