@@ -16,6 +16,11 @@ pub(crate) fn address<'e>(entry: &Entry<'e>, at: At) -> Option<&'e Term> {
     }
 }
 
+/// What is behind an address, as it was put together: a helper calls it `url`, and no reader knows of which.
+pub(crate) fn called(entry: &Entry<'_>, at: At) -> String {
+    address(entry, at).map(|address| entry.quoted(&entry.alias().resolve(address))).unwrap_or_default()
+}
+
 /// An address without what is asked there: `/labels` of `/labels?page=2`.
 pub(crate) fn without_question(address: Term) -> Term {
     let parts = match address {

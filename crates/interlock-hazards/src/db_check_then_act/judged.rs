@@ -24,7 +24,7 @@ use crate::{
     Issue, Reason,
     decision::{needs, unless},
     fields::says_it_went_well,
-    requests::{address, is_given, is_of_own_making, is_same_address, is_versioned, only_asks, stays},
+    requests::{called, is_given, is_of_own_making, is_same_address, is_versioned, only_asks, stays},
     view::{At, Entry, Kinds, View},
 };
 
@@ -94,7 +94,7 @@ fn judge(entry: &Entry<'_>, read: At, act: At, check: At, field: &Name) -> Resul
     needs(entry.control().leads_to(check, act).is_some(), Reason::NotAfter)?;
     let window = entry.locks().race_window(read, act).ok_or(Reason::NotAfter)?;
     unless(window.is_locked(), Reason::HeldLock)?;
-    let thing = address(entry, act).map(|address| entry.quoted(address)).unwrap_or_default();
+    let thing = called(entry, act);
     let message = format!(
         "what {thing} holds is asked for and judged by its `{field}`, and then changed by another request that does not repeat the judgement, so what \
          another call has made of it meanwhile is changed all the same"

@@ -21,7 +21,7 @@ use interlock_model::{
 use crate::{
     Issue, Reason,
     decision::{needs, unless},
-    requests::{address, is_given, without_question},
+    requests::{address, called, is_given, without_question},
     view::{At, Entry, Kinds, View},
 };
 
@@ -87,7 +87,7 @@ fn judge(entry: &Entry<'_>, read: At, act: At) -> Result<Issue, Reason> {
     needs(entry.control().leads_to(read, act).is_some(), Reason::NotAfter)?;
     let window = entry.locks().race_window(read, act).ok_or(Reason::NotAfter)?;
     unless(window.is_locked(), Reason::HeldLock)?;
-    let thing = address(entry, act).map(|address| entry.quoted(address)).unwrap_or_default();
+    let thing = called(entry, act);
     let message = format!(
         "what {thing} holds is asked for, and what is not found there is created by another request, so two calls at once both create it"
     );

@@ -25,7 +25,8 @@ use crate::{
     decision::{needs, unless},
     fields::is_version,
     requests::{
-        address, is_given, is_of_own_making, is_put, is_same_address, parts_of, stays, without_question,
+        address, called, is_given, is_of_own_making, is_put, is_same_address, parts_of, stays,
+        without_question,
     },
     view::{At, Entry, Kinds, View},
 };
@@ -124,8 +125,7 @@ fn judge(entry: &Entry<'_>, read: At, act: At) -> Result<Issue, Reason> {
     unless(only_names, Reason::NotComputedFromRead)?;
     let window = entry.locks().race_window(read, act).ok_or(Reason::NotAfter)?;
     unless(window.is_locked(), Reason::HeldLock)?;
-    let quoted = |at: At| address(entry, at).map(|address| entry.quoted(address)).unwrap_or_default();
-    let (asked, thing) = (quoted(read), quoted(act));
+    let (asked, thing) = (called(entry, read), called(entry, act));
     let message = format!(
         "what {thing} holds is asked for, changed and put back with nothing that says which state it was made of, so of two calls at once one \
          change is lost although both are answered with success"

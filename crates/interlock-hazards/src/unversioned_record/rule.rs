@@ -56,6 +56,7 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
                 let is_part = reported.contains(&(std::ptr::from_ref(entry).cast(), at));
                 unless(is_part, Reason::PartOfPair)?;
                 overwrites(entry, at)?;
+                unless(follows_another(entry, at), Reason::ReportedElsewhere)?;
                 unless(is_in_cache(entry, at), Reason::KeepsCache)
             };
             if entry.settle(&HAZARD.id, &[at], judge()).is_none() {
@@ -96,6 +97,24 @@ fn columns(view: &View<'_>) -> BTreeMap<String, BTreeSet<Name>> {
         }
     }
     known
+}
+
+/// Whether a row is changed along with one of the same name in another table, as an index is with what it is of: the first is the record.
+fn follows_another(entry: &Entry<'_>, at: At) -> bool {
+    let name = |step: At| match entry.resource(step) {
+        Some(Resource::Row { key, .. }) => Some(entry.alias().resolve(key)),
+        _ => None,
+    };
+    let (Some(own), Some(table)) = (name(at), table_of(entry, at)) else { return false };
+    let changes = |op: &Op| {
+        matches!(op, Op::Write { mode: WriteMode::Blind | WriteMode::Conditional(_) | WriteMode::Atomic, .. })
+    };
+    entry.all(Kinds::WRITE, changes).any(|first| {
+        first < at
+            && table_of(entry, first).is_some_and(|first| first != table)
+            && name(first).is_some_and(|name| name.names_the_same_as(&own))
+            && entry.control().leads_to(first, at).is_some()
+    })
 }
 
 fn table_of(entry: &Entry<'_>, at: At) -> Option<String> {
