@@ -183,7 +183,9 @@ fn external(scene: &Scene<'_>, entry: &Entry, outcome: &mut Outcome, body: &mut 
     let over = path_at(scene, entry.object.as_ref());
     // What is put in place of what is there may have been made of that.
     let may_put = matches!(change, Change::Settled | Change::Unknown);
-    let sent = scene.call.arguments.iter().filter(|_| may_put);
+    // Or it was put together before, and is only sent here.
+    let before = find(scene, entry.from.as_ref());
+    let sent = scene.call.arguments.iter().chain(&before).filter(|_| may_put);
     let from = super::statement::unique(sent.flat_map(|arg| arg.values.iter().copied()).collect());
     body.push(Op::External { into: scene.take_into(), service, change, from, idempotency, over });
 }

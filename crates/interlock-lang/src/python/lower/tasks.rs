@@ -239,9 +239,12 @@ impl<'a> Lowerer<'a> {
             let (body, _) = self.branch(|this| this.invoke(target, arguments, false, Use::Awaited));
             self.push_at(at, Op::Spawn { start, body });
         }
+        // Nothing is called but what it runs; of which library it is says what its methods do.
+        let made = self.callee(&call.func).path_ref().cloned();
+        let number = self.site(made, true, Handed { arguments: vec![], named: false }, None);
         let thread = self.step(&"thread".into(), 0);
         self.push(Op::New { into: thread, lock: None });
-        Val { direct: Some(thread), ..Val::of(thread, 0) }
+        Val { direct: Some(thread), shape: Shape::Call(number), ..Val::of(thread, 0) }
     }
 
     /// The arguments of a call from one on, handed to another function.

@@ -68,7 +68,9 @@ impl Resolve for Imports {
                 let parts = [folder, inner, &path];
                 let whole =
                     parts.iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join("/");
-                if let Some(file) = self.by_path.get(&whole) {
+                // A file that is called like the library it wraps means the library: `sqlite_vec.py` has `import sqlite_vec`.
+                let is_itself = from.strip_suffix(".py") == Some(&*whole);
+                if let Some(file) = self.by_path.get(&whole).filter(|_| !is_itself) {
                     return Resolved::File(*file);
                 }
             }
