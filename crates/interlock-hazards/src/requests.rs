@@ -47,7 +47,10 @@ pub(crate) fn without_question(address: Term) -> Term {
 /// Whether a request is known to say which one it is, or which state it was made of. In options that were put together elsewhere it is only looked for:
 /// `options.headers.If-Match`.
 pub(crate) fn is_given(said: &Term) -> bool {
-    !matches!(said, Term::Path(path) if path.fields.len() > 1)
+    let Term::Path(AccessPath { fields, .. }) = said else { return true };
+    let [.., _, Field::Name(last)] = fields.as_slice() else { return true };
+    let last = last.to_ascii_lowercase();
+    !last.contains("idempotency") && last != "if-match"
 }
 
 /// Whether a request is the one that a helper makes for a call which only asks: how that call is meant is known where it stands.
@@ -57,15 +60,26 @@ pub(crate) fn only_asks(entry: &Entry<'_>, act: At, together_with: At) -> bool {
     entry.all(Kinds::EXTERNAL, asks).any(|ask| ask > together_with && entry.span(ask) == stands)
 }
 
-/// Whether a request is about a record that this call has made itself by an earlier one: nobody else knows of it yet.
+/// Whether a request is about a record that this call has made itself by an earlier one, in the list that its address goes on from: nobody else knows
+/// of it yet.
 pub(crate) fn is_of_own_making(entry: &Entry<'_>, read: At, act: At) -> bool {
-    let Some(address) = address(entry, act) else { return false };
-    let makes = |op: &Op| matches!(op, Op::External { change: Change::Unknown | Change::Effect, .. });
-    let mut named = entry.flow().values_in(address);
-    named.extend(entry.flow().backward_slice(&named));
-    let is_its_answer =
-        |made: At| named.iter().any(|value| entry.flow().definition_site(*value) == Some(made));
-    entry.all(Kinds::EXTERNAL, makes).any(|made| made < read && is_its_answer(made))
+    let Some(sent) = address(entry, act) else { return false };
+    let written = |address: &Term| entry.text(&without_question(entry.alias().spell(address)));
+    let (one, named) = (written(sent), entry.flow().values_in(sent));
+    let is_its_list = |made: At| {
+        let list = address(entry, made).map(written).unwrap_or_default();
+        !list.is_empty() && one.strip_prefix(&*list).is_some_and(|rest| rest.starts_with('/'))
+    };
+    let names_it = |made: At| match entry.op(made) {
+        Some(Op::External { change: Change::Unknown | Change::Effect, into: Some(into), .. }) => {
+            let flow = entry.flow();
+            let is_of =
+                |value: &Value| flow.depends_on(*value, *into) || flow.sources(*value).contains(&made);
+            named.iter().any(is_of)
+        }
+        _ => false,
+    };
+    entry.steps_of(Kinds::EXTERNAL).any(|made| made < read && names_it(made) && is_its_list(made))
 }
 
 /// Whether something that tells one state of a record from the next goes with what is sent: in it, or where it is said that there is one.
@@ -85,12 +99,18 @@ pub(crate) fn is_same_address(entry: &Entry<'_>, read: At, act: At) -> bool {
     let put = entry.alias().spell(put);
     pattern.fits(&pattern)
         && !pattern.is_open()
+        && !is_bare(asked)
         && is_one_address(
             entry,
             &without_question(entry.alias().spell(asked)),
             &without_question(put.clone()),
         )
         && (is_put(entry, act) || names_one(&put))
+}
+
+/// Whether an address is the name of a whole service, of which a request says elsewhere what it is about.
+pub(crate) fn is_bare(address: &Term) -> bool {
+    matches!(address, Term::Literal(text) if !text.contains(['/', '.']))
 }
 
 /// Whether two addresses are one, word by word. Which one it is may have been put into an object by one's own hand: `update({ id, name })`, and

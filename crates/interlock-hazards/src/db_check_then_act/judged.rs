@@ -26,6 +26,7 @@ use crate::{
     fields::says_it_went_well,
     requests::{called, is_given, is_of_own_making, is_same_address, is_versioned, only_asks, stays},
     view::{At, Entry, Kinds, View},
+    words,
 };
 
 use super::HAZARD;
@@ -59,15 +60,27 @@ fn of_entry(entry: &Entry<'_>) -> Vec<Issue> {
     issues
 }
 
-/// The comparison of a field of an answer with a word that decides over a step, and the field. How the request went is no field of the record, and
-/// neither is which one it is or of which kind.
+/// Words by which an answer says how the request went, and not how the record is.
+const WENT_WELL: &[&str] = &["ok", "success", "succeeded", "true"];
+
+/// Fields that say of which kind a record is, and in which form; nobody changes them.
+const KINDS: &[&str] =
+    &["mimetype", "contenttype", "mediatype", "format", "encoding", "representation", "editor"];
+
+/// The comparison of a field of an answer with a word that a step runs for, and the field. Where it runs for all other words, as with `if (state ===
+/// "closed") return`, two calls mostly do the same. How the request went is no field of the record, and neither is which one it is or of which kind.
 fn compared(entry: &Entry<'_>, read: At, act: At) -> Option<(At, Name)> {
     let compares = |check: &At| match entry.op(*check) {
-        Some(Op::Check { on, equal: Some(word), .. }) if word.parse::<f64>().is_err() => {
+        Some(Op::Check { on, equal: Some(word), .. })
+            if word.parse::<f64>().is_err()
+                && !WENT_WELL.contains(&&*word.to_ascii_lowercase())
+                && entry.control().answer(*check, act) == Some(true) =>
+        {
             let field_of_answer = |value: &Value| {
                 let field = entry.alias().field_of(*value)?;
                 let is_of_record = entry.flow().sources(*value).contains(&read)
                     && !says_it_went_well(entry, *value, &field)
+                    && !KINDS.contains(&&*words(&field).concat())
                     && !stays(entry, &field);
                 is_of_record.then_some(field)
             };
@@ -96,15 +109,15 @@ fn judge(entry: &Entry<'_>, read: At, act: At, check: At, field: &Name) -> Resul
     unless(window.is_locked(), Reason::HeldLock)?;
     let thing = called(entry, act);
     let message = format!(
-        "what {thing} holds is asked for and judged by its `{field}`, and then changed by another request that does not repeat the judgement, so what \
-         another call has made of it meanwhile is changed all the same"
+        "what {thing} holds is asked for and judged by its `{field}`, and then changed by another request that does not repeat the judgement, so of two \
+         calls at once the second changes what the first has left behind"
     );
     let (seen, done) = (entry.position(read, &[act]), entry.position(act, &[read]));
     let issue = Issue::at(entry, read, &[act], Reach::Both, message)
         .no_surer_than(Confidence::Medium)
-        .step(Lane::A, seen, format!("asks for {thing}, and finds its `{field}` right"))
-        .step(Lane::B, seen, format!("asks for {thing}, and finds its `{field}` right"))
+        .step(Lane::A, seen, format!("asks for {thing}, and goes by its `{field}`"))
+        .step(Lane::B, seen, format!("asks for {thing}, and goes by its `{field}`"))
         .step(Lane::A, done, format!("changes {thing}"))
-        .step(Lane::B, done, format!("changes {thing}, whose `{field}` A has judged and left behind"));
+        .step(Lane::B, done, format!("changes {thing}, whatever its `{field}` is by now"));
     Ok(issue)
 }

@@ -21,7 +21,7 @@ use interlock_model::{
 use crate::{
     Issue, Reason,
     decision::{needs, unless},
-    requests::{address, called, is_given, without_question},
+    requests::{address, called, is_bare, is_given, without_question},
     view::{At, Entry, Kinds, View},
 };
 
@@ -59,7 +59,9 @@ fn of_entry(entry: &Entry<'_>) -> Vec<Issue> {
 fn is_same_list(entry: &Entry<'_>, read: At, act: At) -> bool {
     let (Some(asked), Some(sent)) = (address(entry, read), address(entry, act)) else { return false };
     let pattern = entry.alias().pattern(asked);
-    pattern.fits(&pattern) && without_question(entry.alias().spell(asked)) == entry.alias().spell(sent)
+    pattern.fits(&pattern)
+        && !is_bare(asked)
+        && without_question(entry.alias().spell(asked)) == entry.alias().spell(sent)
 }
 
 /// The check by which an answer in which something was looked for, and not found, decides over a step.

@@ -17,6 +17,8 @@
 //!
 //! Only locks whose names are written out: two of which nothing is known may be one. A write without any lock is reported where it stands.
 
+use std::collections::BTreeMap;
+
 use interlock_model::{
     Confidence, Lane, Reach,
     ir::{AccessPath, Field, Lock, Op, Resource, Root, Scope, Term, WriteMode},
@@ -42,47 +44,59 @@ struct Guarded<'v, 'e> {
 }
 
 /// A lock by the name that it has in the whole program.
-#[derive(Debug, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Known {
-    /// A lock file.
-    File(Pattern),
+    /// A lock file: what its path begins with, the folders, and what it is called up to the first dot, for endings are put there in many ways.
+    File(Vec<Piece>, Vec<String>, String),
     /// A variable of a module.
     Variable(String),
 }
 
+/// So many sets of locks around one file are compared with each other.
+const MOST_SETS: usize = 32;
+
 /// Files that are read and written back under one lock, and written by others under another.
 pub(super) fn apart(view: &View<'_>) -> Vec<Issue> {
     let runs = |entry: &&Entry<'_>| *entry.runs != Runs::StartUp;
-    let changing = || view.entries_with(Kinds::ACQUIRE).filter(runs);
-    let guarded: Vec<Guarded<'_, '_>> = changing().flat_map(changes).collect();
-    // Of one lock alone nobody holds another.
-    let all = guarded.iter().flat_map(|change| &change.locks);
-    if !all.clone().any(|lock| all.clone().any(|other| lock.is_surely_not(other))) {
-        return vec![];
+    let guarded: Vec<Vec<Guarded<'_, '_>>> =
+        view.entries_with(Kinds::ACQUIRE).filter(runs).map(changes).filter(|own| !own.is_empty()).collect();
+    // Of those who hold the same locks around the same file one stands for all.
+    let mut held: BTreeMap<&Pattern, BTreeMap<&[Known], &Guarded<'_, '_>>> = BTreeMap::new();
+    for change in guarded.iter().flatten() {
+        let sets = held.entry(&change.file).or_default();
+        if sets.len() < MOST_SETS {
+            sets.entry(&change.locks).or_insert(change);
+        }
     }
-    let racing = changing().filter(|entry| entry.runs_beside_itself());
-    racing.flat_map(|entry| of_entry(view, entry, &guarded)).collect()
-}
-
-fn of_entry(view: &View<'_>, entry: &Entry<'_>, guarded: &[Guarded<'_, '_>]) -> Vec<Issue> {
-    let mut gates = Gates::default();
     let mut issues = vec![];
-    for own in guarded.iter().filter(|change| std::ptr::eq(change.entry, entry)) {
-        let is_apart = |other: &&Guarded<'_, '_>| {
-            other.file.fits(&own.file)
-                && own.locks.iter().all(|lock| other.locks.iter().all(|held| lock.is_surely_not(held)))
-                && view.are_of_one_program(entry, other.entry)
-        };
-        let Some(other) = guarded.iter().find(is_apart) else { continue };
-        let reads = data_dependences(entry, own.act, &mut gates);
-        let read = reads.into_iter().filter(|read| {
-            entry.alias().overlap(*read, own.act) == Some(Overlap::Sure)
-                && matches!(entry.op(*read), Some(Op::Read { .. }))
-        });
-        let Some(read) = read.max() else { continue };
-        issues.extend(entry.settle(&HAZARD.id, &[read, own.act], judge(entry, read, own, other)));
+    for own in guarded.iter().filter(|own| own.iter().any(|change| change.entry.runs_beside_itself())) {
+        let mut gates = Gates::default();
+        for change in own {
+            let others = held.get(&change.file).into_iter().flat_map(BTreeMap::values);
+            let mut others = others.filter(|other| other.is_apart_from(change));
+            let other = others.find(|other| view.are_of_one_program(change.entry, other.entry));
+            issues.extend(other.and_then(|other| of_change(change, other, &mut gates)));
+        }
     }
     issues
+}
+
+impl Guarded<'_, '_> {
+    fn is_apart_from(&self, other: &Self) -> bool {
+        self.file.fits(&other.file)
+            && self.locks.iter().all(|lock| other.locks.iter().all(|held| lock.is_surely_not(held)))
+    }
+}
+
+fn of_change(own: &Guarded<'_, '_>, other: &Guarded<'_, '_>, gates: &mut Gates) -> Option<Issue> {
+    let entry = own.entry;
+    let reads = data_dependences(entry, own.act, gates);
+    let read = reads.into_iter().filter(|read| {
+        entry.alias().overlap(*read, own.act) == Some(Overlap::Sure)
+            && matches!(entry.op(*read), Some(Op::Read { .. }))
+    });
+    let read = read.max()?;
+    entry.settle(&HAZARD.id, &[read, own.act], judge(entry, read, own, other))
 }
 
 /// The changes of files by names that can be compared, each with the locks that are held at it.
@@ -113,7 +127,36 @@ fn known(entry: &Entry<'_>, lock: &Lock) -> Option<Known> {
         return is_plain.then(|| Known::Variable(entry.alias().location_text(path)));
     }
     let file = entry.alias().file_pattern(&named);
-    is_written_out(&file).then_some(Known::File(file))
+    if is_written_out(&file) { lock_file(&file) } else { None }
+}
+
+/// A lock file by what its path comes to: `./a.lock`, `data/../a.lock` and `a.lock` are one.
+fn lock_file(path: &Pattern) -> Option<Known> {
+    let begins = path.0.iter().take_while(|piece| !matches!(piece, Piece::Text(_))).cloned().collect();
+    let mut text = String::new();
+    for piece in path.0.iter().skip_while(|piece| !matches!(piece, Piece::Text(_))) {
+        match piece {
+            Piece::Text(part) => text.push_str(part),
+            // A constant in the middle stands for itself, whatever signs its own name has.
+            Piece::Location(name) => {
+                text.extend(name.chars().map(|c| if "/\\.".contains(c) { '_' } else { c }))
+            }
+            _ => return None,
+        }
+    }
+    let mut steps: Vec<&str> = vec![];
+    for step in text.split(['/', '\\']) {
+        match step {
+            "" | "." => {}
+            ".." if steps.last().is_some_and(|last| *last != "..") => {
+                steps.pop();
+            }
+            step => steps.push(step),
+        }
+    }
+    let (last, folders) = steps.split_last()?;
+    let stem = last.trim_start_matches('.').split('.').next().unwrap_or(last);
+    Some(Known::File(begins, folders.iter().map(ToString::to_string).collect(), stem.to_lowercase()))
 }
 
 /// Whether nobody chooses anything in a name.
@@ -126,11 +169,8 @@ impl Known {
     /// Whether two locks are certainly two: what one begins with, the other begins with as well, so that what comes behind it tells.
     fn is_surely_not(&self, other: &Self) -> bool {
         match (self, other) {
-            (Self::File(one), Self::File(other)) => {
-                let base = |pattern: &Pattern| {
-                    pattern.0.first().filter(|piece| !matches!(piece, Piece::Text(_))).cloned()
-                };
-                one != other && base(one) == base(other)
+            (Self::File(base, folders, stem), Self::File(other, others, name)) => {
+                base == other && (folders, stem) != (others, name)
             }
             (Self::Variable(one), Self::Variable(other)) => one != other,
             _ => false,

@@ -56,7 +56,7 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
                 let is_part = reported.contains(&(std::ptr::from_ref(entry).cast(), at));
                 unless(is_part, Reason::PartOfPair)?;
                 overwrites(entry, at)?;
-                unless(follows_another(entry, at), Reason::ReportedElsewhere)?;
+                unless(follows_another(entry, at), Reason::KeepsCache)?;
                 unless(is_in_cache(entry, at), Reason::KeepsCache)
             };
             if entry.settle(&HAZARD.id, &[at], judge()).is_none() {
@@ -99,20 +99,26 @@ fn columns(view: &View<'_>) -> BTreeMap<String, BTreeSet<Name>> {
     known
 }
 
-/// Whether a row is changed along with one of the same name in another table, as an index is with what it is of: the first is the record.
+/// Whether a row says what another one of the same name in another table was given just before, as an index does: the first is the record.
 fn follows_another(entry: &Entry<'_>, at: At) -> bool {
     let name = |step: At| match entry.resource(step) {
         Some(Resource::Row { key, .. }) => Some(entry.alias().resolve(key)),
         _ => None,
     };
-    let (Some(own), Some(table)) = (name(at), table_of(entry, at)) else { return false };
-    let changes = |op: &Op| {
-        matches!(op, Op::Write { mode: WriteMode::Blind | WriteMode::Conditional(_) | WriteMode::Atomic, .. })
+    let given = |step: At| match entry.op(step) {
+        Some(Op::Write { mode: WriteMode::Blind | WriteMode::Conditional(_), from, .. }) => from.as_slice(),
+        _ => &[],
     };
-    entry.all(Kinds::WRITE, changes).any(|first| {
+    let (Some(own), Some(table)) = (name(at), table_of(entry, at)) else { return false };
+    let sent = |value: &Value| entry.alias().resolve(&(*value).into());
+    let mut said = entry.flow().backward_slice(given(at));
+    said.extend(given(at));
+    let said: Vec<Term> = said.iter().map(sent).filter(|said| *said != own).collect();
+    entry.steps_of(Kinds::WRITE).any(|first| {
         first < at
             && table_of(entry, first).is_some_and(|first| first != table)
             && name(first).is_some_and(|name| name.names_the_same_as(&own))
+            && given(first).iter().any(|value| said.contains(&sent(value)))
             && entry.control().leads_to(first, at).is_some()
     })
 }

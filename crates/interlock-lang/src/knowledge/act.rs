@@ -164,6 +164,12 @@ pub(super) fn write(
 
 fn external(scene: &Scene<'_>, entry: &Entry, outcome: &mut Outcome, body: &mut Body<'_>) {
     let service = find(scene, entry.service.as_ref()).map_or(Term::Unknown, |arg| scene.name_of(&arg));
+    let service = match (service, find(scene, entry.filter.as_ref()).and_then(|arg| which(&arg))) {
+        (Term::Literal(service), Some(which)) => {
+            Term::Join([vec![Term::Literal([&*service, "/"].concat().into())], which].concat())
+        }
+        (service, _) => service,
+    };
     let idempotency = find(scene, entry.key.as_ref()).map(|arg| scene.name_of(&arg));
     let change = match (entry.change, &entry.method) {
         (None, Some(method)) => of_method(method.find(scene).as_deref()),
@@ -188,6 +194,32 @@ fn external(scene: &Scene<'_>, entry: &Entry, outcome: &mut Outcome, body: &mut 
     let sent = scene.call.arguments.iter().chain(&before).filter(|_| may_put);
     let from = super::statement::unique(sent.flat_map(|arg| arg.values.iter().copied()).collect());
     body.push(Op::External { into: scene.take_into(), service, change, from, idempotency, over });
+}
+
+/// How members are called that say which one is meant, at the end of their names and in small letters.
+const NAMES: &[&str] = &["id", "range"];
+
+/// Which one a request is about, by the members of what it is handed that say so: one address is not that of another.
+fn which(arg: &Arg) -> Option<Vec<Term>> {
+    let Shape::Object(members) = &arg.shape else { return None };
+    let says = |name: &str| NAMES.iter().any(|end| name.to_lowercase().ends_with(end));
+    let mut named: Vec<(&str, Term)> = members
+        .iter()
+        .filter(|(name, _)| says(name))
+        .map(|(name, member)| (&**name, super::scene::term_of(member)))
+        .collect();
+    named.sort_by(|one, other| one.0.cmp(other.0));
+    let mut parts: Vec<Term> = vec![];
+    for (_, term) in named {
+        if !parts.is_empty() {
+            parts.push(Term::Literal("/".into()));
+        }
+        match term {
+            Term::Join(inner) => parts.extend(inner),
+            one => parts.push(one),
+        }
+    }
+    (!parts.is_empty()).then_some(parts)
 }
 
 /// Whether it is not known which method a request has: neither written out nor surely left to be the usual one.

@@ -143,7 +143,7 @@ pub(super) struct Entry {
     pub(super) keeps: bool,
     /// The table, where it is not the object's; of the result, where there is one.
     pub(super) table: Option<Place>,
-    /// The rows that a statement is about.
+    /// The rows that a statement is about; what says which one a request is about.
     pub(super) filter: Option<Place>,
     /// What it sets them to.
     pub(super) set: Option<Place>,

@@ -22,6 +22,9 @@ use super::{
 };
 use crate::module::Site;
 
+/// More names than this of one method are left out: nobody calls a tool so many things.
+const MOST_WAYS: usize = 32;
+
 /// An object that registers its methods.
 #[derive(Debug)]
 pub(super) struct Mixed {
@@ -35,6 +38,9 @@ pub(super) fn ways_of(index: &Index<'_>, method: u32, name: &str) -> Vec<Way> {
     let has_it = |mixed: &&Mixed| index.method(mixed.class, own) == Some(method);
     let mut ways: Vec<Way> = vec![];
     for way in index.mixed().iter().filter(has_it).flat_map(|mixed| &mixed.ways) {
+        if ways.len() == MOST_WAYS {
+            break;
+        }
         if !ways.contains(way) {
             ways.push(way.clone());
         }
