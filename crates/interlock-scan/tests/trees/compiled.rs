@@ -40,6 +40,14 @@ const KNOWN: &[(&str, &str)] = &[
         "`Object.assign` is not read as the spread that it was",
     ),
     (
+        "a category is looked for among all, and made by a helper that is handed its options",
+        "`Object.assign` is not read as the spread that it was",
+    ),
+    (
+        "a post is asked for, found to be a draft, and handed in by another request",
+        "`Object.assign` is not read as the spread that it was",
+    ),
+    (
         "the options of a request are put together by helpers that return objects",
         "`Object.assign` is not read as the spread that it was",
     ),
