@@ -16,7 +16,7 @@ pub(crate) fn address<'e>(entry: &Entry<'e>, at: At) -> Option<&'e Term> {
     }
 }
 
-/// What is behind an address, as it was put together: a helper calls it `url`, and no reader knows of which.
+/// The address of a request as a message names it: the parts that it was put together from, not the variable `url` of the helper that sends it.
 pub(crate) fn called(entry: &Entry<'_>, at: At) -> String {
     address(entry, at).map(|address| entry.quoted(&entry.alias().resolve(address))).unwrap_or_default()
 }
@@ -53,7 +53,7 @@ pub(crate) fn is_given(said: &Term) -> bool {
     !last.contains("idempotency") && last != "if-match"
 }
 
-/// Whether a request is the one that a helper makes for a call which only asks: how that call is meant is known where it stands.
+/// Whether a request belongs to a helper whose call only asks: the helper's own request does not show its method, but the arguments of the call do.
 pub(crate) fn only_asks(entry: &Entry<'_>, act: At, together_with: At) -> bool {
     let stands = entry.position(act, &[together_with]);
     let asks = |op: &Op| matches!(op, Op::External { change: Change::None, .. });
@@ -82,13 +82,17 @@ pub(crate) fn is_of_own_making(entry: &Entry<'_>, read: At, act: At) -> bool {
     entry.steps_of(Kinds::EXTERNAL).any(|made| made < read && names_it(made) && is_its_list(made))
 }
 
-/// Whether something that tells one state of a record from the next goes with what is sent: in it, or where it is said that there is one.
+/// Whether a request sends a version of the record along (a revision, an ETag): in its body, or anywhere in what the body is made of where the request
+/// has a header for one.
 pub(crate) fn is_versioned(entry: &Entry<'_>, from: &[Value], is_said: bool) -> bool {
-    let names_version = |value: &Value| {
-        let named = |name: &str| is_version(entry.lexicon(), name);
-        named(entry.name_of(*value)) || entry.alias().field_of(*value).is_some_and(|name| named(&name))
-    };
-    from.iter().any(names_version) || is_said && entry.flow().backward_slice(from).iter().any(names_version)
+    let is_one = |value: &Value| names_version(entry, *value);
+    from.iter().any(is_one) || is_said && entry.flow().backward_slice(from).iter().any(is_one)
+}
+
+/// Whether a value is called a version of a record, or is a field that is.
+pub(crate) fn names_version(entry: &Entry<'_>, value: Value) -> bool {
+    let named = |name: &str| is_version(entry.lexicon(), name);
+    named(entry.name_of(value)) || entry.alias().field_of(value).is_some_and(|name| named(&name))
 }
 
 /// Whether a request changes what another has asked for, by its address.
@@ -108,7 +112,7 @@ pub(crate) fn is_same_address(entry: &Entry<'_>, read: At, act: At) -> bool {
         && (is_put(entry, act) || names_one(&put))
 }
 
-/// Whether an address is the name of a whole service, of which a request says elsewhere what it is about.
+/// Whether an address is only the name of a service, such as `google`: two requests with it may be about different records.
 pub(crate) fn is_bare(address: &Term) -> bool {
     matches!(address, Term::Literal(text) if !text.contains(['/', '.']))
 }

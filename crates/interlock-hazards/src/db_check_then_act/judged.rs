@@ -13,7 +13,8 @@
 //! await api.request(url, { method: "PUT", headers: { "If-Match": etag } });    // refused if it has changed
 //! ```
 //!
-//! What is put back of what was read is `lost-update`. Whether the service compares by itself is not to be seen from here, so it is never sure.
+//! A request that sends back content of the answer is `lost-update`. Whether the service refuses an outdated change by itself cannot be seen in the
+//! sources, so these findings have medium confidence at most.
 
 use interlock_model::{
     Confidence, Lane, Reach,

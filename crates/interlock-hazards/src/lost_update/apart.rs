@@ -46,7 +46,8 @@ struct Guarded<'v, 'e> {
 /// A lock by the name that it has in the whole program.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Known {
-    /// A lock file: what its path begins with, the folders, and what it is called up to the first dot, for endings are put there in many ways.
+    /// A lock file: the variables that its path begins with, its folders, and its file name up to the first dot. Endings such as `.lock` are left out,
+    /// because helpers add, replace or double them.
     File(Vec<Piece>, Vec<String>, String),
     /// A variable of a module.
     Variable(String),
@@ -166,7 +167,8 @@ fn is_written_out(name: &Pattern) -> bool {
 }
 
 impl Known {
-    /// Whether two locks are certainly two: what one begins with, the other begins with as well, so that what comes behind it tells.
+    /// Whether two locks are certainly two: variables of different names, or paths that begin with the same variables and have other folders or another
+    /// file name. Paths that begin with different variables may still lead to one file.
     fn is_surely_not(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::File(base, folders, stem), Self::File(other, others, name)) => {

@@ -23,9 +23,8 @@ use interlock_model::{
 use crate::{
     Issue, Reason,
     decision::{needs, unless},
-    fields::is_version,
     requests::{
-        address, called, is_given, is_of_own_making, is_put, is_same_address, parts_of, stays,
+        address, called, is_given, is_of_own_making, is_put, is_same_address, names_version, parts_of, stays,
         without_question,
     },
     view::{At, Entry, Kinds, View},
@@ -112,12 +111,8 @@ fn judge(entry: &Entry<'_>, read: At, act: At) -> Result<Issue, Reason> {
     let of_answer: Vec<&Value> = sent.iter().chain(from).filter(is_of_answer).collect();
     needs(!of_answer.is_empty(), Reason::NotComputedFromRead)?;
     let field = |value: &Value| entry.alias().field_of(*value);
-    let names_version = |value: &Value| {
-        let named = |name: &str| is_version(entry.lexicon(), name);
-        named(entry.name_of(*value)) || field(value).is_some_and(|name| named(&name))
-    };
-    let versioned = of_answer.iter().any(|value| names_version(value))
-        || idempotency.is_some() && sent.iter().any(names_version);
+    let versioned = of_answer.iter().any(|value| names_version(entry, **value))
+        || idempotency.is_some() && sent.iter().any(|value| names_version(entry, *value));
     unless(versioned, Reason::Versioned)?;
     // Which one it is, as the service calls it, is no content, nor is of which kind.
     let named: Vec<_> = of_answer.iter().filter_map(|value| field(value)).collect();

@@ -50,7 +50,7 @@ impl View<'_> {
         self.changed_by_calls().iter().any(|changed| changed.meets(&thing))
     }
 
-    /// What tools put something else in place of.
+    /// The things that tools replace: files, keys, tables and variables.
     pub(super) fn find_changed(&self) -> Vec<Thing> {
         let tools = self.entries_with(Kinds::CHANGES).filter(|other| other.is_tool());
         let changed = tools.flat_map(|tool| {

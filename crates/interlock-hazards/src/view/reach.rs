@@ -36,7 +36,7 @@ pub struct View<'e> {
     entered: OnceLock<HashMap<FunctionId, Vec<usize>>>,
     /// The objects of the whole program, once somebody asks.
     objects: OnceLock<Objects>,
-    /// What tools put something else in place of, once a loop that start-up leaves running changes something.
+    /// The things that tools replace. Found once a rule asks about a loop that start-up leaves running.
     changed: OnceLock<Vec<Thing>>,
 }
 
@@ -92,7 +92,7 @@ impl<'e> View<'e> {
         self.objects.get_or_init(|| Objects::of(self.program))
     }
 
-    /// What tools put something else in place of.
+    /// The things that tools replace.
     pub(super) fn changed_by_calls(&self) -> &[Thing] {
         self.changed.get_or_init(|| self.find_changed())
     }

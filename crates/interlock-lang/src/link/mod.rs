@@ -4,10 +4,10 @@
 //! 2. `flat` numbers everything through and writes the led names down; `named` puts arguments in the order of the parameters.
 //! 3. [`tools`] finds the handlers.
 //! 4. The [evaluator](crate::eval) answers what the things are that calls name.
-//! 5. `rewrite` replaces each call, each function by itself and side by side: `calls` of the program's own functions, library functions,
-//!    `getters` where they are named, `collections`, statements and `requests` that helpers `forward` to a library with what they are `handed`; `tables` are what the sources declare as such. `waits` takes away
-//!    what only looks like a wait.
-//!    What a service's client does of which nothing is known is told by its names (`remote`).
+//! 5. `rewrite` replaces the calls of each function, several functions side by side. A file each knows one kind of call: the program's own functions
+//!    (`calls`), properties that run code (`getters`), maps and lists (`collections`), requests that a helper makes for its caller (`requests`), wrappers
+//!    that hand their arguments on to a library (`forward`, `handed`), clients of unknown services, by the names of their methods (`remote`). `tables`
+//!    collects the tables that the sources declare. `waits` removes suspensions at which nobody else can run.
 //! 6. `members` notes what functions put together, hand over and give back, for whoever takes it apart.
 
 pub(crate) mod names;

@@ -375,7 +375,7 @@ impl<'e> Walk<'e> {
             let mut into = ends;
             into.extend(&failed);
             into.extend(&returned);
-            // Whatever a check inside has found, it comes here: only what has decided over the attempt decides over this.
+            // A `finally` runs whatever a check in its `try` has found, so only the checks that decide over the `try` decide over it.
             let mut in_any_case = here.within(stretch);
             in_any_case.judge(before.control_dependences);
             in_any_case.come_by(before.early_exits);

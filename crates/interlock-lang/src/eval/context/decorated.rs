@@ -23,7 +23,7 @@
 //! ```
 //!
 //! Where the name of the decorator is that of a registration, the call that stands for it is handed the function first and then what the
-//! decorator says. What it says the method is told, and the function what the method gives back.
+//! decorator is given. The method gets those options as arguments, and the decorated function gets what the method returns.
 
 use interlock_model::ir::{FunctionId, Name, Value};
 
@@ -96,7 +96,7 @@ impl<'f> Contexts<'f> {
         Some(if is_handed { env.with(reached, first.into_iter().collect()) } else { env })
     }
 
-    /// What the parameters of a method are by what a decorator says.
+    /// The values of a method's parameters that the options of a decorator give.
     fn options_of(&self, method: u32, options: &'f [Arg], site: &'f Site) -> Vec<(Value, Assumed<'f>)> {
         let Some(unit) = self.unit(method) else { return vec![] };
         let (named, positional) = match options.split_last() {
