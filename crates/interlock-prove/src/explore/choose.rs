@@ -264,7 +264,7 @@ impl Stages<'_> {
             }
             let surface = self.surveyor.surface();
             let mut sets = self.new_sets(&surface, self.surveyor.left_alone()).0;
-            sets.retain(|chosen| !only_reads(&chosen.set, &surface));
+            sets.retain(|chosen| !only_reads(&chosen.set, &surface) && !says_the_same(&chosen.set));
             if !sets.is_empty() {
                 self.check_fresh().await?;
                 self.chosen.extend(sets.iter().map(|chosen| chosen.set.clone()));
@@ -329,6 +329,12 @@ fn only_reads(set: &CallSet, surface: &Surface) -> bool {
         surface.tools.iter().any(|tool| tool.name == call.tool && tool.effect == Effectful::Reads)
     };
     set.calls.iter().all(reads)
+}
+
+/// Whether all calls of a set have the same words. What two of them do to each other is a weaker symptom than what is lost where words differ, and
+/// while a survey goes on the words that differ may only not be known yet.
+fn says_the_same(set: &CallSet) -> bool {
+    set.calls.windows(2).all(|pair| pair.first() == pair.last())
 }
 
 /// The meetings of two that two clients of a server on standard streams can have: each client has a process of its own.
