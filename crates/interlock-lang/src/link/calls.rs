@@ -153,11 +153,27 @@ impl<'f> Rewriter<'_, 'f> {
         receiver: Option<AccessPath>,
         out: &mut Block,
     ) {
-        let arguments = self.arguments_for(standing, &callee);
+        let mut arguments = self.arguments_for(standing, &callee);
+        self.name_together(standing, &mut arguments, out);
         // An object is there at once: what is waited for is its methods.
         let awaited = standing.awaited && !(standing.site.construct && matches!(callee, Callee::Named(_)));
         let op = Op::Call { into: standing.into, callee, receiver, arguments, awaited };
         out.push(Effect { span: standing.span, op });
+    }
+
+    /// Gives what was put together of arguments by name one of its own, so that what the callee does with it leads back to them.
+    fn name_together(&mut self, standing: &Standing<'f>, arguments: &mut [Argument], out: &mut Block) {
+        for (argument, arg) in arguments.iter_mut().zip(standing.site.arguments.iter()) {
+            if matches!(argument, Argument::Term(Term::Unknown))
+                && matches!(arg.shape, Shape::Object(_))
+                && !arg.values.is_empty()
+            {
+                let into = self.declare("fields");
+                let op = Op::Derive { into, from: arg.values.clone(), term: Term::Unknown };
+                out.push(Effect { span: standing.span, op });
+                *argument = Argument::Term(into.into());
+            }
+        }
     }
 
     /// An object is made, and its constructor runs on it.
@@ -170,7 +186,8 @@ impl<'f> Rewriter<'_, 'f> {
         out.push(Effect { span: standing.span, op: Op::New { into, lock: None } });
         if let Some(constructor) = self.eval.constructor(class) {
             let (callee, receiver) = (self.callee(constructor), Some(into.into()));
-            let arguments = self.arguments_for(standing, &callee);
+            let mut arguments = self.arguments_for(standing, &callee);
+            self.name_together(standing, &mut arguments, out);
             let op = Op::Call { into: None, callee, receiver, arguments, awaited: true };
             out.push(Effect { span: standing.span, op });
         }

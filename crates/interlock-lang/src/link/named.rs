@@ -8,7 +8,7 @@ use interlock_model::ir::{AccessPath, Field, Function, Name, Root, Term, Value};
 use rustc_hash::FxHashMap;
 
 use super::flat::{Flat, number};
-use crate::{Arg, Shape, module::Site};
+use crate::{Arg, Shape, module::Site, val::merge};
 
 /// How many classes above one are asked for a method.
 const HIGHEST: usize = 16;
@@ -127,27 +127,25 @@ fn in_order(site: &Site, reached: &[u32], functions: &[Function]) -> Option<Box<
     let (Arg { shape: Shape::Object(named), .. }, positional) = site.arguments.split_last()? else {
         return None;
     };
-    let order = |function: &u32| -> Option<Vec<Option<usize>>> {
-        let function = functions.get(*function as usize)?;
-        let names = function
-            .parameters
-            .iter()
-            .map(|value| function.values.get(value.0 as usize).map(|info| &info.name));
-        let rest = names.skip(positional.len());
+    let is_spread = |name: &Name| &**name == "...";
+    let order = |function: &u32| -> Option<(Vec<Option<usize>>, bool)> {
+        let names = parameters(functions.get(*function as usize)?).skip(positional.len());
         let order: Vec<Option<usize>> =
-            rest.map(|name| named.iter().position(|(given, _)| Some(given) == name)).collect();
-        let fits =
-            order.iter().flatten().count() == named.iter().filter(|(name, _)| &**name != "...").count();
-        fits.then_some(order)
+            names.map(|name| named.iter().position(|(given, _)| given == name)).collect();
+        let placed = order.iter().flatten().count();
+        let fits = placed == named.iter().filter(|(name, _)| !is_spread(name)).count();
+        // What has no parameter of its name is in the last one, or the call would be refused: `def save(path, **fields)`.
+        let has_rest = !fits && order.last().is_some_and(Option::is_none) && !named.iter().any(|(name, _)| is_spread(name));
+        (fits || has_rest).then_some((order, has_rest))
     };
     let mut orders = reached.iter().filter_map(order);
-    let first = orders.next()?;
-    if orders.any(|other| other != first) {
+    let (first, has_rest) = orders.next()?;
+    if orders.any(|(other, _)| other != first) {
         return None;
     }
     let last = first.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
     // What is handed over all together is found there by name: `Task(**row)`.
-    let spread = named.iter().find(|(name, _)| &**name == "...").map(|(_, arg)| arg);
+    let spread = named.iter().find(|(name, _)| is_spread(name)).map(|(_, arg)| arg);
     let names = parameters(functions.get(*reached.first()? as usize)?);
     let names: Vec<&Name> = names.skip(positional.len()).collect();
     let in_spread = |at: usize| match (spread, names.get(at)) {
@@ -158,11 +156,22 @@ fn in_order(site: &Site, reached: &[u32], functions: &[Function]) -> Option<Box<
         (None, _) => Arg::opaque(Term::Unknown, vec![]),
     };
     let last = if spread.is_some() { first.len() } else { last };
+    let last = if has_rest { first.len().saturating_sub(1) } else { last };
     let by_name = first.iter().take(last).enumerate().map(|(at, known)| {
         let known = known.and_then(|known| named.get(known));
         known.map_or_else(|| in_spread(at), |(_, arg)| arg.clone())
     });
-    Some(positional.iter().cloned().chain(by_name).collect())
+    let has_place = |at: &usize| first.contains(&Some(*at));
+    let left = (0..named.len()).filter(|at| has_rest && !has_place(at)).filter_map(|at| named.get(at));
+    let rest = has_rest.then(|| together(left.cloned().collect()));
+    Some(positional.iter().cloned().chain(by_name).chain(rest).collect())
+}
+
+/// What is handed over under names that are nobody's, as one object.
+fn together(members: Vec<(Name, Arg)>) -> Arg {
+    let mut values = vec![];
+    members.iter().for_each(|(_, arg)| merge(&mut values, &arg.values));
+    Arg { term: Term::Unknown, values, shape: Shape::Object(members) }
 }
 
 /// What the parameters of a function are called.

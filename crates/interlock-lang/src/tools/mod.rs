@@ -35,6 +35,7 @@ mod files;
 
 mod routes;
 
+mod decorated_calls;
 mod wrap;
 
 mod serve;
@@ -70,6 +71,7 @@ fn discover<'f>(contexts: Contexts<'f>, packages: Vec<&'f str>) -> Discovered {
         routes::entries(&mut discovery);
         files::answering(&mut discovery);
     }
+    decorated_calls::lead(&mut discovery);
     let mut discovered = discovery.finish();
     origin::mark(&index, &mut discovered);
     discovered.servers = serve::servers(&index, &discovered);
