@@ -19,7 +19,7 @@ use super::{
     exact_name,
     index::{Definition, Index},
 };
-use crate::{Arg, Shape, module::Site};
+use crate::{Arg, Shape, module::Site, val::argument};
 
 /// How many copies are made.
 const COPIES: usize = 500;
@@ -301,13 +301,19 @@ struct Rewrite<'x, 'i> {
     copied: FxHashMap<u32, u32>,
 }
 
-impl Rewrite<'_, '_> {
+impl<'i> Rewrite<'_, 'i> {
     fn block(&mut self, block: &mut Block) {
         for Effect { op, span, .. } in block {
             match op {
                 Op::Call { callee, receiver, arguments, .. } => {
+                    let site = self.site_of(callee, *span);
                     if let Some(object) = self.callee(callee, *span) {
                         receiver.get_or_insert(object);
+                    }
+                    if let (Some(site), Callee::Closure { function, .. }) = (site, &*callee)
+                        && let Some(handed) = self.handed_on(site, function.0)
+                    {
+                        *arguments = handed.iter().map(argument).collect();
                     }
                     arguments.iter_mut().for_each(|argument| self.argument(argument));
                 }
@@ -316,6 +322,42 @@ impl Rewrite<'_, '_> {
             }
             op.blocks_mut().for_each(|inner| self.block(inner));
         }
+    }
+
+    /// What is known of a call that is put in place of by another.
+    fn site_of(&self, callee: &Callee, span: Span) -> Option<&'i Site> {
+        let number = match callee {
+            Callee::Value(_) => {
+                *self.index.eval.index.by_value.get(&(self.original, span.start, span.end))?
+            }
+            Callee::Pending(number) => *number,
+            _ => return None,
+        };
+        self.index.site(number)
+    }
+
+    /// What a call that hands on whatever it was handed, `function(client, *args, **kwargs)`, gives to the parameters of a function: each the
+    /// argument of its name.
+    fn handed_on(&self, site: &Site, function: u32) -> Option<Vec<Arg>> {
+        let (Arg { shape: Shape::Object(named), .. }, positional) = site.arguments.split_last()? else {
+            return None;
+        };
+        let (_, all) = named.iter().find(|(name, _)| &**name == "...").filter(|_| site.named)?;
+        let Term::Path(all) = &all.term else { return None };
+        let is_spread = |arg: &&Arg| matches!(&arg.shape, Shape::Choice(items) if items.len() == 1);
+        let first = positional.iter().take_while(|arg| !is_spread(arg));
+        let function = match function.checked_sub(self.wrapped.functions) {
+            Some(copy) => &self.wrapped.added.get(copy as usize)?.as_ref()?.function,
+            None => self.index.unit(function)?.function,
+        };
+        let name = |value: &Value| function.values.get(value.0 as usize).map(|info| &info.name);
+        let others = function.parameters.iter().filter_map(name).skip(first.clone().count()).map(|name| {
+            let own = named.iter().find(|(given, _)| given == name).map(|(_, arg)| arg.clone());
+            let mut values = vec![];
+            all.mention(&mut values);
+            own.unwrap_or_else(|| Arg::opaque(Term::Path(all.clone().field(name.clone())), values))
+        });
+        Some(first.cloned().chain(others).collect())
     }
 
     /// The known function that a term is, with what it takes along.
@@ -372,7 +414,9 @@ impl Rewrite<'_, '_> {
 
     /// A call of the original as one of the copy.
     fn site(&mut self, site: &Site, function: Option<u32>) -> u32 {
-        let mut arguments = site.arguments.clone();
+        let handed = function.and_then(|function| self.handed_on(site, function));
+        let named = site.named && handed.is_none();
+        let mut arguments = handed.map_or_else(|| site.arguments.clone(), Into::into);
         arguments.iter_mut().for_each(|arg| self.arg(arg));
         let copied = u32::try_from(self.wrapped.calls.len()).unwrap_or(u32::MAX);
         self.wrapped.calls.push(Site {
@@ -382,7 +426,7 @@ impl Rewrite<'_, '_> {
             callee: site.callee.clone(),
             construct: site.construct,
             arguments,
-            named: site.named,
+            named,
             decorates: site.decorates,
             unconditional: site.unconditional,
         });

@@ -3,8 +3,8 @@
 use interlock_model::{
     Span,
     ir::{
-        AccessPath, Argument, Block, Effect, Field, Function, FunctionId, Member, Op, Origin, Resource, Root,
-        Term, Value, ValueInfo,
+        AccessPath, Argument, Block, Callee, Effect, Field, Function, FunctionId, Member, Name, Op, Origin,
+        Resource, Root, Term, Value, ValueInfo,
     },
 };
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -28,6 +28,8 @@ pub(super) struct Values<'p> {
     closures: FxHashMap<Value, (FunctionId, Vec<Term>)>,
     /// For each value that is another name for a value, the number of that one; [`NONE`] for the others.
     aliases: Vec<u32>,
+    /// Methods of objects that were handed over as values: `every(client.notes)`.
+    methods: FxHashMap<Value, AccessPath>,
     /// What was made here.
     made: Vec<bool>,
     /// What functions have put together and given back, member by member.
@@ -57,6 +59,7 @@ impl<'p> Values<'p> {
             made: vec![false; infos.len()],
             infos,
             closures: FxHashMap::default(),
+            methods: FxHashMap::default(),
             members: FxHashMap::default(),
             begun: FxHashSet::default(),
         }
@@ -278,12 +281,45 @@ impl<'p> Values<'p> {
     }
 
     pub(super) fn alias(&mut self, value: Value, term: &Term) {
-        if let Term::Path(AccessPath { root: Root::Value(other), fields }) = term
-            && fields.is_empty()
-            && let Some(alias) = self.aliases.get_mut(value.0 as usize)
-        {
-            *alias = other.0;
+        let Term::Path(path) = term else { return };
+        match (&path.root, path.fields.last()) {
+            (Root::Value(other), None) => {
+                if let Some(alias) = self.aliases.get_mut(value.0 as usize) {
+                    *alias = other.0;
+                }
+            }
+            (Root::Value(_), Some(Field::Name(_))) => {
+                self.methods.insert(value, path.clone());
+            }
+            _ => {}
         }
+    }
+
+    /// A call of a value as that of a method, where the value is one that an object was asked for by name.
+    pub(super) fn by_method(&self, op: Op) -> Op {
+        match op {
+            Op::Call { into, callee: Callee::Value(value), receiver: None, arguments, awaited } => {
+                let (callee, receiver) = match self.method(value) {
+                    Some((object, name)) => (Callee::Named(name), Some(object)),
+                    None => (Callee::Value(value), None),
+                };
+                Op::Call { into, callee, receiver, arguments, awaited }
+            }
+            op => op,
+        }
+    }
+
+    /// The object and the name of the method that a value is.
+    fn method(&self, value: Value) -> Option<(AccessPath, Name)> {
+        let mut value = value;
+        for _ in 0..64 {
+            if let Some(AccessPath { root, fields }) = self.methods.get(&value) {
+                let (Field::Name(name), object) = fields.split_last()? else { return None };
+                return Some((AccessPath { root: root.clone(), fields: object.into() }, name.clone()));
+            }
+            value = Value(self.aliases.get(value.0 as usize).copied().filter(|other| *other != NONE)?);
+        }
+        None
     }
 
     /// Whether it is known what a call of a value comes to.

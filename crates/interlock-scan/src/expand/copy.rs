@@ -196,6 +196,7 @@ impl<'p> Follower<'p, '_> {
                 None => rename.op(other),
             },
         };
+        let op = work.values.by_method(op);
         work.values.note(&op);
         out.push(Effect { span, op });
     }
