@@ -11,7 +11,7 @@ use super::{
 const LONGEST: usize = 60;
 
 /// What front ends call values that have no name in the source: by their place, or by the method whose result they are.
-const MADE_UP: [&str; 29] = [
+const MADE_UP: [&str; 30] = [
     "arg",
     "basename",
     "digest",
@@ -21,6 +21,7 @@ const MADE_UP: [&str; 29] = [
     "find",
     "get",
     "join",
+    "kwargs",
     "map",
     "normalize",
     "now",

@@ -135,7 +135,9 @@ fn in_order(site: &Site, reached: &[u32], functions: &[Function]) -> Option<Box<
         let placed = order.iter().flatten().count();
         let fits = placed == named.iter().filter(|(name, _)| !is_spread(name)).count();
         // What has no parameter of its name is in the last one, or the call would be refused: `def save(path, **fields)`.
-        let has_rest = !fits && order.last().is_some_and(Option::is_none) && !named.iter().any(|(name, _)| is_spread(name));
+        let has_rest = !fits
+            && order.last().is_some_and(Option::is_none)
+            && !named.iter().any(|(name, _)| is_spread(name));
         (fits || has_rest).then_some((order, has_rest))
     };
     let mut orders = reached.iter().filter_map(order);

@@ -38,7 +38,18 @@ pub(crate) fn apply(
     knowledge: &Knowledge,
     semantics: &Semantics,
 ) -> Applied {
-    let Discovered { handlers, added, sites, dispatches, led, origins, servers, nameless, called_by_tree, notes } = {
+    let Discovered {
+        handlers,
+        added,
+        sites,
+        dispatches,
+        led,
+        origins,
+        servers,
+        nameless,
+        called_by_tree,
+        notes,
+    } = {
         let index = Index::of(flat, functions, knowledge.tables().builtin());
         let world = World::new(flat, &index, namespaces, knowledge, semantics);
         super::discover(Contexts::new(&world, functions, names), packages)

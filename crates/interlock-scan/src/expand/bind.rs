@@ -288,7 +288,7 @@ impl<'p> Values<'p> {
                     *alias = other.0;
                 }
             }
-            (Root::Value(_), Some(Field::Name(_))) => {
+            (_, Some(Field::Name(_))) => {
                 self.methods.insert(value, path.clone());
             }
             _ => {}
