@@ -90,8 +90,12 @@ fn a_call_is_lost_where_it_could_hide_a_change_of_what_calls_share() {
         // A function that comes as a value, unless it settles a promise.
         ("given(all);", "", &["unknown-function given"]),
         // A method that is handed over is one all the same.
-        ("const all = every(given.pages);", "function every(f) { return f(1); }", &[]),
-        ("const all = every(given.save);", &format!("{STORE} function every(f) {{ return f(1); }}"), &["unresolved-receiver save"]),
+        ("const found = every(given.getPages);", "function every(f) { return f(1); }", &[]),
+        (
+            "const found = every(given.save);",
+            &format!("{STORE} function every(f) {{ return f(1); }}"),
+            &["unresolved-receiver save"],
+        ),
         // What tells the client something is the protocol's, also where it was taken out of what came with the call.
         ("const { reportProgress } = extra; await reportProgress({ progress: 1 });", "", &[]),
         // What a library has given back is the library's: lost where it is waited for.
