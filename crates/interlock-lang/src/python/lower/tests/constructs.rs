@@ -292,7 +292,8 @@ build(mcp, "notes")
 
         9     fn inner(args, kwargs) with fn, async
         11      arg = derived from kwargs
-        11      fn.2 = call remove(args, ?)
+        11      fields = derived from kwargs
+        11      fn.2 = call remove(args, fields)
         11      return fn.2
 
         15    fn build(server, folder)
@@ -312,7 +313,7 @@ build(mcp, "notes")
 
         9     fn inner(args, kwargs) with fn handles remove, async
         11      arg = derived from kwargs
-        11      fn.2 = call fn remove()
+        11      fn.2 = call fn remove(kwargs.name)
         11      return fn.2
     "#]]
     .assert_eq(&program(text));
