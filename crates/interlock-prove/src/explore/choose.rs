@@ -1,10 +1,6 @@
 //! From what was asked to the sets that are tried.
 
-use std::{
-    collections::BTreeSet,
-    path::Path,
-    time::{Duration, Instant},
-};
+use std::{collections::BTreeSet, path::Path, time::Instant};
 
 use async_trait::async_trait;
 use interlock_model::{
@@ -13,6 +9,7 @@ use interlock_model::{
 use serde_json::Value;
 use strsim::jaro_winkler;
 
+use super::stages::Stages;
 use crate::{
     files::{FILES, in_processes, is_files},
     lab::Lab,
@@ -43,17 +40,22 @@ pub(super) struct Choice {
 
 impl Choice {
     /// Sets that somebody wanted; what else the server has was not asked for.
-    fn wanted(sets: Vec<Chosen>) -> Self {
+    pub(super) fn wanted(sets: Vec<Chosen>) -> Self {
         Self { sets, no_writer: None, writers: None, more: false, learnt: Vec::new() }
     }
 
     /// Sets from everything that a survey found.
-    fn of_survey(sets: Vec<Chosen>, found: &Survey) -> Self {
-        let may_write = |tool: &&ToolSurface| tool.effect != Effectful::Reads && !tool.samples.is_empty();
-        let known = found.surface.tools.iter().filter(may_write).map(|tool| &tool.name);
-        let writers = Some(known.chain(&found.not_reached).cloned().collect());
+    pub(super) fn of_survey(sets: Vec<Chosen>, found: &Survey) -> Self {
+        let writers = Some(writers(&found.surface, &found.not_reached));
         Self { sets, no_writer: no_writer(found), writers, more: false, learnt: found.learnt.clone() }
     }
+}
+
+/// The tools that write or may: those that can be called, and those that were not reached.
+pub(super) fn writers(surface: &Surface, not_reached: &[String]) -> BTreeSet<String> {
+    let may_write = |tool: &&ToolSurface| tool.effect != Effectful::Reads && !tool.samples.is_empty();
+    let known = surface.tools.iter().filter(may_write).map(|tool| &tool.name);
+    known.chain(not_reached).cloned().collect()
 }
 
 /// Chooses step by step. A survey of many tools takes as long as several proofs, so what a scan found is surveyed and tried before the rest.
@@ -63,33 +65,6 @@ pub(super) struct Chooser<'l> {
     ask: Option<Ask>,
     stages: Option<Stages<'l>>,
 }
-
-/// What is left of a choice that is made in steps.
-struct Stages<'l> {
-    surveyor: Surveyor<'l>,
-    /// Findings that no set was made for yet.
-    findings: Vec<Found>,
-    /// Sets that were chosen already.
-    chosen: Vec<CallSet>,
-    next: Stage,
-    is_fresh: bool,
-    /// How long tools were called so far to find out what they do.
-    surveyed: Duration,
-}
-
-/// The steps, in their order. Tools that make things can be called on an empty server, the others may need what they make.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stage {
-    FoundMakers,
-    Found,
-    Rest,
-    Over,
-}
-
-/// So many times the usual share of the time goes to the survey where it is made in stages.
-const MOST_SURVEYED: u32 = 2;
-/// Of the survey's time so much goes to what a scan found in tools that make things, and as much to its other tools.
-const STAGE_SHARE: u32 = 2;
 
 /// A set, and why it was chosen.
 pub(super) struct Chosen {
@@ -108,7 +83,7 @@ impl Chosen {
     }
 
     /// One that a probe picked, for these findings.
-    fn picked(set: CallSet, findings: Vec<Found>, surface: &Surface) -> Self {
+    pub(super) fn picked(set: CallSet, findings: Vec<Found>, surface: &Surface) -> Self {
         let is_blind = set.reads.is_empty() && wants_reads(&set) && !only_reads(&set, surface);
         Self { set, by_hand: false, findings, is_blind }
     }
@@ -148,12 +123,7 @@ impl<'l> Chooser<'l> {
                 Ok(Choice::wanted(sets.into_iter().map(Chosen::by_hand).collect()))
             }
             Some(Ask::Sets(sets)) => named(sets, lab, &bounds, progress, notes).await,
-            Some(Ask::Survey) => {
-                let found = look(lab, bounds, progress, notes).await?;
-                let picked = |set| Chosen::picked(set, Vec::new(), &found.surface);
-                let sets = pick::pick(&found.surface).into_iter().map(picked).collect();
-                Ok(Choice::of_survey(sets, &found))
-            }
+            Some(Ask::Survey) => self.begin(Vec::new(), progress, notes).await,
             Some(Ask::Between) => {
                 let found = look(lab, bounds, progress, notes).await?;
                 let picked = |set| Chosen::picked(set, Vec::new(), &found.surface);
@@ -169,172 +139,39 @@ impl<'l> Chooser<'l> {
                 let sets = from.sets.into_iter().map(chosen).collect();
                 Ok(Choice { learnt: found.learnt.clone(), ..Choice::wanted(sets) })
             }
-            Some(Ask::Everything { findings }) => {
-                progress.doing("asking for the tools");
-                let tools = lab.tools().await?;
-                progress.doing(&format!("finding out what {} tools do", tools.len()));
-                let begin = Instant::now();
-                let surveyor = Surveyor::begin(&tools, lab, &bounds).await;
-                let chosen = Vec::new();
-                let surveyed = begin.elapsed();
-                let stages = Stages {
-                    surveyor,
-                    findings,
-                    chosen,
-                    next: Stage::FoundMakers,
-                    is_fresh: false,
-                    surveyed,
-                };
-                self.stages.insert(stages).step(&bounds, progress, notes).await
-            }
+            Some(Ask::Everything { findings }) => self.begin(findings, progress, notes).await,
             None => match &mut self.stages {
                 Some(stages) => stages.step(&bounds, progress, notes).await,
                 None => Ok(Choice::wanted(Vec::new())),
             },
         }
     }
-}
 
-impl Stages<'_> {
-    async fn step(
+    /// Asks the readers, and takes the first step.
+    async fn begin(
         &mut self,
-        bounds: &Bounds,
+        findings: Vec<Found>,
         progress: &dyn Progress,
         notes: &mut Vec<String>,
     ) -> Result<Choice, Trouble> {
-        while matches!(self.next, Stage::FoundMakers | Stage::Found) {
-            let found: BTreeSet<String> =
-                self.findings.iter().flat_map(|found| found.tools.clone()).collect();
-            let only_makers = self.next == Stage::FoundMakers;
-            let is_meant = |tool: &Listing| {
-                // What else makes things may be what a tool of a finding needs.
-                if only_makers {
-                    found.contains(&tool.name) && tool.looks_like_maker()
-                } else {
-                    found.contains(&tool.name) || (!found.is_empty() && tool.looks_like_maker())
-                }
-            };
-            self.next = if only_makers { Stage::Found } else { Stage::Rest };
-            if !self.surveyor.has_open(is_meant) {
-                continue;
-            }
-            progress.doing("finding out what the tools do in which something was found");
-            self.explore(is_meant, bounds.time / STAGE_SHARE, bounds).await;
-            let surface = self.surveyor.surface();
-            let can_be_called = |name: &String| {
-                surface.tools.iter().any(|tool| tool.name == *name && !tool.samples.is_empty())
-            };
-            let (now, later): (Vec<Found>, Vec<Found>) = std::mem::take(&mut self.findings)
-                .into_iter()
-                .partition(|found| found.tools.iter().any(can_be_called));
-            self.findings = later;
-            let from = from::sets(&now, &surface, self.surveyor.left_alone());
-            // A later step may know the calls that this one did not.
-            let again = |found: &&Found| from.left_out.iter().any(|(left, _)| *left == found.fingerprint);
-            self.findings.extend(now.iter().filter(again).cloned());
-            // Who only reads waits until all that write have met.
-            let (now, later): (Vec<_>, Vec<_>) =
-                from.sets.into_iter().partition(|(set, _)| !only_reads(set, &surface));
-            for (_, found) in later {
-                let of_others = |one: &&Found| !self.findings.contains(one);
-                let waiting: Vec<Found> = found.iter().filter(of_others).cloned().collect();
-                self.findings.extend(waiting);
-            }
-            if now.is_empty() {
-                continue;
-            }
-            self.check_fresh().await?;
-            self.chosen.extend(now.iter().map(|(set, _)| set.clone()));
-            let chosen = |(set, findings)| Chosen::picked(set, findings, &surface);
-            let sets = now.into_iter().map(chosen).collect();
-            return Ok(Choice { more: true, learnt: self.surveyor.learnt(), ..Choice::wanted(sets) });
-        }
-        if self.next == Stage::Over {
-            return Ok(Choice::wanted(Vec::new()));
-        }
-        progress.doing("finding out what the other tools do");
-        // Where that takes long, what is known by then meets before the rest is looked at: a race that is shown needs no rest.
-        while self.next == Stage::Rest {
-            let before = self.surveyor.count_open();
-            self.explore(|_| true, bounds.time / STAGE_SHARE, bounds).await;
-            let after = self.surveyor.count_open();
-            if after == 0 || after == before || self.surveyed >= bounds.time * MOST_SURVEYED {
-                self.next = Stage::Over;
-                break;
-            }
-            let surface = self.surveyor.surface();
-            let mut sets = self.new_sets(&surface, self.surveyor.left_alone()).0;
-            sets.retain(|chosen| !only_reads(&chosen.set, &surface) && !says_the_same(&chosen.set));
-            if !sets.is_empty() {
-                self.check_fresh().await?;
-                self.chosen.extend(sets.iter().map(|chosen| chosen.set.clone()));
-                let learnt = self.surveyor.learnt();
-                return Ok(Choice { more: true, learnt, ..Choice::wanted(sets) });
-            }
-        }
-        self.check_fresh().await?;
-        let mut found = self.surveyor.close(None);
-        notes.append(&mut found.notes);
-        let (mut sets, not_shown) = self.new_sets(&found.surface, &found.left_alone);
-        notes.extend(left_out(not_shown));
-        // Stable: what a scan found comes first among its like.
-        sets.sort_by_key(|chosen| only_reads(&chosen.set, &found.surface));
-        Ok(Choice::of_survey(sets, &found))
-    }
-
-    /// What has not been chosen yet: for findings first, then what the probes pick. And the findings that no call can show.
-    fn new_sets(
-        &self,
-        surface: &Surface,
-        left_alone: &[String],
-    ) -> (Vec<Chosen>, Vec<(Fingerprint, String)>) {
-        let from = from::sets(&self.findings, surface, left_alone);
-        let of_findings = from.sets.into_iter().map(|(set, findings)| Chosen::picked(set, findings, surface));
-        let picked = pick::pick(surface).into_iter().map(|set| Chosen::picked(set, Vec::new(), surface));
-        let mut sets: Vec<Chosen> = Vec::new();
-        for one in of_findings.chain(picked) {
-            let mut known = sets.iter().map(|known| &known.set).chain(&self.chosen);
-            if !known.any(|known| pick::same(known, &one.set)) {
-                sets.push(one);
-            }
-        }
-        (sets, from.left_out)
-    }
-
-    /// Calls the writers that are meant, for so long; all stages together take no more than their share, or nothing would be left for the calls to
-    /// meet in.
-    async fn explore(&mut self, is_meant: impl Fn(&Listing) -> bool, time: Duration, bounds: &Bounds) {
-        let left = (bounds.time * MOST_SURVEYED).saturating_sub(self.surveyed);
+        let (lab, bounds) = (self.lab, self.bounds.clone());
+        progress.doing("asking for the tools");
+        let tools = lab.tools().await?;
+        progress.doing(&format!("finding out what {} tools do", tools.len()));
         let begin = Instant::now();
-        self.surveyor.explore(is_meant, time.min(left)).await;
-        self.surveyed += begin.elapsed();
-    }
-
-    /// Instances that see what others did cannot be compared; looked at once there is a writer, and once is enough.
-    async fn check_fresh(&mut self) -> Result<(), Trouble> {
-        if self.is_fresh || self.surveyor.surface().writers().next().is_none() {
-            return Ok(());
-        }
-        self.is_fresh = true;
-        match self.surveyor.left_behind().await {
-            Some(reader) => Err(Trouble::NotFresh(reader)),
-            None => Ok(()),
-        }
+        let surveyor = Surveyor::begin(&tools, lab, &bounds).await;
+        let surveyed = begin.elapsed();
+        let stages = Stages::new(surveyor, findings, surveyed);
+        self.stages.insert(stages).step(&bounds, progress, notes).await
     }
 }
 
 /// Whether nothing that a set calls is known to change anything.
-fn only_reads(set: &CallSet, surface: &Surface) -> bool {
+pub(super) fn only_reads(set: &CallSet, surface: &Surface) -> bool {
     let reads = |call: &PlannedCall| {
         surface.tools.iter().any(|tool| tool.name == call.tool && tool.effect == Effectful::Reads)
     };
     set.calls.iter().all(reads)
-}
-
-/// Whether all calls of a set have the same words. What two of them do to each other is a weaker symptom than what is lost where words differ, and
-/// while a survey goes on the words that differ may only not be known yet.
-fn says_the_same(set: &CallSet) -> bool {
-    set.calls.windows(2).all(|pair| pair.first() == pair.last())
 }
 
 /// The meetings of two that two clients of a server on standard streams can have: each client has a process of its own.
@@ -412,7 +249,7 @@ fn calls_of(set: &CallSet) -> impl Iterator<Item = &PlannedCall> {
 }
 
 /// The findings that no call can show, for people.
-fn left_out(left_out: Vec<(Fingerprint, String)>) -> impl Iterator<Item = String> {
+pub(super) fn left_out(left_out: Vec<(Fingerprint, String)>) -> impl Iterator<Item = String> {
     left_out.into_iter().map(|(finding, why)| format!("finding {}: {why}", finding.0))
 }
 

@@ -7,6 +7,7 @@ mod confirm;
 mod ladder;
 mod replay;
 mod shrink;
+mod stages;
 mod verdict;
 
 use std::{
@@ -232,16 +233,16 @@ enum Rounds {
     Spent,
 }
 
-/// Lets the sets meet that were chosen last, those from `first` on; all of them in the last round, which there is only if no more are chosen
-/// after these. While more are to come, these have no more than their share of the time.
+/// Lets the sets meet that were chosen last, those from `first` on, and then all of them in the later rounds, which there are only if no more are
+/// chosen after these: every set gets a little before one gets much. While more are to come, these have no more than their share of the time.
 async fn rounds(cases: &mut [Case], first: usize, more: bool, setting: &Setting<'_>, all: bool) -> Rounds {
     let share = setting.begin.elapsed() + setting.left() / 2;
-    for round in ROUNDS {
-        let is_last = *round == u32::MAX;
-        if is_last && more {
+    for (turn, round) in ROUNDS.iter().enumerate() {
+        let is_first = turn == 0;
+        if !is_first && more {
             break;
         }
-        for index in if is_last { 0 } else { first }..cases.len() {
+        for index in if is_first { first } else { 0 }..cases.len() {
             // A finding that was shown by one set needs no other.
             let shown: Vec<Fingerprint> = broken(cases);
             let Some(case) = cases.get_mut(index) else { continue };

@@ -2,6 +2,7 @@
 
 use interlock_hazards::{ALL, Hazard};
 use interlock_model::{CallSet, Effectful, Fault, Oracle, PlannedCall, Surface};
+use serde_json::Value;
 
 use super::{MOST_CALLS, MOST_SERIAL};
 
@@ -71,9 +72,7 @@ impl Stage {
             (_, Oracle::Serial | Oracle::Once, calls) if readers == calls.len() => Self::ReadersOnly,
             (_, Oracle::Serial | Oracle::Once, [one, two]) => match (readers, one.tool == two.tool) {
                 (0, true)
-                    if one == two
-                        && !is_once(one)
-                        && one.arguments.as_object().is_some_and(|all| all.len() >= 2) =>
+                    if one == two && !is_once(one) && says_much(&one.arguments) =>
                 {
                     Self::OneWriterAgain
                 }
@@ -87,6 +86,22 @@ impl Stage {
         }
     }
 }
+
+/// Whether more than one thing is said in arguments, however deep: `{"id": "a"}` takes, `{"entities": [{"name": "a", "kind": "b"}]}` says.
+fn says_much(arguments: &Value) -> bool {
+    fn leaves(value: &Value, depth: usize) -> usize {
+        match value {
+            _ if depth > DEEPEST => 1,
+            Value::Object(entries) => entries.values().map(|value| leaves(value, depth + 1)).sum(),
+            Value::Array(items) => items.iter().map(|value| leaves(value, depth + 1)).sum(),
+            _ => 1,
+        }
+    }
+    leaves(arguments, 0) >= 2
+}
+
+/// Arguments are not looked into any deeper.
+const DEEPEST: usize = 12;
 
 /// Whether two sets would be the same experiment: the order in which calls that meet are written does not matter.
 pub(crate) fn same(one: &CallSet, other: &CallSet) -> bool {
@@ -178,6 +193,16 @@ mod tests {
         let mut turned = sets[0].clone();
         turned.calls.reverse();
         assert!(same(&sets[0], &turned));
+    }
+
+    #[test]
+    fn words_that_differ_come_before_the_same_words_however_deep_they_stand() {
+        let call = |name: &str| PlannedCall::new("create", json!({"entities": [{"name": name, "kind": "x"}]}));
+        let mut create = ToolSurface { samples: vec![call("a")], ..tool("create", Effectful::Writes) };
+        create.others = vec![call("b")];
+        let sets = pick(&Surface { tools: vec![create], ..Surface::default() });
+        assert_ne!(sets[0].calls[0], sets[0].calls[1]);
+        assert!(!says_much(&json!({"id": "a"})) && !says_much(&json!({})));
     }
 
     #[test]

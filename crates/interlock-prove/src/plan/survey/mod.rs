@@ -165,9 +165,9 @@ impl<'r> Surveyor<'r> {
         self.open.iter().any(|sampler| is_meant(sampler.tool()))
     }
 
-    /// How many writers were not called yet.
-    pub fn count_open(&self) -> usize {
-        self.open.len()
+    /// The writers that were not called yet.
+    pub fn open(&self) -> Vec<String> {
+        self.open.iter().map(|sampler| sampler.tool().name.clone()).collect()
     }
 
     /// Calls the writers that are meant and were not called yet, for so long. What time did not suffice for stays open.
@@ -262,7 +262,7 @@ impl<'r> Surveyor<'r> {
             notes,
             calls: self.bounds.calls - self.meter.left.load(SeqCst),
             left_alone: self.left_alone.clone(),
-            not_reached: self.open.iter().map(|sampler| sampler.tool().name.clone()).collect(),
+            not_reached: self.open(),
             cut_short: self.cut_short,
             left_behind,
             learnt: self.learnt(),
