@@ -102,13 +102,23 @@ impl Lab {
         let mut instance = self.pool.take(Hold::Free).await?;
         let tools = instance.connection.tools(Patience::default().answer).await?;
         self.restraint.know_tools(&tools);
+        self.give_back(instance);
         Ok(tools)
     }
 
     /// The ways in which requests can be delivered.
     pub(crate) async fn deliveries(&self) -> Result<Vec<interlock_model::Delivery>, Trouble> {
         let instance = self.pool.take(Hold::Free).await?;
-        Ok(instance.connection.deliveries().to_vec())
+        let deliveries = instance.connection.deliveries().to_vec();
+        self.give_back(instance);
+        Ok(deliveries)
+    }
+
+    /// Keeps an instance on which nothing was called. One that somebody else runs is put back before every run.
+    fn give_back(&self, instance: Instance) {
+        if !self.target.networked() {
+            self.pool.give_back(instance);
+        }
     }
 
     /// Whether the folder of an instance can be read: it is ours, and the server keeps its files there.

@@ -199,7 +199,15 @@ impl Case {
         }
         // Copies of one request are held against one of them alone.
         let everything = self.set.oracle == Oracle::Once;
-        let orders = self.serial.run(setting.lab, &self.set, everything, setting.side_by_side);
+        // Where outcomes are not held against each other but counted, or an invariant says what is wrong, what varies has to be known before.
+        let thorough = self.set.oracle != Oracle::Serial || !self.set.invariants.is_empty();
+        let orders = async {
+            self.serial.run(setting.lab, &self.set, everything, setting.side_by_side).await?;
+            if thorough && self.serial.is_known_once(&self.set) {
+                self.serial.again(setting.lab, &self.set, setting.side_by_side).await?;
+            }
+            Ok::<_, Unstable>(())
+        };
         // Of many calls there are many orders: the budget may end among them, and then the set was not tried.
         let Ok(orders) = tokio::time::timeout(setting.left(), orders).await else { return State::New };
         let orders = match orders {
@@ -323,6 +331,14 @@ impl Case {
                 schedule.technique()
             )));
         }
+        match self.compared_once_more(setting, &run).await {
+            Ok(Some(())) => {}
+            Ok(None) => return None,
+            Err(unstable) => {
+                self.is_undecided = true;
+                return Some(State::Unknown(unstable.to_string()));
+            }
+        }
         match self.judged(setting, &run).await {
             Err(unstable) => Some(State::Unknown(unstable)),
             Ok(Judgement::Legal | Judgement::NeedsPartial) => None,
@@ -345,6 +361,20 @@ impl Case {
                 Confirmed::LegalAfterAll => None,
                 Confirmed::Unstable(why) => Some(State::Unknown(why)),
             },
+        }
+    }
+
+    /// Runs the orders a second time if a run is not just like one of the first: something may vary whatever is done. `None` where what varied
+    /// was taken out of the set, so that the run cannot be judged any more and the calls meet again.
+    async fn compared_once_more(&mut self, setting: &Setting<'_>, run: &Run) -> Result<Option<()>, Unstable> {
+        let is_legal = judge(&self.set, &self.serial, &run.history, &self.masked(run)) == Judgement::Legal;
+        if is_legal || !self.serial.is_known_once(&self.set) {
+            return Ok(Some(()));
+        }
+        match self.serial.again(setting.lab, &self.set, setting.side_by_side).await {
+            Ok(()) => Ok(Some(())),
+            Err(Unstable::Differs(why)) => self.without_noise(setting, why).await.map(|()| None),
+            Err(unstable) => Err(unstable),
         }
     }
 

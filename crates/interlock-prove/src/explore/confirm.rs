@@ -35,7 +35,7 @@ pub(super) fn verdict_of(run: &Run) -> Verdict {
 }
 
 impl Case {
-    /// Runs every order again, those that leave calls out as well; judges again; then lets it happen again; then runs the orders as often
+    /// Runs every order again, those that leave calls out as well if they had a part in the judgement; judges again; then lets it happen again; then runs the orders as often
     /// as the calls met, so that what happens now and then whatever is done is not taken for a race.
     pub(super) async fn confirm(
         &mut self,
@@ -45,7 +45,9 @@ impl Case {
     ) -> Confirmed {
         setting.progress.doing(&format!("{}: no order explains it; looking again", self.set.name));
         self.slow_down(&run);
-        match self.serial.run(setting.lab, &self.set, true, setting.side_by_side).await {
+        // Where no call was refused and all were answered, only orders of all calls can explain what was seen.
+        let everything = self.serial.partial;
+        match self.serial.run(setting.lab, &self.set, everything, setting.side_by_side).await {
             Ok(()) => {}
             // What was seen was judged by a read that is no judge; without it the calls meet again.
             Err(Unstable::Differs(why)) => {
@@ -102,6 +104,9 @@ impl Case {
             if self.serial.full_runs(&self.set) >= wanted {
                 break;
             }
+        }
+        if let Err(unstable) = self.serial.look_at_parts(setting.lab, &self.set, setting.side_by_side).await {
+            return Confirmed::Unstable(unstable.to_string());
         }
         match self.judged(setting, &run).await {
             Ok(Judgement::Illegal(reason)) => {

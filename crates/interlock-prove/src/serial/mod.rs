@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use futures_util::{StreamExt, stream};
+use futures_util::{StreamExt, future::join_all, stream};
 use interlock_model::{Answer, CallSet, Oracle, Outcome, Seen};
 
 pub(crate) use self::invariants::Invariants;
@@ -21,8 +21,9 @@ use crate::{
     trouble::Trouble,
 };
 
-/// How often each order is run before the calls meet: enough to see what varies. Every repeat starts an instance.
-const FIRST_REPEATS: usize = 2;
+/// How often each order is run before the calls meet. What varies is seen only by a second run, which is made when an outcome is not just like
+/// the first: every repeat starts an instance, and of most servers nothing varies.
+const FIRST_REPEATS: usize = 1;
 /// How often each is run once more before anything is called broken.
 pub(crate) const REPEATS: usize = 3;
 
@@ -113,6 +114,24 @@ impl Serial {
         self.repeat(lab, set, &full(set), 1, side_by_side).await
     }
 
+    /// Runs the orders that leave calls out, if they are not known: what a wrong outcome is like is told from them.
+    pub(crate) async fn look_at_parts(
+        &mut self,
+        lab: &Lab,
+        set: &CallSet,
+        side_by_side: usize,
+    ) -> Result<(), Unstable> {
+        if std::mem::replace(&mut self.partial, true) {
+            return Ok(());
+        }
+        self.repeat(lab, set, &partial(set), 1, side_by_side).await
+    }
+
+    /// Whether an order of all calls was run only once, so that nothing is known of what varies.
+    pub(crate) fn is_known_once(&self, set: &CallSet) -> bool {
+        full(set).iter().any(|order| self.runs.get(order).is_none_or(|repeats| repeats.len() < 2))
+    }
+
     /// How many runs were made of all calls one after another.
     pub(crate) fn full_runs(&self, set: &CallSet) -> usize {
         full(set).iter().filter_map(|order| self.runs.get(order)).map(Vec::len).sum()
@@ -151,15 +170,12 @@ impl Serial {
     /// Whether what is read depends on how long one waits after the last answer: then calls that met cannot be compared with calls in turn,
     /// because it took another time until they were read.
     pub(crate) async fn settles_late(&self, lab: &Lab, set: &CallSet) -> bool {
-        for order in full(set).into_iter().take(MOST_LATE) {
+        let orders: Vec<Vec<usize>> = full(set).into_iter().take(MOST_LATE).collect();
+        let looks = orders.iter().map(|order| async move {
             // On a busy machine a run may go wrong for once; what depends on the wait does so every time.
-            if self.is_other_when_late(lab, set, &order).await
-                && self.is_other_when_late(lab, set, &order).await
-            {
-                return true;
-            }
-        }
-        false
+            self.is_other_when_late(lab, set, order).await && self.is_other_when_late(lab, set, order).await
+        });
+        join_all(looks).await.contains(&true)
     }
 
     /// Whether what is read late after an order of calls is not what was read right after it. A run in which a call was not answered says

@@ -30,6 +30,9 @@ const ATTEMPTS: u32 = 3;
 /// How long a server that has to be fetched first may take.
 const FETCHED_WITHIN: Duration = Duration::from_secs(120);
 
+/// So many times as long as another the first one may take.
+const FIRST_TAKES: u32 = 2;
+
 /// An instance on its way.
 type Starting = JoinHandle<Result<Instance, Trouble>>;
 
@@ -42,7 +45,15 @@ pub(crate) struct Pool {
     /// Whether an instance has come up. Until then there is only one at a time: a runner such as npx may have to fetch the server first, several
     /// of them get into each other's way, and one that is killed meanwhile leaves half a package behind.
     warm: AtomicBool,
-    waiting: Mutex<BTreeMap<Hold, VecDeque<Starting>>>,
+    waiting: Mutex<BTreeMap<Hold, Queue>>,
+}
+
+/// Instances of one kind that nobody has taken yet.
+#[derive(Default)]
+struct Queue {
+    starting: VecDeque<Starting>,
+    /// Whether one of the kind was asked for before: of a kind that is wanted once no others are started.
+    is_wanted: bool,
 }
 
 impl Pool {
@@ -72,13 +83,21 @@ impl Pool {
         let next = {
             let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
             let queue = waiting.entry(hold).or_default();
-            let next = queue.pop_front().unwrap_or_else(|| self.begin(hold));
-            while self.is_warm() && queue.len() < self.ahead {
-                queue.push_back(self.begin(hold));
+            let next = queue.starting.pop_front().unwrap_or_else(|| self.begin(hold));
+            while self.is_warm() && queue.is_wanted && queue.starting.len() < self.ahead {
+                queue.starting.push_back(self.begin(hold));
             }
+            queue.is_wanted = true;
             next
         };
         next.await.map_err(|error| Trouble::Ended(format!(": {error}")))?
+    }
+
+    /// Takes back an instance that was asked for nothing but what it offers: nothing can have changed in it.
+    pub(crate) fn give_back(&self, instance: Instance) {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let queue = waiting.entry(Hold::Free).or_default();
+        queue.starting.push_front(tokio::spawn(async move { Ok(instance) }));
     }
 
     fn is_warm(&self) -> bool {
@@ -87,8 +106,12 @@ impl Pool {
 
     fn begin(&self, hold: Hold) -> Starting {
         let (target, mut terms) = (Arc::clone(&self.target), self.terms.clone());
-        if !self.is_warm() && target.may_have_to_be_fetched() {
-            terms.patience.start = terms.patience.start.max(FETCHED_WITHIN);
+        if !self.is_warm() {
+            // What it loads is in no cache yet.
+            terms.patience.start *= FIRST_TAKES;
+            if target.may_have_to_be_fetched() {
+                terms.patience.start = terms.patience.start.max(FETCHED_WITHIN);
+            }
         }
         let hold = match hold {
             Hold::Free => None,
@@ -101,7 +124,7 @@ impl Pool {
     /// killed process is gone, and one after another that is as many whiles as there are instances.
     pub(crate) fn end(&mut self) {
         let waiting = std::mem::take(self.waiting.get_mut().unwrap_or_else(PoisonError::into_inner));
-        let tasks: Vec<Starting> = waiting.into_values().flatten().collect();
+        let tasks: Vec<Starting> = waiting.into_values().flat_map(|queue| queue.starting).collect();
         tasks.iter().for_each(JoinHandle::abort);
         // Those that had started were not aborted any more; the others end with their tasks.
         let ready: Vec<Instance> =

@@ -19,6 +19,8 @@ pub(super) struct First {
     /// Those that are named like readers and change what they say by being asked.
     pub(super) turned_out_to_write: Vec<Arc<Sampler>>,
     pub(super) limit: Option<usize>,
+    /// Whether many equal calls behind the first questions were answered like the first of them, so that there is no limit to look for.
+    is_unlimited: bool,
     pub(super) longest: usize,
     /// How long each reader takes.
     pub(super) took: BTreeMap<String, Duration>,
@@ -39,6 +41,7 @@ pub(super) async fn first(readers: &[Arc<Sampler>], meter: &Meter<'_>) -> First 
         readers: Vec::new(),
         turned_out_to_write: Vec::new(),
         limit: None,
+        is_unlimited: false,
         longest: LONGEST_RUN,
         took: BTreeMap::new(),
         asked: Vec::new(),
@@ -51,7 +54,9 @@ pub(super) async fn first(readers: &[Arc<Sampler>], meter: &Meter<'_>) -> First 
         let calls: Vec<(Arc<Sampler>, PlannedCall)> = group.into_iter().filter_map(asked).collect();
         first.ask(&calls, meter).await;
     }
-    first.flood(meter).await;
+    if !first.is_unlimited {
+        first.flood(meter).await;
+    }
     first
 }
 
@@ -68,7 +73,8 @@ impl First {
         if all.is_empty() {
             return;
         }
-        let one = match meter.run(&all).await {
+        let count = calls.len();
+        let one = match self.answers_and_flood(&all, meter).await {
             Ok(one) => one,
             Err(why) => {
                 self.notes.push(format!("the readers could not be asked: {why}"));
@@ -76,10 +82,17 @@ impl First {
                 return;
             }
         };
-        // Whether asking changes the answer is a question only for those that do not say that they only read.
-        let is_sure = calls.iter().all(|(reader, _)| reader.tool().read_only == Some(true));
-        let other = if is_sure { one.clone() } else { meter.run(&all).await.unwrap_or_else(|_| one.clone()) };
-        let count = calls.len();
+        // Whether asking changes the answer is a question only where an answer changed, and for those that do not say that they only read.
+        let differs = |at: usize| match (one.get(at), one.get(at + count)) {
+            (Some(first), Some(second)) => !change::same(first, second),
+            _ => false,
+        };
+        let may_write = calls
+            .iter()
+            .enumerate()
+            .any(|(at, (reader, _))| reader.tool().read_only != Some(true) && differs(at));
+        let other =
+            if may_write { meter.run(&all).await.unwrap_or_else(|_| one.clone()) } else { one.clone() };
         for (at, (reader, call)) in calls.iter().enumerate() {
             let answers = [one.get(at), one.get(at + count), other.get(at), other.get(at + count)];
             let [Some(first), Some(second), Some(elsewhere), Some(elsewhere_again)] = answers else {
@@ -100,6 +113,24 @@ impl First {
             self.took.insert(call.tool.clone(), took(&one, at));
             self.readers.push(Arc::clone(reader));
         }
+    }
+
+    /// The answers to these calls, with as many equal ones behind them as show that there is no limit: that takes no instance of its own.
+    async fn answers_and_flood(
+        &mut self,
+        calls: &[PlannedCall],
+        meter: &Meter<'_>,
+    ) -> Result<Vec<Answer>, String> {
+        let Some(call) = calls.first().filter(|_| !self.is_unlimited && meter.left() >= FLOOD * 8) else {
+            return meter.run(calls).await;
+        };
+        let mut all = calls.to_vec();
+        all.extend(std::iter::repeat_n(call.clone(), FLOOD));
+        // A server may end under them; then the calls are made alone.
+        let Ok(mut answers) = meter.run(&all).await else { return meter.run(calls).await };
+        let many = answers.split_off(calls.len().min(answers.len()));
+        self.is_unlimited = many.len() == FLOOD && many.iter().all(|answer| refused(answer).is_none());
+        Ok(answers)
     }
 
     /// Whether the server refuses one of many equal calls.

@@ -16,33 +16,17 @@ const MOST_AMOUNTS: usize = 3;
 const MOST_OTHERS: usize = 2;
 
 impl Known {
-    /// Calls about the same thing that say something else, and calls about other things.
-    pub(super) async fn vary(&mut self, sampler: &Sampler, start: &Start, seen: &Seen, meter: &Meter<'_>) {
-        let pool = if start.setup.is_empty() { &seen.pool } else { &start.pool };
-        let made = |want: Want| {
-            let call = PlannedCall::new(&sampler.tool().name, sampler.sample(&want, pool)?);
-            let call = referring(&call, &start.setup, &start.pool);
-            (call != start.call && meter.withholds(&call).is_none()).then_some(call)
-        };
-        let want = |variant, thing| Want { variant, thing, ..start.want.clone() };
-        let next = start.want.variant + 1;
-        let same_thing = [
-            want(next, start.want.thing),
-            Want { vary_others: true, ..want(next, start.want.thing) },
-            Want { optional: true, ..want(next, start.want.thing) },
-        ];
-        let mut wishes: Vec<Vec<PlannedCall>> = vec![same_thing.into_iter().filter_map(made).collect()];
-        // Another thing would need a set-up of its own.
-        if start.setup.is_empty() && !things(&start.call.arguments).is_empty() {
-            for thing in 1..=MOST_OTHERS {
-                let others = [
-                    want(start.want.variant, thing),
-                    Want { source: Source::Made, ..want(start.want.variant, thing) },
-                ];
-                wishes.push(others.into_iter().filter_map(made).collect());
-            }
-        }
-        let mut granted = grant(&wishes, start, meter).await.into_iter();
+    /// Calls about the same thing that say something else, and calls about other things. Of the first ones it may be known that they work.
+    pub(super) async fn vary(
+        &mut self,
+        sampler: &Sampler,
+        start: &Start,
+        works: &[PlannedCall],
+        seen: &Seen,
+        meter: &Meter<'_>,
+    ) {
+        let wishes = wishes(sampler, start, seen, meter);
+        let mut granted = grant(&wishes, start, works, meter).await.into_iter();
         self.samples.extend(granted.next().flatten());
         for other in granted.flatten() {
             if !self.others.contains(&other) && !self.samples.contains(&other) {
@@ -52,21 +36,51 @@ impl Known {
     }
 }
 
-/// Of each group the first call that succeeds. All first ones are tried in one run; only where one is refused does it take more.
-async fn grant(wishes: &[Vec<PlannedCall>], start: &Start, meter: &Meter<'_>) -> Vec<Option<PlannedCall>> {
-    let firsts: Vec<PlannedCall> = wishes.iter().filter_map(|group| group.first().cloned()).collect();
-    let mut run = start.setup.clone();
-    run.extend(firsts.iter().cloned());
-    let answers = if firsts.is_empty() { Vec::new() } else { meter.run(&run).await.unwrap_or_default() };
-    let worked: Vec<&PlannedCall> = firsts
-        .iter()
-        .zip(answers.iter().skip(start.setup.len()))
-        .filter_map(|(call, answer)| refused(answer).is_none().then_some(call))
-        .collect();
+/// Groups of calls of which one each is wanted, the likeliest first: one that says something else about the same thing, and some about others.
+pub(super) fn wishes(
+    sampler: &Sampler,
+    start: &Start,
+    seen: &Seen,
+    meter: &Meter<'_>,
+) -> Vec<Vec<PlannedCall>> {
+    let pool = if start.setup.is_empty() { &seen.pool } else { &start.pool };
+    let made = |want: Want| {
+        let call = PlannedCall::new(&sampler.tool().name, sampler.sample(&want, pool)?);
+        let call = referring(&call, &start.setup, &start.pool);
+        (call != start.call && meter.withholds(&call).is_none()).then_some(call)
+    };
+    let want = |variant, thing| Want { variant, thing, ..start.want.clone() };
+    let next = start.want.variant + 1;
+    let same_thing = [
+        want(next, start.want.thing),
+        Want { vary_others: true, ..want(next, start.want.thing) },
+        Want { optional: true, ..want(next, start.want.thing) },
+    ];
+    let mut wishes: Vec<Vec<PlannedCall>> = vec![same_thing.into_iter().filter_map(made).collect()];
+    // Another thing would need a set-up of its own.
+    if start.setup.is_empty() && !things(&start.call.arguments).is_empty() {
+        for thing in 1..=MOST_OTHERS {
+            let others = [
+                want(start.want.variant, thing),
+                Want { source: Source::Made, ..want(start.want.variant, thing) },
+            ];
+            wishes.push(others.into_iter().filter_map(made).collect());
+        }
+    }
+    wishes
+}
+
+/// Of each group the first call that succeeds. Those that were seen to work behind the start take no run of their own.
+async fn grant(
+    wishes: &[Vec<PlannedCall>],
+    start: &Start,
+    works: &[PlannedCall],
+    meter: &Meter<'_>,
+) -> Vec<Option<PlannedCall>> {
     let mut granted = Vec::new();
     for group in wishes {
         match group.first() {
-            Some(first) if worked.contains(&first) => granted.push(Some(first.clone())),
+            Some(first) if works.contains(first) => granted.push(Some(first.clone())),
             _ => granted.push(first_that_works(group, start, meter).await),
         }
     }

@@ -46,9 +46,16 @@ impl Meter<'_> {
             return known;
         }
         let answers = self.run(setup).await.ok()?;
-        let mut setups = self.setups.lock().unwrap_or_else(PoisonError::into_inner);
-        setups.answers.push((setup.to_vec(), answers.clone()));
+        self.keep_answers(setup.to_vec(), answers.clone());
         Some(answers)
+    }
+
+    /// Keeps what the calls of a set-up were answered with, where that was seen in passing.
+    pub(super) fn keep_answers(&self, setup: Vec<PlannedCall>, answers: Vec<Answer>) {
+        let mut setups = self.setups.lock().unwrap_or_else(PoisonError::into_inner);
+        if setups.answers.iter().all(|(calls, _)| *calls != setup) {
+            setups.answers.push((setup, answers));
+        }
     }
 
     fn is_useless(&self, tool: &str, setup: &[PlannedCall]) -> bool {
@@ -209,7 +216,7 @@ async fn with(
         }
         let (want, call) = open.remove(0);
         let start = Start { setup: setup.clone(), call, want, pool: pool.clone() };
-        let Ok(watched) = start.watch(seen, meter).await else { continue };
+        let Ok(watched) = start.watch(sampler, seen, meter).await else { continue };
         if refused(&watched.own).is_some() {
             continue;
         }

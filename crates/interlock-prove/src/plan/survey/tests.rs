@@ -291,6 +291,26 @@ async fn a_limit_is_noticed_and_runs_stay_below_it() {
 }
 
 #[tokio::test]
+async fn an_instance_is_started_only_for_what_the_others_cannot_show() {
+    let string = json!({"type": "string"});
+    let tools =
+        [tool("list_notes", json!({}), json!({})), tool("add_note", json!({"text": string}), json!({}))];
+    let call = |notes: &mut Vec<String>, name: &str, arguments: &Value| {
+        if name == "add_note" {
+            notes.push(text(arguments, "text"));
+        }
+        Ok(json!({"notes": notes}))
+    };
+    let restraint = Restraint::new(Default::default(), false);
+    restraint.know_tools(&tools);
+    let server = Fake { fresh: Vec::new(), call, runs: Mutex::default(), restraint };
+    let survey = survey(&tools, &server, &Bounds::default()).await;
+    assert_eq!(survey.surface.writers().count(), 1);
+    // The readers with the look for a limit; the writer, also with other words; whether anything is left behind.
+    assert_eq!(*server.runs.lock().unwrap(), 3);
+}
+
+#[tokio::test]
 async fn a_survey_keeps_to_its_calls_and_survives_a_server_that_does_not() {
     struct Dead;
     #[async_trait]

@@ -9,7 +9,7 @@ use super::{
     Meter, Seen, advice,
     change::{changed, said, same},
     look::{told, took},
-    more::everything,
+    more::{everything, wishes},
     refused,
     setup::{self, referring},
 };
@@ -47,6 +47,8 @@ pub(super) struct Watched {
     pub(super) own: Answer,
     again: Answer,
     reads: Vec<PlannedCall>,
+    /// Calls that say something else, or speak of something else, and work behind it.
+    works: Vec<PlannedCall>,
     /// What was there before.
     pool: Pool,
     took: Duration,
@@ -81,7 +83,7 @@ pub(super) async fn explore(sampler: &Sampler, seen: &Seen, meter: &Meter<'_>) -
     let answered = told(&watched.own).unwrap_or_default();
     known.gives.learn(&sampler.tool().name, &start.call.arguments, &answered, 0);
     if effect != Effectful::Reads {
-        known.vary(sampler, &start, seen, meter).await;
+        known.vary(sampler, &start, &watched.works, seen, meter).await;
     }
     if known.once.is_none() && effect == Effectful::Writes {
         known.once = everything(sampler, &start, &watched.pool, meter).await;
@@ -133,7 +135,7 @@ async fn begin(sampler: &Sampler, seen: &Seen, meter: &Meter<'_>) -> Result<(Sta
             break;
         }
         let start = open.remove(0);
-        let watched = start.watch(seen, meter).await?;
+        let watched = start.watch(sampler, seen, meter).await?;
         match refused(&watched.own) {
             None if !insists || watched.shows() => return Ok((start, watched)),
             None => {
@@ -237,7 +239,7 @@ async fn seeded(
         }
         tried.push(step.clone());
         let start = Start { setup: vec![step], call, want, pool: Pool::default() };
-        let watched = start.watch(seen, meter).await?;
+        let watched = start.watch(sampler, seen, meter).await?;
         if refused(&watched.own).is_some() {
             continue;
         }
@@ -291,7 +293,7 @@ async fn as_advised(
         }
         let (want, call) = open.remove(0);
         let start = Start { setup: Vec::new(), call, want, pool: Pool::default() };
-        let watched = start.watch(seen, meter).await?;
+        let watched = start.watch(sampler, seen, meter).await?;
         if refused(&watched.own).is_none() {
             return Ok(Some((start, watched)));
         }
@@ -338,8 +340,14 @@ impl Watched {
 }
 
 impl Start {
-    /// Two looks before, to see what changes by itself; the call; one look after; and the call again.
-    pub(super) async fn watch(&self, seen: &Seen, meter: &Meter<'_>) -> Result<Watched, String> {
+    /// Two looks before, to see what changes by itself; the call; one look after; the call again; and those that it shall meet, to see whether
+    /// they work: that takes no instance of its own.
+    pub(super) async fn watch(
+        &self,
+        sampler: &Sampler,
+        seen: &Seen,
+        meter: &Meter<'_>,
+    ) -> Result<Watched, String> {
         let mut questions = questions(self, seen);
         if meter.shows_files() {
             questions.push(read_of_files());
@@ -350,12 +358,27 @@ impl Start {
         run.push(self.call.clone());
         run.extend(questions.iter().cloned());
         run.push(self.call.clone());
-        let answers = meter.run(&run).await?;
+        let last = run.len();
+        let mut others: Vec<PlannedCall> =
+            wishes(sampler, self, seen, meter).iter().filter_map(|group| group.first().cloned()).collect();
+        others.truncate(seen.longest.saturating_sub(last));
+        let all: Vec<PlannedCall> = run.iter().chain(&others).cloned().collect();
+        // A server that ends under what comes last is asked without it.
+        let answers = match meter.run(&all).await {
+            Err(_) if !others.is_empty() => meter.run(&run).await?,
+            answers => answers?,
+        };
+        let behind = others.into_iter().zip(answers.get(last..).unwrap_or_default());
+        let works = behind.filter(|(_, answer)| refused(answer).is_none()).map(|(call, _)| call).collect();
         let count = questions.len();
         let answer = |at: usize| {
             let missing = || Answer::Missing { reason: "there was no answer".into() };
             answers.get(first + at).cloned().unwrap_or_else(missing)
         };
+        // Others may need what the call makes: what it is answered is known then.
+        let mut known = answers.get(..first).unwrap_or_default().to_vec();
+        known.push(answer(2 * count));
+        meter.keep_answers(self.setup.iter().chain([&self.call]).cloned().collect(), known);
         let mut reads = Vec::new();
         let mut pool = self.pool.clone();
         for (at, question) in questions.iter().enumerate() {
@@ -375,6 +398,7 @@ impl Start {
             own: answer(2 * count),
             again: answer(3 * count + 1),
             reads,
+            works,
             pool,
             took: took(&answers, first + 2 * count),
         })
