@@ -18,6 +18,9 @@ const DEEPEST: usize = 12;
 const MOST: usize = 500;
 const MOST_ITEMS: u64 = 16;
 
+/// Verbs of tools that say where to work.
+const CHOOSES: &[&str] = &["set", "use", "open", "switch", "select", "activate", "choose"];
+
 pub(super) struct Generator<'g> {
     root: &'g Value,
     tool: &'g Listing,
@@ -42,12 +45,17 @@ impl<'g> Generator<'g> {
         branch: usize,
     ) -> Self {
         let looks = tool.looks_like_reader();
+        let name = words(&tool.name);
+        // `set_project_path`: what is chosen has to be there; `add_file_to_project` says which file.
+        let chooses = CHOOSES.iter().any(|verb| name.iter().any(|word| word == verb));
+        let names_file = name.iter().any(|word| word.starts_with("file"));
+        let on_folders = names_folder(&name) && (looks || (chooses && !names_file));
         Self {
             root: &tool.input_schema,
             tool,
             noun,
-            there: want.there || looks,
-            on_folders: looks && names_folder(&words(&tool.name)),
+            there: want.there || looks || (chooses && on_folders),
+            on_folders,
             want,
             pool,
             branch,
@@ -181,7 +189,11 @@ impl<'g> Generator<'g> {
         spoken_of: &[Value],
     ) -> Option<Value> {
         let mut found = self.pool.find(named, self.noun, spoken_of);
-        found.retain(|found| fits_kind(&found.value, schema));
+        // A place outside of the server's folder is handed to nobody who may change it.
+        let is_place =
+            !self.tool.looks_like_reader() && matches!(named.role, Role::Path | Role::Folder | Role::Root);
+        let is_outside = |value: &Value| value.as_str().is_some_and(|text| text.starts_with(['/', '~']));
+        found.retain(|found| fits_kind(&found.value, schema) && !(is_place && is_outside(&found.value)));
         let at = if named.role == Role::Version { 0 } else { at };
         found.get(at.min(found.len().saturating_sub(1))).map(|found| found.value.clone())
     }

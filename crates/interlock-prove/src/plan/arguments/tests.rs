@@ -251,6 +251,21 @@ fn who_looks_at_folders_looks_at_one_that_is_there() {
 }
 
 #[test]
+fn who_chooses_a_folder_chooses_one_that_is_there_and_not_one_outside() {
+    let path = || object(json!({"path": {"type": "string"}}));
+    let chosen = |name: &str| sampler(name, path()).sample(&Want::default(), &Pool::default()).unwrap();
+    assert_eq!(chosen("set_project_path"), json!({"path": "{scratch}"}));
+    assert_eq!(chosen("set_file_in_project"), json!({"path": "{scratch}/a.txt"}));
+    let mut pool = Pool::default();
+    pool.learn("get_settings", &json!({}), &json!({"path": "/tmp/elsewhere/default"}), 0);
+    let seen = |name: &str| {
+        sampler(name, path()).sample(&Want { source: Source::Seen, ..Want::default() }, &pool).unwrap()
+    };
+    assert_eq!(seen("save_settings"), json!({"path": "{scratch}/a.txt"}));
+    assert_eq!(seen("read_settings"), json!({"path": "/tmp/elsewhere/default"}), "who only reads may look");
+}
+
+#[test]
 fn cells_have_addresses_and_sheets_have_names() {
     let string = json!({"type": "string"});
     check(

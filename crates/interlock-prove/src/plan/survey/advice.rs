@@ -105,7 +105,11 @@ const MISSING: &[&str] = &[
 /// The files that a refusal asks for, as a step of the set-up: a repository, or those that the call names.
 pub(super) fn wanted_files(call: &PlannedCall, refusal: &str) -> Option<PlannedCall> {
     let lower = refusal.to_lowercase();
-    if words(refusal).iter().any(|word| word == "git") && lower.contains("repo") {
+    // Some libraries say nothing but the folder that is none.
+    if words(refusal).iter().any(|word| word == "git")
+        && (lower.contains("repo") || names_repository(&call.arguments))
+        && stays_at_root(&call.arguments)
+    {
         return Some(seeds::of_repository());
     }
     if !MISSING.iter().any(|word| lower.contains(word)) {
@@ -122,6 +126,19 @@ pub(super) fn wanted_files(call: &PlannedCall, refusal: &str) -> Option<PlannedC
     };
     let names: Vec<String> = paths.filter_map(|(_, value)| inside(value)).collect();
     seeds::of_files(names.iter().map(String::as_str))
+}
+
+/// Whether an argument is named after a repository.
+fn names_repository(arguments: &Value) -> bool {
+    let is_one = |name: &String| words(name).iter().any(|word| word == "repo" || word == "repository");
+    arguments.as_object().is_some_and(|arguments| arguments.keys().any(is_one))
+}
+
+/// Whether no argument names a folder in the server's folder: a repository is laid down in the server's own.
+fn stays_at_root(arguments: &Value) -> bool {
+    let named = things(arguments);
+    let mut folders = named.iter().filter(|(named, _)| named.role == Role::Folder);
+    folders.all(|(_, value)| value == "{scratch}" || value == ".")
 }
 
 /// The call that makes the table which a refused statement misses.
@@ -297,6 +314,12 @@ mod tests {
         assert_eq!(wanted("Error: ENOENT: no such file or directory, open 'a.md'"), file);
         assert_eq!(wanted("the text was not accepted"), None);
         assert!(wanted("fatal: not a git repository").unwrap().contains(".git/HEAD"));
+        let at = |folder: &str| {
+            let call = PlannedCall::new("git_status", json!({ "repo_path": folder }));
+            wanted_files(&call, &format!("Error executing tool git_status: {folder}"))
+        };
+        assert!(at("{scratch}").is_some(), "the refusal says nothing but which folder it is");
+        assert_eq!(at("{scratch}/a"), None, "a repository is laid down in the server's own folder");
         let outside = PlannedCall::new("edit", json!({"path": "/etc/x.md", "text": "one"}));
         assert_eq!(wanted_files(&outside, "no such file"), None);
     }
