@@ -71,11 +71,7 @@ impl Stage {
             (Fault::Kill { .. } | Fault::Close { .. }, ..) => Self::Fault,
             (_, Oracle::Serial | Oracle::Once, calls) if readers == calls.len() => Self::ReadersOnly,
             (_, Oracle::Serial | Oracle::Once, [one, two]) => match (readers, one.tool == two.tool) {
-                (0, true)
-                    if one == two && !is_once(one) && says_much(&one.arguments) =>
-                {
-                    Self::OneWriterAgain
-                }
+                (0, true) if one == two && !is_once(one) && says_much(&one.arguments) => Self::OneWriterAgain,
                 (0, true) => Self::OneWriterTwice,
                 (0, false) => Self::TwoWriters,
                 _ => Self::WriterAndReader,
@@ -197,7 +193,8 @@ mod tests {
 
     #[test]
     fn words_that_differ_come_before_the_same_words_however_deep_they_stand() {
-        let call = |name: &str| PlannedCall::new("create", json!({"entities": [{"name": name, "kind": "x"}]}));
+        let call =
+            |name: &str| PlannedCall::new("create", json!({"entities": [{"name": name, "kind": "x"}]}));
         let mut create = ToolSurface { samples: vec![call("a")], ..tool("create", Effectful::Writes) };
         create.others = vec![call("b")];
         let sets = pick(&Surface { tools: vec![create], ..Surface::default() });
