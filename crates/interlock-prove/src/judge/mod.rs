@@ -11,7 +11,10 @@ use serde_json::Value;
 
 use self::{gaps::same_but_for_gaps, numbers::Numbers, refusal::is_told_otherwise};
 pub(crate) use self::{refusal::sounds_refused, shows::Shows, stale::stale_window};
-use crate::serial::{Legal, Serial};
+use crate::{
+    files::is_files,
+    serial::{Legal, Serial},
+};
 
 /// What a run is.
 #[derive(Debug, Clone, PartialEq)]
@@ -130,11 +133,27 @@ fn once(set: &CallSet, serial: &Serial, outcome: &Outcome) -> Judgement {
     let none = legal.iter().filter(|legal| legal.order.is_empty());
     let one = legal.iter().filter(|legal| legal.order.len() == 1);
     let mut enough = one.chain(none.filter(|_| successes(outcome) == 0));
-    if enough.any(|legal| legal.outcome.reads == outcome.reads) {
+    if enough.any(|legal| reads_are_same(set, &legal.outcome, outcome)) {
         Judgement::Legal
     } else {
         Judgement::Illegal(format!("{} copies of one request did more than one does", set.calls.len()))
     }
+}
+
+/// Whether what is read is the same. In files an id may be higher that no tool tells: a row that was written again is the same row.
+fn reads_are_same(set: &CallSet, legal: &Outcome, observed: &Outcome) -> bool {
+    let of = |outcome: &Outcome, in_files: bool| Outcome {
+        answers: Vec::new(),
+        reads: (outcome.reads.iter().zip(&set.reads))
+            .filter(|(_, read)| is_files(read) == in_files)
+            .map(|(seen, _)| seen.clone())
+            .collect(),
+    };
+    legal.reads == observed.reads
+        || (legal.reads.len() == observed.reads.len()
+            && set.reads.len() == legal.reads.len()
+            && of(legal, false) == of(observed, false)
+            && same_but_for_gaps(&of(legal, true), &of(observed, true)))
 }
 
 /// Whether an order keeps calls apart that did not overlap.
@@ -244,6 +263,23 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::files::read_of_files;
+
+    #[test]
+    fn a_row_that_is_written_again_under_another_id_is_no_second_one() {
+        let tool = PlannedCall::new("list", json!({}));
+        let set = CallSet { reads: vec![tool, read_of_files()], ..CallSet::default() };
+        let outcome = |shown: Value, rows: Value| Outcome {
+            answers: Vec::new(),
+            reads: vec![Seen::Result(shown), Seen::Result(json!({ "rows": rows }))],
+        };
+        let one = outcome(json!(["a"]), json!([{"id": 1, "name": "a"}]));
+        assert!(reads_are_same(&set, &one, &outcome(json!(["a"]), json!([{"id": 2, "name": "a"}]))));
+        let two = json!([{"id": 1, "name": "a"}, {"id": 2, "name": "a"}]);
+        assert!(!reads_are_same(&set, &one, &outcome(json!(["a"]), two)), "another row");
+        let told = |id: u64| outcome(json!([{ "id": id }]), json!([{ "id": id }]));
+        assert!(!reads_are_same(&set, &told(1), &told(2)), "an id that a tool tells");
+    }
 
     #[test]
     fn what_is_gone_is_named_as_the_call_named_it() {
