@@ -177,10 +177,10 @@ fn idle(cases: &[Case]) -> Option<String> {
     Some(format!("{}{others}: {why}", named.join(", ")))
 }
 
-/// The writers that met nobody, in no set.
+/// The writers that met nobody, in no set. Where only successes are counted nothing is said of what they change.
 fn untried(writers: &BTreeSet<String>, sets: &[SetReport]) -> Vec<String> {
     let met = |writer: &&String| {
-        let mut tried = sets.iter().filter(|set| set.explored.trials > 0);
+        let mut tried = sets.iter().filter(|set| set.explored.trials > 0 && verdict::is_compared(&set.set));
         tried.any(|set| set.set.calls.iter().any(|call| call.tool == **writer))
     };
     writers.iter().filter(|writer| !met(writer)).cloned().collect()
