@@ -19,7 +19,8 @@ const MOST: usize = 500;
 const MOST_ITEMS: u64 = 16;
 
 /// Verbs of tools that say where to work.
-const CHOOSES: &[&str] = &["set", "use", "open", "switch", "select", "activate", "choose"];
+const CHOOSES: &[&str] =
+    &["set", "use", "open", "switch", "select", "activate", "choose", "register", "index", "watch"];
 
 pub(super) struct Generator<'g> {
     root: &'g Value,
@@ -49,7 +50,7 @@ impl<'g> Generator<'g> {
         // `set_project_path`: what is chosen has to be there; `add_file_to_project` says which file.
         let chooses = CHOOSES.iter().any(|verb| name.iter().any(|word| word == verb));
         let names_file = name.iter().any(|word| word.starts_with("file"));
-        let on_folders = names_folder(&name) && (looks || (chooses && !names_file));
+        let on_folders = names_folder(&name) && (looks || ((chooses || want.there) && !names_file));
         Self {
             root: &tool.input_schema,
             tool,

@@ -56,6 +56,18 @@ const WORDS: &[(&str, &str)] = &[
     ("encoding", "utf-8"),
 ];
 
+/// How names of arguments end that want a certain word: `dueDate`, `scheduled_time`.
+const ENDS: &[(&str, &str)] = &[
+    ("date", "2030-01-01"),
+    ("datetime", "2030-01-01T12:00:00+00:00"),
+    ("timestamp", "2030-01-01T12:00:00+00:00"),
+    ("time", "2030-01-01T12:00:00+00:00"),
+    ("deadline", "2030-01-01"),
+    ("timezone", "UTC"),
+    ("cron", "0 12 * * *"),
+    ("cronexpression", "0 12 * * *"),
+];
+
 /// A text for a schema of texts.
 pub(super) fn text(schema: &Map<String, Value>, choice: Choice<'_>) -> String {
     let number = |name: &str| schema.get(name).and_then(Value::as_u64).and_then(|n| usize::try_from(n).ok());
@@ -113,7 +125,10 @@ fn hinted(choice: Choice<'_>) -> String {
         Role::Query => "a".into(),
         Role::Amount | Role::Extent | Role::Text => {
             let known = WORDS.iter().find(|(name, _)| choice.named.joined == *name);
-            known.map_or_else(|| format!("alpha beta {said}"), |(_, word)| (*word).to_owned())
+            let known = known.or_else(|| ENDS.iter().find(|(end, _)| choice.named.joined.ends_with(end)));
+            // Another day for each variant.
+            let day = format!("2030-01-0{}", choice.variant % 9 + 1);
+            known.map_or_else(|| format!("alpha beta {said}"), |(_, word)| word.replace("2030-01-01", &day))
         }
     }
 }

@@ -256,6 +256,9 @@ fn who_chooses_a_folder_chooses_one_that_is_there_and_not_one_outside() {
     let chosen = |name: &str| sampler(name, path()).sample(&Want::default(), &Pool::default()).unwrap();
     assert_eq!(chosen("set_project_path"), json!({"path": "{scratch}"}));
     assert_eq!(chosen("set_file_in_project"), json!({"path": "{scratch}/a.txt"}));
+    let there = Want { there: true, ..Want::default() };
+    let added = sampler("add_project", path()).sample(&there, &Pool::default());
+    assert_eq!(added, Some(json!({"path": "{scratch}"})));
     let mut pool = Pool::default();
     pool.learn("get_settings", &json!({}), &json!({"path": "/tmp/elsewhere/default"}), 0);
     let seen = |name: &str| {
@@ -263,6 +266,17 @@ fn who_chooses_a_folder_chooses_one_that_is_there_and_not_one_outside() {
     };
     assert_eq!(seen("save_settings"), json!({"path": "{scratch}/a.txt"}));
     assert_eq!(seen("read_settings"), json!({"path": "/tmp/elsewhere/default"}), "who only reads may look");
+}
+
+#[test]
+fn dates_are_told_where_a_name_ends_in_one() {
+    let string = json!({"type": "string"});
+    let tool = sampler("schedule_post", object(json!({"dueDate": string, "scheduled_time": string})));
+    let told = tool.sample(&Want::default(), &Pool::default());
+    let expected = json!({"dueDate": "2030-01-01", "scheduled_time": "2030-01-01T12:00:00+00:00"});
+    assert_eq!(told, Some(expected));
+    let later = tool.sample(&Want { variant: 1, ..Want::default() }, &Pool::default()).unwrap();
+    assert_eq!(later.get("dueDate"), Some(&json!("2030-01-02")), "another one each time");
 }
 
 #[test]

@@ -51,7 +51,7 @@ pub(super) fn corrected(sampler: &Sampler, want: &Want, call: &PlannedCall, refu
     if RELATIVE.iter().any(|word| lower.contains(word)) {
         wants.push(Want { relative: true, ..want.clone() });
     }
-    let values = listed(refusal);
+    let values = listed(refusal).into_iter().chain(of_kind(&lower));
     if let Some(argument) = blamed(sampler, call, refusal) {
         for value in values {
             let mut given = want.given.clone();
@@ -61,6 +61,23 @@ pub(super) fn corrected(sampler: &Sampler, want: &Want, call: &PlannedCall, refu
     }
     wants.truncate(MOST);
     wants
+}
+
+/// Words of a refusal of a text that is not of a kind, and texts of that kind.
+const TEXTS: &[(&[&str], &[&str])] = &[
+    (&["isoformat", "iso 8601", "iso8601", "datetime", "timestamp"], &["2030-01-01T12:00:00+00:00"]),
+    (&["date"], &["2030-01-01", "2030-01-01T12:00:00+00:00"]),
+    (&["cron"], &["0 12 * * *"]),
+    (&["uuid"], &["00000000-0000-4000-8000-000000000001"]),
+    (&["timezone", "time zone"], &["UTC"]),
+    (&["hex color", "color"], &["#ff0000"]),
+    (&["valid json", "json.parse", "in json"], &["{}"]),
+];
+
+/// Texts of the kind that a refusal in lower case misses.
+fn of_kind(refusal: &str) -> impl Iterator<Item = String> {
+    let kind = TEXTS.iter().find(|(words, _)| words.iter().any(|word| refusal.contains(word)));
+    kind.into_iter().flat_map(|(_, texts)| texts.iter().map(|text| (*text).to_owned()))
 }
 
 /// Words of a tool that works on files of a kind, and how such files end.
@@ -300,6 +317,12 @@ mod tests {
             "The path must be relative to the vault",
             expect![[r#"
                 {"path":"a.txt","task_status":"alpha beta one","text":"alpha beta one"}
+            "#]],
+        );
+        check(
+            "Invalid isoformat string: 'alpha beta one'",
+            expect![[r#"
+                {"path":"{scratch}/a.txt","task_status":"2030-01-01T12:00:00+00:00","text":"alpha beta one"}
             "#]],
         );
         check("There is no such task", expect![""]);
