@@ -109,14 +109,9 @@ pub(crate) fn moves_behind(entry: &Entry<'_>, read: At, act: At) -> bool {
     let is_taken = |column: &Name| {
         names_a_number(entry.lexicon(), column) && seen.iter().any(|number| same_name(number, column))
     };
-    // Of an object that is filled as it goes it is not known what it has: `changes.position = last + 1`, and `set(changes)`.
-    let takes = match set.as_slice() {
-        [] => seen.iter().any(|number| names_a_number(entry.lexicon(), number)),
-        set => set.iter().any(is_taken),
-    };
     table.names_the_same_as(same)
         && !matches!(**key, Term::Any | Term::Unknown)
-        && takes
+        && set.iter().any(is_taken)
         && entry.flow().data_dependences(act).contains(&read)
 }
 

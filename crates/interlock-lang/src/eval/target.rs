@@ -62,12 +62,6 @@ impl<'f> Evaluator<'_, 'f> {
         let Some(callee) = &site.callee else {
             return Reached::Other(None, "?".into(), AbstractValue::Unknown);
         };
-        if let Some(function) = site.function {
-            let receiver = callee.fields.split_last();
-            let receiver =
-                receiver.map(|(_, fields)| AccessPath { root: callee.root.clone(), fields: fields.into() });
-            return Reached::Function(FunctionId(function), receiver);
-        }
         if let Root::Global(name) = &callee.root
             && self.semantics.above == Some(&**name)
         {

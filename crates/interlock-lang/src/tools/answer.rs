@@ -15,8 +15,6 @@ pub(crate) struct Discovered {
     pub(crate) sites: Vec<Site>,
     /// Calls that reach one of several functions, depending on a tool's name.
     pub(crate) dispatches: Vec<Dispatch>,
-    /// Calls of wrapped functions, and the copies of the wrappers that they reach.
-    pub(crate) led: Vec<(u32, FunctionId)>,
     /// Values that say who calls or in which session.
     pub(crate) origins: Vec<(FunctionId, Value, Origin)>,
     /// The servers.

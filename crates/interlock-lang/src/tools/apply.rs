@@ -38,18 +38,7 @@ pub(crate) fn apply(
     knowledge: &Knowledge,
     semantics: &Semantics,
 ) -> Applied {
-    let Discovered {
-        handlers,
-        added,
-        sites,
-        dispatches,
-        led,
-        origins,
-        servers,
-        nameless,
-        called_by_tree,
-        notes,
-    } = {
+    let Discovered { handlers, added, sites, dispatches, origins, servers, nameless, called_by_tree, notes } = {
         let index = Index::of(flat, functions, knowledge.tables().builtin());
         let world = World::new(flat, &index, namespaces, knowledge, semantics);
         super::discover(Contexts::new(&world, functions, names), packages)
@@ -69,11 +58,6 @@ pub(crate) fn apply(
     flat.sites.extend(sites);
     flat.handing.extend(known..number(flat.sites.len()));
     flat.declaring.extend(known..number(flat.sites.len()));
-    for (site, FunctionId(function)) in led {
-        if let Some(site) = flat.sites.get_mut(site as usize) {
-            site.function = Some(function);
-        }
-    }
     for (function, value, origin) in origins {
         set_origin(functions, function, value, origin);
     }

@@ -29,8 +29,6 @@ pub(super) struct Discovery<'x, 'i> {
     pub(super) index: &'x Index<'i>,
     pub(super) wrapped: Wrapped,
     pub(super) dispatches: BTreeMap<u32, Dispatch>,
-    /// Calls of wrapped functions, and the copies that they reach.
-    pub(super) led: Vec<(u32, FunctionId)>,
     /// The handlers that the tree's own server calls.
     pub(super) called_by_tree: Vec<FunctionId>,
     /// The tools that servers list, and the package of who lists them.
@@ -52,7 +50,6 @@ impl<'x, 'i> Discovery<'x, 'i> {
             index,
             wrapped: Wrapped::new(index),
             dispatches: BTreeMap::new(),
-            led: vec![],
             called_by_tree: vec![],
             listed: vec![],
             all_tools: false,
@@ -320,7 +317,6 @@ impl<'x, 'i> Discovery<'x, 'i> {
             added,
             sites,
             dispatches: self.dispatches.into_values().collect(),
-            led: self.led,
             nameless,
             called_by_tree: self.called_by_tree,
             notes: self.notes,

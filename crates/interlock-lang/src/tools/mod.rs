@@ -35,7 +35,6 @@ mod files;
 
 mod routes;
 
-mod decorated_calls;
 mod wrap;
 
 mod serve;
@@ -71,7 +70,6 @@ fn discover<'f>(contexts: Contexts<'f>, packages: Vec<&'f str>) -> Discovered {
         routes::entries(&mut discovery);
         files::answering(&mut discovery);
     }
-    decorated_calls::lead(&mut discovery);
     let mut discovered = discovery.finish();
     origin::mark(&index, &mut discovered);
     discovered.servers = serve::servers(&index, &discovered);

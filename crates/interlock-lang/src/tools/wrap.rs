@@ -355,7 +355,13 @@ impl<'i> Rewrite<'_, 'i> {
             let own = named.iter().find(|(given, _)| given == name).map(|(_, arg)| arg.clone());
             let mut values = vec![];
             all.mention(&mut values);
-            own.unwrap_or_else(|| Arg::opaque(Term::Path(all.clone().field(name.clone())), values))
+            // A wrapper inside of this one is handed all of it, and hands it on in turn.
+            let handed = match &**name {
+                "kwargs" | "kw" | "kwds" => Term::Path(all.clone()),
+                "args" => Term::Unknown,
+                _ => Term::Path(all.clone().field(name.clone())),
+            };
+            own.unwrap_or_else(|| Arg::opaque(handed, values))
         });
         Some(first.cloned().chain(others).collect())
     }

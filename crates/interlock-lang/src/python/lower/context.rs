@@ -29,13 +29,11 @@ pub(super) struct Scope<'a> {
     /// Whether the function is a context manager written as a generator, and whether it has come to where it hands out what it is for.
     pub(super) manages: bool,
     pub(super) entered: bool,
-    /// Whether it hands that out on one of its ways: what is held there is held for as long as the `with`.
-    pub(super) hands_out: bool,
 }
 
 impl Scope<'_> {
     pub(super) const fn new(this: AccessPath) -> Self {
-        Self { this, class: None, changed: vec![], manages: false, entered: false, hands_out: false }
+        Self { this, class: None, changed: vec![], manages: false, entered: false }
     }
 }
 

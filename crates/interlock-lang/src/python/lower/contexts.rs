@@ -39,16 +39,13 @@ impl<'a> Lowerer<'a> {
         self.take(item, entered);
         let mark = self.mark();
         let before = std::mem::take(&mut self.scope.entered);
-        let elsewhere = std::mem::take(&mut self.scope.hands_out);
         let (body, ()) = self.nested(|this| {
             this.with(it, from + 1);
             this.write_what_changed();
         });
         let changed = self.undo(mark);
         let left = leaves(&body);
-        let hands_out = self.scope.hands_out;
-        self.scope.hands_out |= elsewhere;
-        if self.scope.entered || hands_out && left {
+        if self.scope.entered {
             // What is handed out inside is held for as long as that is.
             self.cx.block.extend(body);
             return self.join((!left).then_some(changed), None);

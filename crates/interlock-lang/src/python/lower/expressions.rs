@@ -72,7 +72,6 @@ impl<'a> Lowerer<'a> {
                 if self.scope.manages {
                     // Who says `with` has it from here on. What comes behind is what the end of the `with` does.
                     self.scope.entered = self.unconditional();
-                    self.scope.hands_out = true;
                     self.return_value(val);
                     return Val::nothing();
                 }

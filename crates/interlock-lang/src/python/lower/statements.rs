@@ -287,15 +287,12 @@ impl<'a> Lowerer<'a> {
         let at = self.at;
         let mark = self.mark();
         let before = std::mem::take(&mut self.scope.entered);
-        let elsewhere = std::mem::take(&mut self.scope.hands_out);
         let (body, ()) = self.nested(|this| {
             this.statements(&it.body);
             this.statements(&it.orelse);
         });
         let tried = self.undo(mark);
-        let hands_out = self.scope.hands_out;
-        self.scope.hands_out |= elsewhere;
-        if self.scope.entered || hands_out && leaves(&body) {
+        if self.scope.entered {
             // What is handed out inside is there until whoever has it is done.
             self.cx.block.extend(body);
             return self.join(Some(tried), None);

@@ -61,12 +61,9 @@ impl<'a> Lowerer<'a> {
             ("create_task", Some(first)) if concurrent || starts_tasks(&call.func) => {
                 Some(self.start_task(call, first))
             }
-            ("ensure_future" | "run_coroutine_threadsafe", Some(first)) => Some(self.start_task(call, first)),
-            ("start_soon", Some(first)) if !matches!(first, Expr::Call(_)) => {
-                self.spawn(call, first, 1, Start::Now);
-                Some(Val::nothing())
+            ("ensure_future" | "start_soon" | "run_coroutine_threadsafe", Some(first)) => {
+                Some(self.start_task(call, first))
             }
-            ("start_soon", Some(first)) => Some(self.start_task(call, first)),
             ("to_thread" | "run_sync" | "run_in_threadpool", Some(first)) if wanted == Use::Awaited => {
                 Some(self.in_thread(call, first, 1))
             }
@@ -180,8 +177,12 @@ impl<'a> Lowerer<'a> {
         all
     }
 
-    /// `asyncio.create_task(f())`: it runs on beside. A coroutine that comes as a value was made by a call that is somewhere else, and runs from there.
+    /// `asyncio.create_task(f())`, `group.start_soon(f, x)`: it runs on beside.
     fn start_task(&mut self, call: &'a ExprCall, first: &'a Expr) -> Val {
+        if !matches!(first, Expr::Call(_)) {
+            self.spawn(call, first, 1, Start::Now);
+            return Val::nothing();
+        }
         let (body, val) = self.branch(|this| this.expression_for(first, Use::Awaited));
         self.stand(call);
         if !body.is_empty() {

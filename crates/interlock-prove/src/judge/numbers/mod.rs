@@ -148,7 +148,10 @@ impl Numbers {
         for place in places.into_iter().filter(|place| may_point(place)) {
             let dealt = self.like_them.iter().chain(&self.named);
             let same_rows = dealt.filter(|other| **other != *place && rows(other) == rows(place));
-            let points = |other: &&String| seen.iter().all(|found| points_to(found, place, other, FEWEST));
+            let points = |other: &&String| {
+                let fewest = if is_called_like(place, other) { FEWEST_ALIKE } else { FEWEST };
+                seen.iter().all(|found| points_to(found, place, other, fewest))
+            };
             if !self.named.contains(place)
                 && !self.like_them.contains(place)
                 && let Some(other) = same_rows.into_iter().find(points)
@@ -244,6 +247,17 @@ fn is_dealt_alike(counterparts: &Counterparts<'_>, place: &str) -> bool {
 
 /// Fewer numbers are among others by accident.
 const FEWEST: usize = 3;
+/// The same of columns that are called like each other.
+const FEWEST_ALIKE: usize = 2;
+
+/// Whether two columns are called the same but for the last word: `first_from` and `first_to`.
+fn is_called_like(one: &str, other: &str) -> bool {
+    let (one, other) = (words(field(one)), words(field(other)));
+    match (one.split_last(), other.split_last()) {
+        (Some((_, one)), Some((_, other))) => !one.is_empty() && one == other,
+        _ => false,
+    }
+}
 
 /// Whether the numbers at a place are all different, at least so many, and all among those of another place; in both outcomes.
 fn points_to(counterparts: &Counterparts<'_>, place: &str, other: &str, fewest: usize) -> bool {

@@ -142,6 +142,27 @@ fn columns_that_are_called_otherwise_follow_the_counter() {
 }
 
 #[test]
+fn two_numbers_that_point_to_others_are_enough_where_the_columns_are_called_alike() {
+    let is_explained = |from: &str| {
+        let run = |alice: u64, bob: u64, all: u64| {
+            let step =
+                |before: Option<u64>, to: u64, of: &str| json!({"of": of, from: before, "came_to": to});
+            let tables = json!({
+                "record": [{"of": "alice", "version": alice}, {"of": "bob", "version": bob}, {"of": "all", "version": 11}],
+                "step": [
+                    step(None, 7, "all"), step(None, alice, "alice"), step(None, bob, "bob"),
+                    step(Some(7), all, "all"), step(Some(all), 11, "all"),
+                ],
+            });
+            outcome([json!({"version": alice}), json!({"version": bob})], tables)
+        };
+        is_legal(&run(8, 10, 9), &run(10, 8, 9), &run(9, 10, 8))
+    };
+    assert!(is_explained("came_from"));
+    assert!(!is_explained("parent"), "two are among others by accident");
+}
+
+#[test]
 fn rows_inside_of_rows_are_said_once_each() {
     // Said twice for each list around them, they would never come to an end.
     let nested = |id: u64| (0..100).fold(json!([{"id": id}]), |inside, _| json!([inside, [{"name": "a"}]]));
