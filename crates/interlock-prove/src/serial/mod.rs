@@ -177,7 +177,7 @@ impl Serial {
         });
         // A server that somebody else runs is one for all runs, which would get into each other's way.
         let beside = if lab.target.networked() { 1 } else { MOST_LATE };
-        stream::iter(looks).buffer_unordered(beside).any(|is_late| ready(is_late)).await
+        stream::iter(looks).buffer_unordered(beside).any(ready).await
     }
 
     /// Whether what is read late after an order of calls is not what was read right after it. A run in which a call was not answered says
