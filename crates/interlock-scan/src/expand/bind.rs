@@ -9,7 +9,7 @@ use interlock_model::{
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::rename::Rename;
+use super::rename::{Apart, Rename};
 
 /// What is known of a value while calls are followed. It is copied wherever its function is, so it refers to the program instead of
 /// holding a name.
@@ -135,20 +135,13 @@ impl<'p> Values<'p> {
         &[]
     }
 
-    /// The place that a member of what was given back is: `found.file`, where `find` returns `{ file }`.
-    pub(super) fn member(&self, path: &AccessPath) -> Option<AccessPath> {
-        let mut found = self.member_once(path)?;
-        // What is a member of another one that was put together.
-        for _ in 0..8 {
-            match self.member_once(&found) {
-                Some(further) => found = further,
-                None => break,
-            }
-        }
-        Some(found)
+    /// Whether members of anything are known.
+    pub(super) fn has_members(&self) -> bool {
+        !self.members.is_empty()
     }
 
-    fn member_once(&self, path: &AccessPath) -> Option<AccessPath> {
+    /// The place that one member is.
+    pub(super) fn member_once(&self, path: &AccessPath) -> Option<AccessPath> {
         let Root::Value(value) = path.root else { return None };
         self.members(value).iter().find_map(|member| {
             let (own, behind) = path.fields.split_at_checked(member.names.len())?;
@@ -338,5 +331,20 @@ impl<'p> Values<'p> {
             value = Value(self.aliases.get(value.0 as usize).copied().filter(|other| *other != NONE)?);
         }
         None
+    }
+}
+
+impl Apart for Values<'_> {
+    /// The place that a member of what was given back is: `found.file`, where `find` returns `{ file }`.
+    fn member(&self, path: &AccessPath) -> Option<AccessPath> {
+        let mut found = self.member_once(path)?;
+        // What is a member of another one that was put together.
+        for _ in 0..8 {
+            match self.member_once(&found) {
+                Some(further) => found = further,
+                None => break,
+            }
+        }
+        Some(found)
     }
 }

@@ -24,6 +24,7 @@ mod local;
 mod lost;
 mod marks;
 mod order;
+mod parts;
 mod prune;
 mod rename;
 mod renumber;

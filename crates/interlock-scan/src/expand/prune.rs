@@ -5,10 +5,11 @@ use interlock_model::ir::{
 };
 
 use super::{
-    bind::Info,
+    bind::Values,
     later::{Done, Later},
     local::Locals,
     marks::Marks,
+    parts::Parts,
     returns::Returned,
     slice::slice,
     uses::uses,
@@ -29,13 +30,21 @@ pub(super) struct Pruned {
 /// Prunes the body of a function. Values in `keep` are the function's parameters and captures.
 pub(super) fn prune<'p>(
     body: &mut Block,
-    infos: &[Info<'p>],
+    values: &Values<'p>,
     keep: &[Value],
     done: &impl Done<'p>,
 ) -> Pruned {
+    let infos = &values.infos;
+    let parts = Parts::of(body, values);
+    parts.resolve(body);
     let local = Locals::of(body, infos, keep, done);
     local.localise(body);
-    let returned = Returned::by(body, done);
+    let mut returned = Returned::by(body, done);
+    if let Some(returned) = &mut returned
+        && let Some(whole) = returned.whole
+    {
+        returned.hand_on(&parts.members_of(whole));
+    }
     slice(body, local.opens);
     let live = live(body, infos.len(), returned.iter().flat_map(Returned::values));
     Pruned { size: sweep(body, &live, done), returned, live, opens: local.opens }

@@ -5,7 +5,7 @@ use interlock_model::ir::{
     Transaction, Value, Via, WriteMode,
 };
 
-use super::{bind::Values, later::NOBODY};
+use super::later::NOBODY;
 
 /// How the values and the receiver of one function are called in another.
 pub(super) struct Rename<'r> {
@@ -16,7 +16,13 @@ pub(super) struct Rename<'r> {
     /// What `this` is; `None` where it stays what it is.
     pub(super) this: Option<&'r AccessPath>,
     /// Who knows what the members of what was given back are, where they are called by that.
-    pub(super) apart: Option<&'r Values<'r>>,
+    pub(super) apart: Option<&'r dyn Apart>,
+}
+
+/// Who knows what the members of a value are.
+pub(super) trait Apart {
+    /// What a member is that a path leads to.
+    fn member(&self, path: &AccessPath) -> Option<AccessPath>;
 }
 
 impl Rename<'_> {

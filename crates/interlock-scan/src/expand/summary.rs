@@ -59,10 +59,11 @@ impl<'p> Summary<'p> {
     ) -> Self {
         let infos = &values.infos;
         let keep: Vec<Value> = parameters.iter().chain(captures).copied().collect();
-        let Pruned { size, mut returned, live, .. } = prune(&mut body, infos, &keep, done);
+        let Pruned { size, mut returned, live, .. } = prune(&mut body, values, &keep, done);
         if let Some(returned) = &mut returned {
             // Who hands on what another function has put together gives the same back.
             match returned.whole {
+                Some(_) if members.is_empty() && !returned.members.is_empty() => {}
                 Some(whole) if members.is_empty() => returned.hand_on(values.members(whole)),
                 _ => returned.put_together(members),
             }

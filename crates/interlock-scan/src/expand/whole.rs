@@ -45,7 +45,7 @@ impl<'p> Follower<'p, '_> {
         }
         let infos = &work.values.infos;
         let mut keep: Vec<Value> = summary.parameters.iter().chain(&summary.captures).copied().collect();
-        let pruned = prune(&mut body, infos, &keep, self);
+        let pruned = prune(&mut body, &work.values, &keep, self);
         prune_again(&mut body, &pruned, infos.len(), self);
         let mut renumber = Renumber::new(infos);
         keep.iter_mut().for_each(|value| renumber.value(value));
