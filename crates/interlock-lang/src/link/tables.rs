@@ -1,7 +1,7 @@
 //! The tables and collections that the sources declare: `CREATE TABLE` in a text, Mongoose schemas, Drizzle tables, Sequelize models,
 //! migrations of Knex, the files of schemas.
 
-use interlock_model::ir::{FunctionId, Name, Table, Term};
+use interlock_model::ir::{AccessPath, Field, FunctionId, Name, Root, Table, Term};
 use rustc_hash::FxHashMap;
 
 use super::{drizzle, knex};
@@ -83,6 +83,15 @@ fn text_may_create(parts: &[Term]) -> bool {
     parts.iter().any(|part| matches!(part, Term::Literal(text) if contains_create(text)))
 }
 
+/// The last name of what is called by a name that is written.
+fn last_name(path: &AccessPath) -> Option<String> {
+    match (path.fields.last(), &path.root) {
+        (Some(Field::Name(name)), _) => Some(name.to_string()),
+        (None, Root::Global(global)) => global.rsplit("::").next().map(str::to_owned),
+        _ => None,
+    }
+}
+
 #[derive(Default)]
 struct Tables {
     found: Vec<Table>,
@@ -119,6 +128,8 @@ impl Tables {
                 }
                 let part = |part: &'_ Term| match part {
                     Term::Literal(text) => text.to_string(),
+                    // A table whose name is a constant goes by the name of that, as in the statements on it.
+                    Term::Path(path) => last_name(path).unwrap_or_else(|| "x".to_owned()),
                     _ => "x".to_owned(),
                 };
                 let text: String = parts.iter().map(part).collect();
@@ -147,7 +158,7 @@ impl Tables {
             AbstractValue::Export(library, path) if &*library == "mongoose" && &*path == "model" => {
                 self.schema(eval, site, described)
             }
-            _ if matches!(callee.fields.last(), Some(interlock_model::ir::Field::Name(last)) if &**last == "define") => {
+            _ if matches!(callee.fields.last(), Some(Field::Name(last)) if &**last == "define") => {
                 (members(described), unique_members(described))
             }
             _ => match described.shape {

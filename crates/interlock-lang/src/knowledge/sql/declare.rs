@@ -2,7 +2,8 @@
 
 use interlock_model::ir::{Name, Table, Term};
 use sqlparser::ast::{
-    AlterTableOperation, ColumnOption, Expr, IndexColumn, ObjectName, Statement as Tree, TableConstraint,
+    AlterTableOperation, BinaryOperator, ColumnOption, Expr, IndexColumn, ObjectName, Statement as Tree,
+    TableConstraint,
 };
 
 use super::{
@@ -40,9 +41,13 @@ fn table(statement: &Tree) -> Option<Table> {
             keys.extend(table.constraints.iter().filter_map(key));
             Some(named(&table.name, table.columns.iter().map(name).collect(), keys))
         }
-        // One for some of the rows only says nothing of the others.
-        Tree::CreateIndex(index) if index.unique && index.predicate.is_none() => {
-            Some(named(&index.table_name, vec![], vec![columns(&index.columns)?]))
+        // One for some of the rows only says nothing of the others: who looks for one of those has to say that it is, `deleted_at IS NULL`.
+        Tree::CreateIndex(index) if index.unique => {
+            let mut key = columns(&index.columns)?;
+            if let Some(predicate) = &index.predicate {
+                demanded(predicate, &mut key)?;
+            }
+            Some(named(&index.table_name, vec![], vec![key]))
         }
         Tree::AlterTable(table) => {
             let added = table.operations.iter().filter_map(|operation| match operation {
@@ -62,6 +67,30 @@ fn key(constraint: &TableConstraint) -> Option<Vec<Name>> {
         TableConstraint::Unique(key) => columns(&key.columns),
         _ => None,
     }
+}
+
+/// Adds the columns of which a condition says what they hold; none if it is more than that.
+fn demanded(condition: &Expr, key: &mut Vec<Name>) -> Option<()> {
+    let column = match condition {
+        Expr::Nested(inner) => return demanded(inner, key),
+        Expr::BinaryOp { left, op: BinaryOperator::And, right } => {
+            demanded(left, key)?;
+            return demanded(right, key);
+        }
+        // Who looks for a row by a value has no empty one in mind.
+        Expr::IsNotNull(inner) => match &**inner {
+            Expr::Identifier(name) if key.iter().any(|column| **column == *name.value) => return Some(()),
+            _ => return None,
+        },
+        Expr::IsNull(inner) => inner,
+        Expr::BinaryOp { left, op: BinaryOperator::Eq, .. } => left,
+        _ => return None,
+    };
+    let Expr::Identifier(name) = &**column else { return None };
+    if !key.iter().any(|known| **known == *name.value) {
+        key.push(name.value.as_str().into());
+    }
+    Some(())
 }
 
 /// The columns of a key; none if it is of something that is computed from them.

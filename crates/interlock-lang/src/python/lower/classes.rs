@@ -195,6 +195,11 @@ fn is_record(it: &StmtClassDef) -> bool {
         };
         matches!(name, "BaseModel" | "NamedTuple" | "SQLModel" | "BaseSettings" | "Struct")
     };
+    // A model that is a table is made by its library, which keeps what it is given as columns: `class Visit(SQLModel, table=True)`.
+    let mut keywords = it.arguments.iter().flat_map(|arguments| &arguments.keywords);
+    if keywords.any(|keyword| keyword.arg.as_ref().is_some_and(|name| name.as_str() == "table")) {
+        return false;
+    }
     let mut bases = it.arguments.iter().flat_map(|arguments| &arguments.args);
     ["dataclass", "define", "frozen", "attrs"].iter().any(|name| has_decorator(&it.decorator_list, name))
         || bases.any(base)
