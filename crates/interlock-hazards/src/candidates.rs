@@ -11,7 +11,7 @@ use interlock_model::{
 use crate::{
     Outcome, Reason,
     check_act::{CheckAct, Pair},
-    chosen_names::chosen_names,
+    chosen_names::{chosen_names, is_one_of_its_names},
     claims::claim,
     decision::{needs, unless},
     dependences::data_dependences,
@@ -269,7 +269,8 @@ fn meets(entry: &Entry<'_>, read: At, act: At) -> Option<Overlap> {
         .alias()
         .meets(read, act)
         .filter(|seen| *seen == Overlap::Sure || !is_row_of_its_own(entry, act));
-    let seen = seen.or_else(|| adds().then_some(Overlap::Maybe))?;
+    let renamed = || is_one_of_its_names(entry, read, act);
+    let seen = seen.or_else(|| (adds() || renamed()).then_some(Overlap::Maybe))?;
     // Which entry was found is not known.
     Some(if puts_found_entry(entry, read, act) { Overlap::Maybe } else { seen })
 }

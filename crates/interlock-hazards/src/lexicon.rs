@@ -26,7 +26,7 @@ macro_rules! topics {
 
 topics! {
     AnotherEachTime, Answer, Answers, Asks, Begins, BesideArguments, Bound, Busy, Cache, CacheInMemory, Caller, ChangedAt, ChangesRows, ClearsUp, Closes, ClosingFlag, Computes, CutsOff, DoesOnce, Ends,
-    ExitsProcess, Failure, FileName, Fingerprint, FoundList, GivesTokens, Handles, Holders, InTransaction, IsFolder, KindOfFile, KindOfThing, LetsGo, Limit, LimitInitials, Log, LogStream, LooksUp, Maker, NameOfFile, NamesThing, Notes, Nothing,
+    ExitsProcess, Failure, FileName, Fingerprint, FoundList, GivesTokens, Handles, Holders, InTransaction, IsFolder, KindOfFile, KindOfThing, LeaseEnd, LeaseOwner, LetsGo, Limit, LimitInitials, Log, LogStream, LooksUp, Maker, NameOfFile, NamesThing, Notes, Nothing,
     Number,
     Once, OwnId, Owner, OwnerTogether, Pauses, Personal, Presence, Reads, Removes, Renewal, RequestWorked, Right, RoleHolder, Scratch, SetsState, Settles, Size, Switch, TellsPeople,
     Temporary, TidiedPath, ToClient, UnderWay, Unguessable, UsedAt, Version, VersionEnding, Waiting, WentWell, WhoCalls, Work, Wrapping,

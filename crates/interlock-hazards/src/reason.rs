@@ -104,6 +104,7 @@ reasons! {
 
     // Files and streams.
     NobodyReads: "nobody here reads it back",
+    MadeAnewNextTime: "what is missing or out of date is made anew by the next call that looks for it",
     MadeBecauseMissing: "it only makes what a check did not find, which is told of that check",
     NameOfItsOwn: "the name is another one for each call, so nothing is replaced",
     OwnStream: "the stream belongs to this call alone",

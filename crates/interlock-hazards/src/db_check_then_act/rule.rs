@@ -18,7 +18,7 @@
 
 use interlock_model::{
     Confidence,
-    ir::{Argument, Aspect, Effect, Exit, Finish, Name, Op, Resource, Root, Term, Value, WriteMode},
+    ir::{Argument, Aspect, Effect, Exit, Finish, Name, Op, Resource, Root, Table, Term, Value, WriteMode},
 };
 
 use crate::{
@@ -28,7 +28,7 @@ use crate::{
     decision::{needs, unless},
     fields::{is_in_cache, is_presence, notes_use, same_name},
     lexicon::Topic,
-    rows::{adds_row, has_in_common, is_ensured_by_another_key},
+    rows::{adds_missing, adds_row, has_in_common, is_ensured_by_another_key},
     view::{At, Entry, Kinds, Overlap, Pattern, View},
     words,
 };
@@ -82,8 +82,8 @@ pub(crate) fn claims(view: &View<'_>, pair: &CheckAct<'_, '_>) -> Result<(), Rea
             && !asks_only_whether_it_failed(pair));
     match pair.entry.op(pair.act) {
         Some(Op::Write { .. }) if adds_row(pair.entry, pair.act) || adds_by_another_key(pair) => {
-            adds_what_was_missing(pair)?;
-            unless(is_refused(pair), Reason::UniqueKey)
+            adds_what_was_missing(view, pair)?;
+            unless(is_refused(pair) && !is_change_lost(pair), Reason::UniqueKey)
         }
         Some(Op::Write {
             mode: WriteMode::Blind | WriteMode::Atomic | WriteMode::Conditional(_), ..
@@ -300,14 +300,15 @@ fn is_dealt_with_at_commit(pair: &CheckAct<'_, '_>) -> bool {
 
 /// An insert behind a read that found nothing. Where the failure of the insert is dealt with, a unique key is what decides; where it is
 /// only worded together with all else that may go wrong, there may still be one for what names the row.
-fn adds_what_was_missing(pair: &CheckAct<'_, '_>) -> Result<(), Reason> {
+fn adds_what_was_missing(view: &View<'_>, pair: &CheckAct<'_, '_>) -> Result<(), Reason> {
     let entry = pair.entry;
     unless(entry.control().is_recovery(pair.act), Reason::OnlyInRecovery)?;
     let caught = entry.control().is_caught(pair.act);
     // What overwrites does not fail because there is a row.
     let can_fail = matches!(entry.op(pair.act), Some(Op::Write { mode: WriteMode::Exclusive, .. }));
-    let is_dealt_with =
-        can_fail && (entry.control().is_dealt_with(pair.read, pair.act) || is_dealt_with_at_commit(pair));
+    let is_dealt_with = can_fail
+        && (entry.control().is_dealt_with(pair.read, pair.act) || is_dealt_with_at_commit(pair))
+        && !is_declared_without_such_a_key(view, pair);
     if pair.overlap == Overlap::Maybe && !caught && entry.alias().meets(pair.read, pair.act).is_some() {
         return Ok(());
     }
@@ -319,6 +320,23 @@ fn adds_what_was_missing(pair: &CheckAct<'_, '_>) -> Result<(), Reason> {
     Ok(())
 }
 
+/// Whether the tree says how the table is made, and no key is among what was looked for: then whatever failure of the insert is dealt with, a second
+/// row of the kind is none.
+fn is_declared_without_such_a_key(view: &View<'_>, pair: &CheckAct<'_, '_>) -> bool {
+    let (Some(Resource::Row { table, .. }), Some(Op::Read { unique: false, .. })) =
+        (pair.entry.resource(pair.read), pair.entry.op(pair.read))
+    else {
+        return false;
+    };
+    let Term::Literal(table) = &**table else { return false };
+    if !adds_missing(pair.entry, pair.read, pair.act) {
+        return false;
+    }
+    let name = Table::plain(table);
+    let mut declared = view.program.tables.iter().filter(|known| Table::plain(&known.name) == name);
+    declared.any(|known| !known.columns.is_empty())
+}
+
 /// Whether the store itself lets only one of two calls add the row: what was looked for is a key of the table, and the new row has it.
 /// The other one fails, as it would have if it had come later.
 fn is_refused(pair: &CheckAct<'_, '_>) -> bool {
@@ -326,6 +344,25 @@ fn is_refused(pair: &CheckAct<'_, '_>) -> bool {
     let looks_by_key = matches!(entry.op(pair.read), Some(Op::Read { unique: true, .. }));
     let Some(Op::Write { from, .. }) = entry.op(pair.act).filter(|_| looks_by_key) else { return false };
     pair.overlap == Overlap::Sure || has_in_common(entry, pair.read, pair.act, from)
+}
+
+/// Whether the one that is refused would have changed the row instead if it had come later, and its failure is caught and answered without another try:
+/// a count that is raised where the row is there.
+fn is_change_lost(pair: &CheckAct<'_, '_>) -> bool {
+    let entry = pair.entry;
+    let (Some(check), Some(attempt)) = (pair.check, entry.control().catcher(pair.act)) else { return false };
+    let Some(added) = entry.control().answer(check, pair.act) else { return false };
+    let changes = |at: At| {
+        matches!(entry.op(at), Some(Op::Write { mode: WriteMode::Blind | WriteMode::Atomic, .. }))
+            && entry.alias().meets(pair.read, at).is_some()
+    };
+    let instead = entry
+        .steps_of(Kinds::WRITE)
+        .any(|at| entry.control().answer(check, at) == Some(!added) && changes(at));
+    // Who is refused and looks once more, or asks why, deals with it.
+    let goes_on = |at: At| entry.control().is_recovery(at) && entry.control().encloses(attempt, at);
+    let tries_again = entry.steps_of(Kinds::READ | Kinds::WRITE | Kinds::CHECK).any(goes_on);
+    instead && !tries_again && !entry.control().asks_what_failed(pair.act)
 }
 
 /// Whether what was asked of all rows at once is whether there are any, or how many. When the last of them was added is none of it.
@@ -376,6 +413,15 @@ fn issue(pair: &CheckAct<'_, '_>) -> Issue {
             }
             _ => (thing.clone(), format!("does not find {thing}")),
         };
+        if is_refused(pair) {
+            let message = format!(
+                "{what} is looked for, changed where it is there and added where it is not, so of two calls at once the second is refused by the key, \
+                 and what it would have changed is lost"
+            );
+            return pair
+                .report(message, &read, "adds it", "it is refused, and its change is nowhere")
+                .no_surer_than(Confidence::Medium);
+        }
         let how = if by_another_key {
             "a statement that leaves alone only what has the same key, which is another one than was looked for"
         } else {

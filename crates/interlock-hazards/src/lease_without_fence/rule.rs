@@ -24,6 +24,7 @@ use interlock_model::{
 use crate::{
     Issue, Reason,
     decision::{needs, unless},
+    lexicon::Topic,
     view::{At, Entry, Kinds, Runs, View},
 };
 
@@ -93,10 +94,63 @@ fn leases(entry: &Entry<'_>) -> Vec<Taken> {
                 }
                 found.push(Taken { at, name: entry.thing(at), ends });
             }
+            // Columns of a row that say who works at it, and until when, are the lock where they are emptied afterwards.
+            Some(Op::Write { mode, to: Resource::Row { .. }, from, .. })
+                if *mode != WriteMode::Exclusive && !from.is_empty() && has_limit(entry, at) =>
+            {
+                let ends = ends_of_row(entry, at);
+                let is_lock = needs(!ends.is_empty(), Reason::OutOfScope)
+                    .and_then(|()| unless(is_row_renewed(entry, at), Reason::Renewed));
+                if entry.note(&HAZARD.id, &[at], is_lock).is_err() {
+                    continue;
+                }
+                found.push(Taken { at, name: format!("the lock in {}", entry.thing(at)), ends });
+            }
             _ => {}
         }
     }
     found
+}
+
+/// Whether a step sets columns of a row that say who works at it, and until when.
+fn has_limit(entry: &Entry<'_>, at: At) -> bool {
+    let columns = entry.alias().columns(at).unwrap_or_default();
+    let named = |topic| columns.iter().any(|column| entry.lexicon().has_word_of(topic, column));
+    named(Topic::LeaseOwner) && named(Topic::LeaseEnd)
+}
+
+/// Where the same columns of the row are emptied.
+fn ends_of_row(entry: &Entry<'_>, at: At) -> Vec<At> {
+    let empties = |end: &At| match entry.op(*end) {
+        Some(Op::Write { from, .. }) => from.is_empty() && has_limit(entry, *end),
+        _ => false,
+    };
+    entry
+        .steps_of(Kinds::WRITE)
+        .filter(|end| empties(end) && entry.alias().same_record(at, *end))
+        .filter(|end| entry.control().leads_to(at, *end).is_some())
+        .collect()
+}
+
+/// Whether somebody beside the work, a timer or a task, sets the time limit anew.
+fn is_row_renewed(entry: &Entry<'_>, at: At) -> bool {
+    let sets_limit = |step: At| {
+        let columns = entry.alias().columns(step).unwrap_or_default();
+        columns.iter().any(|column| entry.lexicon().has_word_of(Topic::LeaseEnd, column))
+    };
+    entry.steps_of(Kinds::WRITE).any(|step| {
+        entry.control().detached(step).is_some() && sets_limit(step) && entry.alias().same_record(at, step)
+    })
+}
+
+/// Whether a step changes no more of a row than who works at it.
+fn is_about_lease(entry: &Entry<'_>, lock: At, at: At) -> bool {
+    match (entry.op(lock), entry.alias().columns(lock), entry.alias().columns(at)) {
+        (Some(Op::Write { to: Resource::Row { .. }, .. }), Some(lease), Some(columns)) => {
+            columns.iter().any(|column| lease.contains(column))
+        }
+        _ => true,
+    }
 }
 
 /// Whether a timer prolongs the key while the work runs.
@@ -174,7 +228,7 @@ fn is_harm(entry: &Entry<'_>, lock: At, at: At) -> bool {
                 mode,
                 WriteMode::Conditional(_) | WriteMode::Exclusive | WriteMode::Expiry | WriteMode::Ensure
             );
-            durable && !guarded && !entry.alias().same_record(lock, at)
+            durable && !guarded && !(entry.alias().same_record(lock, at) && is_about_lease(entry, lock, at))
         }
         Some(Op::Delete { when: None, .. }) => {
             matches!(entry.resource(at), Some(Resource::Row { .. } | Resource::File(_)))

@@ -31,7 +31,7 @@ use crate::{
     decision::{needs, unless},
     dependences::written_values,
     fields::{is_in_cache, same_name},
-    view::{Overlap, View},
+    view::{At, Overlap, View},
 };
 
 use super::{
@@ -58,13 +58,22 @@ pub(super) fn rule(view: &View<'_>) -> Vec<Issue> {
 /// than which part of it to change.
 fn reads_again(pair: &CheckAct<'_, '_>, later: &CheckAct<'_, '_>) -> bool {
     let entry = pair.entry;
+    // Where the file is not there yet nothing of it is lost.
+    let only_looks_for_it = |judge: &At| {
+        let sources = entry.flow().condition_sources(*judge);
+        let looks = |read: &At| {
+            matches!(entry.op(*read), Some(Op::Read { aspect: Aspect::Existence | Aspect::Metadata, .. }))
+                && entry.alias().overlap(*read, later.read).is_some()
+        };
+        !sources.is_empty() && sources.iter().all(looks)
+    };
     let always = || {
         let control_dependences = entry.control().control_dependences(pair.act);
         entry
             .control()
             .control_dependences(later.read)
             .iter()
-            .all(|judge| control_dependences.contains(judge))
+            .all(|judge| control_dependences.contains(judge) || only_looks_for_it(judge))
     };
     pair.read < later.read
         && matches!(entry.resource(pair.read), Some(Resource::File(_) | Resource::Key(_)))

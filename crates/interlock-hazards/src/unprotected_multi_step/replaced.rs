@@ -15,7 +15,7 @@
 
 use interlock_model::{
     Confidence, Lane, Reach, Severity,
-    ir::{Op, Resource, Term, WriteMode},
+    ir::{Name, Op, Resource, Term, Value, WriteMode},
 };
 
 use super::{HAZARD, rule::is_one_statement, step::is_step};
@@ -23,6 +23,7 @@ use crate::{
     Issue, Reason,
     decision::{needs, unless},
     keys::key_of,
+    lexicon::Topic,
     rows::has_in_common,
     view::{At, Entry, Kinds, View},
 };
@@ -67,7 +68,29 @@ fn put_back(view: &View<'_>, entry: &Entry<'_>, gone: At) -> Result<At, Reason> 
     needs(entry.control().comes_in_one_turn(gone, new), Reason::OtherTurn)?;
     unless(is_one_statement(entry, gone, new), Reason::OneStatement)?;
     needs(is_read(view, table), Reason::NobodyReads)?;
+    unless(is_made_anew_next_time(entry, gone, new), Reason::MadeAnewNextTime)?;
     Ok(new)
+}
+
+/// Whether the rows keep a fingerprint of what they are made from, and whoever does not find the present one makes them anew, as with an index of
+/// files: what a crash has left missing is put there by the next call. Half of them would pass for all.
+fn is_made_anew_next_time(entry: &Entry<'_>, gone: At, new: At) -> bool {
+    let is_fingerprint = |name: &Name| entry.lexicon().has_word_of(Topic::Fingerprint, name);
+    let keeps = entry.alias().columns(new).is_some_and(|columns| columns.iter().any(is_fingerprint));
+    let at_once = entry.control().loops(new).is_empty() || !entry.locks().open(new).is_empty();
+    let of_any_row = |value: &Value| {
+        entry.flow().sources(*value).iter().any(|read| entry.alias().meets(*read, gone).is_some())
+    };
+    let of_rows = |value: &Value| {
+        entry.alias().field_of(*value).is_some_and(|field| is_fingerprint(&field)) && of_any_row(value)
+    };
+    let compares = |check: &At| match entry.op(*check) {
+        // With what the source says now, and not only whether there is one.
+        Some(Op::Check { on, .. }) => on.iter().any(of_rows) && on.iter().any(|value| !of_any_row(value)),
+        _ => false,
+    };
+    let mut judges = entry.control().early_exits(new).iter().chain(entry.control().control_dependences(new));
+    keeps && at_once && judges.any(compares)
 }
 
 /// Whether a table that was emptied is filled again, row by row.
