@@ -1,7 +1,7 @@
 //! Where runs are made: each on an instance of its own, one call after another or all together.
 
 use std::{
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -18,7 +18,7 @@ use crate::{
     clock::Instant,
     connect::{Exchange, Reply},
     files::{self, is_files},
-    isolate::{Resolved, resolve},
+    isolate::{Isolation, Resolved, resolve},
     perturb::{self, Observed},
     plan::restraint::Restraint,
     request::{Progress, Request},
@@ -30,6 +30,7 @@ use crate::{
 pub(crate) struct Lab {
     pub(crate) target: Arc<Target>,
     pub(crate) restraint: Arc<Restraint>,
+    isolation: Arc<Isolation>,
     pool: Pool,
     calls: AtomicU64,
     /// What was fetched for the server.
@@ -62,6 +63,9 @@ pub(crate) struct Pauses {
     pub(crate) before_reads: Duration,
 }
 
+/// A folder that there is not.
+const NO_ROOT: &str = "/no-folder";
+
 /// The reason of a call that was not made.
 pub(crate) const NOT_MADE: &str = "not made in this order";
 
@@ -89,7 +93,8 @@ impl Lab {
         };
         let pool = Pool::new(Arc::clone(&target), request.perturbations.clone(), terms, ahead);
         let restraint = Arc::clone(&request.restraint);
-        Ok(Self { target, restraint, pool, calls: AtomicU64::new(0), _stage: stage })
+        let isolation = Arc::clone(&request.isolation);
+        Ok(Self { target, restraint, isolation, pool, calls: AtomicU64::new(0), _stage: stage })
     }
 
     /// Calls that were sent so far.
@@ -108,7 +113,14 @@ impl Lab {
 
     /// The ways in which requests can be delivered.
     pub(crate) async fn deliveries(&self) -> Result<Vec<interlock_model::Delivery>, Trouble> {
-        let instance = self.pool.take(Hold::Free).await?;
+        let instance = loop {
+            let had = self.isolation.own_folders();
+            match self.pool.take(Hold::Free).await {
+                // What it cannot write as it starts it may be given a copy of.
+                Err(Trouble::Ended(words)) if self.is_given_more_to_start(&had, &words) => {}
+                outcome => break outcome?,
+            }
+        };
         let deliveries = instance.connection.deliveries().to_vec();
         self.give_back(instance);
         Ok(deliveries)
@@ -121,6 +133,11 @@ impl Lab {
         }
     }
 
+    /// Begins to start an instance with a hold that will be asked for.
+    pub(crate) fn expect(&self, hold: &str) {
+        self.pool.expect(self.pool.hold(hold));
+    }
+
     /// Whether the folder of an instance can be read: it is ours, and the server keeps its files there.
     pub(crate) fn shows_files(&self) -> bool {
         !self.target.networked()
@@ -128,10 +145,71 @@ impl Lab {
 
     /// Calls one after another on one fresh instance, whatever they answer.
     pub(crate) async fn in_turn(&self, calls: &[PlannedCall]) -> Result<Vec<Answer>, Trouble> {
+        self.in_turn_then(calls, &[], &|_| false).await
+    }
+
+    /// The same, with further calls behind them if what they are answered is worth it.
+    pub(crate) async fn in_turn_then(
+        &self,
+        calls: &[PlannedCall],
+        then: &[PlannedCall],
+        is_worth: &(dyn for<'a> Fn(&'a [Answer]) -> bool + Sync),
+    ) -> Result<Vec<Answer>, Trouble> {
+        loop {
+            let had = self.isolation.own_folders();
+            let (answers, root) = self.in_turn_once(calls, then, is_worth).await?;
+            if !self.is_given_more(&had, &answers, &root) {
+                return Ok(answers);
+            }
+        }
+    }
+
+    /// Whether answers complain of a folder that the server may not write, of which instances have a copy from now on: then what was seen is not
+    /// how the server is. `had` are the folders of which it had one.
+    fn is_given_more<'a>(
+        &self,
+        had: &[PathBuf],
+        answers: impl IntoIterator<Item = &'a Answer>,
+        root: &Path,
+    ) -> bool {
+        let complains = self.isolation.gives_copies() && self.isolation.own.learn(answers, root);
+        self.are_given_more(complains, had)
+    }
+
+    /// The same of what a server says as it ends while it is started. Its own folder is gone with it then.
+    fn is_given_more_to_start(&self, had: &[PathBuf], words: &str) -> bool {
+        let complains =
+            self.isolation.gives_copies() && self.isolation.own.learn_from(words, Path::new(NO_ROOT));
+        self.are_given_more(complains, had)
+    }
+
+    fn are_given_more(&self, complains: bool, had: &[PathBuf]) -> bool {
+        let is_new = complains && self.isolation.own_folders() != had;
+        if is_new {
+            // Those that are ready have no copy.
+            self.pool.end();
+        }
+        is_new
+    }
+
+    /// What there is to say of folders beside the server's code.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        self.isolation.own.notes()
+    }
+
+    async fn in_turn_once(
+        &self,
+        calls: &[PlannedCall],
+        then: &[PlannedCall],
+        is_worth: &(dyn for<'a> Fn(&'a [Answer]) -> bool + Sync),
+    ) -> Result<(Vec<Answer>, PathBuf), Trouble> {
         let mut instance = self.pool.take(Hold::Free).await?;
         let begin = Instant::now();
         let mut answers = Vec::new();
-        for call in calls {
+        for (at, call) in calls.iter().chain(then).enumerate() {
+            if at == calls.len() && !is_worth(&answers) {
+                break;
+            }
             // Whoever is silent once is not asked again, or all of the time would be spent on waiting.
             if let Some(silent @ Answer::Missing { .. }) = answers.last().cloned() {
                 answers.push(silent);
@@ -142,7 +220,7 @@ impl Lab {
             answers.push(unfill_answer(exchange.answer(begin), instance.folder()));
         }
         instance.kill().await;
-        Ok(answers)
+        Ok((answers, instance.root().to_owned()))
     }
 
     /// The calls of a set in one order, each waited for, with a pause between them if one is wanted; those that the order leaves out are not made.
@@ -152,6 +230,17 @@ impl Lab {
         order: &[usize],
         pauses: Pauses,
     ) -> Result<Run, Trouble> {
+        loop {
+            let had = self.isolation.own_folders();
+            let run = self.serial_once(set, order, pauses).await?;
+            let answers = run.history.calls.iter().map(|call| &call.answer).chain(&run.reads);
+            if !self.is_given_more(&had, answers, run.folder.parent().unwrap_or(&run.folder)) {
+                return Ok(run);
+            }
+        }
+    }
+
+    async fn serial_once(&self, set: &CallSet, order: &[usize], pauses: Pauses) -> Result<Run, Trouble> {
         let mut instance = self.pool.take(Hold::Free).await?;
         let begin = Instant::now();
         let before = self.begin(&mut instance, set).await?;
@@ -408,7 +497,7 @@ impl Lab {
 /// The instance's folder, as if a tool had shown it.
 fn files_of(instance: &Instance) -> Exchange {
     let sent = Instant::now();
-    let found = json!({ "structuredContent": files::read(instance.folder()) });
+    let found = json!({ "structuredContent": files::read_all(instance.folder(), &instance.copies()) });
     Exchange { sent, answer: Ok((Instant::now(), Reply::Result(found))) }
 }
 

@@ -95,6 +95,15 @@ impl Runner for Lab {
         self.in_turn(calls).await.map_err(|trouble| trouble.to_string())
     }
 
+    async fn serial_then(
+        &self,
+        calls: &[PlannedCall],
+        then: &[PlannedCall],
+        is_worth: &(dyn for<'a> Fn(&'a [Answer]) -> bool + Sync),
+    ) -> Result<Vec<Answer>, String> {
+        self.in_turn_then(calls, then, is_worth).await.map_err(|trouble| trouble.to_string())
+    }
+
     fn withholds(&self, call: &PlannedCall) -> Option<Withheld> {
         self.restraint.withholds(call, Path::new("{scratch}"))
     }

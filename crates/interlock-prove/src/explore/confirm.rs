@@ -4,7 +4,7 @@ use interlock_model::{Evidence, Oracle, Perturbation, Schedule, Verdict};
 
 use super::{Case, Setting, case::unanswered};
 use crate::{
-    judge::{Judgement, legal_outcomes, stale_window},
+    judge::{Judgement, is_something_gone, legal_outcomes, stale_window},
     lab::Run,
     serial::{Invariants, Unstable, outcome_of},
 };
@@ -23,6 +23,9 @@ pub(super) enum Confirmed {
 
 /// So many further runs of the same schedule are made at least.
 const AT_LEAST: u32 = 5;
+/// Where something that was acknowledged is gone, and is gone in all of them, so many are enough: with the orders that are run beside them, what
+/// comes and goes whatever is done would have to come four times together and not once in eight runs in turn.
+const LEAST_PLAIN: u32 = 3;
 /// And so many at most, if it does not happen again.
 const AT_MOST: u32 = 15;
 
@@ -51,34 +54,19 @@ impl Case {
     ) -> Confirmed {
         setting.progress.doing(&format!("{}: no order explains it; looking again", self.set.name));
         self.slow_down(&run);
-        // Where no call was refused and all were answered, only orders of all calls can explain what was seen.
-        let everything = self.serial.partial;
-        match self.serial.run(setting.lab, &self.set, everything, setting.side_by_side).await {
-            Ok(()) => {}
-            // What was seen was judged by a read that is no judge; without it the calls meet again.
-            Err(Unstable::Differs(why)) => {
-                return match self.without_noise(setting, why).await {
-                    Ok(()) => Confirmed::LegalAfterAll,
-                    Err(unstable) => Confirmed::Unstable(unstable.to_string()),
-                };
+        let is_plain = self.is_plain(&run);
+        if !(is_plain
+            && !self.serial.settles_late(setting.lab, &self.set).await
+            && self.serial.settle().is_ok())
+        {
+            if let Some(end) = self.look_thoroughly(setting, &run).await {
+                return end;
             }
-            Err(unstable) => return Confirmed::Unstable(unstable.to_string()),
         }
-        match self.judged(setting, &run).await {
-            Ok(Judgement::Illegal(_)) => {}
-            Ok(_) => return Confirmed::LegalAfterAll,
-            Err(unstable) => return Confirmed::Unstable(unstable),
-        }
-        if !self.set.reads.is_empty() && self.serial.settles_late(setting.lab, &self.set).await {
-            // A server that writes its files by and by is judged by what its tools show.
-            return match self.without_late_files(setting).await {
-                Some(Ok(())) => Confirmed::LegalAfterAll,
-                Some(Err(unstable)) => Confirmed::Unstable(unstable.to_string()),
-                None => Confirmed::Unstable(LATE.into()),
-            };
-        }
+        let least = if is_plain { LEAST_PLAIN } else { AT_LEAST };
         let (mut shown, mut times, mut runs): (Option<Run>, u32, u32) = (None, 0, 0);
-        while runs < AT_LEAST || (times == 0 && runs < AT_MOST) {
+        // As many again where not all of them are wrong.
+        while runs < least || (times < runs && runs < AT_LEAST) || (times == 0 && runs < AT_MOST) {
             if setting.spent() && runs > 0 {
                 break;
             }
@@ -101,6 +89,9 @@ impl Case {
         };
         let Some(run) = shown else { return not_again() };
         self.slow_down(&run);
+        if let Some(hold) = self.onlooker().filter(|_| schedule.perturbation == Perturbation::None) {
+            setting.lab.expect(hold);
+        }
         // Those that were run before the calls met count; each is run once more after it, in case the server became another meanwhile.
         let wanted = serial_runs_wanted(times, runs);
         loop {
@@ -122,6 +113,43 @@ impl Case {
             Ok(_) => Confirmed::LegalAfterAll,
             Err(unstable) => Confirmed::Unstable(unstable),
         }
+    }
+
+    /// Whether what happened needs no explaining: every call was acknowledged, and what one of them brought along is nowhere. Of everything else,
+    /// another order or another number, it has to be known better whether it happens in turn as well.
+    fn is_plain(&self, run: &Run) -> bool {
+        self.set.invariants.is_empty() && is_something_gone(&self.set, &self.serial, &self.masked(run))
+    }
+
+    /// Runs every order more often and looks late at what they lead to. What that says of the server, unless the outcome is as wrong as before.
+    async fn look_thoroughly(&mut self, setting: &Setting<'_>, run: &Run) -> Option<Confirmed> {
+        // Where no call was refused and all were answered, only orders of all calls can explain what was seen.
+        let everything = self.serial.partial;
+        match self.serial.run(setting.lab, &self.set, everything, setting.side_by_side).await {
+            Ok(()) => {}
+            // What was seen was judged by a read that is no judge; without it the calls meet again.
+            Err(Unstable::Differs(why)) => {
+                return Some(match self.without_noise(setting, why).await {
+                    Ok(()) => Confirmed::LegalAfterAll,
+                    Err(unstable) => Confirmed::Unstable(unstable.to_string()),
+                });
+            }
+            Err(unstable) => return Some(Confirmed::Unstable(unstable.to_string())),
+        }
+        match self.judged(setting, run).await {
+            Ok(Judgement::Illegal(_)) => {}
+            Ok(_) => return Some(Confirmed::LegalAfterAll),
+            Err(unstable) => return Some(Confirmed::Unstable(unstable)),
+        }
+        if self.set.reads.is_empty() || !self.serial.settles_late(setting.lab, &self.set).await {
+            return None;
+        }
+        // A server that writes its files by and by is judged by what its tools show.
+        Some(match self.without_late_files(setting).await {
+            Some(Ok(())) => Confirmed::LegalAfterAll,
+            Some(Err(unstable)) => Confirmed::Unstable(unstable.to_string()),
+            None => Confirmed::Unstable(LATE.into()),
+        })
     }
 
     /// Why no order explains a run, if that is so. One in which a call was not answered shows nothing: it may still be under way while the

@@ -73,7 +73,7 @@ pub async fn prove(request: Request, progress: &dyn Progress) -> Result<Proved, 
         let choice = match setting.within(chooser.next(progress, &mut notes)).await {
             Some(choice) => choice?,
             None if progress.enough() || !cases.is_empty() => break true,
-            None => return Err(Trouble::Spent(request.budget.time)),
+            None => return Err(Trouble::Spent(request.budget.time, to_start)),
         };
         (no_writer, writers, learnt) = (choice.no_writer, choice.writers, choice.learnt);
         let first = cases.len();
@@ -139,6 +139,8 @@ pub async fn prove(request: Request, progress: &dyn Progress) -> Result<Proved, 
             (Verdict::Unknown, Some(why))
         }
         why => {
+            let is_spent = verdict == Verdict::Unknown && setting.left().is_zero();
+            notes.extend(slow.filter(|_| is_spent));
             notes.extend(why.filter(|_| !proven || request.all));
             (verdict, None)
         }
@@ -157,6 +159,7 @@ pub async fn prove(request: Request, progress: &dyn Progress) -> Result<Proved, 
         explored.techniques.extend(set.explored.techniques.iter().cloned());
         explored.exhausted &= set.explored.exhausted;
     }
+    notes.extend(lab.notes());
     let isolation = request.restraint.isolation().clone();
     let took = begin.elapsed();
     let report =

@@ -38,7 +38,9 @@ pub(super) struct Stages<'l> {
 enum Stage {
     FoundMakers,
     Found,
-    /// Whatever makes things, each with itself: where one of them loses what it made, nothing else has to be known.
+    /// The first tools that make things, each with itself: where one of them loses what it made, nothing else has to be known.
+    FirstMakers,
+    /// Whatever else makes things.
     Makers,
     Rest,
     Over,
@@ -75,7 +77,7 @@ impl<'l> Stages<'l> {
                     found.contains(&tool.name) || (!found.is_empty() && tool.looks_like_maker())
                 }
             };
-            self.next = if only_makers { Stage::Found } else { Stage::Makers };
+            self.next = if only_makers { Stage::Found } else { Stage::FirstMakers };
             if !self.surveyor.has_open(is_meant) {
                 continue;
             }
@@ -114,6 +116,17 @@ impl<'l> Stages<'l> {
             return Ok(Choice::wanted(Vec::new()));
         }
         progress.doing("finding out what the other tools do");
+        if self.next == Stage::FirstMakers {
+            self.next = Stage::Makers;
+            if self.surveyor.has_open(Listing::looks_like_maker) {
+                let begin = Instant::now();
+                self.surveyor.explore_first_makers(bounds.time / STAGE_SHARE).await;
+                self.surveyed += begin.elapsed();
+                if let Some(choice) = self.known_by_now().await? {
+                    return Ok(choice);
+                }
+            }
+        }
         if self.next == Stage::Makers {
             self.next = Stage::Rest;
             let makes = |tool: &Listing| tool.looks_like_maker();

@@ -12,7 +12,7 @@ use std::{
     fs,
     hash::{DefaultHasher, Hash, Hasher},
     io::Read,
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 use interlock_model::{Outcome, PlannedCall, Seen};
@@ -31,7 +31,9 @@ const LARGEST: u64 = 1 << 20;
 const DEEPEST: usize = 12;
 
 /// Folders of what others made, and endings of what is not the server's state: what it says of itself, and what it holds for a moment.
-const FOLDERS: &[&str] = &["node_modules", "__pycache__", ".cache", ".npm", "objects", "logs"];
+const FOLDERS: &[&str] = &["node_modules", "__pycache__", ".cache", ".npm"];
+/// Folders of a Git repository in which the same is said again, packed and dated.
+const OF_GIT: &[&str] = &["objects", "logs"];
 const ENDINGS: &[&str] = &[".log", ".lock", ".pid", ".sock", ".swp", "~", "-shm", "-wal", "-journal"];
 /// In the name of a file that is about to take the place of another: whoever was killed or refused leaves it behind, and nobody reads it.
 const PASSING: &str = ".tmp";
@@ -85,11 +87,24 @@ fn differing(one: &Map<String, Value>, two: &Map<String, Value>) -> Vec<String> 
     names.filter(|name| one.get(*name) != two.get(*name)).cloned().collect()
 }
 
-/// What the files in a folder say, under a name by which it is known as that.
-pub(crate) fn read(folder: &Path) -> Value {
+/// What the files in an instance's folder say, and those in copies of folders beside the server's code that are not what they were there.
+pub(crate) fn read_all(folder: &Path, copies: &[(PathBuf, PathBuf)]) -> Value {
     let mut found = Map::new();
     let mut left = MOST_BYTES;
     walk(folder, folder, 0, &mut left, &mut found);
+    for (place, copy) in copies {
+        let mut own = Map::new();
+        walk(copy, copy, 0, &mut left, &mut own);
+        let name = place.file_name().unwrap_or_default().to_string_lossy();
+        let is_changed = |inside: &str| {
+            let (was, is) = (place.join(inside), copy.join(inside));
+            let length = |path: &Path| path.metadata().ok().map(|about| about.len());
+            length(&was) != length(&is)
+                || (length(&is) <= Some(LARGEST) && fs::read(&was).ok() != fs::read(&is).ok())
+        };
+        let changed = own.into_iter().filter(|(inside, _)| is_changed(inside));
+        found.extend(changed.map(|(inside, said)| (format!("…/{name}/{inside}"), said)));
+    }
     json!({ FILES: found })
 }
 
@@ -103,7 +118,8 @@ fn walk(root: &Path, folder: &Path, depth: usize, left: &mut u64, found: &mut Ma
         let Ok(about) = entry.metadata() else { continue };
         let path = entry.path();
         if about.is_dir() {
-            if depth < DEEPEST && !FOLDERS.contains(&name.as_str()) {
+            let is_of_git = OF_GIT.contains(&name.as_str()) && folder.ends_with(".git");
+            if depth < DEEPEST && !is_of_git && !FOLDERS.contains(&name.as_str()) {
                 walk(root, &path, depth + 1, left, found);
             }
         } else if about.is_file() && is_state(&name) {
@@ -117,7 +133,12 @@ fn walk(root: &Path, folder: &Path, depth: usize, left: &mut u64, found: &mut Ma
 }
 
 fn is_state(name: &str) -> bool {
-    !name.contains(PASSING) && !ENDINGS.iter().any(|ending| name.ends_with(ending))
+    // `notes.tmpl` is no `notes.tmp.77`.
+    let is_passing = name.match_indices(PASSING).any(|(at, _)| {
+        let behind = name.get(at + PASSING.len()..).unwrap_or_default();
+        !behind.starts_with(|c: char| c.is_alphabetic())
+    });
+    !is_passing && !ENDINGS.iter().any(|ending| name.ends_with(ending))
 }
 
 /// JSON as it is, rows of a database, lines; of what is no text, or too much, only that it is there.
@@ -180,16 +201,21 @@ mod tests {
         write("settings.yaml", b"two: 2\none:\n  - a\n");
         write("server.log", b"began");
         write("notes.json.tmp.77", b"half");
+        write("notes.tmpl", b"kept");
+        write("logs/notes.json", b"[7]");
+        write(".git/logs/HEAD", b"when");
         write("node_modules/x/index.js", b"");
         std::os::unix::fs::symlink("/etc/passwd", folder.path().join("link")).unwrap();
         assert_eq!(
-            read(folder.path()),
+            read_all(folder.path(), &[]),
             json!({"scratch:": {
                 "book.xlsx": null,
                 "data/events.jsonl": [{"b": 1}, {"a": 1}],
                 "data/notes.json": [{"id": 1}],
                 "image.bin": digest(&[0xff, 0xfe, 0x00]),
                 "list.md": ["two", "one"],
+                "logs/notes.json": [7],
+                "notes.tmpl": ["kept"],
                 "settings.yaml": ["two: 2", "one:", "  - a"],
             }})
         );
@@ -210,15 +236,33 @@ mod tests {
     }
 
     #[test]
+    fn of_a_copy_only_what_the_server_changed_is_its_state() {
+        let (place, copy) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        for folder in [&place, &copy] {
+            fs::write(folder.path().join("index.js"), "code").unwrap();
+            fs::write(folder.path().join("counts.json"), "[1]").unwrap();
+        }
+        fs::write(copy.path().join("counts.json"), "[2]").unwrap();
+        fs::write(copy.path().join("new.json"), "[3]").unwrap();
+        let copies = [(PathBuf::from("/x/dist"), copy.path().to_owned())];
+        let found = read_all(Path::new("/no/such/folder"), &copies);
+        assert_eq!(found[FILES].as_object().unwrap().len(), 3, "nothing is at /x/dist");
+        let copies = [(place.path().to_owned(), copy.path().to_owned())];
+        let found = read_all(Path::new("/no/such/folder"), &copies);
+        let said: Vec<&Value> = found[FILES].as_object().unwrap().values().collect();
+        assert_eq!(said, [&json!([2]), &json!([3])]);
+    }
+
+    #[test]
     fn a_folder_that_is_too_much_has_an_end() {
         let folder = tempfile::tempdir().unwrap();
         for at in 0..MOST_FILES + 50 {
             fs::write(folder.path().join(format!("{at}")), "x").unwrap();
         }
         fs::write(folder.path().join("0"), vec![b'x'; 2 << 20]).unwrap();
-        let found = read(folder.path())[FILES].take();
+        let found = read_all(folder.path(), &[])[FILES].take();
         assert_eq!(found.as_object().unwrap().len(), MOST_FILES);
         assert_eq!(found["0"], Value::Null, "too large to be compared");
-        assert_eq!(read(Path::new("/no/such/folder")), json!({ "scratch:": {} }));
+        assert_eq!(read_all(Path::new("/no/such/folder"), &[]), json!({ "scratch:": {} }));
     }
 }

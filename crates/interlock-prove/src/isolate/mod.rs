@@ -8,6 +8,7 @@
 pub mod confine;
 mod kernel;
 mod launchers;
+pub(crate) mod own;
 mod resolve;
 mod surroundings;
 pub mod watch;
@@ -16,12 +17,13 @@ mod words;
 use std::{
     ffi::OsString,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use interlock_model::{Confinement, Folders, Refusal};
 
-pub use self::kernel::Kernel;
 pub(crate) use self::resolve::{Resolved, resolve};
+pub use self::{kernel::Kernel, own::OwnFolders};
 use crate::{launch::Launch, perturb::Inherited, target::Scratch};
 
 /// What the kernel refuses a server.
@@ -61,9 +63,21 @@ pub struct Isolation {
     pub home: Option<PathBuf>,
     /// A folder of the user's of which every instance finds a copy in its own.
     pub seed: Option<PathBuf>,
+    /// Folders beside the server's code of which each instance has a copy.
+    pub own: Arc<OwnFolders>,
 }
 
 impl Isolation {
+    /// The folders that copies are laid over, where the kernel can do that.
+    pub(crate) fn own_folders(&self) -> Vec<PathBuf> {
+        if self.gives_copies() { self.own.places() } else { Vec::new() }
+    }
+
+    /// Whether a folder can be given as a copy.
+    pub(crate) fn gives_copies(&self) -> bool {
+        self.layers().mounts && !self.leave.in_place
+    }
+
     /// The layers that are put in place.
     #[must_use]
     pub fn layers(&self) -> Layers {
@@ -109,7 +123,12 @@ impl Isolation {
     }
 
     /// The command that confines itself and becomes the server; nothing if there is nothing to put in place.
-    pub(crate) fn wrapped(&self, launch: &Launch, folder: &Path) -> Option<Vec<OsString>> {
+    pub(crate) fn wrapped(
+        &self,
+        launch: &Launch,
+        folder: &Path,
+        copies: &[(PathBuf, PathBuf)],
+    ) -> Option<Vec<OsString>> {
         let layers = self.layers();
         if layers == Layers::default() {
             return None;
@@ -121,6 +140,10 @@ impl Isolation {
         let given = given.filter(|_| self.leave.in_place).map(PathBuf::as_path);
         for writable in given.chain([folder]) {
             words.extend(["--writable".into(), writable.as_os_str().to_owned()]);
+        }
+        for (place, copy) in copies {
+            words.extend(["--over".into(), place.as_os_str().to_owned()]);
+            words.extend(["--copy".into(), copy.as_os_str().to_owned()]);
         }
         if let Some(preload) = launch.environment.get(std::ffi::OsStr::new(PRELOAD)) {
             words.extend(["--preload".into(), preload.clone()]);

@@ -186,8 +186,24 @@ fn what_is_wrong(set: &CallSet, legal: &[Legal], outcome: &Outcome) -> String {
         (false, true) if outcome.reads.is_empty() => "the calls are answered as in no order".into(),
         (false, true) => "what is read afterwards is right, but the calls are answered as in no order".into(),
         (true, true) => "the answers and what is read afterwards belong to different orders".into(),
-        (false, false) => "neither the answers nor what is read afterwards come from any order".into(),
+        (false, false) => {
+            let is_acknowledged = seen == set.calls.len() && !outcome.answers.iter().any(sounds_refused);
+            match gone(set, full(), outcome).filter(|_| is_acknowledged) {
+                Some(what) => format!("`{what}` was acknowledged and is gone"),
+                None => "neither the answers nor what is read afterwards come from any order".into(),
+            }
+        }
     }
+}
+
+/// Whether every call was answered as if it had worked, and what one of them brought along is nowhere: nothing says it plainer.
+pub(crate) fn is_something_gone(set: &CallSet, serial: &Serial, outcome: &Outcome) -> bool {
+    let legal = serial.legal();
+    let full = legal.iter().filter(|legal| legal.order.len() == set.calls.len());
+    set.oracle == Oracle::Serial
+        && successes(outcome) == set.calls.len()
+        && !outcome.answers.iter().any(sounds_refused)
+        && gone(set, full, outcome).is_some()
 }
 
 /// A text that a call brought along, and that is read after every order and not now.
@@ -203,23 +219,30 @@ fn gone<'l>(set: &CallSet, full: impl Iterator<Item = &'l Legal>, outcome: &Outc
         (read(outcome), full.map(|legal| read(&legal.outcome)).collect());
     let mut brought = Vec::new();
     set.calls.iter().for_each(|call| texts(&call.arguments, 0, &mut brought));
-    let is_gone = |text: &&str| {
-        let written = Value::from(*text).to_string();
+    let is_gone = |text: &String| {
+        let written = Value::from(text.as_str()).to_string();
         let written = written.trim_matches('"');
         (SHORTEST..=LONGEST).contains(&text.len())
             && !now.contains(written)
             && always.iter().all(|read| read.contains(written))
     };
-    brought.into_iter().find(is_gone).map(str::to_owned)
+    brought.into_iter().find(is_gone)
 }
 
 /// Shorter texts are in anything, longer ones nobody reads.
 const SHORTEST: usize = 3;
 const LONGEST: usize = 60;
 
-fn texts<'v>(value: &'v Value, depth: usize, found: &mut Vec<&'v str>) {
+fn texts(value: &Value, depth: usize, found: &mut Vec<String>) {
     match value {
-        Value::String(text) => found.push(text),
+        // JSON in a text says what is in it.
+        Value::String(text) if text.starts_with(['{', '[']) && depth < 16 => {
+            match serde_json::from_str::<Value>(text) {
+                Ok(inner) => texts(&inner, depth + 1, found),
+                Err(_) => found.push(text.clone()),
+            }
+        }
+        Value::String(text) => found.push(text.clone()),
         Value::Array(items) if depth < 16 => items.iter().for_each(|item| texts(item, depth + 1, found)),
         Value::Object(fields) if depth < 16 => {
             fields.values().for_each(|field| texts(field, depth + 1, found))

@@ -103,6 +103,21 @@ const CHANGES: &[&str] = &[
     "refresh",
 ];
 
+/// Of those that change something, the ones that change a part of it: they read what is there first.
+const EDITS: &[&str] = &[
+    "edit",
+    "update",
+    "append",
+    "patch",
+    "replace",
+    "insert",
+    "increment",
+    "modify",
+    "merge",
+    "track",
+    "log",
+];
+
 /// Words of tools whose effects nobody takes back.
 const UNDOES: &[&str] = &[
     "delete", "remove", "drop", "destroy", "purge", "wipe", "erase", "clear", "reset", "truncate", "unlink",
@@ -173,6 +188,12 @@ impl Listing {
     #[must_use]
     pub fn looks_like_maker(&self) -> bool {
         self.verb_is(MAKES)
+    }
+
+    /// Whether its name says that it changes a part of something that is there.
+    #[must_use]
+    pub fn looks_like_editor(&self) -> bool {
+        self.verb_is(EDITS) && self.undoes().is_none()
     }
 
     /// Whether its name says that it makes or changes something, and it does not say otherwise: then a call that changes nothing was not

@@ -18,11 +18,12 @@ use std::{
 };
 
 use interlock_model::{Confinement, Folders, PlannedCall};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{
     arguments::{Named, Role},
     listing::Listing,
+    survey::names_tool,
 };
 
 /// What is kept of all that was learned and handed over.
@@ -144,6 +145,16 @@ impl Restraint {
     /// Whether a tool may change something.
     pub(crate) fn may_change(&self, tool: &str) -> bool {
         self.known().tools.get(tool).is_none_or(may_change)
+    }
+
+    /// The plainest call of a reader that a refusal names, if it has to be told nothing: `call get_guidelines first`.
+    pub(crate) fn reader_named_in(&self, refusal: &str) -> Option<PlannedCall> {
+        let known = self.known();
+        let is_meant = |tool: &&Listing| {
+            let needs = tool.input_schema.get("required").and_then(Value::as_array);
+            !may_change(tool) && needs.is_none_or(Vec::is_empty) && names_tool(refusal, &tool.name)
+        };
+        known.tools.values().find(is_meant).map(|tool| PlannedCall::new(&tool.name, json!({})))
     }
 
     /// Takes in an answer of an instance. Until something was changed there all of it was there before; afterwards only what a list has

@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use futures_util::{StreamExt, future::ready, stream};
+use futures_util::{StreamExt, stream};
 use interlock_model::{Answer, CallSet, Oracle, Outcome, Seen};
 
 pub(crate) use self::invariants::Invariants;
@@ -26,6 +26,10 @@ use crate::{
 const FIRST_REPEATS: usize = 1;
 /// How often each is run once more before anything is called broken.
 pub(crate) const REPEATS: usize = 3;
+
+/// Of an order that was run so often one more repeat says as much as three. Orders that leave calls out only explain runs in which a call was refused, and
+/// are run less often from the start.
+const ENOUGH: usize = 5;
 
 /// So long after the calls everything that they do by and by is done.
 const LATE: Duration = Duration::from_millis(250);
@@ -68,6 +72,16 @@ pub(crate) enum Unstable {
     Trouble(#[from] Trouble),
 }
 
+/// What a late look at what an order leads to showed.
+enum Late {
+    /// Something else than right after the calls.
+    Other,
+    /// The same.
+    Same(Box<Run>),
+    /// Nothing that can be compared.
+    Unclear,
+}
+
 /// What was taken out of the comparison because it varies.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Noise {
@@ -95,13 +109,29 @@ impl Serial {
         everything: bool,
         side_by_side: usize,
     ) -> Result<(), Unstable> {
-        let mut orders = full(set);
+        let known = |order: &Vec<usize>| self.runs.get(order).map_or(0, Vec::len);
+        let is_first = !everything && self.runs.is_empty();
+        // Where copies are held against one of them, or an invariant against all, no order says less than another.
+        let is_plain = set.oracle == Oracle::Serial && set.invariants.is_empty();
+        let repeats = |order: &Vec<usize>, is_full: bool| match known(order) {
+            _ if is_first => FIRST_REPEATS,
+            _ if !is_plain => REPEATS,
+            0 if !is_full => REPEATS - 1,
+            _ if !is_full => 1,
+            ENOUGH.. => 1,
+            _ => REPEATS,
+        };
+        let with_repeats = |order: Vec<usize>, is_full: bool| {
+            let times = repeats(&order, is_full);
+            (order, times)
+        };
+        let mut jobs: Vec<(Vec<usize>, usize)> =
+            full(set).into_iter().map(|order| with_repeats(order, true)).collect();
         if everything {
-            orders.extend(partial(set));
+            jobs.extend(partial(set).into_iter().map(|order| with_repeats(order, false)));
         }
         self.partial |= everything;
-        let repeats = if everything || !self.runs.is_empty() { REPEATS } else { FIRST_REPEATS };
-        self.repeat(lab, set, &orders, repeats, side_by_side).await
+        self.repeat(lab, set, &jobs, side_by_side).await
     }
 
     /// Runs every order of all calls once more.
@@ -111,7 +141,7 @@ impl Serial {
         set: &CallSet,
         side_by_side: usize,
     ) -> Result<(), Unstable> {
-        self.repeat(lab, set, &full(set), 1, side_by_side).await
+        self.repeat(lab, set, &once(full(set)), side_by_side).await
     }
 
     /// Runs the orders that leave calls out, if they are not known: what a wrong outcome is like is told from them.
@@ -121,10 +151,31 @@ impl Serial {
         set: &CallSet,
         side_by_side: usize,
     ) -> Result<(), Unstable> {
+        self.run_parts(lab, set, 1, side_by_side).await
+    }
+
+    /// The same so often that what varies in them shows: whether a run in which a call was refused is legal is told from them.
+    pub(crate) async fn compare_parts(
+        &mut self,
+        lab: &Lab,
+        set: &CallSet,
+        side_by_side: usize,
+    ) -> Result<(), Unstable> {
+        self.run_parts(lab, set, REPEATS - 1, side_by_side).await
+    }
+
+    async fn run_parts(
+        &mut self,
+        lab: &Lab,
+        set: &CallSet,
+        times: usize,
+        side_by_side: usize,
+    ) -> Result<(), Unstable> {
         if std::mem::replace(&mut self.partial, true) {
             return Ok(());
         }
-        self.repeat(lab, set, &partial(set), 1, side_by_side).await
+        let orders: Vec<(Vec<usize>, usize)> = partial(set).into_iter().map(|order| (order, times)).collect();
+        self.repeat(lab, set, &orders, side_by_side).await
     }
 
     /// Whether an order of all calls was run only once, so that nothing is known of what varies.
@@ -141,11 +192,10 @@ impl Serial {
         &mut self,
         lab: &Lab,
         set: &CallSet,
-        orders: &[Vec<usize>],
-        repeats: usize,
+        orders: &[(Vec<usize>, usize)],
         side_by_side: usize,
     ) -> Result<(), Unstable> {
-        let jobs = orders.iter().flat_map(|order| std::iter::repeat_n(order, repeats));
+        let jobs = orders.iter().flat_map(|(order, repeats)| std::iter::repeat_n(order, *repeats));
         let pauses = Pauses { between: self.pause, ..Pauses::default() };
         let jobs: Vec<_> =
             jobs.map(|order| async move {
@@ -169,29 +219,55 @@ impl Serial {
 
     /// Whether what is read depends on how long one waits after the last answer: then calls that met cannot be compared with calls in turn,
     /// because it took another time until they were read.
-    pub(crate) async fn settles_late(&self, lab: &Lab, set: &CallSet) -> bool {
+    pub(crate) async fn settles_late(&mut self, lab: &Lab, set: &CallSet) -> bool {
         let orders: Vec<Vec<usize>> = full(set).into_iter().take(MOST_LATE).collect();
-        let looks = orders.iter().map(|order| async move {
-            // On a busy machine a run may go wrong for once; what depends on the wait does so every time.
-            self.is_other_when_late(lab, set, order).await && self.is_other_when_late(lab, set, order).await
-        });
         // A server that somebody else runs is one for all runs, which would get into each other's way.
         let beside = if lab.target.networked() { 1 } else { MOST_LATE };
-        stream::iter(looks).buffer_unordered(beside).any(ready).await
+        let seen: Vec<(&Vec<usize>, Late)> = {
+            let this = &*self;
+            let looks = orders.iter().map(|order| async move {
+                // On a busy machine a run may go wrong for once; what depends on the wait does so every time.
+                let late = match this.look_late(lab, set, order).await {
+                    Late::Other => this.look_late(lab, set, order).await,
+                    late => late,
+                };
+                (order, late)
+            });
+            stream::iter(looks).buffer_unordered(beside).collect().await
+        };
+        let mut is_late = false;
+        for (order, late) in seen {
+            match late {
+                Late::Other => is_late = true,
+                // What is the same whenever it is looked at is one more repeat of its order.
+                Late::Same(run) => {
+                    if let Ok(invariants) = Invariants::of(set) {
+                        let _ = self.take_in(set, order, &run, &invariants);
+                    }
+                }
+                Late::Unclear => {}
+            }
+        }
+        is_late
     }
 
-    /// Whether what is read late after an order of calls is not what was read right after it. A run in which a call was not answered says
+    /// Whether what is read late after an order of calls is what was read right after it. A run in which a call was not answered says
     /// nothing: it may be under way still.
-    async fn is_other_when_late(&self, lab: &Lab, set: &CallSet, order: &[usize]) -> bool {
+    async fn look_late(&self, lab: &Lab, set: &CallSet, order: &[usize]) -> Late {
         let pauses = Pauses { between: self.pause, before_reads: LATE };
-        let Ok(run) = lab.serial(set, order, pauses).await else { return false };
-        let mut answers = run.history.calls.iter().map(|call| &call.answer).chain(&run.reads);
+        let Ok(run) = lab.serial(set, order, pauses).await else { return Late::Unclear };
+        let mut answers =
+            order.iter().filter_map(|index| Some(&run.history.calls.get(*index)?.answer)).chain(&run.reads);
         if answers.any(|answer| matches!(answer, Answer::Missing { .. })) {
-            return false;
+            return Late::Unclear;
         }
         let reads = self.mask.apply(&outcome_of(&run)).reads;
         let known = self.runs.get(order).and_then(|repeats| repeats.first());
-        known.is_some_and(|known| self.mask.apply(known).reads != reads)
+        match known {
+            Some(known) if self.mask.apply(known).reads != reads => Late::Other,
+            Some(_) => Late::Same(Box::new(run)),
+            None => Late::Unclear,
+        }
     }
 
     fn take_in(
@@ -376,6 +452,11 @@ impl Serial {
             |outcome: &Outcome| outcome.answers.iter().filter(|seen| matches!(seen, Seen::Result(_))).count();
         self.runs.values().flatten().map(successes).max().unwrap_or(0)
     }
+}
+
+/// Each of these orders, to be run once.
+fn once(orders: Vec<Vec<usize>>) -> Vec<(Vec<usize>, usize)> {
+    orders.into_iter().map(|order| (order, 1)).collect()
 }
 
 /// A run as something that can be compared, with what varies still in it.

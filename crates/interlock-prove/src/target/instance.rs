@@ -1,6 +1,11 @@
 //! One instance of a server: fresh, connected, with a hold on it if one is wanted.
 
-use std::{ffi::OsString, path::Path, sync::Arc, time::Duration};
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
 use interlock_model::{Answer, PlannedCall, Schedule};
 use serde_json::Value;
@@ -36,6 +41,8 @@ pub(crate) struct Instance {
     said: Vec<Value>,
     /// Whether a tool was called that may change something. Until then all that is read was there before.
     touched: bool,
+    /// Folders beside the server's code of which it has a copy.
+    folders: Vec<PathBuf>,
 }
 
 impl Instance {
@@ -46,6 +53,7 @@ impl Instance {
         terms: &Terms,
     ) -> Result<Self, Trouble> {
         let scratch = Arc::new(Scratch::new()?);
+        let folders = terms.isolation.own_folders();
         if let Some(seed) = &terms.isolation.seed {
             seeds::copy(seed, &scratch.server)?;
         }
@@ -53,21 +61,22 @@ impl Instance {
             put_back(reset, terms.patience.start).await?;
         }
         let ours = scratch.ours.clone();
-        Self::on(target, scratch, hold.map(|hold| (hold, ours.as_path())), terms).await
+        Self::on(target, scratch, hold.map(|hold| (hold, ours.as_path())), terms, folders).await
     }
 
     /// Starts the command again on the folder of an earlier instance.
     pub(crate) async fn again(self, target: &Target) -> Result<Self, Trouble> {
-        let Self { scratch, terms, process, said, touched, .. } = self;
+        let Self { scratch, terms, process, said, touched, folders, .. } = self;
         drop(process);
-        Ok(Self { said, touched, ..Self::on(target, scratch, None, &terms).await? })
+        Ok(Self { said, touched, ..Self::on(target, scratch, None, &terms, folders).await? })
     }
 
     /// Another process on the folder of this one, as another client of it has; with a hold of its own, if one is wanted.
     pub(crate) async fn beside(&self, target: &Target, hold: Option<&dyn Perturb>) -> Result<Self, Trouble> {
         let ours = hold.map(|_| self.scratch.ours_beside()).transpose()?;
         let hold = hold.zip(ours.as_deref());
-        let beside = Self::on(target, Arc::clone(&self.scratch), hold, &self.terms).await?;
+        let folders = self.folders.clone();
+        let beside = Self::on(target, Arc::clone(&self.scratch), hold, &self.terms, folders).await?;
         Ok(Self { said: self.said.clone(), touched: self.touched, ..beside })
     }
 
@@ -76,13 +85,15 @@ impl Instance {
         scratch: Arc<Scratch>,
         hold: Option<(&dyn Perturb, &Path)>,
         terms: &Terms,
+        folders: Vec<PathBuf>,
     ) -> Result<Self, Trouble> {
         let (wire, process, leash) = match target {
             Target::Command { .. } => {
                 let mut launch = launch(target, &scratch.server);
                 terms.isolation.move_in(&mut launch, &scratch);
                 let leash = hold.map(|(hold, ours)| hold.attach(&mut launch, ours)).transpose()?;
-                let wrapped = terms.isolation.wrapped(&launch, &scratch.root);
+                let copies = scratch.copies_of(&folders)?;
+                let wrapped = terms.isolation.wrapped(&launch, &scratch.root, &copies);
                 let (process, stdio) = Process::start(&launch, wrapped, &scratch)?;
                 (Wire::Stdio(stdio), Some(process), leash)
             }
@@ -94,7 +105,8 @@ impl Instance {
         match Connection::open(wire, terms.patience.start).await {
             Ok(connection) => {
                 let terms = terms.clone();
-                Ok(Self { connection, leash, process, scratch, terms, said: Vec::new(), touched: false })
+                let said = Vec::new();
+                Ok(Self { connection, leash, process, scratch, terms, said, touched: false, folders })
             }
             Err(trouble) => Err(explain(trouble, process.as_mut()).await),
         }
@@ -103,6 +115,16 @@ impl Instance {
     /// The folder of the server.
     pub(crate) fn folder(&self) -> &Path {
         &self.scratch.server
+    }
+
+    /// All that is the instance's.
+    pub(crate) fn root(&self) -> &Path {
+        &self.scratch.root
+    }
+
+    /// The folders that it has copies of, and the copies.
+    pub(crate) fn copies(&self) -> Vec<(PathBuf, PathBuf)> {
+        self.scratch.copies_of(&self.folders).unwrap_or_default()
     }
 
     /// One call, waited for.

@@ -93,6 +93,18 @@ impl Pool {
         next.await.map_err(|error| Trouble::Ended(format!(": {error}")))?
     }
 
+    /// Begins to start one of a kind that will be asked for, unless one is on its way.
+    pub(crate) fn expect(&self, hold: Hold) {
+        if self.target.networked() || !self.is_warm() {
+            return;
+        }
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let queue = waiting.entry(hold).or_default();
+        if queue.starting.is_empty() {
+            queue.starting.push_back(self.begin(hold));
+        }
+    }
+
     /// Takes back an instance that was asked for nothing but what it offers: nothing can have changed in it.
     pub(crate) fn give_back(&self, instance: Instance) {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
@@ -122,8 +134,8 @@ impl Pool {
 
     /// Gives up those that nobody has taken. All are told to end before one of them is waited for: on a busy machine it takes a while until a
     /// killed process is gone, and one after another that is as many whiles as there are instances.
-    pub(crate) fn end(&mut self) {
-        let waiting = std::mem::take(self.waiting.get_mut().unwrap_or_else(PoisonError::into_inner));
+    pub(crate) fn end(&self) {
+        let waiting = std::mem::take(&mut *self.waiting.lock().unwrap_or_else(PoisonError::into_inner));
         let tasks: Vec<Starting> = waiting.into_values().flat_map(|queue| queue.starting).collect();
         tasks.iter().for_each(JoinHandle::abort);
         // Those that had started were not aborted any more; the others end with their tasks.

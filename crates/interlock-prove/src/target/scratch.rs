@@ -10,6 +10,8 @@ use interlock_model::Answer;
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::isolate::own;
+
 /// An empty folder for the server and, beside it, one for us and one for what the server takes for temporary: it is killed, and cannot remove
 /// it itself. All are gone when it is dropped.
 #[derive(Debug)]
@@ -36,6 +38,22 @@ impl Scratch {
         }
         std::fs::DirBuilder::new().mode(0o700).create(&runtime)?;
         Ok(Self { _removed: root, root: path, server, ours, temporary, runtime })
+    }
+
+    /// The copies of these folders that belong to the instance, made if they are not there.
+    pub(super) fn copies_of(&self, folders: &[PathBuf]) -> io::Result<Vec<(PathBuf, PathBuf)>> {
+        let copies = self.root.join("copies");
+        if !folders.is_empty() && !copies.is_dir() {
+            std::fs::create_dir(&copies)?;
+        }
+        let copied = |(number, folder): (usize, &PathBuf)| {
+            let copy = copies.join(number.to_string());
+            if !copy.is_dir() {
+                own::copy(folder, &copy)?;
+            }
+            Ok((folder.clone(), copy))
+        };
+        folders.iter().enumerate().map(copied).collect()
     }
 
     /// A folder for us that belongs to one more process of the instance.

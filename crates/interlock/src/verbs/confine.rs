@@ -39,6 +39,12 @@ struct Confine {
     /// A folder that may be written
     #[arg(long, value_name = "DIR")]
     writable: Vec<PathBuf>,
+    /// A folder that a copy is laid over
+    #[arg(long, value_name = "DIR")]
+    over: Vec<PathBuf>,
+    /// The copy, one for each
+    #[arg(long, value_name = "DIR")]
+    copy: Vec<PathBuf>,
     /// Where the command runs
     #[arg(long, value_name = "DIR")]
     directory: PathBuf,
@@ -68,6 +74,7 @@ fn run(matches: &ArgMatches, _: &mut Console) -> Result<Exit> {
             connections: options.no_connections,
         },
         writable: options.writable,
+        laid_over: options.over.into_iter().zip(options.copy).collect(),
         preload: options.preload,
         directory: options.directory,
         command: options.command,

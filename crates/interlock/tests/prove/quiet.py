@@ -14,6 +14,9 @@ out = threading.Lock()
 lock = threading.Lock()
 memory = []
 path = os.path.join(os.getcwd(), {"json": "notes.json", "yaml": "notes.yaml", "rows": "notes.db"}.get(kind, "none"))
+if kind == "beside":
+    # As many servers do that are told no other place.
+    kind, path = "json", os.path.join(os.path.dirname(os.path.abspath(__file__)), "notes.json")
 
 
 def say(message):
@@ -85,8 +88,11 @@ def call(identity, params):
         # Never the same, not even in what kind of answer it is.
         text = json.dumps({str(uuid.uuid4()): [uuid.uuid4().hex] * (uuid.uuid4().int % 5)})
     else:
-        keep(params["arguments"]["text"])
-        text = "remembered"
+        try:
+            keep(params["arguments"]["text"])
+            text = "remembered"
+        except OSError as error:
+            text = f"Error: {error}"
     say({"jsonrpc": "2.0", "id": identity, "result": {"content": [{"type": "text", "text": text}]}})
 
 

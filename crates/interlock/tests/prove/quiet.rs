@@ -48,6 +48,35 @@ fn the_same_files_behind_a_lock_hold() {
 }
 
 #[test]
+fn what_is_kept_beside_the_code_is_seen_in_a_copy_and_stays_as_it_was() {
+    let package = tempfile::tempdir().expect("a folder");
+    let code = package.path().join("app");
+    std::fs::create_dir(&code).expect("a folder of code");
+    let server = code.join("quiet.py");
+    std::fs::copy(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/prove/quiet.py"), &server).expect("the code");
+    for (mode, options, expected) in [("unsafe", &[][..], (1, "broken")), ("safe", TWO_NOTES, (0, "held"))] {
+        let output = Command::new(env!("CARGO_BIN_EXE_interlock"))
+            .args(["prove", "--format", "json", "--no-save", "--budget", "1800s", "--trials", "8"])
+            .args(options)
+            .args(["--", "python3"])
+            .arg(&server)
+            .args(["beside", mode])
+            .current_dir(package.path())
+            .output()
+            .expect("the program starts");
+        let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let verdict = (output.status.code().expect("a code"), report["verdict"].as_str().unwrap_or_default());
+        assert_eq!(verdict, expected, "{report:#}");
+        assert!(
+            report["notes"].to_string().contains("every instance had a copy of that folder"),
+            "{report:#}"
+        );
+        let left: Vec<_> = std::fs::read_dir(&code).expect("it is there").flatten().collect();
+        assert_eq!(left.len(), 1, "{left:?}");
+    }
+}
+
+#[test]
 fn where_nothing_shows_what_calls_do_nothing_is_called_held() {
     for mode in ["safe", "unsafe"] {
         for options in [TWO_NOTES, &[]] {

@@ -37,6 +37,8 @@ pub struct Orders {
     pub layers: Layers,
     /// The folders that may be written.
     pub writable: Vec<PathBuf>,
+    /// Folders, and the copies that are laid over them; those may be written.
+    pub laid_over: Vec<(PathBuf, PathBuf)>,
     /// What the server's loader shall load first, kept from ours.
     pub preload: Option<OsString>,
     /// Where the server runs.
@@ -66,7 +68,7 @@ pub fn restrict(orders: &Orders) -> io::Result<()> {
             network::raise_loopback()?;
         }
         if mounts {
-            mounts::make_read_only(&orders.writable)?;
+            mounts::make_read_only(&orders.writable, &orders.laid_over)?;
             sockets::hide(&sockets)?;
             // In the namespace of their owner mounts could be changed back by a server that runs as root. Below it they are locked.
             unshare(CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWNS)
@@ -76,7 +78,10 @@ pub fn restrict(orders: &Orders) -> io::Result<()> {
         }
     }
     if landlock {
-        files::refuse_writes(&orders.writable, mounts)?;
+        // Without mounts no copy is laid over anything, and the folder stays what it was.
+        let over = orders.laid_over.iter().filter(|_| mounts).map(|(folder, _)| folder);
+        let writable: Vec<PathBuf> = orders.writable.iter().chain(over).cloned().collect();
+        files::refuse_writes(&writable, mounts)?;
     }
     if connections {
         files::refuse_connections()?;

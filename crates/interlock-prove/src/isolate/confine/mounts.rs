@@ -36,13 +36,17 @@ struct Mounted {
     flags: MountFlags,
 }
 
-/// Makes everything read-only but these folders, gives devices and shared memory of one's own, and keeps it from spreading.
-pub(super) fn make_read_only(writable: &[PathBuf]) -> io::Result<()> {
+/// Makes everything read-only but these folders, lays copies over others, gives devices and shared memory of one's own, and keeps it from spreading.
+pub(super) fn make_read_only(writable: &[PathBuf], laid_over: &[(PathBuf, PathBuf)]) -> io::Result<()> {
     let private = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
     mount_change("/", private).map_err(named("mounts of its own"))?;
     let mut kept: Vec<PathBuf> = writable.to_vec();
     for folder in writable {
         mount_bind_recursive(folder, folder).map_err(named("a writable folder"))?;
+    }
+    for (folder, copy) in laid_over {
+        mount_bind(copy, folder).map_err(named("a copy of a folder"))?;
+        kept.push(folder.clone());
     }
     for device in DEVICES.iter().filter(|device| Path::new(device).exists()) {
         mount_bind(*device, *device).map_err(named("a device"))?;

@@ -31,6 +31,12 @@ pub(super) async fn fetch(
         return Ok(None);
     }
     progress.doing(&format!("fetching {}", wanted.packages.join(", ")));
+    if let Some(folder) = kept_by_npx(given, &wanted).await
+        && let Some(program) = program_in(&folder, &wanted)
+    {
+        start_installed(given, &folder, &program, wanted.arguments);
+        return Ok(None);
+    }
     let stage = stage()?;
     let folder = stage.path().canonicalize()?;
     fs::write(folder.join("package.json"), r#"{"private": true}"#)?;
@@ -40,7 +46,9 @@ pub(super) async fn fetch(
         fs::copy(settings, folder.join(".npmrc"))?;
     }
     let mut install: Vec<String> =
-        ["install", "--no-audit", "--no-fund", "--loglevel=error", "--prefix"].map(str::to_owned).into();
+        ["install", "--no-audit", "--no-fund", "--prefer-offline", "--loglevel=error", "--prefix"]
+            .map(str::to_owned)
+            .into();
     install.push(text(&folder));
     install.extend(wanted.options.iter().cloned());
     // A folder or an archive is named as seen from the user's folder.
@@ -48,17 +56,85 @@ pub(super) async fn fetch(
         |spec: &String| if spec.starts_with('.') { text(&given.directory.join(spec)) } else { spec.clone() };
     install.extend(wanted.packages.iter().map(local));
     installed_by("npm", &install, &[], &folder).await?;
-    let program = match &wanted.program {
-        Some(name) => Some(folder.join("node_modules/.bin").join(name)),
-        None => first_dependency(&folder).and_then(|package| program_of(&folder, &package)),
-    };
-    let Some(program) = program.filter(|program| program.exists()) else {
+    let Some(program) = program_in(&folder, &wanted) else {
         return Err(unclear(given, "the package has no program of its name"));
     };
+    start_installed(given, &folder, &program, wanted.arguments);
+    Ok(Some(stage))
+}
+
+/// Puts an installed program in place of its launcher, with the programs of its packages on the path as the launcher has them.
+fn start_installed(given: &mut Given<'_>, folder: &Path, program: &Path, arguments: Vec<String>) {
     let path = given.variable("PATH").and_then(|path| path.into_string().ok()).unwrap_or_default();
     given.environment.insert("PATH".into(), format!("{}:{path}", text(&folder.join("node_modules/.bin"))));
-    given.command = [vec![text(&program)], wanted.arguments].concat();
-    Ok(Some(stage))
+    given.command = [vec![text(program)], arguments].concat();
+}
+
+/// The program that is wanted, in a folder where its packages are installed.
+fn program_in(folder: &Path, wanted: &Wanted) -> Option<PathBuf> {
+    let program = match &wanted.program {
+        Some(name) => Some(folder.join("node_modules/.bin").join(name)),
+        None => first_dependency(folder).and_then(|package| program_of(folder, &package)),
+    };
+    program.filter(|program| program.exists())
+}
+
+/// More folders of its own npx is not asked for.
+const MOST_KEPT: usize = 500;
+
+/// Where npx has the packages, if each is named with the one version that there is of it: then the registry has nothing to add. What npx does not have yet
+/// it fetches as it would to start it, so that neither the next proof nor the user waits for it again.
+async fn kept_by_npx(given: &Given<'_>, wanted: &Wanted) -> Option<PathBuf> {
+    if !wanted.packages.iter().all(|package| is_pinned(package)) {
+        return None;
+    }
+    let cache = given.variable("npm_config_cache").map(PathBuf::from);
+    let cache = cache.or_else(|| Some(PathBuf::from(given.variable("HOME")?).join(".npm")))?;
+    let kept = cache.join("_npx");
+    if let Some(folder) = find_kept(&kept, &wanted.packages) {
+        return Some(folder);
+    }
+    if !cache.is_dir() {
+        return None;
+    }
+    let mut words: Vec<String> = ["exec", "--yes", "--loglevel=error"].map(str::to_owned).into();
+    words.extend(wanted.options.iter().cloned());
+    words.extend(wanted.packages.iter().map(|package| format!("--package={package}")));
+    words.extend(["--", "node", "--eval", "0"].map(str::to_owned));
+    installed_by("npm", &words, &[], given.directory).await.ok()?;
+    find_kept(&kept, &wanted.packages)
+}
+
+/// The folder in which npx has exactly these packages.
+fn find_kept(kept: &Path, packages: &[String]) -> Option<PathBuf> {
+    let folders = fs::read_dir(kept).ok()?.filter_map(Result::ok).take(MOST_KEPT).map(|entry| entry.path());
+    let mut folders = folders.filter(|folder| {
+        let about = read(&folder.join("package.json")).unwrap_or_default();
+        let named = about.pointer("/_npx/packages").and_then(Value::as_array);
+        let is_for_them = named.is_some_and(|named| named.iter().filter_map(Value::as_str).eq(packages));
+        is_for_them && packages.iter().all(|package| is_installed(folder, package))
+    });
+    folders.next()
+}
+
+/// A package's name and version, where exactly one is named.
+fn pinned(package: &str) -> Option<(&str, &str)> {
+    let (name, version) = package.rsplit_once('@').filter(|(name, _)| !name.is_empty())?;
+    let is_exact = version.starts_with(|c: char| c.is_ascii_digit())
+        && version.split(['-', '+']).next().is_some_and(|numbers| {
+            numbers.split('.').count() == 3 && numbers.split('.').all(|part| part.parse::<u64>().is_ok())
+        });
+    (is_exact && !name.contains([':', ' ']) && !name.starts_with(['.', '/'])).then_some((name, version))
+}
+
+fn is_pinned(package: &str) -> bool {
+    pinned(package).is_some()
+}
+
+fn is_installed(folder: &Path, package: &str) -> bool {
+    let Some((name, version)) = pinned(package) else { return false };
+    let about = read(&folder.join("node_modules").join(name).join("package.json")).unwrap_or_default();
+    about.get("version").and_then(Value::as_str) == Some(version)
 }
 
 /// Reads the words behind the launcher.
@@ -164,6 +240,34 @@ mod tests {
         for unclear in ["", "-y", "-c x", "--frob a", "-p a -p b"] {
             assert!(read_words(unclear).is_err(), "{unclear}");
         }
+    }
+
+    #[test]
+    fn what_npx_has_is_found_by_packages_that_are_pinned() {
+        for (package, expected) in [
+            ("@a/b@1.2.3", true),
+            ("b@2026.8.31-rc.1", true),
+            ("b@latest", false),
+            ("b@^1.2.3", false),
+            ("b@1", false),
+            ("@a/b", false),
+            ("github:a/b@1.2.3", false),
+        ] {
+            assert_eq!(is_pinned(package), expected, "{package}");
+        }
+        let kept = tempfile::tempdir().unwrap();
+        let at = kept.path().join("7f3a");
+        fs::create_dir_all(at.join("node_modules/@a/b")).unwrap();
+        let write = |name: &str, text: &str| fs::write(at.join(name), text).unwrap();
+        write(
+            "package.json",
+            r#"{"dependencies": {"@a/b": "^1.2.3"}, "_npx": {"packages": ["@a/b@1.2.3"]}}"#,
+        );
+        write("node_modules/@a/b/package.json", r#"{"version": "1.2.3"}"#);
+        assert_eq!(find_kept(kept.path(), &["@a/b@1.2.3".to_owned()]), Some(at.clone()));
+        assert_eq!(find_kept(kept.path(), &["@a/b@1.2.4".to_owned()]), None);
+        write("node_modules/@a/b/package.json", r#"{"version": "1.2.0"}"#);
+        assert_eq!(find_kept(kept.path(), &["@a/b@1.2.3".to_owned()]), None, "it was changed since");
     }
 
     #[test]

@@ -142,8 +142,8 @@ impl<'g> Generator<'g> {
         let names = named.role.names_a_thing();
         let plain = !matches!(kind(schema), Some("object" | "array"));
         // What somebody else was told is a path is a file, or a folder that is seen best from outside.
-        let may_be_given = plain && !named.is_other && !(self.on_folders && named.role == Role::Folder);
-        if let Some(given) = self.want.given.get(&named.joined).filter(|_| may_be_given) {
+        let may_be_given = plain && !(self.on_folders && named.role == Role::Folder);
+        if let Some(given) = self.want.given.get(&named.given_as()).filter(|_| may_be_given) {
             return Some(given.clone());
         }
         let choice = self.choice(named);

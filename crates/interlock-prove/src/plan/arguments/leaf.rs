@@ -4,7 +4,7 @@ use serde_json::{Map, Number, Value};
 
 use super::{
     name::{Named, Role},
-    pattern,
+    pattern, shown,
 };
 
 /// What is spoken of and what is said about it.
@@ -93,6 +93,11 @@ fn regex_fits(pattern: &str, text: &str) -> bool {
 /// JSON in a text, where the description says so.
 fn json(schema: &Map<String, Value>, choice: Choice<'_>) -> Option<String> {
     let description = schema.get("description").and_then(Value::as_str)?;
+    if choice.named.role == Role::Text
+        && let Some(example) = shown::example(description)
+    {
+        return like(&example, choice, true).map(|value| value.to_string());
+    }
     let words: Vec<String> =
         description.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase).collect();
     let says = |word: &str| words.iter().any(|own| own == word);
@@ -102,6 +107,33 @@ fn json(schema: &Map<String, Value>, choice: Choice<'_>) -> Option<String> {
     let said = SAID.get(choice.variant % SAID.len()).copied().unwrap_or("one");
     let is_list = says("array") || says("list");
     Some(if is_list { format!("[\"{said}\"]") } else { format!("{{\"note\":\"{said}\"}}") })
+}
+
+/// A value that is shaped like an example: of a list one entry, of an object what is flat, with texts of our own in it. A short word may be one of a
+/// few that are allowed, and stays.
+fn like(example: &Value, choice: Choice<'_>, is_outer: bool) -> Option<Value> {
+    match example {
+        Value::Array(items) if is_outer => Some(vec![like(items.first()?, choice, true)?].into()),
+        Value::Object(fields) if is_outer => {
+            let flat = fields.iter().filter_map(|(name, field)| {
+                let named = Named::new(name);
+                Some((name.clone(), like(field, Choice { named: &named, ..choice }, false)?))
+            });
+            Some(Value::Object(flat.collect()))
+        }
+        Value::Array(_) | Value::Object(_) => None,
+        Value::String(text) if !choice.named.role.names_a_thing() && is_one_word(text) => {
+            Some(example.clone())
+        }
+        Value::String(_) => Some(hinted(choice).into()),
+        other => Some(other.clone()),
+    }
+}
+
+fn is_one_word(text: &str) -> bool {
+    text.len() <= 16
+        && text.chars().all(|c| c.is_ascii_lowercase() || matches!(c, '_' | '-'))
+        && !text.is_empty()
 }
 
 fn hinted(choice: Choice<'_>) -> String {

@@ -8,6 +8,7 @@ mod harvest;
 mod leaf;
 mod name;
 mod pattern;
+mod shown;
 mod sql;
 
 use std::collections::BTreeMap;

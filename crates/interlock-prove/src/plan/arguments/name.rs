@@ -195,6 +195,11 @@ impl Named {
         let is_other = words.iter().any(|word| OTHER.contains(&word.as_str()));
         Self { joined: if joined.is_empty() { words.concat() } else { joined }, noun, role, is_other }
     }
+
+    /// Under which name its value is given. The other of two is not given what the one is.
+    pub(crate) fn given_as(&self) -> String {
+        if self.is_other { format!("other {}", self.joined) } else { self.joined.clone() }
+    }
 }
 
 /// Words of the folder that everything is in.

@@ -141,8 +141,23 @@ pub(super) fn wanted_files(call: &PlannedCall, refusal: &str) -> Option<PlannedC
             !name.is_empty() && !name.starts_with('/') && !name.contains(['{', '\\']) && !name.contains("..");
         is_one.then(|| name.to_owned())
     };
-    let names: Vec<String> = paths.filter_map(|(_, value)| inside(value)).collect();
+    let mut names: Vec<String> = paths.filter_map(|(_, value)| inside(value)).collect();
+    if names.is_empty() {
+        names.extend(named_in(refusal, &call.arguments));
+    }
     seeds::of_files(names.iter().map(String::as_str))
+}
+
+/// The first path in the server's folder that a refusal names, if it is an argument of the call: `source` is not named like a path, and is one where
+/// the server takes it for one.
+fn named_in(refusal: &str, arguments: &Value) -> Option<String> {
+    let (_, behind) = refusal.split_once("{scratch}/")?;
+    let name: String =
+        behind.chars().take_while(|c| c.is_alphanumeric() || matches!(c, '.' | '_' | '-' | '/')).collect();
+    let name = name.trim_end_matches(['.', '/']).to_owned();
+    let mut told = arguments.as_object()?.values().filter_map(Value::as_str);
+    let is_told = told.any(|told| told.strip_prefix("{scratch}/").unwrap_or(told) == name);
+    (is_told && !name.contains("..")).then_some(name)
 }
 
 /// Whether an argument is named after a repository.
@@ -167,7 +182,7 @@ pub(super) fn wanted_table(call: &PlannedCall, refusal: &str) -> Option<PlannedC
 }
 
 /// Whether a refusal names a tool: as it is written, or as words behind each other.
-pub(super) fn names_tool(refusal: &str, tool: &str) -> bool {
+pub(crate) fn names_tool(refusal: &str, tool: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
     let exact = refusal.split(|c: char| !is_part(c)).any(|word| word == tool);
     // One word alone is a word of the language: `search`, `init`.
@@ -288,6 +303,15 @@ mod tests {
         let wants = corrected(&sampler, &Want::default(), &call, refusal);
         let calls = wants.iter().filter_map(|want| sampler.sample(want, &Pool::default()));
         expected.assert_eq(&calls.map(|call| format!("{call}\n")).collect::<String>());
+    }
+
+    #[test]
+    fn a_file_that_only_the_refusal_calls_a_path_is_laid_down() {
+        let call = PlannedCall::new("move_file", json!({"source": "file-a", "destination": "file-b"}));
+        let words = "ENOENT: no such file or directory, rename '{scratch}/file-a' -> '{scratch}/file-b'";
+        let step = wanted_files(&call, words).unwrap();
+        assert_eq!(step.arguments, json!({"write": {"file-a": "alpha beta\n"}}));
+        assert_eq!(wanted_files(&call, "ENOENT: no such file, open '{scratch}/data/x.json'"), None);
     }
 
     #[test]

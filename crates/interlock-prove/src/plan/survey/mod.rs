@@ -27,6 +27,7 @@ use futures_util::future::join_all;
 use interlock_model::{Answer, Effectful, Learnt, PlannedCall, Surface, ToolSurface};
 use serde_json::Value;
 
+pub(crate) use self::advice::names_tool;
 pub use self::named::{NamedCalls, ShownBy, shown_by};
 use self::{learnt::Refusals, setup::Setups, write::Known};
 use super::{
@@ -42,6 +43,21 @@ use super::{
 pub trait Runner: Send + Sync {
     /// The answers, one for each call; or why there are none, in words.
     async fn serial(&self, calls: &[PlannedCall]) -> Result<Vec<Answer>, String>;
+
+    /// The same, with further calls behind them if what they are answered is worth it. The answers to those that were made.
+    async fn serial_then(
+        &self,
+        calls: &[PlannedCall],
+        then: &[PlannedCall],
+        is_worth: &(dyn for<'a> Fn(&'a [Answer]) -> bool + Sync),
+    ) -> Result<Vec<Answer>, String> {
+        let all: Vec<PlannedCall> = calls.iter().chain(then).cloned().collect();
+        let mut answers = self.serial(&all).await?;
+        if !is_worth(answers.get(..calls.len()).unwrap_or_default()) {
+            answers.truncate(calls.len());
+        }
+        Ok(answers)
+    }
 
     /// Why a call would not be made, if so: it might do harm.
     fn withholds(&self, call: &PlannedCall) -> Option<Withheld>;
@@ -131,9 +147,17 @@ impl<'r> Surveyor<'r> {
         };
         let (readers, others): (Vec<_>, Vec<_>) =
             samplers.iter().cloned().partition(|sampler| sampler.tool().looks_like_reader());
-        let mut first = look::first(&readers, &meter).await;
+        let mut first =
+            look::first(&readers, others.is_empty(), &meter, bounds.networked || bounds.side_by_side < 2)
+                .await;
         notes.append(&mut first.notes);
-        let open = others.into_iter().chain(first.turned_out_to_write).collect();
+        let mut open: Vec<Arc<Sampler>> = others.into_iter().chain(first.turned_out_to_write).collect();
+        // Whoever changes a part of something reads it first, and may lose what another has changed; what only takes away loses least.
+        open.sort_by_key(|sampler| match sampler.tool() {
+            tool if tool.undoes().is_some() => 2,
+            tool if tool.looks_like_editor() => 0,
+            _ => 1,
+        });
         let seen = Seen {
             pool: first.pool,
             readers: first.readers,
@@ -168,6 +192,22 @@ impl<'r> Surveyor<'r> {
     /// The writers that were not called yet.
     pub fn open(&self) -> Vec<String> {
         self.open.iter().map(|sampler| sampler.tool().name.clone()).collect()
+    }
+
+    /// Calls the first tools that make things, as many as are called beside each other. Those that do not work yet stay open, as if they had not
+    /// been called: they may need what others make.
+    pub async fn explore_first_makers(&mut self, time: Duration) {
+        self.meter.end = Instant::now() + time;
+        self.meter.is_over.store(false, SeqCst);
+        let is_maker = |sampler: &&Arc<Sampler>| sampler.tool().looks_like_maker();
+        let first: Vec<Arc<Sampler>> =
+            self.open.iter().filter(is_maker).take(self.bounds.side_by_side.max(1)).cloned().collect();
+        let failed = self.seen.explore(&first, &self.meter, &self.bounds).await;
+        for sampler in &failed {
+            self.seen.known.remove(&sampler.tool().name);
+        }
+        let worked = |sampler: &Arc<Sampler>| self.seen.known.contains_key(&sampler.tool().name);
+        self.open.retain(|sampler| !worked(sampler));
     }
 
     /// Calls the writers that are meant and were not called yet, for so long. What time did not suffice for stays open.
@@ -329,18 +369,32 @@ impl Meter<'_> {
 
     /// Runs calls, if they may still be made.
     async fn run(&self, calls: &[PlannedCall]) -> Result<Vec<Answer>, String> {
+        self.run_then(calls, &[], &|_| false).await
+    }
+
+    /// The same, with further calls behind them if what they are answered is worth it.
+    async fn run_then(
+        &self,
+        calls: &[PlannedCall],
+        then: &[PlannedCall],
+        is_worth: &(dyn for<'a> Fn(&'a [Answer]) -> bool + Sync),
+    ) -> Result<Vec<Answer>, String> {
         if Instant::now() > self.end {
             self.is_over.store(true, SeqCst);
         }
         if self.is_over.load(SeqCst) {
             return Err(OVER.into());
         }
-        let paid = self.left.fetch_update(SeqCst, SeqCst, |left| left.checked_sub(calls.len()));
+        let paid = self.left.fetch_update(SeqCst, SeqCst, |left| left.checked_sub(calls.len() + then.len()));
         if paid.is_err() {
             self.left.store(0, SeqCst);
             return Err(OVER.into());
         }
-        let answers = self.runner.serial(calls).await?;
+        let answers = match then {
+            [] => self.runner.serial(calls).await?,
+            then => self.runner.serial_then(calls, then, is_worth).await?,
+        };
+        self.left.fetch_add((calls.len() + then.len()).saturating_sub(answers.len()), SeqCst);
         let mut refusals = self.refusals.lock().unwrap_or_else(PoisonError::into_inner);
         for (call, answer) in calls.iter().zip(&answers) {
             if let Some(words) = refused(answer) {
@@ -426,10 +480,17 @@ impl Seen {
             idempotent: tool.idempotent,
             ..ToolSurface::default()
         };
-        let works = self.known.get(&tool.name).and_then(|known| known.as_ref().ok()?.samples.first());
-        surface.idempotency_argument = sampler.idempotency_argument(works);
+        let known = self.known.get(&tool.name).and_then(|known| known.as_ref().ok());
+        let works = known.and_then(|known| known.samples.first());
+        let is_keyed = known.is_none_or(|known| known.is_keyed);
+        surface.idempotency_argument = sampler.idempotency_argument(works).filter(|_| is_keyed);
         if let Some(Ok(known)) = self.known.get(&tool.name) {
             surface.effect = known.effect;
+            // What is only counted by being called again cannot be called again without being counted.
+            if !known.reads.is_empty() && known.reads.iter().all(|read| read.tool == tool.name) {
+                surface.idempotent = surface.idempotent.filter(|is_so| !is_so);
+                surface.idempotency_argument = None;
+            }
             surface.samples = known.samples.clone();
             surface.others = known.others.clone();
             surface.once = known.once.clone();

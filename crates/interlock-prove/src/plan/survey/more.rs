@@ -33,6 +33,75 @@ impl Known {
                 self.others.push(other);
             }
         }
+        if self.others.is_empty()
+            && let Some((setup, other)) = beside(start, seen, meter).await
+        {
+            self.setup = setup;
+            self.others.push(other);
+        }
+    }
+}
+
+/// A longer set-up that makes one thing more, and the call about that: two changes of two things that lie in one file are lost like two of one.
+async fn beside(start: &Start, seen: &Seen, meter: &Meter<'_>) -> Option<(Vec<PlannedCall>, PlannedCall)> {
+    let (last, maker) = start.setup.iter().enumerate().next_back()?;
+    let known = seen.known.get(&maker.tool)?.as_ref().ok()?;
+    let candidates = known.others.iter().chain(&known.samples);
+    let mut tried: Vec<PlannedCall> = Vec::new();
+    for other_maker in candidates.filter(|call| call.tool == maker.tool) {
+        let Some(other) = about_other(&start.call, (maker, last), (other_maker, start.setup.len())) else {
+            continue;
+        };
+        if tried.contains(other_maker) || tried.len() >= MOST_OTHERS || meter.withholds(&other).is_some() {
+            continue;
+        }
+        tried.push(other_maker.clone());
+        let setup: Vec<PlannedCall> = start.setup.iter().chain([other_maker]).cloned().collect();
+        let run: Vec<PlannedCall> = setup.iter().chain([&start.call, &other]).cloned().collect();
+        let answers = meter.run(&run).await.ok()?;
+        if answers.iter().all(|answer| refused(answer).is_none()) {
+            return Some((setup, other));
+        }
+    }
+    None
+}
+
+/// The call about what another maker makes: what it has from the one, from its words or its answer, it has from the other. `None` where that is
+/// the same call.
+fn about_other(
+    call: &PlannedCall,
+    (maker, at): (&PlannedCall, usize),
+    (other, other_at): (&PlannedCall, usize),
+) -> Option<PlannedCall> {
+    let others = things(&other.arguments);
+    let swapped: Vec<(Value, Value)> = things(&maker.arguments)
+        .into_iter()
+        .filter_map(|(named, value)| {
+            let (_, other) = others.iter().find(|(other, _)| other.joined == named.joined)?;
+            Some((value, other.clone()))
+        })
+        .collect();
+    let mut arguments = call.arguments.clone();
+    exchange(&mut arguments, &swapped, (at, other_at));
+    (arguments != call.arguments).then(|| PlannedCall { arguments, ..call.clone() })
+}
+
+fn exchange(value: &mut Value, swapped: &[(Value, Value)], (at, other_at): (usize, usize)) {
+    if let Some((_, other)) = swapped.iter().find(|(one, _)| one == value) {
+        *value = other.clone();
+        return;
+    }
+    match value {
+        Value::String(text) => {
+            for end in ["/", "}"] {
+                *text = text.replace(&format!("{{answer:{at}{end}"), &format!("{{answer:{other_at}{end}"));
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| exchange(item, swapped, (at, other_at))),
+        Value::Object(entries) => {
+            entries.values_mut().for_each(|value| exchange(value, swapped, (at, other_at)));
+        }
+        _ => {}
     }
 }
 

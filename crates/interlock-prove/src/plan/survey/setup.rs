@@ -110,10 +110,13 @@ pub(super) async fn find(
     let insists = sampler.tool().looks_like_writer();
     let mut unseen = None;
     // What was of no use before is of none now: whoever is asked again tries others.
+    let is_between = is_between_two(sampler, seen);
     let ways = helpers.into_iter().filter_map(|(_, helper)| {
         let known = known_of(seen, helper)?;
         let mut setup = known.setup.clone();
         setup.extend(known.samples.first().cloned());
+        // What is between two things needs both.
+        setup.extend(known.others.first().filter(|_| is_between).cloned());
         (!meter.is_useless(&sampler.tool().name, &setup)).then_some(setup)
     });
     for setup in ways.take(MOST).collect::<Vec<_>>() {
@@ -124,6 +127,28 @@ pub(super) async fn find(
         meter.helped_not(&sampler.tool().name, &setup);
     }
     unseen
+}
+
+/// Whether a tool names two things, one of them as the other: `source` and `target`, `from` and `to`.
+fn is_between_two(sampler: &Sampler, seen: &Seen) -> bool {
+    let named = handles(&sampler.sample(&Want::default(), &seen.pool).unwrap_or_default());
+    named.iter().any(|(named, _)| named.is_other) && named.iter().any(|(named, _)| !named.is_other)
+}
+
+/// What the things that a tool names are called if they are those that a set-up made, the first and the last of them, whatever the arguments are called.
+fn between(sampler: &Sampler, setup: &[PlannedCall], pool: &Pool) -> BTreeMap<String, Value> {
+    let made = |call: &PlannedCall| {
+        let told = things(&call.arguments)
+            .into_iter()
+            .filter(|(named, value)| !named.is_other && !is_reference(value));
+        told.map(|(_, value)| value).next()
+    };
+    let mut things_made = setup.iter().filter_map(made);
+    let (Some(first), last) = (things_made.next(), things_made.last()) else { return BTreeMap::new() };
+    let named = handles(&sampler.sample(&Want::default(), pool).unwrap_or_default());
+    let of =
+        |is_other: bool| if is_other { last.clone().unwrap_or_else(|| first.clone()) } else { first.clone() };
+    named.into_iter().map(|(named, _)| (named.given_as(), of(named.is_other))).collect()
 }
 
 /// Words of a refusal that misses something.
@@ -137,6 +162,7 @@ const WANTS: &[&str] = &[
     "no active",
     "not initialized",
     "missing",
+    "foreign key",
     "no ",
 ];
 
@@ -193,7 +219,8 @@ async fn with(
     let found = Want { given: BTreeMap::new(), variant: NEWS, ..want.clone() };
     let told = Want { variant: NEWS, ..want.clone() };
     let mut open: Vec<(Want, PlannedCall)> = Vec::new();
-    for want in [found.clone(), told, Want { variant: 0, ..found }, want] {
+    let between = Want { given: between(sampler, &setup, &pool), variant: NEWS, ..want.clone() };
+    for want in [found.clone(), told, Want { variant: 0, ..found }, want, between] {
         let Some(arguments) = sampler.sample(&want, &pool).filter(|arguments| !tried.contains(arguments))
         else {
             continue;

@@ -1,5 +1,7 @@
 //! A survey of servers that are written out here: real state, one fresh copy for each run.
 
+mod further;
+
 use std::{collections::BTreeMap, path::Path, sync::Mutex, time::Duration};
 
 use expect_test::{Expect, expect};
@@ -259,6 +261,7 @@ async fn a_counter_without_a_reader_is_known_by_its_answers_and_the_amount_that_
         expect![[r#"
         next_number: Writes
           samples: next_number {}
+          reads: next_number {}
         get_account: Reads
           samples: get_account {"userId":"alice"}
         spend: Writes

@@ -73,7 +73,7 @@ impl Apart {
 
 /// How a server is kept apart that is left this much.
 pub(in crate::verbs) fn isolation(helper: Vec<OsString>, kernel: Kernel, leave: Leave) -> Isolation {
-    Isolation { kernel, helper, leave, inherited: target::inherited(), home: home(), seed: None }
+    Isolation { kernel, helper, leave, inherited: target::inherited(), home: home(), ..Isolation::default() }
 }
 
 /// A look at the user's folders, where the kernel does not refuse all of them.
