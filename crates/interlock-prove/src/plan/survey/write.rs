@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{
     Meter, Seen, advice,
-    change::{changed, said, same},
+    change::{changed, said, same, shortened},
     look::{told, took},
     more::{everything, wishes},
     refused,
@@ -29,6 +29,8 @@ pub(super) struct Known {
     pub(super) took: Duration,
     /// What its answer has in it that others may be asked about.
     pub(super) gives: Pool,
+    /// Whether the argument that is named like an idempotency key is one: the same call again did nothing more.
+    pub(super) is_keyed: bool,
 }
 
 /// A call, and how one gets there.
@@ -79,7 +81,11 @@ pub(super) async fn explore(sampler: &Sampler, seen: &Seen, meter: &Meter<'_>) -
         reads: watched.reads,
         took: watched.took,
         gives: Pool::default(),
+        is_keyed: false,
     };
+    if sampler.idempotency_argument(Some(&start.call)).is_some() {
+        known.is_keyed = refused_again || start.does_it_once(&known.reads, meter).await;
+    }
     let answered = told(&watched.own).unwrap_or_default();
     known.gives.learn(&sampler.tool().name, &start.call.arguments, &answered, 0);
     if effect != Effectful::Reads {
@@ -166,10 +172,13 @@ async fn begin(sampler: &Sampler, seen: &Seen, meter: &Meter<'_>) -> Result<(Sta
         return Ok(unseen);
     }
     Err(match why {
-        Some(why) => format!("every call that we know to make is refused or withheld: {why}"),
-        None => "no arguments that its schema allows could be made".into(),
+        Some(why) => format!("every call that we know to make is refused or withheld: {}", shortened(&why)),
+        None => NO_ARGUMENTS.into(),
     })
 }
+
+/// Why a tool is not called of which a schema asks too much.
+pub(super) const NO_ARGUMENTS: &str = "no arguments that its schema allows could be made";
 
 /// What came of calls that were tried in turn.
 pub(super) struct Tried {
@@ -255,9 +264,10 @@ async fn seeded(
 const MOST_SEEDS: usize = 2;
 
 /// So many corrections of one tool's calls are tried.
-const MOST_ADVISED: usize = 6;
+const MOST_ADVISED: usize = 12;
 
-/// A call that is as a refusal said that it should be, if it succeeds.
+/// A call that is as a refusal said that it should be, if it succeeds. What a corrected call is refused with corrects it further: many servers name
+/// one argument at a time.
 async fn as_advised(
     sampler: &Sampler,
     wants: Vec<Want>,
@@ -266,27 +276,30 @@ async fn as_advised(
 ) -> Result<Option<(Start, Watched)>, String> {
     let mut tried: Vec<Value> = Vec::new();
     let mut open: Vec<(Want, PlannedCall)> = Vec::new();
-    for want in wants {
-        let Some(arguments) =
-            sampler.sample(&want, &seen.pool).filter(|arguments| !tried.contains(arguments))
-        else {
-            continue;
-        };
-        if tried.len() >= MOST_ADVISED {
-            break;
-        }
-        tried.push(arguments.clone());
-        let call = PlannedCall::new(&sampler.tool().name, arguments);
-        if meter.withholds(&call).is_none() {
-            open.push((want, call));
-        }
-    }
+    let mut wants = wants;
     loop {
+        for want in std::mem::take(&mut wants) {
+            let arguments = sampler.sample(&want, &seen.pool);
+            let Some(arguments) = arguments.filter(|arguments| !tried.contains(arguments)) else { continue };
+            if tried.len() >= MOST_ADVISED {
+                break;
+            }
+            tried.push(arguments.clone());
+            let call = PlannedCall::new(&sampler.tool().name, arguments);
+            if meter.withholds(&call).is_none() {
+                open.push((want, call));
+            }
+        }
         let calls: Vec<PlannedCall> = open.iter().map(|(_, call)| call.clone()).collect();
         let Tried { refusals, works } = try_in_turn(&[], &calls, meter).await?;
-        open.drain(..refusals.len());
+        for ((want, call), words) in open.drain(..refusals.len().min(calls.len())).zip(&refusals) {
+            wants.extend(advice::corrected(sampler, &want, &call, words));
+        }
         if open.is_empty() {
-            return Ok(None);
+            if wants.is_empty() {
+                return Ok(None);
+            }
+            continue;
         }
         if !works {
             continue;
@@ -402,6 +415,22 @@ impl Start {
             pool,
             took: took(&answers, first + 2 * count),
         })
+    }
+
+    /// Whether the same call with the same key does nothing the second time, as it is answered and as its read-backs show.
+    async fn does_it_once(&self, reads: &[PlannedCall], meter: &Meter<'_>) -> bool {
+        let mut run = self.setup.clone();
+        run.push(self.call.clone());
+        run.extend(reads.iter().cloned());
+        run.push(self.call.clone());
+        run.extend(reads.iter().cloned());
+        let Ok(answers) = meter.run(&run).await else { return false };
+        let behind = answers.get(self.setup.len()..).unwrap_or_default();
+        let (once, twice) = behind.split_at(behind.len() / 2);
+        let mut pairs = once.iter().zip(twice);
+        // A copy may be told that it is one.
+        let is_quiet = pairs.next().is_some_and(|(one, two)| !reads.is_empty() || same(one, two));
+        is_quiet && pairs.all(|(one, two)| same(one, two))
     }
 
     /// Where no reader shows it, the answers themselves may: the second is another than the first, which is the same on every instance.
