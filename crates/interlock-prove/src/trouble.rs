@@ -58,13 +58,14 @@ pub enum Trouble {
     /// A call of a tool that is not there; behind it, the ones that are meant perhaps.
     #[error("the server has no tool `{0}`{1}")]
     NoTool(String, String),
-    /// Everything was spent before calls could meet.
+    /// Everything was spent before calls could meet; and how long an instance takes to start.
     #[error(
-        "finding out what the tools do took all of the {} s: a larger --budget goes on, --call 'TOOL {{json}}' names calls, and --timeout says how \
-         long an answer is waited for",
-        .0.as_secs_f32()
+        "finding out what the tools do took all of the {} s, of which an instance takes {:.1} s to start: a larger --budget goes on, --call 'TOOL \
+         {{json}}' names calls, and --timeout says how long an answer is waited for",
+        .0.as_secs_f32(),
+        .1.as_secs_f32()
     )]
-    Spent(Duration),
+    Spent(Duration, Duration),
     /// A pipe, a file, a socket.
     #[error(transparent)]
     Io(#[from] std::io::Error),
