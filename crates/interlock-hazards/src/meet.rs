@@ -20,8 +20,15 @@ pub(crate) fn set(hazard: &HazardId, tool: &ToolSurface, calls: Vec<PlannedCall>
 
 /// One call of each of two tools, after both set-ups and before both's read-backs.
 pub(crate) fn two(hazard: &HazardId, one: &ToolSurface, other: &ToolSurface) -> Option<CallSet> {
-    let first = one.samples.first()?;
-    let second = other.samples.first()?;
+    Some(pair(hazard, (one, one.samples.first()?), (other, other.samples.first()?)))
+}
+
+/// The same with these calls of the two tools.
+pub(crate) fn pair(
+    hazard: &HazardId,
+    (one, first): (&ToolSurface, &PlannedCall),
+    (other, second): (&ToolSurface, &PlannedCall),
+) -> CallSet {
     // Where both begin the same way, that is done once.
     let shared = one.setup == other.setup;
     let by = if shared { 0 } else { one.setup.len() };
@@ -36,14 +43,7 @@ pub(crate) fn two(hazard: &HazardId, one: &ToolSurface, other: &ToolSurface) -> 
         }
     }
     let calls = vec![first.clone(), second.shifted(by)];
-    Some(CallSet {
-        name: name(&calls),
-        hazard: Some(hazard.clone()),
-        setup,
-        calls,
-        reads,
-        ..CallSet::default()
-    })
+    CallSet { name: name(&calls), hazard: Some(hazard.clone()), setup, calls, reads, ..CallSet::default() }
 }
 
 /// Two to four calls of one tool that say different things: about one thing, about several.
@@ -83,9 +83,15 @@ pub(crate) fn moments(tool: &ToolSurface, parts: u32) -> impl Iterator<Item = Du
 
 const USUAL: Duration = Duration::from_millis(20);
 
+/// The read-backs that are calls of tools. What is read without a call (`scratch:`, the server's folder) can be compared and meets nobody: no tool
+/// has a colon in its name.
+pub(crate) fn called_reads(tool: &ToolSurface) -> impl Iterator<Item = &PlannedCall> {
+    tool.reads.iter().filter(|read| !read.tool.contains(':'))
+}
+
 /// A call and one of its read-backs.
 pub(crate) fn beside_reader(hazard: &HazardId, tool: &ToolSurface) -> Option<CallSet> {
-    let calls = vec![tool.samples.first()?.clone(), tool.reads.first()?.clone()];
+    let calls = vec![tool.samples.first()?.clone(), called_reads(tool).next()?.clone()];
     Some(set(hazard, tool, calls))
 }
 

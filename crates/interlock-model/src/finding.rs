@@ -74,6 +74,8 @@ pub struct Fingerprint(pub String);
 pub struct Proof {
     /// Its verdict.
     pub verdict: Verdict,
+    /// In a sentence, what was seen, or why nothing was; also that a finding is doubtful of which nothing was shown.
+    pub reason: Option<String>,
     /// How much was tried.
     pub explored: Explored,
     /// The replay file that shows it again.

@@ -3,7 +3,7 @@
 use interlock_model::{CallSet, Fault, Surface};
 
 use super::HAZARD;
-use crate::meet::{beside_reader, moments, set};
+use crate::meet::{beside_reader, called_reads, moments, set};
 
 /// How many moments of a call the server is killed in, each a set of its own.
 const MOMENTS: u32 = 8;
@@ -12,10 +12,10 @@ const MOST: usize = 4;
 pub(super) fn probe(surface: &Surface) -> Vec<CallSet> {
     let mut sets: Vec<CallSet> =
         surface.writers().filter_map(|tool| beside_reader(&HAZARD.id, tool)).collect();
-    // What shows in two places was changed in two steps, or might have been.
+    // What two tools show was changed in two steps, or might have been. That the server's folder shows it as well says nothing of steps.
     let several = surface
         .writers()
-        .filter(|tool| tool.found || tool.reads.len() > 1)
+        .filter(|tool| tool.found || called_reads(tool).nth(1).is_some())
         .filter(|_| !surface.networked)
         .take(MOST);
     for tool in several {
@@ -53,5 +53,17 @@ mod tests {
             transfer: {"id":"a","text":"one"} kill after 18.75ms
         "#]]
         .assert_eq(&lines(&probe(&surface(&[writer("save"), transfer]))));
+    }
+
+    #[test]
+    fn that_the_folder_shows_a_change_too_is_no_second_place() {
+        let folder = || PlannedCall::new("scratch:", json!({}));
+        let reads = vec![PlannedCall::new("get", json!({"id": "a"})), folder()];
+        let save = ToolSurface { reads, ..writer("save") };
+        let log = ToolSurface { reads: vec![folder()], ..writer("log") };
+        expect![[r#"
+            save + get: {"id":"a","text":"one"} {"id":"a"}
+        "#]]
+        .assert_eq(&lines(&probe(&surface(&[save, log]))));
     }
 }

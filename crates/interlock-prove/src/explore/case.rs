@@ -1,10 +1,10 @@
 //! One set on its way to a verdict.
 
-use std::time::Duration;
+use std::{collections::BTreeSet, time::Duration};
 
 use interlock_model::{
-    CallSet, Confidence, Evidence, Explored, Fingerprint, HazardId, Oracle, Outcome, Schedule, SetReport,
-    Verdict,
+    CallSet, Confidence, Evidence, Explored, Fingerprint, HazardId, Oracle, Outcome, PlannedCall, Schedule,
+    SetReport, Verdict,
 };
 
 use super::{
@@ -42,6 +42,12 @@ pub(crate) struct Case {
     is_blind: bool,
     /// Whether its calls cannot be compared, not even one after another.
     is_undecided: bool,
+    /// Which of the tools that it calls only read.
+    pub(super) readers: BTreeSet<String>,
+    /// What the survey asks before it calls anything.
+    pub(super) questions: Vec<PlannedCall>,
+    /// Of which of its calls it would show if nothing came of them, once that was looked at.
+    pub(super) missed: Option<Vec<bool>>,
 }
 
 enum State {
@@ -77,7 +83,7 @@ const MOST_ORDERED: usize = 4;
 
 impl Case {
     pub(super) fn new(chosen: Chosen, ladder: Ladder) -> Self {
-        let Chosen { set, by_hand, findings, is_blind } = chosen;
+        let Chosen { set, by_hand, findings, is_blind, readers, questions } = chosen;
         Self {
             set,
             by_hand,
@@ -91,13 +97,17 @@ impl Case {
             gave_up: Vec::new(),
             is_blind,
             is_undecided: false,
+            readers,
+            questions,
+            missed: None,
         }
     }
 
     /// The same with other calls, of which nothing is known yet.
     pub(super) fn of_calls(&self, set: CallSet) -> Self {
         let (by_hand, findings) = (self.by_hand, self.findings.clone());
-        let chosen = Chosen { set, by_hand, findings, is_blind: self.is_blind };
+        let (readers, questions) = (self.readers.clone(), self.questions.clone());
+        let chosen = Chosen { set, by_hand, findings, is_blind: self.is_blind, readers, questions };
         Self { gave_up: self.gave_up.clone(), ..Self::new(chosen, self.ladder.clone()) }
     }
 
@@ -107,6 +117,17 @@ impl Case {
             State::Refused(why) if !self.by_hand && self.findings.is_empty() => Some(why),
             _ => None,
         }
+    }
+
+    /// The writers of which no call was accepted in it, and in which words they were refused.
+    pub(super) fn refused(&self) -> impl Iterator<Item = (&str, &str)> {
+        let words = match &self.state {
+            State::Refused(why) => Some(why.as_str()),
+            _ => None,
+        };
+        let writing = self.writing();
+        let calls = self.set.calls.iter().enumerate().filter(move |(index, _)| writing.contains(index));
+        calls.filter_map(move |(_, call)| Some((call.tool.as_str(), words?)))
     }
 
     /// Whether nothing can be said of its calls, nothing odd was seen of them either, and no finding of a scan nor a person asked for them.
@@ -231,8 +252,8 @@ impl Case {
             Ok(()) => match self.serial.oddities.first() {
                 Some(oddity) if oddity.contains("twice") => State::Unknown(oddity.clone()),
                 _ => match self.hopeless() {
-                    Some(why) => State::Refused(why),
-                    None => State::Open,
+                    Some(why) if !self.ask_readers_first(setting, &why).await => State::Refused(why),
+                    _ => State::Open,
                 },
             },
             Err(unstable) => {
@@ -240,6 +261,12 @@ impl Case {
                 State::Unknown(unstable.to_string())
             }
         }
+    }
+
+    /// Notes that its calls cannot be compared after all.
+    pub(super) fn give_up_comparing(&mut self, why: String) {
+        self.is_undecided = true;
+        self.state = State::Unknown(why);
     }
 
     /// Goes on without what says something else each time, if it is what is read that differs and not what is answered.
@@ -309,9 +336,10 @@ impl Case {
         }
     }
 
-    /// Why it makes no sense to let the calls meet.
+    /// Why it makes no sense to let the calls meet. That somebody may read while nobody can change anything says nothing.
     pub(super) fn hopeless(&self) -> Option<String> {
-        let said = self.serial.hopeless()?;
+        let writers = self.writing();
+        let said = self.serial.hopeless(|index| writers.is_empty() || writers.contains(&index))?;
         Some(format!("none of the calls succeeds, not even one after another: {said}"))
     }
 
@@ -533,3 +561,6 @@ pub(super) fn unanswered(set: &CallSet, run: &Run) -> Option<String> {
     });
     missing.map(|(call, reason)| format!("`{}` got no answer ({reason})", call.tool))
 }
+
+#[cfg(test)]
+mod tests;

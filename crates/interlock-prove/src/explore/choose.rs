@@ -36,18 +36,28 @@ pub(super) struct Choice {
     pub(super) more: bool,
     /// What was learnt of arguments until now.
     pub(super) learnt: Vec<Learnt>,
+    /// Writers of which no call that we know to make was accepted, and how they were refused.
+    pub(super) never_accepted: Vec<(String, String)>,
 }
 
 impl Choice {
     /// Sets that somebody wanted; what else the server has was not asked for.
     pub(super) fn wanted(sets: Vec<Chosen>) -> Self {
-        Self { sets, no_writer: None, writers: None, more: false, learnt: Vec::new() }
+        let (learnt, never_accepted) = (Vec::new(), Vec::new());
+        Self { sets, no_writer: None, writers: None, more: false, learnt, never_accepted }
     }
 
     /// Sets from everything that a survey found.
     pub(super) fn of_survey(sets: Vec<Chosen>, found: &Survey) -> Self {
-        let writers = Some(writers(&found.surface, &found.not_reached));
-        Self { sets, no_writer: no_writer(found), writers, more: false, learnt: found.learnt.clone() }
+        let mut writers = writers(&found.surface, &found.not_reached);
+        writers.extend(found.never_accepted.iter().map(|(tool, _)| tool.clone()));
+        Self {
+            no_writer: no_writer(found),
+            writers: Some(writers),
+            learnt: found.learnt.clone(),
+            never_accepted: found.never_accepted.clone(),
+            ..Self::wanted(sets)
+        }
     }
 }
 
@@ -75,17 +85,29 @@ pub(super) struct Chosen {
     pub(super) findings: Vec<Found>,
     /// Whether its calls may change something and nothing is read that would show it: answers that are right do not say that the state is.
     pub(super) is_blind: bool,
+    /// Which of the tools that it calls only read.
+    pub(super) readers: BTreeSet<String>,
+    /// What the survey asks before it calls anything. Some servers want to be read before they are written to.
+    pub(super) questions: Vec<PlannedCall>,
 }
+
+/// So many readers are asked before calls that are refused without.
+const MOST_ASKED: usize = 8;
 
 impl Chosen {
     pub(super) fn by_hand(set: CallSet) -> Self {
-        Self { set, by_hand: true, findings: Vec::new(), is_blind: false }
+        let (findings, readers, questions) = (Vec::new(), BTreeSet::new(), Vec::new());
+        Self { set, by_hand: true, findings, is_blind: false, readers, questions }
     }
 
     /// One that a probe picked, for these findings.
     pub(super) fn picked(set: CallSet, findings: Vec<Found>, surface: &Surface) -> Self {
         let is_blind = set.reads.is_empty() && wants_reads(&set) && !only_reads(&set, surface);
-        Self { set, by_hand: false, findings, is_blind }
+        let only_read = |call: &&PlannedCall| surface.readers().any(|tool| tool.name == call.tool);
+        let readers = set.calls.iter().filter(only_read).map(|call| call.tool.clone()).collect();
+        let asked = surface.readers().filter(|tool| tool.setup.is_empty());
+        let questions = asked.filter_map(|tool| tool.samples.first().cloned()).take(MOST_ASKED).collect();
+        Self { set, by_hand: false, findings, is_blind, readers, questions }
     }
 }
 
@@ -226,7 +248,9 @@ async fn named(
             is_blind = !shown.is_shown;
             set.reads = shown.reads;
         }
-        chosen.push(Chosen { is_blind, ..Chosen::by_hand(set) });
+        let only_read = |call: &&PlannedCall| !lab.restraint.may_change(&call.tool);
+        let readers = set.calls.iter().filter(only_read).map(|call| call.tool.clone()).collect();
+        chosen.push(Chosen { is_blind, readers, ..Chosen::by_hand(set) });
     }
     Ok(Choice::wanted(chosen))
 }

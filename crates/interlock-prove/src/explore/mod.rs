@@ -5,6 +5,8 @@ mod case;
 mod choose;
 mod confirm;
 mod ladder;
+mod missed;
+mod read_first;
 mod replay;
 mod shrink;
 mod stages;
@@ -16,12 +18,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-use interlock_model::{CallSet, Explored, Fingerprint, ProofReport, SetReport, Verdict, Writers};
+use interlock_model::{CallSet, Explored, Fingerprint, ProofReport, Verdict, Writers};
 
-use self::choose::Chooser;
 pub use self::replay::replay;
 pub(crate) use self::{case::Case, ladder::Ladder};
+use self::{choose::Chooser, verdict::Untried};
 use crate::{
+    files,
     lab::Lab,
     plan::survey::Bounds,
     request::{Budget, Progress, Proved, Request},
@@ -68,7 +71,7 @@ pub async fn prove(request: Request, progress: &dyn Progress) -> Result<Proved, 
     let ladder = Ladder::new(&lab.target, &request.perturbations, &deliveries, &mut notes);
     let mut chooser = Chooser::new(request.ask, &lab, bounds);
     let mut cases: Vec<Case> = Vec::new();
-    let (mut no_writer, mut writers, mut learnt) = (None, None, Vec::new());
+    let (mut no_writer, mut writers, mut learnt, mut never_accepted) = (None, None, Vec::new(), Vec::new());
     let is_cut_short = loop {
         let choice = match setting.within(chooser.next(progress, &mut notes)).await {
             Some(choice) => choice?,
@@ -76,6 +79,7 @@ pub async fn prove(request: Request, progress: &dyn Progress) -> Result<Proved, 
             None => return Err(Trouble::Spent(request.budget.time, to_start)),
         };
         (no_writer, writers, learnt) = (choice.no_writer, choice.writers, choice.learnt);
+        never_accepted = choice.never_accepted;
         let first = cases.len();
         for chosen in choice.sets {
             match unsuitable(&chosen.set, &request.target) {
@@ -87,7 +91,7 @@ pub async fn prove(request: Request, progress: &dyn Progress) -> Result<Proved, 
                 }
             }
         }
-        let end = rounds(&mut cases, first, choice.more, &setting, request.all).await;
+        let end = rounds(&mut cases, first, choice.more, writers.as_ref(), &setting, request.all).await;
         if end == Rounds::Spent {
             notes.push(setting.why_spent());
         }
@@ -118,6 +122,8 @@ pub async fn prove(request: Request, progress: &dyn Progress) -> Result<Proved, 
         n => notes
             .push(format!("{n} more sets of calls were not tried; a larger --budget or --max-calls goes on")),
     }
+    let tried: BTreeSet<String> = cases.iter().flat_map(Case::tried).collect();
+    let untried = writers.as_ref().map(|writers| Untried::of(writers, &tried, &never_accepted, &cases));
     // Sets that never succeed say nothing of a server of which others were tried.
     if let Some(note) = idle(&cases) {
         notes.push(note);
@@ -125,19 +131,15 @@ pub async fn prove(request: Request, progress: &dyn Progress) -> Result<Proved, 
     }
     cases.retain(Case::was_tried);
     let said: Vec<_> = cases.iter().map(verdict::Said::by).collect();
-    let verdict = verdict::over(&said, writers.as_ref());
-    let tried = cases.into_iter();
-    let (findings, sets): (Vec<_>, Vec<_>) = tried.map(|case| (case.fingerprints(), case.report())).unzip();
-    let untried = writers.as_ref().map(|writers| untried(writers, &sets));
+    let verdict = verdict::over(&said, writers.as_ref(), &tried);
+    let (findings, sets): (Vec<_>, Vec<_>) =
+        cases.into_iter().map(|case| (case.fingerprints(), case.report())).unzip();
     let slow = writers.as_ref().and_then(|writers| slow_to_start(to_start, writers.len(), side_by_side));
     // Readers that do not get into each other's way say nothing of those that write, and writers that do not nothing of others.
-    let why = no_writer.or_else(|| untried.as_deref().and_then(not_all_tried));
+    let why = no_writer.or_else(|| untried.as_ref().and_then(Untried::why));
     let why = why.or_else(|| is_cut_short.then(|| CUT_SHORT.to_owned()));
     let (verdict, reason) = match why {
-        Some(why) if verdict == Verdict::Held => {
-            notes.extend(slow.filter(|_| setting.left().is_zero()));
-            (Verdict::Unknown, Some(why))
-        }
+        Some(why) if verdict == Verdict::Held => (Verdict::Unknown, Some(why)),
         why => {
             let is_spent = verdict == Verdict::Unknown && setting.left().is_zero();
             notes.extend(slow.filter(|_| is_spent));
@@ -145,8 +147,12 @@ pub async fn prove(request: Request, progress: &dyn Progress) -> Result<Proved, 
             (verdict, None)
         }
     };
+    notes.extend(slow.filter(|_| !proven && setting.left().is_zero()));
+    if verdict == Verdict::Held && writers.is_some() && sets.iter().any(|set| is_on_files_of_one(&set.set)) {
+        notes.push(ONE_PROCESS.into());
+    }
     let counted = |writers: &BTreeSet<String>| {
-        let left = untried.as_ref().map_or(0, Vec::len);
+        let left = untried.as_ref().map_or(0, Untried::count);
         Writers { tried: writers.len().saturating_sub(left), known: writers.len() }
     };
     let writers = writers.as_ref().map(counted);
@@ -180,15 +186,6 @@ fn idle(cases: &[Case]) -> Option<String> {
     Some(format!("{}{others}: {why}", named.join(", ")))
 }
 
-/// The writers that met nobody, in no set. Where only successes are counted nothing is said of what they change.
-fn untried(writers: &BTreeSet<String>, sets: &[SetReport]) -> Vec<String> {
-    let met = |writer: &&String| {
-        let mut tried = sets.iter().filter(|set| set.explored.trials > 0 && verdict::is_compared(&set.set));
-        tried.any(|set| set.set.calls.iter().any(|call| call.tool == **writer))
-    };
-    writers.iter().filter(|writer| !met(writer)).cloned().collect()
-}
-
 /// Until a writer has met itself, so many instances are started for it, about.
 const STARTS_PER_WRITER: u32 = 14;
 /// A server that starts faster needs no other budget than others.
@@ -207,23 +204,20 @@ fn slow_to_start(took: Duration, writers: usize, side_by_side: usize) -> Option<
     })
 }
 
+/// What is said of a server that holds and whose state is in files.
+const ONE_PROCESS: &str = "this is about calls of one client: each client of a server on standard streams has a process of its own, and --two-processes lets two of them \
+     meet on one folder";
+
+/// Whether the calls of a set went to one process, and changed files that another could change as well.
+fn is_on_files_of_one(set: &CallSet) -> bool {
+    files::processes(set) == 1 && set.reads.iter().any(files::is_files)
+}
+
 /// Why nothing is said of a server of which only a part was looked at.
 const CUT_SHORT: &str = "it ended before all tools were looked at; a larger --budget goes on";
 
 /// So many are named in one sentence.
 const MOST_NAMED: usize = 5;
-
-/// Why nothing is said of a server although nothing broke, if not every writer was tried.
-fn not_all_tried(untried: &[String]) -> Option<String> {
-    let named: Vec<String> = untried.iter().take(MOST_NAMED).map(|name| format!("`{name}`")).collect();
-    let others = if untried.len() > MOST_NAMED { " and others" } else { "" };
-    (!untried.is_empty()).then(|| {
-        format!(
-            "not every writer was tried: {}{others} met nobody; a larger --budget goes on, --call 'TOOL {{json}}' names a call",
-            named.join(", ")
-        )
-    })
-}
 
 /// Why the rounds ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -236,16 +230,37 @@ enum Rounds {
     Spent,
 }
 
+/// When no more than this part of the time is left, it is found out whether what held by then would have shown a loss.
+const KEPT_FOR_LOOKS: u32 = 5;
+
 /// Lets the sets meet that were chosen last, those from `first` on, and then all of them in the later rounds, which there are only if no more are
 /// chosen after these: every set gets a little before one gets much. While more are to come, these have no more than their share of the time.
-async fn rounds(cases: &mut [Case], first: usize, more: bool, setting: &Setting<'_>, all: bool) -> Rounds {
+async fn rounds(
+    cases: &mut [Case],
+    first: usize,
+    more: bool,
+    writers: Option<&BTreeSet<String>>,
+    setting: &Setting<'_>,
+    all: bool,
+) -> Rounds {
     let share = setting.begin.elapsed() + setting.left() / 2;
     for (turn, round) in ROUNDS.iter().enumerate() {
         let is_first = turn == 0;
         if !is_first && more {
             break;
         }
+        // What held by now counts only where a loss would have shown; that is found out before the budget goes to more of the same.
+        if let Some(writers) = writers.filter(|_| !is_first) {
+            look_what_would_be_missed(cases, writers, setting).await;
+        }
+        let mut is_looked_at = more || !is_first;
         for index in if is_first { first } else { 0 }..cases.len() {
+            if !is_looked_at && setting.left() < setting.budget.time / KEPT_FOR_LOOKS {
+                is_looked_at = true;
+                if let Some(writers) = writers {
+                    look_what_would_be_missed(cases, writers, setting).await;
+                }
+            }
             // A finding that was shown by one set needs no other.
             let shown: Vec<Fingerprint> = broken(cases);
             let Some(case) = cases.get_mut(index) else { continue };
@@ -268,6 +283,23 @@ async fn rounds(cases: &mut [Case], first: usize, more: bool, setting: &Setting<
         }
     }
     Rounds::Through
+}
+
+/// Finds out of each writer whether its calls met others in a set in which a loss would have shown.
+async fn look_what_would_be_missed(cases: &mut [Case], writers: &BTreeSet<String>, setting: &Setting<'_>) {
+    let mut open: BTreeSet<String> = writers.clone();
+    for tried in cases.iter().flat_map(Case::tried) {
+        open.remove(&tried);
+    }
+    for case in cases {
+        if open.is_empty() || setting.spent() {
+            return;
+        }
+        case.look_what_it_would_miss(setting, &open).await;
+        for tried in case.tried() {
+            open.remove(&tried);
+        }
+    }
 }
 
 /// The findings that are shown already.
@@ -335,3 +367,27 @@ fn unsuitable(set: &CallSet, target: &Target) -> Option<&'static str> {
 
 /// However a plan is written, no more calls than this are under way at once.
 const MOST_CALLS: usize = 256;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_that_is_slow_to_start_is_told_what_budget_it_needs() {
+        let told = |millis, writers| slow_to_start(Duration::from_millis(millis), writers, 2);
+        assert_eq!(told(200, 9), None, "others need no other budget");
+        let slow = told(6_300, 3).unwrap();
+        assert_eq!(slow, "an instance takes 6.3 s to start, so that all of it takes about --budget 3m");
+        assert!(told(900, 1).unwrap().ends_with("--budget 2m"), "less than that nobody is told");
+        let spent = Trouble::Spent(Duration::from_secs(12), Duration::from_millis(6_300)).to_string();
+        assert!(spent.contains("took all of the 12 s, of which an instance takes 6.3 s to start"), "{spent}");
+    }
+
+    #[test]
+    fn state_in_files_of_one_process_is_what_another_may_change() {
+        let set = CallSet { reads: vec![files::read_of_files()], ..CallSet::default() };
+        assert!(is_on_files_of_one(&set));
+        assert!(!is_on_files_of_one(&files::in_processes(set)));
+        assert!(!is_on_files_of_one(&CallSet::default()));
+    }
+}

@@ -30,13 +30,18 @@ const MOST_BYTES: u64 = 8 << 20;
 const LARGEST: u64 = 1 << 20;
 const DEEPEST: usize = 12;
 
-/// Folders of what others made, and endings of what is not the server's state: what it says of itself, and what it holds for a moment.
-const FOLDERS: &[&str] = &["node_modules", "__pycache__", ".cache", ".npm"];
-/// Folders of a Git repository in which the same is said again, packed and dated.
+/// Folders of what others made. What a server keeps in a folder for logs or a cache of its own may be its state; what varies there by itself is
+/// dropped where it does.
+const FOLDERS: &[&str] = &["node_modules", "__pycache__", ".npm"];
+/// Folders of a Git repository whose content follows from its references, or has times in it.
 const OF_GIT: &[&str] = &["objects", "logs"];
+/// Endings of what is not the server's state: what it says of itself, and what it holds for a moment.
 const ENDINGS: &[&str] = &[".log", ".lock", ".pid", ".sock", ".swp", "~", "-shm", "-wal", "-journal"];
-/// In the name of a file that is about to take the place of another: whoever was killed or refused leaves it behind, and nobody reads it.
-const PASSING: &str = ".tmp";
+/// How a part of a file's name begins that is about to take the place of another: whoever was killed or refused leaves it behind, and nobody
+/// reads it.
+const PASSING: &str = "tmp";
+/// As many letters behind it are chance (`.tmpk3f9x2`), fewer are a word (`notes.tmpl`).
+const CHANCE: usize = 6;
 
 /// How files of databases are called.
 const DATABASES: &[&str] = &[".db", ".sqlite", ".sqlite3", ".db3", ".duckdb"];
@@ -111,34 +116,50 @@ pub(crate) fn read_all(folder: &Path, copies: &[(PathBuf, PathBuf)]) -> Value {
 fn walk(root: &Path, folder: &Path, depth: usize, left: &mut u64, found: &mut Map<String, Value>) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     let mut entries: Vec<_> = entries.flatten().collect();
-    entries.sort_by_key(fs::DirEntry::file_name);
+    // Caches are large and rarely the state: what else there is comes before them, as long as there is room.
+    entries.sort_by_key(|entry| {
+        let name = entry.file_name();
+        (name.to_string_lossy().starts_with('.'), name)
+    });
+    let is_git = folder.join("HEAD").is_file();
     for entry in entries {
         let name = entry.file_name().to_string_lossy().into_owned();
         // Links are not followed: they may lead anywhere.
         let Ok(about) = entry.metadata() else { continue };
         let path = entry.path();
+        if found.len() >= MOST_FILES {
+            return;
+        }
+        let shown = || path.strip_prefix(root).unwrap_or(&path).display().to_string();
         if about.is_dir() {
-            let is_of_git = OF_GIT.contains(&name.as_str()) && folder.ends_with(".git");
-            if depth < DEEPEST && !is_of_git && !FOLDERS.contains(&name.as_str()) {
+            let is_others = FOLDERS.contains(&name.as_str()) || (is_git && OF_GIT.contains(&name.as_str()));
+            if is_others || depth >= DEEPEST {
+                continue;
+            }
+            // An empty folder is there or not, which only its name can say.
+            if is_empty(&path) && is_state(&name) {
+                found.insert(format!("{}/", shown()), json!({}));
+            } else {
                 walk(root, &path, depth + 1, left, found);
             }
         } else if about.is_file() && is_state(&name) {
-            if found.len() >= MOST_FILES {
-                return;
-            }
-            let shown = path.strip_prefix(root).unwrap_or(&path).display().to_string();
-            found.insert(shown, content(&path, about.len(), left));
+            found.insert(shown(), content(&path, about.len(), left));
         }
     }
 }
 
+fn is_empty(folder: &Path) -> bool {
+    fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none())
+}
+
 fn is_state(name: &str) -> bool {
-    // `notes.tmpl` is no `notes.tmp.77`.
-    let is_passing = name.match_indices(PASSING).any(|(at, _)| {
-        let behind = name.get(at + PASSING.len()..).unwrap_or_default();
-        !behind.starts_with(|c: char| c.is_alphabetic())
-    });
-    !is_passing && !ENDINGS.iter().any(|ending| name.ends_with(ending))
+    let is_passing = |part: &str| {
+        part.strip_prefix(PASSING).is_some_and(|rest| {
+            let is_word = rest.chars().all(char::is_alphabetic);
+            rest.is_empty() || !is_word || rest.chars().count() >= CHANCE
+        })
+    };
+    !name.split('.').skip(1).any(is_passing) && !ENDINGS.iter().any(|ending| name.ends_with(ending))
 }
 
 /// JSON as it is, rows of a database, lines; of what is no text, or too much, only that it is there.
@@ -201,21 +222,31 @@ mod tests {
         write("settings.yaml", b"two: 2\none:\n  - a\n");
         write("server.log", b"began");
         write("notes.json.tmp.77", b"half");
-        write("notes.tmpl", b"kept");
-        write("logs/notes.json", b"[7]");
         write(".git/logs/HEAD", b"when");
         write("node_modules/x/index.js", b"");
+        write("notes.json.tmpk3f9x2a", b"half");
+        write(".tmpAbCdEf", b"half");
+        write("logs/notes.json", b"{\"a\":1}");
+        write("notes.tmpl", b"one");
+        write(".cache/state.json", b"{}");
+        write("repo/.git/HEAD", b"ref: refs/heads/main");
+        write("repo/.git/logs/HEAD", b"1700000000");
+        write("repo/.git/objects/ab/cd", b"x");
+        fs::create_dir_all(folder.path().join("projects/a")).unwrap();
         std::os::unix::fs::symlink("/etc/passwd", folder.path().join("link")).unwrap();
         assert_eq!(
             read_all(folder.path(), &[]),
             json!({"scratch:": {
+                ".cache/state.json": {},
                 "book.xlsx": null,
                 "data/events.jsonl": [{"b": 1}, {"a": 1}],
                 "data/notes.json": [{"id": 1}],
                 "image.bin": digest(&[0xff, 0xfe, 0x00]),
                 "list.md": ["two", "one"],
-                "logs/notes.json": [7],
-                "notes.tmpl": ["kept"],
+                "logs/notes.json": {"a": 1},
+                "notes.tmpl": ["one"],
+                "projects/a/": {},
+                "repo/.git/HEAD": ["ref: refs/heads/main"],
                 "settings.yaml": ["two: 2", "one:", "  - a"],
             }})
         );

@@ -6,7 +6,7 @@ mod refusal;
 mod shows;
 mod stale;
 
-use interlock_model::{CallSet, History, LegalOutcome, Oracle, Outcome, Seen};
+use interlock_model::{CallSet, History, LegalOutcome, Oracle, Outcome, PlannedCall, Seen};
 use serde_json::Value;
 
 use self::{gaps::same_but_for_gaps, numbers::Numbers, refusal::is_told_otherwise};
@@ -173,27 +173,48 @@ fn what_is_wrong(set: &CallSet, legal: &[Legal], outcome: &Outcome) -> String {
     }
     let known_reads = full().any(|legal| legal.outcome.reads == outcome.reads);
     let known_answers = full().any(|legal| legal.outcome.answers == outcome.answers);
+    let how = if known_answers {
+        "every call is answered as if it had worked"
+    } else {
+        "and the calls are answered as in no order"
+    };
+    let lost = || gone(set, full(), outcome).or_else(|| undone(set, legal, outcome));
     match (known_answers, known_reads) {
-        (true, false) => gone(set, full(), outcome).map_or_else(
-            || {
-                "every call is answered as if it had worked, but what is read afterwards is no serial outcome"
-                    .into()
-            },
-            |what| {
-                format!("`{what}` was acknowledged and is gone: every call is answered as if it had worked")
-            },
-        ),
+        (answers, false) => match (lost(), answers) {
+            (Some(what), true) => format!("{what} was acknowledged and is gone: {how}"),
+            (Some(what), false) => format!("{what} was acknowledged and is gone, {how}"),
+            (None, true) => format!("{how}, but what is read afterwards is no serial outcome"),
+            (None, false) => "neither the answers nor what is read afterwards come from any order".into(),
+        },
         (false, true) if outcome.reads.is_empty() => "the calls are answered as in no order".into(),
         (false, true) => "what is read afterwards is right, but the calls are answered as in no order".into(),
         (true, true) => "the answers and what is read afterwards belong to different orders".into(),
-        (false, false) => {
-            let is_acknowledged = seen == set.calls.len() && !outcome.answers.iter().any(sounds_refused);
-            match gone(set, full(), outcome).filter(|_| is_acknowledged) {
-                Some(what) => format!("`{what}` was acknowledged and is gone"),
-                None => "neither the answers nor what is read afterwards come from any order".into(),
-            }
-        }
     }
+}
+
+/// What a call did, if the state is as if it had not been made although it was answered as one that worked.
+fn undone(set: &CallSet, legal: &[Legal], outcome: &Outcome) -> Option<String> {
+    let is_left_out = |index: &usize| {
+        let mut without = legal
+            .iter()
+            .filter(|legal| legal.order.len() + 1 == set.calls.len() && !legal.order.contains(index));
+        has_worked(outcome, *index) && without.any(|legal| legal.outcome.reads == outcome.reads)
+    };
+    let calls: Vec<&PlannedCall> =
+        (0..set.calls.len()).filter(is_left_out).filter_map(|index| set.calls.get(index)).collect();
+    let (call, others) = calls.split_first()?;
+    let arguments: String = call.arguments.to_string().chars().take(LONGEST).collect();
+    match others.is_empty() {
+        true => Some(format!("what `{} {arguments}` did", call.tool)),
+        // The state is that of one of them, whichever it is.
+        false => Some(format!("what one of the calls of `{}` did", call.tool)),
+    }
+}
+
+/// Whether a call was answered as one that was not refused.
+fn has_worked(outcome: &Outcome, index: usize) -> bool {
+    let answer = outcome.answers.get(index);
+    answer.is_some_and(|seen| matches!(seen, Seen::Result(_)) && !sounds_refused(seen))
 }
 
 /// Whether every call was answered as if it had worked, and what one of them brought along is nowhere: nothing says it plainer.
@@ -218,7 +239,8 @@ fn gone<'l>(set: &CallSet, full: impl Iterator<Item = &'l Legal>, outcome: &Outc
     let (now, always): (String, Vec<String>) =
         (read(outcome), full.map(|legal| read(&legal.outcome)).collect());
     let mut brought = Vec::new();
-    set.calls.iter().for_each(|call| texts(&call.arguments, 0, &mut brought));
+    let worked = set.calls.iter().enumerate().filter(|(index, _)| has_worked(outcome, *index));
+    worked.for_each(|(_, call)| texts(&call.arguments, 0, &mut brought));
     let is_gone = |text: &String| {
         let written = Value::from(text.as_str()).to_string();
         let written = written.trim_matches('"');
@@ -226,7 +248,7 @@ fn gone<'l>(set: &CallSet, full: impl Iterator<Item = &'l Legal>, outcome: &Outc
             && !now.contains(written)
             && always.iter().all(|read| read.contains(written))
     };
-    brought.into_iter().find(is_gone)
+    brought.into_iter().find(is_gone).map(|text| format!("`{text}`"))
 }
 
 /// Shorter texts are in anything, longer ones nobody reads.
@@ -323,5 +345,47 @@ mod tests {
         );
         assert!(said(&["say \"b\""]).starts_with("`note-a` was"));
         assert!(said(&["note-a", "note-a", "say \"b\""]).contains("no serial outcome"), "nothing is gone");
+    }
+
+    #[test]
+    fn what_a_call_changed_is_named_where_the_state_is_as_if_it_had_not_been_made() {
+        let done = |title: &str| PlannedCall::new("complete", json!({ "title": title }));
+        let set = CallSet { calls: vec![done("a"), done("b")], ..CallSet::default() };
+        let outcome = |answers: [u32; 2], a: &str, b: &str| Outcome {
+            answers: answers.iter().map(|count| Seen::Result(json!({ "done": count }))).collect(),
+            reads: vec![Seen::Result(json!({ "a": a, "b": b }))],
+        };
+        let legal = |order: &[usize], outcome: Outcome| Legal { order: order.into(), outcome };
+        let legal = [
+            legal(&[0, 1], outcome([1, 2], "done", "done")),
+            legal(&[1, 0], outcome([2, 1], "done", "done")),
+            legal(&[0], outcome([1, 0], "done", "open")),
+            legal(&[1], outcome([0, 1], "open", "done")),
+        ];
+        let said = |answers: [u32; 2], a: &str, b: &str| what_is_wrong(&set, &legal, &outcome(answers, a, b));
+        assert_eq!(
+            said([1, 2], "done", "open"),
+            "what `complete {\"title\":\"b\"}` did was acknowledged and is gone: every call is answered as if it had worked"
+        );
+        assert_eq!(
+            said([1, 1], "open", "done"),
+            "what `complete {\"title\":\"a\"}` did was acknowledged and is gone, and the calls are answered as in no order"
+        );
+        assert!(said([1, 1], "open", "open").starts_with("neither the answers"), "both are gone");
+        assert_eq!(
+            said([1, 1], "done", "done"),
+            "what is read afterwards is right, but the calls are answered as in no order"
+        );
+        let unread = |order: &[usize], answers: [u32; 2]| Legal {
+            order: order.into(),
+            outcome: Outcome { reads: Vec::new(), ..outcome(answers, "", "") },
+        };
+        let legal = [unread(&[0, 1], [1, 2]), unread(&[1, 0], [2, 1])];
+        let observed = Outcome { reads: Vec::new(), ..outcome([1, 1], "", "") };
+        assert_eq!(
+            what_is_wrong(&set, &legal, &observed),
+            "the calls are answered as in no order",
+            "nothing was read, so nothing is said of what would be"
+        );
     }
 }

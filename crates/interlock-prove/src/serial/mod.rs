@@ -431,19 +431,43 @@ impl Serial {
         self.answers.contains(seen)
     }
 
-    /// The words of the first refusal, if no call succeeds in any order: then nothing was compared with anything.
-    pub(crate) fn hopeless(&self) -> Option<String> {
-        let all = || self.runs.values().flatten().flat_map(|outcome| &outcome.answers);
-        if all().any(|seen| matches!(seen, Seen::Result(_)) && !sounds_refused(seen)) {
+    /// The words of the first refusal, if none of the calls that count succeeds in any order: then nothing was compared with anything.
+    pub(crate) fn hopeless(&self, counts: impl Fn(usize) -> bool) -> Option<String> {
+        let counted = |outcome: &'_ Outcome| {
+            let answers = outcome.answers.iter().enumerate();
+            answers.filter(|(index, _)| counts(*index)).map(|(_, seen)| seen.clone()).collect::<Vec<_>>()
+        };
+        let all: Vec<Seen> = self.runs.values().flatten().flat_map(counted).collect();
+        if all.iter().any(has_worked) {
             return None;
         }
-        let said = all().find_map(|seen| match seen {
+        let said = all.iter().find_map(|seen| match seen {
             Seen::Error(value) | Seen::Result(value) => Some(value),
             Seen::Nothing => None,
         })?;
         let text = said.get("message").or_else(|| said.pointer("/content/0/text")).unwrap_or(said);
         let text = text.as_str().map_or_else(|| text.to_string(), str::to_owned);
         Some(text.chars().filter(|c| !c.is_control()).take(200).collect())
+    }
+
+    /// Whether a call works in some order of all calls.
+    pub(crate) fn works(&self, set: &CallSet, index: usize) -> bool {
+        let mut orders = full(set).into_iter().filter_map(|order| self.runs.get(&order)).flatten();
+        orders.any(|outcome| outcome.answers.get(index).is_some_and(has_worked))
+    }
+
+    /// Whether it would show if nothing came of a call: without it the others are answered otherwise in some order, or something else is read
+    /// afterwards. Orders that leave calls out have to be known.
+    pub(crate) fn would_miss(&self, set: &CallSet, index: usize) -> bool {
+        let outcome = |order: &[usize]| {
+            let outcome = self.mask.apply(self.runs.get(order)?.first()?);
+            let others = outcome.answers.into_iter().enumerate().filter(|(at, _)| *at != index);
+            Some((others.map(|(_, seen)| seen).collect::<Vec<_>>(), outcome.reads))
+        };
+        full(set).iter().any(|order| {
+            let without: Vec<usize> = order.iter().copied().filter(|at| *at != index).collect();
+            matches!((outcome(order), outcome(&without)), (Some(with), Some(without)) if with != without)
+        })
     }
 
     /// How many calls succeed one after another, at most.
@@ -457,6 +481,11 @@ impl Serial {
 /// Each of these orders, to be run once.
 fn once(orders: Vec<Vec<usize>>) -> Vec<(Vec<usize>, usize)> {
     orders.into_iter().map(|order| (order, 1)).collect()
+}
+
+/// Whether an answer is none that refuses the call.
+fn has_worked(seen: &Seen) -> bool {
+    matches!(seen, Seen::Result(_)) && !sounds_refused(seen)
 }
 
 /// A run as something that can be compared, with what varies still in it.

@@ -81,6 +81,8 @@ struct Position {
 struct Proof {
     #[serde(with = "named")]
     verdict: Verdict,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
     #[serde(default)]
     replay: Option<String>,
 }
@@ -175,10 +177,11 @@ impl From<&interlock_model::Finding> for Finding {
                 server: hardening.server.as_ref().map(Position::from),
                 further: hardening.further.iter().map(Position::from).collect(),
             }),
-            proof: finding
-                .proof
-                .as_ref()
-                .map(|proof| Proof { verdict: proof.verdict, replay: proof.replay.clone() }),
+            proof: finding.proof.as_ref().map(|proof| Proof {
+                verdict: proof.verdict,
+                reason: proof.reason.clone(),
+                replay: proof.replay.clone(),
+            }),
         }
     }
 }
@@ -208,6 +211,7 @@ impl From<Finding> for interlock_model::Finding {
             }),
             proof: finding.proof.map(|proof| interlock_model::Proof {
                 verdict: proof.verdict,
+                reason: proof.reason,
                 explored: Explored::default(),
                 replay: proof.replay,
             }),

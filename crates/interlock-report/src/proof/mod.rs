@@ -34,7 +34,8 @@ pub fn merge(scan: &mut Report, report: &ProofReport, made_for: &[Vec<Fingerprin
     for finding in &mut scan.findings {
         let of_it =
             report.sets.iter().zip(made_for).filter(|(_, made_for)| made_for.contains(&finding.fingerprint));
-        let worst = of_it.map(|(set, _)| set).max_by_key(|set| set.verdict);
+        // Of equal ones the first: the plainest come first.
+        let worst = of_it.map(|(set, _)| set).rev().max_by_key(|set| set.verdict);
         finding.proof = worst.map(of);
     }
 }
@@ -44,6 +45,7 @@ pub fn merge(scan: &mut Report, report: &ProofReport, made_for: &[Vec<Fingerprin
 pub fn of(report: &SetReport) -> Proof {
     Proof {
         verdict: report.verdict,
+        reason: Some(report.reason.clone()),
         explored: report.explored.clone(),
         replay: report.evidence.as_ref().and_then(|evidence| evidence.replay.clone()),
     }

@@ -82,6 +82,9 @@ fn section(out: &mut String, finding: &Finding, lines: &mut Lines<'_>, look: Loo
     paragraph(out, ink, "in", &facts, look);
     if let Some(proof) = &finding.proof {
         let mut words = summary::proof(proof).to_owned();
+        if let Some(reason) = &proof.reason {
+            let _ = write!(words, ": {}", clean::line(reason));
+        }
         if let Some(replay) = &proof.replay {
             let _ = write!(words, "; {}", clean::line(&command::replay(replay)));
         }

@@ -103,6 +103,7 @@ pub(crate) fn lock_not_released() -> Finding {
         hardening: None,
         proof: Some(Proof {
             verdict: Verdict::Broken,
+            reason: None,
             explored: Explored::default(),
             replay: Some("replay.json".into()),
         }),

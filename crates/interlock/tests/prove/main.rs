@@ -9,6 +9,7 @@ mod naming;
 mod plans;
 mod quiet;
 mod rude;
+mod tasks;
 mod twins;
 mod verdicts;
 mod windows;

@@ -73,7 +73,7 @@ fn a_gap_that_hardly_ever_shows_is_shown_where_a_scan_names_its_lines() {
 fn what_holds_while_its_step_is_held_open_is_doubtful() {
     for (program, name) in SERVERS {
         for gap in ["process", "thread"] {
-            let (code, report, _) = prove(program, name, gap, "safe");
+            let (code, report, merged) = prove(program, name, gap, "safe");
             assert_eq!((code, report["verdict"].as_str()), (0, Some("held")), "{name} {gap}: {report:#}");
             let reasons: Vec<&str> = report["sets"]
                 .as_array()
@@ -83,6 +83,8 @@ fn what_holds_while_its_step_is_held_open_is_doubtful() {
                 .collect();
             let is_doubtful = |reason: &&str| reason.contains("finding the-one, told at high, is doubtful");
             assert!(reasons.iter().any(is_doubtful), "{name} {gap}: {reasons:?}");
+            let merged = merged["findings"][0]["proof"]["reason"].as_str();
+            assert!(merged.is_some_and(|reason| is_doubtful(&reason)), "{name} {gap}: {merged:?}");
         }
     }
 }

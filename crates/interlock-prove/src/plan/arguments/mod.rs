@@ -130,6 +130,17 @@ impl Sampler {
         properties.keys().find(is_key).cloned()
     }
 
+    /// Whether it is said of an argument that is named like an idempotency key that a second call with it does nothing more: by its name, or by a
+    /// description. A `requestId` may be no more than a label.
+    #[must_use]
+    pub fn promises_once(&self, argument: &str) -> bool {
+        let property = self.tool.input_schema.pointer(&format!("/properties/{argument}/description"));
+        let described = property.and_then(Value::as_str).unwrap_or_default();
+        let joined = argument.to_lowercase().replace(['_', '-'], "");
+        let said = [joined.as_str(), &described.to_lowercase(), &self.tool.description.to_lowercase()];
+        ONCE.iter().any(|word| said.iter().any(|text| text.contains(word)))
+    }
+
     /// The arguments that say how much, as names of the top level.
     pub fn amounts<'v>(&self, arguments: &'v Value) -> Vec<&'v str> {
         let entries = arguments.as_object().into_iter().flatten();
@@ -138,6 +149,10 @@ impl Sampler {
         amounts.map(|(name, _)| name.as_str()).collect()
     }
 }
+
+/// Words of what is done once, however often it is asked for.
+const ONCE: &[&str] =
+    &["idempoten", "dedup", "duplicate", "retry", "retries", "exactly once", "only once", "at most once"];
 
 /// The values of arguments that name what is spoken of, with the names that they stand under.
 #[must_use]

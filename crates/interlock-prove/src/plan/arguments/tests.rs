@@ -303,3 +303,21 @@ fn a_sheet_that_an_answer_names_is_taken() {
     let made = sampler.sample(&Want { source: Source::Made, ..Want::default() }, &pool).unwrap();
     assert_eq!(made.get("sheet"), Some(&json!("sheet-a")));
 }
+
+#[test]
+fn a_text_is_json_where_its_description_says_so() {
+    let text = |said: &str| json!({"type": "string", "description": said});
+    check(
+        "add_record",
+        object(json!({
+            "fields": text("the fields as a JSON object"),
+            "tags": text("a JSON array of tags"),
+            "body": text("what is said"),
+            "path": text("path of the JSON file"),
+        })),
+        expect![[r#"
+            {"body":"alpha beta one","fields":"{\"note\":\"one\"}","path":"{scratch}/a.txt","tags":"[\"one\"]"}
+            {"body":"alpha beta two","fields":"{\"note\":\"two\"}","path":"{scratch}/a.txt","tags":"[\"two\"]"}
+            {"body":"alpha beta one","fields":"{\"note\":\"one\"}","path":"{scratch}/b.txt","tags":"[\"one\"]"}"#]],
+    );
+}

@@ -51,8 +51,18 @@ pub(super) fn corrected(sampler: &Sampler, want: &Want, call: &PlannedCall, refu
     if RELATIVE.iter().any(|word| lower.contains(word)) {
         wants.push(Want { relative: true, ..want.clone() });
     }
+    let several = by_argument(sampler, call, refusal);
+    for at in 0..several.iter().map(|(_, values)| values.len()).max().unwrap_or(0) {
+        let mut given = want.given.clone();
+        for (argument, values) in &several {
+            given.extend(
+                values.get(at).or(values.last()).map(|value| (argument.clone(), Value::from(value.as_str()))),
+            );
+        }
+        wants.push(Want { given, ..want.clone() });
+    }
     let values = listed(refusal).into_iter().chain(of_kind(&lower));
-    if let Some(argument) = blamed(sampler, call, refusal) {
+    if let Some(argument) = blamed(sampler, call, refusal).filter(|_| several.is_empty()) {
         for value in values {
             let mut given = want.given.clone();
             given.insert(argument.clone(), Value::from(value));
@@ -61,6 +71,64 @@ pub(super) fn corrected(sampler: &Sampler, want: &Want, call: &PlannedCall, refu
     }
     wants.truncate(MOST);
     wants
+}
+
+/// The values that a refusal lists for each of several arguments: as JSON, an entry for each (zod), or in sentences that begin with their names
+/// (pydantic). Empty where sentences speak of less than two: then the argument is told by other means as well.
+fn by_argument(sampler: &Sampler, call: &PlannedCall, refusal: &str) -> Vec<(String, Vec<String>)> {
+    let properties = sampler.tool().input_schema.get("properties").and_then(Value::as_object);
+    let names: Vec<&str> = properties.into_iter().flatten().map(|(name, _)| name.as_str()).collect();
+    let entries = in_entries(&names, refusal);
+    let fewest = if entries.is_some() { 1 } else { 2 };
+    let parts = entries.unwrap_or_else(|| in_sentences(&names, refusal));
+    let mut found: Vec<(String, Vec<String>)> = Vec::new();
+    for (name, mut values) in parts {
+        let argument = Named::new(name).joined;
+        // What was refused is repeated by many.
+        let given = call.arguments.get(name).and_then(Value::as_str);
+        values.retain(|value| Some(value.as_str()) != given);
+        values.truncate(MOST);
+        if !values.is_empty() && found.iter().all(|(known, _)| *known != argument) {
+            found.push((argument, values));
+        }
+    }
+    if found.len() >= fewest { found } else { Vec::new() }
+}
+
+/// The entries of a list in JSON of what is wrong: each has the path of an argument, and values or a sentence that lists them.
+fn in_entries<'n>(names: &[&'n str], refusal: &str) -> Option<Vec<(&'n str, Vec<String>)>> {
+    let (from, to) = (refusal.find('[')?, refusal.rfind(']')?);
+    let entries: Vec<Value> = serde_json::from_str(refusal.get(from..=to)?).ok()?;
+    let told = |entry: &Value| {
+        let path = entry.get("path")?.as_array()?.iter().rev().find_map(Value::as_str)?;
+        let name = names.iter().find(|name| **name == path)?;
+        let values = ["options", "values"].iter().find_map(|field| entry.get(*field)?.as_array());
+        let values: Vec<String> =
+            values.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect();
+        let message = entry.get("message").and_then(Value::as_str).unwrap_or_default();
+        Some((*name, if values.is_empty() { listed(message) } else { values }))
+    };
+    Some(entries.iter().filter_map(told).collect())
+}
+
+/// Parts of a refusal that begin with the name of an argument, up to the next name.
+fn in_sentences<'n>(names: &[&'n str], refusal: &str) -> Vec<(&'n str, Vec<String>)> {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
+    let is_whole = |at: usize, name: &str| {
+        let before = refusal.get(..at).and_then(|text| text.chars().next_back());
+        let behind = refusal.get(at + name.len()..).and_then(|text| text.chars().next());
+        !before.is_some_and(is_part) && !behind.is_some_and(is_part)
+    };
+    let mut places: Vec<(usize, &str)> = names
+        .iter()
+        .flat_map(|name| refusal.match_indices(name).map(|(at, _)| (at, *name)))
+        .filter(|(at, name)| is_whole(*at, name))
+        .collect();
+    places.sort_unstable();
+    places.dedup_by_key(|(_, name)| *name);
+    let ends = places.iter().skip(1).map(|(at, _)| *at).chain([refusal.len()]);
+    let parts = places.iter().zip(ends).filter_map(|((at, name), end)| Some((*name, refusal.get(*at..end)?)));
+    parts.map(|(name, part)| (name, listed(part))).collect()
 }
 
 /// Words of a refusal of a text that is not of a kind, and texts of that kind.
@@ -205,6 +273,8 @@ fn listed(refusal: &str) -> Vec<String> {
     };
     let Some(rest) = refusal.get(behind..) else { return Vec::new() };
     let rest = rest.split(['\n', ';']).next().unwrap_or_default();
+    // Behind it stands what was given.
+    let rest = rest.split(" [type=").next().unwrap_or_default();
     let quoted = quoted(rest);
     if !quoted.is_empty() {
         return quoted;
@@ -347,6 +417,21 @@ mod tests {
             "Invalid isoformat string: 'alpha beta one'",
             expect![[r#"
                 {"path":"{scratch}/a.txt","task_status":"2030-01-01T12:00:00+00:00","text":"alpha beta one"}
+            "#]],
+        );
+        check(
+            "2 validation errors for change_task task_status   Input should be 'todo' or 'done' [type=literal_error, input_value='alpha beta one', \
+             input_type=str]     For further information visit https://example.org/2/v/literal_error text   Input should be 'x' [type=literal_error]",
+            expect![[r#"
+                {"path":"{scratch}/a.txt","task_status":"todo","text":"x"}
+                {"path":"{scratch}/a.txt","task_status":"done","text":"x"}
+            "#]],
+        );
+        check(
+            r#"Invalid arguments for tool change_task: [ { "code": "invalid_enum_value", "options": ["todo", "done"], "path": ["task_status"], "message": "Invalid enum value." }, { "code": "invalid_value", "values": ["x"], "path": ["text"], "message": "Invalid option" } ]"#,
+            expect![[r#"
+                {"path":"{scratch}/a.txt","task_status":"todo","text":"x"}
+                {"path":"{scratch}/a.txt","task_status":"done","text":"x"}
             "#]],
         );
         check("There is no such task", expect![""]);

@@ -100,7 +100,17 @@ pub(super) fn said(value: &Value) -> String {
             .and_then(Value::as_str)
             .map_or_else(|| plain(value).to_string(), str::to_owned);
     }
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(300).collect()
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(MOST_READ).collect()
+}
+
+/// So much of a refusal is read: those that list what was wrong with each argument are long.
+const MOST_READ: usize = 2_000;
+/// So much of it is told.
+const MOST_TOLD: usize = 300;
+
+/// As much of a refusal as a person reads.
+pub(super) fn shortened(words: &str) -> String {
+    words.chars().take(MOST_TOLD).collect()
 }
 
 #[cfg(test)]

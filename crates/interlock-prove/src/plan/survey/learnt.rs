@@ -4,7 +4,7 @@
 use interlock_model::{Learnt, PlannedCall};
 use serde_json::Value;
 
-use super::{Seen, write::Known};
+use super::{Seen, change::shortened, write::Known};
 use crate::{
     files::is_files,
     plan::arguments::{Pool, Sampler, things},
@@ -28,8 +28,13 @@ impl Refusals {
     pub(super) fn learn(&mut self, call: &PlannedCall, words: String) {
         let is_known = || self.kept.iter().any(|(known, _)| known == call);
         if self.kept.len() < MOST_KEPT && !is_files(call) && !is_known() {
-            self.kept.push((call.clone(), words));
+            self.kept.push((call.clone(), shortened(&words)));
         }
+    }
+
+    /// How a tool was refused first, if it was.
+    pub(super) fn first_of(&self, tool: &str) -> Option<String> {
+        self.kept.iter().find(|(call, _)| call.tool == tool).map(|(_, words)| words.clone())
     }
 
     /// What was learnt of one tool; nothing where there is nothing that could be corrected.

@@ -101,6 +101,8 @@ pub struct Survey {
     pub left_alone: Vec<String>,
     /// Tools that time or calls did not suffice for.
     pub not_reached: Vec<String>,
+    /// Tools that may write, of which no call that we know to make was accepted; and in which words they were refused.
+    pub never_accepted: Vec<(String, String)>,
     /// Whether it ended before every tool was tried.
     pub cut_short: bool,
     /// A reader that shows on a fresh instance what was done on another.
@@ -262,6 +264,24 @@ impl<'r> Surveyor<'r> {
         self.samplers.iter().filter_map(|sampler| refusals.of(sampler, &self.seen)).collect()
     }
 
+    /// Tools that may write, of which no call that we know to make was accepted. What is withheld was not refused by the server, and what reaches
+    /// out or says that it reads changes nothing here.
+    fn never_accepted(&self) -> Vec<(String, String)> {
+        let refusals = self.meter.refusals.lock().unwrap_or_else(PoisonError::into_inner);
+        let may_write = |sampler: &&Arc<Sampler>| {
+            let (tool, open) = (sampler.tool(), self.open());
+            !tool.looks_like_reader() && tool.reaches_out().is_none() && !open.contains(&tool.name)
+        };
+        let never = |sampler: &Arc<Sampler>| {
+            let name = &sampler.tool().name;
+            let why = self.seen.known.get(name)?.as_ref().err()?;
+            let words = refusals.first_of(name);
+            let words = words.or_else(|| why.starts_with(write::NO_ARGUMENTS).then(|| why.clone()))?;
+            Some((name.clone(), words))
+        };
+        self.samplers.iter().filter(may_write).filter_map(never).collect()
+    }
+
     /// Tools that are not called because they look as if they could destroy something.
     pub fn left_alone(&self) -> &[String] {
         &self.left_alone
@@ -303,6 +323,7 @@ impl<'r> Surveyor<'r> {
             calls: self.bounds.calls - self.meter.left.load(SeqCst),
             left_alone: self.left_alone.clone(),
             not_reached: self.open(),
+            never_accepted: self.never_accepted(),
             cut_short: self.cut_short,
             left_behind,
             learnt: self.learnt(),
@@ -483,7 +504,8 @@ impl Seen {
         let known = self.known.get(&tool.name).and_then(|known| known.as_ref().ok());
         let works = known.and_then(|known| known.samples.first());
         let is_keyed = known.is_none_or(|known| known.is_keyed);
-        surface.idempotency_argument = sampler.idempotency_argument(works).filter(|_| is_keyed);
+        let is_key = |argument: &String| is_keyed || sampler.promises_once(argument);
+        surface.idempotency_argument = sampler.idempotency_argument(works).filter(is_key);
         if let Some(Ok(known)) = self.known.get(&tool.name) {
             surface.effect = known.effect;
             // What is only counted by being called again cannot be called again without being counted.

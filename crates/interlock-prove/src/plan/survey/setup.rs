@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{
     Meter, Seen,
     advice::names_tool,
-    look::told,
+    look::{question, told},
     refused,
     write::{Known, Start, Tried, Watched, try_in_turn},
 };
@@ -109,16 +109,21 @@ pub(super) async fn find(
     helpers.sort_by_key(|(score, name)| (std::cmp::Reverse(*score), *name));
     let insists = sampler.tool().looks_like_writer();
     let mut unseen = None;
-    // What was of no use before is of none now: whoever is asked again tries others.
+    // A reader that the refusal names was never called as a writer, so nothing is known of it but how it is asked.
+    let readers = seen.readers.iter().filter(|reader| names_tool(refusal, &reader.tool().name));
+    let readers = readers.filter(|reader| reader.tool().name != sampler.tool().name);
+    let readers = readers.filter_map(|reader| question(reader, &seen.pool)).map(|call| vec![call]);
     let is_between = is_between_two(sampler, seen);
-    let ways = helpers.into_iter().filter_map(|(_, helper)| {
+    let helpers = helpers.into_iter().filter_map(|(_, helper)| {
         let known = known_of(seen, helper)?;
         let mut setup = known.setup.clone();
         setup.extend(known.samples.first().cloned());
         // What is between two things needs both.
         setup.extend(known.others.first().filter(|_| is_between).cloned());
-        (!meter.is_useless(&sampler.tool().name, &setup)).then_some(setup)
+        Some(setup)
     });
+    // What was of no use before is of none now: whoever is asked again tries others.
+    let ways = readers.chain(helpers).filter(|setup| !meter.is_useless(&sampler.tool().name, setup));
     for setup in ways.take(MOST).collect::<Vec<_>>() {
         match with(sampler, setup.clone(), seen, meter).await {
             Some((start, watched)) if !insists || watched.shows() => return Some((start, watched)),

@@ -10,6 +10,8 @@ use serde_json::json;
 use super::*;
 use crate::plan::restraint::Restraint;
 
+mod refusals;
+
 /// A server as a function on its state.
 struct Fake<S: Clone + Send + Sync> {
     fresh: S,

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{
     Meter, Seen, advice,
-    change::{changed, said, same},
+    change::{changed, said, same, shortened},
     look::{told, took},
     more::{everything, wishes},
     refused,
@@ -174,10 +174,13 @@ async fn begin(sampler: &Sampler, seen: &Seen, meter: &Meter<'_>) -> Result<(Sta
         return Ok(unseen);
     }
     Err(match why {
-        Some(why) => format!("every call that we know to make is refused or withheld: {why}"),
-        None => "no arguments that its schema allows could be made".into(),
+        Some(why) => format!("every call that we know to make is refused or withheld: {}", shortened(&why)),
+        None => NO_ARGUMENTS.into(),
     })
 }
+
+/// Why a tool is not called of which a schema asks too much.
+pub(super) const NO_ARGUMENTS: &str = "no arguments that its schema allows could be made";
 
 /// What came of calls that were tried in turn.
 pub(super) struct Tried {

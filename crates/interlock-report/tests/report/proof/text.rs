@@ -1,7 +1,7 @@
 //! A proof on a terminal.
 
 use expect_test::{Expect, expect};
-use interlock_model::{ProofReport, SetReport};
+use interlock_model::{ProofReport, SetReport, Writers};
 use interlock_report::{proof::text::write, text::Look};
 
 use super::sample::{
@@ -31,6 +31,18 @@ fn what_the_kernel_did_not_refuse_and_what_changed_stands_in_the_first_lines() {
         ],
         "{said}"
     );
+}
+
+#[test]
+fn how_many_writers_were_tried_stands_in_the_first_line() {
+    let first = |tried, known| {
+        let report = ProofReport { writers: Some(Writers { tried, known }), ..mixed() };
+        write(&report, &remedies, PLAIN).lines().next().unwrap_or_default().to_owned()
+    };
+    let said = "broken: 1 of 3 sets of calls; 1 unknown, 1 held";
+    assert_eq!(first(2, 5), format!("{said}; 2 of 5 writers tried (1.84 s)"));
+    assert_eq!(first(1, 1), format!("{said}; 1 of 1 writer tried (1.84 s)"));
+    assert_eq!(first(0, 0), format!("{said} (1.84 s)"), "nothing that writes is nothing to try");
 }
 
 #[test]
