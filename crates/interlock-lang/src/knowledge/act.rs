@@ -25,7 +25,8 @@ pub(super) fn act(scene: &Scene<'_>, entry: &Entry, outcome: &mut Outcome, body:
         | Do::RenameFile
         | Do::CopyFile
         | Do::FreshFile
-        | Do::ReplaceFile => {
+        | Do::ReplaceFile
+        | Do::RewriteFile => {
             files::file(scene, entry, body);
         }
         Do::ReadKey | Do::WriteKey | Do::DeleteKey => files::key(scene, entry, body),

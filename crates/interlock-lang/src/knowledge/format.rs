@@ -44,7 +44,7 @@ pub(super) struct LibraryText {
     pub(super) inside: BTreeMap<String, String>,
     /// Exports that are objects or types, and what they are.
     pub(super) types: BTreeMap<String, String>,
-    /// Functions and constructors.
+    /// Functions and constructors; `read_*` is any that begins so.
     pub(super) exports: BTreeMap<String, toml::Value>,
 }
 
@@ -74,7 +74,8 @@ pub(super) struct KindText {
     pub(super) transparent: Option<bool>,
     /// How a write through it meets others, whatever its methods say: a file that was opened exclusively.
     pub(super) mode: Option<Mode>,
-    /// Its methods. The empty one is a call of the object itself, `new` its construction; `*.create` is any path that ends so.
+    /// Its methods. The empty one is a call of the object itself, `new` its construction; `*.create` is any path that ends so, `get_*` any
+    /// name that begins so.
     pub(super) methods: BTreeMap<String, toml::Value>,
     /// Its members that are objects; `*` for any.
     pub(super) members: BTreeMap<String, MemberText>,
@@ -209,6 +210,8 @@ pub(super) enum Do {
     CopyFile,
     /// Writes beside the file, then takes its place.
     ReplaceFile,
+    /// Reads the file, and writes back what has become of that; what runs in between is the library's own.
+    RewriteFile,
     /// A file that nobody else has the name of.
     FreshFile,
     ReadKey,
