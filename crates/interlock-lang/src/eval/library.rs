@@ -225,6 +225,12 @@ impl Surroundings for Around<'_, '_> {
         Some(class.name.rsplit("::").next()?.into())
     }
 
+    fn says_of_class(&self, class: &str, name: &str) -> bool {
+        let classes = self.eval.flat.classes.iter().map(|class| &class.name);
+        let mut named = classes.filter(|full| full.rsplit("::").next() == Some(class));
+        named.any(|full| self.eval.initial(&format!("{full}.{name}")).is_some())
+    }
+
     fn initial(&self, path: &AccessPath) -> Option<Arg> {
         let place = self.eval.place_of(self.at, path)?;
         self.eval.initial(&place)

@@ -91,6 +91,8 @@ pub(super) struct KindText {
     pub(super) items: Option<String>,
     /// The statements that such an object comes from: it is saved to the row that they found.
     pub(super) found_by: Option<String>,
+    /// What a class says of itself where each write of its rows demands the version that was read, and raises it.
+    pub(super) versioned: Option<String>,
 }
 
 /// A member of an object.
@@ -128,7 +130,7 @@ pub(super) struct Entry {
     pub(super) when: BTreeMap<Place, Test>,
     /// The step.
     pub(super) r#do: Do,
-    /// The file, key, text or stream that it is about.
+    /// The file, key, text or stream that it is about; of a request, which record of the service.
     pub(super) at: Option<Place>,
     /// What takes the place of what: the new name.
     pub(super) to: Option<Place>,

@@ -87,6 +87,7 @@ impl Knowledge {
         kind.below = text.below.or(kind.below);
         kind.items = text.items.or(kind.items.take());
         kind.found_by = text.found_by.or(kind.found_by.take());
+        kind.versioned = text.versioned.or(kind.versioned.take());
         kind.connection.extend(text.connection);
         kind.members.extend(text.members);
         kind.clauses.extend(text.clauses);

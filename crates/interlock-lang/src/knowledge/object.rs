@@ -34,6 +34,7 @@ pub(super) struct Definition {
     pub(super) below: Option<bool>,
     pub(super) items: Option<String>,
     pub(super) found_by: Option<String>,
+    pub(super) versioned: Option<String>,
 }
 
 /// A type and those that it is like, nearest first.
@@ -111,6 +112,10 @@ impl<'k> Object<'k> {
 
     pub(super) fn found_by(&self) -> Option<&'k str> {
         self.first(|definition| definition.found_by.as_deref())
+    }
+
+    pub(super) fn versioned(&self) -> Option<&'k str> {
+        self.first(|definition| definition.versioned.as_deref())
     }
 
     pub(super) fn connection(&self) -> &'k [String] {
