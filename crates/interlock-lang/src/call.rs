@@ -55,6 +55,11 @@ pub trait Surroundings: Debug {
         None
     }
 
+    /// Whether a class of that name says something of itself under a name: `__mapper_args__.version_id_col`.
+    fn says_of_class(&self, _class: &str, _name: &str) -> bool {
+        false
+    }
+
     /// The columns of which no two rows of a table have the same, each key by itself, where the table is declared.
     fn keys(&self, _table: &str) -> &[Vec<Name>] {
         &[]

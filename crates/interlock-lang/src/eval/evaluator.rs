@@ -63,6 +63,8 @@ pub(crate) struct World<'f> {
     pub(crate) keys: Keys,
     /// What the drivers that are imported speak to.
     pub(crate) engine: Option<Engine>,
+    /// Whether any library is imported whose objects have entries that it keeps.
+    pub(crate) keeps_entries: bool,
     /// An outcome that says nothing.
     nothing: Arc<Outcome>,
     /// The SQL that was read so far.
@@ -139,6 +141,7 @@ impl<'f> World<'f> {
             builtins: knowledge.tables().builtin(),
             keys: Keys::default(),
             engine: None,
+            keeps_entries: false,
             nothing: Arc::default(),
             seen: Seen::default(),
             inside: OnceLock::new(),
@@ -163,8 +166,8 @@ impl<'f> World<'f> {
     }
 
     /// The same, with what its drivers speak to.
-    pub(crate) fn with_engine(self, engine: Option<Engine>) -> Self {
-        Self { engine, ..self }
+    pub(crate) fn with_libraries(self, engine: Option<Engine>, keeps_entries: bool) -> Self {
+        Self { engine, keeps_entries, ..self }
     }
 
     /// What the knowledge said of a call. Most calls have no outcome to speak of, and share it.
@@ -225,6 +228,14 @@ impl<'f> Evaluator<'_, 'f> {
         let found = self.deeper(|| {
             let Steps { meaning, used, .. } = self.steps(at, path);
             match meaning {
+                // What lies in an entry that a library keeps is the program's own.
+                AbstractValue::Kind(kind)
+                    if used < path.fields.len()
+                        && self.keeps_entries
+                        && self.knowledge.keeps_entries(&kind.name) =>
+                {
+                    AbstractValue::Unknown
+                }
                 AbstractValue::Kind(kind) if used < path.fields.len() => {
                     AbstractValue::Kind(self.members_of(kind, path, used))
                 }

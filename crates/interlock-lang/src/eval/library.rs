@@ -4,7 +4,7 @@ use std::{borrow::Cow, sync::Arc};
 
 use interlock_model::{
     Span,
-    ir::{AccessPath, Body, Field, FunctionId, Name, Root, Table, Term},
+    ir::{AccessPath, Body, Field, FunctionId, Name, Root, Table, Term, Value},
 };
 
 use super::{
@@ -112,6 +112,37 @@ pub(crate) fn apply_to<'f>(
     }
 }
 
+/// A method of an object of a library that is called without looking like a call.
+pub(crate) struct Entry<'a> {
+    /// Where it is called.
+    pub(crate) at: FunctionId,
+    pub(crate) span: Span,
+    pub(crate) kind: &'a Kind,
+    pub(crate) object: &'a AccessPath,
+    pub(crate) method: &'a str,
+    pub(crate) into: Option<Value>,
+}
+
+/// Asks the knowledge what such a call does.
+pub(crate) fn apply_method(
+    eval: &Evaluator<'_, '_>,
+    entry: Entry<'_>,
+    arguments: &[Arg],
+    body: &mut Body<'_>,
+) -> Option<Outcome> {
+    let receiver = eval.alias(entry.at, entry.object);
+    let call = Call {
+        span: entry.span,
+        target: Target::Method { kind: entry.kind, receiver: &receiver, name: entry.method },
+        construct: false,
+        arguments,
+        into: entry.into,
+        awaited: false,
+        surroundings: &Around { eval, at: entry.at },
+    };
+    eval.knowledge.apply(&call, body)
+}
+
 /// Whether a call asks for an object by an identity that was made for it, as one gets at the objects of a Worker: nothing is read there.
 fn asks_for_object(eval: &Evaluator<'_, '_>, applied: &Applied<'_>) -> bool {
     let Some(Arg { term, shape, .. }) = applied.arguments.first() else { return false };
@@ -192,6 +223,12 @@ impl Surroundings for Around<'_, '_> {
             _ => return None,
         };
         Some(class.name.rsplit("::").next()?.into())
+    }
+
+    fn says_of_class(&self, class: &str, name: &str) -> bool {
+        let classes = self.eval.flat.classes.iter().map(|class| &class.name);
+        let mut named = classes.filter(|full| full.rsplit("::").next() == Some(class));
+        named.any(|full| self.eval.initial(&format!("{full}.{name}")).is_some())
     }
 
     fn initial(&self, path: &AccessPath) -> Option<Arg> {

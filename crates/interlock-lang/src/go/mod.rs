@@ -23,6 +23,12 @@ fn tables() -> &'static Tables {
     &TABLES
 }
 
+/// What libraries do: first the language's own and those that nearly every server has.
+const EFFECTS: &str = concat!(include_str!("effects.toml"), include_str!("effects/outside.toml"));
+#[cfg(test)]
+pub(crate) const EFFECT_TEXTS: &[&str] =
+    &[include_str!("effects.toml"), include_str!("effects/outside.toml")];
+
 const TABLE_TEXTS: &[&str] =
     &[include_str!("sdk.toml"), include_str!("builtins.toml"), include_str!("lexicon.toml")];
 
@@ -57,7 +63,7 @@ impl Frontend for Go {
     }
 
     fn effects(&self) -> &'static str {
-        include_str!("effects.toml")
+        EFFECTS
     }
 
     fn tables(&self) -> &'static Tables {

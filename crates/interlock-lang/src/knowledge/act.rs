@@ -25,7 +25,8 @@ pub(super) fn act(scene: &Scene<'_>, entry: &Entry, outcome: &mut Outcome, body:
         | Do::RenameFile
         | Do::CopyFile
         | Do::FreshFile
-        | Do::ReplaceFile => {
+        | Do::ReplaceFile
+        | Do::RewriteFile => {
             files::file(scene, entry, body);
         }
         Do::ReadKey | Do::WriteKey | Do::DeleteKey => files::key(scene, entry, body),
@@ -164,19 +165,21 @@ pub(super) fn write(
 
 fn external(scene: &Scene<'_>, entry: &Entry, outcome: &mut Outcome, body: &mut Body<'_>) {
     let service = find(scene, entry.service.as_ref()).map_or(Term::Unknown, |arg| scene.name_of(&arg));
-    let service = match (service, find(scene, entry.filter.as_ref()).and_then(|arg| which(&arg))) {
-        (Term::Literal(service), Some(which)) => {
-            Term::Join([vec![Term::Literal([&*service, "/"].concat().into())], which].concat())
-        }
-        (service, _) => service,
-    };
+    let named = || find(scene, entry.at.as_ref()).and_then(|arg| named(scene, &arg));
+    let service =
+        match (service, find(scene, entry.filter.as_ref()).and_then(|arg| which(&arg)).or_else(named)) {
+            (Term::Literal(service), Some(which)) => {
+                Term::Join([vec![Term::Literal([&*service, "/"].concat().into())], which].concat())
+            }
+            (service, _) => service,
+        };
     let idempotency = find(scene, entry.key.as_ref()).map(|arg| scene.name_of(&arg));
     let change = match (entry.change, &entry.method) {
         (None, Some(method)) => of_method(method.find(scene).as_deref()),
         (Some(ChangeText::None), _) => Change::None,
         (Some(ChangeText::Effect), _) => Change::Effect,
         (Some(ChangeText::Settled), _) => Change::Settled,
-        (Some(ChangeText::Command), _) => command::change(&service, scene.call.arguments.get(1)),
+        (Some(ChangeText::Command), _) => command::change(&service, scene.call.arguments),
         (None, None) | (Some(ChangeText::Unknown), _) => Change::Unknown,
     };
     let method_open = || entry.method.as_ref().is_some_and(|method| is_open(scene, method));
@@ -184,7 +187,7 @@ fn external(scene: &Scene<'_>, entry: &Entry, outcome: &mut Outcome, body: &mut 
     let address_open = || change == Change::Settled && entry.service.is_some() && service == Term::Unknown;
     outcome.open_request |= entry.change.is_none() && method_open() || address_open();
     if matches!(entry.change, Some(ChangeText::Command)) {
-        outcome.program = command::unseen(&service, scene.call.arguments.get(1));
+        outcome.program = command::unseen(&service, scene.call.arguments);
     }
     let over = path_at(scene, entry.object.as_ref());
     // What is put in place of what is there may have been made of that.
@@ -198,6 +201,18 @@ fn external(scene: &Scene<'_>, entry: &Entry, outcome: &mut Outcome, body: &mut 
 
 /// How members are called that say which one is meant, at the end of their names and in small letters.
 const NAMES: &[&str] = &["id", "range"];
+
+/// Which one a request is about, by the argument that says so by its place.
+fn named(scene: &Scene<'_>, arg: &Arg) -> Option<Vec<Term>> {
+    if matches!(arg.shape, Shape::Object(_)) {
+        return None;
+    }
+    match scene.name_of(arg) {
+        Term::Unknown => None,
+        Term::Join(parts) => Some(parts),
+        one => Some(vec![one]),
+    }
+}
 
 /// Which one a request is about, by the members of what it is handed that say so: one address is not that of another.
 fn which(arg: &Arg) -> Option<Vec<Term>> {

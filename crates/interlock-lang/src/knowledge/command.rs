@@ -29,14 +29,14 @@ static PROGRAMS: LazyLock<Programs> =
 /// As many words of a command as are looked at.
 const MOST_WORDS: usize = 64;
 
-/// Whether a command changes anything outside: the command itself, and its arguments where they are a list.
-pub(super) fn change(command: &Term, arguments: Option<&Arg>) -> Change {
+/// Whether a command changes anything outside: the command itself, and what is handed over behind it.
+pub(super) fn change(command: &Term, arguments: &[Arg]) -> Change {
     let sends = spelled(command, arguments).split(['&', '|', ';', '\n']).any(sends);
     if sends { Change::Unknown } else { Change::None }
 }
 
 /// The program that a command runs and that may change what calls share, in ways that nobody here sees; `None` where it only asks.
-pub(super) fn unseen(command: &Term, arguments: Option<&Arg>) -> Option<Name> {
+pub(super) fn unseen(command: &Term, arguments: &[Arg]) -> Option<Name> {
     let text = spelled(command, arguments);
     // What is written by a redirection is written, whoever says it; `2>&1` and `2>/dev/null` are none.
     let redirects = text.replace("2>&1", "").replace("2>/dev/null", "").contains('>');
@@ -47,17 +47,35 @@ pub(super) fn unseen(command: &Term, arguments: Option<&Arg>) -> Option<Name> {
     Some(if program.contains('?') { "" } else { program }.into())
 }
 
-/// The command and its arguments, as one would type them.
-fn spelled(command: &Term, arguments: Option<&Arg>) -> String {
+/// The command and its arguments, as one would type them: a list of all words, a list behind the program, or one text behind the other.
+fn spelled(command: &Term, arguments: &[Arg]) -> String {
     let mut text = String::new();
-    spell(command, &mut text);
-    if let Some(Shape::List(items)) = arguments.map(|arguments| &arguments.shape) {
-        for item in items.iter().take(MOST_WORDS) {
+    let items = match arguments {
+        [Arg { shape: Shape::List(items), .. }, ..] => items.as_slice(),
+        [_, Arg { shape: Shape::List(items), .. }, ..] => {
+            spell(command, &mut text);
+            items.as_slice()
+        }
+        [_, behind @ ..] if matches!(behind.first().map(|first| &first.shape), Some(Shape::Text(_))) => {
+            spell(command, &mut text);
+            behind
+        }
+        _ => {
+            spell(command, &mut text);
+            &[]
+        }
+    };
+    for item in items.iter().take(MOST_WORDS) {
+        // How it is run, and who is told about its end, are no words of it.
+        if matches!(item.shape, Shape::Object(_) | Shape::Function { .. }) {
+            continue;
+        }
+        if !text.is_empty() {
             text.push(' ');
-            match &item.shape {
-                Shape::Text(parts) => parts.iter().for_each(|part| spell(part, &mut text)),
-                _ => spell(&item.term, &mut text),
-            }
+        }
+        match &item.shape {
+            Shape::Text(parts) => parts.iter().for_each(|part| spell(part, &mut text)),
+            _ => spell(&item.term, &mut text),
         }
     }
     text
@@ -105,7 +123,7 @@ mod tests {
     use super::*;
 
     fn check(command: &str, expected: Change) {
-        assert_eq!(change(&Term::Literal(command.into()), None), expected, "{command}");
+        assert_eq!(change(&Term::Literal(command.into()), &[]), expected, "{command}");
     }
 
     #[test]
@@ -131,7 +149,7 @@ mod tests {
     }
 
     fn check_unseen(command: &str, expected: Option<&str>) {
-        assert_eq!(unseen(&Term::Literal(command.into()), None).as_deref(), expected, "{command}");
+        assert_eq!(unseen(&Term::Literal(command.into()), &[]).as_deref(), expected, "{command}");
     }
 
     #[test]
@@ -152,14 +170,30 @@ mod tests {
         check_unseen("osascript -e 'tell application'", Some("osascript"));
         check_unseen("cd /srv && /usr/bin/git commit -m x", Some("git"));
         check_unseen("cat a.txt > b.txt", Some("cat"));
-        assert_eq!(unseen(&Term::Unknown, None).as_deref(), Some(""), "which program it is is not known");
+        assert_eq!(unseen(&Term::Unknown, &[]).as_deref(), Some(""), "which program it is is not known");
+    }
+
+    #[test]
+    fn words_are_handed_over_in_a_list_or_one_by_one() {
+        let word = |word: &str| Arg {
+            term: Term::Literal(word.into()),
+            values: vec![],
+            shape: Shape::Text(vec![Term::Literal(word.into())]),
+        };
+        let git = Term::Literal("git".into());
+        assert_eq!(unseen(&git, &[word("git"), word("status")]), None);
+        assert_eq!(unseen(&git, &[word("git"), word("commit")]).as_deref(), Some("git"));
+        let list = |words: Vec<Arg>| Arg { term: Term::Unknown, values: vec![], shape: Shape::List(words) };
+        assert_eq!(unseen(&git, &[word("git"), list(vec![word("status")])]), None);
+        assert_eq!(unseen(&Term::Unknown, &[list(vec![word("git"), word("status")])]), None);
+        assert_eq!(change(&Term::Unknown, &[list(vec![word("git"), word("push")])]), Change::Unknown);
     }
 
     #[test]
     fn what_is_put_together_is_read_as_far_as_it_is_written() {
         let push =
             Term::Join(vec![Term::Literal("git -C ".into()), Term::Unknown, Term::Literal(" push".into())]);
-        assert_eq!(change(&push, None), Change::Unknown);
-        assert_eq!(change(&Term::Unknown, None), Change::None);
+        assert_eq!(change(&push, &[]), Change::Unknown);
+        assert_eq!(change(&Term::Unknown, &[]), Change::None);
     }
 }

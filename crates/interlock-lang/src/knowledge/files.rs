@@ -89,6 +89,15 @@ pub(super) fn file(scene: &Scene<'_>, entry: &Entry, body: &mut Body<'_>) {
             let (to, outcome) = (Resource::File(to), scene.take_into());
             body.push(Op::Write { to, from: vec![content], mode, outcome, via });
         }
+        Do::RewriteFile => {
+            let content = body.declare("content", Origin::Step);
+            body.push(Op::look(content, Resource::File(at.clone()), Aspect::Content, None));
+            let mut written = from(scene, entry);
+            written.push(content);
+            let mode = entry.mode.map_or(WriteMode::Blind, mode);
+            let (to, outcome) = (Resource::File(at), scene.take_into());
+            body.push(Op::Write { to, from: written, mode, outcome, via });
+        }
         _ => {
             // A name of its own beside the file, bound so that both steps mean the same one.
             let temp = body.declare("temp", Origin::Step);

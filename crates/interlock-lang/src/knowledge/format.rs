@@ -44,7 +44,7 @@ pub(super) struct LibraryText {
     pub(super) inside: BTreeMap<String, String>,
     /// Exports that are objects or types, and what they are.
     pub(super) types: BTreeMap<String, String>,
-    /// Functions and constructors.
+    /// Functions and constructors; `read_*` is any that begins so.
     pub(super) exports: BTreeMap<String, toml::Value>,
 }
 
@@ -74,7 +74,8 @@ pub(super) struct KindText {
     pub(super) transparent: Option<bool>,
     /// How a write through it meets others, whatever its methods say: a file that was opened exclusively.
     pub(super) mode: Option<Mode>,
-    /// Its methods. The empty one is a call of the object itself, `new` its construction; `*.create` is any path that ends so.
+    /// Its methods. The empty one is a call of the object itself, `new` its construction; `*.create` is any path that ends so, `get_*` any
+    /// name that begins so.
     pub(super) methods: BTreeMap<String, toml::Value>,
     /// Its members that are objects; `*` for any.
     pub(super) members: BTreeMap<String, MemberText>,
@@ -90,6 +91,8 @@ pub(super) struct KindText {
     pub(super) items: Option<String>,
     /// The statements that such an object comes from: it is saved to the row that they found.
     pub(super) found_by: Option<String>,
+    /// What a class says of itself where each write of its rows demands the version that was read, and raises it.
+    pub(super) versioned: Option<String>,
 }
 
 /// A member of an object.
@@ -127,7 +130,7 @@ pub(super) struct Entry {
     pub(super) when: BTreeMap<Place, Test>,
     /// The step.
     pub(super) r#do: Do,
-    /// The file, key, text or stream that it is about.
+    /// The file, key, text or stream that it is about; of a request, which record of the service.
     pub(super) at: Option<Place>,
     /// What takes the place of what: the new name.
     pub(super) to: Option<Place>,
@@ -209,6 +212,8 @@ pub(super) enum Do {
     CopyFile,
     /// Writes beside the file, then takes its place.
     ReplaceFile,
+    /// Reads the file, and writes back what has become of that; what runs in between is the library's own.
+    RewriteFile,
     /// A file that nobody else has the name of.
     FreshFile,
     ReadKey,

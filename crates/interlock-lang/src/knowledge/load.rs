@@ -19,17 +19,16 @@ impl Knowledge {
         let Split { now, later } = Split::of(text);
         self.add(&now)?;
         for (name, text) in later {
-            let table = Table::later(text);
             let of = |start: &str, end: &str| {
                 let name = name.strip_prefix(start)?.strip_suffix(end)?;
                 Some(name.trim_matches('"').to_owned())
             };
             if let Some(library) = of("library.", ".exports") {
-                self.libraries.entry(library).or_default().exports = table;
+                self.libraries.entry(library).or_default().exports.later(text);
             } else if let Some(kind) = of("kind.", ".methods") {
-                self.kinds.entry(kind).or_default().methods = table;
+                self.kinds.entry(kind).or_default().methods.later(text);
             } else {
-                self.unknown = table;
+                self.unknown.later(text);
             }
         }
         Ok(())
@@ -88,6 +87,7 @@ impl Knowledge {
         kind.below = text.below.or(kind.below);
         kind.items = text.items.or(kind.items.take());
         kind.found_by = text.found_by.or(kind.found_by.take());
+        kind.versioned = text.versioned.or(kind.versioned.take());
         kind.connection.extend(text.connection);
         kind.members.extend(text.members);
         kind.clauses.extend(text.clauses);
@@ -157,7 +157,7 @@ impl Knowledge {
 }
 
 impl Library {
-    /// An export's entries, its own or those of a library that it is like.
+    /// An export's entries, its own or those of a library that it is like; else those of all exports that begin as it does.
     pub(super) fn entries<'k>(&'k self, knowledge: &'k Knowledge, path: &str) -> Option<&'k [Entry]> {
         let mut library = self;
         // As many as there are libraries would be a circle.
@@ -165,9 +165,12 @@ impl Library {
             if let Some(entries) = library.exports.get(path) {
                 return Some(entries);
             }
-            library = knowledge.libraries.get(library.like.as_ref()?)?;
+            let Some(like) = library.like.as_ref().and_then(|like| knowledge.libraries.get(like)) else {
+                break;
+            };
+            library = like;
         }
-        None
+        self.exports.get_by_start(path).map(Vec::as_slice)
     }
 }
 

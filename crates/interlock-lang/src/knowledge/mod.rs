@@ -38,6 +38,9 @@ use crate::{Call, Frontend, Kind, Outcome, Tables};
 pub use format::Engine;
 pub use sql::{Seen, tables_of};
 
+/// How an object's method is called that reads an entry.
+const ENTRY: &str = "__getitem__";
+
 /// What is known of libraries.
 #[derive(Debug, Default)]
 pub struct Knowledge {
@@ -124,6 +127,18 @@ impl Knowledge {
     #[must_use]
     pub fn knows(&self, library: &str) -> bool {
         self.library(library).is_some()
+    }
+
+    /// Whether objects of a kind have entries that the library keeps: `shelf[name]`.
+    pub(crate) fn keeps_entries(&self, kind: &str) -> bool {
+        self.object(kind).is_some_and(|object| object.method(ENTRY).is_some())
+    }
+
+    /// Whether any object that a library makes has such entries.
+    pub(crate) fn may_keep_entries(&self, library: &str) -> bool {
+        let Some(library) = self.library(library) else { return false };
+        let made = library.exports.all().values().flatten().filter_map(|entry| entry.result.as_deref());
+        made.chain(library.types.values().map(String::as_str)).any(|kind| self.keeps_entries(kind))
     }
 
     /// What is made where something of a kind is constructed: the row of a model.

@@ -34,6 +34,7 @@ pub(super) struct Definition {
     pub(super) below: Option<bool>,
     pub(super) items: Option<String>,
     pub(super) found_by: Option<String>,
+    pub(super) versioned: Option<String>,
 }
 
 /// A type and those that it is like, nearest first.
@@ -113,6 +114,10 @@ impl<'k> Object<'k> {
         self.first(|definition| definition.found_by.as_deref())
     }
 
+    pub(super) fn versioned(&self) -> Option<&'k str> {
+        self.first(|definition| definition.versioned.as_deref())
+    }
+
     pub(super) fn connection(&self) -> &'k [String] {
         self.first(|definition| Some(definition.connection.as_slice()).filter(|names| !names.is_empty()))
             .unwrap_or_default()
@@ -138,10 +143,14 @@ impl<'k> Object<'k> {
         self.first(|definition| definition.via).is_some_and(|way| way != Way::Handed)
     }
 
-    /// What a method does: by its own name, else by the end of a longer one.
+    /// What a method does: by its own name, else by the end of a longer one, else by how it begins.
     pub(super) fn method(&self, name: &str) -> Option<&'k [Entry]> {
         let by = |name: &str| self.first(|definition| definition.methods.get(name)).map(Vec::as_slice);
-        by(name).or_else(|| by(&format!("*.{}", name.rsplit_once('.')?.1)))
+        let by_start = || self.first(|definition| definition.methods.get_by_start(name)).map(Vec::as_slice);
+        let end = || by(&format!("*.{}", name.rsplit_once('.')?.1));
+        // A name of the protocol of the language is no business of the library: `__enter__`, `new`, a call of the object.
+        let is_plain = !name.is_empty() && name != "new" && !name.starts_with("__");
+        by(name).or_else(end).or_else(|| by_start().filter(|_| is_plain))
     }
 
     /// What a member is.

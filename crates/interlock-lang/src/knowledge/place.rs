@@ -25,7 +25,7 @@ enum Start {
     Argument(usize),
     /// `1+`: this and all further arguments, as a list.
     Rest(usize),
-    /// `last`: the last argument.
+    /// `last`: the last argument; `last.flag`: the argument of that name, since those by name come last.
     Last,
     /// `self`: the object.
     Receiver,
@@ -142,7 +142,12 @@ impl Route {
         };
         let mut arg = match &self.start {
             Start::Argument(at) => Cow::Borrowed(arguments.get(*at)?),
-            Start::Last => Cow::Borrowed(arguments.last()?),
+            // Members of it are arguments that are handed over by name, and what is handed over by its place has none.
+            Start::Last if self.steps.is_empty() => Cow::Borrowed(arguments.last()?),
+            Start::Last => {
+                let named = |arg: &&Arg| matches!(arg.shape, Shape::Object(_) | Shape::Choice(_));
+                Cow::Borrowed(arguments.last().filter(named)?)
+            }
             Start::Rest(from) => Cow::Owned(rest(arguments, *from)?),
             Start::Made(at) => Cow::Borrowed(scene.kind?.made.last()?.arguments.get(*at)?),
             Start::MadeRest(from) => Cow::Owned(rest(&scene.kind?.made.last()?.arguments, *from)?),

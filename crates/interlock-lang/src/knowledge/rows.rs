@@ -1,6 +1,6 @@
 //! Statements on rows: as text, as filters, or of an object that was read before.
 
-use interlock_model::ir::{Block, Body, Comparator, Op, Origin, Term, Value, WriteMode};
+use interlock_model::ir::{Block, Body, Comparator, Condition, Op, Origin, Term, Value, WriteMode};
 
 use crate::{Arg, Shape};
 
@@ -169,11 +169,16 @@ pub(super) fn rows(scene: &Scene<'_>, entry: &Entry, body: &mut Body<'_>) {
         },
         None => {}
     }
-    if let Some((field, place)) = &entry.unchanged
-        && find(scene, Some(place)).is_some()
-    {
-        let column = field.as_str().into();
-        statement.demands.push(Demand { column, how: Comparator::Other, with: Term::Unknown });
+    let unchanged =
+        entry.unchanged.as_ref().and_then(|(field, place)| Some((field, find(scene, Some(place))?)));
+    let is_guarded = unchanged.is_some();
+    if let Some((field, was)) = unchanged {
+        // A text says in the store's own words what must hold; anything else is what the field must still be.
+        let (how, with) = match was.shape {
+            Shape::Text(_) => (Comparator::Other, Term::Unknown),
+            _ => (Comparator::Equal, scene.name_of(&was)),
+        };
+        statement.demands.push(Demand { column: field.as_str().into(), how, with });
     }
     if let Some(columns) = find(scene, entry.columns.as_ref()) {
         statement.columns = filter::columns_of(scene, &columns);
@@ -217,12 +222,24 @@ pub(super) fn rows(scene: &Scene<'_>, entry: &Entry, body: &mut Body<'_>) {
     if verb == Verb::Insert && entry.mode == Some(Mode::Ensure) {
         statement.conflict = Conflict::Ignore;
     }
-    let into = scene.take_into();
     // One that names a row and nothing else fails only if there is no such row.
-    let refused = into.filter(|_| entry.fails && statement.demands.len() > 1);
+    let may_fail = entry.fails && (statement.demands.len() > 1 || is_guarded);
+    let into = if may_fail { Some(scene.result(body, "outcome")) } else { scene.take_into() };
+    let refused = into.filter(|_| may_fail);
     statement.emit(scene.call.surroundings, body, into, scene.via());
     if let Some(outcome) = refused {
         body.check([outcome], |_| {}, |body| body.throw());
+    }
+}
+
+/// What a row that is written back must still be, where its class says that each write counts a version on.
+fn version_of(scene: &Scene<'_>, statement: &Statement) -> Condition {
+    let is_versioned = scene.object().and_then(|object| object.versioned()).is_some_and(|member| {
+        matches!(&statement.table, Term::Literal(class) if scene.call.surroundings.says_of_class(class, member))
+    });
+    match is_versioned {
+        true => Condition::on("version", Comparator::Equal, Term::Unknown),
+        false => Condition::default(),
     }
 }
 
@@ -243,7 +260,8 @@ pub(super) fn save(scene: &Scene<'_>, entry: &Entry, body: &mut Body<'_>) {
     if let Some(set) = find(scene, entry.set.as_ref()) {
         if let Some((statement, _)) = read {
             let sets = filter::sets(scene, &set);
-            statement.change(sets, scene.own_id(), body, scene.take_into(), scene.boxed_via());
+            let condition = version_of(scene, &statement);
+            statement.change(sets, condition, scene.own_id(), body, scene.take_into(), scene.boxed_via());
         }
         return;
     }

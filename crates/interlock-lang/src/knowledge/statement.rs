@@ -254,17 +254,18 @@ impl Statement {
         self.put(key, condition, body, into, via);
     }
 
-    /// Writes columns of the rows that it has found: by what they are, whatever it found them by.
+    /// Writes columns of the rows that it has found: by what they are, whatever it found them by, and where a condition still holds.
     pub(super) fn change(
         self,
         sets: Vec<Set>,
+        condition: Condition,
         own_id: Option<Term>,
         body: &mut Body<'_>,
         into: Option<Value>,
         via: Option<Box<Via>>,
     ) {
         let key = self.known_key(own_id);
-        Self { sets, ..self }.put(key, Condition::default(), body, into, via);
+        Self { sets, ..self }.put(key, condition, body, into, via);
     }
 
     fn put(

@@ -13,25 +13,37 @@ type Entries = FxHashMap<String, Vec<Entry>>;
 /// The entries of one table of an effects file.
 #[derive(Debug, Default)]
 pub(super) struct Table {
-    /// What is read when it is asked for.
-    text: &'static str,
+    /// What is read when it is asked for; what a later text says wins over what was there.
+    texts: Vec<&'static str>,
     read: OnceLock<Entries>,
 }
 
 impl Table {
-    /// A table that is read later. One that is not right is empty then; a test reads all of ours.
-    pub(super) fn later(text: &'static str) -> Self {
-        Self { text, read: OnceLock::new() }
+    /// Adds what is read later. What is not right says nothing then; a test reads all of ours.
+    pub(super) fn later(&mut self, text: &'static str) {
+        self.texts.push(text);
     }
 
     pub(super) fn get(&self, name: &str) -> Option<&Vec<Entry>> {
         self.all().get(name)
     }
 
+    /// The entry for all names that begin as this one does: `get_*`. The longest beginning counts.
+    pub(super) fn get_by_start(&self, name: &str) -> Option<&Vec<Entry>> {
+        let begins = |key: &str| key.strip_suffix('*').is_some_and(|start| name.starts_with(start));
+        let found = self.all().iter().filter(|(key, _)| begins(key)).max_by_key(|(key, _)| key.len());
+        found.map(|(_, entries)| entries)
+    }
+
     pub(super) fn all(&self) -> &Entries {
         self.read.get_or_init(|| {
-            let texts = toml::from_str(self.text).unwrap_or_default();
-            entries("", texts, &Entries::default()).unwrap_or_default()
+            let mut all = Entries::default();
+            for text in &self.texts {
+                let texts = toml::from_str(text).unwrap_or_default();
+                let added = entries("", texts, &all).unwrap_or_default();
+                all.extend(added);
+            }
+            all
         })
     }
 

@@ -5,7 +5,7 @@
 //! 3. [`tools`] finds the handlers.
 //! 4. The [evaluator](crate::eval) answers what the things are that calls name.
 //! 5. `rewrite` replaces the calls of each function, several functions side by side. A file each knows one kind of call: the program's own functions
-//!    (`calls`), properties that run code (`getters`), maps and lists (`collections`), requests that a helper makes for its caller (`requests`), wrappers
+//!    (`calls`), properties that run code (`getters`), maps and lists (`collections`), entries of what a library keeps (`kept`), requests that a helper makes for its caller (`requests`), wrappers
 //!    that hand their arguments on to a library (`forward`, `handed`), clients of unknown services, by the names of their methods (`remote`). `tables`
 //!    collects the tables that the sources declare. `waits` removes suspensions at which nobody else can run.
 //! 6. `members` notes what functions put together, hand over and give back, for whoever takes it apart.
@@ -17,6 +17,7 @@ mod constants;
 pub(crate) mod flat;
 mod getters;
 mod interfaces;
+mod kept;
 mod named;
 
 mod calls;
@@ -98,8 +99,11 @@ pub(crate) fn link(
     passed::put(&mut flat, passed);
 
     let index = Index::of(&flat, &functions, knowledge.tables().builtin());
-    let engine = knowledge.engine_of(&names.libraries());
-    let world = || World::new(&flat, &index, &namespaces, knowledge, semantics).with_engine(engine);
+    let libraries = names.libraries();
+    let engine = knowledge.engine_of(&libraries);
+    let keeps_entries = libraries.iter().any(|library| knowledge.may_keep_entries(library));
+    let world =
+        || World::new(&flat, &index, &namespaces, knowledge, semantics).with_libraries(engine, keeps_entries);
     let tables = tables::of(&Evaluator::new(&world()), &schemas);
     let world = world().with_keys(tables::keys(&tables));
     let bare_maps = if semantics.bare_maps { bare_maps(&world, &functions) } else { HashSet::default() };

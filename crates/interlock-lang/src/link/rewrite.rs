@@ -50,6 +50,7 @@ impl<'f> Rewriter<'_, 'f> {
                 effect.op,
                 Op::Call { callee: Callee::Pending(_) | Callee::Value(_), .. } | Op::Check { .. }
             ) || self.names_getter(&effect.op)
+                || self.may_be_kept(&effect.op)
         };
         if !block.iter().any(may_become_several) {
             block.iter_mut().for_each(|effect| self.step(effect));
@@ -107,6 +108,9 @@ impl<'f> Rewriter<'_, 'f> {
                 }
             }
             ref op => {
+                if self.run_entry(&effect, out) {
+                    return;
+                }
                 if let Some(op) = self.run_named(op) {
                     out.push(Effect { span: effect.span, op });
                     return;

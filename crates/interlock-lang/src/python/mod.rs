@@ -2,7 +2,7 @@
 //!
 //! `depth.rs` bounds what nests before anything recurses over it, `parse.rs` is the only file that names the parser's entry points,
 //! `bind.rs` finds out what names mean, `lower/` turns a syntax tree into a [`Module`], `resolve/` says where imports lead and which
-//! versions of the SDKs a tree asks for; `effects.toml` says what libraries do.
+//! versions of the SDKs a tree asks for; `effects.toml` and `effects/` say what libraries do.
 
 mod bind;
 mod depth;
@@ -25,6 +25,24 @@ fn tables() -> &'static Tables {
 
 const TABLE_TEXTS: &[&str] =
     &[include_str!("sdk.toml"), include_str!("builtins.toml"), include_str!("lexicon.toml")];
+
+/// What libraries do, in a file for each field: first the language's own and those that nearly every server has.
+macro_rules! effects {
+    ($($file:literal),+) => {
+        const EFFECTS: &str = concat!($(include_str!($file)),+);
+        #[cfg(test)]
+        pub(crate) const EFFECT_TEXTS: &[&str] = &[$(include_str!($file)),+];
+    };
+}
+
+effects!(
+    "effects.toml",
+    "effects/runtime.toml",
+    "effects/documents.toml",
+    "effects/stores.toml",
+    "effects/cloud.toml",
+    "effects/services.toml"
+);
 
 /// Whether the language itself offers something under a name.
 fn is_builtin(name: &str) -> bool {
@@ -55,7 +73,7 @@ impl Frontend for Python {
     }
 
     fn effects(&self) -> &'static str {
-        include_str!("effects.toml")
+        EFFECTS
     }
 
     fn tables(&self) -> &'static Tables {

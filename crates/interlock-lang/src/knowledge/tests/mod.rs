@@ -9,6 +9,7 @@ mod files;
 mod locks;
 mod mappers;
 mod outside;
+mod python;
 mod script;
 mod stores;
 mod whole;
