@@ -206,6 +206,8 @@ pub struct Outcome {
     pub program: Option<Name>,
     /// Whether it sends a request of which it is not known what it changes: neither its method nor its address may be missing.
     pub open_request: bool,
+    /// Whether what it gives is an answer of a service, of which no more is known than that.
+    pub answer: bool,
 }
 
 impl Kind {

@@ -172,7 +172,7 @@ impl<'f> World<'f> {
 
     /// What the knowledge said of a call. Most calls have no outcome to speak of, and share it.
     pub(super) fn share(&self, outcome: Outcome) -> Arc<Outcome> {
-        let says_nothing = outcome.kind.is_none() && outcome.parameters.is_empty();
+        let says_nothing = outcome.kind.is_none() && outcome.parameters.is_empty() && !outcome.answer;
         if says_nothing { self.nothing.clone() } else { outcome.into() }
     }
 }

@@ -300,10 +300,7 @@ impl<'f> Evaluator<'_, 'f> {
                     return argument.map_or(AbstractValue::Unknown, |arg| self.arg(within, arg));
                 }
                 match self.outcome(number) {
-                    Some(outcome) => outcome
-                        .kind
-                        .clone()
-                        .map_or(AbstractValue::Unknown, |kind| AbstractValue::Kind(Arc::new(kind))),
+                    Some(outcome) => given_by(&outcome),
                     None if library.is_empty() => match argument.map(|arg| self.arg(within, arg)) {
                         // `sorted(folder.iterdir())`: the same entries.
                         Some(AbstractValue::Kind(list))
@@ -329,10 +326,9 @@ impl<'f> Evaluator<'_, 'f> {
             {
                 bound.clone()
             }
-            Reached::Method(..) => match self.outcome(number).and_then(|outcome| outcome.kind.clone()) {
-                Some(kind) => AbstractValue::Kind(Arc::new(kind)),
-                None => AbstractValue::Unknown,
-            },
+            Reached::Method(..) => {
+                self.outcome(number).map_or(AbstractValue::Unknown, |outcome| given_by(&outcome))
+            }
             Reached::Collection(Some(_), receiver, name)
                 if let AbstractValue::Kind(list) = self.path(FunctionId(site.within), receiver)
                     && let Some(entry) = self.knowledge.entry_of(&list) =>
@@ -422,4 +418,13 @@ fn names(fields: &[Field]) -> Option<String> {
         joined.push_str(name);
     }
     Some(joined)
+}
+
+/// What a call of a library gives.
+fn given_by<'f>(outcome: &Outcome) -> AbstractValue<'f> {
+    match &outcome.kind {
+        Some(kind) => AbstractValue::Kind(Arc::new(kind.clone())),
+        None if outcome.answer => AbstractValue::Foreign,
+        None => AbstractValue::Unknown,
+    }
 }

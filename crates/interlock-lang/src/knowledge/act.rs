@@ -14,6 +14,7 @@ use super::{
     place::Place,
     rows,
     scene::Scene,
+    service,
 };
 
 pub(super) fn act(scene: &Scene<'_>, entry: &Entry, outcome: &mut Outcome, body: &mut Body<'_>) {
@@ -62,17 +63,25 @@ pub(super) fn act(scene: &Scene<'_>, entry: &Entry, outcome: &mut Outcome, body:
             guard::transaction(scene, entry, outcome, body);
         }
         Do::External => external(scene, entry, outcome, body),
+        Do::Request => service::request(scene, entry, outcome, body),
         Do::HandOver => {
             let handed = find(scene, entry.at.as_ref()).and_then(|arg| scene.kind_of(&arg));
             // A statement goes over the connection that it is handed to.
             let handed = handed.map(|kind| Kind { via: kind.via.clone().or_else(|| scene.via()), ..kind });
-            let sent = match (handed, scene.receiver) {
-                (Some(kind), Some(receiver)) => apply::sent(scene, &kind, receiver, body),
+            let method = entry.call.as_deref();
+            // A command goes to whoever sends it; a method is called on what is handed over.
+            let handed_at = || path_at(scene, entry.at.as_ref()).unwrap_or_else(|| AccessPath::global(""));
+            let receiver = if method.is_some() { Some(handed_at()) } else { scene.receiver.cloned() };
+            let sent = match (handed, receiver) {
+                (Some(kind), Some(receiver)) => apply::sent(scene, &kind, &receiver, method, body),
                 _ => None,
             };
             match sent {
                 Some(sent) => {
                     outcome.kind = sent.kind;
+                    outcome.parameters.extend(sent.parameters);
+                    outcome.guessed |= sent.guessed;
+                    outcome.answer |= sent.answer;
                     outcome.open_request |= sent.open_request;
                     scene.take_into();
                 }
@@ -214,13 +223,17 @@ fn named(scene: &Scene<'_>, arg: &Arg) -> Option<Vec<Term>> {
     }
 }
 
+/// Whether a member of what a request is handed says which one it is about.
+pub(super) fn says_which(name: &str) -> bool {
+    NAMES.iter().any(|end| name.to_lowercase().ends_with(end))
+}
+
 /// Which one a request is about, by the members of what it is handed that say so: one address is not that of another.
-fn which(arg: &Arg) -> Option<Vec<Term>> {
+pub(super) fn which(arg: &Arg) -> Option<Vec<Term>> {
     let Shape::Object(members) = &arg.shape else { return None };
-    let says = |name: &str| NAMES.iter().any(|end| name.to_lowercase().ends_with(end));
     let mut named: Vec<(&str, Term)> = members
         .iter()
-        .filter(|(name, _)| says(name))
+        .filter(|(name, _)| says_which(name))
         .map(|(name, member)| (&**name, super::scene::term_of(member)))
         .collect();
     named.sort_by(|one, other| one.0.cmp(other.0));

@@ -9,7 +9,9 @@ use crate::{Arg, Call, Kind, Made, Outcome, Shape, Target};
 use super::{
     Knowledge, Library, act, chain,
     format::{Do, Entry, Retried},
+    load::ANY,
     object::Object,
+    path,
     place::last_step,
     scene::Scene,
 };
@@ -121,10 +123,26 @@ fn export(
     let synchronous = library.sync.as_deref().and_then(|end| path.strip_suffix(end));
     let (entries, callbacks) = match library.entries(knowledge, path) {
         Some(entries) => (entries, library.callbacks),
-        None => (library.entries(knowledge, synchronous?)?, false),
+        None => match synchronous.and_then(|path| library.entries(knowledge, path)) {
+            Some(entries) => (entries, false),
+            None => return common(knowledge, library, path, call, body),
+        },
     };
     let scene = Scene::new(knowledge, call, path.rsplit('.').next().unwrap_or(path), None);
     Some(case(&scene, entries, callbacks, body))
+}
+
+/// A call of an export of which nothing is said but what all of them have in common.
+fn common(
+    knowledge: &Knowledge,
+    library: &Library,
+    path: &str,
+    call: &Call<'_>,
+    body: &mut Body<'_>,
+) -> Option<Outcome> {
+    let scene = Scene::new(knowledge, call, path, None);
+    let entry = library.common(knowledge)?.iter().find(|entry| applies(entry, &scene))?;
+    Some(run(&scene, entry, library.callbacks, body))
 }
 
 fn method(
@@ -148,24 +166,42 @@ fn method(
     if object.clause(own).is_some() || object.ends_with(own) {
         return Some(clause(&scene, &object, body));
     }
-    let (first, rest) = own.split_once('.')?;
-    let member = knowledge.member(kind, receiver, first).filter(|_| depth < DEEPEST)?;
-    let inside = receiver.clone().field(first);
-    method(knowledge, &member, &inside, rest, call, body, depth + 1)
+    let inner = own.split_once('.').and_then(|(first, rest)| {
+        let member = knowledge.member(kind, receiver, first).filter(|_| depth < DEEPEST)?;
+        let inside = receiver.clone().field(first);
+        method(knowledge, &member, &inside, rest, call, body, depth + 1)
+    });
+    let common = || object.method(ANY)?.iter().find(|entry| applies(entry, &scene));
+    inner.or_else(|| common().map(|entry| run(&scene, entry, object.takes_callbacks(), body)))
 }
 
-/// What it does to send a command that was made before.
+/// What it does to send a command that was made before, or to hand a thing to the function that is called like its method:
+/// `setDoc(note, text)` for `note.set(text)`.
 pub(super) fn sent(
     scene: &Scene<'_>,
     kind: &Kind,
     receiver: &AccessPath,
+    name: Option<&str>,
     body: &mut Body<'_>,
 ) -> Option<Outcome> {
-    method(scene.knowledge, kind, receiver, "send", scene.call, body, 0)
+    let Some(name) = name else {
+        return method(scene.knowledge, kind, receiver, "send", scene.call, body, 0);
+    };
+    let arguments = scene.call.arguments.get(1..).unwrap_or_default();
+    let call = Call { arguments, ..scene.call.clone() };
+    let outcome = method(scene.knowledge, kind, receiver, name, &call, body, 0)?;
+    let behind = |(at, nth, kind): (usize, usize, Kind)| (at + 1, nth, kind);
+    Some(Outcome { parameters: outcome.parameters.into_iter().map(behind).collect(), ..outcome })
 }
 
 fn applies(entry: &Entry, scene: &Scene<'_>) -> bool {
-    entry.when.iter().all(|(place, test)| test.holds(place, scene))
+    let is_request = || {
+        // What nobody waits for only begins a request or is none, and what calls back does more than that.
+        scene.call.awaited
+            && !scene.call.arguments.iter().any(|arg| matches!(arg.shape, Shape::Function { .. }))
+    };
+    (entry.r#do != Do::Request || is_request())
+        && entry.when.iter().all(|(place, test)| test.holds(place, scene))
 }
 
 /// The first entry that is about the call. A known function that is called in no known way does nothing that is known.
@@ -273,6 +309,7 @@ fn result_kind(scene: &Scene<'_>, entry: &Entry, result: &str) -> Kind {
         _ => result.into(),
     };
     let subject = match (&entry.subject, &entry.table) {
+        _ if entry.under.is_some() => path::below(scene, entry),
         (Some(place), _) => {
             place.find(scene).map(|arg| match scene.kind_of(&arg).and_then(|kind| kind.subject) {
                 Some(subject) => subject,

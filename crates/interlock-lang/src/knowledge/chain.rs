@@ -2,7 +2,7 @@
 
 use interlock_model::ir::{AccessPath, Aspect, Body, Comparator, Name, Root, Term, Via};
 
-use crate::{Arg, Kind, Shape};
+use crate::{Arg, Kind, Made, Shape};
 
 use super::{
     filter,
@@ -153,6 +153,17 @@ impl Chain<'_, '_> {
                 }
                 self.find(first);
                 self.columns(arguments.get(1..2).unwrap_or_default());
+            }
+            Clause::Constraints => {
+                for constraint in arguments.iter().skip(1) {
+                    let made = self.scene.kind_of(constraint).and_then(|kind| kind.made.last().cloned());
+                    match made {
+                        Some(Made { by, arguments }) if &*by == "where" => self.filter(&arguments),
+                        // An order, a limit, a place to begin at.
+                        Some(Made { by, .. }) if !matches!(&*by, "and" | "or") => {}
+                        _ => self.statement.unreadable = true,
+                    }
+                }
             }
             Clause::FindId => {
                 self.by_id(first);

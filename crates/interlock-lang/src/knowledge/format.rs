@@ -87,12 +87,24 @@ pub(super) struct KindText {
     pub(super) rows: Option<String>,
     /// Whether it is named by what it stands for and its own name behind that: what was listed of a folder.
     pub(super) below: Option<bool>,
+    /// Where a row is named by a path: how that path is divided into a table, a row of it and a column.
+    pub(super) path: Option<PathForm>,
     /// What its entries are, if it is a list of objects.
     pub(super) items: Option<String>,
     /// The statements that such an object comes from: it is saved to the row that they found.
     pub(super) found_by: Option<String>,
     /// What a class says of itself where each write of its rows demands the version that was read, and raises it.
     pub(super) versioned: Option<String>,
+}
+
+/// How a path names a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum PathForm {
+    /// Collections and documents by turns: the last part is the row.
+    Document,
+    /// Members of members, of which nobody says where the rows begin: the last part that is not written out is the row.
+    Tree,
 }
 
 /// A member of an object.
@@ -193,6 +205,11 @@ pub(super) struct Entry {
     pub(super) result: Option<String>,
     /// What the result stands for; else what the object stands for. Of a statement without one, the table by the value that names it.
     pub(super) subject: Option<Place>,
+    /// What the result stands for below that: a further part of a path, or several. Nothing else of `subject` counts then but what it
+    /// stands for.
+    pub(super) under: Option<Place>,
+    /// The method of the thing at `at` that is meant by handing it over; the arguments behind the first are those of the method.
+    pub(super) call: Option<String>,
     /// Steps that follow.
     pub(super) also: Vec<Entry>,
 }
@@ -254,6 +271,8 @@ pub(super) enum Do {
     /// Calls a function.
     Call,
     External,
+    /// Asks something of a service or changes it, as the words of the method say: `client.pages.update`.
+    Request,
     /// Does what sending the argument does: a command object.
     HandOver,
     Open,
@@ -327,6 +346,8 @@ pub(super) enum Clause {
     Total,
     /// The same of what a filter finds.
     FindTotal,
+    /// What it goes through, and behind that conditions, orders and limits, each made by a function of its own.
+    Constraints,
     /// In which order; where the greatest comes first, it may be the only one that is asked for.
     Order,
     /// At most so many.

@@ -8,6 +8,9 @@ use super::{
     table::{Split, Table},
 };
 
+/// The name of what is said of all exports, methods and libraries of which nothing else is.
+pub(super) const ANY: &str = "*";
+
 impl Knowledge {
     pub(super) fn load(&mut self, text: &str) -> Result<(), InvalidKnowledge> {
         self.add(text)?;
@@ -58,7 +61,10 @@ impl Knowledge {
 
     fn add_library(&mut self, name: &str, text: LibraryText) -> Result<(), InvalidKnowledge> {
         for also in text.also {
-            self.aliases.insert(also, name.to_owned());
+            match also.strip_suffix(ANY) {
+                Some(start) => self.families.push((start.to_owned(), name.to_owned())),
+                None => _ = self.aliases.insert(also, name.to_owned()),
+            }
         }
         let library = self.libraries.entry(name.to_owned()).or_default();
         library.like = text.like.or(library.like.take());
@@ -85,6 +91,7 @@ impl Knowledge {
         kind.mode = text.mode.or(kind.mode);
         kind.rows = text.rows.or(kind.rows.take());
         kind.below = text.below.or(kind.below);
+        kind.path = text.path.or(kind.path);
         kind.items = text.items.or(kind.items.take());
         kind.found_by = text.found_by.or(kind.found_by.take());
         kind.versioned = text.versioned.or(kind.versioned.take());
@@ -171,6 +178,11 @@ impl Library {
             library = like;
         }
         self.exports.get_by_start(path).map(Vec::as_slice)
+    }
+
+    /// The entries of an export of which nothing is said but what all of them have in common.
+    pub(super) fn common<'k>(&'k self, knowledge: &'k Knowledge) -> Option<&'k [Entry]> {
+        self.entries(knowledge, ANY)
     }
 }
 

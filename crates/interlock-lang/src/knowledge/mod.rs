@@ -2,7 +2,7 @@
 //!
 //! `format` is the file's form, `load` reads it and `table` what is in it of calls; `place` finds the parts of a call that an entry speaks of; `apply` finds the entry
 //! and `act` writes its steps down, with `files`, `rows` and `guard` for files, statements, and locks and transactions. Statements on rows come from SQL (`sql`), from objects
-//! (`filter`) or from chains of calls (`chain`); all become a `statement`.
+//! (`filter`) or from chains of calls (`chain`); all become a `statement`. Where a store has paths, `path` says which row is meant.
 
 mod format;
 mod load;
@@ -23,6 +23,8 @@ mod chain;
 mod filter;
 mod identity;
 mod isolation;
+mod path;
+mod service;
 mod sql;
 mod statement;
 mod typed;
@@ -36,6 +38,7 @@ use rustc_hash::FxHashMap;
 use crate::{Call, Frontend, Kind, Outcome, Tables};
 
 pub use format::Engine;
+pub(crate) use service::{Verb, verb_of};
 pub use sql::{Seen, tables_of};
 
 /// How an object's method is called that reads an entry.
@@ -47,6 +50,8 @@ pub struct Knowledge {
     libraries: FxHashMap<String, Library>,
     /// Other names of libraries.
     aliases: FxHashMap<String, String>,
+    /// The libraries that stand for all whose names begin so: `@aws-sdk/client-`.
+    families: Vec<(String, String)>,
     kinds: FxHashMap<String, object::Definition>,
     /// What objects probably are that go by a name.
     names: FxHashMap<String, String>,
@@ -159,7 +164,10 @@ impl Knowledge {
         {
             return self.kind(other, rest);
         }
-        let entries = library.entries(self, path)?;
+        // Of all that a library exports only what is called so is a client.
+        let is_client = || path.to_lowercase().ends_with("client");
+        let entries = library.entries(self, path);
+        let entries = entries.or_else(|| library.common(self).filter(|_| is_client()))?;
         entries.iter().find_map(|entry| entry.result.as_deref()).map(Kind::named)
     }
 
@@ -237,6 +245,9 @@ impl Knowledge {
     }
 
     fn library(&self, name: &str) -> Option<&Library> {
-        self.libraries.get(name).or_else(|| self.libraries.get(self.aliases.get(name)?))
+        let by =
+            |name: &str| self.libraries.get(name).or_else(|| self.libraries.get(self.aliases.get(name)?));
+        let family = || self.families.iter().find(|(start, _)| name.starts_with(start.as_str()));
+        by(name).or_else(|| by(&family()?.1))
     }
 }

@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 
 use super::{
     Knowledge,
-    format::{Clause, Engine, Entry, Holders, MemberText, Mode, Way},
+    format::{Clause, Engine, Entry, Holders, MemberText, Mode, PathForm, Way},
     table::Table,
 };
 
@@ -32,6 +32,7 @@ pub(super) struct Definition {
     pub(super) ends: Vec<String>,
     pub(super) rows: Option<String>,
     pub(super) below: Option<bool>,
+    pub(super) path: Option<PathForm>,
     pub(super) items: Option<String>,
     pub(super) found_by: Option<String>,
     pub(super) versioned: Option<String>,
@@ -104,6 +105,11 @@ impl<'k> Object<'k> {
 
     pub(super) fn is_below(&self) -> bool {
         self.first(|definition| definition.below).unwrap_or(false)
+    }
+
+    /// How the path that it stands for names a row.
+    pub(super) fn path(&self) -> Option<PathForm> {
+        self.first(|definition| definition.path)
     }
 
     pub(super) fn items(&self) -> Option<&'k str> {

@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-use interlock_model::ir::{AccessPath, Field, Name, Root, Term};
+use interlock_model::ir::{AccessPath, Field, Fresh, Name, Root, Term};
 use serde::{Deserialize, Deserializer, de::Error};
 
-use crate::{Arg, Shape};
+use crate::{Arg, Shape, Target};
 
 use super::scene::Scene;
 
@@ -39,10 +39,16 @@ enum Start {
     First(usize),
     /// `name`: the last step of the object's own path.
     Name,
+    /// `library`: who made the library that is called, or its name where it has no maker's.
+    Library,
+    /// `called`: what the function or method is called, without what leads to it.
+    Called,
     /// `new`: there if the call constructs.
     New,
     /// `awaited`: there if somebody waits for the call.
     Awaited,
+    /// `fresh`: a name that nobody else gives.
+    Fresh,
     /// `'text`: the text.
     Text(Name),
 }
@@ -101,8 +107,11 @@ impl Route {
             "subject" => Start::Subject,
             "last" => Start::Last,
             "name" => Start::Name,
+            "library" => Start::Library,
+            "called" => Start::Called,
             "new" => Start::New,
             "awaited" => Start::Awaited,
+            "fresh" => Start::Fresh,
             "made" => {
                 let at = parts.next().ok_or_else(bad)?;
                 match at.strip_suffix('+') {
@@ -155,9 +164,16 @@ impl Route {
             Start::Receiver => of(Term::Path(scene.receiver?.clone())),
             Start::Subject => of(scene.kind?.subject.clone()?),
             Start::Name => of(Term::Literal(last_name(scene.receiver?)?)),
+            Start::Library => {
+                let Target::Export { library, .. } = scene.call.target else { return None };
+                let name = library.trim_start_matches('@').split('/').next().unwrap_or(library);
+                of(Term::Literal(name.into()))
+            }
+            Start::Called => of(Term::Literal(scene.name.into())),
             Start::New if scene.call.construct => of(Term::Literal("new".into())),
             Start::Awaited if scene.call.awaited => of(Term::Literal("awaited".into())),
             Start::New | Start::Awaited => return None,
+            Start::Fresh => of(Term::Fresh(Fresh::Random)),
             Start::Text(text) => Cow::Owned(Arg {
                 term: Term::Literal(text.clone()),
                 values: vec![],

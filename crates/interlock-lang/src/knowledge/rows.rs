@@ -8,7 +8,7 @@ use super::{
     act::{aspect, find, from, mode},
     chain, filter,
     format::{Do, Entry, Mode},
-    guard,
+    guard, path,
     place::Place,
     scene::{Scene, text_of},
     sql::{self, Parameters, Said},
@@ -157,6 +157,24 @@ pub(super) fn rows(scene: &Scene<'_>, entry: &Entry, body: &mut Body<'_>) {
         _ => Verb::Read { aspect: aspect(entry), locking: false },
     };
     let mut statement = Statement::new(verb, table);
+    let named = path::named_by(scene, entry);
+    if let Some(named) = &named {
+        named.say(&mut statement);
+        let set = find(scene, entry.set.as_ref());
+        let paths = set.as_ref().map(|set| path::paths_in(entry, set)).unwrap_or_default();
+        for (path, value) in &paths {
+            let mut one = Statement::new(Verb::Update, Term::Unknown);
+            let named = named.below(path);
+            named.say(&mut one);
+            one.sets.push(Set::to_given(None, Term::Unknown, value.values.clone()));
+            named.narrow(&mut one);
+            one.emit(scene.call.surroundings, body, scene.take_into(), scene.via());
+        }
+        // Of an update of the whole store nothing says what else it is about.
+        if !paths.is_empty() || verb == Verb::Update && named.is_whole() {
+            return;
+        }
+    }
     let by_id = matches!(entry.r#do, Do::FindId | Do::UpdateId | Do::RemoveId);
     statement.unique = entry.unique || by_id;
     match find(scene, entry.filter.as_ref()) {
@@ -201,6 +219,9 @@ pub(super) fn rows(scene: &Scene<'_>, entry: &Entry, body: &mut Body<'_>) {
     }
     if let Some(whole) = find(scene, entry.from.as_ref()).filter(|_| entry.mode != Some(Mode::Atomic)) {
         statement.sets.push(Set::to_given(None, Term::Unknown, whole.values));
+    }
+    if let Some(named) = &named {
+        named.narrow(&mut statement);
     }
     if verb == Verb::Update && entry.mode == Some(Mode::Atomic) {
         let values = from(scene, entry);

@@ -412,10 +412,27 @@ impl Names {
             None if self.is_default(name) => return None,
             None => {}
         }
-        let mut all = self.all.get(space)?.iter();
-        let passed_on =
-            all.find_map(|(module, from)| self.export(self.resolved(*module, from).ok()?, name, depth));
-        passed_on.or_else(|| self.submodule(space, name).map(Meant::Whole))
+        let all = self.all.get(space)?;
+        let offered = |(module, from): &(usize, Name)| -> Option<Meant> {
+            self.export(self.resolved(*module, from).ok()?, name, depth)
+        };
+        let mut passed_on = None;
+        for meant in all.iter().filter_map(offered) {
+            match meant {
+                Meant::Library(..) => _ = passed_on.get_or_insert(meant),
+                own => return Some(own),
+            }
+        }
+        let passed_on = passed_on.or_else(|| self.submodule(space, name).map(Meant::Whole));
+        passed_on.or_else(|| Some(Meant::Library(self.passed_on_library(space)?, name.into())))
+    }
+
+    /// The library all of which a module passes on, if it is one: what the files of the tree do not offer comes from there.
+    fn passed_on_library(&self, space: usize) -> Option<Name> {
+        let all = self.all.get(space)?.iter();
+        let mut libraries = all.filter_map(|(module, from)| self.resolved(*module, from).err());
+        let library = libraries.next().filter(|library| !self.unresolved.borrow().contains(library))?;
+        libraries.next().is_none().then_some(library)
     }
 
     /// The namespace that is found by a name inside another one.

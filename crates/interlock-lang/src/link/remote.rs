@@ -6,22 +6,15 @@
 use interlock_model::ir::{AccessPath, Block, Change, Effect, FunctionId, Op, Term, Value};
 
 use super::rewrite::{Rewriter, Standing};
-use crate::{Arg, Shape, eval::bare, val::merge};
-
-/// How a call that asks begins.
-const ASKS: &[&str] = &["get", "retrieve", "fetch", "find", "list", "read", "show"];
-
-/// How a call that puts something in place begins.
-const PUTS: &[&str] = &["update", "put", "replace", "save", "edit", "modify", "set"];
-
-/// How a call that adds something begins.
-const ADDS: &[&str] = &["create", "add", "insert"];
+use crate::{
+    Arg, Shape,
+    eval::bare,
+    knowledge::{Verb, verb_of},
+    val::merge,
+};
 
 /// What a call is handed first that says how long it may take, and nothing of what it is about.
 const CONTEXTS: &[&str] = &["ctx", "context"];
-
-/// What says nothing of what a call is about: `getAllRules`, `updateRuleById`.
-const FILLERS: &[&str] = &["all", "one", "the", "single"];
 
 /// How members are called that say which one is meant, at the end of their names and in small letters.
 const NAMES: &[&str] = &["id", "key", "slug", "path", "range"];
@@ -47,7 +40,12 @@ impl<'f> Rewriter<'_, 'f> {
         if !waits || hands_function {
             return false;
         }
-        let Some((change, noun)) = told(name) else { return false };
+        let Some((verb, noun)) = verb_of(name) else { return false };
+        let change = match verb {
+            Verb::Asks => Change::None,
+            Verb::Puts => Change::Settled,
+            Verb::Adds => Change::Unknown,
+        };
         let asks = change == Change::None;
         // What nobody looks at was not asked for.
         if noun.is_empty() && !object.contains('.')
@@ -151,40 +149,6 @@ impl<'f> Rewriter<'_, 'f> {
     }
 }
 
-/// What a call does to what it is about, by its name: whether it asks, puts in place or adds.
-fn told(name: &str) -> Option<(Change, String)> {
-    let words = words(name);
-    let (verb, rest) = words.split_first()?;
-    let has = |verbs: &[&str]| verbs.contains(&&**verb);
-    let change = match () {
-        () if has(ASKS) => Change::None,
-        () if has(PUTS) => Change::Settled,
-        () if has(ADDS) => Change::Unknown,
-        () => return None,
-    };
-    let about = rest.iter().take_while(|word| *word != "by" && *word != "for");
-    let mut noun: String = about.filter(|word| !FILLERS.contains(&&***word)).map(String::as_str).collect();
-    if noun.len() > 3 && noun.ends_with('s') && !noun.ends_with("ss") {
-        noun.pop();
-    }
-    Some((change, noun))
-}
-
-/// The words of a name, in small letters.
-fn words(name: &str) -> Vec<String> {
-    let mut words: Vec<String> = vec![];
-    for letter in name.chars() {
-        match words.last_mut() {
-            Some(word) if letter.is_lowercase() || letter.is_ascii_digit() => word.push(letter),
-            _ if letter == '_' => words.push(String::new()),
-            Some(word) if word.is_empty() => word.extend(letter.to_lowercase()),
-            _ => words.push(letter.to_lowercase().collect()),
-        }
-    }
-    words.retain(|word| !word.is_empty());
-    words
-}
-
 /// What an argument is called.
 fn term_of(arg: &Arg) -> Term {
     match (&arg.term, &arg.shape) {
@@ -193,23 +157,5 @@ fn term_of(arg: &Arg) -> Term {
             parts => Term::Join(parts.to_vec()),
         },
         (term, _) => term.clone(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_name_says_what_is_asked_for_put_in_place_and_added() {
-        let told = |name: &str| told(name).map(|(change, noun)| format!("{change:?} {noun}"));
-        assert_eq!(told("getRules").as_deref(), Some("None rule"));
-        assert_eq!(told("get_all_rules").as_deref(), Some("None rule"));
-        assert_eq!(told("GetRuleByID").as_deref(), Some("None rule"));
-        assert_eq!(told("updateRule").as_deref(), Some("Settled rule"));
-        assert_eq!(told("retrieve").as_deref(), Some("None "));
-        assert_eq!(told("createRule").as_deref(), Some("Unknown rule"));
-        assert_eq!(told("address"), None);
-        assert_eq!(told("getter"), None);
     }
 }
