@@ -20,6 +20,8 @@ pub struct Semantics {
     pub lookup: Lookup,
     /// What the function is called that makes an object ready: `constructor`, `__init__`. `None` where there is no such function.
     pub constructor: Option<&'static str>,
+    /// What the method is called that runs where an object itself is called: `__call__`. `None` where objects cannot be called.
+    pub called: Option<&'static str>,
     /// The global by which a method names what is above its class: `super`.
     pub above: Option<&'static str>,
     /// The member by which a function says what it is called: `__name__`. `None` where that is not followed.

@@ -225,7 +225,7 @@ impl Evaluator<'_, '_> {
                 let Some(site) = self.flat.sites.get(*number as usize) else { return false };
                 let reached = self.reached(site);
                 match &reached {
-                    Reached::Class(_) => false,
+                    Reached::Class(_) | Reached::OneOfClasses(_) => false,
                     // What a library hands out is the caller's own: a row, a document, the text of a file.
                     Reached::Export(library, path) => {
                         !library.is_empty()

@@ -114,6 +114,8 @@ pub(crate) struct Head {
     pub(crate) parameters: usize,
     /// Whether it does more than compute: reads, writes, calls or waits.
     pub(crate) acts: bool,
+    /// Whether it writes or deletes something itself.
+    pub(crate) changes: bool,
     /// How many steps it has.
     pub(crate) steps: usize,
     /// How each of its values comes about, among those of all functions.
@@ -216,7 +218,16 @@ impl<'f> Index<'f> {
             }
             let (first, returned) = (index.definitions.len(), index.returns.len());
             index.definitions.resize_with(first + function.values.len(), Definition::default);
-            let mut walk = Walk { index: &mut index, id, first, returned, acts: false, steps: 0, depth: 0 };
+            let mut walk = Walk {
+                index: &mut index,
+                id,
+                first,
+                returned,
+                acts: false,
+                changes: false,
+                steps: 0,
+                depth: 0,
+            };
             for (at, value) in function.parameters.iter().enumerate() {
                 walk.define(*value, Definition::Parameter(at));
             }
@@ -224,7 +235,7 @@ impl<'f> Index<'f> {
                 walk.define(*value, Definition::Capture(at));
             }
             walk.block(&function.body);
-            let Walk { acts, steps, .. } = walk;
+            let Walk { acts, changes, steps, .. } = walk;
             let of_parameter = |parameter: &Value| {
                 about.locals.iter().find(|(local, _)| local == parameter).map(|(_, default)| default)
             };
@@ -242,6 +253,7 @@ impl<'f> Index<'f> {
                 captures: function.captures.len(),
                 parameters: function.parameters.len(),
                 acts,
+                changes,
                 steps,
                 definitions: first..index.definitions.len(),
                 returns: returned..index.returns.len(),
@@ -250,6 +262,7 @@ impl<'f> Index<'f> {
         index.classes_of(flat);
         index.variables_of(flat);
         index.sites_of(flat);
+        index.calls_back(flat, functions);
         index.names_of(flat, functions);
         index
     }
@@ -517,7 +530,7 @@ impl<'f> Index<'f> {
         }
         for (number, site) in (0_u32..).zip(&flat.sites) {
             if let Some(function) = site.function {
-                self.called(FunctionId(function), number);
+                self.add_caller(FunctionId(function), number);
                 continue;
             }
             let Some(callee) = &site.callee else { continue };
@@ -548,7 +561,7 @@ impl<'f> Index<'f> {
         }
         let bound = self.place(&name).and_then(|(_, known)| known.bound);
         if let Some(function) = bound.or_else(|| self.method(flat, &name)) {
-            self.called(function, number);
+            self.add_caller(function, number);
         } else if let Some(element) = element
             && let Some((collection, _)) = name.rsplit_once('.')
         {
@@ -561,7 +574,7 @@ impl<'f> Index<'f> {
         }
     }
 
-    fn called(&mut self, function: FunctionId, by: u32) {
+    pub(super) fn add_caller(&mut self, function: FunctionId, by: u32) {
         let callers = self.callers.entry(function).or_default();
         if callers.len() < REMEMBERED {
             callers.push(by);

@@ -103,6 +103,7 @@ pub(crate) fn apply_to<'f>(
         }
         Reached::Function(..)
         | Reached::Class(_)
+        | Reached::OneOfClasses(_)
         | Reached::Collection(..)
         | Reached::Member(..)
         | Reached::OneOf(..)

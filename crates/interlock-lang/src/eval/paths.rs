@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use interlock_model::ir::{AccessPath, FunctionId, Name, Root, Term};
+use interlock_model::ir::{AccessPath, FunctionId, Name, Root, Term, Value};
 
 use super::{
     context::Context,
@@ -10,6 +10,7 @@ use super::{
     index::{At, Definition},
     target::Reached,
     value::AbstractValue,
+    values::bare,
 };
 use crate::{Arg, Shape};
 
@@ -80,12 +81,8 @@ impl<'f> Evaluator<'_, 'f> {
         if let Some(whole) = place.strip_suffix("[]") {
             let variables = self.index.variables(whole).filter_map(|number| self.flat.variables.get(number));
             let written = variables
-                .filter_map(|variable| Some((FunctionId(variable.within), &variable.initial.as_ref()?.shape)))
-                .flat_map(|(within, shape)| match shape {
-                    Shape::Object(members) => Some(self.objects_in(within, members)),
-                    _ => None,
-                })
-                .flatten();
+                .filter_map(|variable| Some((FunctionId(variable.within), variable.initial.as_ref()?)))
+                .flat_map(|(within, written)| self.entries_of(within, written));
             let put = self.index.elements.get(whole).into_iter().flatten();
             let put = put.map(|(within, arg)| self.arg(*within, arg).seen_from_outside());
             found = AbstractValue::join([found].into_iter().chain(put).chain(written));
@@ -171,6 +168,7 @@ impl<'f> Evaluator<'_, 'f> {
     pub(crate) fn element(&self, of: &AbstractValue<'f>) -> AbstractValue<'f> {
         match of {
             AbstractValue::Object(members, Context { function, .. }) => {
+                let members = members.iter().map(|(_, member)| member);
                 AbstractValue::join(self.objects_in(FunctionId(*function), members))
             }
             AbstractValue::Foreign | AbstractValue::Wrapped(_) => AbstractValue::Foreign,
@@ -179,10 +177,36 @@ impl<'f> Evaluator<'_, 'f> {
         }
     }
 
+    /// What stands at a place in the entries of a list that is written out, where a value is one of them: `for name, check in [("a",
+    /// check_a), ("b", check_b)]`.
+    fn beside_in_list(&self, at: FunctionId, value: Value, place: u32) -> AbstractValue<'f> {
+        let Some(about) = self.flat.about.get(at.0 as usize) else { return AbstractValue::Unknown };
+        let Some((_, whole)) = about.items.iter().find(|(item, _)| *item == value) else {
+            return AbstractValue::Unknown;
+        };
+        let local = || {
+            let list = bare(&whole.term)?;
+            about.locals.iter().find(|(local, _)| *local == list).map(|(_, arg)| &arg.shape)
+        };
+        let items = match (&whole.shape, local()) {
+            (Shape::List(items), _) | (_, Some(Shape::List(items))) => items,
+            _ => return AbstractValue::Unknown,
+        };
+        let part = |item: &'f Arg| match &item.shape {
+            Shape::List(parts) => parts.get(place as usize).map(|part| self.arg(at, part)),
+            _ => None,
+        };
+        AbstractValue::join(items.iter().filter_map(part))
+    }
+
     /// What a call gives at a place among several things, as the function that it reaches declares them.
     pub(crate) fn beside(&self, at: FunctionId, root: &Root, key: &Term) -> AbstractValue<'f> {
         let (Root::Value(value), Term::Literal(key)) = (root, key) else { return AbstractValue::Unknown };
         let Ok(place) = key.parse::<u32>() else { return AbstractValue::Unknown };
+        match self.beside_in_list(at, *value, place) {
+            AbstractValue::Unknown => {}
+            known => return known,
+        }
         let function = match self.definition(at, *value) {
             Some(Definition::Returned(function)) => Some(*function),
             Some(Definition::Call(number)) => {
@@ -200,13 +224,58 @@ impl<'f> Evaluator<'_, 'f> {
         declared.map_or(AbstractValue::Unknown, |(_, path)| self.declared(path))
     }
 
-    /// The objects that are written into an object as it is made. Which function is called by its key is told by the key.
+    /// What is written into something as it is made, or into what it is picked from: `{one.name: one for one in ALL}`.
+    fn entries_of(&self, within: FunctionId, written: &'f Arg) -> Vec<AbstractValue<'f>> {
+        match &written.shape {
+            Shape::Object(members) => {
+                self.objects_in(within, members.iter().map(|(_, member)| member)).collect()
+            }
+            Shape::List(items) => self.objects_in(within, items.iter()).collect(),
+            Shape::Choice(ways) => {
+                let entries = |way: &'f Arg| match (&way.shape, &way.term) {
+                    (Shape::Opaque, Term::Path(path)) => {
+                        vec![self.path(within, &path.clone().at(Term::Unknown))]
+                    }
+                    (Shape::List(items), _) => self.objects_in(within, items.iter()).collect(),
+                    _ => vec![],
+                };
+                ways.iter().flat_map(entries).collect()
+            }
+            _ => vec![],
+        }
+    }
+
+    /// The functions that are written into an object as it is made, by name, each with the path by which it is named there.
+    pub(crate) fn functions_in<'v>(
+        &'v self,
+        whole: &'v AbstractValue<'f>,
+    ) -> impl Iterator<Item = (&'f Name, FunctionId, &'f Term)> {
+        let (members, within) = match whole {
+            AbstractValue::Object(members, Context { function, .. }) => (*members, *function),
+            _ => (&[][..], 0),
+        };
+        members.iter().filter_map(move |(name, arg)| match self.arg(FunctionId(within), arg) {
+            AbstractValue::Function(function, _) => Some((name, function, &arg.term)),
+            _ => None,
+        })
+    }
+
+    /// The objects, classes and functions that are written into an object as it is made. Which of them a call by key reaches is told by
+    /// the key.
     fn objects_in(
         &self,
         within: FunctionId,
-        members: &'f [(Name, Arg)],
+        members: impl Iterator<Item = &'f Arg>,
     ) -> impl Iterator<Item = AbstractValue<'f>> {
-        let members = members.iter().map(move |(_, member)| self.arg(within, member));
-        members.filter(|meaning| matches!(meaning, AbstractValue::Instance(..) | AbstractValue::Object(..)))
+        let members = members.map(move |member| self.arg(within, member));
+        members.filter(|meaning| {
+            matches!(
+                meaning,
+                AbstractValue::Instance(..)
+                    | AbstractValue::Object(..)
+                    | AbstractValue::Class(_)
+                    | AbstractValue::Function(..)
+            )
+        })
     }
 }

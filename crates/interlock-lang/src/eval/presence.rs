@@ -223,22 +223,25 @@ impl<'f> Evaluator<'_, 'f> {
             for (number, site) in (0_u32..).zip(&self.flat.sites) {
                 let Some(callee) = &site.callee else { continue };
                 let is_above = place(callee, None).is_some_and(|name| Some(&*name) == self.semantics.above);
-                let class = if !is_above && self.may_construct(site, callee) {
+                let classes = if !is_above && self.may_construct(site, callee) {
                     match self.reached(site) {
-                        Reached::Class(class) => class,
+                        Reached::Class(class) => vec![class],
+                        Reached::OneOfClasses(classes) => classes,
                         _ => continue,
                     }
                 } else if is_above {
                     match self.class_made_by(FunctionId(site.within)).and_then(|class| self.parent(class)) {
-                        Some(class) => class,
+                        Some(class) => vec![class],
                         None => continue,
                     }
                 } else {
                     continue;
                 };
-                // Where a class has no constructor of its own, the one above it is run.
-                let made = self.ancestry(class).find(|class| self.own_constructor(*class).is_some());
-                creators.entry(made.unwrap_or(class)).or_default().push(number);
+                for class in classes {
+                    // Where a class has no constructor of its own, the one above it is run.
+                    let made = self.ancestry(class).find(|class| self.own_constructor(*class).is_some());
+                    creators.entry(made.unwrap_or(class)).or_default().push(number);
+                }
             }
             creators
         })
@@ -273,7 +276,7 @@ impl<'f> Evaluator<'_, 'f> {
             return true;
         }
         match self.reached(site) {
-            Reached::Class(_) => true,
+            Reached::Class(_) | Reached::OneOfClasses(_) => true,
             Reached::Function(function, _) => self.is_returned(function, left),
             Reached::Export(..) => matches!(self.result(number), AbstractValue::Kind(_)),
             _ => false,

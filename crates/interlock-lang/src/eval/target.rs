@@ -5,14 +5,17 @@ use std::sync::Arc;
 use interlock_model::ir::{AccessPath, Body, Field, FunctionId, Name, Root, Term, Value};
 
 use super::{
+    builtins,
     evaluator::{Evaluator, Steps},
+    index::Definition,
     library,
     value::{AbstractValue, Bound},
+    values::bare,
 };
 use crate::{
     Arg, Kind, Outcome, Shape,
     module::Site,
-    tables::{Collection, Gives},
+    tables::{Collection, Does, Gives},
 };
 
 /// What a call reaches.
@@ -22,6 +25,8 @@ pub(crate) enum Reached<'f> {
     Function(FunctionId, Option<AccessPath>),
     /// A class of the program: an object of it is made.
     Class(usize),
+    /// One of several classes of the program: an object of one of them is made.
+    OneOfClasses(Vec<usize>),
     /// An export of a library or of the language.
     Export(Name, Name),
     /// A method of a library's object.
@@ -86,6 +91,11 @@ impl<'f> Evaluator<'_, 'f> {
         let split = callee.fields.split_last();
         let computed = matches!(meaning, AbstractValue::Plain);
         let foreign = matches!(meaning, AbstractValue::Foreign);
+        if matches!(meaning, AbstractValue::Function(..) | AbstractValue::Alternatives(_))
+            && let Some(member) = self.member_by_key(at, callee)
+        {
+            return member;
+        }
         match meaning {
             AbstractValue::Function(function, _) => {
                 return Reached::Function(function, split.map(|(_, fields)| before(fields)));
@@ -96,6 +106,22 @@ impl<'f> Evaluator<'_, 'f> {
                 if let Some(found) = self.alternatives(functions, receiver.as_ref()) {
                     return found;
                 }
+                let class = |one: &AbstractValue<'f>| match one {
+                    AbstractValue::Class(class) => Some(*class),
+                    _ => None,
+                };
+                let classes: Vec<usize> = all.iter().filter_map(class).collect();
+                if !classes.is_empty() {
+                    return Reached::OneOfClasses(classes);
+                }
+                let called = |one: &AbstractValue<'f>| self.called_object(one);
+                let functions: Vec<FunctionId> = all.iter().filter_map(called).collect();
+                if let Some(found) = self.alternatives(functions, Some(callee)) {
+                    return found;
+                }
+            }
+            AbstractValue::Instance(..) if let Some(function) = self.called_object(&meaning) => {
+                return Reached::Function(function, Some(callee.clone()));
             }
             AbstractValue::Wrapped(function) if !site.construct => return Reached::Wrapped(function),
             AbstractValue::Class(class) => return Reached::Class(class),
@@ -121,6 +147,65 @@ impl<'f> Evaluator<'_, 'f> {
             Some((Field::At(key), fields)) => Reached::Member(whole, before(fields), key.clone()),
             Some((Field::Name(name), fields)) => self.method_of(whole, before(fields), name),
         }
+    }
+
+    /// The method that runs where an object is called like a function: `__call__`.
+    pub(crate) fn called_object(&self, object: &AbstractValue<'f>) -> Option<FunctionId> {
+        match object {
+            AbstractValue::Instance(class, _) => self.method(*class, self.semantics.called?),
+            _ => None,
+        }
+    }
+
+    /// Whether what is called is a variable of a module that is nothing, and that only others than this tree give a function: `_factory =
+    /// None`, and a setter that nothing here calls. Whoever calls it asks first.
+    pub(crate) fn is_left_to_others(&self, callee: &AccessPath) -> bool {
+        let (Root::Global(_), []) = (&callee.root, callee.fields.as_slice()) else { return false };
+        let Some(place) = self.place_of(FunctionId(0), callee) else { return false };
+        let mut has_nothing = false;
+        let mut is_unset = |number: usize| {
+            let variable = self.flat.variables.get(number);
+            let Some((within, arg)) = variable.and_then(|it| Some((it.within, it.initial.as_ref()?))) else {
+                return false;
+            };
+            if matches!(arg.shape, Shape::Null) {
+                has_nothing = true;
+                return true;
+            }
+            let within = FunctionId(within);
+            let is_handed = |value| matches!(self.definition(within, value), Some(Definition::Parameter(_)));
+            let is_called = self.index.callers.get(&within).is_some_and(|callers| !callers.is_empty());
+            matches!(arg.shape, Shape::Opaque) && bare(&arg.term).is_some_and(is_handed) && !is_called
+        };
+        self.index.all_variables(&place).all(&mut is_unset) && has_nothing
+    }
+
+    /// One of the functions in an object that is written out, where the callee is an entry of it: `HANDLERS[kind](…)`, or a local that
+    /// was taken from it by key.
+    fn member_by_key(&self, at: FunctionId, callee: &AccessPath) -> Option<Reached<'f>> {
+        let of_path = |path: &AccessPath| match path.fields.split_last() {
+            Some((Field::At(key), fields)) => {
+                Some((AccessPath { root: path.root.clone(), fields: fields.into() }, key.clone()))
+            }
+            _ => None,
+        };
+        let (receiver, key) = match (&callee.root, callee.fields.as_slice()) {
+            (Root::Value(value), []) => match self.definition(at, *value)? {
+                Definition::Path(path) => of_path(path)?,
+                Definition::Call(number) => {
+                    let site = self.flat.sites.get(*number as usize)?;
+                    let reached = self.deeper(|| self.reached(site));
+                    let Some(Reached::Collection(_, receiver, method)) = reached else { return None };
+                    let is_entry = self.builtins.does(&method) == Some(Does::Get);
+                    let key = site.arguments.first().filter(|_| is_entry)?;
+                    (receiver, builtins::term(key))
+                }
+                _ => return None,
+            },
+            _ => of_path(callee)?,
+        };
+        let whole = self.path(at, &receiver);
+        matches!(whole, AbstractValue::Object(..)).then_some(Reached::Member(whole, receiver, key))
     }
 
     /// Whether a variable holds what a function of a library has given, and the library is no file that is missing.
@@ -279,6 +364,9 @@ impl<'f> Evaluator<'_, 'f> {
         match &reached {
             Reached::Function(function, _) | Reached::Wrapped(function) => self.returned(*function),
             Reached::Class(class) => AbstractValue::of_class(*class),
+            Reached::OneOfClasses(classes) => {
+                AbstractValue::join(classes.iter().map(|class| AbstractValue::of_class(*class)))
+            }
             Reached::Export(library, path) => {
                 if let Some(collection) = self.builtins.collection(library, path) {
                     return AbstractValue::Collection(collection);
@@ -360,7 +448,10 @@ impl<'f> Evaluator<'_, 'f> {
             Reached::OneOf(Alternatives { functions, .. }, _) => {
                 AbstractValue::join(functions.iter().map(|function| self.returned(*function)))
             }
-            Reached::Member(..) | Reached::Value(_) | Reached::Super => AbstractValue::Unknown,
+            Reached::Member(whole, ..) => {
+                AbstractValue::join(self.functions_in(whole).map(|(_, function, _)| self.returned(function)))
+            }
+            Reached::Value(_) | Reached::Super => AbstractValue::Unknown,
         }
     }
 

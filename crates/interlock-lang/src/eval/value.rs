@@ -27,7 +27,7 @@ pub(crate) enum AbstractValue<'f> {
     Instance(usize, Env<'f>),
     /// The members of an object literal, and where it is written.
     Object(&'f [(Name, Arg)], Context<'f>),
-    /// One of several functions, objects of classes or object literals; which one, the source does not say.
+    /// One of several functions, classes, objects of classes or object literals; which one, the source does not say.
     Alternatives(Arc<[AbstractValue<'f>]>),
     /// An export of a library, or something of the language where the library is empty.
     Export(Name, Name),
@@ -85,7 +85,7 @@ impl<'f> AbstractValue<'f> {
         Self::Instance(class, Env::default())
     }
 
-    /// What something is that is one of several: the first that only a library can say more of, or all functions and objects of
+    /// What something is that is one of several: the first that only a library can say more of, or all functions, classes and objects of
     /// classes among them, or all object literals.
     pub(crate) fn join(values: impl Iterator<Item = Self>) -> Self {
         let (mut several, mut objects): (Vec<Self>, Vec<Self>) = (vec![], vec![]);
@@ -95,7 +95,7 @@ impl<'f> AbstractValue<'f> {
                 Self::Unknown => {}
                 Self::Plain | Self::Foreign | Self::Wrapped(_) => weak = value,
                 Self::Object(..) => add(&mut objects, value),
-                Self::Function(..) | Self::Instance(..) => add(&mut several, value),
+                Self::Function(..) | Self::Instance(..) | Self::Class(_) => add(&mut several, value),
                 Self::Alternatives(all) => {
                     for one in all.iter() {
                         let is_object = matches!(one, Self::Object(..));
@@ -171,7 +171,9 @@ impl<'f> AbstractValue<'f> {
     fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Function(one, _), Self::Function(other, _)) => one == other,
-            (Self::Instance(one, _), Self::Instance(other, _)) => one == other,
+            (Self::Instance(one, _), Self::Instance(other, _)) | (Self::Class(one), Self::Class(other)) => {
+                one == other
+            }
             (Self::Object(one, _), Self::Object(other, _)) => std::ptr::eq(*one, *other),
             _ => false,
         }

@@ -14,6 +14,7 @@ pub(super) struct Walk<'i, 'f> {
     pub(super) first: usize,
     pub(super) returned: usize,
     pub(super) acts: bool,
+    pub(super) changes: bool,
     pub(super) steps: usize,
     /// How many blocks are around the one that is walked.
     pub(super) depth: usize,
@@ -39,6 +40,7 @@ impl Walk<'_, '_> {
         self.steps += block.len();
         for effect in block {
             self.acts |= !is_computed(&effect.op);
+            self.changes |= matches!(effect.op, Op::Write { .. } | Op::Delete { .. });
             match &effect.op {
                 Op::Call { into, callee, arguments, awaited, .. } => {
                     self.callee(callee);

@@ -79,6 +79,7 @@ impl Frontend for Go {
             waits_unsaid: true,
             lookup: Lookup::Shallowest,
             constructor: None,
+            called: None,
             above: None,
             function_name: None,
             empty_is_false: false,

@@ -16,6 +16,14 @@ use crate::{
 /// More functions than this in one object are not told apart by their key.
 const MOST_MEMBERS: usize = 48;
 
+/// One of several functions that a call may reach.
+pub(super) struct Way {
+    /// Under which name it is found.
+    pub(super) name: Option<Name>,
+    pub(super) function: FunctionId,
+    pub(super) receiver: Option<AccessPath>,
+}
+
 impl<'f> Rewriter<'_, 'f> {
     pub(super) fn call_function(
         &mut self,
@@ -100,12 +108,17 @@ impl<'f> Rewriter<'_, 'f> {
             return arguments;
         };
         let Some(defaults) = self.eval.index.defaults.get(function) else { return arguments };
-        let default = |arg: &&Arg| match named(self.eval.builtins, &arg.from_outside()) {
-            Term::Unknown => None,
-            term => Some(Argument::Term(term)),
+        // What is nothing by default has no name, and what stands behind it may have one.
+        let default = |arg: &&Arg| match (named(self.eval.builtins, &arg.from_outside()), &arg.shape) {
+            (Term::Unknown, Shape::Null) => Some(Argument::Term(Term::Unknown)),
+            (Term::Unknown, _) => None,
+            (term, _) => Some(Argument::Term(term)),
         };
         let missing = defaults.iter().skip(arguments.len());
-        let known: Vec<Argument> = missing.map_while(|arg| arg.as_ref().and_then(default)).collect();
+        let mut known: Vec<Argument> = missing.map_while(|arg| arg.as_ref().and_then(default)).collect();
+        while known.last().is_some_and(|last| matches!(last, Argument::Term(Term::Unknown))) {
+            known.pop();
+        }
         arguments.extend(known);
         arguments
     }
@@ -193,6 +206,30 @@ impl<'f> Rewriter<'_, 'f> {
         }
     }
 
+    /// An object of one of several classes is made: `importer = IMPORTERS[kind](options)`.
+    pub(super) fn construct_one_of(&mut self, standing: &Standing<'f>, classes: &[usize], out: &mut Block) {
+        let (mut results, mut rest): (Vec<Value>, Block) = (vec![], vec![]);
+        for class in classes.iter().rev() {
+            let into = self.declare("object");
+            results.push(into);
+            let way = Standing { into: Some(into), arguments: standing.arguments.clone(), ..*standing };
+            let mut then = vec![];
+            self.construct(&way, *class, &mut then);
+            if rest.is_empty() {
+                rest = then;
+            } else {
+                let check = Op::Check { on: vec![], equal: None, asks: vec![], then, otherwise: rest };
+                rest = vec![Effect { span: standing.span, op: check }];
+            }
+        }
+        out.extend(rest);
+        if let Some(into) = standing.into {
+            results.reverse();
+            let op = Op::Derive { into, from: results, term: Term::Unknown };
+            out.push(Effect { span: standing.span, op });
+        }
+    }
+
     /// A variable of a module that is declared with what a function of the program gives back is where that is from then on: what a
     /// constructor has loaded into its object is what calls find there.
     pub(super) fn keep_declared(&self, standing: &Standing<'f>, out: &mut Block) {
@@ -236,8 +273,12 @@ impl<'f> Rewriter<'_, 'f> {
             Term::Path(AccessPath { root: Root::Value(value), .. }) => Some(*value),
             _ => None,
         };
-        let ways = members.into_iter().map(|(name, function)| (Some(name), function)).collect();
-        self.alternatives(standing, on, ways, Some(receiver), out);
+        let way = |(name, function, bound): (Name, FunctionId, Option<AccessPath>)| Way {
+            name: Some(name),
+            function,
+            receiver: Some(bound.unwrap_or_else(|| receiver.clone())),
+        };
+        self.alternatives(standing, on, members.into_iter().map(way).collect(), out);
     }
 
     /// One of several functions: each behind a check of its name, the last behind none where it has none.
@@ -245,12 +286,11 @@ impl<'f> Rewriter<'_, 'f> {
         &mut self,
         standing: &Standing<'f>,
         on: Option<Value>,
-        ways: Vec<(Option<Name>, FunctionId)>,
-        receiver: Option<AccessPath>,
+        ways: Vec<Way>,
         out: &mut Block,
     ) {
         let (mut results, mut rest): (Vec<Value>, Block) = (vec![], vec![]);
-        for (name, function) in ways.into_iter().rev() {
+        for Way { name, function, receiver } in ways.into_iter().rev() {
             let into = standing.into.map(|_| self.declare("result"));
             results.extend(into);
             let way = Standing { into, arguments: standing.arguments.clone(), ..*standing };
@@ -258,7 +298,6 @@ impl<'f> Rewriter<'_, 'f> {
             if !self.request(&way, (function, receiver.as_ref()), &mut then) {
                 let callee = self.callee(function);
                 let arguments = self.arguments_for(standing, &callee);
-                let receiver = receiver.clone();
                 let op = Op::Call { into, callee, receiver, arguments, awaited: standing.awaited };
                 then.push(Effect { span: standing.span, op });
             }
@@ -280,8 +319,12 @@ impl<'f> Rewriter<'_, 'f> {
         }
     }
 
-    /// The functions in an object, by name.
-    fn functions_of(&self, whole: &AbstractValue<'f>, receiver: &AccessPath) -> Vec<(Name, FunctionId)> {
+    /// The functions in an object, by name, and what those are called on that are methods of this object: `{"add": self.add}`.
+    fn functions_of(
+        &self,
+        whole: &AbstractValue<'f>,
+        receiver: &AccessPath,
+    ) -> Vec<(Name, FunctionId, Option<AccessPath>)> {
         let AbstractValue::Object(members, Context { function: within, .. }) = whole else { return vec![] };
         members
             .iter()
@@ -292,11 +335,22 @@ impl<'f> Rewriter<'_, 'f> {
                     known => known,
                 };
                 match found {
-                    AbstractValue::Function(function, _) => Some((name.clone(), function)),
+                    AbstractValue::Function(function, _) => {
+                        Some((name.clone(), function, self.bound_by(*within, &arg.term)))
+                    }
                     _ => None,
                 }
             })
             .collect()
+    }
+
+    /// The object whose method a name in an object is, where that is `self` there and here.
+    fn bound_by(&self, within: u32, term: &Term) -> Option<AccessPath> {
+        let Term::Path(AccessPath { root: Root::This, fields }) = term else { return None };
+        let (_, fields) = fields.split_last()?;
+        let owner = |function: FunctionId| self.eval.index.heads.get(function.0 as usize)?.owner.as_ref();
+        let is_same = self.eval.semantics.called.is_some() && owner(FunctionId(within)) == owner(self.id);
+        is_same.then(|| AccessPath { root: Root::This, fields: fields.into() })
     }
 
     /// A call of what a value holds, if that is a library's function; one that holds a function of the program becomes a call of it.
@@ -309,7 +363,14 @@ impl<'f> Rewriter<'_, 'f> {
         let Callee::Value(value) = *callee else { return None };
         let meaning = self.eval.value(self.id, value);
         let is_function = meaning.function().is_some();
+        let is_computed = matches!(meaning, AbstractValue::Plain)
+            && !matches!(
+                self.eval.definition(self.id, value),
+                Some(Definition::Parameter(_) | Definition::Capture(_))
+            );
         if !is_function
+            && !is_computed
+            && !self.is_class_or_called(&meaning)
             && !matches!(
                 meaning,
                 AbstractValue::Kind(_) | AbstractValue::Bound(_) | AbstractValue::Export(..)
@@ -336,6 +397,41 @@ impl<'f> Rewriter<'_, 'f> {
             *receiver = self.bound_to(value);
         }
         None
+    }
+
+    /// What is handed over by position to something that only those know who hand it over: the names behind that are for the function
+    /// that it turns out to be, and are not led there.
+    pub(super) fn hand_by_position(&self, effect: &mut Effect) {
+        let key = (self.id.0, effect.span.start, effect.span.end);
+        let Op::Call { callee: Callee::Value(_), arguments, .. } = &mut effect.op else { return };
+        let number = self.eval.index.by_value.get(&key).filter(|_| arguments.is_empty());
+        let Some(site) = number.and_then(|number| self.eval.flat.sites.get(*number as usize)) else { return };
+        let named = usize::from(site.named);
+        let positional = site.arguments.len().saturating_sub(named);
+        arguments.extend(site.arguments.iter().take(positional).map(|arg| self.argument(arg)));
+    }
+
+    /// The parameter that is called, if the function that callers hand over captures something. Also where there is only one such
+    /// function: what it captures has a name where it is written, and what it is about shows there.
+    pub(super) fn handed(&self, standing: &Standing<'f>, function: FunctionId) -> Option<Value> {
+        let heads = &self.eval.index.heads;
+        if heads.get(function.0 as usize)?.captures == 0 {
+            return None;
+        }
+        let callee = standing.site.callee.as_ref().filter(|callee| callee.fields.is_empty())?;
+        let Root::Value(value) = callee.root else { return None };
+        let is_parameter = matches!(self.eval.definition(self.id, value), Some(Definition::Parameter(_)));
+        let (outer, _) = self.eval.index.captured(function)?;
+        (is_parameter && *outer != self.id).then_some(value)
+    }
+
+    /// Whether something is a class or an object that can be called, or one of several.
+    fn is_class_or_called(&self, meaning: &AbstractValue<'f>) -> bool {
+        match meaning {
+            AbstractValue::Class(_) => true,
+            AbstractValue::Alternatives(all) => all.iter().all(|one| self.is_class_or_called(one)),
+            object => self.eval.called_object(object).is_some(),
+        }
     }
 
     /// Whether a function is made here by a call, and takes along what that call was given: `guarded(handler)(args)`. What it takes

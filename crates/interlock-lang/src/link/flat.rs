@@ -65,6 +65,8 @@ pub(crate) struct About {
     pub(crate) returns: Option<Box<AccessPath>>,
     /// The declared types of several things that it returns, each with its place among them.
     pub(crate) side_by_side: Box<[(u32, AccessPath)]>,
+    /// Which of its parameters takes whatever is handed over behind the ones before it.
+    pub(crate) gathers: Option<u32>,
     /// By which path it is called.
     pub(crate) bound: Option<AccessPath>,
     /// The first function of its module.
@@ -124,6 +126,7 @@ impl Flat {
                 mut returned,
                 mut returns,
                 mut side_by_side,
+                gathers,
                 mut bound,
             } = lowered;
             mover.span(&mut function.span);
@@ -151,6 +154,7 @@ impl Flat {
                 holds,
                 returns: returns.map(Box::new),
                 side_by_side: side_by_side.into(),
+                gathers,
                 bound,
                 module,
                 file,

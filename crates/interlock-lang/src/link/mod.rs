@@ -22,6 +22,7 @@ mod named;
 
 mod calls;
 mod collections;
+mod decorated;
 pub(crate) mod forward;
 mod handed;
 mod members;
@@ -38,7 +39,7 @@ pub(crate) mod tables;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use interlock_model::{
     FileId, Span,
@@ -55,7 +56,7 @@ use rustc_hash::FxHashMap;
 
 use self::{flat::number, names::Names};
 use crate::{
-    Frontend, Handlers, Layout, Shape,
+    Arg, Frontend, Handlers, Layout, Shape,
     eval::{AbstractValue, Evaluator, Index, World},
     knowledge::Knowledge,
     module::{Module, Variable},
@@ -127,6 +128,9 @@ pub(crate) fn link(
     }
     let limited = limited(&Evaluator::new(&world));
     let returned = members::returned(&flat, &functions);
+    let gathers = flat.about.iter().enumerate();
+    let gathers = gathers.filter_map(|(id, about)| Some((FunctionId(number(id)), about.gathers?))).collect();
+    let optional = optional(&index);
     Program {
         files: flat.files.clone(),
         functions,
@@ -141,8 +145,20 @@ pub(crate) fn link(
         settled_requests,
         returned,
         made,
+        gathers,
+        optional,
         words: BTreeMap::new(),
     }
+}
+
+/// The parameters that are nothing where nothing is handed over for them: `on_progress=None`.
+fn optional(index: &Index<'_>) -> HashMap<FunctionId, Vec<u32>> {
+    let is_nothing = |default: &Option<&Arg>| default.is_some_and(|arg| matches!(arg.shape, Shape::Null));
+    let of = |defaults: &[Option<&Arg>]| {
+        (0..).zip(defaults).filter(|(_, default)| is_nothing(default)).map(|(number, _)| number).collect()
+    };
+    let all = index.defaults.iter().map(|(function, defaults)| (*function, of(defaults)));
+    all.filter(|(_, numbers): &(_, Vec<u32>)| !numbers.is_empty()).collect()
 }
 
 /// The functions that are what a program does at start-up, by the arguments that it is given: `&cobra.Command{RunE: serve}`.

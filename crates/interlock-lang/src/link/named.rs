@@ -8,7 +8,11 @@ use interlock_model::ir::{AccessPath, Field, Function, Name, Root, Term, Value};
 use rustc_hash::FxHashMap;
 
 use super::flat::{Flat, number};
-use crate::{Arg, Shape, module::Site, val::merge};
+use crate::{
+    Arg, Shape,
+    module::{Site, Variable, split_global},
+    val::merge,
+};
 
 /// How many classes above one are asked for a method.
 const HIGHEST: usize = 16;
@@ -18,7 +22,7 @@ pub(super) fn settle(flat: &mut Flat, functions: &[Function]) {
     if !flat.sites.iter().any(|site| site.named) {
         return;
     }
-    let places = FunctionsByName::of(flat);
+    let places = FunctionsByName::of(flat, functions);
     let settled: Vec<(usize, Box<[Arg]>)> = flat
         .sites
         .iter()
@@ -43,11 +47,17 @@ struct FunctionsByName {
 }
 
 impl FunctionsByName {
-    fn of(flat: &Flat) -> Self {
+    fn of(flat: &Flat, written: &[Function]) -> Self {
         let mut functions = FxHashMap::default();
         for (id, about) in flat.about.iter().enumerate() {
             if let Some(place) = about.bound.as_ref().and_then(place) {
                 functions.insert(place, number(id));
+            }
+        }
+        for variable in &flat.variables {
+            if let (Some(place), Some(function)) = (place(&variable.path), decorated(flat, written, variable))
+            {
+                functions.entry(place).or_insert(function);
             }
         }
         let classes = flat.classes.iter().enumerate().map(|(at, class)| (class.name.clone(), at)).collect();
@@ -108,6 +118,25 @@ impl FunctionsByName {
         }
         None
     }
+}
+
+/// The function that goes by the name of a variable behind its decorators: what they hand on is for it.
+fn decorated(flat: &Flat, functions: &[Function], variable: &Variable) -> Option<u32> {
+    let (Root::Global(name), []) = (&variable.path.root, variable.path.fields.as_slice()) else {
+        return None;
+    };
+    let mut arg = variable.initial.as_ref()?;
+    for _ in 0..HIGHEST {
+        match &arg.shape {
+            Shape::Call(number) => arg = flat.sites.get(*number as usize)?.arguments.first()?,
+            Shape::Function { function, .. } => {
+                let own = &functions.get(function.0 as usize)?.name;
+                return (split_global(name)?.1 == &**own).then_some(function.0);
+            }
+            _ => return None,
+        }
+    }
+    None
 }
 
 /// A path from a global by names only, as one name.

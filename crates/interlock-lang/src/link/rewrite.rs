@@ -9,12 +9,9 @@ use interlock_model::{
     },
 };
 
-use super::{collections, flat::number};
+use super::{calls::Way, collections, flat::number};
 use crate::{
-    eval::{
-        AbstractValue, Alternatives, CallAt, Definition, Evaluator, Reached, builtins, further, last_name,
-        library,
-    },
+    eval::{AbstractValue, Alternatives, CallAt, Evaluator, Reached, builtins, further, last_name, library},
     module::{Site, split_global},
     tables::{Builtins, Does},
 };
@@ -106,6 +103,7 @@ impl<'f> Rewriter<'_, 'f> {
                     self.call(standing, out);
                     return;
                 }
+                self.hand_by_position(&mut effect);
             }
             ref op => {
                 if self.run_entry(&effect, out) {
@@ -233,20 +231,6 @@ impl<'f> Rewriter<'_, 'f> {
         }
     }
 
-    /// The parameter that is called, if the function that callers hand over captures something. Also where there is only one such
-    /// function: what it captures has a name where it is written, and what it is about shows there.
-    fn handed(&self, standing: &Standing<'f>, function: FunctionId) -> Option<Value> {
-        let heads = &self.eval.index.heads;
-        if heads.get(function.0 as usize)?.captures == 0 {
-            return None;
-        }
-        let callee = standing.site.callee.as_ref().filter(|callee| callee.fields.is_empty())?;
-        let Root::Value(value) = callee.root else { return None };
-        let is_parameter = matches!(self.eval.definition(self.id, value), Some(Definition::Parameter(_)));
-        let (outer, _) = self.eval.index.captured(function)?;
-        (is_parameter && *outer != self.id).then_some(value)
-    }
-
     fn call(&mut self, standing: Standing<'f>, out: &mut Block) {
         self.getters_before(standing.site, out);
         let reached = self.eval.reached(standing.site);
@@ -271,6 +255,8 @@ impl<'f> Rewriter<'_, 'f> {
             Reached::Function(function, receiver) => {
                 if let Some(value) = self.handed(&standing, function) {
                     self.push_call(&standing, Callee::Value(value), None, out);
+                } else if let Some(value) = self.decorated(&standing, function, out) {
+                    self.push_call(&standing, Callee::Value(value), receiver, out);
                 } else {
                     self.call_function(&standing, function, receiver, out);
                 }
@@ -284,6 +270,10 @@ impl<'f> Rewriter<'_, 'f> {
             }
             Reached::Class(class) => {
                 self.construct(&standing, class, out);
+                self.keep_declared(&standing, out);
+            }
+            Reached::OneOfClasses(classes) => {
+                self.construct_one_of(&standing, &classes, out);
                 self.keep_declared(&standing, out);
             }
             Reached::Super => {
@@ -314,8 +304,8 @@ impl<'f> Rewriter<'_, 'f> {
                     return self.other(&standing, receiver, &name, false, out);
                 }
                 let receiver = receiver.map(|receiver| self.eval.alias(self.id, &receiver));
-                let ways = functions.into_iter().map(|function| (None, function)).collect();
-                self.alternatives(&standing, None, ways, receiver, out);
+                let way = |function| Way { name: None, function, receiver: receiver.clone() };
+                self.alternatives(&standing, None, functions.into_iter().map(way).collect(), out);
                 self.keep_declared(&standing, out);
             }
             Reached::Member(whole, receiver, key) => self.member(&standing, &whole, receiver, &key, out),
@@ -335,6 +325,15 @@ impl<'f> Rewriter<'_, 'f> {
                     && hands_over_function(&standing.arguments) =>
             {
                 collections::each(self, &standing, receiver, name, out);
+            }
+            Reached::Other(None, _, AbstractValue::Unknown)
+                if standing
+                    .site
+                    .callee
+                    .as_ref()
+                    .is_some_and(|callee| self.eval.is_left_to_others(callee)) =>
+            {
+                self.compute(&standing, None, out);
             }
             Reached::Other(receiver, name, whole) => {
                 let reason = match (&receiver, &whole) {

@@ -72,6 +72,7 @@ pub(crate) struct Head {
     pub(crate) parent: Option<u32>,
     pub(crate) returns: Option<AccessPath>,
     pub(crate) side_by_side: Vec<(u32, AccessPath)>,
+    pub(crate) gathers: Option<u32>,
     pub(crate) bound: Option<AccessPath>,
     pub(crate) starts_up: bool,
 }
@@ -118,6 +119,7 @@ impl Cx {
             types: self.types,
             returns: head.returns,
             side_by_side: head.side_by_side,
+            gathers: head.gathers,
             bound: head.bound,
             locals: self.locals,
             items: self.items,

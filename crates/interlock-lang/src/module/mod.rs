@@ -157,6 +157,8 @@ pub struct Lowered {
     pub returns: Option<AccessPath>,
     /// The declared types of several things that it returns, each with its place among them: `(Reader, Writer, error)`.
     pub side_by_side: Vec<(u32, AccessPath)>,
+    /// Which of its parameters takes whatever is handed over behind the ones before it: `*args`.
+    pub gathers: Option<u32>,
     /// For a function that is a named global, member or nested declaration: the path by which it is called.
     pub bound: Option<AccessPath>,
     /// The locals that are given an object, a list, a function or the result of a call where they are made: `const tools = [ … ]`.
@@ -201,6 +203,7 @@ impl From<Function> for Lowered {
             types: vec![],
             returns: None,
             side_by_side: vec![],
+            gathers: None,
             bound: None,
             locals: vec![],
             items: vec![],

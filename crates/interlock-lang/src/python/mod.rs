@@ -89,6 +89,7 @@ impl Frontend for Python {
             waits_unsaid: true,
             lookup: Lookup::DepthFirst,
             constructor: Some("constructor"),
+            called: Some("__call__"),
             above: Some("super"),
             function_name: Some("__name__"),
             empty_is_false: true,

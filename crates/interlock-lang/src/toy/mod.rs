@@ -69,6 +69,7 @@ impl Frontend for Toy {
             waits_unsaid: false,
             lookup: Lookup::Shallowest,
             constructor: None,
+            called: None,
             above: None,
             function_name: None,
             empty_is_false: false,

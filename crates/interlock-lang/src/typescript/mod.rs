@@ -75,6 +75,7 @@ impl Frontend for TypeScript {
             waits_unsaid: false,
             lookup: Lookup::DepthFirst,
             constructor: Some("constructor"),
+            called: None,
             above: Some("super"),
             function_name: None,
             empty_is_false: false,

@@ -40,6 +40,12 @@ pub struct Program {
     pub returned: HashMap<FunctionId, Vec<Member>>,
     /// What functions put together and keep or hand over, by the value that it is there: `run(args, { pool, config })`.
     pub made: HashMap<FunctionId, Vec<(Value, Vec<Member>)>>,
+    /// Which parameter of a function takes whatever is handed over behind the ones before it: `*args`. A call that is handed that one hands
+    /// all of it on.
+    pub gathers: HashMap<FunctionId, u32>,
+    /// The parameters that are nothing where nothing is handed over for them: `on_progress=None`. To call one is to do nothing then, for
+    /// whoever may leave out a function asks first.
+    pub optional: HashMap<FunctionId, Vec<u32>>,
     /// Words that a project adds to what rules read names by, under the names of the lists: never from a front end.
     pub words: BTreeMap<Name, Vec<Name>>,
 }

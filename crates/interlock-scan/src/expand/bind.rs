@@ -36,6 +36,10 @@ pub(super) struct Values<'p> {
     members: FxHashMap<Value, Vec<Member>>,
     /// The values with members that have been made by a step.
     begun: FxHashSet<Value>,
+    /// What parameters have gathered that take whatever is handed over: `*args`.
+    gathered: FxHashMap<Value, Vec<Argument>>,
+    /// The parameters that nothing was handed over for, and that are nothing then.
+    nothing: FxHashSet<Value>,
 }
 
 /// No other name.
@@ -62,7 +66,57 @@ impl<'p> Values<'p> {
             methods: FxHashMap::default(),
             members: FxHashMap::default(),
             begun: FxHashSet::default(),
+            gathered: FxHashMap::default(),
+            nothing: FxHashSet::default(),
         }
+    }
+
+    /// Notes what a parameter has gathered.
+    pub(super) fn gather(&mut self, value: Value, arguments: &[Argument]) {
+        self.gathered.insert(value, arguments.to_vec());
+    }
+
+    /// Arguments with what was gathered in its place: `work(*args)`. What is handed on behind that has the names of others.
+    pub(super) fn spread(&self, op: Op) -> Op {
+        let Op::Call { into, callee, receiver, mut arguments, awaited } = op else { return op };
+        if !self.gathered.is_empty() {
+            let all = |argument: &Argument| match argument {
+                Argument::Term(Term::Path(AccessPath { root: Root::Value(value), fields }))
+                    if fields.is_empty() =>
+                {
+                    self.through_aliases(*value, |value| self.gathered.get(&value))
+                }
+                _ => None,
+            };
+            let found = arguments.iter().enumerate().find_map(|(at, argument)| Some((at, all(argument)?)));
+            if let Some((at, gathered)) = found {
+                arguments.truncate(at);
+                arguments.extend(gathered.iter().cloned());
+            }
+        }
+        Op::Call { into, callee, receiver, arguments, awaited }
+    }
+
+    /// Notes that nothing was handed over for a parameter.
+    pub(super) fn leave_out(&mut self, value: Value) {
+        self.nothing.insert(value);
+    }
+
+    /// Whether a value is a parameter that nothing was handed over for.
+    pub(super) fn is_left_out(&self, value: Value) -> bool {
+        !self.nothing.is_empty() && self.through_aliases(value, |value| self.nothing.get(&value)).is_some()
+    }
+
+    /// What is known of a value, or of one that it is another name for.
+    fn through_aliases<T>(&self, value: Value, known: impl Fn(Value) -> Option<T>) -> Option<T> {
+        let mut value = value;
+        for _ in 0..64 {
+            if let Some(found) = known(value) {
+                return Some(found);
+            }
+            value = Value(self.aliases.get(value.0 as usize).copied().filter(|other| *other != NONE)?);
+        }
+        None
     }
 
     /// Adds the values of a function whose steps are copied in, and says by how much their numbers move. `bound` are its own captures.

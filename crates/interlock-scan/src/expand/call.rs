@@ -39,6 +39,7 @@ impl Call<'_> {
 impl<'p> Follower<'p, '_> {
     /// Follows a call; a step that is none stays what it is.
     pub(super) fn call(&mut self, span: Span, op: Op, work: &mut Work<'p>, out: &mut Block) {
+        let op = work.values.spread(op);
         let Op::Call { into, callee, receiver, arguments, awaited } = &op else {
             return out.push(Effect { span, op });
         };

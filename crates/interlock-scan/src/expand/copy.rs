@@ -80,8 +80,20 @@ impl<'p> Follower<'p, '_> {
                 None => {}
             }
         };
+        let gathers = self.program.gathers.get(id).map(|at| *at as usize);
+        let optional = self.program.optional.get(id).map_or(&[][..], Vec::as_slice);
         for (index, parameter) in summary.parameters.iter().enumerate() {
-            bind(*parameter, call.arguments.get(index), work);
+            let given = call.arguments.get(index);
+            bind(*parameter, given, work);
+            if matches!(given, None | Some(Argument::Term(Term::Unknown)))
+                && optional.iter().any(|at| *at as usize == index)
+            {
+                work.values.leave_out(rename.value(*parameter));
+            }
+            if Some(index) == gathers {
+                let gathered = call.arguments.get(index..).unwrap_or_default();
+                work.values.gather(rename.value(*parameter), gathered);
+            }
         }
         for (index, capture) in summary.captures.iter().enumerate() {
             match captures.get(index) {
@@ -148,6 +160,13 @@ impl<'p> Follower<'p, '_> {
                 self.call(span, rename.op(call), work, out);
                 self.depth -= 1;
                 return;
+            }
+            // `if on_progress: on_progress(done)`, and nobody wants to know.
+            Op::Call { into, callee: Callee::Value(value), .. }
+                if work.values.is_left_out(rename.value(*value)) =>
+            {
+                let Some(into) = rename.maybe(*into) else { return };
+                Op::Derive { into, from: vec![], term: Term::Unknown }
             }
             Op::Check { on, equal, then, otherwise, .. } => Op::Check {
                 on: rename.values(on),

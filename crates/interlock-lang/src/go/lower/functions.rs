@@ -164,7 +164,17 @@ impl<'a> Lowerer<'a> {
         let span = self.span(it.at);
         let parent = self.facts.functions.get(id as usize).and_then(|facts| facts.parent);
         self.finish(
-            Head { span, captures, parameters, parent, returns, side_by_side, bound, starts_up },
+            Head {
+                span,
+                captures,
+                parameters,
+                parent,
+                returns,
+                side_by_side,
+                gathers: None,
+                bound,
+                starts_up,
+            },
             outer,
         );
         self.undo(mark);

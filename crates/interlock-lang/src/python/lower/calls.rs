@@ -173,6 +173,19 @@ impl<'a> Lowerer<'a> {
             self.stand(call);
             return Some(self.named_member(object, member));
         }
+        if let ("next", [Expr::Generator(_), ..]) = (function.id.as_str(), &*call.arguments.args) {
+            return Some(self.first_of(call));
+        }
+        if let ("type", [only]) = (function.id.as_str(), &*call.arguments.args) {
+            // A class of which no more is known: to make another object of it is to compute.
+            let of = self.expression(only);
+            self.stand(call);
+            let class = self.derive(&"type".into(), of.values, Term::Unknown, 0);
+            self.cx
+                .locals
+                .push((class, Arg { shape: Shape::Bool(true), ..Arg::opaque(class.into(), vec![]) }));
+            return Some(Val { direct: Some(class), ..Val::of(class, 0) });
+        }
         let pure = matches!(
             function.id.as_str(),
             "int"
@@ -235,6 +248,31 @@ impl<'a> Lowerer<'a> {
             val.flags |= flag::GROWS;
         }
         Some(val)
+    }
+
+    /// `next((one for one in all if one.name == name), None)`: one of what is gone over.
+    fn first_of(&mut self, call: &'a ExprCall) -> Val {
+        let mut arguments = call.arguments.args.iter();
+        let Some(gone_over) = arguments.next() else { return Val::nothing() };
+        let picked = self.expression(gone_over);
+        self.stand(call);
+        let otherwise = arguments.next().map(|otherwise| self.expression(otherwise));
+        let whole = match &picked.shape {
+            Shape::Choice(ways) => ways.first().cloned(),
+            Shape::List(_) => Some(Arg { term: Term::Unknown, ..picked.clone().into_arg() }),
+            _ => None,
+        };
+        let mut val = Val { shape: Shape::Opaque, direct: None, place: None, ..picked };
+        if let Some(otherwise) = &otherwise {
+            val.depend(otherwise);
+        }
+        let Some(whole) = whole.filter(|_| otherwise.is_none_or(|otherwise| otherwise.is_null())) else {
+            return val;
+        };
+        let term = Val { flags: val.flags, ..Val::from_arg(whole.clone()) }.entry();
+        let item = self.derive(&"found".into(), val.values, term, val.flags & flag::STATE);
+        self.cx.items.push((item, whole));
+        Val { direct: Some(item), ..Val::of(item, val.flags & flag::STATE) }
     }
 
     /// What is called: where it is, unread.

@@ -97,8 +97,13 @@ impl<'a> Lowerer<'a> {
     }
 
     fn within<T>(&mut self, condition: bool, inner: impl FnOnce(&mut Self) -> T) -> (Block, T) {
+        let before = self.scope.entered;
         let opened = self.open(condition);
         let result = inner(self);
+        // What a context manager hands out on one of two ways is not handed out on the other.
+        if condition {
+            self.scope.entered = before;
+        }
         (self.close(opened), result)
     }
 

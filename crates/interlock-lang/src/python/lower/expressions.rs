@@ -71,7 +71,7 @@ impl<'a> Lowerer<'a> {
                 self.stand(it);
                 if self.scope.manages {
                     // Who says `with` has it from here on. What comes behind is what the end of the `with` does.
-                    self.scope.entered = self.unconditional();
+                    self.scope.entered = true;
                     self.return_value(val);
                     return Val::nothing();
                 }

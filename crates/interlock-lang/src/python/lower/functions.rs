@@ -1,7 +1,7 @@
 //! Functions, methods and lambdas: each becomes a function of its own.
 
 use interlock_model::ir::{AccessPath, Name, Origin, Root, Value};
-use ruff_python_ast::{ExprLambda, Parameters, Stmt, StmtFunctionDef};
+use ruff_python_ast::{Expr, ExprLambda, Parameters, Stmt, StmtFunctionDef};
 use ruff_text_size::{Ranged, TextRange};
 
 use super::{
@@ -11,6 +11,7 @@ use super::{
     retried::Retried,
 };
 use crate::{
+    Arg,
     lower::{Binding, Cx, Head},
     val::{Val, flag},
 };
@@ -36,7 +37,7 @@ pub(super) struct Written<'a> {
 /// What it does.
 pub(super) enum Body<'a> {
     Statements(&'a [Stmt]),
-    Expression(&'a ruff_python_ast::Expr),
+    Expression(&'a Expr),
 }
 
 impl<'a> Lowerer<'a> {
@@ -141,7 +142,7 @@ impl<'a> Lowerer<'a> {
         let (mark, at) = (self.mark(), self.at);
         let captures: Vec<Value> =
             captured.into_iter().map(|symbol| self.capture(symbol, flag::STATE)).collect();
-        let parameters = self.parameters(written.parameters);
+        let (parameters, gathers) = self.parameters(written.parameters);
         match written.body {
             Body::Statements(body) => match written.retried {
                 Some(how) => self.try_again(how, body),
@@ -161,6 +162,7 @@ impl<'a> Lowerer<'a> {
             parameters,
             parent,
             returns: written.returns,
+            gathers,
             bound: written.bound,
             ..Head::default()
         };
@@ -169,8 +171,11 @@ impl<'a> Lowerer<'a> {
         self.at = at;
     }
 
-    fn parameters(&mut self, parameters: Option<&'a Parameters>) -> Vec<Value> {
-        let mut values = vec![];
+    /// The parameters, and which of them takes whatever is handed over behind the ones before it.
+    fn parameters(&mut self, parameters: Option<&'a Parameters>) -> (Vec<Value>, Option<u32>) {
+        let (mut values, mut gathers) = (vec![], None);
+        let gathering = parameters.and_then(|parameters| parameters.vararg.as_deref());
+        let gathering = gathering.map(|parameter| parameter.name.as_str());
         for parameter in parameters.into_iter().flat_map(Parameters::iter) {
             let text = parameter.name().as_str();
             let Some(symbol) = self.facts.lookup(self.cx.id, text) else { continue };
@@ -183,9 +188,31 @@ impl<'a> Lowerer<'a> {
                 self.cx.types.push((value, path));
             }
             self.set(symbol, Binding::of(value));
+            if let Some(default) = parameter.default().and_then(|default| self.fixed_default(default)) {
+                self.cx.locals.push((value, default));
+            }
+            if gathering == Some(text) {
+                gathers = u32::try_from(values.len()).ok();
+            }
             values.push(value);
         }
-        values
+        (values, gathers)
+    }
+
+    /// What a parameter is by default, where that is the same whoever defines the function: a literal, or a name of the module.
+    fn fixed_default(&mut self, default: &'a Expr) -> Option<Arg> {
+        match default {
+            Expr::StringLiteral(_)
+            | Expr::NumberLiteral(_)
+            | Expr::BooleanLiteral(_)
+            | Expr::NoneLiteral(_) => Some(self.expression(default).into_arg()),
+            Expr::Name(name) => {
+                let place = self.name_place(name.id.as_str());
+                let path = place.path_ref().filter(|path| matches!(path.root, Root::Global(_)))?.clone();
+                Some(Arg::opaque(path.into(), vec![]))
+            }
+            _ => None,
+        }
     }
 }
 

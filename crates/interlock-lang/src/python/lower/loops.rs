@@ -60,8 +60,10 @@ impl<'a> Lowerer<'a> {
             here && self.cx.id != 0 && !self.facts.is_cell(*symbol)
         };
         let assigned: Vec<u32> = self.facts.assigned_in(place).iter().copied().filter(own).collect();
+        let before = self.scope.entered;
         let turn = self.begin_turn(&assigned, item);
         let (bound, tested) = body(self);
+        self.scope.entered = before;
         self.end_turn(turn, bound, tested);
     }
 

@@ -143,6 +143,7 @@ impl Cx {
             types: cut_off(&mut types, 0),
             returns: head.returns,
             side_by_side: vec![],
+            gathers: None,
             bound: head.bound,
             locals: cut_off(&mut locals, 0),
             items: cut_off(&mut items, 0),
